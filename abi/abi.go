@@ -1,0 +1,178 @@
+// Package abi holds the words that cross companiond's borders: the envelope
+// between the daemon and its modules, and the entries a room writes down and
+// shows at its doors.
+//
+// It uses the standard library only and builds for wasip1, so that a character
+// compiled to WebAssembly and the daemon share one definition. It never decides
+// anything: who speaks is host/turn's business, what is stored is host/journal's.
+//
+// ABI.md, beside this file, is the contract in prose for people who write a
+// module in another language.
+package abi
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Version is the major version of the border. It is part of the namespace, so
+// a module for another version fails to link instead of misunderstanding.
+const Version = 1
+
+// Namespace is the import module a guest links against, and Export the function
+// it must export: companion_v1_call(n i32) -> i32.
+const (
+	Namespace = "companion_v1"
+	Export    = "companion_v1_call"
+)
+
+// Ops the host may ask of a module. Only OpDescribe is required; for an op that
+// a module does not list in its [Description] the host acts as if the module
+// had answered with the op's zero value (a vote to listen, for example).
+const (
+	OpDescribe = "describe" // no data -> Description
+	OpVote     = "vote"     // Scene -> Vote
+	OpSpeak    = "speak"    // Scene with Grant -> Line
+)
+
+// Ops a module may ask of the host with host_call. All are always granted.
+const (
+	HostNow        = "now"         // no data -> Now
+	HostRandom     = "random"      // RandomAsk -> Random
+	HostKVGet      = "kv.get"      // KVKey -> KVValue
+	HostKVSet      = "kv.set"      // KVPair -> {}
+	HostKVDel      = "kv.del"      // KVKey -> KVValue of what was removed
+	HostKVList     = "kv.list"     // KVListAsk -> KVKeys
+	HostHistoryGet = "history.get" // HistoryAsk -> History
+	HostSelfInfo   = "self.info"   // no data -> SelfInfo
+)
+
+// Request is the envelope the host sends, and the one a guest sends with
+// host_call (there only Op and Data are read).
+type Request struct {
+	V    int             `json:"v"`
+	Op   string          `json:"op"`
+	ID   string          `json:"id,omitempty"`   // names the call in logs; unique while the daemon runs
+	Self string          `json:"self,omitempty"` // the companion's id
+	Room string          `json:"room,omitempty"`
+	Now  time.Time       `json:"now,omitzero"` // the room's clock, UTC
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Reply is the envelope that answers a Request: exactly one field is set.
+type Reply struct {
+	OK    json.RawMessage `json:"ok,omitempty"`
+	Error *Error          `json:"error,omitempty"`
+}
+
+// Description is what a module says of itself when it is loaded.
+type Description struct {
+	ABI     string   `json:"abi"`               // "1" or "1.minor"
+	Name    string   `json:"name"`              // the name people call it by, e.g. "Aya"
+	Aliases []string `json:"aliases,omitempty"` // other names it answers to, e.g. "あや", "アヤ"
+	Version string   `json:"version,omitempty"` // the maker's own version
+	Ops     []string `json:"ops"`               // ops it answers
+	Needs   []string `json:"needs,omitempty"`   // host ops beyond those always granted
+}
+
+// Scene is the data of OpVote and OpSpeak: what the companion needs to judge
+// the moment. More of the past is to be had with HostHistoryGet.
+type Scene struct {
+	Message   Message   `json:"message"`             // what was said last
+	Addressed bool      `json:"addressed,omitempty"` // the host found this companion addressed by Message
+	Members   []Member  `json:"members,omitempty"`   // everybody in the room, this companion included
+	Turns     int       `json:"turns"`               // companion turns since a human last spoke
+	MaxTurns  int       `json:"max_turns,omitempty"` // the room's cap on Turns; 0 means none
+	Closing   Closing   `json:"closing,omitempty"`   // where the talk is in its way to an end
+	Recent    []Message `json:"recent,omitempty"`    // OpSpeak only: the newest messages, oldest first, Message last
+	Grant     *Grant    `json:"grant,omitempty"`     // OpSpeak only
+	Retry     bool      `json:"retry,omitempty"`     // OpSpeak only: the previous line was stale; say what fits now
+}
+
+// Member is a participant as the others see it.
+type Member struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name,omitempty"`
+	Kind ParticipantKind `json:"kind"`
+}
+
+// Line is what a companion says when it holds the floor. An empty Text passes
+// the floor on; Pass may then say why.
+type Line struct {
+	Text    string   `json:"text"`
+	To      []string `json:"to,omitempty"`
+	Closing Closing  `json:"closing,omitempty"` // overrides the closing of the vote
+	Pass    string   `json:"pass,omitempty"`
+}
+
+// Bounds of what crosses the border; longer is refused with CodeTooLarge.
+const (
+	MaxText     = 16 << 10 // bytes of one message's text
+	MaxTo       = 32       // addressees of one message
+	MaxName     = 64       // bytes of an id or a name
+	MaxReply    = 1 << 20  // bytes of one reply from a module
+	MaxKVKey    = 256      // bytes
+	MaxKVValue  = 64 << 10 // bytes
+	MaxKVKeys   = 1000     // keys a character
+	MaxKVTotal  = 1 << 20  // bytes of keys and values a character
+	MaxHistory  = 100      // messages a history.get
+	MaxRandom   = 256      // bytes a random
+	RecentInAsk = 16       // messages in Scene.Recent
+)
+
+type (
+	// Now answers HostNow.
+	Now struct {
+		Now    time.Time `json:"now"`
+		UnixMS int64     `json:"unix_ms"`
+	}
+	// RandomAsk asks for N random bytes, 1..MaxRandom.
+	RandomAsk struct {
+		N int `json:"n"`
+	}
+	// Random answers HostRandom; Bytes travels as base64.
+	Random struct {
+		Bytes []byte `json:"bytes"`
+	}
+	// KVKey names one key of the character's own store.
+	KVKey struct {
+		Key string `json:"key"`
+	}
+	// KVPair is one key and its value.
+	KVPair struct {
+		Key   string `json:"key"`
+		Value string `json:"value"`
+	}
+	// KVValue answers HostKVGet and HostKVDel.
+	KVValue struct {
+		Found bool   `json:"found"`
+		Value string `json:"value,omitempty"`
+	}
+	// KVListAsk asks for keys with a prefix, in byte order, after After.
+	KVListAsk struct {
+		Prefix string `json:"prefix,omitempty"`
+		After  string `json:"after,omitempty"`
+		Limit  int    `json:"limit,omitempty"` // 0 means 100; at most 1000
+	}
+	// KVKeys answers HostKVList.
+	KVKeys struct {
+		Keys []string `json:"keys"`
+	}
+	// HistoryAsk asks for messages of the room with Seq < Before (0: the newest).
+	HistoryAsk struct {
+		Before uint64 `json:"before,omitempty"`
+		Limit  int    `json:"limit,omitempty"` // 0 means 20; at most MaxHistory
+	}
+	// History answers HostHistoryGet, oldest first.
+	History struct {
+		Messages []Message `json:"messages"`
+		Head     uint64    `json:"head"` // seq of the newest entry in the room
+	}
+	// SelfInfo answers HostSelfInfo.
+	SelfInfo struct {
+		ID         string `json:"id"`
+		Room       string `json:"room,omitempty"`
+		Engine     string `json:"engine"`
+		Generation uint64 `json:"generation"`
+	}
+)

@@ -1,0 +1,237 @@
+package abi
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Entry is one thing that happened in a room, as the journal keeps it and the
+// doors show it. Within a room Seq counts 1, 2, 3, ... without a gap.
+type Entry struct {
+	Seq   uint64          `json:"seq"`
+	Epoch uint64          `json:"epoch"` // which owner of the room wrote it
+	At    time.Time       `json:"at"`    // UTC, whole milliseconds
+	Kind  EntryKind       `json:"kind"`
+	ID    string          `json:"id"`   // unique in the room; a message's id is the message's
+	Body  json.RawMessage `json:"body"` // shape by Kind, see the types below
+}
+
+// EntryKind names the shape of an entry's body.
+type EntryKind string
+
+// Inputs are facts from outside the rules; the rest are what the rules made of
+// them, and replaying the inputs must give the rest again byte for byte.
+const (
+	EntryOwner  EntryKind = "owner"  // input, Owner: a daemon took the room over
+	EntryRules  EntryKind = "rules"  // input, Rules: the room's settings from here on
+	EntryJoined EntryKind = "joined" // input, Joined
+	EntryLeft   EntryKind = "left"   // input, Left
+	EntrySaid   EntryKind = "said"   // input, Said: a message
+	EntryVote   EntryKind = "vote"   // input, Voted
+	EntryFailed EntryKind = "failed" // input, Failed: a vote or a line that will not come
+	EntryDue    EntryKind = "due"    // input, Due: a stored time came
+	EntryStop   EntryKind = "stop"   // input, Stop: a human's STOP
+
+	EntryRound    EntryKind = "round"    // Round: votes are asked for
+	EntryDecision EntryKind = "decision" // Decision: how a round, or a grant that came to nothing, went on
+	EntryClosing  EntryKind = "closing"  // ClosingMoved
+	EntryRefused  EntryKind = "refused"  // Refused: a line that was not accepted, kept with its reason
+)
+
+// IsInput says whether entries of this kind are facts the rules start from.
+func (k EntryKind) IsInput() bool {
+	switch k {
+	case EntryRound, EntryDecision, EntryClosing, EntryRefused:
+		return false
+	}
+	return true
+}
+
+// Owner is the body of EntryOwner.
+type Owner struct {
+	Owner string `json:"owner"`
+}
+
+// Rules is the body of EntryRules: everything a decision depends on besides
+// the other entries. Durations are milliseconds.
+type Rules struct {
+	Policy    string          `json:"policy"`
+	Seed      string          `json:"seed"`
+	Patience  int64           `json:"patience_ms"`
+	Floor     int64           `json:"floor_ms"`   // how long a grant holds
+	Silence   int64           `json:"silence_ms"` // 0: never break a silence
+	MaxTurns  int             `json:"max_turns"`  // companion turns since a human last spoke; 0: no cap
+	Stale     Stale           `json:"stale"`
+	PolicyRaw json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
+}
+
+// Stale says what becomes of a line whose basis is older than the room's head.
+type Stale string
+
+// What can become of a stale line.
+const (
+	StaleRefuse Stale = "refuse" // dropped and counted; a new round decides
+	StaleReask  Stale = "reask"  // the same speaker is asked once more, then refuse
+	StaleAccept Stale = "accept" // kept and counted
+)
+
+// Joined is the body of EntryJoined. A second one for the same ID replaces the
+// first (a companion was reloaded).
+type Joined struct {
+	ID         string          `json:"id"`
+	Name       string          `json:"name,omitempty"`
+	Aliases    []string        `json:"aliases,omitempty"`
+	Kind       ParticipantKind `json:"kind"`
+	Engine     string          `json:"engine,omitempty"`
+	Generation uint64          `json:"generation,omitempty"`
+}
+
+// Left is the body of EntryLeft.
+type Left struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Said is the body of EntrySaid; with the entry's Seq, ID and At it makes a Message.
+type Said struct {
+	From    string          `json:"from"`
+	By      ParticipantKind `json:"by"` // what From was when it was said
+	To      []string        `json:"to,omitempty"`
+	Text    string          `json:"text"`
+	Kind    MessageKind     `json:"kind"`
+	Basis   uint64          `json:"basis,omitempty"`
+	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
+	Closing Closing         `json:"closing,omitempty"` // the speaker's wish to end
+	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
+}
+
+// Voted is the body of EntryVote.
+type Voted struct {
+	Round uint64 `json:"round"` // seq of the EntryRound
+	Voter string `json:"voter"`
+	Vote
+}
+
+// Failed is the body of EntryFailed.
+type Failed struct {
+	Round uint64 `json:"round,omitempty"` // a vote will not come
+	Grant string `json:"grant,omitempty"` // a line will not come
+	Who   string `json:"who"`
+	Code  Code   `json:"code"`
+	Error string `json:"error,omitempty"`
+}
+
+// Due is the body of EntryDue.
+type Due struct {
+	What DueKind `json:"what"`
+	Of   uint64  `json:"of"` // seq of the entry that set the time
+}
+
+// DueKind names a stored time.
+type DueKind string
+
+// The times a room stores.
+const (
+	DueRound   DueKind = "round"   // patience with voters is over
+	DueGrant   DueKind = "grant"   // the floor was held too long
+	DueSilence DueKind = "silence" // nobody spoke for too long
+)
+
+// Stop is the body of EntryStop.
+type Stop struct {
+	From string `json:"from"`
+}
+
+// Round is the body of EntryRound.
+type Round struct {
+	About      uint64    `json:"about"` // seq of the message
+	Electorate []string  `json:"electorate"`
+	Addressed  []string  `json:"addressed,omitempty"`
+	Due        time.Time `json:"due"`
+	Silence    bool      `json:"silence,omitempty"` // opened by the silence breaker: somebody will be asked to speak
+}
+
+// Outcome says how a round, or a grant that came to nothing, ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeGrant      Outcome = "grant"      // Speaker holds the floor
+	OutcomeSilence    Outcome = "silence"    // nobody wants to speak
+	OutcomeClosed     Outcome = "closed"     // the talk has ended
+	OutcomeCapped     Outcome = "capped"     // companions spoke as often as they may without a human
+	OutcomeStopped    Outcome = "stopped"    // a human said STOP
+	OutcomeSuperseded Outcome = "superseded" // something newer was said; a new round asks again
+)
+
+// Rule names what put the winner before the next in the ranking.
+type Rule string
+
+// The rules, strongest first.
+const (
+	RuleHuman      Rule = "human"
+	RuleAddressed  Rule = "addressed"
+	RuleSpeak      Rule = "speak" // the only one, or the only kind, that wants to speak
+	RuleImportance Rule = "importance"
+	RuleDebt       Rule = "debt"
+	RuleHash       Rule = "hash"
+	RuleAsked      Rule = "asked"   // a human addressed somebody who would rather listen, and nobody else wants to speak
+	RuleSilence    Rule = "silence" // the silence breaker
+	RuleNext       Rule = "next"    // the one before in the ranking failed or passed
+)
+
+// Decision is the body of EntryDecision.
+type Decision struct {
+	Round   uint64      `json:"round"`
+	Outcome Outcome     `json:"outcome"`
+	Speaker string      `json:"speaker,omitempty"`
+	Grant   *Grant      `json:"grant,omitempty"`
+	Rule    Rule        `json:"rule,omitempty"`
+	Reason  string      `json:"reason"`
+	Ranking []Candidate `json:"ranking"` // best first; everybody in the electorate
+}
+
+// Candidate is one voter's place in a ranking and what put it there.
+type Candidate struct {
+	Who        string  `json:"who"`
+	Standing   string  `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
+	Importance float64 `json:"importance"`
+	Debt       int     `json:"debt"`
+	Hash       string  `json:"hash"`
+	Closing    Closing `json:"closing,omitempty"`
+	Note       string  `json:"note,omitempty"` // the voter's reason, or why it is absent or out
+}
+
+// ClosingMoved is the body of EntryClosing.
+type ClosingMoved struct {
+	From Closing `json:"from"`
+	To   Closing `json:"to"`
+	By   string  `json:"by"` // who moved it
+}
+
+// Refused is the body of EntryRefused: a line that came too late or without
+// the floor. The words are kept, so that nothing a companion said is lost.
+type Refused struct {
+	Who   string `json:"who"`
+	Code  Code   `json:"code"`
+	Why   string `json:"why"`
+	Grant string `json:"grant,omitempty"`
+	Basis uint64 `json:"basis,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Message gives the message of an EntrySaid, ok false for any other entry or
+// a body that does not decode.
+func (e Entry) Message() (m Message, ok bool) {
+	if e.Kind != EntrySaid {
+		return Message{}, false
+	}
+	var s Said
+	if json.Unmarshal(e.Body, &s) != nil {
+		return Message{}, false
+	}
+	if s.To == nil {
+		s.To = []string{}
+	}
+	return Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At}, true
+}

@@ -1,0 +1,146 @@
+package abi
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ParticipantKind says what somebody in a room is.
+type ParticipantKind string
+
+// A companion is hosted by the daemon, a human is a person, an agent is an AI
+// that connects from outside.
+const (
+	KindCompanion ParticipantKind = "companion"
+	KindHuman     ParticipantKind = "human"
+	KindAgent     ParticipantKind = "agent"
+)
+
+// MessageKind says whether a message took the floor.
+type MessageKind string
+
+// A turn takes the floor; a backchannel (「なるほど」) is said beside it.
+const (
+	KindTurn        MessageKind = "turn"
+	KindBackchannel MessageKind = "backchannel"
+)
+
+// Message is one said thing, as doors and modules see it.
+type Message struct {
+	Seq  uint64      `json:"seq"`
+	ID   string      `json:"id"`
+	From string      `json:"from"`
+	To   []string    `json:"to"` // never null
+	Text string      `json:"text"`
+	Kind MessageKind `json:"kind"`
+	At   time.Time   `json:"at"`
+}
+
+// State is a voter's wish: to speak next or to listen (seed B).
+type State string
+
+// The two states of seed B.
+const (
+	Speak  State = "speak"
+	Listen State = "listen"
+)
+
+// Closing is how far a talk is on its way to an end (seed B). The zero value
+// reads as ClosingNone.
+type Closing string
+
+// The stages, in order. A room moves one stage at a time.
+const (
+	ClosingNone     Closing = "none"
+	ClosingPre      Closing = "pre-closing"
+	ClosingClosing  Closing = "closing"
+	ClosingTerminal Closing = "terminal"
+)
+
+// Stage gives the closing's place in the order none, pre-closing, closing,
+// terminal: 0..3; the empty string is 0, anything unknown is -1.
+func (c Closing) Stage() int {
+	switch c {
+	case "", ClosingNone:
+		return 0
+	case ClosingPre:
+		return 1
+	case ClosingClosing:
+		return 2
+	case ClosingTerminal:
+		return 3
+	}
+	return -1
+}
+
+// Vote is seed B's State: whether a participant wants the floor for the message
+// the round is about, and how much.
+type Vote struct {
+	State      State   `json:"state"`
+	Importance float64 `json:"importance"`         // 0..10
+	Selected   bool    `json:"selected,omitempty"` // a hint only: addressing is derived from the message
+	Closing    Closing `json:"closing,omitempty"`
+	Reason     string  `json:"reason,omitempty"` // for people who ask why
+}
+
+// Check reports the first field that breaks the rules of a vote.
+func (v Vote) Check() error {
+	switch {
+	case v.State != Speak && v.State != Listen:
+		return Errorf(CodeInvalid, "vote.state: %q is neither %q nor %q", v.State, Speak, Listen)
+	case !(v.Importance >= 0 && v.Importance <= 10):
+		return Errorf(CodeInvalid, "vote.importance: %v is outside 0..10", v.Importance)
+	case v.Closing.Stage() < 0:
+		return Errorf(CodeInvalid, "vote.closing: %q is none of none, pre-closing, closing, terminal", v.Closing)
+	case len(v.Reason) > MaxText:
+		return Errorf(CodeTooLarge, "vote.reason: %d bytes, at most %d", len(v.Reason), MaxText)
+	}
+	return nil
+}
+
+// Grant is the right to speak now. Its token names the grant; it is not a
+// secret, for who may use it is decided by who is connected.
+type Grant struct {
+	Token   string    `json:"token"`
+	Basis   uint64    `json:"basis"`   // seq of the newest message the speaker is to have seen
+	Expires time.Time `json:"expires"` // after this the floor passes on
+}
+
+// CheckName reports why s cannot be the id of a participant or a room: it must
+// be 1..MaxName bytes of letters, digits, '_', '-' or '.' in any script, and
+// start with a letter or digit.
+func CheckName(field, s string) error {
+	if s == "" {
+		return Errorf(CodeInvalid, "%s: must not be empty", field)
+	}
+	if len(s) > MaxName {
+		return Errorf(CodeInvalid, "%s: %d bytes, at most %d", field, len(s), MaxName)
+	}
+	if !utf8.ValidString(s) {
+		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
+	}
+	for i, r := range s {
+		// Marks (U+3099, ー as Lm) belong to names in Japanese and other scripts.
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || (i > 0 && (unicode.IsMark(r) || strings.ContainsRune("_-.", r))) {
+			continue
+		}
+		return Errorf(CodeInvalid, "%s: %q may not contain %s", field, s, fmt.Sprintf("%q", r))
+	}
+	return nil
+}
+
+// CheckText reports why s cannot be the text of a message.
+func CheckText(field, s string) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return Errorf(CodeInvalid, "%s: must not be empty", field)
+	case len(s) > MaxText:
+		return Errorf(CodeTooLarge, "%s: %d bytes, at most %d", field, len(s), MaxText)
+	case !utf8.ValidString(s):
+		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package journal defines the append-only record of rooms: what an engine
+// promises, the errors it may answer, and nothing else.
+//
+// It never interprets an entry's body; host/room does. Engines live in
+// packages named after their technology (host/journal/sqlite) and each passes
+// the suite in host/journal/journaltest.
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// The errors an engine answers; test with errors.Is.
+var (
+	ErrConflict    = errors.New("journal: head moved")                 // nothing was stored; read again, decide again
+	ErrFenced      = errors.New("journal: a newer owner has the room") // nothing was stored; stop being the owner
+	ErrUnknown     = errors.New("journal: outcome unknown")            // read again and look for the entry's id
+	ErrUnavailable = errors.New("journal: not writable now")           // nothing was stored; the engine retries by itself
+	ErrCorrupt     = errors.New("journal: damaged")                    // writes stop; reads go on as far as they can
+	ErrLocked      = errors.New("journal: another daemon owns this state directory")
+)
+
+// Head is a room's newest sequence number and the epoch of its owner.
+type Head struct{ Seq, Epoch uint64 }
+
+// New is an entry to be appended: the engine adds Seq and Epoch. ID is the
+// idempotency key, unique in the room. Body must be valid JSON.
+type New struct {
+	ID   string
+	Kind abi.EntryKind
+	At   time.Time // stored in whole milliseconds, UTC
+	Body []byte
+}
+
+// Journal stores the entries of many rooms. All methods may be called from
+// many goroutines.
+type Journal interface {
+	// Acquire makes the caller the room's owner: the epoch grows by one and an
+	// entry of kind abi.EntryOwner says so, which makes every older Head stale.
+	// An unknown room is created.
+	Acquire(ctx context.Context, room, owner string, at time.Time) (Head, error)
+	// Append stores all entries or none; when it returns nil they are durable,
+	// also through a power cut. h must be the room's current head. The answer
+	// is the new head.
+	//
+	// # Errors
+	//
+	// ErrConflict, ErrFenced and ErrUnavailable say that nothing was stored,
+	// ErrUnknown that only a read can tell. A duplicate ID is ErrConflict.
+	Append(ctx context.Context, room string, h Head, entries ...New) (Head, error)
+	// Read gives up to limit entries with Seq > after, in order.
+	Read(ctx context.Context, room string, after uint64, limit int) ([]abi.Entry, error)
+	// Find gives the entry with this id, ok false when there is none.
+	Find(ctx context.Context, room, id string) (e abi.Entry, ok bool, err error)
+	// Follow calls fn with batches of entries with Seq > after, first those
+	// stored, then new ones as they come, in order, none missing, none twice,
+	// until ctx ends or fn returns an error, which it returns.
+	Follow(ctx context.Context, room string, after uint64, fn func([]abi.Entry) error) error
+	// PutSnapshot keeps a room's state as of seq; an older one than the one
+	// kept is ignored. GetSnapshot answers 0, nil, nil when there is none.
+	PutSnapshot(ctx context.Context, room string, seq uint64, state []byte) error
+	GetSnapshot(ctx context.Context, room string) (seq uint64, state []byte, err error)
+	// Rooms gives every room's head.
+	Rooms(ctx context.Context) (map[string]Head, error)
+	// Trim forgets entries with Seq <= upTo; refused with ErrConflict unless a
+	// snapshot at or after upTo exists.
+	Trim(ctx context.Context, room string, upTo uint64) error
+	// Verify checks the hash chain of a room's entries with Seq > after and
+	// gives the seq of the first entry that does not fit, 0 when all fit.
+	Verify(ctx context.Context, room string, after uint64) (bad uint64, err error)
+	// Health is nil while the journal takes writes, else the reason it does not.
+	Health() error
+	Close() error
+}
+
+// KV is the durable store of characters, one name space each, bounded by
+// abi.MaxKV*. Its errors are *abi.Error where a bound is broken.
+type KV interface {
+	KVGet(ctx context.Context, companion, key string) (value string, ok bool, err error)
+	KVSet(ctx context.Context, companion, key, value string) error
+	KVDel(ctx context.Context, companion, key string) (old string, ok bool, err error)
+	// KVList gives keys with the prefix, in byte order, greater than after.
+	KVList(ctx context.Context, companion, prefix, after string, limit int) ([]string, error)
+}
+
+// Backuper is what an engine has that can write one consistent copy of itself
+// while it is in use.
+type Backuper interface {
+	// Backup writes the copy to a new file at path; an existing file is refused.
+	Backup(ctx context.Context, path string) error
+}

@@ -1,0 +1,99 @@
+// Package module keeps companions loaded: it watches the folder makers drop
+// files into, lets an engine load each file, and swaps generations so that a
+// running room never misses a call.
+//
+// It never runs guest code itself (engines do: host/module/wasm) and it knows
+// no rooms: what a module says is host/room's business.
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Module is one loaded generation of a companion's behaviour. Its life:
+//
+//  1. an Engine loads it from the bytes of a file: compile, check imports and
+//     exports, start an instance;
+//  2. the engine calls describe and checks the answer, so that what Load
+//     returns has already answered once;
+//  3. Call runs ops, from many goroutines; an instance runs one at a time;
+//  4. a call that does not end by the guest's own reply costs the instance: it
+//     is dropped and the next call gets a new one from the same compiled code;
+//  5. Close waits for running calls until its ctx ends, then ends them by force;
+//  6. after Close, Call answers abi.CodeUnavailable.
+type Module interface {
+	// Describe gives what the module said of itself at load.
+	Describe() abi.Description
+	// Call asks one op. data is the "ok" part of the reply.
+	//
+	// # Errors
+	//
+	// An *abi.Error is the module's own answer and costs it nothing. A *Fault
+	// says the instance was dropped. Any other error is ctx's, when the call
+	// never started.
+	Call(ctx context.Context, req abi.Request) (data json.RawMessage, err error)
+	// Memory gives the bytes of guest memory in use now.
+	Memory() int64
+	// Close ends the module. It is safe to call once.
+	Close(ctx context.Context) error
+}
+
+// Engine loads files of one kind.
+type Engine interface {
+	// Name is the engine's name as doors show it: "wasm".
+	Name() string
+	// Suffix is the ending of the file names it takes: ".wasm".
+	Suffix() string
+	// Load makes a module of a whole file. Errors are *abi.Error whose message
+	// says what is wrong with the file in words for its maker.
+	Load(ctx context.Context, f File) (Module, error)
+}
+
+// File is a companion's file, read whole.
+type File struct {
+	ID         string // the companion's id, from the file's name
+	Path       string // as doors and logs show it
+	Data       []byte
+	Generation uint64 // the generation it will be, counted from 1
+}
+
+// HostCalls answers what guests ask with host_call.
+type HostCalls interface {
+	// HostCall runs op for a companion. Its errors reach the guest as *abi.Error.
+	HostCall(ctx context.Context, c Caller, op string, data json.RawMessage) (json.RawMessage, error)
+}
+
+// Caller says who asks with host_call, and from which call.
+type Caller struct {
+	Companion  string
+	Room       string // room of the request being answered, may be empty
+	Engine     string
+	Generation uint64
+}
+
+// Fault says that a call cost the module its instance.
+type Fault struct {
+	Kind  FaultKind
+	Cause error // for logs
+}
+
+// FaultKind says what a guest did.
+type FaultKind string
+
+// What guests do wrong.
+const (
+	FaultTimeout FaultKind = "timeout" // ran past the call's deadline
+	FaultFuel    FaultKind = "fuel"    // used up the CPU budget of one call
+	FaultTrap    FaultKind = "trap"    // unreachable, out of bounds, stack overflow, exit
+	FaultReply   FaultKind = "reply"   // answered something that is no reply
+)
+
+// Error names the fault; the cause's first line is added for the maker.
+func (f *Fault) Error() string { return fmt.Sprintf("module fault: %s: %v", f.Kind, f.Cause) }
+
+// Unwrap gives the cause.
+func (f *Fault) Unwrap() error { return f.Cause }
