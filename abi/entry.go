@@ -24,8 +24,7 @@ type EntryKind string
 const (
 	EntryOwner  EntryKind = "owner"  // input, Owner: a daemon took the room over
 	EntryRules  EntryKind = "rules"  // input, Rules: the room's settings from here on
-	EntryJoined EntryKind = "joined" // input, Joined
-	EntryLeft   EntryKind = "left"   // input, Left
+	EntryCast   EntryKind = "cast"   // input, Cast: companions and agents came, changed or left
 	EntrySaid   EntryKind = "said"   // input, Said: a message
 	EntryVote   EntryKind = "vote"   // input, Voted
 	EntryFailed EntryKind = "failed" // input, Failed: a vote or a line that will not come
@@ -60,6 +59,7 @@ type Rules struct {
 	Patience  int64           `json:"patience_ms"`
 	Floor     int64           `json:"floor_ms"`   // how long a grant holds
 	Silence   int64           `json:"silence_ms"` // 0: never break a silence
+	Pace      int64           `json:"pace_ms"`    // pause between a companion's line and the next round
 	MaxTurns  int             `json:"max_turns"`  // companion turns since a human last spoke; 0: no cap
 	Stale     Stale           `json:"stale"`
 	PolicyRaw json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
@@ -71,12 +71,20 @@ type Stale string
 // What can become of a stale line.
 const (
 	StaleRefuse Stale = "refuse" // dropped and counted; a new round decides
-	StaleReask  Stale = "reask"  // the same speaker is asked once more, then refuse
+	StaleReask  Stale = "reask"  // the same speaker is asked once more, unless somebody else is addressed by now; then refuse
 	StaleAccept Stale = "accept" // kept and counted
 )
 
-// Joined is the body of EntryJoined. A second one for the same ID replaces the
-// first (a companion was reloaded).
+// Cast is the body of EntryCast. What happens at one moment is one entry, so
+// that a round opened by it asks everybody who came. An EntryOwner empties the
+// cast: who is here is said anew by each daemon.
+type Cast struct {
+	Joined []Joined `json:"joined,omitempty"`
+	Left   []Left   `json:"left,omitempty"`
+}
+
+// Joined is somebody who came. One whose ID is here already was changed (a
+// companion was reloaded).
 type Joined struct {
 	ID         string          `json:"id"`
 	Name       string          `json:"name,omitempty"`
@@ -86,7 +94,7 @@ type Joined struct {
 	Generation uint64          `json:"generation,omitempty"`
 }
 
-// Left is the body of EntryLeft.
+// Left is somebody who left.
 type Left struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason,omitempty"`
@@ -117,8 +125,9 @@ type Failed struct {
 	Round uint64 `json:"round,omitempty"` // a vote will not come
 	Grant string `json:"grant,omitempty"` // a line will not come
 	Who   string `json:"who"`
-	Code  Code   `json:"code"`
+	Code  Code   `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
+	Pass  bool   `json:"pass,omitempty"` // no failure: the speaker passed the floor on
 }
 
 // Due is the body of EntryDue.
@@ -135,6 +144,7 @@ const (
 	DueRound   DueKind = "round"   // patience with voters is over
 	DueGrant   DueKind = "grant"   // the floor was held too long
 	DueSilence DueKind = "silence" // nobody spoke for too long
+	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
 )
 
 // Stop is the body of EntryStop.
@@ -212,12 +222,15 @@ type ClosingMoved struct {
 // Refused is the body of EntryRefused: a line that came too late or without
 // the floor. The words are kept, so that nothing a companion said is lost.
 type Refused struct {
-	Who   string `json:"who"`
-	Code  Code   `json:"code"`
-	Why   string `json:"why"`
-	Grant string `json:"grant,omitempty"`
-	Basis uint64 `json:"basis,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Who   string          `json:"who"`
+	By    ParticipantKind `json:"by"`
+	Kind  MessageKind     `json:"kind"`
+	Code  Code            `json:"code"`
+	Why   string          `json:"why"`
+	Grant string          `json:"grant,omitempty"`
+	Basis uint64          `json:"basis,omitempty"`
+	Text  string          `json:"text,omitempty"`
+	Again bool            `json:"again,omitempty"` // the speaker keeps the floor and is asked once more
 }
 
 // Message gives the message of an EntrySaid, ok false for any other entry or

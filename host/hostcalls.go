@@ -1,0 +1,97 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/module"
+)
+
+// hostCalls answers what modules ask of the daemon with host_call.
+type hostCalls struct {
+	kv      journal.KV
+	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
+}
+
+var _ module.HostCalls = (*hostCalls)(nil)
+
+// HostCall runs one op. Everything a companion may reach is reached from here:
+// its own keys, the room it was asked in, the clock and random bytes.
+func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	switch op {
+	case abi.HostNow:
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		return answer(abi.Now{Now: now, UnixMS: now.UnixMilli()}, nil)
+	case abi.HostSelfInfo:
+		return answer(abi.SelfInfo{ID: c.Companion, Room: c.Room, Engine: c.Engine, Generation: c.Generation}, nil)
+	case abi.HostRandom:
+		return asked(data, random)
+	case abi.HostKVGet:
+		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, ok, err := h.kv.KVGet(ctx, c.Companion, k.Key)
+			return abi.KVValue{Found: ok, Value: v}, err
+		})
+	case abi.HostKVSet:
+		return asked(data, func(p abi.KVPair) (struct{}, error) {
+			return struct{}{}, h.kv.KVSet(ctx, c.Companion, p.Key, p.Value)
+		})
+	case abi.HostKVDel:
+		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, ok, err := h.kv.KVDel(ctx, c.Companion, k.Key)
+			return abi.KVValue{Found: ok, Value: v}, err
+		})
+	case abi.HostKVList:
+		return asked(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return h.list(ctx, c.Companion, a) })
+	case abi.HostHistoryGet:
+		if c.Room == "" {
+			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
+		}
+		return asked(data, func(a abi.HistoryAsk) (abi.History, error) { return h.history(ctx, c.Room, a) })
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+func (h *hostCalls) list(ctx context.Context, companion string, a abi.KVListAsk) (abi.KVKeys, error) {
+	switch {
+	case a.Limit == 0:
+		a.Limit = 100
+	case a.Limit < 0 || a.Limit > abi.MaxKVKeys:
+		return abi.KVKeys{}, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", a.Limit, abi.MaxKVKeys)
+	}
+	keys, err := h.kv.KVList(ctx, companion, a.Prefix, a.After, a.Limit)
+	if keys == nil {
+		keys = []string{}
+	}
+	return abi.KVKeys{Keys: keys}, err
+}
+
+func random(a abi.RandomAsk) (abi.Random, error) {
+	if a.N < 1 || a.N > abi.MaxRandom {
+		return abi.Random{}, abi.Errorf(abi.CodeInvalid, "n: %d is outside 1..%d", a.N, abi.MaxRandom)
+	}
+	b := make([]byte, a.N)
+	_, err := rand.Read(b)
+	return abi.Random{Bytes: b}, err
+}
+
+// asked decodes an op's data, runs the op and encodes its answer.
+func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (json.RawMessage, error) {
+	var a Ask
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &a); err != nil {
+			return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
+		}
+	}
+	return answer(run(a))
+}
+
+func answer[Answer any](v Answer, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}

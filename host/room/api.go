@@ -1,0 +1,74 @@
+package room
+
+import (
+	"context"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Utterance is something a participant wants to say.
+type Utterance struct {
+	ID    string // idempotency key; empty: the room makes one. The same ID twice gives the first message
+	From  string
+	By    abi.ParticipantKind // empty means human
+	To    []string
+	Text  string
+	Kind  abi.MessageKind // empty means turn
+	Grant string          // token of the grant it uses
+	Basis uint64          // seq of the newest entry the speaker had seen; 0 when not known
+}
+
+// Info is a room at a glance.
+type Info struct {
+	Name     string         `json:"name"`
+	Head     uint64         `json:"head"`
+	State    string         `json:"state"` // talking, resting, stopped, closed, capped, unavailable
+	Policy   string         `json:"policy"`
+	Closing  abi.Closing    `json:"closing"`
+	Turns    int            `json:"turns"`
+	MaxTurns int            `json:"max_turns"`
+	Floor    string         `json:"floor,omitempty"` // who holds it
+	Members  []abi.Member   `json:"members"`
+	Counts   map[string]int `json:"counts"`          // since the daemon started: what was refused and why
+	Error    string         `json:"error,omitempty"` // why the room cannot take anything now
+}
+
+// Why is the answer to why somebody spoke, or nobody did.
+type Why struct {
+	Seq      uint64       `json:"seq"`     // the entry asked about
+	Entry    abi.Entry    `json:"entry"`   // that entry
+	Decided  uint64       `json:"decided"` // seq of the decision
+	Decision abi.Decision `json:"decision"`
+	About    *abi.Message `json:"about,omitempty"`   // the message the round was about
+	Message  *abi.Message `json:"message,omitempty"` // what was said with the grant
+	Text     string       `json:"text"`              // all this in words
+}
+
+// Talk is what a door may do in a room. *Room implements it.
+//
+// Errors are *abi.Error.
+type Talk interface {
+	Name() string
+	Info() Info
+	// Say records a message and answers once it is durable.
+	Say(ctx context.Context, u Utterance) (abi.Message, error)
+	// Stop takes the floor from whoever has it, in the same tick; the room
+	// rests until a human speaks again. It answers the seq of the entry.
+	Stop(ctx context.Context, from string) (uint64, error)
+	// Entries gives up to limit entries with Seq > since and the room's head.
+	Entries(ctx context.Context, since uint64, limit int) ([]abi.Entry, uint64, error)
+	// Messages is Entries for messages only.
+	Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error)
+	// Why explains the decision behind an entry: a message, a decision or a round.
+	Why(ctx context.Context, seq uint64) (Why, error)
+	// Follow calls fn with entries with Seq > since, in order, none missing,
+	// none twice, until ctx ends or fn answers an error, which it returns.
+	Follow(ctx context.Context, since uint64, fn func([]abi.Entry) error) error
+}
+
+// Directory finds rooms for doors. *Lobby implements it.
+type Directory interface {
+	// Room answers abi.CodeNotFound for a room that does not exist.
+	Room(name string) (Talk, error)
+	Rooms() []Info // by name
+}

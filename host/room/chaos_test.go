@@ -1,0 +1,192 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// mood is what a chaotic actor does at its next call.
+type mood struct {
+	Do      string // speak, listen, hang, fail, lie
+	Delay   time.Duration
+	Weight  float64
+	Closing abi.Closing
+}
+
+// chaos is an actor that works through its moods, over and over.
+type chaos struct {
+	mu    sync.Mutex
+	moods []mood
+	n     int
+}
+
+func (c *chaos) next() mood {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	return c.moods[c.n%len(c.moods)]
+}
+
+func (c *chaos) actor(id string) *actor {
+	wait := func(ctx context.Context, d time.Duration) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return &actor{
+		id: id,
+		vote: func(ctx context.Context, _ abi.Scene) (v abi.Vote, err error) {
+			m := c.next()
+			if err := wait(ctx, m.Delay); err != nil {
+				return v, err
+			}
+			switch m.Do {
+			case "hang":
+				return hang[abi.Vote](ctx, abi.Scene{})
+			case "fail":
+				return v, errors.New("boom")
+			case "lie":
+				return abi.Vote{State: "shout", Importance: -1}, nil
+			case "listen":
+				return abi.Vote{State: abi.Listen}, nil
+			}
+			return abi.Vote{State: abi.Speak, Importance: m.Weight, Closing: m.Closing}, nil
+		},
+		speak: func(ctx context.Context, s abi.Scene) (l abi.Line, err error) {
+			m := c.next()
+			if err := wait(ctx, m.Delay); err != nil {
+				return l, err
+			}
+			switch m.Do {
+			case "hang":
+				return hang[abi.Line](ctx, s)
+			case "fail":
+				return l, errors.New("boom")
+			case "lie":
+				return abi.Line{Text: "x", Closing: "never"}, nil
+			case "listen":
+				return l, nil
+			}
+			return abi.Line{Text: fmt.Sprintf("%s on %d", id, s.Message.Seq), To: []string{"taro", "nobody"}}, nil
+		},
+	}
+}
+
+// step is what the world does next.
+type step struct {
+	Do   string // say, stop, wait, leave, return, restart, full, lost
+	Text string
+	Wait time.Duration
+	Who  string
+}
+
+func drawMoods(t *rapid.T, label string) []mood {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) mood {
+		return mood{
+			Do:      rapid.SampledFrom([]string{"speak", "speak", "speak", "listen", "hang", "fail", "lie"}).Draw(t, "do"),
+			Delay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 300, 999, 1000, 1001, 4000}).Draw(t, "delay")) * time.Millisecond,
+			Weight:  float64(rapid.IntRange(0, 10).Draw(t, "weight")),
+			Closing: rapid.SampledFrom([]abi.Closing{"", "", "", abi.ClosingPre, abi.ClosingTerminal}).Draw(t, "closing"),
+		}
+	}), 1, 8).Draw(t, label)
+}
+
+func drawSteps(t *rapid.T) []step {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+		return step{
+			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost"}).Draw(t, "do"),
+			Text: rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!", "みんな"}).Draw(t, "text"),
+			Wait: time.Duration(rapid.SampledFrom([]int{0, 1, 50, 999, 1000, 2500, 30000}).Draw(t, "wait")) * time.Millisecond,
+			Who:  rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"),
+		}
+	}), 1, 25).Draw(t, "steps")
+}
+
+// TestLawsHoldWhateverHappens throws everything at a room that the world can,
+// and reads the laws off its journal.
+func TestLawsHoldWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rules := testRules
+		rules.Stale = rapid.SampledFrom([]abi.Stale{abi.StaleRefuse, abi.StaleReask, abi.StaleAccept}).Draw(rt, "stale")
+		rules.Silence = rapid.SampledFrom([]int64{0, 4000}).Draw(rt, "silence")
+		rules.Pace = rapid.SampledFrom([]int64{0, 700}).Draw(rt, "pace")
+		moods := map[string][]mood{}
+		for _, id := range []string{"a", "b", "c"} {
+			moods[id] = drawMoods(rt, id)
+		}
+		steps := drawSteps(rt)
+		var verdict error
+		synctest.Test(t, func(t *testing.T) { verdict = chaosRun(t, rules, moods, steps) })
+		if verdict != nil {
+			rt.Fatal(verdict)
+		}
+	})
+}
+
+func chaosRun(t *testing.T, rules abi.Rules, moods map[string][]mood, steps []step) error {
+	all := map[string]*actor{}
+	for id, ms := range moods {
+		all[id] = (&chaos{moods: ms}).actor(id)
+	}
+	s := newStage(t, rules, all["a"], all["b"], all["c"])
+	acked := map[uint64]string{}
+	for _, st := range steps {
+		switch st.Do {
+		case "say":
+			if m, err := s.room.Say(t.Context(), Utterance{From: "taro", Text: st.Text}); err == nil {
+				acked[m.Seq] = st.Text
+			}
+		case "stop":
+			_, _ = s.room.Stop(t.Context(), "taro")
+		case "leave":
+			delete(s.actors, st.Who)
+			s.cast()
+		case "return":
+			s.actors[st.Who] = all[st.Who]
+			s.cast()
+		case "restart":
+			s.end()
+			time.Sleep(st.Wait)
+			s.start()
+		case "full":
+			s.journal.break_(journal.ErrUnavailable, false)
+		case "lost":
+			s.journal.break_(journal.ErrUnknown, true)
+		}
+		time.Sleep(st.Wait)
+		if st.Do == "full" || st.Do == "lost" {
+			s.journal.break_(nil, false)
+		}
+		synctest.Wait()
+	}
+	time.Sleep(2 * time.Minute)
+	synctest.Wait()
+	info := s.room.Info()
+	s.end()
+	if err := s.verdict(); err != nil {
+		return err
+	}
+	es := s.entries()
+	for seq, text := range acked {
+		if m, ok := es[seq-1].Message(); !ok || m.Text != text {
+			return fmt.Errorf("acknowledged message %d is not in the journal\n%s", seq, dump(es))
+		}
+	}
+	if info.State == "talking" || info.State == "unavailable" {
+		return fmt.Errorf("two minutes later the room is still %s\n%s", info.State, dump(es))
+	}
+	return nil
+}

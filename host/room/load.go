@@ -1,0 +1,284 @@
+package room
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// flush makes the entries so far durable and then tells those who wait. Votes
+// alone are not worth a write: they wait for the decision they lead to, and
+// nobody has been told of them.
+func (r *Room) flush(ctx context.Context) {
+	if r.trouble != nil || len(r.m.out) == 0 {
+		return
+	}
+	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.out, func(e abi.Entry) bool { return !waits(e) }) {
+		return
+	}
+	entries := r.m.take()
+	news := make([]journal.New, len(entries))
+	for i, e := range entries {
+		news[i] = journal.New{ID: e.ID, Kind: e.Kind, At: e.At, Body: e.Body}
+	}
+	// The write is not to be cut short by a stop: its outcome would be unknown.
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	head, err := r.journal.Append(write, r.settings.Name, r.head, news...)
+	if err != nil {
+		r.failed(write, err)
+		return
+	}
+	r.head = head
+	r.tail.add(entries)
+	r.tell(nil)
+	r.snapshot(write)
+}
+
+// waits says whether an entry may wait in memory for the next that may not.
+func waits(e abi.Entry) bool {
+	if e.Kind == abi.EntryFailed {
+		var b abi.Failed
+		return json.Unmarshal(e.Body, &b) == nil && b.Grant == ""
+	}
+	return e.Kind == abi.EntryVote
+}
+
+func (r *Room) tell(err error) {
+	for _, a := range r.acks {
+		a.tell(err)
+	}
+	r.acks = nil
+}
+
+// failed tells everybody that the journal did not take their entries. The
+// state is folded anew, because it is ahead of the journal now.
+func (r *Room) failed(ctx context.Context, err error) {
+	r.log.Error("journal takes no entries", "err", err)
+	r.counts.add("journal failed")
+	r.trouble = err
+	if errors.Is(err, journal.ErrUnknown) {
+		r.acks = slices.DeleteFunc(r.acks, func(a ack) bool {
+			_, found, ferr := r.journal.Find(ctx, r.settings.Name, a.id)
+			if a.id == "" || ferr != nil || !found {
+				return false
+			}
+			a.tell(nil)
+			return true
+		})
+	}
+	r.tell(doorError(err))
+	r.m.out = nil
+}
+
+func (r *Room) snapshot(ctx context.Context) {
+	if r.m.st.Head-r.snapped < snapshotEvery {
+		return
+	}
+	blob, err := json.Marshal(r.m.st)
+	if err == nil {
+		err = r.journal.PutSnapshot(ctx, r.settings.Name, r.m.st.Head, blob)
+	}
+	if err != nil {
+		r.log.Warn("snapshot failed", "err", err)
+		return
+	}
+	r.snapped = r.m.st.Head
+}
+
+// recover loads the room, at the start and after journal trouble.
+func (r *Room) recover(ctx context.Context) {
+	if errors.Is(r.trouble, journal.ErrFenced) {
+		return
+	}
+	if r.head.Epoch != 0 && r.journal.Health() != nil {
+		return
+	}
+	if err := r.load(ctx); err != nil {
+		if r.trouble == errNotLoaded || r.trouble.Error() != err.Error() {
+			r.log.Error("room cannot be loaded", "err", err)
+		}
+		r.trouble = err
+		return
+	}
+	r.trouble = nil
+}
+
+// load takes the room over and folds its journal. After journal trouble it
+// takes it over again: what was asked meanwhile was lost, so rounds and grants
+// start anew, as after a restart.
+func (r *Room) load(ctx context.Context) error {
+	name := r.settings.Name
+	first := r.head.Epoch == 0
+	if !first {
+		newer, err := r.journal.Read(ctx, name, r.head.Seq, readChunk)
+		if err != nil {
+			return fmt.Errorf("read room: %w", err)
+		}
+		if slices.ContainsFunc(newer, func(e abi.Entry) bool { return e.Epoch > r.head.Epoch }) {
+			return journal.ErrFenced
+		}
+	}
+	head, err := r.journal.Acquire(ctx, name, ownerName, r.now())
+	if err != nil {
+		return fmt.Errorf("take over room: %w", err)
+	}
+	st, from, err := fold(ctx, r.journal, name)
+	if err != nil {
+		return err
+	}
+	if first {
+		if bad, err := r.journal.Verify(ctx, name, from); err != nil {
+			return fmt.Errorf("verify room: %w", err)
+		} else if bad != 0 {
+			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, name)
+		}
+	}
+	recent, err := lastMessages(ctx, r.journal, name, st.Head+1, tailSize)
+	if err != nil {
+		return err
+	}
+	r.tail.set(recent, st.Head)
+	r.m.st, r.m.out, r.acks = st, nil, nil
+	r.head, r.snapped = head, from
+	return nil
+}
+
+// fold gives a room's state from its snapshot and the entries after it.
+func fold(ctx context.Context, j journal.Journal, name string) (st *state, from uint64, err error) {
+	st = newState()
+	seq, blob, err := j.GetSnapshot(ctx, name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read snapshot: %w", err)
+	}
+	if seq > 0 {
+		if old, err := decodeState(blob); err == nil && old.Head == seq {
+			st, from = old, seq
+		}
+	}
+	for {
+		entries, err := j.Read(ctx, name, st.Head, readChunk)
+		if err != nil {
+			return nil, 0, fmt.Errorf("read room: %w", err)
+		}
+		for _, e := range entries {
+			if err := st.apply(e); err != nil {
+				return nil, 0, fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
+			}
+		}
+		if len(entries) < readChunk {
+			return st, from, nil
+		}
+	}
+}
+
+// syncRules writes down the settings when they are not those in force.
+func (r *Room) syncRules() {
+	want, err := json.Marshal(r.settings.Rules)
+	r.must(err)
+	have, err := json.Marshal(r.m.st.Rules)
+	r.must(err)
+	if r.trouble == nil && !bytes.Equal(want, have) {
+		r.must(r.m.input(abi.EntryRules, r.now(), r.settings.Rules))
+	}
+}
+
+// syncCast writes down who came, was reloaded, or left.
+func (r *Room) syncCast() {
+	if r.cast == nil {
+		return // the host has not said yet who is there
+	}
+	var change abi.Cast
+	here := map[string]bool{}
+	for _, c := range r.cast {
+		if !contains(r.settings.Companions, "*") && !contains(r.settings.Companions, c.ID) {
+			continue
+		}
+		here[c.ID] = true
+		if !slices.ContainsFunc(r.m.st.Cast, func(m abi.Joined) bool { return same(m, c) }) {
+			change.Joined = append(change.Joined, c)
+		}
+	}
+	for _, m := range r.m.st.Cast {
+		if m.Kind == abi.KindCompanion && !here[m.ID] {
+			change.Left = append(change.Left, abi.Left{ID: m.ID, Reason: "its file is gone"})
+		}
+	}
+	if len(change.Joined)+len(change.Left) > 0 {
+		r.must(r.m.input(abi.EntryCast, r.now(), change))
+	}
+}
+
+func same(a, b abi.Joined) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
+		a.Generation == b.Generation && slices.Equal(a.Aliases, b.Aliases)
+}
+
+// publish shows the room as it is in the journal to those who look.
+func (r *Room) publish() {
+	s := r.m.st
+	i := &Info{
+		Name: r.settings.Name, Head: r.head.Seq, Policy: r.settings.Rules.Policy, Closing: s.Stage,
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.members(), State: s.condition(), Counts: r.counts.all(),
+	}
+	if s.Floor != nil {
+		i.Floor = s.Floor.Who
+	}
+	if r.trouble != nil {
+		i.State, i.Error = "unavailable", abi.AsError(doorError(r.trouble)).Message
+	}
+	r.info.Store(i)
+}
+
+// condition puts what a room does into a word.
+func (s *state) condition() string {
+	switch {
+	case s.Stopped != "":
+		return "stopped"
+	case s.Round != nil, s.Floor != nil, s.Last.Seq > s.Asked && len(s.voters()) > 0:
+		return "talking"
+	case s.Rest == abi.OutcomeCapped, s.Rest == abi.OutcomeClosed:
+		return string(s.Rest)
+	}
+	return "resting"
+}
+
+// doorError puts journal trouble into the words that doors show.
+func doorError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNotLoaded):
+		return abi.Wrap(abi.CodeUnavailable, err, "the room is being loaded")
+	case errors.Is(err, journal.ErrUnavailable):
+		return abi.Wrap(abi.CodeUnavailable, err, "the journal takes no entries now: "+reason(err, journal.ErrUnavailable))
+	case errors.Is(err, journal.ErrCorrupt):
+		return abi.Wrap(abi.CodeUnavailable, err, "the journal is damaged; reading goes on: "+reason(err, journal.ErrCorrupt))
+	case errors.Is(err, journal.ErrUnknown):
+		return abi.Wrap(abi.CodeUnavailable, err, "the journal did not answer; look whether the message is there before you send it again")
+	case errors.Is(err, journal.ErrFenced):
+		return abi.Wrap(abi.CodeUnavailable, err, "another daemon has taken the room over")
+	case errors.Is(err, journal.ErrConflict):
+		return abi.Wrap(abi.CodeConflict, err, "the room moved on while this was written; try again")
+	}
+	return abi.AsError(err)
+}
+
+// reason gives what an engine added to one of the journal's errors.
+func reason(err, class error) string {
+	msg := err.Error()
+	if i := bytes.LastIndex([]byte(msg), []byte(class.Error())); i >= 0 {
+		msg = msg[i+len(class.Error()):]
+	}
+	if len(msg) > 2 && msg[:2] == ": " {
+		return msg[2:]
+	}
+	return "no reason given"
+}

@@ -1,0 +1,281 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// Config is what a lobby needs.
+type Config struct {
+	Journal journal.Journal
+	Find    func(id string) (Companion, bool) // a loaded companion
+	NewID   func() string                     // unique ids for messages and calls
+	Log     *slog.Logger
+	Rooms   []Settings
+}
+
+// Lobby has all rooms.
+type Lobby struct {
+	rooms map[string]*Room
+	names []string
+	done  chan struct{} // closed when Run's ctx ends
+}
+
+var (
+	_ Directory = (*Lobby)(nil)
+	_ Talk      = (*Room)(nil)
+)
+
+// NewLobby makes the rooms; nothing runs yet.
+func NewLobby(c Config) (*Lobby, error) {
+	l := &Lobby{rooms: map[string]*Room{}, done: make(chan struct{})}
+	for _, s := range c.Rooms {
+		if err := abi.CheckName("room", s.Name); err != nil {
+			return nil, err
+		}
+		if l.rooms[s.Name] != nil {
+			return nil, abi.Errorf(abi.CodeInvalid, "room: %q is there twice", s.Name)
+		}
+		if err := (&state{Rules: s.Rules}).setPolicy(); err != nil {
+			return nil, err
+		}
+		r := newRoom(s, c)
+		r.gone = l.done
+		l.rooms[s.Name] = r
+		l.names = append(l.names, s.Name)
+	}
+	slices.Sort(l.names)
+	return l, nil
+}
+
+// Run runs every room until ctx ends, or until one finds that it is another
+// daemon's, and returns when all their goroutines are gone.
+func (l *Lobby) Run(ctx context.Context) error {
+	defer close(l.done)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	errs := make([]error, len(l.names))
+	for i, name := range l.names {
+		wg.Go(func() {
+			if errs[i] = l.rooms[name].run(ctx); errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// SetCast tells every room which companions are loaded now, ordered by id.
+// Each takes those it is to have.
+func (l *Lobby) SetCast(ctx context.Context, cast []abi.Joined) {
+	if cast == nil {
+		cast = []abi.Joined{}
+	}
+	for _, r := range l.rooms {
+		select {
+		case r.inbox <- castEvent{cast}:
+		case <-l.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Drain asks nobody any more and waits until the lines that are being made are
+// in the journal, or ctx ends.
+func (l *Lobby) Drain(ctx context.Context) {
+	for _, r := range l.rooms {
+		r.drain.Store(true)
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		busy := false
+		for _, r := range l.rooms {
+			busy = busy || r.lines.Load() > 0 || len(r.inbox) > 0
+		}
+		if !busy {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.done:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Room answers abi.CodeNotFound for a room that does not exist.
+func (l *Lobby) Room(name string) (Talk, error) {
+	if r, ok := l.rooms[name]; ok {
+		return r, nil
+	}
+	return nil, abi.Errorf(abi.CodeNotFound, "room: there is no %q", name)
+}
+
+// History answers a companion's history.get about a room.
+func (l *Lobby) History(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error) {
+	r, ok := l.rooms[room]
+	if !ok {
+		return abi.History{}, abi.Errorf(abi.CodeNotFound, "room: there is no %q", room)
+	}
+	return r.History(ctx, ask)
+}
+
+// Rooms gives every room at a glance, by name.
+func (l *Lobby) Rooms() []Info {
+	infos := make([]Info, 0, len(l.names))
+	for _, name := range l.names {
+		infos = append(infos, l.rooms[name].Info())
+	}
+	return infos
+}
+
+// Name is the room's name.
+func (r *Room) Name() string { return r.settings.Name }
+
+// Info is the room at a glance.
+func (r *Room) Info() Info { return *r.info.Load() }
+
+// Say records a message and answers once it is durable.
+//
+// # Errors
+//
+// CodeInvalid and CodeTooLarge name the field; CodeDenied when From is a
+// companion hosted here; CodeUnavailable while the journal takes nothing.
+func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
+	if err := u.check(); err != nil {
+		return abi.Message{}, err
+	}
+	if u.ID != "" {
+		if m, found, err := r.saidBefore(ctx, u); found || err != nil {
+			return m, err
+		}
+	} else {
+		u.ID = r.newID()
+	}
+	e := sayEvent{done: make(chan sayResult, 1), a: attempt{id: u.ID, Said: abi.Said{
+		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
+	}}}
+	return r.send(ctx, e, e.done)
+}
+
+// saidBefore finds a message that was sent with the same id.
+func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, error) {
+	e, found, err := r.journal.Find(ctx, r.settings.Name, u.ID)
+	if err != nil || !found {
+		return abi.Message{}, false, doorError(err)
+	}
+	m, ok := e.Message()
+	if !ok || m.From != u.From || m.Text != u.Text {
+		return abi.Message{}, true, abi.Errorf(abi.CodeConflict, "id: %q is another message", u.ID)
+	}
+	return m, true, nil
+}
+
+// Stop takes the floor from whoever has it; the room rests until a human
+// speaks again.
+func (r *Room) Stop(ctx context.Context, from string) (uint64, error) {
+	if err := abi.CheckName("from", from); err != nil {
+		return 0, err
+	}
+	e := stopEvent{from: from, done: make(chan sayResult, 1)}
+	m, err := r.send(ctx, e, e.done)
+	return m.Seq, err
+}
+
+// Vote counts the vote of a member whom no module call asks (an agent) about
+// the message with seq about; a message that has not come yet is waited for.
+func (r *Room) Vote(ctx context.Context, from string, about uint64, v abi.Vote) error {
+	if err := v.Check(); err != nil {
+		return err
+	}
+	e := outsideVote{about: about, who: from, vote: v, done: make(chan error, 1)}
+	if err := r.put(ctx, e); err != nil {
+		return err
+	}
+	select {
+	case err := <-e.done:
+		return err
+	case <-r.gone:
+		return errStopping
+	case <-ctx.Done():
+		return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time")
+	}
+}
+
+var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+
+func (r *Room) put(ctx context.Context, e event) error {
+	select {
+	case r.inbox <- e:
+		return nil
+	case <-r.gone:
+		return errStopping
+	case <-ctx.Done():
+		return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time")
+	}
+}
+
+// send puts an event into the inbox and waits for its outcome.
+func (r *Room) send(ctx context.Context, e event, done chan sayResult) (abi.Message, error) {
+	if err := r.put(ctx, e); err != nil {
+		return abi.Message{}, err
+	}
+	select {
+	case res := <-done:
+		return res.msg, res.err
+	case <-r.gone:
+		select {
+		case res := <-done:
+			return res.msg, res.err
+		default:
+			return abi.Message{}, errStopping
+		}
+	case <-ctx.Done():
+		return abi.Message{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time; the message may still be recorded")
+	}
+}
+
+// check normalises an utterance and reports the first field that is wrong.
+func (u *Utterance) check() error {
+	if u.By == "" {
+		u.By = abi.KindHuman
+	}
+	if u.Kind == "" {
+		u.Kind = abi.KindTurn
+	}
+	if err := abi.CheckName("from", u.From); err != nil {
+		return err
+	}
+	if u.ID != "" {
+		if err := abi.CheckName("id", u.ID); err != nil {
+			return err
+		}
+	}
+	if err := abi.CheckText("text", u.Text); err != nil {
+		return err
+	}
+	if len(u.To) > abi.MaxTo {
+		return abi.Errorf(abi.CodeTooLarge, "to: %d addressees, at most %d", len(u.To), abi.MaxTo)
+	}
+	for _, to := range u.To {
+		if err := abi.CheckName("to", to); err != nil {
+			return err
+		}
+	}
+	if u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
+		return abi.Errorf(abi.CodeInvalid, "kind: %q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
+	}
+	return nil
+}

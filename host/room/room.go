@@ -1,0 +1,435 @@
+// Package room runs conversations: one loop a room, which is the only writer of
+// the room's journal stream and the only one to change its state.
+//
+// A door, a module's answer and a stored time all come in as events on one
+// inbox. The rules (rules.go) turn an event into entries, the entries change
+// the state (state.go), the journal makes them durable, and only then does
+// anybody hear of them. What is to be done next, whom to ask for a vote or a
+// line, is read off the state, so a restart goes on where the journal ends.
+//
+// The loop never waits for a module, a model or a door. It never decides by
+// arrival order or by anything that is not in the journal.
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// Companion is a hosted character as a room sees it.
+type Companion interface {
+	Describe() abi.Description
+	Call(ctx context.Context, req abi.Request) (json.RawMessage, error)
+}
+
+// Settings is how a room is to be.
+type Settings struct {
+	Name       string
+	Companions []string // ids, or "*" for every companion
+	Rules      abi.Rules
+}
+
+const (
+	inboxSize     = 256
+	batchSize     = 64           // events handled before the journal is written
+	snapshotEvery = 500          // entries
+	readChunk     = 500          // entries a read
+	journalRetry  = time.Second  // between tries while the journal takes no writes
+	ownerName     = "companiond" // who the owner entries say has the room
+)
+
+// event is what comes in by the inbox.
+type event any
+
+type (
+	sayEvent struct {
+		a    attempt
+		done chan sayResult
+	}
+	sayResult struct {
+		msg abi.Message
+		err error
+	}
+	stopEvent struct {
+		from string
+		done chan sayResult
+	}
+	castEvent  struct{ cast []abi.Joined }
+	votedEvent struct {
+		round uint64
+		who   string
+		vote  abi.Vote
+		err   error
+	}
+	outsideVote struct {
+		about uint64
+		who   string
+		vote  abi.Vote
+		done  chan error
+	}
+	spokeEvent struct {
+		grant string
+		basis uint64
+		who   string
+		line  abi.Line
+		err   error
+	}
+)
+
+// Room is one conversation.
+type Room struct {
+	settings Settings
+	journal  journal.Journal
+	find     func(id string) (Companion, bool)
+	newID    func() string
+	log      *slog.Logger
+
+	inbox  chan event
+	info   atomic.Pointer[Info]
+	tail   tail
+	counts counts
+
+	drain atomic.Bool     // ask nobody any more
+	calls sync.WaitGroup  // running vote and speak calls
+	lines atomic.Int64    // running speak calls
+	gone  <-chan struct{} // closed when the lobby no longer runs
+
+	// Owned by Run.
+	m        machine
+	cast     []abi.Joined // the companions that are loaded now, by id
+	head     journal.Head
+	acks     []ack
+	asking   map[string]bool // voters with a call running
+	speaking map[string]bool // grant tokens with a call running, "token@basis"
+	early    turn.Early
+	ids      idRing
+	trouble  error // why the journal takes nothing; nil when it does
+	snapped  uint64
+}
+
+// ack is somebody who waits for the entries so far to be durable.
+type ack struct {
+	id   string // of the message, to look it up when the outcome is unknown
+	tell func(error)
+}
+
+func newRoom(s Settings, c Config) *Room {
+	r := &Room{
+		settings: s, journal: c.Journal, find: c.Find, newID: c.NewID,
+		log:    c.Log.With("room", s.Name),
+		inbox:  make(chan event, inboxSize),
+		asking: map[string]bool{}, speaking: map[string]bool{},
+	}
+	r.m.st = newState()
+	r.publish()
+	return r
+}
+
+// run owns the room until ctx ends. It answers an error only when the journal
+// says that the room is another daemon's.
+func (r *Room) run(ctx context.Context) error {
+	defer r.calls.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	r.trouble = errNotLoaded
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-r.inbox:
+			r.take(e)
+		case <-timer.C:
+		}
+		if r.trouble != nil {
+			r.recover(ctx)
+		}
+		if r.trouble == nil {
+			r.syncRules()
+			r.syncCast()
+			r.dueInputs()
+			r.castEarly()
+			r.flush(ctx)
+		}
+		if errors.Is(r.trouble, journal.ErrFenced) {
+			return fmt.Errorf("room %s: %w", r.settings.Name, r.trouble)
+		}
+		if r.trouble == nil {
+			r.dispatch(ctx)
+		}
+		r.publish()
+		timer.Reset(r.wait())
+	}
+}
+
+var errNotLoaded = errors.New("not loaded yet")
+
+// take handles an event and those that wait behind it, up to a batch.
+func (r *Room) take(e event) {
+	for n := 1; ; n++ {
+		r.handle(e)
+		if n == batchSize {
+			return
+		}
+		select {
+		case e = <-r.inbox:
+		default:
+			return
+		}
+	}
+}
+
+// now is the room's clock: whole milliseconds, never back.
+func (r *Room) now() time.Time {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if now.Before(r.m.st.At) {
+		return r.m.st.At
+	}
+	return now
+}
+
+// wait gives how long until a stored time comes.
+func (r *Room) wait() time.Duration {
+	if r.trouble != nil {
+		return journalRetry
+	}
+	at, _, ok := r.m.st.nextDue()
+	if !ok {
+		return time.Hour
+	}
+	return max(0, time.Until(at))
+}
+
+// dueInputs records every stored time that has come.
+func (r *Room) dueInputs() {
+	for r.trouble == nil {
+		at, due, ok := r.m.st.nextDue()
+		if !ok || time.Now().Before(at) {
+			return
+		}
+		r.must(r.m.input(abi.EntryDue, later(r.now(), at), due))
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// must turns a rule that failed into journal trouble: the state is folded anew.
+func (r *Room) must(err error) {
+	if err != nil {
+		r.log.Error("rules failed", "err", err)
+		r.trouble = err
+	}
+}
+
+// handle turns one event into entries. Nothing is durable yet.
+func (r *Room) handle(e event) {
+	switch e := e.(type) {
+	case sayEvent:
+		r.handleSay(e)
+	case stopEvent:
+		if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
+			return
+		}
+		seq := r.m.st.Head + 1
+		r.must(r.m.input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
+		r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{abi.Message{Seq: seq}, err} }})
+	case castEvent:
+		r.cast = e.cast
+	case votedEvent:
+		delete(r.asking, e.who)
+		r.handleVote(e)
+	case outsideVote:
+		e.done <- r.handleOutsideVote(e)
+	case spokeEvent:
+		delete(r.speaking, speakKey(e.grant, e.basis))
+		r.handleLine(e)
+	}
+}
+
+func (r *Room) refuseWhileTroubled(tell func(error)) bool {
+	if r.trouble == nil {
+		return false
+	}
+	tell(doorError(r.trouble))
+	return true
+}
+
+func (r *Room) handleSay(e sayEvent) {
+	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
+		return
+	}
+	if r.ids.has(e.a.id) {
+		e.done <- sayResult{err: abi.Errorf(abi.CodeConflict, "id: %q was used just now", e.a.id)}
+		return
+	}
+	if e.a.By == abi.KindHuman && r.isCast(e.a.From) {
+		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.a.From)}
+		return
+	}
+	entry, err := r.m.say(e.a, r.now())
+	if err != nil {
+		r.must(err)
+		e.done <- sayResult{err: doorError(err)}
+		return
+	}
+	r.ids.add(e.a.id)
+	res := sayResult{}
+	if msg, ok := entry.Message(); ok {
+		res.msg = msg
+	} else {
+		res.err = refusal(entry)
+	}
+	r.acks = append(r.acks, ack{id: entry.ID, tell: func(err error) {
+		if err != nil {
+			res = sayResult{err: err}
+		}
+		e.done <- res
+	}})
+}
+
+// refusal turns a refused entry into the error its speaker sees.
+func refusal(e abi.Entry) error {
+	var b abi.Refused
+	if err := json.Unmarshal(e.Body, &b); err != nil {
+		return abi.AsError(err)
+	}
+	return abi.Errorf(b.Code, "%s", b.Why)
+}
+
+func (r *Room) handleVote(e votedEvent) {
+	s := r.m.st
+	if r.trouble != nil || s.Round == nil || (s.Round.ID != e.round && !contains(s.Chain, e.round)) {
+		r.counts.add("vote late")
+		return
+	}
+	if err := e.vote.Check(); e.err == nil && err != nil {
+		e.err = err
+	}
+	if e.err != nil {
+		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
+			code, why := failure(e.err)
+			r.counts.add("vote failed: " + string(code))
+			r.must(r.m.input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
+		}
+		return
+	}
+	r.must(r.m.input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
+}
+
+// handleOutsideVote counts a vote of somebody whom no module call asked. It is
+// about a message; one that has not come yet is waited for.
+func (r *Room) handleOutsideVote(e outsideVote) error {
+	s := r.m.st
+	switch {
+	case r.trouble != nil:
+		return doorError(r.trouble)
+	case !r.isCast(e.who):
+		r.counts.add("vote refused: " + string(turn.Stranger))
+		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
+	case e.about > s.Last.Seq:
+		if !r.early.Hold(e.about, e.who, e.vote) {
+			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
+		}
+		return nil
+	case s.Round == nil || s.Round.About != e.about:
+		r.counts.add("vote refused: " + string(turn.Late))
+		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
+	}
+	return r.castVote(e.who, e.vote)
+}
+
+// castVote records a vote that counts, and answers why one does not.
+func (r *Room) castVote(who string, v abi.Vote) error {
+	round := r.m.st.Round
+	if !round.Awaits(who) {
+		why := turn.Repeated
+		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
+			why = turn.Stranger
+		}
+		r.counts.add("vote refused: " + string(why))
+		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
+	}
+	r.must(r.m.input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
+	return nil
+}
+
+func (r *Room) handleLine(e spokeEvent) {
+	if e.err == nil && e.line.Text != "" {
+		e.err = r.tidy(&e.line)
+	}
+	if r.trouble != nil {
+		return // asked again when the journal is back
+	}
+	f := r.m.st.Floor
+	if e.err != nil || e.line.Text == "" {
+		if f == nil || f.Token != e.grant {
+			return
+		}
+		b := abi.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
+		if e.err != nil {
+			b.Code, b.Error = failure(e.err)
+			r.counts.add("line failed: " + string(b.Code))
+		} else {
+			b.Pass = true
+			if e.line.Pass != "" {
+				b.Error = "passed: " + clip(e.line.Pass)
+			}
+		}
+		r.must(r.m.input(abi.EntryFailed, r.now(), b))
+		return
+	}
+	entry, err := r.m.say(attempt{id: r.newID(), Said: abi.Said{
+		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
+		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
+	}}, r.now())
+	r.must(err)
+	if entry.Kind == abi.EntryRefused {
+		r.counts.add("line refused: " + string(abi.CodeOf(refusal(entry))))
+	}
+}
+
+// tidy checks a module's line and drops addressees that are not here.
+func (r *Room) tidy(l *abi.Line) error {
+	if err := abi.CheckText("line.text", l.Text); err != nil {
+		return err
+	}
+	if l.Closing.Stage() < 0 {
+		return abi.Errorf(abi.CodeInvalid, "line.closing: %q is none of none, pre-closing, closing, terminal", l.Closing)
+	}
+	var to []string
+	for _, who := range l.To {
+		for _, m := range r.m.st.members() {
+			if m.ID == who && len(to) < abi.MaxTo && !contains(to, who) {
+				to = append(to, who)
+			}
+		}
+	}
+	l.To = to
+	return nil
+}
+
+func (r *Room) isCast(who string) bool {
+	for _, n := range r.m.st.named() {
+		for _, name := range n.Names {
+			if turn.SameName(name, who) {
+				return true
+			}
+		}
+	}
+	return false
+}

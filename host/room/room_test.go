@@ -1,0 +1,475 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+func TestCompanionsTalkUntilTheCap(t *testing.T) {
+	play(t, testRules, []*actor{wants_("aya", 5), wants_("kyoko", 5), wants_("natsumi", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		got := s.texts()
+		if len(got) != 1+testRules.MaxTurns {
+			t.Fatalf("%d messages, want %d: %q", len(got), 1+testRules.MaxTurns, got)
+		}
+		for _, who := range []string{"aya", "kyoko", "natsumi"} {
+			if n := len(slices.DeleteFunc(slices.Clone(got), func(l string) bool { return !strings.HasPrefix(l, who) })); n != 2 {
+				t.Errorf("%s spoke %d times with equal wishes, want 2", who, n)
+			}
+		}
+		last := s.decisions()[len(s.decisions())-1]
+		if last.Outcome != abi.OutcomeCapped {
+			t.Errorf("the last outcome is %q, want capped", last.Outcome)
+		}
+		if i := s.room.Info(); i.State != "capped" {
+			t.Errorf("state %q, want capped", i.State)
+		}
+		s.say("taro", "go on")
+		time.Sleep(time.Minute)
+		if n := len(s.texts()); n != 2*(1+testRules.MaxTurns) {
+			t.Errorf("%d messages after a human spoke again", n)
+		}
+	})
+}
+
+func TestAddressedAnswers(t *testing.T) {
+	quiet := wants_("kyoko", 1)
+	quiet.names = []string{"きょうこ"}
+	play(t, testRules, []*actor{wants_("aya", 10), quiet}, func(s *stage) {
+		s.say("taro", "きょうこさん、猫は好き？")
+		time.Sleep(time.Second)
+		d := s.decisions()[0]
+		if d.Speaker != "kyoko" || d.Rule != abi.RuleAddressed {
+			t.Errorf("%s spoke by rule %s: %s", d.Speaker, d.Rule, d.Reason)
+		}
+	})
+}
+
+func TestDeadVotersCostThePatienceAndNoMore(t *testing.T) {
+	dead := &actor{id: "dead", vote: hang[abi.Vote]}
+	broken := &actor{id: "broken", vote: func(context.Context, abi.Scene) (abi.Vote, error) {
+		return abi.Vote{}, errors.New("boom")
+	}}
+	liar := &actor{id: "liar", vote: func(context.Context, abi.Scene) (abi.Vote, error) {
+		return abi.Vote{State: abi.Speak, Importance: 99}, nil
+	}}
+	rules := testRules
+	rules.MaxTurns = 1
+	play(t, rules, []*actor{dead, broken, liar, wants_("aya", 3)}, func(s *stage) {
+		start := time.Now()
+		s.say("taro", "hello")
+		time.Sleep(time.Second + time.Millisecond)
+		synctest.Wait()
+		if got := s.texts(); len(got) != 2 {
+			t.Fatalf("after %v: %q", time.Since(start), got)
+		}
+		e := s.entries()
+		d := s.decisions()[0]
+		at := e[slices.IndexFunc(e, func(e abi.Entry) bool { return e.Kind == abi.EntryDecision })].At
+		if took := at.Sub(start); took != time.Second {
+			t.Errorf("decided after %v, want 1s", took)
+		}
+		for _, c := range d.Ranking {
+			if c.Who != "aya" && c.Standing != "absent" {
+				t.Errorf("%s stands as %q", c.Who, c.Standing)
+			}
+		}
+	})
+}
+
+func TestFloorPassesOnWhenTheSpeakerFails(t *testing.T) {
+	dies := wants_("dies", 9)
+	dies.speak = func(context.Context, abi.Scene) (abi.Line, error) { return abi.Line{}, errors.New("trap") }
+	hangs := wants_("hangs", 8)
+	hangs.speak = hang[abi.Line]
+	passes := wants_("passes", 7)
+	passes.speak = nil
+	rules := testRules
+	rules.MaxTurns = 1
+	play(t, rules, []*actor{dies, hangs, passes, wants_("aya", 1)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(10 * time.Second)
+		var order []string
+		for _, d := range s.decisions() {
+			order = append(order, d.Speaker)
+		}
+		if want := []string{"dies", "hangs", "passes", "aya", ""}; !slices.Equal(order, want) {
+			t.Errorf("the floor went to %q, want %q", order, want)
+		}
+	})
+}
+
+func TestEverySpeakerFails(t *testing.T) {
+	rules := testRules
+	rules.Silence = 4000
+	dies := wants_("dies", 9)
+	dies.speak = func(context.Context, abi.Scene) (abi.Line, error) { return abi.Line{}, errors.New("trap") }
+	play(t, rules, []*actor{dies, {id: "listens"}}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		ds := s.decisions()
+		if last := ds[len(ds)-1]; last.Outcome != abi.OutcomeSilence || len(ds) > 6 {
+			t.Errorf("%d decisions, the last %s: %s", len(ds), last.Outcome, last.Reason)
+		}
+	})
+}
+
+func TestHumanWhileALineIsMade(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		stale   abi.Stale
+		text    string
+		refused int
+		first   string // who speaks first behind the human's second message
+	}{
+		{"refuse", abi.StaleRefuse, "wait", 1, "aya"},
+		{"reask", abi.StaleReask, "wait", 1, "aya"},
+		{"reask, but somebody else is addressed", abi.StaleReask, "kyoko, what do you think?", 1, "kyoko"},
+		{"accept", abi.StaleAccept, "wait", 0, "aya"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			rules := testRules
+			rules.Stale, rules.MaxTurns = tc.stale, 1
+			var retried bool
+			slow := wants_("aya", 9)
+			slow.speak = func(_ context.Context, sc abi.Scene) (abi.Line, error) {
+				time.Sleep(2 * time.Second)
+				retried = retried || sc.Retry
+				return abi.Line{Text: fmt.Sprintf("on %q", sc.Message.Text)}, nil
+			}
+			play(t, rules, []*actor{slow, wants_("kyoko", 2)}, func(s *stage) {
+				s.say("taro", "hello")
+				time.Sleep(time.Second)
+				s.say("taro", tc.text)
+				time.Sleep(20 * time.Second)
+				es := s.entries()
+				if n := len(bodies[abi.Refused](t, es, abi.EntryRefused)); n != tc.refused {
+					t.Errorf("%d lines refused, want %d", n, tc.refused)
+				}
+				if got := s.texts(); !strings.HasPrefix(got[2], tc.first) {
+					t.Errorf("%q", got)
+				}
+				if want := tc.name == "reask"; retried != want {
+					t.Errorf("asked again: %v, want %v", retried, want)
+				}
+			})
+		})
+	}
+}
+
+func TestStopIsObeyedInTheSameTick(t *testing.T) {
+	slow := wants_("aya", 9)
+	slow.speak = func(ctx context.Context, _ abi.Scene) (abi.Line, error) {
+		time.Sleep(time.Second)
+		return abi.Line{Text: "too late"}, nil
+	}
+	play(t, testRules, []*actor{slow, wants_("kyoko", 2)}, func(s *stage) {
+		s.say("taro", "hello")
+		synctest.Wait()
+		if f := s.room.Info().Floor; f != "aya" {
+			t.Fatalf("the floor is %q's", f)
+		}
+		seq, err := s.room.Stop(s.t.Context(), "taro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := s.entries()[seq] // the entry behind the STOP
+		if d := decode[abi.Decision](next); d.Outcome != abi.OutcomeStopped {
+			t.Errorf("behind STOP comes %s %s", next.Kind, next.Body)
+		}
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) != 1 {
+			t.Errorf("said after STOP: %q", got)
+		}
+		if n := len(bodies[abi.Refused](t, s.entries(), abi.EntryRefused)); n != 1 {
+			t.Errorf("%d lines refused, want the late one", n)
+		}
+		s.say("taro", "you may talk again")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 3 {
+			t.Errorf("after a human spoke again: %q", got)
+		}
+	})
+}
+
+func TestSilenceIsBrokenOnce(t *testing.T) {
+	rules := testRules
+	rules.Silence = 4000
+	shy := &actor{id: "shy", speak: func(context.Context, abi.Scene) (abi.Line, error) { return abi.Line{Text: "well…"}, nil }}
+	play(t, rules, []*actor{shy, {id: "mute"}}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(3999 * time.Millisecond)
+		if got := s.texts(); len(got) != 1 {
+			t.Fatalf("before the silence was long: %q", got)
+		}
+		time.Sleep(time.Hour)
+		got := s.texts()
+		if len(got) < 2 || len(got) > 4 || got[1] != "shy: well…" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestPaceLetsPeopleRead(t *testing.T) {
+	rules := testRules
+	rules.Pace = 700
+	play(t, rules, []*actor{wants_("aya", 5), wants_("kyoko", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		var at []time.Time
+		for _, e := range s.entries() {
+			if e.Kind == abi.EntrySaid {
+				at = append(at, e.At)
+			}
+		}
+		for i := 2; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap != 700*time.Millisecond {
+				t.Errorf("message %d came %v after the one before", i, gap)
+			}
+		}
+	})
+}
+
+func TestRestartGoesOnWhereTheJournalEnds(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		vote  func(context.Context, abi.Scene) (abi.Vote, error)
+		speak func(context.Context, abi.Scene) (abi.Line, error)
+	}{
+		{"in a round", hang[abi.Vote], nil},
+		{"with the floor held", nil, hang[abi.Line]},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			rules := testRules
+			rules.MaxTurns, rules.Silence = 2, 4000
+			a := wants_("aya", 5)
+			vote, speak := a.vote, a.speak
+			if tc.vote != nil {
+				a.vote = tc.vote
+			} else {
+				a.speak = tc.speak
+			}
+			play(t, rules, []*actor{a, {id: "kyoko"}}, func(s *stage) {
+				s.say("taro", "hello")
+				synctest.Wait()
+				s.end()
+				a.vote, a.speak = vote, speak
+				time.Sleep(time.Hour)
+				s.start()
+				time.Sleep(time.Minute)
+				if got := s.texts(); len(got) < 2 || got[1] != "aya: aya line 1" {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestJournalThatTakesNothing(t *testing.T) {
+	play(t, testRules, []*actor{wants_("aya", 5), wants_("kyoko", 4)}, func(s *stage) {
+		s.journal.break_(fmt.Errorf("%w: disk full", journal.ErrUnavailable), false)
+		_, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "lost?"})
+		if abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("err = %v", err)
+		}
+		if i := s.room.Info(); i.State != "unavailable" || i.Error == "" {
+			t.Errorf("info %+v", i)
+		}
+		if _, _, err := s.room.Messages(s.t.Context(), 0, 10); err != nil {
+			t.Errorf("reads go on: %v", err)
+		}
+		s.journal.break_(nil, false)
+		time.Sleep(2 * time.Second)
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) != 1+testRules.MaxTurns || got[0] != "taro: hello" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestUnknownOutcomeIsLookedUp(t *testing.T) {
+	play(t, testRules, []*actor{}, func(s *stage) {
+		s.journal.break_(journal.ErrUnknown, true)
+		m, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "stored"})
+		if err != nil || m.Text != "stored" {
+			t.Errorf("%+v, %v", m, err)
+		}
+		s.journal.break_(journal.ErrUnknown, false)
+		time.Sleep(2 * time.Second)
+		if _, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "not stored"}); err == nil {
+			t.Error("acknowledged what is not in the journal")
+		}
+		s.journal.break_(nil, false)
+		time.Sleep(2 * time.Second)
+		if got := s.texts(); !slices.Equal(got, []string{"taro: stored"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestFencedRoomEndsTheDaemon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, testRules)
+		if _, err := s.journal.Acquire(s.t.Context(), "main", "another", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "hello"})
+		if abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("err = %v", err)
+		}
+		<-s.lobby.done
+	})
+}
+
+func TestSayChecks(t *testing.T) {
+	a := wants_("aya", 5)
+	a.names = []string{"あや"}
+	play(t, testRules, []*actor{a}, func(s *stage) {
+		for _, tc := range []struct {
+			u    Utterance
+			code abi.Code
+			name string
+		}{
+			{Utterance{Text: "x"}, abi.CodeInvalid, "from"},
+			{Utterance{From: "a b", Text: "x"}, abi.CodeInvalid, "from"},
+			{Utterance{From: "taro", Text: "  "}, abi.CodeInvalid, "text"},
+			{Utterance{From: "taro", Text: strings.Repeat("x", abi.MaxText+1)}, abi.CodeTooLarge, "text"},
+			{Utterance{From: "taro", Text: "x", To: []string{""}}, abi.CodeInvalid, "to"},
+			{Utterance{From: "taro", Text: "x", ID: "vote/1"}, abi.CodeInvalid, "id"},
+			{Utterance{From: "taro", Text: "x", Kind: "song"}, abi.CodeInvalid, "kind"},
+			{Utterance{From: "aya", Text: "x"}, abi.CodeDenied, "from"},
+			{Utterance{From: "AYA", Text: "x"}, abi.CodeDenied, "from"},
+			{Utterance{From: "アヤ", Text: "x"}, abi.CodeDenied, "from"},
+		} {
+			_, err := s.room.Say(s.t.Context(), tc.u)
+			if abi.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.name+":") {
+				t.Errorf("%+v: %v, want %s about %s", tc.u, err, tc.code, tc.name)
+			}
+		}
+		if got := s.texts(); len(got) != 0 {
+			t.Errorf("recorded: %q", got)
+		}
+	})
+}
+
+func TestSameIDIsOneMessage(t *testing.T) {
+	play(t, testRules, nil, func(s *stage) {
+		first, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+		if err != nil || again.Seq != first.Seq {
+			t.Errorf("%+v, %v", again, err)
+		}
+		if _, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "twice"}); abi.CodeOf(err) != abi.CodeConflict {
+			t.Errorf("err = %v", err)
+		}
+	})
+}
+
+func TestCompanionLeavesAndComesBack(t *testing.T) {
+	gone := &actor{id: "gone", vote: hang[abi.Vote]}
+	play(t, testRules, []*actor{gone, wants_("aya", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(100 * time.Millisecond)
+		delete(s.actors, "gone")
+		s.cast()
+		if got := s.texts(); len(got) != 2 {
+			t.Errorf("the round waits for who left: %q", got)
+		}
+		s.actors["gone"] = wants_("gone", 9)
+		s.cast()
+		time.Sleep(time.Second)
+		if got := s.texts(); len(got) < 3 || !strings.HasPrefix(got[2], "gone") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestMessageBeforeAnybodyIsLoaded(t *testing.T) {
+	play(t, testRules, nil, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		s.actors["aya"] = wants_("aya", 5)
+		s.actors["kyoko"] = wants_("kyoko", 9)
+		s.cast()
+		if d := s.decisions(); len(d) == 0 || d[0].Speaker != "kyoko" {
+			t.Errorf("the first round did not ask everybody: %+v", d)
+		}
+	})
+}
+
+func TestTalkMovesTowardsItsEnd(t *testing.T) {
+	bye := func(id string) *actor {
+		a := wants_(id, 5)
+		a.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
+			return abi.Vote{State: abi.Speak, Importance: 5, Closing: abi.ClosingTerminal}, nil
+		}
+		return a
+	}
+	play(t, testRules, []*actor{bye("aya"), bye("kyoko")}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		moves := bodies[abi.ClosingMoved](t, s.entries(), abi.EntryClosing)
+		if len(moves) != 3 || moves[2].To != abi.ClosingTerminal {
+			t.Errorf("closing moved %+v", moves)
+		}
+		if i := s.room.Info(); i.State != "closed" {
+			t.Errorf("state %q", i.State)
+		}
+	})
+}
+
+func TestSnapshotAndJournalGiveOneState(t *testing.T) {
+	rules := testRules
+	rules.MaxTurns = 200
+	play(t, rules, []*actor{wants_("aya", 5), wants_("kyoko", 5), wants_("natsumi", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		seq, blob, _ := s.journal.GetSnapshot(s.t.Context(), "main")
+		if seq < snapshotEvery {
+			t.Fatalf("no snapshot after %d entries", len(s.entries()))
+		}
+		fromSnap, err := decodeState(blob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := newState()
+		for _, e := range s.entries() {
+			if err := whole.apply(e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Seq > seq {
+				if err := fromSnap.apply(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		a, b := asJSON(t, whole), asJSON(t, fromSnap)
+		if a != b {
+			t.Errorf("states differ:\n%s\n%s", a, b)
+		}
+	})
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

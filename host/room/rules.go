@@ -1,0 +1,260 @@
+package room
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// machine turns inputs into entries. Given the same state and input it makes
+// the same entries, which is what replay holds it to.
+type machine struct {
+	st  *state
+	out []abi.Entry // made since take was last called
+}
+
+// attempt is a line that wants into the room.
+type attempt struct {
+	abi.Said
+	id string
+}
+
+// record writes an entry down and applies it. An empty id is made of kind and seq.
+func (m *machine) record(kind abi.EntryKind, id string, at time.Time, body any) (abi.Entry, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return abi.Entry{}, fmt.Errorf("encode %s: %w", kind, err)
+	}
+	seq := m.st.Head + 1
+	if id == "" {
+		id = fmt.Sprintf("%s/%d", kind, seq)
+	}
+	e := abi.Entry{Seq: seq, Epoch: m.st.Epoch, At: at, Kind: kind, ID: id, Body: raw}
+	if err := m.st.apply(e); err != nil {
+		return abi.Entry{}, err
+	}
+	m.out = append(m.out, e)
+	return e, nil
+}
+
+// take hands over the entries made so far.
+func (m *machine) take() []abi.Entry {
+	out := m.out
+	m.out = nil
+	return out
+}
+
+// input records a fact other than a line and draws the consequences.
+func (m *machine) input(kind abi.EntryKind, at time.Time, body any) error {
+	if _, err := m.record(kind, "", at, body); err != nil {
+		return err
+	}
+	return m.settle(at)
+}
+
+// say judges a line, records it or its refusal, and draws the consequences.
+// The entry is the said or the refused one.
+func (m *machine) say(a attempt, at time.Time) (abi.Entry, error) {
+	s := m.st
+	refuse, verdict := m.judge(a, at)
+	if refuse != nil {
+		e, err := m.record(abi.EntryRefused, "", at, refuse)
+		if err != nil {
+			return e, err
+		}
+		return e, m.settle(at)
+	}
+	a.Cost = verdict.Cost
+	wish := a.Closing
+	if wish == "" && s.Floor != nil {
+		wish = s.Floor.closing()
+	}
+	e, err := m.record(abi.EntrySaid, a.id, at, a.Said)
+	if err != nil {
+		return e, err
+	}
+	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {
+			return e, err
+		}
+	}
+	return e, m.settle(at)
+}
+
+// judge gives the refusal of a line, nil for one that may be said.
+func (m *machine) judge(a attempt, at time.Time) (*abi.Refused, turn.Verdict) {
+	s := m.st
+	no := func(code abi.Code, why string, again bool) (*abi.Refused, turn.Verdict) {
+		return &abi.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Again: again}, turn.Verdict{}
+	}
+	holds := s.Floor != nil && s.Floor.Who == a.From && s.Floor.Token == a.Grant
+	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+		switch {
+		case s.Stopped != "":
+			return no(abi.CodeDenied, "stopped by "+s.Stopped, false)
+		case !holds:
+			return no(abi.CodeDenied, "does not have the floor", false)
+		case at.After(s.Floor.Expires):
+			return no(abi.CodeTimeout, "the floor was held too long", false)
+		case s.Last.Seq > a.Basis && s.Rules.Stale != abi.StaleAccept:
+			return no(abi.CodeStale, fmt.Sprintf("%s spoke meanwhile", s.Last.From), m.again(a))
+		}
+	}
+	v := s.policy.Admit(turn.Bid{From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Amount: a.Cost, Now: at, Ledger: s.Ledger})
+	if !v.Admit {
+		return no(v.Code, v.Why, false)
+	}
+	return nil, v
+}
+
+// again says whether a speaker whose line is stale is asked once more: not when
+// what was said meanwhile is addressed to somebody else.
+func (m *machine) again(a attempt) bool {
+	s := m.st
+	if s.Rules.Stale != abi.StaleReask || s.Floor.Again {
+		return false
+	}
+	to := turn.Addressed(s.Last, s.named())
+	return len(to) == 0 || slices.Contains(to, a.From)
+}
+
+func (m *machine) moveClosing(to abi.Closing, by string, at time.Time) error {
+	if to.Stage() <= m.st.Stage.Stage() {
+		return nil
+	}
+	_, err := m.record(abi.EntryClosing, "", at, abi.ClosingMoved{From: m.st.Stage, To: to, By: by})
+	return err
+}
+
+// closing is the wish to end that came with the vote of who has the floor.
+func (f *floor) closing() abi.Closing {
+	for _, c := range f.Ranking {
+		if c.Who == f.Who {
+			return c.Closing
+		}
+	}
+	return ""
+}
+
+// settle draws every consequence of the state at a moment, until there is
+// none. It looks at the state, not at what changed, so no wish is forgotten
+// because something else happened at the same time (flaw A4).
+func (m *machine) settle(at time.Time) error {
+	for {
+		more, err := m.step(at)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (m *machine) step(at time.Time) (more bool, err error) {
+	s := m.st
+	switch {
+	case s.policy == nil:
+		return false, nil // no rules yet
+	case s.Stopped != "":
+		if s.Round == nil && s.Floor == nil {
+			return false, nil
+		}
+		return true, m.decide(at, abi.Decision{Outcome: abi.OutcomeStopped, Reason: s.Stopped + " said STOP"})
+	case s.Floor != nil && s.Floor.Lost == "":
+		return false, nil
+	case s.Floor != nil:
+		return true, m.pass(at)
+	case s.Round != nil && s.Last.Seq > s.Round.About:
+		return true, m.decide(at, abi.Decision{Outcome: abi.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
+	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
+		return true, m.rule(at)
+	case s.Round != nil:
+		return false, nil
+	case s.Last.Seq > s.Asked && !at.Before(s.Pace) && len(s.voters()) > 0:
+		return true, m.open(at)
+	}
+	return false, nil
+}
+
+// open starts the round about the newest turn, or says why there is none.
+func (m *machine) open(at time.Time) error {
+	s := m.st
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		return m.decide(at, abi.Decision{Outcome: abi.OutcomeClosed, Reason: "the talk has ended"})
+	case s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns:
+		return m.decide(at, abi.Decision{
+			Outcome: abi.OutcomeCapped,
+			Reason:  fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns),
+		})
+	}
+	patience := time.Duration(s.Rules.Patience) * time.Millisecond
+	due := at.Add(patience)
+	if s.Held != nil { // somebody keeps talking: wait for votes, but not for ever
+		if last := s.Since.Add(2 * patience); last.Before(due) {
+			due = last
+		}
+	}
+	_, err := m.record(abi.EntryRound, "", at, abi.Round{
+		About: s.Last.Seq, Electorate: s.voters(), Addressed: turn.Addressed(s.Last, s.named()), Due: due, Silence: s.Broken,
+	})
+	return err
+}
+
+// rule ends the open round by the policy.
+func (m *machine) rule(at time.Time) error {
+	s := m.st
+	r := s.policy.Decide(turn.Input{
+		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.Ledger,
+	})
+	d := abi.Decision{Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking}
+	if err := m.decide(at, d); err != nil {
+		return err
+	}
+	if r.Outcome == abi.OutcomeClosed {
+		return m.moveClosing(r.Stage, r.Ranking[0].Who, at)
+	}
+	return nil
+}
+
+// pass hands a lost floor to the next in the ranking, or back to a new round
+// when something newer was said.
+func (m *machine) pass(at time.Time) error {
+	s, f := m.st, m.st.Floor
+	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
+	if s.Last.Seq > f.About {
+		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
+	}
+	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
+	if !ok {
+		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking})
+	}
+	return m.decide(at, abi.Decision{
+		Round: f.Round, Outcome: abi.OutcomeGrant, Speaker: next.Who, Rule: abi.RuleNext,
+		Reason: fmt.Sprintf("%s; %s is next", why, next.Who), Ranking: f.Ranking,
+	})
+}
+
+// decide records a decision, with a grant where somebody may speak.
+func (m *machine) decide(at time.Time, d abi.Decision) error {
+	s := m.st
+	if d.Round == 0 && s.Round != nil {
+		d.Round = s.Round.ID
+	} else if d.Round == 0 && s.Floor != nil {
+		d.Round = s.Floor.Round
+	}
+	if d.Outcome == abi.OutcomeGrant {
+		d.Grant = &abi.Grant{
+			Token: fmt.Sprintf("g%d", s.Head+1), Basis: s.Last.Seq,
+			Expires: at.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
+		}
+	}
+	if d.Ranking == nil {
+		d.Ranking = []abi.Candidate{}
+	}
+	_, err := m.record(abi.EntryDecision, "", at, d)
+	return err
+}

@@ -1,0 +1,347 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// actor is a companion made of functions. Nil functions vote to listen and
+// pass.
+type actor struct {
+	id    string
+	names []string
+	vote  func(ctx context.Context, s abi.Scene) (abi.Vote, error)
+	speak func(ctx context.Context, s abi.Scene) (abi.Line, error)
+
+	mu    sync.Mutex
+	asked int
+}
+
+func (a *actor) Describe() abi.Description {
+	return abi.Description{ABI: "1", Name: a.id, Aliases: a.names, Ops: []string{abi.OpVote, abi.OpSpeak}}
+}
+
+func (a *actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	var s abi.Scene
+	if err := json.Unmarshal(req.Data, &s); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.asked++
+	a.mu.Unlock()
+	switch {
+	case req.Op == abi.OpVote && a.vote != nil:
+		return encoded(a.vote(ctx, s))
+	case req.Op == abi.OpVote:
+		return encoded(abi.Vote{State: abi.Listen}, nil)
+	case req.Op == abi.OpSpeak && a.speak != nil:
+		return encoded(a.speak(ctx, s))
+	}
+	return encoded(abi.Line{}, nil)
+}
+
+func encoded[T any](v T, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// wants votes to speak with an importance, and says numbered lines.
+func wants_(id string, importance float64) *actor {
+	n := 0
+	var mu sync.Mutex
+	return &actor{
+		id: id,
+		vote: func(context.Context, abi.Scene) (abi.Vote, error) {
+			return abi.Vote{State: abi.Speak, Importance: importance}, nil
+		},
+		speak: func(context.Context, abi.Scene) (abi.Line, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			return abi.Line{Text: fmt.Sprintf("%s line %d", id, n)}, nil
+		},
+	}
+}
+
+// hang never answers before its deadline.
+func hang[T any](ctx context.Context, _ abi.Scene) (v T, err error) {
+	<-ctx.Done()
+	return v, ctx.Err()
+}
+
+var testRules = abi.Rules{
+	Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, Silence: 0, Pace: 0, MaxTurns: 6, Stale: abi.StaleReask,
+}
+
+// stage runs one room in a synctest bubble.
+type stage struct {
+	t       *testing.T
+	journal *memory
+	rules   abi.Rules
+	actors  map[string]*actor
+	lobby   *Lobby
+	room    *Room
+	end     func()
+	ids     int
+}
+
+func newStage(t *testing.T, rules abi.Rules, actors ...*actor) *stage {
+	s := &stage{t: t, journal: newMemory(), rules: rules, actors: map[string]*actor{}}
+	for _, a := range actors {
+		s.actors[a.id] = a
+	}
+	s.start()
+	return s
+}
+
+func (s *stage) start() {
+	s.t.Helper()
+	var mu sync.Mutex
+	lobby, err := NewLobby(Config{
+		Journal: s.journal, Log: slog.New(slog.DiscardHandler),
+		Find: func(id string) (Companion, bool) { a, ok := s.actors[id]; return a, ok },
+		NewID: func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			s.ids++
+			return fmt.Sprintf("m%d", s.ids)
+		},
+		Rooms: []Settings{{Name: "main", Companions: []string{"*"}, Rules: s.rules}},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- lobby.Run(ctx) }()
+	s.lobby, s.room = lobby, lobby.rooms["main"]
+	s.end = func() {
+		cancel()
+		if err := <-done; err != nil {
+			s.t.Errorf("run: %v", err)
+		}
+	}
+	s.cast()
+}
+
+// cast tells the room who is loaded.
+func (s *stage) cast() {
+	var cast []abi.Joined
+	for id, a := range s.actors {
+		cast = append(cast, abi.Joined{ID: id, Name: id, Aliases: a.names, Kind: abi.KindCompanion, Engine: "test", Generation: 1})
+	}
+	slices.SortFunc(cast, func(a, b abi.Joined) int { return strings.Compare(a.ID, b.ID) })
+	s.lobby.SetCast(s.t.Context(), cast)
+	synctest.Wait()
+}
+
+func (s *stage) say(from, text string, to ...string) abi.Message {
+	s.t.Helper()
+	m, err := s.room.Say(s.t.Context(), Utterance{From: from, Text: text, To: to})
+	if err != nil {
+		s.t.Fatalf("say %q: %v", text, err)
+	}
+	return m
+}
+
+// entries gives the whole journal.
+func (s *stage) entries() []abi.Entry {
+	es, err := s.journal.Read(s.t.Context(), "main", 0, 1<<20)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return es
+}
+
+// texts gives "from: text" of every message.
+func (s *stage) texts() []string {
+	var out []string
+	for _, e := range s.entries() {
+		if m, ok := e.Message(); ok {
+			out = append(out, m.From+": "+m.Text)
+		}
+	}
+	return out
+}
+
+func (s *stage) decisions() []abi.Decision {
+	return bodies[abi.Decision](s.t, s.entries(), abi.EntryDecision)
+}
+
+func bodies[T any](t *testing.T, es []abi.Entry, kind abi.EntryKind) []T {
+	t.Helper()
+	var out []T
+	for _, e := range es {
+		if e.Kind != kind {
+			continue
+		}
+		var b T
+		if err := json.Unmarshal(e.Body, &b); err != nil {
+			t.Fatalf("entry %d: %v", e.Seq, err)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// finish stops the room and holds its journal to the laws.
+func (s *stage) finish() {
+	s.t.Helper()
+	s.end()
+	if err := s.verdict(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// verdict holds the journal to the laws and to a replay.
+func (s *stage) verdict() error {
+	es := s.entries()
+	if err := checkLaws(es); err != nil {
+		return fmt.Errorf("%w\n%s", err, dump(es))
+	}
+	n, diff, err := Replay(context.Background(), s.journal, "main")
+	switch {
+	case err != nil:
+		return fmt.Errorf("replay: %w\n%s", err, dump(es))
+	case diff != nil:
+		return fmt.Errorf("replay of %d entries: %v\n%s", n, diff, dump(es))
+	case n != len(es):
+		return fmt.Errorf("replay compared %d of %d entries", n, len(es))
+	}
+	return nil
+}
+
+// play runs a test in fake time.
+func play(t *testing.T, rules abi.Rules, actors []*actor, f func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, rules, actors...)
+		f(s)
+		s.finish()
+	})
+}
+
+// law is a reading of a journal that knows nothing of the rules.
+type law struct {
+	holder, token, stopped string
+	round                  uint64
+	due, last              time.Time
+	closing                abi.Closing
+	turns, limit           int
+}
+
+// checkLaws holds a journal to laws 2, 3 and 7.
+func checkLaws(es []abi.Entry) error {
+	l := law{closing: abi.ClosingNone}
+	for i, e := range es {
+		err := l.read(e)
+		if e.Seq != uint64(i)+1 {
+			err = fmt.Errorf("seq is not %d", i+1)
+		}
+		if err != nil {
+			return fmt.Errorf("entry %d (%s): %w", e.Seq, e.Kind, err)
+		}
+	}
+	return nil
+}
+
+func (l *law) read(e abi.Entry) error {
+	if e.At.Before(l.last) {
+		return fmt.Errorf("time runs back from %v", l.last)
+	}
+	l.last = e.At
+	if l.round != 0 && e.At.After(l.due) && e.Kind != abi.EntryOwner {
+		return fmt.Errorf("round %d was due at %v", l.round, l.due)
+	}
+	switch e.Kind {
+	case abi.EntryOwner:
+		l.round, l.holder, l.token = 0, "", ""
+	case abi.EntryRules:
+		l.limit = decode[abi.Rules](e).MaxTurns
+	case abi.EntryRound:
+		if l.round != 0 || l.holder != "" || l.stopped != "" {
+			return fmt.Errorf("round %d is open, the floor is %q's, STOP is %q's", l.round, l.holder, l.stopped)
+		}
+		l.round, l.due = e.Seq, decode[abi.Round](e).Due
+	case abi.EntryDecision:
+		return l.decision(decode[abi.Decision](e))
+	case abi.EntrySaid:
+		return l.said(decode[abi.Said](e))
+	case abi.EntryClosing:
+		b := decode[abi.ClosingMoved](e)
+		if b.From != l.closing || b.To.Stage() != l.closing.Stage()+1 {
+			return fmt.Errorf("closing moves from %s to %s", l.closing, b.To)
+		}
+		l.closing = b.To
+	case abi.EntryStop:
+		l.stopped = decode[abi.Stop](e).From
+	}
+	return nil
+}
+
+func (l *law) decision(d abi.Decision) error {
+	if l.round == 0 && l.holder == "" && d.Round != 0 {
+		return errors.New("nothing is to be decided")
+	}
+	if d.Reason == "" {
+		return errors.New("no reason is written")
+	}
+	fresh := l.round != 0
+	l.round, l.holder, l.token = 0, "", ""
+	if d.Outcome == abi.OutcomeGrant {
+		l.holder, l.token = d.Speaker, d.Grant.Token
+	}
+	if d.Outcome == abi.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, wants) {
+		return errors.New("silence, though somebody wanted to speak")
+	}
+	return nil
+}
+
+func (l *law) said(b abi.Said) error {
+	if b.By == abi.KindHuman {
+		l.turns, l.stopped, l.closing = 0, "", abi.ClosingNone
+		return nil
+	}
+	l.turns++
+	switch {
+	case l.holder != b.From || l.token != b.Grant:
+		return fmt.Errorf("%s spoke with %q, the floor is %q's by %q", b.From, b.Grant, l.holder, l.token)
+	case l.stopped != "":
+		return fmt.Errorf("%s said STOP", l.stopped)
+	case l.limit > 0 && l.turns > l.limit:
+		return fmt.Errorf("turn %d of %d", l.turns, l.limit)
+	case l.closing == abi.ClosingTerminal:
+		return errors.New("the talk had ended")
+	}
+	l.holder, l.token = "", ""
+	return nil
+}
+
+// decode reads a body; one that does not decode is a bug of the test.
+func decode[T any](e abi.Entry) (b T) {
+	if err := json.Unmarshal(e.Body, &b); err != nil {
+		panic(fmt.Sprintf("entry %d: %v", e.Seq, err))
+	}
+	return b
+}
+
+func dump(es []abi.Entry) string {
+	var b strings.Builder
+	for _, e := range es {
+		fmt.Fprintf(&b, "%4d %s %-8s %s\n", e.Seq, e.At.Format("05.000"), e.Kind, e.Body)
+	}
+	return b.String()
+}

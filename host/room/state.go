@@ -1,0 +1,406 @@
+package room
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// stateVersion is the format of a snapshot; an unknown one is not read, the
+// journal is folded from its start instead.
+const stateVersion = 1
+
+// maxGuests is how many of the humans who spoke last a room remembers by name.
+const maxGuests = 32
+
+// state is the fold of apply over a room's entries and nothing else: no clock,
+// no randomness, no modules. Its JSON form is the room's snapshot.
+type state struct {
+	Version int                 `json:"version"`
+	Head    uint64              `json:"head"`
+	Epoch   uint64              `json:"epoch"`
+	At      time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
+	Rules   abi.Rules           `json:"rules"`
+	Cast    []abi.Joined        `json:"cast,omitempty"`   // companions and agents, by id
+	Guests  []string            `json:"guests,omitempty"` // humans who spoke, newest last
+	Last    abi.Message         `json:"last"`             // the newest turn
+	LastBy  abi.ParticipantKind `json:"last_by,omitempty"`
+	Asked   uint64              `json:"asked"`           // seq of the newest turn that has had its round
+	Round   *turn.Round         `json:"round,omitempty"` // open
+	Chain   []uint64            `json:"chain,omitempty"` // rounds superseded since the floor was last decided
+	Held    *turn.Round         `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
+	Since   time.Time           `json:"since,omitzero"`  // when the first of them opened
+	Floor   *floor              `json:"floor,omitempty"` // held
+	Debt    map[string]int      `json:"debt,omitempty"`
+	Turns   int                 `json:"turns"`
+	Stage   abi.Closing         `json:"stage"`
+	Stopped string              `json:"stopped,omitempty"` // who said STOP
+	Rest    abi.Outcome         `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
+	Pace    time.Time           `json:"pace,omitzero"`     // not before this does the next round open
+	Silence time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
+	Of      uint64              `json:"of,omitempty"`      // entry that set Silence
+	Broken  bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
+	Ledger  []turn.Spend        `json:"ledger,omitempty"`
+
+	policy turn.Policy
+}
+
+// floor is a grant in force.
+type floor struct {
+	abi.Grant
+	Who     string          `json:"who"`
+	By      uint64          `json:"by"`    // seq of the decision
+	Round   uint64          `json:"round"` // seq of the round
+	About   uint64          `json:"about"` // seq of the newest turn when it was granted
+	Silence bool            `json:"silence,omitempty"`
+	Ranking []abi.Candidate `json:"ranking"`
+	Tried   []string        `json:"tried"`           // who had the floor in this round, Who last
+	Again   bool            `json:"again,omitempty"` // the line was stale once
+	Lost    string          `json:"lost,omitempty"`  // why the line will not come
+}
+
+func newState() *state {
+	return &state{Version: stateVersion, Stage: abi.ClosingNone, Debt: map[string]int{}}
+}
+
+// decodeState reads a snapshot.
+func decodeState(blob []byte) (*state, error) {
+	s := newState()
+	if err := json.Unmarshal(blob, s); err != nil {
+		return nil, fmt.Errorf("decode snapshot: %w", err)
+	}
+	if s.Version != stateVersion {
+		return nil, fmt.Errorf("decode snapshot: format %d, this program knows %d", s.Version, stateVersion)
+	}
+	if s.Debt == nil {
+		s.Debt = map[string]int{}
+	}
+	if s.Rules.Policy != "" {
+		return s, s.setPolicy()
+	}
+	return s, nil
+}
+
+func (s *state) setPolicy() (err error) {
+	s.policy, err = turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
+	return err
+}
+
+// apply changes the state by one entry. It is the only thing that does.
+func (s *state) apply(e abi.Entry) error {
+	if e.Seq != s.Head+1 {
+		return fmt.Errorf("apply entry %d: head is %d", e.Seq, s.Head)
+	}
+	if err := s.change(e); err != nil {
+		return fmt.Errorf("apply entry %d (%s): %w", e.Seq, e.Kind, err)
+	}
+	s.Head, s.Epoch = e.Seq, e.Epoch
+	if e.At.After(s.At) {
+		s.At = e.At
+	}
+	return nil
+}
+
+func (s *state) change(e abi.Entry) error {
+	switch e.Kind {
+	case abi.EntryRules:
+		if err := json.Unmarshal(e.Body, &s.Rules); err != nil {
+			return err
+		}
+		return s.setPolicy()
+	case abi.EntryOwner:
+		s.taken()
+		return nil
+	case abi.EntryCast:
+		return with(e.Body, func(b abi.Cast) {
+			for _, j := range b.Joined {
+				s.joined(j)
+			}
+			for _, l := range b.Left {
+				s.left(l)
+			}
+		})
+	case abi.EntrySaid:
+		return with(e.Body, func(b abi.Said) { s.said(e, b) })
+	case abi.EntryVote:
+		return with(e.Body, s.voted)
+	case abi.EntryFailed:
+		return with(e.Body, s.failed)
+	case abi.EntryDue:
+		return with(e.Body, func(b abi.Due) { s.due(e.Seq, b) })
+	case abi.EntryStop:
+		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence = b.From, time.Time{} })
+	case abi.EntryRound:
+		return with(e.Body, func(b abi.Round) { s.opened(e, b) })
+	case abi.EntryDecision:
+		return with(e.Body, func(b abi.Decision) { s.decided(e, b) })
+	case abi.EntryClosing:
+		return with(e.Body, func(b abi.ClosingMoved) { s.Stage = b.To })
+	case abi.EntryRefused:
+		return with(e.Body, s.refused)
+	}
+	return nil // a kind of a later version that changes nothing here
+}
+
+// with decodes a body and hands it on.
+func with[T any](body json.RawMessage, f func(T)) error {
+	var b T
+	if err := json.Unmarshal(body, &b); err != nil {
+		return err
+	}
+	f(b)
+	return nil
+}
+
+// taken empties the room for a new owner: who is here is said anew, and a round
+// or a grant that was open asks again with a whole patience, for nobody was
+// there to answer.
+func (s *state) taken() {
+	if s.Round != nil || s.Floor != nil || s.Held != nil {
+		s.Asked = min(s.Asked, s.Last.Seq-1)
+	}
+	s.Cast, s.Round, s.Floor, s.Held = nil, nil, nil, nil
+}
+
+func (s *state) joined(b abi.Joined) {
+	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m abi.Joined, id string) int { return compare(m.ID, id) })
+	if found {
+		s.Cast[i] = b
+		return
+	}
+	s.Cast = slices.Insert(s.Cast, i, b)
+}
+
+func (s *state) left(b abi.Left) {
+	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
+	delete(s.Debt, b.ID)
+	if s.Round != nil {
+		s.Round.Fail(b.ID, "left the room")
+	}
+	if s.Floor != nil && s.Floor.Who == b.ID {
+		s.Floor.Lost = "left the room"
+	}
+}
+
+func (s *state) said(e abi.Entry, b abi.Said) {
+	s.spend(b, e.At)
+	if b.By == abi.KindHuman {
+		s.Guests = append(slices.DeleteFunc(s.Guests, func(g string) bool { return g == b.From }), b.From)
+		if len(s.Guests) > maxGuests {
+			s.Guests = slices.Delete(s.Guests, 0, 1)
+		}
+	}
+	if b.Kind == abi.KindBackchannel {
+		return
+	}
+	s.Last, _ = e.Message()
+	s.LastBy = b.By
+	s.Silence, s.Rest, s.Broken = time.Time{}, "", false
+	if b.By == abi.KindHuman {
+		s.Turns, s.Stage, s.Stopped, s.Pace = 0, abi.ClosingNone, "", time.Time{}
+		return
+	}
+	s.Turns++
+	s.Debt[b.From] = 0
+	s.Pace = e.At.Add(time.Duration(s.Rules.Pace) * time.Millisecond)
+	if s.Floor != nil && s.Floor.Token == b.Grant {
+		s.Floor = nil
+	}
+}
+
+// spend keeps what a policy with a budget must remember.
+func (s *state) spend(b abi.Said, at time.Time) {
+	if s.policy == nil || s.policy.Memory() <= 0 {
+		return
+	}
+	if b.Cost > 0 {
+		s.Ledger = append(s.Ledger, turn.Spend{From: b.From, At: at, Cost: b.Cost})
+	}
+	s.Ledger = slices.DeleteFunc(s.Ledger, func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
+}
+
+func (s *state) failed(b abi.Failed) {
+	if s.Round != nil && b.Round == s.Round.ID {
+		s.Round.Fail(b.Who, b.Error)
+	}
+	if s.Floor != nil && b.Grant == s.Floor.Token {
+		s.Floor.Lost = b.Error
+	}
+}
+
+func (s *state) due(seq uint64, b abi.Due) {
+	switch b.What {
+	case abi.DueGrant:
+		if s.Floor != nil && s.Floor.By == b.Of {
+			s.Floor.Lost = "the floor was held too long"
+		}
+	case abi.DueSilence:
+		s.Silence, s.Of = time.Time{}, seq
+		s.Broken = true
+		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
+	}
+}
+
+// voted counts a vote for the open round; one for a round that was superseded
+// on the way to it stands until the voter answers anew.
+func (s *state) voted(b abi.Voted) {
+	switch {
+	case s.Round == nil:
+	case s.Round.ID == b.Round:
+		s.Round.Cast(b.Voter, b.Vote)
+	case slices.Contains(s.Chain, b.Round):
+		old := turn.Round{Ballots: map[string]turn.Ballot{b.Voter: {Vote: b.Vote}}}
+		s.Round.Carry(&old)
+	}
+}
+
+func (s *state) opened(e abi.Entry, b abi.Round) {
+	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.kinds())
+	if s.Held != nil {
+		s.Round.Carry(s.Held)
+		s.Held = nil
+	} else {
+		s.Chain, s.Since = nil, e.At
+	}
+	s.Asked = b.About
+}
+
+func (s *state) decided(e abi.Entry, d abi.Decision) {
+	s.Rest = d.Outcome
+	if d.Outcome == abi.OutcomeSuperseded {
+		if s.Round != nil {
+			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
+		}
+		s.Round, s.Floor = nil, nil
+		return
+	}
+	if d.Outcome != abi.OutcomeGrant {
+		s.Asked = s.Last.Seq
+		s.Round, s.Floor = nil, nil
+		if d.Outcome == abi.OutcomeSilence {
+			s.awaitSilence(e)
+		}
+		return
+	}
+	f := &floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
+	switch {
+	case d.Rule == abi.RuleNext && s.Floor != nil:
+		f.Tried, f.Silence = s.Floor.Tried, s.Floor.Silence
+	default:
+		f.Silence = s.Round != nil && s.Round.Silence
+		for _, c := range d.Ranking {
+			if c.Who != d.Speaker && wants(c) {
+				s.Debt[c.Who]++
+			}
+		}
+	}
+	f.Tried = append(slices.Clone(f.Tried), d.Speaker)
+	s.Floor, s.Round, s.Rest = f, nil, ""
+}
+
+// wants says whether a candidate asked for the floor.
+func wants(c abi.Candidate) bool {
+	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
+}
+
+// awaitSilence sets when a quiet room is woken: once after each turn, and only
+// in a talk that nobody is bringing to an end.
+func (s *state) awaitSilence(e abi.Entry) {
+	if s.Rules.Silence > 0 && !s.Broken && s.Stage.Stage() == 0 && s.Stopped == "" {
+		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
+	}
+}
+
+func (s *state) refused(b abi.Refused) {
+	if s.Floor == nil || s.Floor.Token != b.Grant {
+		return
+	}
+	if b.Again {
+		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
+		return
+	}
+	if b.Code == abi.CodeStale {
+		s.Debt[b.Who]++ // it was ready to speak, and somebody was quicker
+	}
+	s.Floor.Lost = b.Why
+}
+
+// kinds gives what everybody in the cast is.
+func (s *state) kinds() map[string]abi.ParticipantKind {
+	k := make(map[string]abi.ParticipantKind, len(s.Cast))
+	for _, m := range s.Cast {
+		k[m.ID] = m.Kind
+	}
+	return k
+}
+
+// voters gives who is asked about the newest turn: everybody but its speaker.
+func (s *state) voters() []string {
+	var ids []string
+	for _, m := range s.Cast {
+		if m.ID != s.Last.From || s.LastBy == abi.KindHuman {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
+// named gives the names the cast answers to.
+func (s *state) named() []turn.Named {
+	ns := make([]turn.Named, 0, len(s.Cast))
+	for _, m := range s.Cast {
+		ns = append(ns, turn.Named{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
+	}
+	return ns
+}
+
+// members gives everybody as the others see them.
+func (s *state) members() []abi.Member {
+	ms := make([]abi.Member, 0, len(s.Cast)+len(s.Guests))
+	for _, m := range s.Cast {
+		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
+	}
+	for _, g := range slices.Sorted(slices.Values(s.Guests)) {
+		ms = append(ms, abi.Member{ID: g, Name: g, Kind: abi.KindHuman})
+	}
+	return ms
+}
+
+// nextDue gives the earliest stored time, ok false when there is none.
+func (s *state) nextDue() (at time.Time, d abi.Due, ok bool) {
+	consider := func(t time.Time, what abi.DueKind, of uint64) {
+		if !t.IsZero() && (!ok || t.Before(at)) {
+			at, d, ok = t, abi.Due{What: what, Of: of}, true
+		}
+	}
+	if s.Stopped != "" {
+		return at, d, false
+	}
+	if s.Round != nil {
+		consider(s.Round.Due, abi.DueRound, s.Round.ID)
+	}
+	if s.Floor != nil {
+		consider(s.Floor.Expires, abi.DueGrant, s.Floor.By)
+	}
+	if s.Round == nil && s.Floor == nil && s.Last.Seq > s.Asked && len(s.voters()) > 0 {
+		consider(s.Pace, abi.DuePace, s.Last.Seq)
+	}
+	if s.Round == nil && s.Floor == nil {
+		consider(s.Silence, abi.DueSilence, s.Of)
+	}
+	return at, d, ok
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

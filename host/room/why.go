@@ -1,0 +1,128 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// whySpan is how far behind an entry its decision is looked for.
+const whySpan = 2000
+
+// Why explains the decision behind an entry: who got the floor for a
+// companion's message, and for anything else that leads to a round, what the
+// round came to.
+func (r *Room) Why(ctx context.Context, seq uint64) (Why, error) {
+	e, err := r.entry(ctx, seq)
+	if err != nil {
+		return Why{}, err
+	}
+	w := Why{Seq: seq, Entry: e}
+	found, err := r.decisionFor(ctx, e)
+	if err != nil {
+		return Why{}, err
+	}
+	w.Decided = found.Seq
+	if err := json.Unmarshal(found.Body, &w.Decision); err != nil {
+		return Why{}, doorError(fmt.Errorf("decode decision %d: %w", found.Seq, err))
+	}
+	if m, ok := e.Message(); ok && m.Seq > found.Seq {
+		w.Message = &m
+	}
+	if round, err := r.entry(ctx, w.Decision.Round); err == nil && round.Kind == abi.EntryRound {
+		var b abi.Round
+		if json.Unmarshal(round.Body, &b) == nil {
+			if about, err := r.entry(ctx, b.About); err == nil {
+				if m, ok := about.Message(); ok {
+					w.About = &m
+				}
+			}
+		}
+	}
+	w.Text = w.words()
+	return w, nil
+}
+
+func (w Why) words() string {
+	text := ""
+	if w.About != nil {
+		text += fmt.Sprintf("#%d %s: %s\n", w.About.Seq, w.About.From, w.About.Text)
+	}
+	text += turn.Explain(w.Decision)
+	if w.Message != nil {
+		text += fmt.Sprintf("\n#%d %s: %s", w.Message.Seq, w.Message.From, w.Message.Text)
+	}
+	return text
+}
+
+func (r *Room) entry(ctx context.Context, seq uint64) (abi.Entry, error) {
+	if seq == 0 {
+		return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entries are counted from 1")
+	}
+	got, err := r.journal.Read(ctx, r.settings.Name, seq-1, 1)
+	if err != nil {
+		return abi.Entry{}, doorError(err)
+	}
+	if len(got) == 0 || got[0].Seq != seq {
+		return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.settings.Name, seq)
+	}
+	return got[0], nil
+}
+
+// decisionFor finds the decision an entry came from or led to.
+func (r *Room) decisionFor(ctx context.Context, e abi.Entry) (abi.Entry, error) {
+	var of struct {
+		Grant json.RawMessage `json:"grant"`
+		Round uint64          `json:"round"`
+	}
+	if err := json.Unmarshal(e.Body, &of); err != nil {
+		return abi.Entry{}, doorError(err)
+	}
+	var token string
+	if e.Kind != abi.EntryDecision && len(of.Grant) > 0 {
+		if err := json.Unmarshal(of.Grant, &token); err != nil {
+			return abi.Entry{}, doorError(err)
+		}
+	}
+	switch {
+	case e.Kind == abi.EntryDecision:
+		return e, nil
+	case token != "":
+		var seq uint64
+		if _, err := fmt.Sscanf(token, "g%d", &seq); err != nil {
+			return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d used a grant nobody gave", e.Seq)
+		}
+		return r.entry(ctx, seq)
+	case e.Kind == abi.EntryRound:
+		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == e.Seq })
+	case of.Round > 0:
+		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == of.Round })
+	case e.Kind == abi.EntrySaid, e.Kind == abi.EntryStop, e.Kind == abi.EntryDue:
+		return r.decisionAfter(ctx, e, func(abi.Decision) bool { return true })
+	}
+	return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) led to no decision", e.Seq, e.Kind)
+}
+
+// decisionAfter finds the first decision behind an entry that fits.
+func (r *Room) decisionAfter(ctx context.Context, e abi.Entry, fits func(abi.Decision) bool) (abi.Entry, error) {
+	for since := e.Seq; since < e.Seq+whySpan; {
+		entries, _, err := r.Entries(ctx, since, readChunk)
+		if err != nil {
+			return abi.Entry{}, err
+		}
+		for _, next := range entries {
+			var d abi.Decision
+			if next.Kind == abi.EntryDecision && json.Unmarshal(next.Body, &d) == nil && fits(d) {
+				return next, nil
+			}
+			since = next.Seq
+		}
+		if len(entries) < readChunk {
+			break
+		}
+	}
+	return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) has led to no decision yet", e.Seq, e.Kind)
+}

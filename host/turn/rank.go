@@ -1,0 +1,150 @@
+package turn
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// The standings of a candidate, as they are written in abi.Candidate.
+const (
+	StandingHuman     = "human"     // a human who votes to speak
+	StandingAddressed = "addressed" // addressed by the message, votes to speak
+	StandingSpeak     = "speak"     // votes to speak
+	StandingAsked     = "asked"     // addressed by a human, would rather listen
+	StandingTerminal  = "terminal"  // votes to speak, but only to say farewell
+	StandingListen    = "listen"    // votes to listen
+	StandingOut       = "out"       // cannot have the floor in this round
+	StandingAbsent    = "absent"    // no vote
+)
+
+// Orders of the standings, best first. In a round of the silence breaker a
+// listener comes before a farewell: the point of it is to keep the talk going.
+var (
+	usualOrder   = [...]string{StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingTerminal, StandingListen, StandingOut, StandingAbsent}
+	silenceOrder = [...]string{StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingListen, StandingTerminal, StandingOut, StandingAbsent}
+)
+
+// rank puts a round's whole electorate in a total order, best first:
+//
+//	standing, then importance (high first), then fairness debt (high first),
+//	then a hash seeded by room, round and voter (low first), then id.
+//
+// Being addressed is derived from the message; a vote's own claim to be
+// selected moves nobody (flaw B6). No part of the order depends on when a vote
+// came, so every node and every replay ranks alike (flaw B5).
+func rank(in Input) []abi.Candidate {
+	out := make([]abi.Candidate, 0, len(in.Round.Electorate))
+	for _, v := range in.Round.Electorate {
+		out = append(out, candidate(in, v))
+	}
+	order := usualOrder
+	if in.Round.Silence {
+		order = silenceOrder
+	}
+	slices.SortFunc(out, func(a, b abi.Candidate) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order[:], a.Standing), slices.Index(order[:], b.Standing)),
+			cmp.Compare(b.Importance, a.Importance),
+			cmp.Compare(b.Debt, a.Debt),
+			cmp.Compare(a.Hash, b.Hash),
+			cmp.Compare(a.Who, b.Who),
+		)
+	})
+	return out
+}
+
+// candidate gives one voter's place-to-be.
+func candidate(in Input, v Voter) abi.Candidate {
+	c := abi.Candidate{Who: v.ID, Debt: in.Debt[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
+	b, voted := in.Round.Ballots[v.ID]
+	if !voted || b.Absent != "" {
+		c.Standing, c.Note = StandingAbsent, brief(b.Absent, maxNote)
+		if c.Note == "" {
+			c.Note = "no answer"
+		}
+		return c
+	}
+	addressed := contains(in.Round.Addressed, v.ID)
+	c.Importance, c.Closing = b.Vote.Importance, b.Vote.Closing
+	c.Standing, c.Note = standing(in.Round, v, b.Vote, addressed), note(b, addressed)
+	if c.Standing == StandingOut {
+		c.Note = "a human is not asked to break a silence"
+	}
+	return c
+}
+
+// standing gives the tier of a voter that answered. A human is never asked to
+// speak: it has no module that would, and may speak without the floor.
+func standing(r *Round, v Voter, vote abi.Vote, addressed bool) string {
+	human := v.Kind == abi.KindHuman
+	switch {
+	case vote.State == abi.Speak && human:
+		return StandingHuman
+	case vote.State == abi.Speak && addressed:
+		return StandingAddressed
+	case vote.State == abi.Speak && vote.Closing == abi.ClosingTerminal:
+		return StandingTerminal
+	case vote.State == abi.Speak:
+		return StandingSpeak
+	case human && r.Silence:
+		return StandingOut
+	case !human && addressed && r.From.Kind == abi.KindHuman:
+		return StandingAsked
+	}
+	return StandingListen
+}
+
+// mayHaveFloor says whether a candidate of that standing may hold the floor.
+func mayHaveFloor(standing string, silence bool) bool {
+	switch standing {
+	case StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingTerminal:
+		return true
+	case StandingListen:
+		return silence
+	}
+	return false
+}
+
+// maxNote bounds a candidate's note, in runes; the vote's entry has it whole.
+const maxNote = 200
+
+// note gives the voter's reason and what else is worth knowing of its ballot.
+func note(b Ballot, addressed bool) string {
+	s := brief(b.Vote.Reason, maxNote)
+	if b.Carried {
+		s = join(s, "vote kept from the round before")
+	}
+	if b.Failed != "" {
+		s = join(s, brief(b.Failed, maxNote))
+	}
+	if b.Vote.Selected && !addressed {
+		s = join(s, "claims to be selected, the message does not say so")
+	}
+	return s
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// draw is the last resort of the order: the first 16 hexadecimal digits of
+// sha256(seed, 0, round as 8 bytes big-endian, voter). Journals depend on it.
+func draw(seed string, round uint64, voter string) string {
+	b := make([]byte, 0, len(seed)+9+len(voter))
+	b = append(b, seed...)
+	b = append(b, 0)
+	b = binary.BigEndian.AppendUint64(b, round)
+	b = append(b, voter...)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
+
+func contains(ids []string, id string) bool { return slices.Contains(ids, id) }

@@ -1,0 +1,151 @@
+package turn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// maxReason bounds what a reason quotes of somebody's own words, in runes.
+const maxReason = 60
+
+// grantReason says in one sentence why first holds the floor; second is the
+// next that could have had it, or nobody.
+func grantReason(in Input, r Ruling, first, second abi.Candidate) string {
+	switch r.Rule {
+	case abi.RuleHuman:
+		return first.Who + " is human and wants to speak" + alsoWant(r, first)
+	case abi.RuleAddressed:
+		return first.Who + " was addressed and wants to speak" + alsoWant(r, first)
+	case abi.RuleAsked:
+		return fmt.Sprintf("nobody else wants to speak; %s, a human, addressed %s, which is asked though it would rather listen", in.Round.From.ID, first.Who)
+	case abi.RuleSilence:
+		return "nobody wants to speak; " + first.Who + " is asked to break the silence"
+	case abi.RuleSpeak:
+		return speakReason(first, second)
+	}
+	return sameStanding(first.Standing) + compared(in, r.Rule, first, second)
+}
+
+// speakReason is for the only one, or the only kind, that wants to speak.
+func speakReason(first, second abi.Candidate) string {
+	switch {
+	case first.Standing == StandingTerminal:
+		return "only a farewell is left, and " + first.Who + " wants to say it"
+	case second.Standing == StandingAsked:
+		return first.Who + " wants to speak; " + second.Who + " was addressed but would rather listen"
+	case second.Standing == StandingTerminal:
+		return first.Who + " wants to speak; " + second.Who + " only wants to say farewell"
+	}
+	return "only " + first.Who + " wants to speak"
+}
+
+// sameStanding opens the sentence when two of one standing are compared.
+func sameStanding(standing string) string {
+	switch standing {
+	case StandingHuman:
+		return "both are human; "
+	case StandingAddressed:
+		return "both were addressed; "
+	case StandingTerminal:
+		return "only farewells are left; "
+	}
+	return ""
+}
+
+// compared says what decides between two candidates of one standing.
+func compared(in Input, rule abi.Rule, a, b abi.Candidate) string {
+	switch rule {
+	case abi.RuleImportance:
+		return fmt.Sprintf("%s's importance %s is above %s's %s", a.Who, num(a.Importance), b.Who, num(b.Importance))
+	case abi.RuleDebt:
+		return fmt.Sprintf("equal importance %s; %s has waited %s, %s %d", num(a.Importance), a.Who, count(a.Debt, "round"), b.Who, b.Debt)
+	}
+	return fmt.Sprintf("equal importance %s, both waited %s; the draw of round %d put %s before %s", num(a.Importance), count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
+}
+
+// alsoWant names the others who want to speak, at most three.
+func alsoWant(r Ruling, first abi.Candidate) string {
+	var who []string
+	for _, c := range r.Ranking {
+		switch c.Standing {
+		case StandingHuman, StandingAddressed, StandingSpeak:
+			if c.Who != first.Who {
+				who = append(who, c.Who)
+			}
+		}
+	}
+	switch n := len(who); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "; " + who[0] + " wants to speak too"
+	case n > 3:
+		who = append(who[:2:2], strconv.Itoa(n-2)+" others")
+	}
+	last := len(who) - 1
+	return "; " + strings.Join(who[:last], ", ") + " and " + who[last] + " want to speak too"
+}
+
+// silenceReason says how many listened, and who was absent and why.
+func silenceReason(ranking []abi.Candidate) string {
+	listened, absent := 0, []string(nil)
+	for _, c := range ranking {
+		if c.Standing == StandingAbsent {
+			absent = append(absent, c.Who+" ("+brief(c.Note, maxReason)+")")
+		} else {
+			listened++
+		}
+	}
+	switch {
+	case len(ranking) == 0:
+		return "nobody is there to speak"
+	case len(absent) == 0:
+		return fmt.Sprintf("nobody wants to speak: %d listened", listened)
+	case len(absent) > 5:
+		absent = append(absent[:4:4], strconv.Itoa(len(absent)-4)+" others")
+	}
+	return fmt.Sprintf("nobody wants to speak: %d listened, absent: %s", listened, strings.Join(absent, ", "))
+}
+
+func cappedReason(in Input) string {
+	return fmt.Sprintf("companions have spoken %s since a human last spoke, and %d is the cap", count(in.Turns, "time"), in.MaxTurns)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func num(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// brief puts somebody's words on one line of at most limit runes, without
+// anything a terminal would act on.
+func brief(s string, limit int) string {
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			gap = n > 0
+			continue
+		case !unicode.IsGraphic(r):
+			continue
+		}
+		if n+1 >= limit {
+			return b.String() + "…"
+		}
+		if gap {
+			b.WriteByte(' ')
+			n, gap = n+1, false
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

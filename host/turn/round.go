@@ -1,0 +1,153 @@
+package turn
+
+import (
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Voter is a member of a round's electorate.
+type Voter struct {
+	ID   string              `json:"id"`
+	Kind abi.ParticipantKind `json:"kind"`
+}
+
+// Ballot is what became of one voter's vote.
+type Ballot struct {
+	Vote    abi.Vote `json:"vote"`
+	Absent  string   `json:"absent,omitempty"`  // why there is no vote; counts as listening
+	Carried bool     `json:"carried,omitempty"` // from the round before, until the voter answers anew
+	Failed  string   `json:"failed,omitempty"`  // why a carried vote will not be answered anew
+}
+
+// Round is the ballot box for one message. Its electorate is fixed when it
+// opens, each voter counts once, and it is decided once. The zero value is not
+// a round; use Open.
+type Round struct {
+	ID         uint64            `json:"id"`    // seq of its entry
+	About      uint64            `json:"about"` // seq of the message
+	From       Voter             `json:"from"`  // who said it
+	Electorate []Voter           `json:"electorate"`
+	Addressed  []string          `json:"addressed,omitempty"`
+	Due        time.Time         `json:"due"`
+	Silence    bool              `json:"silence,omitempty"` // opened by the silence breaker
+	Ballots    map[string]Ballot `json:"ballots"`
+	Decided    bool              `json:"decided,omitempty"`
+	Refused    map[Refusal]int   `json:"refused,omitempty"`
+}
+
+// Refusal says why a vote did not count.
+type Refusal string
+
+// Why votes do not count.
+const (
+	Stranger Refusal = "stranger" // not in the electorate
+	Repeated Refusal = "repeated" // the voter has voted
+	Late     Refusal = "late"     // the round is decided
+	Invalid  Refusal = "invalid"  // breaks the rules of a vote
+)
+
+// Open starts a round from its entry's seq and body. Electorate ids that kinds
+// does not know count as companions; an id that is named twice votes once.
+func Open(id uint64, b abi.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
+	r := &Round{
+		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
+		Ballots: map[string]Ballot{}, Refused: map[Refusal]int{},
+	}
+	for _, who := range b.Electorate {
+		if r.has(who) {
+			continue
+		}
+		kind, ok := kinds[who]
+		if !ok {
+			kind = abi.KindCompanion
+		}
+		r.Electorate = append(r.Electorate, Voter{who, kind})
+	}
+	return r
+}
+
+// Carry takes over the votes of a round that was superseded before it was
+// decided, so that nobody's wish is lost when the voter is too slow to answer
+// again before this round is due. Who said the message this round is about has
+// had its wish; and a vote already cast in this round stays.
+func (r *Round) Carry(old *Round) {
+	for who, b := range old.Ballots {
+		_, voted := r.Ballots[who]
+		if b.Absent == "" && !voted && who != r.From.ID && r.has(who) {
+			r.ballot(who, Ballot{Vote: b.Vote, Carried: true})
+		}
+	}
+}
+
+// Cast counts a vote, or counts and names the reason why it does not count. A
+// voter that was given up on and answers after all, before the round is
+// decided, is counted: no wish to speak is lost, and whether [Round.Fail] or
+// the vote came first makes no difference.
+func (r *Round) Cast(voter string, v abi.Vote) (Refusal, bool) {
+	why := Refusal("")
+	b, voted := r.Ballots[voter]
+	switch {
+	case !r.has(voter):
+		why = Stranger
+	case r.Decided:
+		why = Late
+	case voted && !b.Carried && b.Absent == "":
+		why = Repeated
+	case v.Check() != nil:
+		why = Invalid
+	default:
+		r.ballot(voter, Ballot{Vote: v})
+		return "", true
+	}
+	if r.Refused == nil { // a round without refusals comes back from JSON like this
+		r.Refused = map[Refusal]int{}
+	}
+	r.Refused[why]++
+	return why, false
+}
+
+// Fail notes that a voter will not vote; a carried vote of its stays. It
+// answers false where there is nothing to note: the voter has voted or failed
+// already, is a stranger, or the round is decided.
+func (r *Round) Fail(voter, why string) bool {
+	if why == "" {
+		why = "no answer"
+	}
+	b, voted := r.Ballots[voter]
+	switch {
+	case !r.has(voter) || r.Decided:
+		return false
+	case !voted:
+		r.ballot(voter, Ballot{Absent: why})
+		return true
+	case b.Carried && b.Failed == "":
+		b.Failed = why
+		r.ballot(voter, b)
+		return true
+	}
+	return false
+}
+
+// Complete says whether every voter has answered for this round, be it that it
+// will not vote.
+func (r *Round) Complete() bool {
+	for _, v := range r.Electorate {
+		if b, ok := r.Ballots[v.ID]; !ok || (b.Carried && b.Failed == "") {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Round) ballot(voter string, b Ballot) {
+	if r.Ballots == nil {
+		r.Ballots = map[string]Ballot{}
+	}
+	r.Ballots[voter] = b
+}
+
+func (r *Round) has(who string) bool {
+	return slices.ContainsFunc(r.Electorate, func(v Voter) bool { return v.ID == who })
+}

@@ -1,0 +1,141 @@
+package turn
+
+import (
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Vote is the policy "vote": seed B's vote, counted by one authority in a
+// total order. It has no settings and no budget.
+//
+// The order of candidates is written at [rank]; the outcome follows from who
+// comes first:
+//
+//  1. Companions have spoken MaxTurns times since a human did: capped.
+//  2. The room's closing is terminal: closed.
+//  3. Somebody wants to speak: the first in the ranking is granted the floor.
+//  4. A human addressed somebody who would rather listen: it is asked to speak.
+//  5. The silence breaker opened the round: the best listener is asked to speak.
+//  6. Only farewells (speak with closing=terminal) are left: one may be said
+//     while the room is not yet closing; after that the talk is closed.
+//  7. Otherwise silence, with a count of who listened and who was absent.
+//
+// In seed B a winner with closing=terminal said nothing and nobody else spoke
+// (flaw B7). Here a farewell is said, but after what others have to say; only
+// somebody who was addressed may answer with a farewell at once.
+type Vote struct{}
+
+// Name gives "vote".
+func (Vote) Name() string { return "vote" }
+
+// Memory gives 0: the policy keeps no ledger.
+func (Vote) Memory() time.Duration { return 0 }
+
+// Admit lets humans say everything, and others what they say with the floor.
+// A backchannel is said without the floor and this policy has no budget for
+// it, so it is denied.
+func (Vote) Admit(b Bid) Verdict {
+	switch {
+	case b.By == abi.KindHuman:
+		return Verdict{Admit: true}
+	case b.Kind == abi.KindBackchannel:
+		return Verdict{Code: abi.CodeDenied, Why: "the room's policy is vote, which does not take backchannels; vote to speak and say it as a turn"}
+	case !b.Floor:
+		return Verdict{Code: abi.CodeDenied, Why: b.From + " does not hold the floor; a turn needs a grant, vote to speak to get one"}
+	}
+	return Verdict{Admit: true}
+}
+
+// Decide ends a round. Voters without a ballot count as absent, so it decides
+// at the due time whoever died (flaw B1).
+func (Vote) Decide(in Input) Ruling {
+	r := Ruling{Stage: in.Stage, Silence: in.Round.Silence, Ranking: rank(in)}
+	if in.MaxTurns > 0 && in.Turns >= in.MaxTurns {
+		r.Outcome, r.Reason = abi.OutcomeCapped, cappedReason(in)
+		return r
+	}
+	if in.Stage == abi.ClosingTerminal {
+		r.Outcome, r.Reason = abi.OutcomeClosed, "the last farewell has been said; the talk has ended"
+		return r
+	}
+	first, ok := Next(r, nil)
+	if !ok {
+		r.Outcome, r.Reason = abi.OutcomeSilence, silenceReason(r.Ranking)
+		return r
+	}
+	if first.Standing == StandingTerminal && in.Stage == abi.ClosingClosing {
+		r.Outcome, r.Stage = abi.OutcomeClosed, Step(in.Stage, abi.ClosingTerminal)
+		r.Reason = "only farewells are left and the talk is closing already, so it ends"
+		return r
+	}
+	r.Outcome, r.Speaker = abi.OutcomeGrant, first.Who
+	second, rivalled := Next(r, []string{first.Who})
+	r.Rule = ruleOf(first, second, rivalled)
+	r.Reason = grantReason(in, r, first, second)
+	return r
+}
+
+// ruleOf names what put first before second, the next one that could have had
+// the floor; rivalled is false when there is none.
+func ruleOf(first, second abi.Candidate, rivalled bool) abi.Rule {
+	switch first.Standing {
+	case StandingAsked:
+		return abi.RuleAsked
+	case StandingListen:
+		return abi.RuleSilence
+	}
+	if rivalled && first.Standing == second.Standing {
+		return innerRule(first, second)
+	}
+	switch first.Standing {
+	case StandingHuman:
+		return abi.RuleHuman
+	case StandingAddressed:
+		return abi.RuleAddressed
+	}
+	return abi.RuleSpeak
+}
+
+// innerRule names what decides between two candidates of one standing.
+func innerRule(a, b abi.Candidate) abi.Rule {
+	switch {
+	case a.Importance != b.Importance:
+		return abi.RuleImportance
+	case a.Debt != b.Debt:
+		return abi.RuleDebt
+	}
+	return abi.RuleHash
+}
+
+// Next gives the best candidate of a ruling who may have the floor and is not
+// among tried: those who had it and failed or passed. The room hands the floor
+// down with it (rule "next").
+//
+// Who voted to speak, a farewell included, and who was asked may have the
+// floor; a listener may only in a round of the silence breaker; who is absent
+// or out never may. A round that was closed or capped has no next.
+//
+// It reads Outcome, Silence and Ranking only, so a room may fill these three in
+// from its journal (Decision.Ranking and Round.Silence).
+func Next(r Ruling, tried []string) (abi.Candidate, bool) {
+	if r.Outcome == abi.OutcomeClosed || r.Outcome == abi.OutcomeCapped {
+		return abi.Candidate{}, false
+	}
+	for _, c := range r.Ranking {
+		if mayHaveFloor(c.Standing, r.Silence) && !contains(tried, c.Who) {
+			return c, true
+		}
+	}
+	return abi.Candidate{}, false
+}
+
+// Step gives the room's closing after somebody wished for wish: at most one
+// stage on and never back. Seed B's later version went through three stages
+// on one message (flaw B10). A stage or wish that is unknown moves nothing.
+func Step(stage, wish abi.Closing) abi.Closing {
+	if stage.Stage() < 0 || wish.Stage() <= stage.Stage() {
+		return stage
+	}
+	return [...]abi.Closing{abi.ClosingPre, abi.ClosingClosing, abi.ClosingTerminal}[stage.Stage()]
+}

@@ -1,0 +1,132 @@
+package turn
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Explain tells a decision to a person, in several lines: how the round ended,
+// by which rule, and the whole ranking as a table. `companiond why` prints it.
+func Explain(d abi.Decision) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "round %d: %s\n", d.Round, outcomeWords(d))
+	if d.Rule != "" {
+		fmt.Fprintf(&b, "rule:    %s (%s)\n", d.Rule, ruleWords(d.Rule))
+	}
+	if d.Reason != "" {
+		fmt.Fprintf(&b, "reason:  %s\n", d.Reason)
+	}
+	if len(d.Ranking) == 0 {
+		b.WriteString("nobody was asked to vote\n")
+		return b.String()
+	}
+	b.WriteByte('\n')
+	writeTable(&b, rankingRows(d))
+	return b.String()
+}
+
+func outcomeWords(d abi.Decision) string {
+	switch d.Outcome {
+	case abi.OutcomeGrant:
+		if d.Grant != nil {
+			return fmt.Sprintf("%s holds the floor (grant %s, basis %d)", d.Speaker, d.Grant.Token, d.Grant.Basis)
+		}
+		return d.Speaker + " holds the floor"
+	case abi.OutcomeSilence:
+		return "silence, nobody holds the floor"
+	case abi.OutcomeClosed:
+		return "the talk is closed"
+	case abi.OutcomeCapped:
+		return "capped, companions wait for a human"
+	case abi.OutcomeStopped:
+		return "stopped by a human"
+	case abi.OutcomeSuperseded:
+		return "superseded, something newer was said"
+	}
+	return "unknown outcome " + strconv.Quote(string(d.Outcome))
+}
+
+func ruleWords(r abi.Rule) string {
+	switch r {
+	case abi.RuleHuman:
+		return "a human goes before everybody"
+	case abi.RuleAddressed:
+		return "who was addressed goes before who was not"
+	case abi.RuleSpeak:
+		return "nobody else of the same or a better standing wants to speak"
+	case abi.RuleImportance:
+		return "same standing, the higher importance goes first"
+	case abi.RuleDebt:
+		return "same importance, who has waited longer goes first"
+	case abi.RuleHash:
+		return "same in everything, a draw seeded by room and round"
+	case abi.RuleAsked:
+		return "nobody wants to speak, whom a human addressed is asked"
+	case abi.RuleSilence:
+		return "nobody speaks, the silence breaker asks the best listener"
+	case abi.RuleNext:
+		return "the one before failed or passed, the floor is handed down the ranking"
+	}
+	return "unknown rule"
+}
+
+// rankingRows gives the table's cells, the heading first.
+func rankingRows(d abi.Decision) [][]string {
+	rows := [][]string{{"", "#", "who", "standing", "importance", "waited", "draw", "closing", "note"}}
+	for i, c := range d.Ranking {
+		mark, closing := "", string(c.Closing)
+		if c.Who == d.Speaker && d.Outcome == abi.OutcomeGrant {
+			mark = ">"
+		}
+		if c.Closing.Stage() == 0 {
+			closing = "-"
+		}
+		importance := num(c.Importance)
+		if c.Standing == StandingAbsent {
+			importance, closing = "-", "-"
+		}
+		rows = append(rows, []string{
+			mark, strconv.Itoa(i + 1), c.Who, c.Standing, importance, strconv.Itoa(c.Debt), c.Hash, closing, brief(c.Note, maxNote),
+		})
+	}
+	return rows
+}
+
+// writeTable writes rows with columns aligned on a terminal.
+func writeTable(b *strings.Builder, rows [][]string) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], cells(cell))
+		}
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", wide[i]-cells(cell)) + "  "
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// cells is how many columns of a terminal s takes: Japanese letters take two,
+// combining marks none.
+func cells(s string) int {
+	n := 0
+	for _, r := range s {
+		switch k := width.LookupRune(r).Kind(); {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
