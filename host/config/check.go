@@ -1,0 +1,233 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// cleanListen takes host:port; the host may be empty and the port 0.
+func cleanListen(s string) (string, *fault) {
+	bad := &fault{message: show(s) + " is not host:port", hint: `try "127.0.0.1:3000"`}
+	host, port, ok := cutPort(s)
+	if !ok || host != "" && !isHost(host) {
+		return "", bad
+	}
+	if n, err := strconv.ParseUint(port, 10, 64); err != nil {
+		return "", bad
+	} else if n > 65535 {
+		return "", &fault{message: fmt.Sprintf("port %s is outside 0..65535", port)}
+	}
+	return s, nil
+}
+
+// cleanHost takes one name or address without a port, as in a Host header.
+func cleanHost(s string) (string, *fault) {
+	if isHost(s) {
+		return strings.ToLower(s), nil
+	}
+	f := &fault{message: show(s) + " is not a host name"}
+	bare := s
+	if _, after, ok := strings.Cut(s, "://"); ok {
+		bare = after
+	}
+	bare, _, _ = strings.Cut(bare, "/")
+	if host, _, ok := cutPort(bare); ok {
+		bare = host
+	}
+	if isHost(bare) {
+		f.hint = "try " + show(bare)
+	}
+	return "", f
+}
+
+// cleanOrigin takes scheme://host[:port] and gives it as a browser writes it:
+// lower case, without the scheme's own port.
+func cleanOrigin(s string) (string, *fault) {
+	bad := &fault{message: show(s) + " is not an origin (scheme://host[:port])"}
+	scheme, rest, ok := strings.Cut(strings.ToLower(s), "://")
+	if !ok {
+		if _, f := cleanOrigin("https://" + s); f == nil {
+			bad.hint = "try " + show("https://"+s)
+		}
+		return "", bad
+	}
+	if !isScheme(scheme) {
+		return "", bad
+	}
+	if authority, _, long := strings.Cut(rest, "/"); long {
+		if plain, f := cleanOrigin(scheme + "://" + authority); f == nil {
+			bad.hint = "try " + show(plain)
+		}
+		return "", bad
+	}
+	host, port, withPort := cutPort(rest)
+	if !withPort {
+		host = rest
+	}
+	if !isHost(host) {
+		return "", bad
+	}
+	if !withPort || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return scheme + "://" + host, nil
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+		return "", bad
+	}
+	return scheme + "://" + host + ":" + port, nil
+}
+
+// cleanPath takes any path; the disk is not asked.
+func cleanPath(s string) (string, *fault) {
+	switch {
+	case s == "":
+		return "", &fault{message: "must not be empty"}
+	case strings.ContainsRune(s, 0):
+		return "", &fault{message: show(s) + " is not a path"}
+	}
+	return s, nil
+}
+
+// cleanCompanion takes an id or Everyone.
+func cleanCompanion(s string) (string, *fault) {
+	if s == Everyone {
+		return s, nil
+	}
+	if err := abi.CheckName("name", s); err != nil {
+		return "", &fault{message: nameFault(s, err)}
+	}
+	return s, nil
+}
+
+// cleanSeed takes any text of a bearable length.
+func cleanSeed(s string) (string, *fault) {
+	const most = 256
+	if len(s) > most {
+		return "", &fault{message: fmt.Sprintf("%d bytes, at most %d", len(s), most)}
+	}
+	return s, nil
+}
+
+// nameFault words abi.CheckName's refusal of name; the key stands before it.
+func nameFault(name string, err error) string {
+	_, why, _ := strings.Cut(abi.AsError(err).Message, ": ")
+	if strings.HasPrefix(why, show(name)) {
+		return why
+	}
+	return show(name) + " is not a name: " + why
+}
+
+// cutPort cuts s at its last colon unless that is part of an IPv6 address.
+func cutPort(s string) (host, port string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || strings.HasSuffix(s, "]") {
+		return "", "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// isHost accepts a name of letters, digits, '-' and '.', an IPv4 address, or an
+// IPv6 address in brackets.
+func isHost(s string) bool {
+	if inner, ok := strings.CutPrefix(s, "["); ok {
+		addr, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		return strings.HasSuffix(inner, "]") && err == nil && addr.Is6()
+	}
+	if s == "" || len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || strings.Trim(label, "-") != label || !isPlain(label, "-_") {
+			return false
+		}
+	}
+	return true
+}
+
+func isScheme(s string) bool {
+	return s != "" && s[0] >= 'a' && s[0] <= 'z' && isPlain(s, "+-.")
+}
+
+func isPlain(s, also string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r))
+	})
+}
+
+// isLoopback reports whether only this machine can reach a listen address. A
+// name other than localhost is not looked up, so it counts as reachable.
+func isLoopback(listen string) bool {
+	host, _, _ := cutPort(listen)
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
+}
+
+// isInside reports whether p is dir or lies under it, as far as the two paths
+// themselves tell.
+func isInside(p, dir string) bool {
+	p, dir = path.Clean(p), path.Clean(dir)
+	if path.IsAbs(p) != path.IsAbs(dir) {
+		return false
+	}
+	if dir == "." {
+		return p != ".." && !strings.HasPrefix(p, "../")
+	}
+	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// cross holds the checks that compare keys. A key that already has an error is
+// left out: the second message would only repeat the first.
+func (p *parse) cross() {
+	c := &p.config
+	if !c.Door.Insecure && !isLoopback(c.Door.Listen) {
+		p.complain(&fault{
+			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens yet",
+			hint:    "listen on 127.0.0.1, or set door.insecure = true",
+		}, "door.listen", "door.insecure")
+	}
+	for _, in := range []struct{ key, path, why string }{
+		{"modules.cache", c.Modules.Cache, "compiled code would be taken for characters"},
+		{"journal.path", c.Journal.Path, "every message would look like a changed character"},
+	} {
+		if isInside(in.path, c.Modules.Characters) {
+			p.complain(&fault{
+				message: show(in.path) + " lies inside modules.characters: " + in.why,
+				hint:    "put it beside " + show(c.Modules.Characters),
+			}, in.key, "modules.characters")
+		}
+	}
+	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
+		p.complain(&fault{
+			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
+			hint:     `set wasm.guard = "fuel"`,
+			severity: Warning,
+		}, "wasm.fuel", "wasm.guard")
+	}
+	for _, room := range c.Rooms {
+		if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
+			p.complain(&fault{
+				message:  `names companions beside "*", which already stands for all of them`,
+				severity: Warning,
+			}, roomKey(room.Name, "companions"))
+		}
+	}
+}
+
+// complain reports a fault that lies between several keys, at the first of them
+// that somebody wrote, unless one of them has an error of its own.
+func (p *parse) complain(f *fault, keys ...string) {
+	if slices.ContainsFunc(keys, func(k string) bool { return p.bad[k] }) {
+		return
+	}
+	at := slices.IndexFunc(keys, func(k string) bool { _, written := p.config.origins[k]; return written })
+	if at < 0 {
+		p.report(origin{file: p.file}, keys[0], f)
+		return
+	}
+	p.report(p.config.origins[keys[at]], keys[0], f)
+}

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"testing"
+	"time"
+)
+
+func TestIsInside(t *testing.T) {
+	for _, c := range []struct {
+		path, dir string
+		want      bool
+	}{
+		{"a", "a", true}, {"a/", "a", true}, {"./a", "a/.", true}, {"a/b/c", "a", true}, {"b/../a/c", "a", true},
+		{"ab", "a", false}, {"b", "a", false}, {"a/../b", "a", false}, {"../a", "a", false}, {"a", "a/b", false},
+		{"a", ".", true}, {".", ".", true}, {"..", ".", false}, {"../a", ".", false}, {"..a", ".", true}, {"/a", ".", false}, {"/", ".", false},
+		{"/a/b", "/a", true}, {"/a", "/", true}, {"/", "/a", false}, {"/a", "a", false}, {"a", "/", false},
+	} {
+		if got := isInside(c.path, c.dir); got != c.want {
+			t.Errorf("isInside(%q, %q) = %v", c.path, c.dir, got)
+		}
+	}
+}
+
+func TestIsLoopback(t *testing.T) {
+	for listen, want := range map[string]bool{
+		"127.0.0.1:1": true, "127.1.2.3:1": true, "[::1]:1": true, "localhost:1": true, "LocalHost:1": true, "[::ffff:127.0.0.1]:1": true,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "192.168.0.1:1": false, "127.1:1": false,
+		"localhost.evil.example:1": false, "127.0.0.1.evil.example:1": false, "[fe80::1%lo]:1": false, "nonsense": false,
+	} {
+		if got := isLoopback(listen); got != want {
+			t.Errorf("isLoopback(%q) = %v", listen, got)
+		}
+	}
+}
+
+// TestBetweenKeys takes the checks that compare keys through both sides.
+func TestBetweenKeys(t *testing.T) {
+	for src, want := range map[string]string{
+		"[door]\nlisten = \"0.0.0.0:1\"\ninsecure = true":       "",
+		"[door]\nlisten = \":1\"\ninsecure = true":              "",
+		"[door]\ninsecure = true":                               "",
+		"[door]\ninsecure = false\nlisten = \"0.0.0.0:1\"":      `c:3:10: door.listen: "0.0.0.0:1" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+		"[modules]\ncharacters = \"state\"\ncache = \"c\"":      `c:2:14: journal.path: "state/companiond.db" lies inside modules.characters: every message would look like a changed character (put it beside "state")`,
+		"[modules]\ncharacters = \"a\"\ncache = \"characters\"": "",
+		"[modules]\ncharacters = \"/a\"\ncache = \"a/b\"":       "",
+		"[wasm]\nfuel = 0\nguard = \"context\"":                 "",
+		"[wasm]\nfuel = 9\nguard = \"fuel\"":                    "",
+		"[wasm]\nfuel = 9\nguard = \"context\"":                 `c:2:8: wasm.fuel: does nothing, because wasm.guard is "context" (set wasm.guard = "fuel")`,
+		"[room.a]\ncompanions = [\"*\"]":                        "",
+		"[room.\"a.b\"]\ncompanions = [\"aya\", \"*\"]":         `c:2:14: room."a.b".companions: names companions beside "*", which already stands for all of them`,
+		"[room.a]\nsilence = \"1ms\"\npace = \"1m\"":            "",
+		"[room.a]\ncompanions = [\"aya\"]\n[room.b]\nseed = ''": "",
+	} {
+		if want == "" {
+			good(t, src)
+		} else if got := bad(t, src); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", src, got, want)
+		}
+	}
+}
+
+// TestWarningsDoNotRefuse holds that a doubtful file is still used.
+func TestWarningsDoNotRefuse(t *testing.T) {
+	c, problems := Parse("c", []byte("[wasm]\nfuel = 9\nguard = \"context\"\n[room.a]\ncompanions = [\"aya\", \"*\"]"), nil)
+	if len(problems) != 2 || Failed(problems) || c.Wasm.Fuel != 9 || len(c.Rooms) != 1 || len(c.Rooms[0].Companions) != 2 {
+		t.Errorf("%v %+v", problems, c)
+	}
+}
+
+func TestSpanText(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", time.Millisecond: "1ms", 1500 * time.Millisecond: "1.5s", 10 * time.Second: "10s", time.Minute: "1m",
+		61 * time.Second: "1m1s", time.Hour: "1h", time.Hour + time.Second: "1h0m1s", 90 * time.Minute: "1h30m", 10 * time.Minute: "10m", 20 * time.Hour: "20h",
+	} {
+		if got := spanText(d); got != want {
+			t.Errorf("%d: got %s, want %s", d, got, want)
+		}
+		if back, err := time.ParseDuration(want); err != nil || back != d {
+			t.Errorf("%s reads as %v, %v", want, back, err)
+		}
+	}
+}
+
+func TestSizeText(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 1: "1B", 1000: "1000B", kib: "1KiB", kib + 1: "1025B", 64 * kib: "64KiB", mib: "1MiB", 17 * page: "1088KiB", gib: "1GiB", 1 << 62: "4294967296GiB",
+	} {
+		if got := sizeText(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+		if back, ok := parseSize(want); !ok || back != n {
+			t.Errorf("%s reads as %d, %v", want, back, ok)
+		}
+	}
+	for _, s := range []string{"", "B", "KiB", " 1", "1 ", "+1", "-1", "1_0", "0x1", "1KiBB", "8589934592GiB", "9223372036854775808", "1kib"} {
+		if n, ok := parseSize(s); ok {
+			t.Errorf("%q reads as %d", s, n)
+		}
+	}
+}

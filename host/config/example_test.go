@@ -1,0 +1,91 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/companiond/companiond/host/config"
+)
+
+// All mistakes are told at once, each where it stands.
+func ExampleParse() {
+	const file = `[door]
+listen = "0.0.0.0:3000"
+
+[room.main]
+patience = "5 parsecs"
+max-turns = 24
+`
+	env := []string{"COMPANIOND_DOR_LISTEN=127.0.0.1:3000"}
+	_, problems := config.Parse("companiond.toml", []byte(file), env)
+	for _, p := range problems {
+		fmt.Printf("%s: %s\n", p.Severity, p)
+	}
+	// Output:
+	// warning: environment: COMPANIOND_DOR_LISTEN: matches no key and is ignored (did you mean COMPANIOND_DOOR_LISTEN?)
+	// error: companiond.toml:2:10: door.listen: "0.0.0.0:3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)
+	// error: companiond.toml:5:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
+	// error: companiond.toml:6:1: room.main.max-turns: unknown key "max-turns" (did you mean "max_turns"?)
+}
+
+// Without a file and an environment there is still a room to talk in.
+func ExampleParse_defaults() {
+	c, problems := config.Parse("", nil, nil)
+	fmt.Println(len(problems), c.Door.Listen, c.Rooms[0].Name, c.Rooms[0].Patience)
+	// Output: 0 127.0.0.1:3000 main 1s
+}
+
+func ExampleConfig_Print() {
+	c, _ := config.Parse("companiond.toml", []byte("[room.\"居間\"]\npace = \"1s\"\n"), []string{"COMPANIOND_LOG_LEVEL=warn"})
+	var b strings.Builder
+	if err := c.Print(&b); err != nil {
+		fmt.Println(err)
+	}
+	text := b.String()
+	fmt.Print(text[strings.Index(text, "[room"):])
+	// Output:
+	// [room."居間"]
+	// companions = ["*"]  # default
+	// policy = "vote"     # default
+	// patience = "1s"     # default
+	// floor = "10s"       # default
+	// max_turns = 24      # default
+	// silence = "4s"      # default
+	// stale = "reask"     # default
+	// pace = "1s"         # companiond.toml:2
+	// seed = "居間"         # default
+	//
+	// [log]
+	// level = "warn"   # environment COMPANIOND_LOG_LEVEL
+	// format = "auto"  # default
+}
+
+func ExampleKeys() {
+	for _, k := range config.Keys()[:5] {
+		fmt.Printf("%s = %s (%s)\n", k.Name, k.Default, k.Env)
+	}
+	// Output:
+	// door.listen = "127.0.0.1:3000" (COMPANIOND_DOOR_LISTEN)
+	// door.insecure = false (COMPANIOND_DOOR_INSECURE)
+	// door.hosts = [] (COMPANIOND_DOOR_HOSTS)
+	// door.origins = [] (COMPANIOND_DOOR_ORIGINS)
+	// door.max_clients = 256 (COMPANIOND_DOOR_MAX_CLIENTS)
+}
+
+func ExampleDocument() {
+	var b strings.Builder
+	if err := config.Document(&b); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	text := b.String()
+	from := strings.Index(text, "# Who may connect")
+	fmt.Print(text[from : from+strings.Index(text[from:], "\n\n# Allow")])
+	// Output:
+	// # Who may connect, and where.
+	// [door]
+	//
+	// # Address and port of the front door. Port 0 takes any free one. An address
+	// # that other machines can reach is refused unless insecure is true.
+	// #listen = "127.0.0.1:3000"
+}

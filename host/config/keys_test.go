@@ -1,0 +1,476 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// row is what one key takes and refuses. Values are TOML; a refusal is the
+// message with its hint.
+type row struct {
+	key    string
+	takes  map[string]any
+	refuse map[string]string
+}
+
+func rows() []row {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	return []row{
+		{"door.listen", map[string]any{
+			`"127.0.0.1:0"`:          "127.0.0.1:0",
+			`"localhost:80"`:         "localhost:80",
+			`"LOCALHOST:65535"`:      "LOCALHOST:65535",
+			`"[::1]:3000"`:           "[::1]:3000",
+			`"127.9.9.9:1"`:          "127.9.9.9:1",
+			`'[::ffff:127.0.0.1]:1'`: "[::ffff:127.0.0.1]:1",
+		}, map[string]string{
+			`""`:                `"" is not host:port (try "127.0.0.1:3000")`,
+			`"3000"`:            `"3000" is not host:port (try "127.0.0.1:3000")`,
+			`"localhost"`:       `"localhost" is not host:port (try "127.0.0.1:3000")`,
+			`"localhost:"`:      `"localhost:" is not host:port (try "127.0.0.1:3000")`,
+			`"localhost:http"`:  `"localhost:http" is not host:port (try "127.0.0.1:3000")`,
+			`"localhost:-1"`:    `"localhost:-1" is not host:port (try "127.0.0.1:3000")`,
+			`"::1:3000"`:        `"::1:3000" is not host:port (try "127.0.0.1:3000")`,
+			`"[::1]"`:           `"[::1]" is not host:port (try "127.0.0.1:3000")`,
+			`"[127.0.0.1]:1"`:   `"[127.0.0.1]:1" is not host:port (try "127.0.0.1:3000")`,
+			`"http://a:1"`:      `"http://a:1" is not host:port (try "127.0.0.1:3000")`,
+			`"localhost:65536"`: `port 65536 is outside 0..65535`,
+			`3000`:              `3000 is not a text (try "3000")`,
+			`"0.0.0.0:3000"`:    `"0.0.0.0:3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+			`":3000"`:           `":3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+			`"aya.example:1"`:   `"aya.example:1" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+		}},
+		{"door.insecure", map[string]any{
+			`true`:  true,
+			`false`: false,
+		}, map[string]string{
+			`"true"`: `"true" is not true or false (leave the quotes out)`,
+			`"yes"`:  `"yes" is not true or false`,
+			`1`:      `1 is not true or false`,
+		}},
+		{"door.hosts", map[string]any{
+			`[]`:                              []string{},
+			`["aya.example", "Studio"]`:       []string{"aya.example", "studio"},
+			`["192.168.0.7", "[::1]", "a_b"]`: []string{"192.168.0.7", "[::1]", "a_b"},
+		}, map[string]string{
+			`["a:80"]`:        `"a:80" is not a host name (try "a")`,
+			`["http://a/b"]`:  `"http://a/b" is not a host name (try "a")`,
+			`["*"]`:           `"*" is not a host name`,
+			`[""]`:            `"" is not a host name`,
+			`["a..b"]`:        `"a..b" is not a host name`,
+			`["-a"]`:          `"-a" is not a host name`,
+			`["あ"]`:           `"あ" is not a host name`,
+			`["::1"]`:         `"::1" is not a host name`,
+			`["a", "b", "A"]`: `"a" is in the list twice`,
+			`"a"`:             `"a" is not a list (try ["a"])`,
+			`true`:            `true is not a list`,
+			`[1979-05-27]`:    `a date or time is not a text`,
+			`[1.5]`:           `1.5 is not a text`,
+			`[["a"]]`:         `a list is not a text`,
+			`[{a = 1}]`:       `a table is not a text`,
+		}},
+		{"door.origins", map[string]any{
+			`["http://localhost:8080"]`:          []string{"http://localhost:8080"},
+			`["HTTPS://Aya.Example"]`:            []string{"https://aya.example"},
+			`["https://a:443", "http://a:80"]`:   []string{"https://a", "http://a"},
+			`["https://a:80"]`:                   []string{"https://a:80"},
+			`["http://[::1]:1", "http://[::1]"]`: []string{"http://[::1]:1", "http://[::1]"},
+			`["tauri://localhost"]`:              []string{"tauri://localhost"},
+			`["chrome-extension://abcdef"]`:      []string{"chrome-extension://abcdef"},
+		}, map[string]string{
+			`["aya.example"]`:            `"aya.example" is not an origin (scheme://host[:port]) (try "https://aya.example")`,
+			`["https://aya.example/"]`:   `"https://aya.example/" is not an origin (scheme://host[:port]) (try "https://aya.example")`,
+			`["https://a/b?c"]`:          `"https://a/b?c" is not an origin (scheme://host[:port]) (try "https://a")`,
+			`["https://"]`:               `"https://" is not an origin (scheme://host[:port])`,
+			`["://a"]`:                   `"://a" is not an origin (scheme://host[:port])`,
+			`["1a://a"]`:                 `"1a://a" is not an origin (scheme://host[:port])`,
+			`["https://a:0"]`:            `"https://a:0" is not an origin (scheme://host[:port])`,
+			`["https://a:"]`:             `"https://a:" is not an origin (scheme://host[:port])`,
+			`["https://a:080"]`:          `"https://a:080" is not an origin (scheme://host[:port])`,
+			`["https://u:p@a"]`:          `"https://u:p@a" is not an origin (scheme://host[:port])`,
+			`["*"]`:                      `"*" is not an origin (scheme://host[:port])`,
+			`["null"]`:                   `"null" is not an origin (scheme://host[:port]) (try "https://null")`,
+			`["https://a", "https://A"]`: `"https://a" is in the list twice`,
+		}},
+		{"door.max_clients", map[string]any{
+			`1`:     int64(1),
+			`65536`: int64(65536),
+			`0x10`:  int64(16),
+			`1_000`: int64(1000),
+		}, map[string]string{
+			`0`:      `0 is outside 1..65536`,
+			`65537`:  `65537 is outside 1..65536`,
+			`-1`:     `-1 is outside 1..65536`,
+			`1.0`:    `1 is not a whole number`,
+			`"256"`:  `"256" is not a whole number (try 256)`,
+			`"many"`: `"many" is not a whole number`,
+			`inf`:    `+Inf is not a whole number`,
+			`[256]`:  `a list is not a whole number`,
+		}},
+		{"journal.path", map[string]any{
+			`"a"`:             "a",
+			`'C:\x y'`:        `C:\x y`,
+			`"/var/lib/あ.db"`: "/var/lib/あ.db",
+		}, map[string]string{
+			`""`:                `must not be empty`,
+			`"a\u0000b"`:        `"a\x00b" is not a path`,
+			`false`:             `false is not a text (try "false")`,
+			`"characters/j.db"`: `"characters/j.db" lies inside modules.characters: every message would look like a changed character (put it beside "characters")`,
+		}},
+		{"journal.ballast", map[string]any{
+			`"0"`:       int64(0),
+			`0`:         int64(0),
+			`"1GiB"`:    int64(gib),
+			`"100B"`:    int64(100),
+			`"1024KiB"`: int64(mib),
+			`4096`:      int64(4096),
+		}, map[string]string{
+			`"-1"`:                   `"-1" is not a size (try "16MiB")`,
+			`"16 MiB"`:               `"16 MiB" is not a size (try "16MiB")`,
+			`"16MB"`:                 `"16MB" is not a size (try "16MiB")`,
+			`"16k"`:                  `"16k" is not a size (try "16KiB")`,
+			`"1G"`:                   `"1G" is not a size (try "1GiB")`,
+			`"1.5GiB"`:               `"1.5GiB" is not a size (try "1GiB")`,
+			`"lots"`:                 `"lots" is not a size (try "16MiB")`,
+			`""`:                     `"" is not a size (try "16MiB")`,
+			`"2GiB"`:                 `"2GiB" is outside 0..1GiB`,
+			`-1`:                     `-1 is outside 0..1GiB`,
+			`"9999999999999GiB"`:     `"9999999999999GiB" is not a size (try "16MiB")`,
+			`"99999999999999999999"`: `"99999999999999999999" is not a size (try "16MiB")`,
+			`1.5`:                    `1.5 is not a size`,
+			`true`:                   `true is not a size`,
+		}},
+		{"modules.characters", map[string]any{
+			`"people"`:        "people",
+			`"/srv/people"`:   "/srv/people",
+			`"state/cache/x"`: "state/cache/x",
+		}, map[string]string{
+			`""`: `must not be empty`,
+			`"."`: `"state/cache" lies inside modules.characters: compiled code would be taken for characters (put it beside ".")
+` + `"state/companiond.db" lies inside modules.characters: every message would look like a changed character (put it beside ".")`,
+			`"state/cache"`: `"state/cache" lies inside modules.characters: compiled code would be taken for characters (put it beside "state/cache")`,
+		}},
+		{"modules.cache", map[string]any{
+			`"c"`:               "c",
+			`"charactersx"`:     "charactersx",
+			`"/characters/x"`:   "/characters/x",
+			`"characters/../c"`: "characters/../c",
+		}, map[string]string{
+			`""`:                 `must not be empty`,
+			`"characters"`:       `"characters" lies inside modules.characters: compiled code would be taken for characters (put it beside "characters")`,
+			`"x/../characters/"`: `"x/../characters/" lies inside modules.characters: compiled code would be taken for characters (put it beside "characters")`,
+			`"./characters/.c"`:  `"./characters/.c" lies inside modules.characters: compiled code would be taken for characters (put it beside "characters")`,
+		}},
+		{"modules.debounce", map[string]any{
+			`"1ms"`:  ms(1),
+			`"1m"`:   time.Minute,
+			`"0.5s"`: ms(500),
+		}, map[string]string{
+			`"0s"`:        `"0s" is outside 1ms..1m`,
+			`"61s"`:       `"61s" is outside 1ms..1m`,
+			`"1500us"`:    `"1500us" is finer than a millisecond`,
+			`250`:         `250 is not a duration (try "250s")`,
+			`2.5`:         `2.5 is not a duration (try "2.5s")`,
+			`"250"`:       `"250" is not a duration (try "250s")`,
+			`"250 ms"`:    `"250 ms" is not a duration (try "250ms")`,
+			`"5 minutes"`: `"5 minutes" is not a duration (try "5m")`,
+			`"2 hours"`:   `"2 hours" is not a duration (try "2h")`,
+			`"1d"`:        `"1d" is not a duration (try "24h")`,
+			`"1.5 days"`:  `"1.5 days" is not a duration (try "36h")`,
+			`"5 parsecs"`: `"5 parsecs" is not a duration (try "5s")`,
+			`"soon"`:      `"soon" is not a duration (try "5s")`,
+			`"1.2.3"`:     `"1.2.3" is not a duration (try "5s")`,
+			`12:00:00`:    `a date or time is not a duration`,
+			`true`:        `true is not a duration`,
+		}},
+		{"modules.rescan", map[string]any{
+			`"24h"`:   day,
+			`"100ms"`: ms(100),
+		}, map[string]string{
+			`"0s"`:  `"0s" is outside 1ms..24h`,
+			`"25h"`: `"25h" is outside 1ms..24h`,
+		}},
+		{"modules.grace", map[string]any{
+			`"0s"`:  ms(0),
+			`"10m"`: 10 * time.Minute,
+		}, map[string]string{
+			`"-1s"`: `"-1s" is outside 0s..10m`,
+			`"11m"`: `"11m" is outside 0s..10m`,
+		}},
+		{"modules.faults", map[string]any{
+			`1`:    int64(1),
+			`1000`: int64(1000),
+		}, map[string]string{
+			`0`:   `0 is outside 1..1000`,
+			`"3"`: `"3" is not a whole number (try 3)`,
+		}},
+		{"modules.fault_window", map[string]any{
+			`"1h30m"`: 90 * time.Minute,
+		}, map[string]string{
+			`"0s"`: `"0s" is outside 1ms..24h`,
+		}},
+		{"modules.cool_down", map[string]any{
+			`"1ms"`: ms(1),
+		}, map[string]string{
+			`"0s"`: `"0s" is outside 1ms..24h`,
+			`300`:  `300 is not a duration (try "300s")`,
+		}},
+		{"wasm.memory", map[string]any{
+			`"1MiB"`:    int64(mib),
+			`"4GiB"`:    int64(4 * gib),
+			`"1088KiB"`: int64(17 * page),
+		}, map[string]string{
+			`"1023KiB"`: `"1023KiB" is outside 1MiB..4GiB`,
+			`"5GiB"`:    `"5GiB" is outside 1MiB..4GiB`,
+			`"1025KiB"`: `"1025KiB" is not a multiple of 64KiB (try "1088KiB")`,
+			`1048577`:   `1048577 is not a multiple of 64KiB (try "1088KiB")`,
+		}},
+		{"wasm.max_file", map[string]any{
+			`"1KiB"`: int64(kib),
+			`"1GiB"`: int64(gib),
+		}, map[string]string{
+			`"0"`:    `"0" is outside 1KiB..1GiB`,
+			`"2GiB"`: `"2GiB" is outside 1KiB..1GiB`,
+		}},
+		{"wasm.fuel", map[string]any{
+			`0`:                   int64(0),
+			`9223372036854775807`: int64(1<<63 - 1),
+		}, map[string]string{
+			`-1`:  `-1 is outside 0..9223372036854775807`,
+			`"0"`: `"0" is not a whole number (try 0)`,
+		}},
+		{"wasm.guard", map[string]any{
+			`"fuel"`:    "fuel",
+			`"context"`: "context",
+		}, map[string]string{
+			`""`:     `"" is unknown, have: fuel, context`,
+			`"none"`: `"none" is unknown, have: fuel, context`,
+			`"feul"`: `"feul" is unknown, have: fuel, context (did you mean "fuel"?)`,
+			`true`:   `true is unknown, have: fuel, context`,
+		}},
+		{"wasm.log_rate", map[string]any{
+			`"1KiB"`: int64(kib),
+		}, map[string]string{
+			`"1"`:    `"1" is outside 1KiB..1GiB`,
+			`"64KB"`: `"64KB" is not a size (try "64KiB")`,
+		}},
+		{"room.NAME.companions", map[string]any{
+			`[]`:                       []string{},
+			`["*"]`:                    []string{"*"},
+			`["aya", "京子", "a.b-c_1"]`: []string{"aya", "京子", "a.b-c_1"},
+		}, map[string]string{
+			`[""]`:                                `"" is not a name: must not be empty`,
+			`["a b"]`:                             `"a b" may not contain ' '`,
+			`["-a"]`:                              `"-a" may not contain '-'`,
+			`["a", "a"]`:                          `"a" is in the list twice`,
+			`"*"`:                                 `"*" is not a list (try ["*"])`,
+			`["` + strings.Repeat("a", 65) + `"]`: `"` + strings.Repeat("a", 60) + `…" is not a name: 65 bytes, at most 64`,
+			`["a", "*"]`:                          `names companions beside "*", which already stands for all of them`,
+		}},
+		{"room.NAME.policy", map[string]any{
+			`"vote"`: "vote",
+		}, map[string]string{
+			`"votes"`: `"votes" is unknown, have: vote (did you mean "vote"?)`,
+			`1`:       `1 is unknown, have: vote`,
+		}},
+		{"room.NAME.patience", map[string]any{
+			`"1ms"`: ms(1),
+			`"1m"`:  time.Minute,
+		}, map[string]string{
+			`"0s"`:  `"0s" is outside 1ms..1m`,
+			`"61s"`: `"61s" is outside 1ms..1m`,
+		}},
+		{"room.NAME.floor", map[string]any{
+			`"1ms"`: ms(1),
+			`"10m"`: 10 * time.Minute,
+		}, map[string]string{
+			`"0s"`: `"0s" is outside 1ms..10m`,
+			`"1h"`: `"1h" is outside 1ms..10m`,
+		}},
+		{"room.NAME.max_turns", map[string]any{
+			`0`:       int64(0),
+			`1000000`: int64(1_000_000),
+		}, map[string]string{
+			`-1`:     `-1 is outside 0..1000000`,
+			`"none"`: `"none" is not a whole number`,
+		}},
+		{"room.NAME.silence", map[string]any{
+			`"0s"`:  ms(0),
+			`"0"`:   ms(0),
+			`"24h"`: day,
+		}, map[string]string{
+			`"-1ms"`: `"-1ms" is outside 0s..24h`,
+			`0`:      `0 is not a duration (try "0s")`,
+		}},
+		{"room.NAME.stale", map[string]any{
+			`"reask"`:  "reask",
+			`"refuse"`: "refuse",
+			`"accept"`: "accept",
+		}, map[string]string{
+			`"acept"`: `"acept" is unknown, have: reask, refuse, accept (did you mean "accept"?)`,
+		}},
+		{"room.NAME.pace", map[string]any{
+			`"0s"`: ms(0),
+			`"1m"`: time.Minute,
+		}, map[string]string{
+			`"2m"`: `"2m" is outside 0s..1m`,
+			`700`:  `700 is not a duration (try "700s")`,
+		}},
+		{"room.NAME.seed", map[string]any{
+			`"dice"`:          "dice",
+			`"\t\"\\\u0000あ"`: "\t\"\\\x00あ",
+		}, map[string]string{
+			`42`: `42 is not a text (try "42")`, `"` + strings.Repeat("a", 257) + `"`: `257 bytes, at most 256`,
+		}},
+		{"log.level", map[string]any{
+			`"debug"`: "debug",
+			`"info"`:  "info",
+			`"warn"`:  "warn",
+			`"error"`: "error",
+		}, map[string]string{
+			`"trace"`: `"trace" is unknown, have: debug, info, warn, error`,
+		}},
+		{"log.format", map[string]any{
+			`"auto"`: "auto",
+			`"text"`: "text",
+			`"json"`: "json",
+		}, map[string]string{
+			`"jsn"`: `"jsn" is unknown, have: auto, text, json (did you mean "json"?)`,
+		}},
+	}
+}
+
+// TestKeys takes every key through its rows, and every row of the table has one.
+func TestKeys(t *testing.T) {
+	tested := make(map[string]bool)
+	for _, row := range rows() {
+		tested[row.key] = true
+		t.Run(row.key, func(t *testing.T) {
+			s := settingOf(t, row.key)
+			section := strings.TrimSuffix(strings.Replace(s.name, "NAME", "main", 1), "."+s.leaf())
+			for literal, want := range row.takes {
+				c := good(t, "["+section+"]\n"+s.leaf()+" = "+literal+"\n")
+				if got := load(s.field(&c, &c.Rooms[0])); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: got %#v, want %#v", literal, got, want)
+				}
+			}
+			for literal, want := range row.refuse {
+				got := bad(t, "["+section+"]\n"+s.leaf()+" = "+literal+"\n")
+				for line := range strings.Lines(got) {
+					place, said, _ := strings.Cut(line, " ")
+					_, said, _ = strings.Cut(said, ": ")
+					if !strings.HasPrefix(place, "c:2:") || !strings.Contains(want, strings.TrimSpace(said)) {
+						t.Errorf("%s\ngot  %s %s\nwant %s", literal, place, said, want)
+					}
+				}
+				if g, w := strings.Count(got, "\n"), strings.Count(want, "\n"); g != w {
+					t.Errorf("%s: %d lines, want %d", literal, g+1, w+1)
+				}
+			}
+		})
+	}
+	for _, s := range settings() {
+		if !tested[s.name] {
+			t.Errorf("%s has no row", s.name)
+		}
+	}
+}
+
+func settingOf(t testing.TB, name string) setting {
+	t.Helper()
+	for _, s := range settings() {
+		if s.name == name {
+			return s
+		}
+	}
+	t.Fatalf("no key %s", name)
+	return setting{}
+}
+
+// TestTable holds what the table promises of itself.
+func TestTable(t *testing.T) {
+	seen := make(map[string]bool)
+	fields := make(map[any]string)
+	c, r := &Config{}, &Room{}
+	for _, s := range settings() {
+		if seen[s.name] || !isSection(s.section()) {
+			t.Errorf("%s is there twice or in no section", s.name)
+		}
+		seen[s.name] = true
+		if wantsRoom := s.section() == sectionRoom; wantsRoom != strings.HasPrefix(s.name, "room.NAME.") {
+			t.Errorf("%s is not named for its section", s.name)
+		}
+		v, faults := s.kind.parse(s.usual)
+		if faults != nil {
+			t.Errorf("%s: default %q: %s", s.name, s.usual, faults[0].message)
+			continue
+		}
+		field := s.field(c, r)
+		if other, taken := fields[field]; taken {
+			t.Errorf("%s and %s set the same field", s.name, other)
+		}
+		fields[field] = s.name
+		store(field, v)
+		if got := load(field); !reflect.DeepEqual(got, v) {
+			t.Errorf("%s: stored %#v, loaded %#v", s.name, v, got)
+		}
+		if s.doc == "" || !strings.HasSuffix(s.doc, ".") {
+			t.Errorf("%s: doc %q is not a sentence", s.name, s.doc)
+		}
+	}
+	// Every field of Config but the list of rooms and the origins has a key,
+	// and so has every field of Room but its name.
+	if want := countFields(reflect.TypeFor[Config]()) + countFields(reflect.TypeFor[Room]()) - 1; len(fields) != want {
+		t.Errorf("%d keys for %d fields", len(fields), want)
+	}
+}
+
+func countFields(t reflect.Type) (n int) {
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type.Kind() == reflect.Struct:
+			n += countFields(f.Type)
+		case f.IsExported() && f.Name != "Rooms":
+			n++
+		}
+	}
+	return n
+}
+
+func TestKeysIsTheTable(t *testing.T) {
+	keys := Keys()
+	if len(keys) != len(settings()) {
+		t.Fatalf("%d keys", len(keys))
+	}
+	want := map[string]Key{
+		"door.listen":          {Name: "door.listen", Default: `"127.0.0.1:3000"`, Env: "COMPANIOND_DOOR_LISTEN"},
+		"wasm.max_file":        {Name: "wasm.max_file", Default: `"32MiB"`, Env: "COMPANIOND_WASM_MAX_FILE"},
+		"modules.fault_window": {Name: "modules.fault_window", Default: `"1m"`, Env: "COMPANIOND_MODULES_FAULT_WINDOW"},
+		"room.NAME.companions": {Name: "room.NAME.companions", Default: `["*"]`, Env: "COMPANIOND_ROOM_NAME_COMPANIONS", Reload: true},
+		"log.level":            {Name: "log.level", Default: `"info"`, Env: "COMPANIOND_LOG_LEVEL", Reload: true},
+	}
+	for _, k := range keys {
+		if w, ok := want[k.Name]; ok {
+			if w.Doc = k.Doc; k != w {
+				t.Errorf("got  %+v\nwant %+v", k, w)
+			}
+			delete(want, k.Name)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing %v", want)
+	}
+}
+
+// TestChoices holds the spellings that other packages have constants for.
+func TestChoices(t *testing.T) {
+	for _, stale := range []abi.Stale{abi.StaleReask, abi.StaleRefuse, abi.StaleAccept} {
+		if c := good(t, "[room.main]\nstale = \""+string(stale)+"\""); c.Rooms[0].Stale != stale {
+			t.Errorf("%s became %s", stale, c.Rooms[0].Stale)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// mistake is one way to get a line wrong, in any table.
+type mistake struct {
+	line string // with KEY for the name of a key
+	said string
+}
+
+func mistakesFor(s setting) []mistake {
+	all := []mistake{
+		{"KEYy = 1", "unknown key"},
+		{"KEY.x = 1", "a table"},
+		{"'KEY\\' = []", "unknown key"},
+		{"KEY = 12:30:00", "a date or time is "},
+		{"KEY = [{}]", ""},
+		{"KEY = { x = '}' } # {", "a table"},
+	}
+	switch s.kind.(type) {
+	case truth:
+		all = append(all, mistake{"KEY = 'true'", "is not true or false"}, mistake{"KEY = 0", "is not true or false"})
+	case number:
+		all = append(all, mistake{"KEY = -1", "is outside"}, mistake{"KEY = '1'", "is not a whole number"}, mistake{"KEY = 1e3", "is not a whole number"})
+	case span:
+		all = append(all, mistake{"KEY = '5 parsecs'", "is not a duration"}, mistake{"KEY = \"-1s\"", "is outside"}, mistake{"KEY = 5", "is not a duration"})
+	case size:
+		all = append(all, mistake{"KEY = '64MB'", "is not a size"}, mistake{"KEY = -1", "is outside"}, mistake{"KEY = '9999GiB'", "is outside"})
+	case choice:
+		all = append(all, mistake{"KEY = 'that one'", "is unknown, have"}, mistake{"KEY = true", "is unknown, have"})
+	case list:
+		all = append(all, mistake{"KEY = ['a b']", ""}, mistake{"KEY = [7] # ['", "7 is not a text"}, mistake{"KEY = 'x'", "is not a list"})
+	case text:
+		all = append(all, mistake{"KEY = []", "a list is not a text"}, mistake{"KEY = 7", "7 is not a text"})
+	}
+	return all
+}
+
+// TestEveryMistake writes whole files with some lines got wrong, and counts:
+// one problem for each such line, at that line, under that key.
+func TestEveryMistake(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var file []string
+		want := make(map[int]string) // line, from 1: what is said
+		keys := make(map[int]string)
+		table := func(name, prefix string, of string) {
+			file = append(file, "", "["+name+"] # here")
+			for _, s := range settings() {
+				if s.section() != of || !rapid.Bool().Draw(t, "write "+s.name) {
+					continue
+				}
+				line := s.leaf() + " = " + s.defaultLiteral()
+				if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
+					all := mistakesFor(s)
+					m := all[rapid.IntRange(0, len(all)-1).Draw(t, "mistake")]
+					line = strings.ReplaceAll(m.line, "KEY", s.leaf())
+					want[len(file)+1], keys[len(file)+1] = m.said, prefix
+				}
+				file = append(file, line)
+			}
+		}
+		for _, section := range sections() {
+			if section.name != sectionRoom {
+				table(section.name, section.name+".", section.name)
+				continue
+			}
+			for i := range rapid.IntRange(0, 3).Draw(t, "rooms") {
+				name := header(sectionRoom, fmt.Sprintf("r.%d", i))
+				table(name, name+".", sectionRoom)
+			}
+		}
+		_, problems := Parse("c.toml", []byte(strings.Join(file, "\n")), nil)
+		if len(problems) != len(want) {
+			t.Fatalf("%d problems for %d mistakes:\n%s\n%s", len(problems), len(want), strings.Join(file, "\n"), lines(problems))
+		}
+		for _, p := range problems {
+			said, wrong := want[p.Line]
+			if !wrong || !strings.Contains(p.Message, said) || !strings.HasPrefix(p.Key, keys[p.Line]) {
+				t.Fatalf("%s\nat %q\nwant %q under %s", p, file[p.Line-1], said, keys[p.Line])
+			}
+			rest := []rune(file[p.Line-1])[p.Col-1:]
+			if len(rest) == 0 || strings.ContainsRune(" \t=", rest[0]) {
+				t.Fatalf("%s\npoints at %q", p, string(rest))
+			}
+		}
+		if !slices.IsSortedFunc(problems, func(a, b Problem) int { return a.Line - b.Line }) {
+			t.Fatalf("out of order:\n%s", lines(problems))
+		}
+	})
+}
+
+// TestPure holds the package to its word: nothing it imports can reach the
+// disk, the network, the clock's wake-ups or the process.
+func TestPure(t *testing.T) {
+	allowed := []string{
+		"bufio", "cmp", "errors", "fmt", "io", "maps", "math", "net/netip", "path", "slices", "strconv", "strings",
+		"text/tabwriter", "time", "unicode/utf8",
+		"github.com/BurntSushi/toml", "github.com/agnivade/levenshtein", "github.com/companiond/companiond/abi",
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if path := strings.Trim(i.Path.Value, `"`); !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+	}
+}
+
+// TestAtOnce runs Parse from many goroutines for the race detector: it shares
+// nothing.
+func TestAtOnce(t *testing.T) {
+	want := bad(t, "[dor]\n[log]\nlevel = 1\n")
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if _, problems := Parse("c", []byte("[dor]\n[log]\nlevel = 1\n"), nil); lines(problems) != want+"\n" {
+					t.Errorf("got %s", lines(problems))
+				}
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Severity says whether a problem keeps the daemon from starting.
+type Severity string
+
+// An error refuses the configuration; a warning is for the log.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Environment is the File of a problem with a variable.
+const Environment = "environment"
+
+// Problem is one thing wrong with the configuration.
+type Problem struct {
+	File     string
+	Line     int    // from 1; 0 when there is no line
+	Col      int    // from 1, in characters; 0 when there is no line
+	Key      string // full name, or the variable's; "" for bad TOML
+	Message  string
+	Hint     string // what to write instead; may be empty
+	Severity Severity
+}
+
+// String gives the problem on one line, e.g.
+//
+//	companiond.toml:14:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Col)
+	}
+	if p.Key != "" {
+		b.WriteString(": " + p.Key)
+	}
+	b.WriteString(": " + p.Message)
+	if p.Hint != "" {
+		b.WriteString(" (" + p.Hint + ")")
+	}
+	return b.String()
+}
+
+// Failed reports whether one of the problems is an error.
+func Failed(problems []Problem) bool {
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
+}
+
+// fault is a problem that does not know yet where it is.
+type fault struct {
+	message, hint string
+	item          int // which item of a list, from 1; 0 for the value as a whole
+	severity      Severity
+}
+
+func (p *parse) report(at origin, key string, f *fault) {
+	problem := Problem{File: at.file, Line: at.line, Col: at.col, Key: key,
+		Message: f.message, Hint: f.hint, Severity: cmp.Or(f.severity, Error)}
+	if at.env != "" {
+		problem.File, problem.Key = Environment, at.env
+	}
+	p.problems = append(p.problems, problem)
+}
+
+// reportAt reports a problem at a byte of the file.
+func (p *parse) reportAt(offset int, key string, f *fault) {
+	p.report(p.origin(offset), key, f)
+}
+
+func (p *parse) origin(offset int) origin {
+	line, col := position(p.text, offset)
+	return origin{file: p.file, line: line, col: col}
+}
+
+func sortProblems(list []Problem) {
+	slices.SortFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			strings.Compare(a.Key, b.Key), strings.Compare(a.Message, b.Message))
+	})
+}
+
+// nearest gives the candidate spelled most like name, "" if none is close: one
+// letter in three may be wrong. Capitals and hyphens cost nothing.
+func nearest(name string, candidates []string) string {
+	best, limit := "", (utf8.RuneCountInString(name)+2)/3
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, c := range candidates {
+		if d := levenshtein.ComputeDistance(plain, strings.ToLower(c)); d < limit || d == limit && best == "" {
+			best, limit = c, d
+		}
+	}
+	return best
+}
+
+// show quotes a string for a message and shortens a very long one.
+func show(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
