@@ -1,0 +1,55 @@
+# Verbs: build run test check bench fuzz. Each installs what it needs.
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GO         ?= go
+FUZZTIME   ?= 30s
+BENCHTIME  ?= 1s
+# The address of the daemon that make run starts is in companiond.toml.
+
+MODULES := $(patsubst characters/%/main.go,characters/%,$(wildcard characters/*/main.go))
+WASM    := $(foreach m,$(MODULES),$(m)/$(notdir $(m)).wasm)
+SOURCES := $(shell find abi sdk/go characters -name '*.go' -not -name '*_test.go') $(wildcard characters/*/*.txt) go.mod
+
+.PHONY: build run test check bench fuzz packages clean
+
+build: $(WASM)
+	$(GO) build -trimpath -buildvcs=auto -o bin/companiond ./cmd/companiond
+
+# A module is renamed into place, so that a running daemon never reads half of it.
+%.wasm: $(SOURCES)
+	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $@.tmp ./$(@D)
+	mv $@.tmp $@
+
+run: build
+	bin/companiond run
+
+test: packages build
+	$(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
+
+# Debian packages that tests use: wasm-validate, and file systems to pull the
+# plug of. Without root, or elsewhere, those tests say that they were skipped.
+packages:
+	@if command -v wasm-validate mkfs.ext4 >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wabt e2fsprogs >/dev/null; \
+	else echo "wabt and e2fsprogs are not installed: some tests will be skipped"; fi
+
+check:
+	@out=$$(gofmt -l abi characters cmd host sdk); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	GOOS=wasip1 GOARCH=wasm $(GO) vet ./abi ./sdk/go ./characters/...
+	$(GO) test ./host -run 'Floors|Owners|Pure|PackageComments|Guests|Documents'
+
+bench: build
+	@BENCHTIME=$(BENCHTIME) GO=$(GO) bash .ci/bench
+
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; \
+	done
+
+clean:
+	rm -rf bin $(WASM)

@@ -1,0 +1,176 @@
+// Command companiond runs AI companions that talk with each other and with
+// people, and looks after them. This package has the verbs and their flags;
+// it never knows how a room or a module works.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Exit codes. exitConfig is sysexits' EX_CONFIG, which a service manager can be
+// told not to retry.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitConfig = 78
+)
+
+func main() { os.Exit(doMain(os.Args[1:])) }
+
+// doMain is main without the exit, for tests that run the program in their own
+// process.
+func doMain(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	t := &term{out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout)}
+	return t.do(ctx, args)
+}
+
+// term is what a verb has to do with the outside.
+type term struct {
+	out, err io.Writer
+	env      []string
+	colour   bool
+}
+
+// verb is one thing the program does.
+type verb struct {
+	name, args, short string
+	run               func(t *term, ctx context.Context, args []string) error
+}
+
+func verbs() []verb {
+	return []verb{
+		{"run", "[-config FILE]", "run the daemon", runVerb},
+		{"check", "[-config FILE] [-print] [-strict]", "look a configuration through and list every mistake", checkVerb},
+		{"new", "character NAME [-dir DIR]", "write a character that builds with go build", newVerb},
+		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room", sayVerb},
+		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
+		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
+		{"why", "[-room ROOM] SEQ", "explain who spoke and why, or why nobody did", whyVerb},
+		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
+		{"version", "", "print the version", versionVerb},
+		{"help", "", "print this", helpVerb},
+	}
+}
+
+// coded is an error with the exit code it is worth.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c coded) Error() string { return c.err.Error() }
+func (c coded) Unwrap() error { return c.err }
+
+func usage(format string, args ...any) error { return coded{exitUsage, fmt.Errorf(format, args...)} }
+
+// do runs one verb and gives the exit code.
+func (t *term) do(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		t.printHelp(t.err)
+		return exitUsage
+	}
+	name := strings.TrimLeft(args[0], "-")
+	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
+	if i < 0 {
+		fmt.Fprintf(t.err, "companiond: there is no verb %q; companiond help lists them\n", args[0])
+		return exitUsage
+	}
+	err := verbs()[i].run(t, ctx, args[1:])
+	var c coded
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, &c):
+		if c.err != nil && c.Error() != "" {
+			fmt.Fprintf(t.err, "companiond %s: %s\n", name, c)
+		}
+		return c.code
+	}
+	fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(err))
+	return exitFailed
+}
+
+// explain gives an error's words without the code that doors show machines.
+func explain(err error) string {
+	var e *abi.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func (t *term) printHelp(w io.Writer) {
+	fmt.Fprint(w, "companiond hosts AI companions that talk with each other and with people.\n\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
+	}
+	fmt.Fprintf(w, "\nsay, tail, stop and why talk to the daemon at -url, or %s, or %s.\n", envURL, defaultURL)
+}
+
+func helpVerb(t *term, _ context.Context, _ []string) error {
+	t.printHelp(t.out)
+	return nil
+}
+
+// flags makes a verb's flag set. Its mistakes are usage errors.
+func (t *term) flags(name string) *flag.FlagSet {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(t.err)
+	return fs
+}
+
+// parse reads flags wherever they stand among the arguments, so that
+// `say hello -f` means what it says. Behind -- everything is an argument.
+func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, coded{exitUsage, errors.New("")} // the flag set has said why
+		}
+		left := fs.Args()
+		if n := len(args) - len(left); n > 0 && args[n-1] == "--" {
+			return append(rest, left...), nil
+		}
+		if len(left) == 0 {
+			return rest, nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// getenv looks a variable up.
+func (t *term) getenv(name string) string {
+	for _, kv := range t.env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// colourful says whether a file is a terminal that wants colours.
+func colourful(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+}
+
+func isTerminal(f *os.File) bool {
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}

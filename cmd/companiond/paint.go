@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// painter shows entries to people, one colour a speaker.
+type painter struct {
+	t     *term
+	votes bool
+}
+
+// paint writes one entry; kinds nobody needs to see write nothing.
+func (p painter) paint(e abi.Entry) error {
+	line, err := p.line(e)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	if line != "" {
+		_, err = fmt.Fprintln(p.t.out, line)
+	}
+	return err
+}
+
+func (p painter) line(e abi.Entry) (string, error) {
+	if m, ok := e.Message(); ok {
+		to := ""
+		if len(m.To) > 0 {
+			to = p.dim(" → " + strings.Join(m.To, ", "))
+		}
+		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", m.Text, to), nil
+	}
+	switch e.Kind {
+	case abi.EntryStop:
+		return shown(e, func(b abi.Stop) string { return p.aside("STOP by %s", b.From) })
+	case abi.EntryCast:
+		return shown(e, p.cast)
+	case abi.EntryClosing:
+		return shown(e, func(b abi.ClosingMoved) string { return p.aside("the talk moves on to %s", b.To) })
+	case abi.EntryRefused:
+		return shown(e, func(b abi.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
+	case abi.EntryDecision:
+		return shown(e, p.decision)
+	case abi.EntryVote:
+		if p.votes {
+			return shown(e, p.vote)
+		}
+	case abi.EntryFailed:
+		if p.votes {
+			return shown(e, func(b abi.Failed) string { return p.aside("%s: %s", b.Who, b.Error) })
+		}
+	}
+	return "", nil
+}
+
+func shown[T any](e abi.Entry, f func(T) string) (string, error) {
+	var b T
+	if err := json.Unmarshal(e.Body, &b); err != nil {
+		return "", err
+	}
+	return f(b), nil
+}
+
+func (p painter) cast(b abi.Cast) string {
+	var parts []string
+	for _, j := range b.Joined {
+		parts = append(parts, fmt.Sprintf("%s is here (%s, generation %d)", j.ID, j.Engine, j.Generation))
+	}
+	for _, l := range b.Left {
+		parts = append(parts, fmt.Sprintf("%s left (%s)", l.ID, l.Reason))
+	}
+	return p.aside("%s", strings.Join(parts, "; "))
+}
+
+func (p painter) vote(b abi.Voted) string {
+	if b.State == abi.Listen {
+		return p.aside("%s listens", b.Voter)
+	}
+	why := ""
+	if b.Reason != "" {
+		why = " (" + b.Reason + ")"
+	}
+	return p.aside("%s asks for the floor, importance %g%s", b.Voter, b.Importance, why)
+}
+
+func (p painter) decision(b abi.Decision) string {
+	switch {
+	case b.Outcome == abi.OutcomeGrant && p.votes:
+		return p.aside("%s gets the floor: %s", b.Speaker, b.Reason)
+	case b.Outcome == abi.OutcomeGrant, b.Outcome == abi.OutcomeSuperseded:
+		return ""
+	}
+	return p.aside("%s: %s", b.Outcome, b.Reason)
+}
+
+func (p painter) aside(format string, args ...any) string {
+	return p.dim(strings.Repeat(" ", 15) + fmt.Sprintf(format, args...))
+}
+
+func (p painter) dim(s string) string { return p.in("2", s) }
+
+// name gives a speaker the colour that its name always has.
+func (p painter) name(who string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(who)) // never fails
+	colours := []string{"36", "33", "35", "32", "34", "31"}
+	return p.in("1;"+colours[h.Sum32()%uint32(len(colours))], who)
+}
+
+func (p painter) in(code, s string) string {
+	if !p.t.colour {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}

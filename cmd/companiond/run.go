@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/door/web"
+)
+
+const defaultConfig = "companiond.toml"
+
+func runVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("run")
+	path := fs.String("config", "", "configuration `file`; default "+defaultConfig+" where there is one")
+	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
+		return errors.Join(err, unexpected(rest))
+	}
+	cfg, problems, err := t.load(*path)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprintln(t.err, p)
+	}
+	if config.Failed(problems) {
+		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was started")}
+	}
+	if t.getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // a small heap that is collected all the time costs half the CPU
+	}
+	log := t.logger(cfg.Log)
+	if err := host.New(host.Options{Config: cfg, Log: log, Version: version()}).Run(ctx); err != nil {
+		return err
+	}
+	log.Info("companiond stopped")
+	return nil
+}
+
+func unexpected(rest []string) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return usage("unexpected argument %q", rest[0])
+}
+
+// load reads the configuration. Without a name the usual file may be missing.
+func (t *term) load(path string) (config.Config, []config.Problem, error) {
+	name := path
+	if name == "" {
+		name = defaultConfig
+	}
+	src, err := os.ReadFile(name)
+	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
+		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %w", err)}
+	}
+	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") })
+	cfg, problems := config.Parse(name, src, env)
+	return cfg, problems, nil
+}
+
+// logger writes lines for people on a terminal and JSON elsewhere.
+func (t *term) logger(c config.Log) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo // the configuration was checked
+	}
+	o := &slog.HandlerOptions{Level: level}
+	text := c.Format == "text"
+	if f, ok := t.err.(*os.File); ok && c.Format == "auto" {
+		text = isTerminal(f)
+	}
+	if t.getenv("JOURNAL_STREAM") != "" { // the service manager has its own clock
+		o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}
+	}
+	if text {
+		return slog.New(slog.NewTextHandler(t.err, o))
+	}
+	return slog.New(slog.NewJSONHandler(t.err, o))
+}
+
+func checkVerb(t *term, _ context.Context, args []string) error {
+	fs := t.flags("check")
+	path := fs.String("config", "", "configuration `file`; default "+defaultConfig)
+	print := fs.Bool("print", false, "print every value and where it comes from")
+	strict := fs.Bool("strict", false, "warnings are failures")
+	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
+		return errors.Join(err, unexpected(rest))
+	}
+	cfg, problems, err := t.load(*path)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprintln(t.out, p)
+	}
+	switch {
+	case config.Failed(problems):
+		return coded{exitConfig, nil}
+	case len(problems) > 0 && *strict:
+		return coded{exitFailed, nil}
+	case *print:
+		return cfg.Print(t.out)
+	}
+	_, err = io.WriteString(t.out, "ok\n")
+	return err
+}
+
+// version says what was built. Without version control in the build it is
+// "(devel)".
+func version() web.Version {
+	v := web.Version{Version: "(devel)", ABI: abi.Version}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	v.Go = info.GoVersion
+	dirty := ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				dirty = "+dirty"
+			}
+		}
+	}
+	if v.Revision != "" {
+		v.Revision += dirty
+	}
+	return v
+}
+
+func versionVerb(t *term, _ context.Context, args []string) error {
+	if len(args) > 0 {
+		return unexpected(args)
+	}
+	v := version()
+	fmt.Fprintf(t.out, "companiond %s\nabi companion_v%d\ngo %s\n", v.Version, v.ABI, v.Go)
+	if v.Revision != "" {
+		fmt.Fprintf(t.out, "revision %s\n", v.Revision)
+	}
+	return nil
+}

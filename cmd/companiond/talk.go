@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/socket"
+)
+
+const (
+	envURL     = "COMPANIOND_URL"
+	defaultURL = "http://127.0.0.1:3000"
+)
+
+// remote is a daemon that a verb talks to.
+type remote struct {
+	url, room string
+}
+
+// remoteFlags adds -url and -room.
+func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
+	r := &remote{}
+	def := t.getenv(envURL)
+	if def == "" {
+		def = defaultURL
+	}
+	fs.StringVar(&r.url, "url", def, "the daemon's `address`")
+	fs.StringVar(&r.room, "room", "main", "`name` of the room")
+	return r
+}
+
+// call asks the daemon for JSON. path is below /v1/rooms/ROOM.
+func (r *remote) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(r.url, "/")+"/v1/rooms/"+url.PathEscape(r.room)+path, body)
+	if err != nil {
+		return fmt.Errorf("-url: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("%w (is the daemon running? companiond run starts it)", err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= 300 {
+		return problem(resp.Status, answer)
+	}
+	return json.Unmarshal(answer, out)
+}
+
+// problem gives the words of a problem+json.
+func problem(status string, body []byte) error {
+	var p struct {
+		Detail string `json:"detail"`
+		Errors []struct {
+			Message, Location string
+		} `json:"errors"`
+	}
+	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
+		return fmt.Errorf("the daemon answered %s", status)
+	}
+	msg := p.Detail
+	for _, e := range p.Errors {
+		msg += "; " + strings.TrimPrefix(e.Location+": ", ": ") + e.Message
+	}
+	return errors.New(msg)
+}
+
+func sayVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("say")
+	r := t.remoteFlags(fs)
+	from := fs.String("from", t.me(), "your `name`")
+	to := fs.String("to", "", "`names` of those you address, with commas")
+	follow := fs.Bool("f", false, "show what is said then, until the room rests")
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) == 0 {
+		return usage("say what? companiond say TEXT")
+	}
+	in := map[string]any{"from": *from, "text": strings.Join(rest, " ")}
+	if *to != "" {
+		in["to"] = strings.Split(*to, ",")
+	}
+	var said struct {
+		Seq uint64 `json:"seq"`
+	}
+	if err := r.call(ctx, http.MethodPost, "/messages", in, &said); err != nil {
+		return err
+	}
+	if !*follow {
+		fmt.Fprintf(t.out, "#%d\n", said.Seq)
+		return nil
+	}
+	return t.follow(ctx, r, said.Seq-1, painter{t: t}, true)
+}
+
+// me is the name somebody talks by who gives none.
+func (t *term) me() string {
+	if u := t.getenv("USER"); abi.CheckName("from", u) == nil && u != "root" {
+		return u
+	}
+	return "you"
+}
+
+func stopVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("stop")
+	r := t.remoteFlags(fs)
+	from := fs.String("from", t.me(), "your `name`")
+	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
+		return errors.Join(err, unexpected(rest))
+	}
+	var out struct {
+		Seq uint64 `json:"seq"`
+	}
+	if err := r.call(ctx, http.MethodPost, "/stop", map[string]any{"from": *from}, &out); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "stopped at #%d; say something to go on\n", out.Seq)
+	return nil
+}
+
+func whyVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("why")
+	r := t.remoteFlags(fs)
+	rest, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage("why what? companiond why SEQ")
+	}
+	seq, err := strconv.ParseUint(strings.TrimPrefix(rest[0], "#"), 10, 64)
+	if err != nil {
+		return usage("%q is not the number of an entry", rest[0])
+	}
+	var why struct {
+		Text string `json:"text"`
+	}
+	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/entries/%d/why", seq), nil, &why); err != nil {
+		return err
+	}
+	fmt.Fprintln(t.out, strings.TrimRight(why.Text, "\n"))
+	return nil
+}
+
+func tailVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("tail")
+	r := t.remoteFlags(fs)
+	since := fs.Int64("since", -1, "show entries behind this `number`; -1 means from a few messages back")
+	n := fs.Int("n", 10, "how many `messages` back to begin")
+	votes := fs.Bool("votes", true, "show who asked for the floor and who got it")
+	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
+		return errors.Join(err, unexpected(rest))
+	}
+	from := uint64(max(0, *since))
+	if *since < 0 {
+		var err error
+		if from, err = r.back(ctx, *n); err != nil {
+			return err
+		}
+	}
+	return t.follow(ctx, r, from, painter{t: t, votes: *votes}, false)
+}
+
+// back finds where the last n messages begin.
+func (r *remote) back(ctx context.Context, n int) (uint64, error) {
+	type page struct {
+		Messages []abi.Message `json:"messages"`
+		Head     uint64        `json:"head"`
+	}
+	var p page
+	if err := r.call(ctx, http.MethodGet, "/messages?limit=1", nil, &p); err != nil {
+		return 0, err
+	}
+	span := uint64(8 * (n + 1)) // a turn is about six entries
+	var since uint64
+	if p.Head > span {
+		since = p.Head - span
+	}
+	p = page{}
+	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/messages?limit=1000&since=%d", since), nil, &p); err != nil {
+		return 0, err
+	}
+	if len(p.Messages) > n && n > 0 {
+		return p.Messages[len(p.Messages)-n].Seq - 1, nil
+	}
+	return since, nil
+}
+
+// follow shows entries as they come, until ctx ends or, when asked to, until
+// the talk rests.
+func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, untilRest bool) error {
+	errRest := errors.New("the room rests")
+	client := socket.Client{URL: r.url, Retry: func(err error, wait time.Duration) {
+		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
+	}}
+	err := client.Follow(ctx, r.room, since, func(e abi.Entry) error {
+		if err := p.paint(e); err != nil {
+			return err
+		}
+		if untilRest && rests(e) {
+			return errRest
+		}
+		return nil
+	})
+	if errors.Is(err, errRest) || (ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+		return nil
+	}
+	return err
+}
+
+// rests says whether nobody is going to speak after this entry.
+func rests(e abi.Entry) bool {
+	if e.Kind != abi.EntryDecision {
+		return false
+	}
+	var d abi.Decision
+	if json.Unmarshal(e.Body, &d) != nil {
+		return false
+	}
+	switch d.Outcome {
+	case abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,218 @@
+// Package host builds the house: it opens the journal, loads the companions,
+// runs the rooms and opens the doors, in this order, and takes them down in the
+// reverse one.
+//
+// It never decides anything a room or a module should: it only knows who needs
+// whom. Flags, the environment and signals are cmd/companiond's.
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/room"
+)
+
+// drainTime is how long a stop waits for the lines that are being made, and
+// for clients to say goodbye.
+const drainTime = 5 * time.Second
+
+// Options is what a host is made of.
+type Options struct {
+	Config  config.Config
+	Log     *slog.Logger
+	Version web.Version
+}
+
+// Host is a daemon. Make one with New; it does nothing before Run.
+type Host struct {
+	cfg     config.Config
+	log     *slog.Logger
+	version web.Version
+	ready   chan struct{}
+	addr    string // set before ready is closed
+
+	casting sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
+	journal *sqlite.Journal
+	engine  *wasm.Engine
+	folder  *module.Folder
+	lobby   *room.Lobby
+	feed    *socket.Feed
+	server  *http.Server
+}
+
+// New makes a host. Nothing is opened yet.
+func New(o Options) *Host {
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, ready: make(chan struct{})}
+}
+
+// Ready is closed when the doors are open and every file that was in the
+// folder at the start was loaded or refused.
+func (h *Host) Ready() <-chan struct{} { return h.ready }
+
+// Addr is where the doors listen, once Ready is closed.
+func (h *Host) Addr() string { return h.addr }
+
+// Run opens the house and runs it until ctx ends. It returns when everything
+// is closed and every goroutine is gone.
+//
+// # Errors
+//
+// What keeps the house from opening, in words for whoever started it; and what
+// ended it, when that was not ctx.
+func (h *Host) Run(ctx context.Context) (err error) {
+	if h.journal, err = sqlite.Open(sqlite.Config{Path: h.cfg.Journal.Path, Reserve: h.cfg.Journal.Ballast, Log: h.log}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.journal.Close()) }()
+	if err := h.buildRooms(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.closeEngine()) }()
+	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
+	if err != nil {
+		return fmt.Errorf("open door: %w", err)
+	}
+	if err := h.buildDoors(listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return h.run(ctx, listener)
+}
+
+func (h *Host) closeEngine() error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	return h.engine.Close(ctx)
+}
+
+// buildRooms makes what is behind the doors.
+func (h *Host) buildRooms() (err error) {
+	calls := &hostCalls{kv: h.journal}
+	h.engine, err = wasm.New(wasm.Config{
+		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
+		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
+		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
+	})
+	if err != nil {
+		return err
+	}
+	h.folder, err = module.NewFolder(module.FolderConfig{
+		Dir: h.cfg.Modules.Characters, Engines: []module.Engine{h.engine},
+		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
+		Limits: module.Limits{
+			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
+			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
+		},
+		Log:     h.log,
+		Changed: func(module.Change) { h.tellCast(context.Background()) },
+	})
+	if err != nil {
+		return err
+	}
+	h.lobby, err = room.NewLobby(room.Config{
+		Journal: h.journal, NewID: newID, Log: h.log, Rooms: roomSettings(h.cfg.Rooms),
+		Find: func(id string) (room.Companion, bool) { return found(h.folder.Companion(id)) },
+	})
+	if err != nil {
+		return err
+	}
+	calls.history = h.lobby.History
+	return nil
+}
+
+// found keeps a nil *module.Companion from becoming a room.Companion.
+func found(c *module.Companion, ok bool) (room.Companion, bool) { return c, ok }
+
+// newID makes a random id of 128 bits.
+func newID() string {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(err) // never: crypto/rand ends the program instead
+	}
+	return hex.EncodeToString(b[:])
+}
+
+func roomSettings(rooms []config.Room) []room.Settings {
+	settings := make([]room.Settings, 0, len(rooms))
+	for _, r := range rooms {
+		settings = append(settings, room.Settings{Name: r.Name, Companions: r.Companions, Rules: abi.Rules{
+			Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
+			Silence: r.Silence.Milliseconds(), Pace: r.Pace.Milliseconds(), MaxTurns: r.MaxTurns, Stale: r.Stale,
+		}})
+	}
+	return settings
+}
+
+// tellCast tells the rooms who is loaded, but not before everybody who was
+// there at the start was tried: a room would take them for gone.
+func (h *Host) tellCast(ctx context.Context) {
+	select {
+	case <-h.folder.Ready():
+	default:
+		return
+	}
+	h.casting.Lock()
+	defer h.casting.Unlock()
+	cast := []abi.Joined{}
+	for _, c := range h.folder.Companions() {
+		d := c.Describe()
+		cast = append(cast, abi.Joined{
+			ID: c.ID(), Name: d.Name, Aliases: d.Aliases, Kind: abi.KindCompanion,
+			Engine: c.Engine(), Generation: c.Generation(),
+		})
+	}
+	slices.SortFunc(cast, func(a, b abi.Joined) int { return strings.Compare(a.ID, b.ID) })
+	h.lobby.SetCast(ctx, cast)
+}
+
+// buildDoors makes the doors for an address.
+func (h *Host) buildDoors(at net.Addr) error {
+	h.addr = at.String()
+	g, err := gate.New(gate.Config{Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins}, h.log)
+	if err != nil {
+		return err
+	}
+	h.feed = socket.New(socket.Config{Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients})
+	mux := http.NewServeMux()
+	h.feed.Register(mux)
+	if err := web.Register(mux, web.Config{Rooms: h.lobby, Companions: h.companions, Version: h.version}); err != nil {
+		return err
+	}
+	h.server = gate.Server(g.Handler(gate.Mux(mux)), h.log)
+	return nil
+}
+
+// companions is what the web door shows of the folder.
+func (h *Host) companions() []web.Companion {
+	list := []web.Companion{}
+	for _, s := range h.folder.Status() {
+		file := s.File
+		if file != "" {
+			file = filepath.ToSlash(filepath.Join(h.cfg.Modules.Characters, file))
+		}
+		list = append(list, web.Companion{
+			ID: s.ID, Name: s.Name, Engine: s.Engine, Generation: s.Generation, State: string(s.State),
+			File: file, Error: s.Error, Faults: s.Faults, MemoryBytes: s.MemoryBytes, LoadedAt: s.LoadedAt,
+		})
+	}
+	return list
+}

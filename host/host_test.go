@@ -1,0 +1,459 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room"
+)
+
+// home is a running daemon in this process, with a folder of its own.
+type home struct {
+	t    testing.TB
+	dir  string
+	url  string
+	stop func()
+}
+
+// guests are built once and shared: compiling one takes seconds.
+var guests = filepath.Join(os.TempDir(), fmt.Sprintf("companiond-guests-%d", os.Getpid()))
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(guests) // the system cleans up after us
+	os.Exit(code)
+}
+
+// build makes a Wasm file of a package and gives its path.
+func build(t testing.TB, pkg, name, ldflags string) string {
+	t.Helper()
+	out := filepath.Join(guests, name+".wasm")
+	if _, err := os.Stat(out); err == nil {
+		return out
+	}
+	if err := os.MkdirAll(guests, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w "+ldflags, "-o", out, pkg)
+	cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if b, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", pkg, err, b)
+	}
+	return out
+}
+
+func parrot(t testing.TB, text, sin string) string {
+	return build(t, "./testdata/parrot", "parrot-"+text+sin, fmt.Sprintf("-X main.text=%s -X main.sin=%s", text, sin))
+}
+
+// newHome makes a folder; put files into it and then open it.
+func newHome(t testing.TB) *home {
+	h := &home{t: t, dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(h.dir, "characters"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// drop saves a file into the folder the way careful tools do: beside it, then
+// renamed.
+func (h *home) drop(from, name string) {
+	h.t.Helper()
+	b, err := os.ReadFile(from)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.save(name, b)
+}
+
+func (h *home) save(name string, b []byte) {
+	h.t.Helper()
+	path := filepath.Join(h.dir, "characters", name)
+	if err := os.WriteFile(path+".tmp", b, 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// open starts the daemon; the cache of compiled code is shared by all tests.
+func (h *home) open(toml string) {
+	h.t.Helper()
+	toml = "[door]\nlisten = \"127.0.0.1:0\"\n[journal]\nballast = \"0\"\n" + toml
+	cfg, problems := config.Parse("test.toml", []byte(toml), nil)
+	if config.Failed(problems) {
+		h.t.Fatal(problems)
+	}
+	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
+	cfg.Modules.Characters = filepath.Join(h.dir, "characters")
+	cfg.Modules.Cache = filepath.Join(guests, "cache")
+	d := host.New(host.Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Version: web.Version{Version: "test"}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	select {
+	case <-d.Ready():
+	case err := <-done:
+		h.t.Fatalf("run: %v", err)
+	}
+	h.url = "http://" + d.Addr()
+	stopped := false
+	h.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			h.t.Errorf("run: %v", err)
+		}
+	}
+	h.t.Cleanup(h.stop)
+}
+
+func (h *home) say(room, from, text string) uint64 {
+	h.t.Helper()
+	resp, err := http.Post(h.url+"/v1/rooms/"+room+"/messages", "application/json", strings.NewReader(fmt.Sprintf(`{"from":%q,"text":%q}`, from, text)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, _ := io.ReadAll(resp.Body)
+	var out struct{ Seq uint64 }
+	if err := json.Unmarshal(b, &out); err != nil || resp.StatusCode != http.StatusCreated {
+		h.t.Fatalf("say: %s %s", resp.Status, b)
+	}
+	return out.Seq
+}
+
+func (h *home) get(path string, out any) {
+	h.t.Helper()
+	resp, err := http.Get(h.url + path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, _ := io.ReadAll(resp.Body)
+	if err := json.Unmarshal(b, out); err != nil || resp.StatusCode != http.StatusOK {
+		h.t.Fatalf("%s: %s %s", path, resp.Status, b)
+	}
+}
+
+func (h *home) messages(room string) []abi.Message {
+	h.t.Helper()
+	var all []abi.Message
+	for since := uint64(0); ; {
+		var page struct{ Messages []abi.Message }
+		h.get(fmt.Sprintf("/v1/rooms/%s/messages?limit=1000&since=%d", room, since), &page)
+		if len(page.Messages) == 0 {
+			return all
+		}
+		all = append(all, page.Messages...)
+		since = all[len(all)-1].Seq
+	}
+}
+
+func (h *home) entries(room string) []abi.Entry {
+	h.t.Helper()
+	var all []abi.Entry
+	for since := uint64(0); ; {
+		var page struct{ Entries []abi.Entry }
+		h.get(fmt.Sprintf("/v1/rooms/%s/entries?limit=1000&since=%d", room, since), &page)
+		if len(page.Entries) == 0 {
+			return all
+		}
+		all = append(all, page.Entries...)
+		since = all[len(all)-1].Seq
+	}
+}
+
+func (h *home) companion(id string) web.Companion {
+	h.t.Helper()
+	var list []web.Companion
+	h.get("/v1/companions", &list)
+	for _, c := range list {
+		if c.ID == id {
+			return c
+		}
+	}
+	return web.Companion{}
+}
+
+func (h *home) info(name string) room.Info {
+	h.t.Helper()
+	var out struct{ Rooms []room.Info }
+	h.get("/v1/rooms", &out)
+	return out.Rooms[slices.IndexFunc(out.Rooms, func(i room.Info) bool { return i.Name == name })]
+}
+
+func (h *home) until(what string, ok func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	h.t.Fatalf("%s: not within two minutes", what)
+}
+
+// replay stops the daemon and holds its journal to the rules.
+func (h *home) replay(rooms ...string) {
+	h.t.Helper()
+	h.stop()
+	j, err := sqlite.OpenReadOnly(filepath.Join(h.dir, "state", "companiond.db"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer j.Close()
+	for _, name := range rooms {
+		n, diff, err := room.Replay(context.Background(), j, name)
+		if err != nil || diff != nil || n == 0 {
+			h.t.Errorf("replay of %d entries of %s: %v %v", n, name, diff, err)
+		}
+		if bad, err := j.Verify(context.Background(), name, 0); err != nil || bad != 0 {
+			h.t.Errorf("verify %s: entry %d, %v", name, bad, err)
+		}
+	}
+}
+
+const lively = "[room.main]\npace = \"0s\"\n"
+
+// openThree opens a house with the three characters of the repository.
+func openThree(t *testing.T) *home {
+	h := newHome(t)
+	for _, name := range []string{"aya", "kyoko", "natsumi"} {
+		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+	}
+	h.open(lively)
+	return h
+}
+
+func TestThreeCharactersTalk(t *testing.T) {
+	for _, opening := range []string{"こんにちは！あなたたちは誰ですか？", "Hello! Who are you all?"} {
+		t.Run(opening, func(t *testing.T) {
+			h := openThree(t)
+			h.say("main", "taro", opening)
+			h.until("the talk ends", func() bool { s := h.info("main").State; return s == "closed" || s == "capped" })
+			if s := h.info("main").State; s != "closed" {
+				t.Errorf("the talk did not end by itself: %s", s)
+			}
+			msgs := h.messages("main")[1:]
+			if len(msgs) < 12 {
+				t.Errorf("%d turns", len(msgs))
+			}
+			said, turns := map[string]bool{}, map[string]int{}
+			for _, m := range msgs {
+				t.Logf("%s: %s", m.From, m.Text)
+				if said[m.Text] {
+					t.Errorf("said twice: %s", m.Text)
+				}
+				said[m.Text] = true
+				turns[m.From]++
+			}
+			for _, who := range []string{"aya", "kyoko", "natsumi"} {
+				if turns[who] < 2 {
+					t.Errorf("%s spoke %d times", who, turns[who])
+				}
+			}
+			h.replay("main")
+		})
+	}
+}
+
+func TestAddressedCharacterAnswers(t *testing.T) {
+	h := openThree(t)
+	for _, q := range []struct{ text, who string }{
+		{"きょうこさん、猫は好き？", "kyoko"},
+		{"natsumi, do you like ramen?", "natsumi"},
+		{"@aya P2Pって何？", "aya"},
+	} {
+		seq := h.say("main", "taro", q.text)
+		h.until("an answer", func() bool {
+			msgs := h.messages("main")
+			i := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.Seq == seq })
+			return len(msgs) > i+1
+		})
+		msgs := h.messages("main")
+		i := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.Seq == seq })
+		if next := msgs[i+1]; next.From != q.who {
+			t.Errorf("%q was answered by %s: %s", q.text, next.From, next.Text)
+		}
+	}
+	h.replay("main")
+}
+
+func TestSavedFileSpeaksInTheRunningRoom(t *testing.T) {
+	one, two := parrot(t, "one", ""), parrot(t, "two", "")
+	h := newHome(t)
+	h.drop(one, "polly.wasm")
+	h.drop(one, "molly.wasm")
+	h.open("[room.main]\npace = \"5ms\"\nmax_turns = 0\n")
+	h.say("main", "taro", "talk!")
+	saying := func(who, text string) func() bool {
+		return func() bool {
+			msgs := h.messages("main")
+			i := slices.IndexFunc(msgs, func(m abi.Message) bool { return m.From == who && strings.HasPrefix(m.Text, text) })
+			return i >= 0
+		}
+	}
+	h.until("polly says one", saying("polly", "one"))
+
+	whole, err := os.ReadFile(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, broken := range map[string][]byte{
+		"empty": {}, "half": whole[:len(whole)/2], "text": []byte("hello"), "a module without anything": []byte("\x00asm\x01\x00\x00\x00"),
+	} {
+		h.save("polly.wasm", broken)
+		h.until("a word about the "+name+" file", func() bool { return h.companion("polly").Error != "" })
+		c := h.companion("polly")
+		t.Logf("%s file: %s", name, c.Error)
+		if c.State != "ready" || c.Generation != 1 {
+			t.Errorf("%s file: state %s, generation %d", name, c.State, c.Generation)
+		}
+		h.drop(one, "polly.wasm")
+		h.until("the error is gone", func() bool { return h.companion("polly").Error == "" })
+	}
+
+	saved := time.Now()
+	h.drop(two, "polly.wasm")
+	h.until("polly says two", saying("polly", "two"))
+	t.Logf("the new line was heard %v after the save", time.Since(saved))
+	if c := h.companion("polly"); c.Generation != 2 {
+		t.Errorf("generation %d", c.Generation)
+	}
+	if resp, err := http.Post(h.url+"/v1/rooms/main/stop", "application/json", strings.NewReader(`{"from":"taro"}`)); err != nil || resp.StatusCode >= 300 {
+		t.Fatalf("stop: %v %v", resp, err)
+	}
+	checkNoRoundLost(t, h.entries("main"))
+	h.replay("main")
+}
+
+// checkNoRoundLost looks for rounds without a grant and voters that did not
+// answer, in a talk where everybody always wants to speak.
+func checkNoRoundLost(t *testing.T, es []abi.Entry) {
+	t.Helper()
+	rounds := 0
+	for _, e := range es {
+		var d abi.Decision
+		if e.Kind != abi.EntryDecision {
+			continue
+		}
+		if err := json.Unmarshal(e.Body, &d); err != nil {
+			t.Fatal(err)
+		}
+		rounds++
+		if d.Outcome != abi.OutcomeGrant && d.Outcome != abi.OutcomeStopped {
+			t.Errorf("entry %d: %s, %s", e.Seq, d.Outcome, d.Reason)
+		}
+		for _, c := range d.Ranking {
+			if c.Standing == "absent" {
+				t.Errorf("entry %d: %s did not answer: %s", e.Seq, c.Who, c.Note)
+			}
+		}
+	}
+	t.Logf("%d rounds, none lost", rounds)
+}
+
+func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
+	for _, sin := range []string{"loop", "recurse", "grow"} {
+		t.Run(sin, func(t *testing.T) {
+			h := newHome(t)
+			h.drop(parrot(t, "one", sin), "bad.wasm")
+			h.drop(parrot(t, "one", ""), "good.wasm")
+			h.drop(parrot(t, "one", ""), "left.wasm")
+			h.drop(parrot(t, "one", ""), "right.wasm")
+			h.open(`[room.main]
+companions = ["bad", "good"]
+pace = "0s"
+patience = "500ms"
+max_turns = 1
+[room.other]
+companions = ["left", "right"]
+pace = "1ms"
+max_turns = 0
+[modules]
+faults = 3
+`)
+			h.say("other", "taro", "talk!")
+			for range 3 {
+				asked := time.Now()
+				n := len(h.messages("main"))
+				h.say("main", "taro", "hello")
+				h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
+				t.Logf("answered after %v with a patience of 500ms", time.Since(asked))
+			}
+			h.until("the companion is quarantined", func() bool { return h.companion("bad").State == "quarantined" })
+			t.Logf("status: %s", h.companion("bad").Error)
+			n := len(h.messages("main"))
+			h.say("main", "taro", "hello again")
+			h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
+			gap := worstGap(h.messages("other"))
+			t.Logf("worst gap in the other room: %v", gap)
+			if gap > 2*time.Second {
+				t.Errorf("the other room waited %v", gap)
+			}
+			h.replay("main", "other")
+		})
+	}
+}
+
+// worstGap gives the longest time between two messages.
+func worstGap(msgs []abi.Message) (worst time.Duration) {
+	for i := 1; i < len(msgs); i++ {
+		worst = max(worst, msgs[i].At.Sub(msgs[i-1].At))
+	}
+	return worst
+}
+
+func TestRestartRemembers(t *testing.T) {
+	h := openThree(t)
+	h.say("main", "taro", "こんにちは")
+	h.until("the talk ends", func() bool { return h.info("main").State == "closed" })
+	before := h.messages("main")
+	h.stop()
+	h.open(lively)
+	if after := h.messages("main"); len(after) != len(before) || after[0].Text != before[0].Text {
+		t.Errorf("%d messages before, %d after", len(before), len(after))
+	}
+	h.say("main", "taro", "また来たよ")
+	h.until("they talk again", func() bool { return len(h.messages("main")) > len(before)+3 })
+	said := map[string]bool{}
+	for _, m := range h.messages("main") {
+		if m.From != "taro" && said[m.Text] {
+			t.Errorf("said twice: %s", m.Text)
+		}
+		said[m.Text] = true
+	}
+	h.replay("main")
+}
+
+func TestSecondDaemonIsRefused(t *testing.T) {
+	h := newHome(t)
+	h.open("")
+	cfg, _ := config.Parse("x", []byte("[door]\nlisten = \"127.0.0.1:0\""), nil)
+	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
+	cfg.Modules.Characters, cfg.Modules.Cache = filepath.Join(h.dir, "characters"), filepath.Join(h.dir, "cache")
+	err := host.New(host.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)}).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "another daemon") {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -1,0 +1,178 @@
+package host_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const house = "github.com/companiond/companiond/"
+
+// floors lists the packages, lowest floor first. A package imports lower
+// floors only: never its neighbour, never upward. A pattern ending in /...
+// stands for packages that do not import each other.
+var floors = [][]string{
+	{"abi"},
+	{"sdk/go"},
+	{"sdk/go/talk"},
+	{"sdk/scaffold", "characters/..."},
+	{"host/turn", "host/config"},
+	{"host/journal", "host/module"},
+	{"host/module/wasm/fuel", "host/module/moduletest", "host/journal/journaltest", "host/journal/sqlite"},
+	{"host/module/wasm", "host/room"},
+	{"host/door/gate", "host/door/doortest"},
+	{"host/door/web", "host/door/socket"},
+	{"host"},
+	{"cmd/companiond"},
+}
+
+// pure packages decide; they reach nothing. bare ones use the standard library
+// alone.
+var (
+	pure = []string{"host/turn", "host/config"}
+	bare = []string{"abi", "sdk/go", "sdk/go/talk"}
+	// impure is what a pure package may not import.
+	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
+)
+
+// owners says which package alone may import a third-party module. What only
+// tests import is not listed: go list leaves test imports out.
+var owners = map[string]string{
+	"github.com/tetratelabs/wazero":    "host/module/wasm",
+	"github.com/fsnotify/fsnotify":     "host/module",
+	"github.com/gorilla/websocket":     "host/door/socket",
+	"github.com/BurntSushi/toml":       "host/config",
+	"github.com/agnivade/levenshtein":  "host/config",
+	"github.com/danielgtaylor/huma/v2": "host/door/web",
+	"golang.org/x/time":                "host/door/gate",
+	"golang.org/x/text/unicode/norm":   "host/turn", // and host/module, see shared
+	"golang.org/x/sys":                 "host/journal/sqlite",
+	"github.com/gofrs/flock":           "host/journal/sqlite",
+	"modernc.org/sqlite":               "host/journal/sqlite",
+	"pgregory.net/rapid":               "host/journal/journaltest",
+}
+
+// shared are the exceptions to owners, each with its reason.
+var shared = map[string]string{
+	"host/module golang.org/x/text/unicode/norm": "an id is its file's name in NFC; macOS writes NFD",
+}
+
+type pkg struct {
+	ImportPath string
+	Doc        string
+	Imports    []string
+	Standard   bool
+}
+
+// list asks the go command about packages of the house.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Imports,Standard", house+"...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+// floorOf gives the floor of a package, -1 when it has none.
+func floorOf(name string) int {
+	return slices.IndexFunc(floors, func(ps []string) bool {
+		return slices.ContainsFunc(ps, func(p string) bool {
+			prefix, all := strings.CutSuffix(p, "...")
+			return p == name || (all && strings.HasPrefix(name, prefix))
+		})
+	})
+}
+
+func TestFloors(t *testing.T) {
+	for _, p := range list(t) {
+		from := strings.TrimPrefix(p.ImportPath, house)
+		floor := floorOf(from)
+		if floor < 0 {
+			t.Errorf("%s has no floor: add it to floors", from)
+		}
+		for _, imp := range p.Imports {
+			if to, own := strings.CutPrefix(imp, house); own && floorOf(to) >= floor {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", from, floor, to, floorOf(to))
+			}
+		}
+	}
+}
+
+func TestOwners(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range list(t) {
+		from := strings.TrimPrefix(p.ImportPath, house)
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, house) || !strings.Contains(strings.Split(imp, "/")[0], ".") {
+				continue
+			}
+			known := false
+			for dep, owner := range owners {
+				if imp != dep && !strings.HasPrefix(imp, dep+"/") {
+					continue
+				}
+				known, used[dep] = true, true
+				if from != owner && shared[from+" "+dep] == "" {
+					t.Errorf("%s imports %s, which only %s may", from, imp, owner)
+				}
+			}
+			if !known {
+				t.Errorf("%s imports %s, which has no owner: add it to owners", from, imp)
+			}
+		}
+	}
+	for dep := range owners {
+		if !used[dep] {
+			t.Errorf("nobody imports %s: take it out of owners", dep)
+		}
+	}
+}
+
+func TestPureAndBare(t *testing.T) {
+	for _, p := range list(t) {
+		from := strings.TrimPrefix(p.ImportPath, house)
+		for _, imp := range p.Imports {
+			if slices.Contains(pure, from) && slices.Contains(impure, imp) {
+				t.Errorf("%s is pure and imports %s", from, imp)
+			}
+			if slices.Contains(bare, from) && strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, house) {
+				t.Errorf("%s uses the standard library alone and imports %s", from, imp)
+			}
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, house)
+		switch {
+		case p.Doc == "":
+			t.Errorf("%s has no package comment", name)
+		case !strings.HasPrefix(p.Doc, "Package ") && !strings.HasPrefix(p.Doc, "Command "):
+			t.Errorf("%s: the package comment begins with %q", name, p.Doc)
+		}
+	}
+}
+
+// TestBuildsForGuests holds abi and the SDK to what a module can be built with.
+func TestBuildsForGuests(t *testing.T) {
+	cmd := exec.Command("go", "build", house+"abi", house+"sdk/go")
+	cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
