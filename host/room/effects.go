@@ -60,8 +60,14 @@ func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", t
 // scene is what a companion needs to judge the moment.
 func (r *Room) scene(who string) abi.Scene {
 	s := r.m.st
+	addressed := turn.Addressed(s.Last, s.named())
+	if s.Round != nil {
+		addressed = s.Round.Addressed
+	} else if s.Floor != nil {
+		addressed = s.Floor.Addressed
+	}
 	return abi.Scene{
-		Message: s.Last, Addressed: contains(turn.Addressed(s.Last, s.named()), who), Members: s.members(),
+		Message: s.Last, Addressed: contains(addressed, who), Members: s.members(),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 }

@@ -109,6 +109,7 @@ func (r *Room) recover(ctx context.Context) {
 		return
 	}
 	r.trouble = nil
+	r.syncRules()
 }
 
 // load takes the room over and folds its journal. After journal trouble it

@@ -143,6 +143,7 @@ func (r *Room) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	r.trouble = errNotLoaded
+	r.recover(ctx) // who speaks meanwhile waits in the inbox
 	for {
 		select {
 		case <-ctx.Done():
@@ -155,7 +156,6 @@ func (r *Room) run(ctx context.Context) error {
 			r.recover(ctx)
 		}
 		if r.trouble == nil {
-			r.syncRules()
 			r.syncCast()
 			r.dueInputs()
 			r.castEarly()
@@ -356,7 +356,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 // castVote records a vote that counts, and answers why one does not.
 func (r *Room) castVote(who string, v abi.Vote) error {
 	round := r.m.st.Round
-	if !round.Awaits(who) {
+	if b, voted := round.Ballots[who]; !round.Awaits(who) && (!voted || b.Absent == "") {
 		why := turn.Repeated
 		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
 			why = turn.Stranger

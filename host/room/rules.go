@@ -197,8 +197,12 @@ func (m *machine) open(at time.Time) error {
 			due = last
 		}
 	}
+	addressed := turn.Addressed(s.Last, s.named())
+	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
+		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
+	}
 	_, err := m.record(abi.EntryRound, "", at, abi.Round{
-		About: s.Last.Seq, Electorate: s.voters(), Addressed: turn.Addressed(s.Last, s.named()), Due: due, Silence: s.Broken,
+		About: s.Last.Seq, Electorate: s.voters(), Addressed: addressed, Due: due, Silence: s.Broken,
 	})
 	return err
 }

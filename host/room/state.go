@@ -52,15 +52,16 @@ type state struct {
 // floor is a grant in force.
 type floor struct {
 	abi.Grant
-	Who     string          `json:"who"`
-	By      uint64          `json:"by"`    // seq of the decision
-	Round   uint64          `json:"round"` // seq of the round
-	About   uint64          `json:"about"` // seq of the newest turn when it was granted
-	Silence bool            `json:"silence,omitempty"`
-	Ranking []abi.Candidate `json:"ranking"`
-	Tried   []string        `json:"tried"`           // who had the floor in this round, Who last
-	Again   bool            `json:"again,omitempty"` // the line was stale once
-	Lost    string          `json:"lost,omitempty"`  // why the line will not come
+	Who       string          `json:"who"`
+	By        uint64          `json:"by"`    // seq of the decision
+	Round     uint64          `json:"round"` // seq of the round
+	About     uint64          `json:"about"` // seq of the newest turn when it was granted
+	Silence   bool            `json:"silence,omitempty"`
+	Addressed []string        `json:"addressed,omitempty"` // by the message the round was about
+	Ranking   []abi.Candidate `json:"ranking"`
+	Tried     []string        `json:"tried"`           // who had the floor in this round, Who last
+	Again     bool            `json:"again,omitempty"` // the line was stale once
+	Lost      string          `json:"lost,omitempty"`  // why the line will not come
 }
 
 func newState() *state {
@@ -289,9 +290,9 @@ func (s *state) decided(e abi.Entry, d abi.Decision) {
 	f := &floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
 	switch {
 	case d.Rule == abi.RuleNext && s.Floor != nil:
-		f.Tried, f.Silence = s.Floor.Tried, s.Floor.Silence
-	default:
-		f.Silence = s.Round != nil && s.Round.Silence
+		f.Tried, f.Silence, f.Addressed = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed
+	case s.Round != nil:
+		f.Silence, f.Addressed = s.Round.Silence, s.Round.Addressed
 		for _, c := range d.Ranking {
 			if c.Who != d.Speaker && wants(c) {
 				s.Debt[c.Who]++

@@ -294,3 +294,7 @@ func newScan(text string) *scan {
 func hasPrefix(s, prefix []rune) bool {
 	return len(s) >= len(prefix) && slices.Equal(s[:len(prefix)], prefix)
 }
+
+// SameName says whether two names read alike: case, width and the choice of
+// hiragana or katakana make no difference.
+func SameName(a, b string) bool { return string(fold(a).folded) == string(fold(b).folded) }

@@ -135,6 +135,11 @@ var addressedTable = []struct{ text, want string }{
 	{"遥は？", "haruka"},
 	{"「あや」っていい名前だね", "aya"},
 	{"はなつみさん、どうも", ""},
+	{"うわ、はなつみさん、どうも", ""},
+	{"ねえのなつみさん、どうも", ""},
+	{"あやもさん、どうも", ""},
+	{"あやはちゃんと来る？", "aya"},
+	{"あやがさんぽしてる", "aya"},
 	{"あや♪ 京子の歌だよ", "aya"},
 	{"夏美、起きて", "natsumi"},
 	{"あやお姉ちゃん、遊ぼう", "aya"},
@@ -150,6 +155,9 @@ var addressedTable = []struct{ text, want string }{
 	{"あや・なつみ・京子、集合！", "aya kyoko natsumi"},
 	{"Rさん、どう", "r"},
 	{"あやが…京子ちゃん、助けて！", "kyoko"},
+	{"昨日は京子さん、あやの歌を歌ってた", "kyoko"},
+	{"京子の話だよ Aya", "aya"},
+	{"京子と「あや」が好き", "aya kyoko"},
 	// Known limits, held so that a change is seen.
 	{"あや元気？", ""},
 	{"すごいあや", ""},
@@ -252,7 +260,7 @@ func TestAddressedIsQuick(t *testing.T) {
 		text := strings.Repeat(unit, abi.MaxText/len(unit))
 		start := time.Now()
 		Addressed(abi.Message{From: "mika", Text: text, To: slices.Repeat([]string{strings.Repeat(unit, 20)}, abi.MaxTo)}, members)
-		if d := time.Since(start); d > time.Second {
+		if d := time.Since(start); d > 3*time.Second { // 10 to 50 ms, but the machine may be busy
 			t.Errorf("16 KiB of %q took %v", unit, d)
 		}
 	}

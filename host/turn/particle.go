@@ -29,10 +29,14 @@ var boundParticles = []struct{ word, next string }{
 }
 
 // particle says whether a particle is at i, after a name in kana or kanji.
+// Particles are not written in katakana: ナツミカン.
 func (s *scan) particle(i int) bool {
+	if s.class(i) == katakana {
+		return false
+	}
 	for _, p := range freeParticles {
 		if s.at(i, p) {
-			return s.honorific(i+len([]rune(p))) == i+len([]rune(p))
+			return !s.named(i + len([]rune(p)))
 		}
 	}
 	if s.at(i, "の") {
@@ -43,7 +47,7 @@ func (s *scan) particle(i int) bool {
 			continue
 		}
 		if s.class(i+1) != hiragana || s.starts[i+1] || prolonged(s.folded[i+1]) {
-			return s.honorific(i+1) == i+1
+			return !s.named(i + 1)
 		}
 		for _, r := range p.next {
 			if s.folded[i+1] == r {
@@ -54,11 +58,18 @@ func (s *scan) particle(i int) bool {
 	return false
 }
 
+// named says whether an honorific at i shows that what is before it belongs to
+// a longer name (あやの-さん), and is not the start of a word (さんぽ, ちゃんと).
+func (s *scan) named(i int) bool {
+	e := s.honorific(i)
+	return e > i && !s.at(i, "ちゃんと") && (s.class(e) != hiragana || s.particle(e))
+}
+
 // possessive says whether の before i is the particle and not the end of a name
 // such as あやの: a name would go on with an honorific, or with a particle that
 // is the last of its word.
 func (s *scan) possessive(i int) bool {
-	if s.honorific(i) > i {
+	if s.named(i) {
 		return false
 	}
 	for _, p := range []string{"は", "が", "も", "を", "に", "へ"} {

@@ -161,7 +161,7 @@ func TestNoWishIsLost(t *testing.T) {
 			human := s.kinds[who] == abi.KindHuman
 			wish = wish || v.State == abi.Speak
 			lively = lively || v.State == abi.Speak && (human || addressed || v.Closing != abi.ClosingTerminal)
-			asked = asked || !human && (s.body.Silence || addressed && s.from.Kind == abi.KindHuman)
+			asked = asked || !human && v.State == abi.Listen && (s.body.Silence || addressed && s.from.Kind == abi.KindHuman)
 		}
 		must := s.isOpen() && (lively || asked || wish && s.in.Stage != abi.ClosingClosing)
 		if granted := r.Outcome == abi.OutcomeGrant; granted != must {

@@ -141,6 +141,12 @@ func (r *Round) Complete() bool {
 	return true
 }
 
+// Awaits says whether the voter's own answer for this round is still to come.
+func (r *Round) Awaits(voter string) bool {
+	b, ok := r.Ballots[voter]
+	return !r.Decided && r.has(voter) && (!ok || (b.Carried && b.Failed == ""))
+}
+
 func (r *Round) ballot(voter string, b Ballot) {
 	if r.Ballots == nil {
 		r.Ballots = map[string]Ballot{}

@@ -213,3 +213,31 @@ func TestEarlyIsBounded(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestAwaits(t *testing.T) {
+	old, r := openRound(3, "aya"), openRound(5, "aya", "kyoko", "nat")
+	old.Cast("aya", speak(1))
+	r.Carry(old)
+	r.Cast("kyoko", speak(1))
+	for who, want := range map[string]bool{"aya": true, "kyoko": false, "nat": true, "ghost": false} {
+		if r.Awaits(who) != want {
+			t.Errorf("awaits %s: %v", who, !want)
+		}
+	}
+	r.Fail("aya", "slow")
+	r.Fail("nat", "slow")
+	if r.Awaits("aya") || r.Awaits("nat") || !r.Complete() {
+		t.Error("who failed is awaited")
+	}
+}
+
+func TestSameName(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"あや", "アヤ", true}, {"ｱﾔ", "あや", true}, {"Ａya", "aYA", true}, {"", " ", true}, {"あや", "あやか", false}, {"aya", "あや", false}} {
+		if SameName(c.a, c.b) != c.want || SameName(c.b, c.a) != c.want {
+			t.Errorf("%q and %q: want %v", c.a, c.b, c.want)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/room"
+)
+
+// quantiles reports the middle and the tail of what was measured.
+func quantiles(b *testing.B, took []time.Duration, unit string) {
+	if len(took) == 0 {
+		return
+	}
+	slices.Sort(took)
+	at := func(q float64) float64 {
+		return float64(took[int(q*float64(len(took)-1))].Microseconds()) / 1000
+	}
+	b.ReportMetric(at(0.50), "p50-"+unit)
+	b.ReportMetric(at(0.99), "p99-"+unit)
+}
+
+// benchRooms runs rooms on a journal on disk, with companions from Wasm files
+// where there are any, and without doors.
+func benchRooms(b *testing.B, rooms int, rules abi.Rules, files ...string) *room.Lobby {
+	b.Helper()
+	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(b.TempDir(), "state", "companiond.db")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	loaded := map[string]*module.Companion{}
+	var cast []abi.Joined
+	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, f := range files {
+		id := fmt.Sprintf("c%d", i)
+		data, err := os.ReadFile(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		m, err := engine.Load(b.Context(), module.File{ID: id, Path: f, Data: data, Generation: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		loaded[id] = module.NewCompanion(id, engine.Name(), m, module.Limits{}, slog.New(slog.DiscardHandler))
+		cast = append(cast, abi.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
+	}
+	var ids atomic.Int64
+	var settings []room.Settings
+	for i := range rooms {
+		settings = append(settings, room.Settings{Name: fmt.Sprintf("r%d", i), Companions: []string{"*"}, Rules: rules})
+	}
+	lobby, err := room.NewLobby(room.Config{
+		Journal: j, Log: slog.New(slog.DiscardHandler), Rooms: settings,
+		NewID: func() string { return strconv.FormatInt(ids.Add(1), 36) },
+		Find:  func(id string) (room.Companion, bool) { c, ok := loaded[id]; return c, ok },
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- lobby.Run(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Error(err)
+		}
+		if err := j.Close(); err != nil {
+			b.Error(err)
+		}
+		for _, c := range loaded {
+			_ = c.Close()
+		}
+		_ = engine.Close(context.Background())
+	})
+	lobby.SetCast(ctx, cast)
+	for _, info := range lobby.Rooms() {
+		for r, _ := lobby.Room(info.Name); r.Info().State == "unavailable"; time.Sleep(time.Millisecond) {
+		}
+	}
+	return lobby
+}
+
+var benchRules = abi.Rules{Policy: "vote", Seed: "bench", Patience: 1000, Floor: 5000, MaxTurns: 1, Stale: abi.StaleReask}
+
+// BenchmarkRound measures a whole round with three Wasm voters: from a human's
+// message to the chosen companion's line, both durable.
+func BenchmarkRound(b *testing.B) {
+	p := parrot(b, "one", "")
+	lobby := benchRooms(b, 1, benchRules, p, p, p)
+	r, _ := lobby.Room("r0")
+	lines := make(chan struct{}, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		_ = r.Follow(ctx, 0, func(es []abi.Entry) error {
+			for _, e := range es {
+				if m, ok := e.Message(); ok && m.From != "taro" {
+					lines <- struct{}{}
+				}
+			}
+			return nil
+		})
+	}()
+	var took []time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		if _, err := r.Say(ctx, room.Utterance{From: "taro", Text: "hello"}); err != nil {
+			b.Fatal(err)
+		}
+		<-lines
+		took = append(took, time.Since(begin))
+	}
+	quantiles(b, took, "ms/round")
+	cancel()
+	<-followed
+}
+
+// BenchmarkMessages measures acknowledged, durable messages through rooms
+// without companions.
+func BenchmarkMessages(b *testing.B) {
+	for _, rooms := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("rooms=%d", rooms), func(b *testing.B) {
+			lobby := benchRooms(b, rooms, benchRules)
+			const people = 256
+			var turn atomic.Int64
+			var mu sync.Mutex
+			var took []time.Duration
+			b.SetParallelism(people / runtime.GOMAXPROCS(0))
+			b.ResetTimer()
+			begin := time.Now()
+			b.RunParallel(func(pb *testing.PB) {
+				var mine []time.Duration
+				for pb.Next() {
+					r, _ := lobby.Room(fmt.Sprintf("r%d", turn.Add(1)%int64(rooms)))
+					asked := time.Now()
+					if _, err := r.Say(context.Background(), room.Utterance{From: "taro", Text: "こんにちは、みなさん"}); err != nil {
+						b.Error(err)
+						return
+					}
+					mine = append(mine, time.Since(asked))
+				}
+				mu.Lock()
+				took = append(took, mine...)
+				mu.Unlock()
+			})
+			b.ReportMetric(float64(b.N)/time.Since(begin).Seconds(), "messages/s")
+			quantiles(b, took, "ms/message")
+		})
+	}
+}
+
+// BenchmarkReload measures from the save of a changed file to the moment the
+// new generation serves, the quarter of a second included that a file must be
+// left alone. "new" has never been compiled, "known" is in the cache.
+func BenchmarkReload(b *testing.B) {
+	one, two := parrot(b, "one", ""), parrot(b, "two", "")
+	measure := func(b *testing.B, change func(n int) []byte) {
+		h := newHome(b)
+		h.drop(one, "polly.wasm")
+		h.open("")
+		var took []time.Duration
+		for n := 0; b.Loop(); n++ {
+			before := h.companion("polly").Generation
+			h.save("polly.wasm", change(n))
+			saved := time.Now()
+			h.until("the new generation", func() bool { return h.companion("polly").Generation > before })
+			took = append(took, time.Since(saved))
+		}
+		quantiles(b, took, "ms/reload")
+	}
+	whole := func(path string) []byte {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return data
+	}
+	a, c := whole(one), whole(two)
+	b.Run("known", func(b *testing.B) {
+		measure(b, func(n int) []byte {
+			if n%2 == 0 {
+				return c
+			}
+			return a
+		})
+	})
+	b.Run("new", func(b *testing.B) {
+		measure(b, func(n int) []byte {
+			// Another text of the same length is another module to the cache.
+			text := fmt.Sprintf("%03d", (n+int(time.Now().UnixNano()/1000))%1000)
+			return bytes.ReplaceAll(c, []byte("two"), []byte(text))
+		})
+	})
+}
+
+// BenchmarkMemory reports what a companion costs in resident memory.
+func BenchmarkMemory(b *testing.B) {
+	data, err := os.ReadFile(parrot(b, "one", ""))
+	if err != nil {
+		b.Fatal(err)
+	}
+	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer engine.Close(context.Background())
+	var kept []module.Module
+	load := func() {
+		m, err := engine.Load(b.Context(), module.File{ID: "c", Path: "c.wasm", Data: data, Generation: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		kept = append(kept, m)
+	}
+	load()
+	debug.FreeOSMemory()
+	before := resident(b)
+	const more = 50
+	for range more {
+		load()
+	}
+	debug.FreeOSMemory()
+	for b.Loop() {
+	}
+	b.ReportMetric(float64(resident(b)-before)/more, "KiB/character")
+	for _, m := range kept {
+		_ = m.Close(context.Background())
+	}
+}
+
+// resident gives the memory of this process in KiB.
+func resident(b *testing.B) int {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Skip("resident memory is read from /proc, which is not here")
+	}
+	for line := range strings.Lines(string(status)) {
+		if v, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(v)[0])
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,273 @@
+// Package socket is the WebSocket door: what happens in a room, as it happens.
+//
+// GET /v1/rooms/{room}/feed?since=N sends each entry of the room's journal with
+// seq > N as one text frame of JSON, in order, none missing and none twice.
+// Without since it starts with what happens from now on. A client that was cut
+// off connects again with the seq it saw last and misses nothing.
+//
+// The feed goes one way: a client sends pongs and a close frame, anything else
+// is answered with [CloseUnsupported].
+//
+// # Slow clients
+//
+// A client has no queue. The goroutine that serves it pulls from the journal at
+// the client's own pace, so a client that reads a million old entries over a
+// thin line is fine, holds one batch in memory, and the room does not notice.
+// Two things are too slow. A frame that is not taken within WriteTimeout: then
+// nothing more can be written and the connection just ends. And, for a client
+// that had caught up, to be found more than MaxLag entries behind and to get the
+// entry that was newest then more than LagTimeout later: that is told with
+// [CloseSlow]. Either way the client may come back with since.
+//
+// The package never changes a room, and it alone knows gorilla/websocket.
+package socket
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/room"
+)
+
+// The close codes of the feed. After all but CloseUnsupported a client may
+// connect again; all refusals that can be known before (no such room, a since
+// that cannot be) are HTTP answers to the handshake instead.
+const (
+	CloseGoingAway   = websocket.CloseGoingAway       // 1001: the daemon stops
+	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client sent a message
+	CloseTooBig      = websocket.CloseMessageTooBig   // 1009: the client sent more than 64 KiB
+	CloseInternal    = websocket.CloseInternalServerErr
+	CloseTryLater    = websocket.CloseTryAgainLater // 1013: too many clients, or the room cannot be read now
+	CloseSlow        = 4008                         // the client reads more slowly than the room talks
+)
+
+// Config is a feed's settings.
+type Config struct {
+	// Rooms finds rooms. It must be set.
+	Rooms room.Directory
+	// CheckOrigin is the gate's. Nil lets no request with an Origin pass.
+	CheckOrigin func(*http.Request) bool
+	// Log takes what goes wrong. Nil means nothing is logged.
+	Log *slog.Logger
+	// MaxClients bounds how many clients there are at once. Zero means 1024.
+	MaxClients int
+	// WriteTimeout is how long a client may take for one frame. Zero means 5 s.
+	WriteTimeout time.Duration
+	// MaxLag is how many entries a client may always be behind, LagTimeout how
+	// late one that had caught up may get an entry when it is further behind.
+	// Zero means 256 and 30 s.
+	MaxLag     uint64
+	LagTimeout time.Duration
+	// Ping is how often a client is pinged, PongWait how long it may be silent.
+	// Zero means 27 s and 60 s.
+	Ping     time.Duration
+	PongWait time.Duration
+}
+
+// goodbye bounds the close handshake; readLimit what a client may send at once.
+const (
+	goodbye   = time.Second
+	readLimit = 64 << 10
+)
+
+func (c Config) withDefaults() Config {
+	if c.CheckOrigin == nil {
+		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.MaxClients == 0 {
+		c.MaxClients = 1024
+	}
+	if c.WriteTimeout == 0 {
+		c.WriteTimeout = 5 * time.Second
+	}
+	if c.MaxLag == 0 {
+		c.MaxLag = 256
+	}
+	if c.LagTimeout == 0 {
+		c.LagTimeout = 30 * time.Second
+	}
+	if c.Ping == 0 {
+		c.Ping = 27 * time.Second
+	}
+	if c.PongWait == 0 {
+		c.PongWait = 60 * time.Second
+	}
+	return c
+}
+
+// Feed serves the feed of all rooms. It starts no goroutine of its own; each
+// client has three, which are gone when [Feed.Close] returns nil.
+type Feed struct {
+	cfg      Config
+	upgrader websocket.Upgrader
+	ctx      context.Context // ends when the feed closes
+	end      context.CancelCauseFunc
+
+	mu      sync.Mutex
+	closed  bool
+	clients int
+	gone    sync.WaitGroup
+}
+
+// New makes a feed.
+func New(cfg Config) *Feed {
+	f := &Feed{cfg: cfg.withDefaults()}
+	f.ctx, f.end = context.WithCancelCause(context.Background())
+	f.upgrader = websocket.Upgrader{
+		HandshakeTimeout: f.cfg.WriteTimeout,
+		ReadBufferSize:   1 << 10,
+		WriteBufferSize:  4 << 10,
+		WriteBufferPool:  &sync.Pool{},
+		CheckOrigin:      f.cfg.CheckOrigin,
+		Error: func(w http.ResponseWriter, r *http.Request, status int, reason error) {
+			code := abi.CodeInvalid
+			if status == http.StatusForbidden {
+				code = abi.CodeDenied
+			} else if status >= http.StatusInternalServerError {
+				code = abi.CodeInternal
+			}
+			gate.ProblemStatus(w, r, status, abi.Errorf(code, "handshake: %v", reason))
+		},
+	}
+	return f
+}
+
+// Register mounts the feed.
+func (f *Feed) Register(mux *http.ServeMux) {
+	mux.Handle("GET /v1/rooms/{room}/feed", f)
+}
+
+// Clients tells how many clients are connected.
+func (f *Feed) Clients() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clients
+}
+
+// Close says goodbye to every client with [CloseGoingAway] and returns when all
+// are gone, or with ctx's error when ctx ends first; connections then end
+// without a goodbye within WriteTimeout. Afterwards handshakes are refused.
+func (f *Feed) Close(ctx context.Context) error {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.end(errGoingAway)
+	done := make(chan struct{})
+	go func() { f.gone.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ServeHTTP is the handshake: everything that can be refused is, and then the
+// client is served until it or the daemon goes.
+func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !f.cfg.CheckOrigin(r) {
+		gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+		return
+	}
+	talk, since, err := f.open(r)
+	if err != nil {
+		gate.Problem(w, r, err)
+		return
+	}
+	full, err := f.enter()
+	if err != nil {
+		gate.Problem(w, r, err)
+		return
+	}
+	defer f.leave()
+	conn, err := f.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // upgrader.Error has answered
+	}
+	c := &client{cfg: f.cfg, conn: conn, talk: talk, seen: since, log: f.cfg.Log.With("room", talk.Name(), "remote", r.RemoteAddr)}
+	if full {
+		c.refuse(errFull)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(f.ctx, func() { cancel(context.Cause(f.ctx)) })()
+	c.serve(ctx, cancel)
+}
+
+// maxSeq is the greatest seq a JavaScript client can name; no room gets there.
+const maxSeq = 1<<53 - 1
+
+// open finds the room and where to start.
+func (f *Feed) open(r *http.Request) (room.Talk, uint64, error) {
+	talk, err := f.cfg.Rooms.Room(r.PathValue("room"))
+	if err != nil {
+		return nil, 0, err
+	}
+	query := r.URL.Query()
+	if !query.Has("since") {
+		_, head, err := talk.Entries(r.Context(), 0, 1)
+		return talk, head, err
+	}
+	since, err := strconv.ParseUint(query.Get("since"), 10, 64)
+	if err != nil || since > maxSeq {
+		return nil, 0, abi.Errorf(abi.CodeInvalid, "query.since: not a whole number of 0..%d", uint64(maxSeq))
+	}
+	// The entry itself must be there, for the head may be told a moment late.
+	at, head, err := talk.Entries(r.Context(), max(since, 1)-1, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if since > 0 && len(at) == 0 {
+		// The client followed another history. Waiting for the room to get
+		// there would hide that.
+		return nil, 0, abi.Errorf(abi.CodeConflict, "query.since: %d is beyond the room's head, %d", since, head)
+	}
+	return talk, since, nil
+}
+
+// enter counts a client in; full says that it must be sent away.
+func (f *Feed) enter() (full bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false, abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+	}
+	f.clients++
+	f.gone.Add(1)
+	return f.clients > f.cfg.MaxClients, nil
+}
+
+func (f *Feed) leave() {
+	f.mu.Lock()
+	f.clients--
+	f.mu.Unlock()
+	f.gone.Done()
+}
+
+var (
+	errGoingAway = errors.New("going away")
+	errSlow      = errors.New("too far behind")
+	errMessage   = errors.New("client sent a message")
+	errGone      = errors.New("client is gone")
+	errFull      = errors.New("too many clients")
+)
+
+// stuck says that a frame was not taken in time.
+func stuck(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout()
+}

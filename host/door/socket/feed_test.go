@@ -1,0 +1,388 @@
+package socket_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stage is a feed behind an HTTP server on a pipe, in a bubble of fake time.
+type stage struct {
+	*testing.T
+	room *doortest.Room
+	feed *socket.Feed
+	pipe *doortest.Pipe
+}
+
+// onStage runs a test in a bubble. It checks that nothing is left running.
+func onStage(t *testing.T, cfg socket.Config, f func(s *stage)) {
+	synctest.Test(t, func(t *testing.T) {
+		house := doortest.NewHouse("main")
+		cfg.Rooms = house
+		s := &stage{T: t, room: house.Get("main"), feed: socket.New(cfg), pipe: doortest.NewPipe()}
+		mux := http.NewServeMux()
+		s.feed.Register(mux)
+		srv := &http.Server{Handler: gate.Mux(mux)}
+		served := make(chan struct{})
+		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if err := s.feed.Close(ctx); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			_ = srv.Close()
+			<-served
+			if s.room.Followers() != 0 || s.feed.Clients() != 0 {
+				t.Errorf("%d still follow the room, %d clients are left", s.room.Followers(), s.feed.Clients())
+			}
+		}()
+		f(s)
+	})
+}
+
+// dial connects; query is "?since=0" or "".
+func (s *stage) dial(query string) *websocket.Conn {
+	s.Helper()
+	d := websocket.Dialer{NetDialContext: s.pipe.Dial}
+	c, _, err := d.Dial("ws://localhost/v1/rooms/main/feed"+query, nil)
+	if err != nil {
+		s.Fatalf("dial %s: %v", query, err)
+	}
+	return c
+}
+
+// next reads one entry.
+func next(t testing.TB, c *websocket.Conn) abi.Entry {
+	t.Helper()
+	kind, frame, err := c.ReadMessage()
+	if err != nil || kind != websocket.TextMessage {
+		t.Fatalf("read: kind %d, %v", kind, err)
+	}
+	var e abi.Entry
+	if err := json.Unmarshal(frame, &e); err != nil {
+		t.Fatalf("%v: %s", err, frame)
+	}
+	return e
+}
+
+// ends reads until the connection ends and gives the close code, 0 for an end
+// without a goodbye, and how many entries came before.
+func ends(c *websocket.Conn) (code, entries int) {
+	for {
+		_, _, err := c.ReadMessage()
+		if err == nil {
+			entries++
+			continue
+		}
+		_ = c.Close()
+		var ce *websocket.CloseError
+		if errors.As(err, &ce) && ce.Code != websocket.CloseAbnormalClosure {
+			return ce.Code, entries
+		}
+		return 0, entries
+	}
+}
+
+func TestFeedStartsWhereAsked(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		s.room.Chat(5)
+		all, some, fresh := s.dial("?since=0"), s.dial("?since=3"), s.dial("")
+		end := s.dial("?since=5")
+		synctest.Wait()
+		s.room.Append(abi.EntryStop, abi.Stop{From: "mika"})
+		for _, tc := range []struct {
+			c     *websocket.Conn
+			first uint64
+		}{{all, 1}, {some, 4}, {fresh, 6}, {end, 6}} {
+			for seq := tc.first; seq <= 6; seq++ {
+				if e := next(s, tc.c); e.Seq != seq {
+					s.Fatalf("entry %d, want %d", e.Seq, seq)
+				} else if want := s.room.Journal()[seq-1]; e.ID != want.ID || !e.At.Equal(want.At) || string(e.Body) != string(want.Body) || e.Kind != want.Kind || e.Epoch != want.Epoch {
+					s.Errorf("entry %+v, want %+v", e, want)
+				}
+			}
+			_ = tc.c.Close()
+		}
+	})
+}
+
+func TestHandshakeRefusals(t *testing.T) {
+	house := doortest.NewHouse("main", "sick")
+	house.Get("main").Chat(3)
+	house.Get("sick").Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
+	feed := socket.New(socket.Config{Rooms: house})
+	mux := http.NewServeMux()
+	feed.Register(mux)
+	upgrade := map[string]string{"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+	for _, tc := range []struct {
+		method, path, origin string
+		plain                bool
+		status               int
+		code                 abi.Code
+	}{
+		{"GET", "/v1/rooms/attic/feed", "", false, 404, abi.CodeNotFound},
+		{"GET", "/v1/rooms/main/feed?since=x", "", false, 400, abi.CodeInvalid},
+		{"GET", "/v1/rooms/main/feed?since=-1", "", false, 400, abi.CodeInvalid},
+		{"GET", "/v1/rooms/main/feed?since=", "", false, 400, abi.CodeInvalid},
+		{"GET", "/v1/rooms/main/feed?since=9007199254740992", "", false, 400, abi.CodeInvalid},
+		{"GET", "/v1/rooms/main/feed?since=9007199254740991", "", false, 409, abi.CodeConflict},
+		{"GET", "/v1/rooms/main/feed?since=4", "", false, 409, abi.CodeConflict},
+		{"GET", "/v1/rooms/sick/feed", "", false, 503, abi.CodeUnavailable},
+		{"GET", "/v1/rooms/main/feed", "http://evil.example", false, 403, abi.CodeDenied},
+		{"GET", "/v1/rooms/attic/feed", "http://evil.example", false, 403, abi.CodeDenied}, // tells nothing of rooms
+		{"GET", "/v1/rooms/main/feed", "null", false, 403, abi.CodeDenied},
+		{"GET", "/v1/rooms/main/feed", "", true, 400, abi.CodeInvalid},
+		{"POST", "/v1/rooms/main/feed", "", true, 405, abi.CodeInvalid},
+	} {
+		r := httptest.NewRequest(tc.method, tc.path, nil)
+		if tc.origin != "" {
+			r.Header.Set("Origin", tc.origin)
+		}
+		if !tc.plain {
+			for k, v := range upgrade {
+				r.Header.Set(k, v)
+			}
+		}
+		w := httptest.NewRecorder()
+		gate.Mux(mux).ServeHTTP(w, r)
+		var d gate.Details
+		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != tc.status || d.Code != tc.code {
+			t.Errorf("%+v: %d %s", tc, w.Code, w.Body)
+		}
+	}
+	if feed.Clients() != 0 {
+		t.Errorf("%d clients", feed.Clients())
+	}
+}
+
+func TestClientsArePingedAndMayBeIdle(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		c := s.dial("")
+		start := time.Now()
+		var pings []time.Duration
+		answer := c.PingHandler()
+		c.SetPingHandler(func(data string) error {
+			pings = append(pings, time.Since(start))
+			return answer(data)
+		})
+		go func() {
+			time.Sleep(time.Hour)
+			s.room.Chat(1)
+		}()
+		if e := next(s, c); e.Seq != 1 || time.Since(start) != time.Hour {
+			s.Errorf("entry %d after %v", e.Seq, time.Since(start))
+		}
+		if len(pings) != 133 || pings[0] != 27*time.Second || pings[1] != 54*time.Second {
+			s.Errorf("%d pings, at %v ...", len(pings), pings[:min(3, len(pings))])
+		}
+		_ = c.Close()
+	})
+}
+
+func TestClientThatNeverAnswersPingsIsDropped(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		c := s.dial("")
+		c.SetPingHandler(func(string) error { return nil })
+		start := time.Now()
+		if code, _ := ends(c); code != 0 || time.Since(start) != 60*time.Second {
+			s.Errorf("code %d after %v", code, time.Since(start))
+		}
+	})
+}
+
+// A client that reads nothing costs nobody anything but itself.
+func TestStalledClientIsDroppedAndHarmsNobody(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		stalled, well := s.dial(""), s.dial("")
+		start := time.Now()
+		synctest.Wait()
+		s.room.Chat(1000)
+		if time.Since(start) != 0 {
+			s.Errorf("the room waited %v", time.Since(start))
+		}
+		for seq := uint64(1); seq <= 1000; seq++ {
+			if e := next(s, well); e.Seq != seq {
+				s.Fatalf("entry %d, want %d", e.Seq, seq)
+			}
+		}
+		if time.Since(start) != 0 {
+			s.Errorf("the other client waited %v", time.Since(start))
+		}
+		for s.feed.Clients() == 2 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		// 5 s for the frame; nothing more can be written, so nobody waits for a goodbye.
+		if took := time.Since(start); took < 5*time.Second || took > 5*time.Second+200*time.Millisecond {
+			s.Errorf("dropped after %v", took)
+		}
+		if code, n := ends(stalled); code != 0 || n != 0 {
+			s.Errorf("code %d after %d entries", code, n)
+		}
+		_ = well.Close()
+	})
+}
+
+// A client that does read, but slower than the room talks, is told.
+func TestSlowClientIsClosedWith4008(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		c, well := s.dial(""), s.dial("")
+		talk, quiet := context.WithCancel(context.Background())
+		var busy sync.WaitGroup
+		busy.Go(func() {
+			for talk.Err() == nil {
+				s.room.Chat(100)
+				time.Sleep(time.Second)
+			}
+		})
+		busy.Go(func() {
+			for talk.Err() == nil {
+				next(s, well)
+			}
+		})
+		start := time.Now()
+		read := 0
+		for {
+			_, _, err := c.ReadMessage()
+			if err != nil {
+				if !websocket.IsCloseError(err, socket.CloseSlow) {
+					s.Errorf("ended with %v", err)
+				}
+				break
+			}
+			read++
+			time.Sleep(time.Second)
+		}
+		// Live at the first entry, more than 256 behind after 3 s, late after 30 s more.
+		if took := time.Since(start); took < 32*time.Second || took > 36*time.Second || read > 40 {
+			s.Errorf("closed after %v and %d entries", took, read)
+		}
+		quiet()
+		s.room.Chat(1)
+		busy.Wait()
+		_, _ = c.Close(), well.Close()
+	})
+}
+
+// Reading an old room over a thin line is not being slow, however long it
+// takes, nor is a burst that is made up for.
+func TestCatchingUpIsNotBeingSlow(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		s.room.Chat(2000)
+		c := s.dial("?since=0")
+		start := time.Now()
+		for seq := uint64(1); seq <= 2000; seq++ {
+			if e := next(s, c); e.Seq != seq {
+				s.Fatalf("entry %d, want %d", e.Seq, seq)
+			}
+			time.Sleep(3 * time.Second)
+		}
+		if time.Since(start) < time.Hour {
+			s.Error("that was not slow")
+		}
+		for burst := range 5 { // up to 300 behind, for 25 s
+			s.room.Chat(400)
+			for i := range 400 {
+				if i < 100 {
+					time.Sleep(250 * time.Millisecond)
+				}
+				if e := next(s, c); e.Seq != uint64(2000+burst*400+i+1) {
+					s.Fatalf("entry %d", e.Seq)
+				}
+			}
+		}
+		_ = c.Close()
+	})
+}
+
+func TestFeedTakesNoMessages(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		for _, tc := range []struct {
+			kind int
+			size int
+			want int
+		}{
+			{websocket.TextMessage, 2, socket.CloseUnsupported},
+			{websocket.BinaryMessage, 60 << 10, socket.CloseUnsupported},
+			{websocket.TextMessage, 65 << 10, socket.CloseTooBig},
+		} {
+			d := websocket.Dialer{NetDialContext: s.pipe.Dial, WriteBufferSize: 128 << 10} // one frame a message
+			c, _, err := d.Dial("ws://localhost/v1/rooms/main/feed", nil)
+			if err != nil {
+				s.Fatal(err)
+			}
+			go func() { _ = c.WriteMessage(tc.kind, make([]byte, tc.size)) }()
+			if code, _ := ends(c); code != tc.want {
+				s.Errorf("%d bytes: code %d, want %d", tc.size, code, tc.want)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
+func TestTooManyClients(t *testing.T) {
+	onStage(t, socket.Config{MaxClients: 2}, func(s *stage) {
+		a, b := s.dial(""), s.dial("")
+		if code, _ := ends(s.dial("")); code != socket.CloseTryLater {
+			s.Errorf("code %d", code)
+		}
+		synctest.Wait()
+		_ = a.Close()
+		synctest.Wait()
+		c := s.dial("")
+		synctest.Wait()
+		s.room.Chat(1)
+		if next(s, b).Seq != 1 || next(s, c).Seq != 1 {
+			s.Error("the ones that were let in see nothing")
+		}
+		_, _ = b.Close(), c.Close()
+	})
+}
+
+func TestRoomThatFails(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		want int
+	}{
+		{abi.Errorf(abi.CodeUnavailable, "the disk is full"), socket.CloseTryLater},
+		{errors.New("bug"), socket.CloseInternal},
+	} {
+		onStage(t, socket.Config{}, func(s *stage) {
+			c := s.dial("")
+			synctest.Wait()
+			s.room.Chat(1)
+			synctest.Wait()
+			go func() { time.Sleep(time.Second); s.room.Trouble(tc.err) }()
+			if code, n := ends(c); code != tc.want || n != 1 {
+				s.Errorf("%v: code %d after %d entries", tc.err, code, n)
+			}
+			s.room.Trouble(nil)
+		})
+	}
+}
+
+func TestEntryThatCannotBeEncoded(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		s.room.Chat(2)
+		s.room.Corrupt()
+		if code, n := ends(s.dial("?since=0")); code != socket.CloseInternal || n != 2 {
+			s.Errorf("code %d after %d entries", code, n)
+		}
+	})
+}

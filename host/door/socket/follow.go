@@ -1,0 +1,222 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Client follows rooms from outside, for tools. The zero value but for URL
+// works.
+type Client struct {
+	// URL is the daemon's, "http://127.0.0.1:3000".
+	URL string
+	// Header goes with every request, an Authorization for example.
+	Header http.Header
+	// Dial makes connections. Nil means a net.Dialer.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Patience is how long the daemon may be silent; it pings every 27 s. Zero
+	// means 60 s.
+	Patience time.Duration
+	// Retry is told why the connection was lost or could not be made, and how
+	// long it waits now. Nil means nobody is told.
+	Retry func(err error, wait time.Duration)
+}
+
+// How long a client waits before it connects again: the first time, and at most.
+const (
+	firstWait = 250 * time.Millisecond
+	lastWait  = 10 * time.Second
+)
+
+// maxFrame bounds what the daemon may send as one entry; a decision that ranks
+// hundreds of voters is far below.
+const maxFrame = 16 << 20
+
+// Follow is [Client.Follow] with nothing but a URL.
+func Follow(ctx context.Context, baseURL, room string, since uint64, fn func(abi.Entry) error) error {
+	return Client{URL: baseURL}.Follow(ctx, room, since, fn)
+}
+
+// Follow calls fn with every entry of the room with Seq > since, in order, none
+// missing, none twice. Over a lost connection it connects again, at first after
+// 250 ms, in the end every 10 s, and goes on where it was.
+//
+// # Errors
+//
+// It returns what fn returns, ctx's error when ctx ends, and an *abi.Error when
+// the daemon refuses in a way that will not change: no such room, a since
+// beyond the room's head, a request it does not allow.
+func (c Client) Follow(ctx context.Context, room string, since uint64, fn func(abi.Entry) error) error {
+	wait := firstWait
+	for {
+		before := since
+		err := c.once(ctx, room, &since, fn)
+		var final *finalError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &final):
+			return final.err
+		case since > before:
+			wait = firstWait
+		}
+		if c.Retry != nil {
+			c.Retry(err, wait)
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return ctx.Err()
+		case <-t.C:
+		}
+		wait = min(2*wait, lastWait)
+	}
+}
+
+// finalError is an error that connecting again cannot help.
+type finalError struct{ err error }
+
+func (f *finalError) Error() string { return f.err.Error() }
+
+// once connects and reads until the connection ends.
+func (c Client) once(ctx context.Context, room string, since *uint64, fn func(abi.Entry) error) error {
+	conn, err := c.connect(ctx, room, *since)
+	if err != nil {
+		return err
+	}
+	bye := func() {
+		_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(goodbye))
+		_ = conn.Close()
+	}
+	defer bye()
+	defer context.AfterFunc(ctx, bye)()
+	patience := c.Patience
+	if patience == 0 {
+		patience = 60 * time.Second
+	}
+	conn.SetReadLimit(maxFrame)
+	pong := conn.PingHandler()
+	conn.SetPingHandler(func(data string) error {
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		return pong(data)
+	})
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		_, frame, err := conn.ReadMessage()
+		if err != nil {
+			return fmt.Errorf("read the feed: %w", err)
+		}
+		var e abi.Entry
+		if err := json.Unmarshal(frame, &e); err != nil {
+			return fmt.Errorf("decode an entry: %w", err)
+		}
+		if e.Seq <= *since {
+			continue
+		}
+		if e.Seq != *since+1 {
+			return fmt.Errorf("read the feed: entry %d came after %d", e.Seq, *since)
+		}
+		if err := fn(e); err != nil {
+			return &finalError{err}
+		}
+		*since = e.Seq
+	}
+}
+
+func (c Client) connect(ctx context.Context, room string, since uint64) (*websocket.Conn, error) {
+	u, err := c.at(room, "feed", url.Values{"since": {strconv.FormatUint(since, 10)}})
+	if err != nil {
+		return nil, err
+	}
+	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
+	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, NetDialContext: c.Dial, HandshakeTimeout: 10 * time.Second}
+	conn, answer, err := d.DialContext(ctx, u.String(), c.Header)
+	if err != nil && answer != nil {
+		return nil, refusal(answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", u.Host, err)
+	}
+	return conn, nil
+}
+
+// Head asks the daemon for the seq of the room's newest entry: the since with
+// which Follow gives what happens from now on.
+func (c Client) Head(ctx context.Context, room string) (uint64, error) {
+	u, err := c.at(room, "entries", url.Values{"limit": {"1"}})
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return 0, fmt.Errorf("ask for %s: %w", u, err)
+	}
+	for k, v := range c.Header {
+		req.Header[k] = v
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: c.Dial, DisableKeepAlives: true}
+	answer, err := transport.RoundTrip(req)
+	if err != nil {
+		return 0, fmt.Errorf("connect to %s: %w", u.Host, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		err := refusal(answer)
+		var final *finalError
+		if errors.As(err, &final) {
+			return 0, final.err
+		}
+		return 0, err
+	}
+	var page struct{ Head uint64 }
+	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
+		return 0, fmt.Errorf("decode the head of room %q: %w", room, err)
+	}
+	return page.Head, nil
+}
+
+func (c Client) at(room, what string, query url.Values) (*url.URL, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, &finalError{abi.Errorf(abi.CodeInvalid, "url: %q is not http://host:port", c.URL)}
+	}
+	u = u.JoinPath("v1", "rooms", url.PathEscape(room), what)
+	u.RawQuery = query.Encode()
+	return u, nil
+}
+
+// refusal turns an HTTP answer into an error, final where asking again would
+// give the same.
+func refusal(answer *http.Response) error {
+	known := &abi.Error{}
+	var problem struct {
+		Code   abi.Code
+		Detail string
+		Retry  bool
+	}
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if json.Unmarshal(body, &problem) == nil && problem.Code != "" {
+		known.Code, known.Message, known.Retry = problem.Code, problem.Detail, problem.Retry
+	} else {
+		known = abi.Errorf(abi.CodeUnavailable, "the server answered %s", answer.Status)
+	}
+	switch answer.StatusCode {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict:
+		return &finalError{known}
+	}
+	return known
+}

@@ -1,0 +1,228 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/room"
+)
+
+type door struct{ cfg Config }
+
+// InRoom is the input of every operation in a room. Its name is upper case
+// because huma passes over embedded fields that are not.
+type InRoom struct {
+	Room string `path:"room" doc:"The room's name." example:"main"`
+}
+
+// page is the input of every listing.
+type page struct {
+	InRoom
+	Since uint64 `query:"since" maximum:"9007199254740991" doc:"Only what has a greater seq."`
+	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"At most so many."`
+}
+
+type body[T any] struct{ Body T }
+
+type (
+	sayIn struct {
+		InRoom
+		Body sayBody
+	}
+	sayBody struct {
+		From string   `json:"from" doc:"Who speaks: a human's name, not that of anybody who lives in the house." example:"mika"`
+		Text string   `json:"text" doc:"What is said, at most 16 KiB." example:"こんばんは"`
+		To   []string `json:"to,omitempty" nullable:"true" doc:"Whom it is said to; nobody in particular when left out."`
+		ID   string   `json:"id,omitempty" doc:"Makes it safe to send again: the same id gives the message that was recorded first."`
+	}
+	sayOut struct {
+		Seq uint64 `json:"seq" doc:"The message's place in the room's journal."`
+		ID  string `json:"id" doc:"The message's id."`
+	}
+	messagesOut struct {
+		Messages []abi.Message `json:"messages" doc:"Oldest first."`
+		Head     uint64        `json:"head" doc:"The seq of the newest entry in the room."`
+	}
+	entriesOut struct {
+		Entries []abi.Entry `json:"entries" doc:"Oldest first; the shape of a body goes by kind, see abi/ABI.md."`
+		Head    uint64      `json:"head" doc:"The seq of the newest entry in the room."`
+	}
+	whyIn struct {
+		InRoom
+		Seq uint64 `path:"seq" minimum:"1" maximum:"9007199254740991" doc:"A message, a decision or a round."`
+	}
+	stopIn struct {
+		InRoom
+		Body *stopBody
+	}
+	stopBody struct {
+		From string `json:"from,omitempty" doc:"Who says stop; guest when left out." example:"mika"`
+	}
+	stopOut struct {
+		Seq uint64 `json:"seq" doc:"The stop's place in the room's journal."`
+	}
+	roomsOut struct {
+		Rooms []room.Info `json:"rooms" doc:"By name."`
+	}
+)
+
+// maxBody bounds a body here: abi.MaxText, every byte of it escaped, and names.
+const maxBody = 256 << 10
+
+// guest is who says stop without giving a name.
+const guest = "guest"
+
+func register(api huma.API, d *door) {
+	add(api, d.say, http.MethodPost, "/v1/rooms/{room}/messages", "say", "Say something in a room", http.StatusCreated)
+	add(api, d.messages, http.MethodGet, "/v1/rooms/{room}/messages", "list-messages", "Read what was said", http.StatusOK)
+	add(api, d.entries, http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
+	add(api, d.why, http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
+	add(api, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
+	add(api, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
+	add(api, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
+	add(api, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
+}
+
+func add[I, O any](api huma.API, h func(context.Context, *I) (*O, error), method, path, id, summary string, status int) {
+	op := huma.Operation{
+		OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status,
+		// The gate has read the body already, under a deadline that must not
+		// be set again: a slow room would be cut off by it.
+		BodyReadTimeout: -1, MaxBodyBytes: maxBody,
+		Responses: map[string]*huma.Response{"default": problemResponse(api)},
+	}
+	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, in)
+		if err != nil {
+			return nil, gate.DetailsOf(err)
+		}
+		return out, nil
+	})
+}
+
+func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
+	b := in.Body
+	if err := errors.Join(at("body.from", abi.CheckName("from", b.From)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
+		return nil, fields(err)
+	}
+	talk, err := d.cfg.Rooms.Room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	m, err := talk.Say(ctx, room.Utterance{ID: b.ID, From: b.From, By: abi.KindHuman, To: b.To, Text: b.Text})
+	if err != nil {
+		return nil, err
+	}
+	return &body[sayOut]{sayOut{m.Seq, m.ID}}, nil
+}
+
+func checkTo(to []string) error {
+	if len(to) > abi.MaxTo {
+		return at("body.to", abi.Errorf(abi.CodeTooLarge, "to: %d names, at most %d", len(to), abi.MaxTo))
+	}
+	for i, name := range to {
+		if err := abi.CheckName(fmt.Sprintf("to[%d]", i), name); err != nil {
+			return at(fmt.Sprintf("body.to[%d]", i), err)
+		}
+	}
+	return nil
+}
+
+func checkID(id string) error {
+	if len(id) > abi.MaxName {
+		return at("body.id", abi.Errorf(abi.CodeTooLarge, "id: %d bytes, at most %d", len(id), abi.MaxName))
+	}
+	return nil
+}
+
+func (d *door) messages(ctx context.Context, in *page) (*body[messagesOut], error) {
+	talk, err := d.cfg.Rooms.Room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	ms, head, err := talk.Messages(ctx, in.Since, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &body[messagesOut]{messagesOut{list(ms), head}}, nil
+}
+
+func (d *door) entries(ctx context.Context, in *page) (*body[entriesOut], error) {
+	talk, err := d.cfg.Rooms.Room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	es, head, err := talk.Entries(ctx, in.Since, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &body[entriesOut]{entriesOut{list(es), head}}, nil
+}
+
+func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
+	talk, err := d.cfg.Rooms.Room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	w, err := talk.Why(ctx, in.Seq)
+	if err != nil {
+		return nil, err
+	}
+	w.Decision.Ranking = list(w.Decision.Ranking)
+	return &body[room.Why]{w}, nil
+}
+
+func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
+	from := guest
+	if in.Body != nil && in.Body.From != "" {
+		from = in.Body.From
+	}
+	if err := abi.CheckName("from", from); err != nil {
+		return nil, fields(at("body.from", err))
+	}
+	talk, err := d.cfg.Rooms.Room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := talk.Stop(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return &body[stopOut]{stopOut{seq}}, nil
+}
+
+func (d *door) rooms(context.Context, *struct{}) (*body[roomsOut], error) {
+	rooms := list(d.cfg.Rooms.Rooms())
+	for i := range rooms {
+		rooms[i].Members = list(rooms[i].Members)
+		if rooms[i].Counts == nil {
+			rooms[i].Counts = map[string]int{}
+		}
+	}
+	return &body[roomsOut]{roomsOut{rooms}}, nil
+}
+
+func (d *door) companions(context.Context, *struct{}) (*body[[]Companion], error) {
+	if d.cfg.Companions == nil {
+		return &body[[]Companion]{[]Companion{}}, nil
+	}
+	return &body[[]Companion]{list(d.cfg.Companions())}, nil
+}
+
+func (d *door) version(context.Context, *struct{}) (*body[Version], error) {
+	return &body[Version]{d.cfg.Version}, nil
+}
+
+// list makes nil an empty list, so that clients never see null.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

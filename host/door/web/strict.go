@@ -1,0 +1,219 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/room"
+)
+
+// settings is huma as this door wants it: no $schema in bodies, no page that
+// loads scripts from elsewhere, unknown fields and parameters refused, and
+// problems in our shape. /openapi.* is served by [Register], since huma renders
+// it on the first request without a lock.
+func settings(v Version) huma.Config {
+	c := huma.DefaultConfig("companiond", v.Version)
+	c.Info.Description = "AI characters that talk with each other and with people, in turn. Live entries come over the WebSocket at /v1/rooms/{room}/feed."
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
+	c.CreateHooks = nil
+	c.RejectUnknownQueryParameters = true
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.Transformers = []huma.Transformer{inOurShape}
+	return c
+}
+
+func schemaName(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[gate.Details]():
+		return "Problem"
+	case reflect.TypeFor[gate.Field]():
+		return "ProblemField"
+	case reflect.TypeFor[room.Info]():
+		return "Room"
+	}
+	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")
+}
+
+func problemResponse(api huma.API) *huma.Response {
+	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[gate.Details](), true, "")
+	return &huma.Response{Description: "Why it was refused", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schema}}}
+}
+
+// document renders the description; it must not change afterwards.
+func document(api huma.API) (asJSON, asYAML []byte, err error) {
+	if asJSON, err = json.MarshalIndent(api.OpenAPI(), "", "  "); err != nil {
+		return nil, nil, fmt.Errorf("describe the API: %w", err)
+	}
+	if asYAML, err = api.OpenAPI().YAML(); err != nil {
+		return nil, nil, fmt.Errorf("describe the API: %w", err)
+	}
+	return append(asJSON, '\n'), asYAML, nil
+}
+
+// tidy makes the description say what is true: lists are never null here,
+// answers may get more fields within v1, and huma's own shape of errors is not
+// used.
+func tidy(doc *huma.OpenAPI) {
+	all := doc.Components.Schemas.Map()
+	delete(all, "ErrorModel")
+	delete(all, "ErrorDetail")
+	for name, s := range all {
+		if closed, ok := s.AdditionalProperties.(bool); ok && !closed && !strings.HasSuffix(name, "Body") {
+			s.AdditionalProperties = nil
+		}
+		for field, p := range s.Properties {
+			if p.Type == huma.TypeArray && (name != "SayBody" || field != "to") {
+				p.Nullable = false
+			}
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post} {
+			if op == nil {
+				continue
+			}
+			for _, r := range op.Responses {
+				if j := r.Content["application/json"]; j != nil && j.Schema != nil && j.Schema.Type == huma.TypeArray {
+					j.Schema.Nullable = false
+				}
+			}
+		}
+	}
+}
+
+// strict wraps huma's context so that statuses follow the house's table.
+func strict(ctx huma.Context, next func(huma.Context)) {
+	ctx.SetHeader("Cache-Control", "no-store")
+	next(strictContext{ctx})
+}
+
+// humaContext is huma.Context by another name, for embedding: huma.Context has
+// a method Context.
+type humaContext = huma.Context
+
+type strictContext struct{ humaContext }
+
+// SetStatus answers what breaks a rule with 400 whether huma found it or a
+// room did; huma's 422 would make two statuses of one code.
+func (c strictContext) SetStatus(status int) {
+	if status == http.StatusUnprocessableEntity {
+		status = http.StatusBadRequest
+	}
+	c.humaContext.SetStatus(status)
+}
+
+// Unwrap is how humago finds its own context.
+func (c strictContext) Unwrap() huma.Context { return c.humaContext }
+
+// inOurShape turns huma's own refusals into ours, and tells the access log why.
+func inOurShape(ctx huma.Context, _ string, v any) (any, error) {
+	_, w := humago.Unwrap(ctx)
+	switch t := v.(type) {
+	case *gate.Details:
+		gate.Note(w, t)
+	case *huma.ErrorModel:
+		d := translate(t)
+		gate.Note(w, d)
+		return d, nil
+	}
+	return v, nil
+}
+
+func translate(m *huma.ErrorModel) *gate.Details {
+	code, detail := abi.CodeInvalid, m.Detail
+	switch m.Status {
+	case http.StatusUnprocessableEntity, http.StatusBadRequest:
+		m.Status = http.StatusBadRequest
+	case http.StatusUnsupportedMediaType:
+		detail = "body: send it with Content-Type: application/json"
+	case http.StatusRequestEntityTooLarge:
+		code = abi.CodeTooLarge
+	case http.StatusRequestTimeout:
+		code = abi.CodeTimeout
+	default:
+		if m.Status >= http.StatusInternalServerError {
+			code, detail = abi.CodeInternal, "internal error"
+		}
+	}
+	d := &gate.Details{Type: "about:blank", Title: http.StatusText(m.Status), Status: m.Status, Detail: detail, Code: code}
+	if m.Status != http.StatusBadRequest {
+		return d
+	}
+	for _, e := range m.Errors {
+		d.Errors = append(d.Errors, field(e))
+	}
+	if len(d.Errors) > 0 {
+		d.Detail = sentence(d.Errors)
+	}
+	return d
+}
+
+// field gives one of huma's findings without the value, which the client knows
+// and may be long. Where a property is missing the location is the property's.
+func field(e *huma.ErrorDetail) gate.Field {
+	f := gate.Field{Location: e.Location, Message: e.Message}
+	if rest, ok := strings.CutPrefix(e.Message, "expected required property "); ok {
+		if name, ok := strings.CutSuffix(rest, " to be present"); ok {
+			f.Location, f.Message = e.Location+"."+name, "is missing"
+		}
+	}
+	if e.Message == "unexpected property" {
+		f.Message = "is not a known field"
+	}
+	return f
+}
+
+func sentence(all []gate.Field) string {
+	var parts []string
+	for _, f := range all {
+		parts = append(parts, strings.TrimPrefix(f.Location, "body.")+": "+f.Message)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// located is a finding of the house's own rules and where it is.
+type located struct {
+	found    *abi.Error
+	location string
+}
+
+func (l located) Error() string { return l.found.Error() }
+
+// Unwrap gives the finding.
+func (l located) Unwrap() error { return l.found }
+
+func at(location string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return located{abi.AsError(err), location}
+}
+
+// fields makes one refusal of joined findings.
+func fields(err error) error {
+	var all []error
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	} else {
+		all = []error{err}
+	}
+	d := gate.DetailsOf(all[0])
+	for _, e := range all {
+		var l located
+		if errors.As(e, &l) {
+			_, message, _ := strings.Cut(l.found.Message, ": ")
+			d.Errors = append(d.Errors, gate.Field{Location: l.location, Message: message})
+		}
+	}
+	d.Detail = sentence(d.Errors)
+	return d
+}

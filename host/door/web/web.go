@@ -1,0 +1,88 @@
+// Package web is the HTTP door: rooms and companions as JSON, described by an
+// OpenAPI 3.1 document, and one page to watch and talk.
+//
+// Every refusal is problem+json of one shape, gate.Details; those about the
+// request itself name the fields. Unknown fields and query parameters are
+// refused, not ignored: a typing error in "text" must be told.
+//
+// Who speaks over HTTP is a human guest: the name in "from" is taken as given,
+// and the room refuses the names of those who live in the house. The package
+// never decides who may speak; it translates.
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/companiond/companiond/host/room"
+)
+
+// Config is what the door stands before.
+type Config struct {
+	// Rooms finds rooms. It must be set.
+	Rooms room.Directory
+	// Companions lists the companions of the house. Nil means none.
+	Companions func() []Companion
+	// Version is what GET /v1/version answers.
+	Version Version
+}
+
+// Companion is one companion as the door shows it.
+type Companion struct {
+	ID          string    `json:"id" doc:"The companion's id, from its file's name." example:"aya"`
+	Name        string    `json:"name" doc:"What people call it."`
+	Engine      string    `json:"engine" doc:"How it runs." example:"wasm"`
+	Generation  uint64    `json:"generation" doc:"Which loaded version is live; 0: none was ever loaded."`
+	State       string    `json:"state" doc:"loading, ready, failed or quarantined."`
+	File        string    `json:"file" doc:"Its file, below the folder of companions."`
+	Error       string    `json:"error" doc:"What is wrong with the newest save, or why it is quarantined; empty when all is well."`
+	Faults      int       `json:"faults" doc:"Calls that cost this generation its instance."`
+	MemoryBytes int64     `json:"memory_bytes" doc:"Guest memory in use now."`
+	LoadedAt    time.Time `json:"loaded_at,omitzero" doc:"When this generation was loaded."`
+}
+
+// Version says what is running.
+type Version struct {
+	Version  string `json:"version" doc:"The daemon's version." example:"v0.1.0"`
+	Revision string `json:"revision,omitempty" doc:"The commit it was built from."`
+	Go       string `json:"go,omitempty" doc:"The Go version it was built with."`
+	ABI      int    `json:"abi" doc:"The version of the border to modules."`
+}
+
+// Register mounts the door: /v1/..., /openapi.json, /openapi.yaml and the page
+// at /. The mux belongs behind a gate and gate.Mux.
+func Register(mux *http.ServeMux, cfg Config) error {
+	api := build(mux, cfg)
+	asJSON, asYAML, err := document(api)
+	if err != nil {
+		return err
+	}
+	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
+	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
+	return registerPage(mux)
+}
+
+// OpenAPI gives the API's description without serving it.
+func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
+	return document(build(http.NewServeMux(), Config{Version: v}))
+}
+
+func build(mux *http.ServeMux, cfg Config) huma.API {
+	api := humago.New(mux, settings(cfg.Version))
+	api.UseMiddleware(strict)
+	d := &door{cfg: cfg}
+	register(api, d)
+	tidy(api.OpenAPI())
+	return api
+}
+
+func static(contentType string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(body) // the client is gone: nothing to do
+	}
+}

@@ -1,0 +1,82 @@
+package turn
+
+import "testing"
+
+// TestAddressedInChat is a second table, written after the rule and without
+// regard to it: lines as they come in a chat.
+func TestAddressedInChat(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"ねえ、あやちゃんはどう思う？", "aya"},
+		{"あやさんに質問です", "aya"},
+		{"なつみに聞いて", "natsumi"},
+		{"なつみならどうする？", "natsumi"},
+		{"あやも来る？", "aya"},
+		{"あやかなつみ、どっち？", "aya natsumi"},
+		{"あやかな？", "aya"},
+		{"あやだよ", "aya"},
+		{"あやって誰？", "aya"},
+		{"京子でした", "kyoko"},
+		{"京子だけ残って", "kyoko"},
+		{"ねーねー京子", "kyoko"},
+		{"あのね、あや、聞いて", "aya"},
+		{"そうだよねあや", "aya"},
+		{"すごいねなつみちゃん", "natsumi"},
+		{"すごいよ京子さん", "kyoko"},
+		{"今日は京子が休み", "kyoko"},
+		{"私京子です", "kyoko"},
+		{"えっと…あや？", "aya"},
+		{"（あや）どう？", "aya"},
+		{"あや：京子に言って", "aya"},
+		{"京子＆あや、おいで", "aya kyoko"},
+		{"じゃあなつみ、次", "natsumi"},
+		{"じゃあ次はなつみの番", "natsumi"},
+		{"次、あや。", "aya"},
+		{"あやのばん", "aya"},
+		{"あやのことどう思う、京子？", "kyoko"},
+		{"京子様、ご機嫌よう", "kyoko"},
+		{"なつみっち！", "natsumi"},
+		{"はるか昔の話", ""},
+		{"京子（きょうこ）です", "kyoko"},
+		{"So Aya, tell me", "aya"},
+		{"Well, Aya, tell me", "aya"},
+		{"I wonder if Aya knows", "aya"},
+		{"How about you, Aya", "aya"},
+		{"And you Kyoko?", "kyoko"},
+		{"What about Kyoko?", "kyoko"},
+		{"Kyoko-senpai please", "kyoko"},
+		{"thank you kyoko", "kyoko"},
+		{"Aya!!! KYOKO!!!", "aya kyoko"},
+		{"Aya... are you there?", "aya"},
+		{"“Aya, come”", "aya"},
+		{"Aya (the cat) is here", "aya"},
+		{"＠あや: 京子は?", "aya"},
+		{"@aya-chan hi", "aya"},
+		{"みかさん、あやです", "mika"},
+		{"オリアヤ", ""},
+		{"ミアヤさん", ""},
+		{"美京子さん", ""},
+		{"こなつみかん", ""},
+		{"ニコニが歌う", "nikoni_bot"},
+		{"R, hi", ""},
+		{"Haruka Sato, hi", "haruka"},
+		{"しゃべってなつみ", "natsumi"},
+		{"どう思う京子？", "kyoko"},
+		{"あや\nどう？", "aya"},
+		{"あや！？", "aya"},
+		{"おーい、なつみー！", "natsumi"},
+		{"なつみ〜", "natsumi"},
+		{"なつみ～、あやの番だよ", "natsumi"},
+		{"お疲れ様、京子", "kyoko"},
+		{"京子、お願い！", "kyoko"},
+		{"ナツミカンが好き", ""},
+		// Known limits: a word before a name, a title, a name drawn out inside.
+		{"大なつみ", "natsumi"},
+		{"あやぴょん", ""},
+		{"アーヤ", ""},
+		{"はるかに高い", "haruka"},
+	} {
+		if got := addressed("guest", c.text); got != c.want {
+			t.Errorf("%q: got [%s], want [%s]", c.text, got, c.want)
+		}
+	}
+}
