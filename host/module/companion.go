@@ -1,0 +1,268 @@
+package module
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Limits says how patient a companion is. A zero field means its default.
+type Limits struct {
+	Grace       time.Duration // how long calls to a replaced generation may take to end; 5 s
+	Faults      int           // faults of one generation within FaultWindow that quarantine it; 3, negative: never
+	FaultWindow time.Duration // 60 s
+	CoolDown    time.Duration // how long a quarantine lasts; 5 min
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Grace = cmp.Or(l.Grace, 5*time.Second)
+	l.Faults = cmp.Or(l.Faults, 3)
+	l.FaultWindow = cmp.Or(l.FaultWindow, time.Minute)
+	l.CoolDown = cmp.Or(l.CoolDown, 5*time.Minute)
+	return l
+}
+
+// Companion is the place of one companion: it passes calls to the generation
+// that is current when they begin, and survives the change of generations. Its
+// life:
+//
+//  1. it begins with a first generation, so there is always one to call;
+//  2. a swap publishes the next generation; calls that begin later go there;
+//  3. calls that run stay with the generation they began with, which is closed
+//     when the last of them ends, or by force when Limits.Grace is over;
+//  4. a generation that faults too often is quarantined: calls are refused at
+//     once, until the cool-down ends or a new generation comes;
+//  5. when its file is gone, or its Folder stops, it ends for good. A file that
+//     comes back makes a new Companion, whose generations count on.
+//
+// All methods are safe for concurrent use.
+type Companion struct {
+	id     string
+	limits Limits
+	log    *slog.Logger
+
+	mu    sync.RWMutex
+	cur   *generation // never nil
+	ended string      // why there are no more calls; empty while there are
+}
+
+// NewCompanion makes a companion that no folder feeds, at generation 1, for a
+// behaviour that comes from elsewhere than a file, and for tests. It owns m.
+func NewCompanion(id, engine string, m Module, l Limits, log *slog.Logger) *Companion {
+	return newCompanion(id, l.withDefaults(), log, newGeneration(1, engine, m))
+}
+
+func newCompanion(id string, l Limits, log *slog.Logger, first *generation) *Companion {
+	return &Companion{id: id, limits: l, log: log.With("companion", id), cur: first}
+}
+
+// ID is the companion's id.
+func (c *Companion) ID() string { return c.id }
+
+// Describe gives what the current generation said of itself.
+func (c *Companion) Describe() abi.Description { return c.current().desc }
+
+// Generation is the number of the current generation, counted from 1.
+func (c *Companion) Generation() uint64 { return c.current().number }
+
+// Engine is the name of the engine that runs the current generation.
+func (c *Companion) Engine() string { return c.current().engine }
+
+func (c *Companion) current() *generation {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.cur
+}
+
+// Call asks the current generation one op; data is the "ok" part of its reply.
+//
+// # Errors
+//
+// Those of [Module.Call]. Besides, an *abi.Error with abi.CodeUnavailable says
+// that the companion has ended or is quarantined, or that its generation was
+// replaced and this call did not end within Limits.Grace. The last is the only
+// way a swap can end a call; asking again reaches the new generation. It is not
+// done here, because the old one may have had effects already.
+func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMessage, err error) {
+	g, err := c.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer g.release()
+	why, over := g.faults.refusal(time.Now())
+	if over {
+		c.log.Info("quarantine is over", "generation", g.number)
+	}
+	if why != "" {
+		return nil, abi.Errorf(abi.CodeUnavailable, "%s", why)
+	}
+	data, err = c.ask(ctx, g, req)
+	if err != nil {
+		return nil, c.judge(ctx, g, err)
+	}
+	return data, nil
+}
+
+// acquire takes a share of the current generation, which cannot be closed by a
+// swap before the share is released or the grace is over.
+func (c *Companion) acquire() (*generation, error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.ended != "" {
+		return nil, abi.Errorf(abi.CodeUnavailable, "%s: %s", c.id, c.ended)
+	}
+	c.cur.shares.Add(1)
+	return c.cur, nil
+}
+
+// ask calls the module. A panic is an engine's mistake about some guest; it
+// costs that call and not the daemon.
+func (c *Companion) ask(ctx context.Context, g *generation, req abi.Request) (data json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("engine panicked in a call", "engine", g.engine, "generation", g.number,
+				"op", req.Op, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			data, err = nil, &Fault{Kind: FaultTrap, Cause: fmt.Errorf("engine %s panicked: %v", g.engine, p)}
+		}
+	}()
+	return g.module.Call(ctx, req)
+}
+
+// judge counts a fault and gives the error the caller is to see.
+func (c *Companion) judge(ctx context.Context, g *generation, err error) error {
+	var fault *Fault
+	isFault := errors.As(err, &fault)
+	if g.forced.Load() && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
+		return abi.Errorf(abi.CodeUnavailable, "%s: generation %d was replaced and did not end within %v: %w", c.id, g.number, c.limits.Grace, err)
+	}
+	// A caller that gave up before the deadline says nothing about the guest.
+	if !isFault || errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	if g.faults.add(time.Now(), fault, c.limits) {
+		c.log.Warn("quarantined", "generation", g.number, "faults", c.limits.Faults,
+			"within", c.limits.FaultWindow, "for", c.limits.CoolDown, "error", firstLine(fault.Error()))
+	} else {
+		c.log.Warn("module fault", "generation", g.number, "kind", string(fault.Kind), "error", firstLine(fault.Error()))
+	}
+	return err
+}
+
+// swap publishes g and gives the generation it replaces, which the caller has
+// to retire. Once the companion has ended it refuses: ok is false and g stays
+// the caller's.
+func (c *Companion) swap(g *generation) (old *generation, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != "" {
+		return nil, false
+	}
+	old, c.cur = c.cur, g
+	return old, true
+}
+
+// end lets no call begin any more and gives the generation to retire, nil when
+// the companion had ended already.
+func (c *Companion) end(why string) *generation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != "" {
+		return nil
+	}
+	c.ended = why
+	return c.cur
+}
+
+// Close ends the companion, as its Folder does for one that has a file: no call
+// begins any more, running ones get Limits.Grace to end. Closing again does
+// nothing. The error is the module's.
+func (c *Companion) Close() error {
+	g := c.end("closed")
+	if g == nil {
+		return nil
+	}
+	_, err := g.retire(c.limits.Grace)
+	return err
+}
+
+// status fills in what the companion itself knows.
+func (c *Companion) status(now time.Time) Status {
+	g, err := c.acquire()
+	if err != nil {
+		g = c.current()
+	} else {
+		defer g.release()
+	}
+	s := Status{ID: c.id, Name: g.desc.Name, Engine: g.engine, Generation: g.number, State: StateReady, LoadedAt: g.loaded}
+	if err != nil {
+		s.State, s.Error = StateFailed, abi.AsError(err).Message
+		return s
+	}
+	s.MemoryBytes = g.module.Memory()
+	s.Faults = g.faults.count()
+	if why, until := g.faults.quarantine(now); why != "" {
+		s.State = StateQuarantined
+		s.Error = fmt.Sprintf("%s; until %s, or until the file is saved again", why, until.UTC().Format(time.RFC3339))
+	}
+	return s
+}
+
+// generation is one loaded version. Its shares are the companion's own and one
+// for each call that runs.
+type generation struct {
+	number uint64
+	engine string
+	module Module
+	desc   abi.Description
+	loaded time.Time
+
+	shares atomic.Int64
+	idle   chan struct{} // closed when the last share is back
+	forced atomic.Bool   // the grace is over: calls are ended by force
+	faults tally
+}
+
+func newGeneration(number uint64, engine string, m Module) *generation {
+	g := &generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC(), idle: make(chan struct{})}
+	g.shares.Store(1)
+	return g
+}
+
+func (g *generation) release() {
+	if g.shares.Add(-1) == 0 {
+		close(g.idle)
+	}
+}
+
+// retire gives the companion's own share back, waits up to grace until the last
+// call has ended, and closes the module, by force if need be. To be called
+// once, after the generation was swapped out. drained says that no force was
+// needed.
+func (g *generation) retire(grace time.Duration) (drained bool, err error) {
+	g.release()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-g.idle:
+	case <-timer.C:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	select {
+	case <-g.idle:
+		drained = true
+	default:
+		g.forced.Store(true)
+		cancel()
+	}
+	return drained, g.module.Close(ctx)
+}

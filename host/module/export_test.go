@@ -1,0 +1,92 @@
+package module
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// Swap publishes m as generation number; retire waits for the old one's end.
+func (c *Companion) Swap(number uint64, m Module) (retire func(grace time.Duration) (drained bool, err error)) {
+	old, ok := c.swap(newGeneration(number, "fake", m))
+	if !ok {
+		return nil
+	}
+	return old.retire
+}
+
+// Status is status.
+func (c *Companion) Status() Status { return c.status(time.Now()) }
+
+// Eyes is a lookout made of functions.
+type Eyes struct {
+	Names   chan string
+	OnWatch func(folder string) error // may be nil
+}
+
+func (e *Eyes) names() <-chan string { return e.Names }
+func (e *Eyes) forget(string)        {}
+func (e *Eyes) watch(folder string) error {
+	if e.OnWatch == nil {
+		return nil
+	}
+	return e.OnWatch(folder)
+}
+
+// RunWith is Run with a lookout of the test's own; nil is none.
+func (f *Folder) RunWith(ctx context.Context, eyes *Eyes) {
+	if eyes == nil {
+		f.run(ctx, nil)
+		return
+	}
+	f.run(ctx, eyes)
+}
+
+// ReadWhole and ErrMoving are theirs.
+func ReadWhole(name string, max int64) ([]byte, error) { return readWhole(name, max) }
+
+var ErrMoving = errMoving
+
+// ReadDisturbed is ReadWhole with something that happens before a byte is read.
+func ReadDisturbed(name string, disturb func()) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readStable(&disturbed{f, disturb}, name, 1<<20)
+}
+
+type disturbed struct {
+	*os.File
+	disturb func()
+}
+
+func (d *disturbed) Read(p []byte) (int, error) {
+	if d.disturb != nil {
+		d.disturb()
+		d.disturb = nil
+	}
+	return d.File.Read(p)
+}
+
+// Sources gives what finder finds, as "id: source source", sorted by id by the
+// caller, and what pick chooses.
+func Sources(dir string, engines []Engine, id, before string) (shown []string, chosen, trouble string) {
+	found, err := finder{dir: dir, engines: engines}.find(id, func(string) {})
+	if err != nil {
+		return nil, "", err.Error()
+	}
+	fd := found[id]
+	if fd == nil || len(fd.sources) == 0 {
+		return nil, "", ""
+	}
+	for _, s := range fd.sources {
+		shown = append(shown, s.show)
+	}
+	src, trouble := pick(id, fd.sources, before)
+	if src != nil {
+		chosen = src.show
+	}
+	return shown, chosen, trouble
+}

@@ -1,0 +1,199 @@
+package module
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// finder knows which files below a folder are companions. It reads names and
+// stats, never contents.
+type finder struct {
+	dir     string
+	engines []Engine
+}
+
+// source is a file that could be a companion.
+type source struct {
+	show   string // below the folder, with slashes
+	path   string // to open
+	engine Engine
+	info   fs.FileInfo // of the file itself, links followed; nil if err is set
+	err    error       // why it can never be read as it is
+}
+
+// finding is all there is of one id.
+type finding struct {
+	sources []source // those directly in the folder first, then by name
+	folders []string // paths of the id's own folders
+}
+
+// ignored says that makers' tools left this name behind, or will in a moment
+// rename it to the real one.
+func ignored(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") ||
+		strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, "-go-tmp-umask")
+}
+
+// engineOf gives the engine for a file name, the longest suffix first, and the
+// stem before the suffix; nil if none takes it.
+func (f finder) engineOf(name string) (e Engine, stem string) {
+	stem = name
+	for _, c := range f.engines {
+		s, ok := strings.CutSuffix(name, c.Suffix())
+		if ok && s != "" && len(s) < len(stem) {
+			e, stem = c, s
+		}
+	}
+	return e, stem
+}
+
+// idOf gives the id that an entry of the folder belongs to, if it is a
+// companion at all.
+func (f finder) idOf(name string) string {
+	_, stem := f.engineOf(name)
+	return norm.NFC.String(stem)
+}
+
+// find looks for the id only, or for all if it is empty. before is called with
+// each companion's own folder before it is listed, so that what a watch on it
+// misses is in the list. The error says that the folder cannot be listed, which
+// says nothing about what is in it.
+func (f finder) find(only string, before func(folder string)) (map[string]*finding, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*finding{}
+	for _, e := range entries {
+		id := f.idOf(e.Name())
+		if ignored(e.Name()) || only != "" && id != only {
+			continue
+		}
+		sources, folder := f.look(e.Name(), before)
+		if len(sources) == 0 && folder == "" {
+			continue
+		}
+		fd := found[id]
+		if fd == nil {
+			fd = &finding{}
+			found[id] = fd
+		}
+		fd.sources = append(fd.sources, sources...)
+		if folder != "" {
+			fd.folders = append(fd.folders, folder)
+		}
+	}
+	for _, fd := range found {
+		slices.SortFunc(fd.sources, func(a, b source) int {
+			if d := strings.Count(a.show, "/") - strings.Count(b.show, "/"); d != 0 {
+				return d
+			}
+			return strings.Compare(a.show, b.show)
+		})
+	}
+	return found, nil
+}
+
+// look gives what one entry of the folder holds: itself, or what is in it.
+func (f finder) look(name string, before func(string)) (sources []source, folder string) {
+	p := filepath.Join(f.dir, name)
+	info, err := os.Stat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "" // just removed, or a link that leads nowhere
+	}
+	if engine, _ := f.engineOf(name); engine != nil {
+		return []source{newSource(name, p, engine, info, err)}, ""
+	}
+	if err != nil || !info.IsDir() {
+		return nil, ""
+	}
+	before(p)
+	return f.inside(name, p), p
+}
+
+// inside gives the candidates in a companion's own folder. One that is named
+// as the folder is wins over the others.
+func (f finder) inside(name, folder string) []source {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []source{{show: name, path: folder, err: err}}
+	}
+	var named, other []source
+	for _, e := range entries {
+		engine, stem := f.engineOf(e.Name())
+		if engine == nil || ignored(e.Name()) {
+			continue
+		}
+		p := filepath.Join(folder, e.Name())
+		info, err := os.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		s := newSource(path.Join(name, e.Name()), p, engine, info, err)
+		if norm.NFC.String(stem) == norm.NFC.String(name) {
+			named = append(named, s)
+		} else {
+			other = append(other, s)
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return other
+}
+
+func newSource(show, p string, e Engine, info fs.FileInfo, err error) source {
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("is not a regular file but %s", info.Mode())
+	}
+	return source{show: show, path: p, engine: e, info: info, err: err}
+}
+
+// pick chooses among the sources of an id. The one chosen before stays as long
+// as it is there. trouble names the others, or says why none can be chosen.
+func pick(id string, sources []source, before string) (chosen *source, trouble string) {
+	if len(sources) == 1 {
+		return &sources[0], ""
+	}
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		names[i] = s.show
+		if s.show == before {
+			chosen = &sources[i]
+		}
+	}
+	if chosen == nil && !strings.Contains(sources[0].show, "/") {
+		chosen = &sources[0]
+	}
+	trouble = fmt.Sprintf("%d files for one companion %s: %s; keep one", len(names), id, strings.Join(names, " and "))
+	if chosen != nil {
+		return chosen, fmt.Sprintf("%s (%s counts)", trouble, chosen.show)
+	}
+	return nil, trouble
+}
+
+// sameSources says that nothing changed as far as stats can tell.
+func sameSources(a, b []source) bool {
+	return slices.EqualFunc(a, b, func(x, y source) bool {
+		return x.show == y.show && (x.err == nil) == (y.err == nil) && sameFile(x.info, y.info)
+	})
+}
+
+// sameFile says that size, time, mode and identity are equal.
+func sameFile(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
+}

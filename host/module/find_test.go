@@ -1,0 +1,127 @@
+package module_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
+)
+
+func TestFind(t *testing.T) {
+	engines := []module.Engine{&moduletest.Engine{Ext: ".js"}, &moduletest.Engine{Ext: ".sim.js"}, &moduletest.Engine{Ext: ".wasm"}}
+	tests := []struct {
+		name, files, id, before string
+		shown, chosen, trouble  string
+	}{
+		{"a file", "aya.wasm", "aya", "", "aya.wasm", "aya.wasm", ""},
+		{"other files", "aya.md aya.WASM aya README", "aya", "", "", "", ""},
+		{"case as it is", "Aya.wasm", "aya", "", "", "", ""},
+		{"the longest suffix", "aya.sim.js", "aya", "", "aya.sim.js", "aya.sim.js", ""},
+		{"a suffix alone", ".wasm .js/a.js", "", "", "", "", ""},
+		{"left by tools", ".aya.wasm aya.wasm~ aya.wasm.tmp aya.wasm-go-tmp-umask aya.wasm.swp", "aya", "", "", "", ""},
+		{"a folder", "aya/aya.wasm aya/card.md", "aya", "", "aya/aya.wasm", "aya/aya.wasm", ""},
+		{"a folder with one other name", "aya/main.js", "aya", "", "aya/main.js", "aya/main.js", ""},
+		{"the folder's name wins", "aya/main.js aya/aya.wasm aya/x.wasm", "aya", "", "aya/aya.wasm", "aya/aya.wasm", ""},
+		{"a dot in a name", "aya.v2.js", "aya.v2", "", "aya.v2.js", "aya.v2.js", ""},
+		{"nothing in the folder", "aya/README aya/deep/aya.js", "aya", "", "", "", ""},
+		{"hidden in the folder", "aya/.aya.js aya/aya.js~", "aya", "", "", "", ""},
+		{"nothing says which", "aya/a.js aya/b.wasm", "aya", "", "aya/a.js aya/b.wasm", "", "2 files for one companion aya: aya/a.js and aya/b.wasm; keep one"},
+		{"nothing says which name", "aya/aya.js aya/aya.wasm", "aya", "", "aya/aya.js aya/aya.wasm", "", "aya/aya.js and aya/aya.wasm"},
+		{"one was first", "aya/a.js aya/b.wasm", "aya", "aya/b.wasm", "aya/a.js aya/b.wasm", "aya/b.wasm", "(aya/b.wasm counts)"},
+		{"file and folder", "aya/aya.wasm aya.wasm", "aya", "", "aya.wasm aya/aya.wasm", "aya.wasm", "aya.wasm and aya/aya.wasm; keep one (aya.wasm counts)"},
+		{"the folder was first", "aya/aya.wasm aya.wasm", "aya", "aya/aya.wasm", "aya.wasm aya/aya.wasm", "aya/aya.wasm", "(aya/aya.wasm counts)"},
+		{"two kinds", "aya.wasm aya.js", "aya", "", "aya.js aya.wasm", "aya.js", "aya.js and aya.wasm"},
+		{"NFD on disk", "か\u3099.js", "が", "", "か\u3099.js", "か\u3099.js", ""},
+		{"NFD in a folder's file", "が/か\u3099.js が/x.js", "が", "", "が/か\u3099.js", "が/か\u3099.js", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for f := range strings.FieldsSeq(tt.files) {
+				write(t, filepath.Join(dir, f), "x")
+			}
+			shown, chosen, trouble := module.Sources(dir, engines, tt.id, tt.before)
+			if got := strings.Join(shown, " "); got != tt.shown || chosen != tt.chosen {
+				t.Errorf("finds %q and takes %q, want %q and %q", got, chosen, tt.shown, tt.chosen)
+			}
+			if (trouble == "") != (tt.trouble == "") || !strings.Contains(trouble, tt.trouble) {
+				t.Errorf("trouble %q, want %q", trouble, tt.trouble)
+			}
+		})
+	}
+}
+
+func TestFindFollowsLinks(t *testing.T) {
+	engines := []module.Engine{&moduletest.Engine{Ext: ".js"}}
+	dir, other := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(other, "a.js"), "x")
+	for to, name := range map[string]string{filepath.Join(other, "a.js"): "aya.js", other: "kyoko", filepath.Join(other, "none"): "gone.js"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]string{"aya": "aya.js", "kyoko": "kyoko/a.js", "gone": ""} {
+		if _, chosen, trouble := module.Sources(dir, engines, id, ""); chosen != want || trouble != "" {
+			t.Errorf("%s: %q, %q, want %q", id, chosen, trouble, want)
+		}
+	}
+}
+
+func TestReadWhole(t *testing.T) {
+	dir := t.TempDir()
+	p := filepath.Join(dir, "aya.js")
+	if _, err := module.ReadWhole(p, 10); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	write(t, p, "")
+	if _, err := module.ReadWhole(p, 10); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("empty: %v", err)
+	}
+	write(t, p, "0123456789")
+	if data, err := module.ReadWhole(p, 10); err != nil || string(data) != "0123456789" {
+		t.Errorf("whole: %q, %v", data, err)
+	}
+	if _, err := module.ReadWhole(p, 9); abi.CodeOf(err) != abi.CodeTooLarge || !strings.Contains(err.Error(), "10 bytes, at most 9") {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+// Whatever happens meanwhile, what is read is a whole version or nothing.
+func TestReadWholeBesideAWriter(t *testing.T) {
+	const old = "0123456789"
+	for name, disturb := range map[string]func(t *testing.T, p string){
+		"longer":  func(t *testing.T, p string) { write(t, p, old+"x") },
+		"shorter": func(t *testing.T, p string) { write(t, p, old[1:]) },
+		"emptied": func(t *testing.T, p string) { must(t, os.Truncate(p, 0)) },
+		"same length": func(t *testing.T, p string) {
+			write(t, p, "9876543210")
+			must(t, os.Chtimes(p, time.Now(), time.Now().Add(time.Second)))
+		},
+		"another file": func(t *testing.T, p string) {
+			info, err := os.Stat(p)
+			must(t, err)
+			write(t, p+".tmp", "9876543210")
+			must(t, os.Chtimes(p+".tmp", time.Now(), info.ModTime()))
+			rename(t, p+".tmp", p)
+		},
+		"removed": remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := filepath.Join(t.TempDir(), "aya.js")
+			write(t, p, old)
+			if data, err := module.ReadDisturbed(p, func() { disturb(t, p) }); !errors.Is(err, module.ErrMoving) {
+				t.Errorf("reads %q, %v", data, err)
+			}
+			write(t, p, old)
+			if data, err := module.ReadDisturbed(p, func() {}); err != nil || string(data) != old {
+				t.Errorf("undisturbed: %q, %v", data, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package module
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// FolderConfig says which folder is watched and how. Dir and Engines are
+// required; any other zero field means its default.
+type FolderConfig struct {
+	Dir     string   // need not exist yet
+	Engines []Engine // each with its own suffix
+
+	Debounce    time.Duration // how long a file must be left alone before it is read; 250 ms
+	Rescan      time.Duration // how often everything is looked at, for changes nobody told of; 10 s
+	Gone        time.Duration // how long a file must be gone before its companion leaves; 1 s
+	LoadTimeout time.Duration // for one file; 30 s
+	MaxFile     int64         // bytes of one file; 32 MiB
+	Limits
+
+	Log *slog.Logger // nil discards
+
+	// Changed is told of every change, one after the other, beside the watching
+	// and loading: a slow receiver learns late but slows nothing. It must
+	// return before Run can, and must not wait for Ready. After Run's ctx has
+	// ended it is told nothing more, so that a stop of the daemon is not taken
+	// for companions that leave.
+	Changed func(Change)
+}
+
+func (c FolderConfig) withDefaults() (FolderConfig, error) {
+	if c.Dir == "" {
+		return c, errors.New("module folder: Dir is empty")
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return c, fmt.Errorf("module folder %s: %w", c.Dir, err)
+	}
+	c.Dir = dir
+	if len(c.Engines) == 0 {
+		return c, fmt.Errorf("module folder %s: no engines", dir)
+	}
+	seen := map[string]string{}
+	for _, e := range c.Engines {
+		s := e.Suffix()
+		if len(s) < 2 || s[0] != '.' {
+			return c, fmt.Errorf("module folder %s: engine %s has the suffix %q, which must be a dot and more", dir, e.Name(), s)
+		}
+		if other, dup := seen[s]; dup {
+			return c, fmt.Errorf("module folder %s: engines %s and %s both take %s", dir, other, e.Name(), s)
+		}
+		seen[s] = e.Name()
+	}
+	c.Engines = slices.Clone(c.Engines)
+	c.Debounce = cmp.Or(c.Debounce, 250*time.Millisecond)
+	c.Rescan = cmp.Or(c.Rescan, 10*time.Second)
+	c.Gone = cmp.Or(c.Gone, time.Second)
+	c.LoadTimeout = cmp.Or(c.LoadTimeout, 30*time.Second)
+	c.MaxFile = cmp.Or(c.MaxFile, 32<<20)
+	c.Limits = c.Limits.withDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// Folder keeps the companions of one folder loaded. A companion is a file
+// DIR/NAME.suffix, or a folder DIR/NAME/ with one file that has an engine's
+// suffix; NAME.suffix wins if there are several. The id is NAME in Unicode NFC,
+// with its case as it is, and must pass [abi.CheckName].
+//
+// Its promises:
+//
+//   - a file is read when it was left alone for Debounce, and loaded only if it
+//     stayed as it was while it was read;
+//   - one save makes one generation; one that changes no byte makes none, except
+//     that it ends a quarantine;
+//   - a file that is refused changes nothing but the log and its Status; the
+//     same bytes are not tried twice, unless another save came between;
+//   - a save during the load of an older one supersedes it;
+//   - while the folder itself is away, what is loaded serves on. What is not in
+//     it when it comes back leaves.
+type Folder struct {
+	cfg    FolderConfig
+	finder finder
+	ready  chan struct{}
+	begun  atomic.Bool
+
+	mu      sync.Mutex
+	views   map[string]view
+	trouble string // with the folder itself
+}
+
+// view is what the outside may see of a seat.
+type view struct {
+	companion *Companion // nil before the first generation
+	status    Status     // ID, File, Error; all of it while companion is nil
+}
+
+// NewFolder checks the config. It touches no file and starts nothing.
+func NewFolder(cfg FolderConfig) (*Folder, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{
+		cfg:    cfg,
+		finder: finder{dir: cfg.Dir, engines: cfg.Engines},
+		ready:  make(chan struct{}),
+		views:  map[string]view{},
+	}, nil
+}
+
+// Run watches and loads until ctx ends, then ends every companion: calls that
+// run get Grace. When it returns, its goroutines are gone and all modules are
+// closed; an engine that ignores the end of Load's ctx holds it up. The error
+// says that Run was called before; a folder that cannot be watched or read is
+// no error but a matter for the log, and is tried again.
+func (f *Folder) Run(ctx context.Context) error {
+	if !f.begun.CompareAndSwap(false, true) {
+		return fmt.Errorf("module folder %s: Run was called twice", f.cfg.Dir)
+	}
+	w, err := newWatcher(f.cfg.Dir, f.cfg.Log)
+	if err != nil {
+		f.cfg.Log.Warn("cannot watch files; saves are found by rescans only", "every", f.cfg.Rescan, "error", err)
+		f.run(ctx, nil)
+		return nil
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { w.run(ctx) })
+	f.run(ctx, w)
+	wg.Wait()
+	return nil
+}
+
+// run is Run with eyes that may be nil.
+func (f *Folder) run(ctx context.Context, eyes lookout) {
+	t := newTeller()
+	var wg sync.WaitGroup
+	wg.Go(func() { t.run(ctx) })
+	newKeeper(f, eyes, t).run(ctx)
+	wg.Wait()
+}
+
+// Ready is closed when everything that was in the folder at the start has been
+// loaded or refused, and Changed has been told of it. A folder that does not
+// exist yet has nothing in it.
+func (f *Folder) Ready() <-chan struct{} { return f.ready }
+
+// Status gives all companions there are files for, sorted by id.
+func (f *Folder) Status() []Status {
+	f.mu.Lock()
+	trouble := f.trouble
+	views := make([]view, 0, len(f.views))
+	for _, v := range f.views {
+		views = append(views, v)
+	}
+	f.mu.Unlock()
+	now := time.Now()
+	all := make([]Status, 0, len(views))
+	for _, v := range views {
+		s := v.status
+		if v.companion != nil {
+			s = v.companion.status(now)
+			s.File = v.status.File
+			s.Error = sentence(s.Error, v.status.Error)
+		}
+		s.Error = sentence(s.Error, trouble)
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Companion gives the companion with this id; ok is false while none of its
+// files ever loaded.
+func (f *Folder) Companion(id string) (c *Companion, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c = f.views[id].companion
+	return c, c != nil
+}
+
+// Companions gives all companions that can be called, sorted by id.
+func (f *Folder) Companions() []*Companion {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]*Companion, 0, len(f.views))
+	for _, v := range f.views {
+		if v.companion != nil {
+			all = append(all, v.companion)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Companion) int { return strings.Compare(a.id, b.id) })
+	return all
+}
+
+// show publishes what became of a seat; hide takes it away.
+func (f *Folder) show(s *seat) {
+	v := view{companion: s.companion, status: s.status()}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.views[s.id] = v
+}
+
+func (f *Folder) hide(s *seat) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.views, s.id)
+}
+
+// setTrouble notes what is wrong with the folder itself and says whether that
+// is news.
+func (f *Folder) setTrouble(why string) (changed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	changed = f.trouble != why
+	f.trouble = why
+	return changed
+}

@@ -1,0 +1,473 @@
+package module_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
+)
+
+func TestQuietBeforeALoad(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.begin()
+		for i := range 20 { // a slow copy
+			write(t, r.path("aya.fake"), saying("whole")[:10+i])
+			r.event("aya.fake")
+			r.pass(200 * time.Millisecond)
+		}
+		r.save("aya.fake", saying("whole"))
+		r.pass(249 * time.Millisecond)
+		if n := len(r.engine.Loads()); n != 0 {
+			t.Errorf("%d loads before it was quiet", n)
+		}
+		r.pass(time.Millisecond)
+		if n := len(r.engine.Loads()); n != 1 {
+			t.Errorf("%d loads when it was quiet", n)
+		}
+		mustVote(t, r.companion("aya"), "whole")
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+		s := statusOf(r.folder, "aya")
+		if s.Name != "Aya whole" || s.Engine != "fake" || s.File != "aya.fake" || s.MemoryBytes == 0 || s.LoadedAt.IsZero() {
+			t.Errorf("status %+v", s)
+		}
+		r.checkTold("joined aya")
+	})
+}
+
+func TestReloadAndNoReload(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.begin()
+		r.save("kyoko/kyoko.fake", saying("k"))
+		r.pass(time.Second)
+		aya := r.companion("aya")
+		var n int
+		r.loads(&n)
+		r.save("aya.fake", saying("one")) // not a byte changed
+		r.event("kyoko/notes.txt")
+		r.event("README.md")
+		r.event("")
+		r.settle()
+		r.touch("aya.fake", time.Now().Add(-time.Hour))
+		r.pass(time.Minute)
+		if got := r.loads(&n); got != "" {
+			t.Errorf("loaded %s", got)
+		}
+		r.save("aya.fake", saying("two"))
+		r.save("kyoko/kyoko.fake", saying("kk"))
+		r.settle()
+		if c := r.companion("aya"); c != aya || c.Generation() != 2 {
+			t.Errorf("generation %d, same %v", c.Generation(), c == aya)
+		}
+		mustVote(t, aya, "two")
+		mustVote(t, r.companion("kyoko"), "kk")
+		r.checkTold("joined aya, joined kyoko, replaced aya, replaced kyoko")
+		if all := r.folder.Companions(); len(all) != 2 || all[0].ID() != "aya" || all[1].ID() != "kyoko" {
+			t.Errorf("companions %v", all)
+		}
+		if st := r.folder.Status(); len(st) != 2 {
+			t.Errorf("status %+v", st)
+		}
+		if f := r.engine.Loads()[n]; f.ID != "aya" || f.Path != "aya.fake" || f.Generation != 2 {
+			t.Errorf("the engine was given %+v", f)
+		}
+	})
+}
+
+func TestABadSaveChangesNothing(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), "{broken")
+		r.begin()
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "aya.fake: not a script")
+		if _, ok := r.folder.Companion("aya"); ok || len(r.folder.Companions()) != 0 {
+			t.Error("a companion without a generation")
+		}
+		r.save("aya.fake", "")
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "aya.fake: is empty")
+		r.save("aya.fake", saying("one"))
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+
+		var n int
+		r.loads(&n)
+		for _, bad := range []string{saying("two")[:20], "", "{}"} {
+			r.save("aya.fake", bad)
+			r.settle()
+			checkStatus(t, r.folder, "aya", module.StateReady, 1, "aya.fake: ")
+			mustVote(t, r.companion("aya"), "one")
+			r.loads(&n)
+			r.save("aya.fake", bad) // again, and rescans, and a touch
+			r.touch("aya.fake", time.Now().Add(-time.Hour))
+			r.pass(time.Minute)
+			if got := r.loads(&n); got != "" {
+				t.Errorf("refused and loaded again: %s", got)
+			}
+		}
+		r.save("aya.fake", saying("one")) // back to what serves
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+		if got := r.loads(&n); got != "" {
+			t.Errorf("loaded what serves: %s", got)
+		}
+		r.checkTold("joined aya")
+		if got := r.book.count("file refused"); got != 5 {
+			t.Errorf("%d refusals in the log", got)
+		}
+	})
+}
+
+func TestEnginesThatFail(t *testing.T) {
+	fails := map[string]func(context.Context) (module.Module, error){
+		"it panicked":            func(context.Context) (module.Module, error) { panic("it panicked") },
+		"gave no module":         func(context.Context) (module.Module, error) { return nil, nil },
+		"plain words":            func(context.Context) (module.Module, error) { return nil, errors.New("plain words") },
+		"did not load within 3s": func(ctx context.Context) (module.Module, error) { <-ctx.Done(); return nil, ctx.Err() },
+	}
+	setUp := func(r *rig, c *module.FolderConfig) {
+		c.LoadTimeout = 3 * time.Second
+		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+			if fail := fails[string(f.Data)]; fail != nil {
+				return fail(ctx)
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}
+	bubble(t, setUp, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.begin()
+		for why := range fails {
+			r.save("aya.fake", why)
+			r.pass(4 * time.Second)
+			checkStatus(t, r.folder, "aya", module.StateReady, 1, "aya.fake: ")
+			checkStatus(t, r.folder, "aya", module.StateReady, 1, why)
+			mustVote(t, r.companion("aya"), "one")
+		}
+		var n int
+		r.pass(time.Minute)
+		r.loads(&n)
+		r.pass(time.Hour)
+		if got := r.loads(&n); got != "" {
+			t.Errorf("rescans load again and again: %s", got)
+		}
+	})
+}
+
+func TestRemovalAndReturn(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		write(t, r.path("bad.fake"), "{")
+		r.begin()
+		aya := r.companion("aya")
+		r.remove("aya.fake")
+		r.pass(time.Second)
+		mustVote(t, aya, "one") // not yet
+		r.save("aya.fake", saying("one"))
+		r.pass(time.Minute)
+		mustVote(t, aya, "one") // it was back in time
+		r.checkTold("joined aya")
+
+		r.remove("aya.fake")
+		r.remove("bad.fake")
+		r.pass(1249 * time.Millisecond)
+		mustVote(t, aya, "one")
+		r.pass(2 * time.Millisecond)
+		if _, err := vote(aya); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "has left") {
+			t.Errorf("vote gives %v", err)
+		}
+		if st := r.folder.Status(); len(st) != 0 {
+			t.Errorf("status %+v", st)
+		}
+		r.save("aya.fake", saying("one")) // the same bytes are a new life
+		r.settle()
+		again := r.companion("aya")
+		if again == aya || again.Generation() != 2 {
+			t.Errorf("generation %d, same %v", again.Generation(), again == aya)
+		}
+		mustVote(t, again, "one")
+		r.checkTold("joined aya, left aya, joined aya")
+	})
+}
+
+// A file that comes back at the last moment is waited for like any other.
+func TestReturnAtTheLastMoment(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		bubble(t, nil, func(t *testing.T, r *rig) {
+			write(t, r.path("aya.fake"), saying("one"))
+			r.begin()
+			r.remove("aya.fake")
+			r.pass(1150 * time.Millisecond)
+			write(t, r.path("aya.fake"), saying("two")[:20])
+			if told {
+				r.event("aya.fake")
+			}
+			r.pass(200 * time.Millisecond) // it would leave now
+			write(t, r.path("aya.fake"), saying("two"))
+			if told {
+				r.event("aya.fake")
+			}
+			r.pass(time.Second)
+			mustVote(t, r.companion("aya"), "two")
+			r.checkTold("joined aya, replaced aya")
+			if n := len(r.engine.Loads()); n != 2 {
+				t.Errorf("told %v: %d loads", told, n)
+			}
+		})
+	}
+}
+
+// slowly makes loads of some contents wait for their ctx, or for let.
+func slowly(let chan struct{}, stubborn bool) func(*rig, *module.FolderConfig) {
+	return func(r *rig, _ *module.FolderConfig) {
+		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+			if strings.Contains(string(f.Data), "slow") {
+				if stubborn {
+					<-let
+				} else {
+					select {
+					case <-let:
+					case <-ctx.Done():
+						return nil, ctx.Err()
+					}
+				}
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}
+}
+
+func TestANewerSaveSupersedes(t *testing.T) {
+	for _, stubborn := range []bool{false, true} {
+		var let chan struct{}
+		bubble(t, func(r *rig, c *module.FolderConfig) {
+			let = make(chan struct{})
+			slowly(let, stubborn)(r, c)
+		}, func(t *testing.T, r *rig) {
+			write(t, r.path("aya.fake"), saying("one"))
+			r.begin()
+			r.save("aya.fake", saying("slow two"))
+			r.settle()
+			r.event("aya.fake") // nothing new about it
+			r.settle()
+			if n := len(r.engine.Loads()); n != 2 {
+				t.Fatalf("%d loads", n)
+			}
+			r.save("aya.fake", saying("three"))
+			r.settle()
+			if stubborn {
+				mustVote(t, r.companion("aya"), "one")
+				close(let)
+				synctest.Wait()
+			}
+			mustVote(t, r.companion("aya"), "three")
+			checkStatus(t, r.folder, "aya", module.StateReady, 2, "")
+			r.checkTold("joined aya, replaced aya")
+			if n := len(r.engine.Loads()); n != 3 {
+				t.Errorf("%d loads", n)
+			}
+		})
+	}
+}
+
+func TestASlowLoadDelaysNoOtherNews(t *testing.T) {
+	var let chan struct{}
+	bubble(t, func(r *rig, c *module.FolderConfig) {
+		let = make(chan struct{})
+		c.LoadTimeout = time.Hour
+		slowly(let, true)(r, c)
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("kyoko.fake"), saying("k"))
+		write(t, r.path("saki.fake"), saying("s"))
+		r.begin()
+		r.save("aya.fake", saying("slow"))
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateLoading, 0, "")
+		r.remove("kyoko.fake")
+		r.save("saki.fake", saying("s2"))
+		r.pass(2 * time.Second)
+		if got := r.told.String(); !strings.HasSuffix(got, "left kyoko") || strings.Contains(got, "replaced") {
+			t.Errorf("told: %s", got) // saki's load waits its turn
+		}
+		r.pass(time.Minute)
+		mustVote(t, r.companion("saki"), "s")
+		close(let)
+		synctest.Wait()
+		mustVote(t, r.companion("aya"), "slow")
+		mustVote(t, r.companion("saki"), "s2")
+		if n := len(r.engine.Loads()); n != 4 {
+			t.Errorf("%d loads", n)
+		}
+	})
+}
+
+func TestLeavingWhileLoading(t *testing.T) {
+	var let chan struct{}
+	bubble(t, func(r *rig, c *module.FolderConfig) {
+		let = make(chan struct{})
+		slowly(let, true)(r, c)
+	}, func(t *testing.T, r *rig) {
+		r.begin()
+		r.save("aya.fake", saying("slow"))
+		r.settle()
+		r.remove("aya.fake")
+		r.pass(2 * time.Second)
+		if st := r.folder.Status(); len(st) != 0 {
+			t.Errorf("status %+v", st)
+		}
+		r.save("aya.fake", saying("quick"))
+		r.settle()
+		close(let)
+		synctest.Wait()
+		mustVote(t, r.companion("aya"), "quick")
+		r.checkTold("joined aya")
+	})
+}
+
+func TestStartLoadsAFewAtATime(t *testing.T) {
+	var let chan struct{}
+	bubble(t, func(r *rig, c *module.FolderConfig) {
+		let = make(chan struct{})
+		c.LoadTimeout = time.Hour
+		slowly(let, true)(r, c)
+	}, func(t *testing.T, r *rig) {
+		ids := []string{"a", "b", "c", "d", "e", "f"}
+		for _, id := range ids {
+			write(t, r.path(id+".fake"), saying("slow"))
+		}
+		write(t, r.path("z.fake"), "{")
+		go func() {
+			time.Sleep(time.Minute)
+			select {
+			case <-r.folder.Ready():
+				t.Error("ready before everything is loaded")
+			default:
+			}
+			if st := r.folder.Status(); len(st) != 7 || slices.ContainsFunc(st, func(s module.Status) bool { return s.State != module.StateLoading }) {
+				t.Errorf("status %+v", st)
+			}
+			close(let)
+		}()
+		r.begin()
+		if got := len(r.folder.Companions()); got != len(ids) {
+			t.Errorf("%d companions when ready", got)
+		}
+		if got := strings.Count(r.told.String(), "joined"); got != len(ids) {
+			t.Errorf("told when ready: %s", &r.told)
+		}
+		checkStatus(t, r.folder, "z", module.StateFailed, 0, "not a script")
+	})
+}
+
+func TestAFileBeingWrittenAtStart(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one")[:20])
+		r.touch("aya.fake", time.Now().Add(-100*time.Millisecond))
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			r.save("aya.fake", saying("one"))
+		}()
+		r.begin()
+		mustVote(t, r.companion("aya"), "one")
+		if n := len(r.engine.Loads()); n != 1 {
+			t.Errorf("%d loads", n)
+		}
+	})
+}
+
+func TestReadyDoesNotWaitForAnEndlessWriter(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("one"))
+		r.touch("aya.fake", time.Now())
+		go func() {
+			for range 100 {
+				r.save("aya.fake", saying("one"))
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+		r.begin()
+		r.pass(time.Minute)
+		mustVote(t, r.companion("aya"), "one")
+	})
+}
+
+func TestSaveEndsAQuarantine(t *testing.T) {
+	bubble(t, func(r *rig, c *module.FolderConfig) {
+		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+			return held("x", nil), nil // every call times out
+		}
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), "x")
+		r.begin()
+		c := r.companion("aya")
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, _ = c.Call(ctx, abi.Request{})
+			cancel()
+		}
+		checkStatus(t, r.folder, "aya", module.StateQuarantined, 1, "quarantined: 3 faults in 60s, last: module fault: timeout")
+		r.event("aya.fake") // no save
+		r.pass(time.Minute)
+		checkStatus(t, r.folder, "aya", module.StateQuarantined, 1, "quarantined")
+		r.save("aya.fake", "x") // a save, of the same bytes
+		r.touch("aya.fake", time.Now().Add(time.Hour))
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateReady, 2, "")
+		r.checkTold("joined aya, replaced aya")
+	})
+}
+
+func TestASlowReceiverSlowsNothing(t *testing.T) {
+	var let chan struct{}
+	bubble(t, func(r *rig, c *module.FolderConfig) {
+		let = make(chan struct{})
+		c.Changed = func(ch module.Change) {
+			r.told.changed(ch)
+			if ch.Kind == module.Replaced {
+				<-let
+			}
+		}
+	}, func(t *testing.T, r *rig) {
+		write(t, r.path("aya.fake"), saying("0"))
+		r.begin()
+		for _, v := range []string{"1", "2", "3"} {
+			r.save("aya.fake", saying(v))
+			r.settle()
+			mustVote(t, r.companion("aya"), v)
+		}
+		r.checkTold("joined aya, replaced aya")
+		r.remove("aya.fake")
+		r.pass(2 * time.Second)
+		close(let)
+		synctest.Wait()
+		r.checkTold("joined aya, replaced aya, replaced aya, replaced aya, left aya")
+	})
+}
+
+func TestNewFolderChecksItsConfig(t *testing.T) {
+	js := &moduletest.Engine{Ext: ".js"}
+	for want, cfg := range map[string]module.FolderConfig{
+		"Dir is empty": {Engines: []module.Engine{js}},
+		"no engines":   {Dir: "x"},
+		"both take":    {Dir: "x", Engines: []module.Engine{js, &moduletest.Engine{Ext: ".js", Kind: "other"}}},
+		"a dot":        {Dir: "x", Engines: []module.Engine{&moduletest.Engine{Ext: "js"}}},
+	} {
+		if _, err := module.NewFolder(cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	dir := t.TempDir() + "/none"
+	if _, err := module.NewFolder(module.FolderConfig{Dir: dir, Engines: []module.Engine{js}}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("NewFolder made the folder")
+	}
+}

@@ -1,0 +1,201 @@
+// Package moduletest helps to test what has to do with modules: a suite that
+// every engine passes, and an engine without a guest for tests of what stands
+// on modules. It never belongs in the daemon itself.
+package moduletest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Module is a module made of functions. It keeps the promises of
+// [module.Module]: Close waits for calls, then ends them by force, and after it
+// there are none. The zero value answers every op with null.
+type Module struct {
+	Desc   abi.Description
+	OnCall func(ctx context.Context, req abi.Request) (json.RawMessage, error) // its ctx ends with a Close by force
+	Bytes  int64
+
+	mu     sync.Mutex
+	calls  sync.WaitGroup
+	force  map[int]context.CancelCauseFunc // of the calls that run
+	next   int
+	closed bool
+	late   atomic.Int64
+	engine *Engine
+}
+
+// Describe gives Desc.
+func (m *Module) Describe() abi.Description { return m.Desc }
+
+// Memory gives Bytes.
+func (m *Module) Memory() int64 { return m.Bytes }
+
+// Call runs OnCall.
+func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		m.late.Add(1)
+		return nil, abi.Errorf(abi.CodeUnavailable, "module is closed")
+	}
+	m.calls.Add(1)
+	if m.force == nil {
+		m.force = map[int]context.CancelCauseFunc{}
+	}
+	n := m.next
+	m.next++
+	m.force[n] = cancel
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		delete(m.force, n)
+		m.mu.Unlock()
+		m.calls.Done()
+	}()
+	if m.OnCall == nil {
+		return json.RawMessage("null"), nil
+	}
+	return m.OnCall(ctx, req)
+}
+
+// Close ends the module. OnCall has to heed its ctx for the force to work.
+func (m *Module) Close(ctx context.Context) error {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return abi.Errorf(abi.CodeInternal, "module closed twice")
+	}
+	m.closed = true
+	m.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { m.calls.Wait(); close(idle) }()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		m.mu.Lock()
+		for _, cancel := range m.force {
+			cancel(abi.Errorf(abi.CodeUnavailable, "closed by force"))
+		}
+		m.mu.Unlock()
+		<-idle
+	}
+	if m.engine != nil {
+		m.engine.closed.Add(1)
+	}
+	return nil
+}
+
+// Closed says whether Close was called.
+func (m *Module) Closed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
+}
+
+// Late gives how many calls came after Close; a companion makes none.
+func (m *Module) Late() int { return int(m.late.Load()) }
+
+// Engine is an engine without a guest. Its zero value takes ".fake" files that
+// hold a [Script].
+type Engine struct {
+	Ext    string                                                          // ".fake" if empty
+	Kind   string                                                          // its name, "fake" if empty
+	OnLoad func(ctx context.Context, f module.File) (module.Module, error) // reads a Script if nil
+
+	mu             sync.Mutex
+	loads          []module.File
+	opened, closed atomic.Int64
+}
+
+// Name gives Kind.
+func (e *Engine) Name() string {
+	if e.Kind == "" {
+		return "fake"
+	}
+	return e.Kind
+}
+
+// Suffix gives Ext.
+func (e *Engine) Suffix() string {
+	if e.Ext == "" {
+		return ".fake"
+	}
+	return e.Ext
+}
+
+// Load runs OnLoad, or makes a module of a Script.
+func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error) {
+	e.mu.Lock()
+	e.loads = append(e.loads, f)
+	e.mu.Unlock()
+	load := e.OnLoad
+	if load == nil {
+		load = LoadScript
+	}
+	m, err := load(ctx, f)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	e.opened.Add(1)
+	if fake, ok := m.(*Module); ok {
+		fake.engine = e
+	}
+	return m, nil
+}
+
+// Loads gives the files Load was called with, oldest first.
+func (e *Engine) Loads() []module.File {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.loads)
+}
+
+// Opened and Closed count modules that Load gave, and those of type *Module
+// that were closed since.
+func (e *Engine) Opened() int { return int(e.opened.Load()) }
+
+// Closed counts as Opened says.
+func (e *Engine) Closed() int { return int(e.closed.Load()) }
+
+// Script is a companion that always says the same, as a JSON file:
+// {"name":"Aya","answers":{"vote":{"state":"speak","importance":5}}}
+type Script struct {
+	Name    string                     `json:"name"`
+	Aliases []string                   `json:"aliases,omitempty"`
+	Answers map[string]json.RawMessage `json:"answers"` // by op
+}
+
+// LoadScript makes a [Module] of a file that holds a [Script]. It answers
+// describe, and what the script has an answer for.
+func LoadScript(_ context.Context, f module.File) (module.Module, error) {
+	var s Script
+	if err := json.Unmarshal(f.Data, &s); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "not a script: %w", err)
+	}
+	if s.Name == "" {
+		return nil, abi.Errorf(abi.CodeInvalid, "name: must not be empty")
+	}
+	desc := abi.Description{ABI: "1", Name: s.Name, Aliases: s.Aliases, Ops: []string{abi.OpDescribe}}
+	for op := range s.Answers {
+		desc.Ops = append(desc.Ops, op)
+	}
+	slices.Sort(desc.Ops[1:])
+	return &Module{Desc: desc, Bytes: int64(len(f.Data)), OnCall: func(_ context.Context, req abi.Request) (json.RawMessage, error) {
+		if req.Op == abi.OpDescribe {
+			return json.Marshal(desc)
+		}
+		if a, ok := s.Answers[req.Op]; ok {
+			return a, nil
+		}
+		return nil, abi.Errorf(abi.CodeUnknownOp, "no op %q", req.Op)
+	}}, nil
+}

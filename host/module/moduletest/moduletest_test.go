@@ -1,0 +1,110 @@
+package moduletest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// actor is an engine whose files name how to misbehave: the suite must pass an
+// engine that keeps the promises.
+func actor() *moduletest.Engine {
+	return &moduletest.Engine{OnLoad: func(ctx context.Context, f module.File) (module.Module, error) {
+		desc := abi.Description{ABI: "1", Name: "Aya", Ops: []string{abi.OpDescribe, abi.OpVote}}
+		switch g := moduletest.Guest(f.Data); g {
+		case moduletest.HangsAtLoad:
+			<-ctx.Done()
+			return nil, abi.Errorf(abi.CodeTimeout, "describe did not end")
+		case moduletest.Good, moduletest.Hang, moduletest.Trap, moduletest.BadReply, moduletest.HugeReply:
+			return &moduletest.Module{Desc: desc, OnCall: func(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+				return act(ctx, g, desc, req)
+			}}, nil
+		default:
+			return nil, abi.Errorf(abi.CodeInvalid, "no companion")
+		}
+	}}
+}
+
+func act(ctx context.Context, g moduletest.Guest, desc abi.Description, req abi.Request) (json.RawMessage, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case req.Op == abi.OpDescribe:
+		return json.Marshal(desc)
+	case req.Op != abi.OpVote:
+		return nil, abi.Errorf(abi.CodeUnknownOp, "no op %q", req.Op)
+	}
+	kind := module.FaultReply
+	switch g {
+	case moduletest.Good:
+		return json.RawMessage(`{"state":"listen","importance":0}`), nil
+	case moduletest.Hang:
+		<-ctx.Done()
+		kind = module.FaultTimeout
+	case moduletest.Trap:
+		kind = module.FaultTrap
+	}
+	return nil, &module.Fault{Kind: kind, Cause: errors.New(string(g))}
+}
+
+func guests() map[moduletest.Guest][]byte {
+	m := map[moduletest.Guest][]byte{}
+	for _, g := range []moduletest.Guest{moduletest.Good, moduletest.Hang, moduletest.Trap, moduletest.BadReply, moduletest.HugeReply,
+		moduletest.WrongABI, moduletest.HangsAtLoad, moduletest.NotDescribing} {
+		m[g] = []byte(g)
+	}
+	return m
+}
+
+func TestSuitePassesAnEngineThatKeepsItsPromises(t *testing.T) {
+	e := actor()
+	moduletest.Run(t, e, guests())
+	if e.Opened() == 0 || e.Opened() != e.Closed() {
+		t.Errorf("%d modules opened, %d closed", e.Opened(), e.Closed())
+	}
+}
+
+func TestScript(t *testing.T) {
+	var e moduletest.Engine
+	m, err := e.Load(t.Context(), module.File{ID: "aya", Data: []byte(`{"name":"Aya","aliases":["あや"],"answers":{"vote":{"state":"speak","importance":5},"speak":{"text":"hi"}}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := m.Describe(); d.Name != "Aya" || len(d.Ops) != 3 || d.Ops[1] != "speak" {
+		t.Errorf("Describe gives %+v", d)
+	}
+	if data, err := m.Call(t.Context(), abi.Request{Op: "speak"}); err != nil || string(data) != `{"text":"hi"}` {
+		t.Errorf("speak gives %s, %v", data, err)
+	}
+	if _, err := m.Call(t.Context(), abi.Request{Op: "act"}); abi.CodeOf(err) != abi.CodeUnknownOp {
+		t.Errorf("act gives %v", err)
+	}
+	if e.Opened() != 1 || e.Closed() != 0 || len(e.Loads()) != 1 || e.Loads()[0].ID != "aya" {
+		t.Errorf("opened %d, closed %d, loads %v", e.Opened(), e.Closed(), e.Loads())
+	}
+	if err := m.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Call(t.Context(), abi.Request{Op: "speak"}); abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("a call after Close gives %v", err)
+	}
+	fake := m.(*moduletest.Module)
+	if !fake.Closed() || fake.Late() != 1 || e.Closed() != 1 {
+		t.Errorf("closed %v, late %d, %d closed", fake.Closed(), fake.Late(), e.Closed())
+	}
+	for _, broken := range []string{`{"name":"Aya"`, `{}`} {
+		if _, err := e.Load(t.Context(), module.File{Data: []byte(broken)}); abi.CodeOf(err) != abi.CodeInvalid {
+			t.Errorf("%s gives %v", broken, err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package module
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// errMoving says that a file changed while it was read.
+var errMoving = errors.New("it is still being written")
+
+// key tells contents apart: the same bytes under another engine are another
+// companion. The zero key is no content.
+type key struct {
+	engine string
+	sum    [sha256.Size]byte
+}
+
+func keyOf(e Engine, data []byte) key { return key{e.Name(), sha256.Sum256(data)} }
+
+// readWhole reads a file of at most max bytes that stays as it is meanwhile.
+//
+// # Errors
+//
+// errMoving if the file changed: try again. An *abi.Error says what is wrong
+// with the file: it is empty, which some tools leave for a moment, or too
+// large. Others are the system's.
+func readWhole(name string, max int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readStable(f, name, max)
+}
+
+// openFile is what readStable needs of one.
+type openFile interface {
+	io.Reader
+	Stat() (fs.FileInfo, error)
+}
+
+func readStable(f openFile, name string, max int64) ([]byte, error) {
+	before, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case before.Size() == 0:
+		return nil, abi.Errorf(abi.CodeInvalid, "is empty: not yet written?")
+	case before.Size() > max:
+		return nil, abi.Errorf(abi.CodeTooLarge, "%d bytes, at most %d", before.Size(), max)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err != nil {
+		return nil, err
+	}
+	// By name again: a rename put another file there.
+	after, err := os.Stat(name)
+	if err != nil || !sameFile(before, after) || int64(len(data)) != before.Size() {
+		return nil, errMoving
+	}
+	return data, nil
+}
