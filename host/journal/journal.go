@@ -24,6 +24,10 @@ var (
 	ErrLocked      = errors.New("journal: another daemon owns this state directory")
 )
 
+// OwnerID begins the ids of entries Acquire writes, "owner/7" for epoch 7.
+// Append refuses ids that begin so, or a client could lock a room's next owner out.
+const OwnerID = "owner/"
+
 // Head is a room's newest sequence number and the epoch of its owner.
 type Head struct{ Seq, Epoch uint64 }
 
@@ -37,7 +41,8 @@ type New struct {
 }
 
 // Journal stores the entries of many rooms. All methods may be called from
-// many goroutines.
+// many goroutines. Input that breaks a rule (an empty name or id, a body that
+// is not JSON) is an *abi.Error with abi.CodeInvalid.
 type Journal interface {
 	// Acquire makes the caller the room's owner: the epoch grows by one and an
 	// entry of kind abi.EntryOwner says so, which makes every older Head stale.
@@ -45,29 +50,35 @@ type Journal interface {
 	Acquire(ctx context.Context, room, owner string, at time.Time) (Head, error)
 	// Append stores all entries or none; when it returns nil they are durable,
 	// also through a power cut. h must be the room's current head. The answer
-	// is the new head.
+	// is the new head, or h when there is an error.
 	//
 	// # Errors
 	//
 	// ErrConflict, ErrFenced and ErrUnavailable say that nothing was stored,
-	// ErrUnknown that only a read can tell. A duplicate ID is ErrConflict.
+	// ErrUnknown that only a read can tell. A duplicate ID is ErrConflict, and
+	// so is a room that nobody acquired. When ctx ends after the entries were
+	// handed over, the error is ErrUnknown and ctx's.
 	Append(ctx context.Context, room string, h Head, entries ...New) (Head, error)
-	// Read gives up to limit entries with Seq > after, in order.
+	// Read gives up to limit entries with Seq > after, in order; none for an
+	// unknown room.
 	Read(ctx context.Context, room string, after uint64, limit int) ([]abi.Entry, error)
 	// Find gives the entry with this id, ok false when there is none.
 	Find(ctx context.Context, room, id string) (e abi.Entry, ok bool, err error)
 	// Follow calls fn with batches of entries with Seq > after, first those
 	// stored, then new ones as they come, in order, none missing, none twice,
-	// until ctx ends or fn returns an error, which it returns.
+	// until ctx ends, fn returns an error, or the journal cannot be read; it
+	// returns that error. The room need not exist yet. What was trimmed before
+	// it was given is passed over.
 	Follow(ctx context.Context, room string, after uint64, fn func([]abi.Entry) error) error
 	// PutSnapshot keeps a room's state as of seq; an older one than the one
-	// kept is ignored. GetSnapshot answers 0, nil, nil when there is none.
+	// kept is ignored, a seq above the room's head is ErrConflict. GetSnapshot
+	// answers 0, nil, nil when there is none.
 	PutSnapshot(ctx context.Context, room string, seq uint64, state []byte) error
 	GetSnapshot(ctx context.Context, room string) (seq uint64, state []byte, err error)
 	// Rooms gives every room's head.
 	Rooms(ctx context.Context) (map[string]Head, error)
 	// Trim forgets entries with Seq <= upTo; refused with ErrConflict unless a
-	// snapshot at or after upTo exists.
+	// snapshot at or after upTo exists. Their ids may then be used again.
 	Trim(ctx context.Context, room string, upTo uint64) error
 	// Verify checks the hash chain of a room's entries with Seq > after and
 	// gives the seq of the first entry that does not fit, 0 when all fit.

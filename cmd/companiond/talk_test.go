@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// TestTalkFromTheShell uses every verb that talks to a daemon, with a character
+// that companiond new wrote.
+func TestTalkFromTheShell(t *testing.T) {
+	dir := t.TempDir()
+	momo(t, dir)
+	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\n")
+
+	said := d.verb("say", "-from", "taro", "-f", "momo, hello!")
+	if !strings.Contains(said, "taro: momo, hello!") || !strings.Contains(said, "momo: ") {
+		t.Errorf("say -f shows\n%s", said)
+	}
+	var page struct{ Messages []abi.Message }
+	d.get("/v1/rooms/main/messages", &page)
+	answer := page.Messages[1]
+
+	why := d.verb("why", fmt.Sprintf("#%d", answer.Seq))
+	if !strings.Contains(why, "momo") || !strings.Contains(why, "addressed") {
+		t.Errorf("why says\n%s", why)
+	}
+	stopped := d.verb("stop", "-from", "taro")
+	if !strings.Contains(stopped, "stopped at #") {
+		t.Errorf("stop says\n%s", stopped)
+	}
+	tail := d.tail()
+	for _, want := range []string{"momo is here", "momo asks for the floor", "momo gets the floor", "momo: " + answer.Text, "STOP by taro"} {
+		if !strings.Contains(tail, want) {
+			t.Errorf("tail does not show %q:\n%s", want, tail)
+		}
+	}
+	checkReplay(t, d)
+	if logs := d.stop(); !strings.Contains(logs, "companiond stopped") {
+		t.Errorf("it ended without a word:\n%s", logs)
+	}
+}
+
+// momo writes a character and builds it the way its README says.
+func momo(t *testing.T, dir string) {
+	t.Helper()
+	out := filepath.Join(dir, "characters")
+	var said bytes.Buffer
+	term := &term{out: &said, err: &said}
+	if code := term.do(t.Context(), []string{"new", "character", "momo", "-dir", out}); code != 0 {
+		t.Fatalf("new: %s", &said)
+	}
+	if code := term.do(t.Context(), []string{"new", "character", "momo", "-dir", out}); code == 0 {
+		t.Error("new wrote over a character")
+	}
+	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", "momo.wasm", ".")
+	build.Dir = filepath.Join(out, "momo")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-mod=mod", "GOPROXY=off")
+	if b, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, b)
+	}
+}
+
+// verb runs another companiond against this one and gives what it prints.
+func (d *daemon) verb(args ...string) string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	t := &term{out: &out, err: &errs, env: []string{envURL + "=" + d.url}}
+	if code := t.do(ctx, args); code != exitOK {
+		d.t.Errorf("%q ended with %d: %s", args, code, &errs)
+	}
+	return out.String()
+}
+
+// tail reads the room until the STOP that ends it.
+func (d *daemon) tail() string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 30*time.Second)
+	defer cancel()
+	w := &watcher{stop: "STOP by", end: cancel}
+	t := &term{out: w, err: io.Discard, env: []string{envURL + "=" + d.url}}
+	if code := t.do(ctx, []string{"tail", "-since", "0"}); code != exitOK {
+		d.t.Errorf("tail ended with %d", code)
+	}
+	return w.String()
+}
+
+// watcher is a buffer that calls end when it has seen stop.
+type watcher struct {
+	mu   sync.Mutex
+	b    strings.Builder
+	stop string
+	end  func()
+}
+
+func (u *watcher) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if strings.Contains(string(p), u.stop) {
+		u.end()
+	}
+	return u.b.Write(p)
+}
+
+func (u *watcher) String() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.b.String()
+}
+
+func TestColours(t *testing.T) {
+	e := abi.Entry{Seq: 3, Kind: abi.EntrySaid, ID: "x"}
+	e.Body, _ = json.Marshal(abi.Said{From: "aya", Text: "hello", Kind: abi.KindTurn})
+	var plain, coloured bytes.Buffer
+	for _, p := range []painter{{t: &term{out: &plain}}, {t: &term{out: &coloured, colour: true}}} {
+		if err := p.paint(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(plain.String(), "\x1b") || !strings.Contains(coloured.String(), "\x1b[1;") {
+		t.Errorf("%q, %q", &plain, &coloured)
+	}
+}
+
+func TestProblemsAreSaidInWords(t *testing.T) {
+	dir := t.TempDir()
+	d := start(t, dir, "[journal]\nballast = \"0\"\n")
+	var errs bytes.Buffer
+	term := &term{out: io.Discard, err: &errs, env: []string{envURL + "=" + d.url}}
+	for _, tc := range []struct{ args, want string }{
+		{"say -room nowhere hello", `there is no "nowhere"`},
+		{"say -from a/b hello", "from"},
+		{"why 999", "no entry 999"},
+		{"tail -room nowhere", "nowhere"},
+		{"replay nothing.db", "nothing.db"},
+		{"new robot x", "new character NAME"},
+	} {
+		errs.Reset()
+		if code := term.do(t.Context(), strings.Fields(tc.args)); code == exitOK {
+			t.Errorf("%s: succeeded", tc.args)
+		}
+		if !strings.Contains(errs.String(), tc.want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("%s: says %q, want a line with %q", tc.args, &errs, tc.want)
+		}
+	}
+	resp, err := http.Get(d.url + "/v1/companions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, _ := io.ReadAll(resp.Body); strings.TrimSpace(string(b)) != "[]" {
+		t.Errorf("a house without companions lists %s", b)
+	}
+}

@@ -1,0 +1,368 @@
+// Package journaltest is the suite every journal engine passes: what
+// host/journal promises, as tests. Run holds an engine to journal.Journal,
+// RunKV to journal.KV, and both compare it with a model in memory under random
+// use.
+//
+// It never knows which engine it tests, and it does not test crashes: each
+// engine's own tests kill, cut and fill what it stands on.
+package journaltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// patience bounds what should come at once, on a busy machine.
+const patience = 20 * time.Second
+
+// day is when the suite's entries happen: 2026-11-21 09:00 in Tokyo.
+var day = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+
+// Run holds the engine that open gives, empty each time, to journal.Journal.
+// The suite closes what it opened. reopen closes j and opens the same again;
+// without it (nil) what needs it is skipped.
+func Run(t *testing.T, open func(t *testing.T) journal.Journal, reopen func(t *testing.T, j journal.Journal) journal.Journal) {
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, j journal.Journal)
+	}{
+		{"append_read", appendRead},
+		{"bad_input_is_named", badInput},
+		{"stale_head_conflicts", staleHead},
+		{"old_epoch_is_fenced", oldEpoch},
+		{"all_or_nothing", allOrNothing},
+		{"duplicate_id_conflicts", duplicateID},
+		{"racing_writers_one_wins", racingWriters},
+		{"cancelled_append_is_unknown_or_nothing", cancelled},
+		{"follow_has_no_gap_or_dup", followers},
+		{"follow_waits_for_the_room", followEarly},
+		{"follow_ends", followEnds},
+		{"snapshot_and_trim", snapshotTrim},
+		{"trim_keeps_verify", trimVerify},
+		{"many_rooms_concurrently", manyRooms},
+		{"find", find},
+		{"verify", verify},
+		{"closed_says_so", closed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := open(t)
+			defer j.Close()
+			c.test(t, j)
+		})
+	}
+	t.Run("model", func(t *testing.T) { model(t, open, reopen) })
+	t.Run("reopen_keeps_everything", func(t *testing.T) {
+		if reopen == nil {
+			t.Skip("no reopen hook")
+		}
+		keepsEverything(t, open(t), reopen)
+	})
+}
+
+// entry makes an entry said by a client.
+func entry(id, text string) journal.New {
+	b, err := json.Marshal(abi.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
+	if err != nil {
+		panic(err) // strings only
+	}
+	return journal.New{ID: id, Kind: abi.EntrySaid, At: day, Body: b}
+}
+
+func acquire(t *testing.T, j journal.Journal, room string) journal.Head {
+	t.Helper()
+	h, err := j.Acquire(t.Context(), room, "suite", day)
+	if err != nil {
+		t.Fatalf("acquire %q: %v", room, err)
+	}
+	return h
+}
+
+func grow(t *testing.T, j journal.Journal, room string, h journal.Head, ids ...string) journal.Head {
+	t.Helper()
+	for _, id := range ids {
+		nh, err := j.Append(t.Context(), room, h, entry(id, "こんにちは "+id))
+		if err != nil {
+			t.Fatalf("append %q to %q at %v: %v", id, room, h, err)
+		}
+		h = nh
+	}
+	return h
+}
+
+// ids gives n ids beginning with prefix.
+func ids(prefix string, n int) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = fmt.Sprintf("%s%d", prefix, i)
+	}
+	return s
+}
+
+func read(t *testing.T, j journal.Journal, room string, after uint64, limit int) []abi.Entry {
+	t.Helper()
+	es, err := j.Read(t.Context(), room, after, limit)
+	if err != nil {
+		t.Fatalf("read %q: %v", room, err)
+	}
+	return es
+}
+
+// intact checks that a room's entries are first..head in order and verify.
+func intact(t *testing.T, j journal.Journal, room string, first, head uint64) {
+	t.Helper()
+	es := read(t, j, room, 0, int(head)+10)
+	if uint64(len(es)) != head-first+1 {
+		t.Fatalf("room %q has %d entries, want %d..%d", room, len(es), first, head)
+	}
+	seen := map[string]bool{}
+	for i, e := range es {
+		if e.Seq != first+uint64(i) {
+			t.Fatalf("room %q: entry %d has seq %d, want %d", room, i, e.Seq, first+uint64(i))
+		}
+		if seen[e.ID] {
+			t.Fatalf("room %q: id %q twice", room, e.ID)
+		}
+		seen[e.ID] = true
+	}
+	if bad, err := j.Verify(t.Context(), room, 0); bad != 0 || err != nil {
+		t.Fatalf("verify %q: bad %d, %v", room, bad, err)
+	}
+}
+
+func wantErr(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got error %v, want %v", err, want)
+	}
+}
+
+func wantHead(t *testing.T, j journal.Journal, room string, want journal.Head) {
+	t.Helper()
+	rooms, err := j.Rooms(t.Context())
+	if err != nil {
+		t.Fatalf("rooms: %v", err)
+	}
+	if rooms[room] != want {
+		t.Fatalf("head of %q is %v, want %v", room, rooms[room], want)
+	}
+}
+
+func appendRead(t *testing.T, j journal.Journal) {
+	if err := j.Health(); err != nil {
+		t.Fatalf("health: %v", err)
+	}
+	for _, room := range []string{"広場", "カフェ-2階", "プラネタリウム", "main", "it's; \"quoted\"% _", strings.Repeat("長", 40)} {
+		h := acquire(t, j, room)
+		if h != (journal.Head{Seq: 1, Epoch: 1}) {
+			t.Fatalf("first head of %q is %v", room, h)
+		}
+		at := day.Add(1234567 * time.Microsecond)
+		in := []journal.New{
+			{ID: "一", Kind: abi.EntrySaid, At: at, Body: []byte(`{"text":"おはよう☀\u0000"}`)},
+			{ID: "two", Kind: abi.EntryVote, At: at.In(time.FixedZone("JST", 9*3600)), Body: []byte(` [1, 2.50, null] `)},
+			{ID: "three", Kind: "new.kind", At: time.Time{}, Body: []byte(`"` + strings.Repeat("あ", 100_000) + `"`)},
+		}
+		nh, err := j.Append(t.Context(), room, h, in...)
+		if err != nil {
+			t.Fatalf("append to %q: %v", room, err)
+		}
+		if nh != (journal.Head{Seq: 4, Epoch: 1}) {
+			t.Fatalf("head after append to %q is %v", room, nh)
+		}
+		es := read(t, j, room, 0, 10)
+		if len(es) != 4 {
+			t.Fatalf("read %d entries, want 4", len(es))
+		}
+		var o abi.Owner
+		if err := json.Unmarshal(es[0].Body, &o); err != nil || o.Owner != "suite" || es[0].Kind != abi.EntryOwner ||
+			es[0].ID != journal.OwnerID+"1" || !es[0].At.Equal(day) {
+			t.Fatalf("owner entry is %+v (%v)", es[0], err)
+		}
+		for i, e := range es[1:] {
+			want := abi.Entry{Seq: uint64(i) + 2, Epoch: 1, At: in[i].At.UTC().Truncate(time.Millisecond), Kind: in[i].Kind, ID: in[i].ID, Body: in[i].Body}
+			if e.Seq != want.Seq || e.Epoch != want.Epoch || e.Kind != want.Kind || e.ID != want.ID || string(e.Body) != string(want.Body) {
+				t.Fatalf("entry %d is %.300v, want %.300v", i, e, want)
+			}
+			if !e.At.Equal(want.At) || e.At.Location() != time.UTC {
+				t.Fatalf("entry %d is of %v, want %v", i, e.At, want.At)
+			}
+		}
+		wantHead(t, j, room, nh)
+	}
+	for _, c := range []struct {
+		after uint64
+		limit int
+		want  int
+	}{{0, 2, 2}, {1, 100, 3}, {3, 100, 1}, {4, 100, 0}, {1 << 63, 100, 0}, {^uint64(0), 100, 0}, {0, 0, 0}, {0, -1, 0}} {
+		if es := read(t, j, "main", c.after, c.limit); len(es) != c.want || len(es) > 0 && es[0].Seq != c.after+1 {
+			t.Errorf("read after %d limit %d gave %d entries, want %d", c.after, c.limit, len(es), c.want)
+		}
+	}
+	if es := read(t, j, "nowhere", 0, 10); len(es) != 0 {
+		t.Errorf("an unknown room has %d entries", len(es))
+	}
+}
+
+func badInput(t *testing.T, j journal.Journal) {
+	h := acquire(t, j, "広場")
+	ok := entry("fine", "fine")
+	for name, n := range map[string]journal.New{
+		"empty id":       {ID: "", Kind: ok.Kind, At: day, Body: ok.Body},
+		"id not UTF-8":   {ID: "a\xff", Kind: ok.Kind, At: day, Body: ok.Body},
+		"reserved id":    {ID: journal.OwnerID + "2", Kind: ok.Kind, At: day, Body: ok.Body},
+		"empty kind":     {ID: "x", At: day, Body: ok.Body},
+		"no body":        {ID: "x", Kind: ok.Kind, At: day},
+		"body not JSON":  {ID: "x", Kind: ok.Kind, At: day, Body: []byte(`{"a":`)},
+		"two JSON texts": {ID: "x", Kind: ok.Kind, At: day, Body: []byte(`{} {}`)},
+	} {
+		nh, err := j.Append(t.Context(), "広場", h, ok, n)
+		if abi.CodeOf(err) != abi.CodeInvalid || nh != h {
+			t.Errorf("%s: head %v, error %v", name, nh, err)
+		}
+	}
+	for _, room := range []string{"", "a\xff"} {
+		if _, err := j.Acquire(t.Context(), room, "suite", day); abi.CodeOf(err) != abi.CodeInvalid {
+			t.Errorf("acquire %q: %v", room, err)
+		}
+	}
+	wantHead(t, j, "広場", h)
+	acquire(t, j, "広場")
+}
+
+func staleHead(t *testing.T, j journal.Journal) {
+	h := acquire(t, j, "広場")
+	nh := grow(t, j, "広場", h, "a")
+	for _, stale := range []journal.Head{h, {}, {Seq: nh.Seq + 1, Epoch: nh.Epoch}, {Seq: nh.Seq, Epoch: nh.Epoch + 1}} {
+		got, err := j.Append(t.Context(), "広場", stale, entry("b", "b"))
+		if stale.Epoch < nh.Epoch {
+			wantErr(t, err, journal.ErrFenced)
+		} else {
+			wantErr(t, err, journal.ErrConflict)
+		}
+		if got != stale {
+			t.Fatalf("a refused append answered head %v, want %v", got, stale)
+		}
+	}
+	_, err := j.Append(t.Context(), "nobody acquired this", journal.Head{}, entry("b", "b"))
+	wantErr(t, err, journal.ErrConflict)
+	if same, err := j.Append(t.Context(), "広場", nh); err != nil || same != nh {
+		t.Fatalf("append of nothing: %v, %v", same, err)
+	}
+	_, err = j.Append(t.Context(), "広場", h)
+	wantErr(t, err, journal.ErrConflict)
+	grow(t, j, "広場", nh, "b")
+	intact(t, j, "広場", 1, 3)
+}
+
+func oldEpoch(t *testing.T, j journal.Journal) {
+	old := grow(t, j, "広場", acquire(t, j, "広場"), "a")
+	h := acquire(t, j, "広場")
+	if h != (journal.Head{Seq: old.Seq + 1, Epoch: old.Epoch + 1}) {
+		t.Fatalf("head after second acquire is %v", h)
+	}
+	_, err := j.Append(t.Context(), "広場", old, entry("b", "b"))
+	wantErr(t, err, journal.ErrFenced)
+	_, err = j.Append(t.Context(), "広場", journal.Head{Seq: h.Seq, Epoch: old.Epoch}, entry("b", "b"))
+	wantErr(t, err, journal.ErrFenced)
+	grow(t, j, "広場", h, "b")
+	es := read(t, j, "広場", 0, 10)
+	if got := []uint64{es[0].Epoch, es[1].Epoch, es[2].Epoch, es[3].Epoch}; !slices.Equal(got, []uint64{1, 1, 2, 2}) {
+		t.Fatalf("epochs are %v", got)
+	}
+	if es[2].Kind != abi.EntryOwner {
+		t.Fatalf("entry 3 is of kind %q", es[2].Kind)
+	}
+}
+
+func allOrNothing(t *testing.T, j journal.Journal) {
+	h := grow(t, j, "広場", acquire(t, j, "広場"), "a")
+	for _, batch := range [][]journal.New{
+		{entry("b", "b"), entry("c", "c"), entry("a", "again")},
+		{entry("b", "b"), entry("b", "again"), entry("c", "c")},
+		{entry("b", "b"), {ID: "c", Kind: abi.EntrySaid, At: day, Body: []byte("no JSON")}},
+	} {
+		if _, err := j.Append(t.Context(), "広場", h, batch...); err == nil {
+			t.Fatal("a bad batch was taken")
+		}
+		wantHead(t, j, "広場", h)
+		intact(t, j, "広場", 1, 2)
+	}
+	h, err := j.Append(t.Context(), "広場", h, entry("b", "b"), entry("c", "c"), entry("d", "d"))
+	if err != nil || h.Seq != 5 {
+		t.Fatalf("append three: %v, %v", h, err)
+	}
+	intact(t, j, "広場", 1, 5)
+}
+
+func duplicateID(t *testing.T, j journal.Journal) {
+	h := grow(t, j, "広場", acquire(t, j, "広場"), "a", "A")
+	_, err := j.Append(t.Context(), "広場", h, entry("a", "again"))
+	wantErr(t, err, journal.ErrConflict)
+	grow(t, j, "別の部屋", acquire(t, j, "別の部屋"), "a") // an id is a room's own
+	intact(t, j, "広場", 1, 3)
+}
+
+func find(t *testing.T, j journal.Journal) {
+	h := grow(t, j, "広場", acquire(t, j, "広場"), ids("m", 10)...)
+	e, ok, err := j.Find(t.Context(), "広場", "m4")
+	if m, said := e.Message(); err != nil || !ok || e.Seq != 6 || !said || m.Text != "こんにちは m4" {
+		t.Fatalf("find m4: %+v %v %v", e, ok, err)
+	}
+	for _, c := range [][2]string{{"広場", "m"}, {"広場", "M4"}, {"広場", ""}, {"nowhere", "m4"}} {
+		if e, ok, err := j.Find(t.Context(), c[0], c[1]); ok || err != nil || e.Seq != 0 {
+			t.Errorf("find %q: %+v %v %v", c, e, ok, err)
+		}
+	}
+	if e, ok, err := j.Find(t.Context(), "広場", journal.OwnerID+"1"); !ok || err != nil || e.Kind != abi.EntryOwner {
+		t.Errorf("find the owner: %+v %v %v", e, ok, err)
+	}
+	intact(t, j, "広場", 1, h.Seq)
+}
+
+func verify(t *testing.T, j journal.Journal) {
+	h := grow(t, j, "広場", acquire(t, j, "広場"), ids("m", 30)...)
+	for _, after := range []uint64{0, 1, 15, h.Seq - 1, h.Seq, h.Seq + 1, 1 << 63, ^uint64(0)} {
+		if bad, err := j.Verify(t.Context(), "広場", after); bad != 0 || err != nil {
+			t.Errorf("verify after %d: bad %d, %v", after, bad, err)
+		}
+	}
+	if bad, err := j.Verify(t.Context(), "nowhere", 0); bad != 0 || err != nil {
+		t.Errorf("verify an unknown room: bad %d, %v", bad, err)
+	}
+}
+
+func closed(t *testing.T, j journal.Journal) {
+	h := acquire(t, j, "広場")
+	following := make(chan error, 1)
+	go func() {
+		following <- j.Follow(context.Background(), "広場", 0, func([]abi.Entry) error { return nil })
+	}()
+	if err := j.Close(); err != nil {
+		t.Fatalf("close: %v", err)
+	}
+	_, err := j.Append(t.Context(), "広場", h, entry("a", "a"))
+	wantErr(t, err, journal.ErrUnavailable)
+	_, err = j.Read(t.Context(), "広場", 0, 1)
+	wantErr(t, err, journal.ErrUnavailable)
+	_, err = j.Rooms(t.Context())
+	wantErr(t, err, journal.ErrUnavailable)
+	wantErr(t, j.Health(), journal.ErrUnavailable)
+	select {
+	case err := <-following:
+		wantErr(t, err, journal.ErrUnavailable)
+	case <-time.After(patience):
+		t.Fatal("a follower outlived Close")
+	}
+	if err := j.Close(); err != nil {
+		t.Fatalf("second close: %v", err)
+	}
+}

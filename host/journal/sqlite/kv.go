@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// KVGet implements journal.KV.
+func (j *Journal) KVGet(ctx context.Context, companion, key string) (value string, ok bool, err error) {
+	err = j.reading(ctx, "get key", func(r *store) error {
+		err := r.row(ctx, `SELECT value FROM kv WHERE companion = ? AND key = ?`, []any{companion, key}, &value)
+		ok = err == nil
+		return present(err)
+	})
+	return value, ok, err
+}
+
+// KVSet implements journal.KV. The bounds are checked in the transaction that
+// writes, so that writers side by side cannot pass them together.
+func (j *Journal) KVSet(ctx context.Context, companion, key, value string) error {
+	switch {
+	case companion == "" || !utf8.ValidString(companion):
+		return abi.Errorf(abi.CodeInvalid, "companion: %q is empty or not UTF-8", companion)
+	case key == "" || !utf8.ValidString(key) || !utf8.ValidString(value):
+		return abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
+	case len(key) > abi.MaxKVKey:
+		return abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(key), abi.MaxKVKey)
+	case len(value) > abi.MaxKVValue:
+		return abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(value), abi.MaxKVValue)
+	}
+	err := j.submit(ctx, &request{run: func(w *store) error {
+		var keys, bytes int
+		if err := w.row(context.Background(), `SELECT count(*), ifnull(sum(octet_length(key) + octet_length(value)), 0)
+			FROM kv WHERE companion = ? AND key <> ?`, []any{companion, key}, &keys, &bytes); err != nil {
+			return fmt.Errorf("count keys: %w", err)
+		}
+		bytes += len(key) + len(value)
+		if keys++; keys > abi.MaxKVKeys {
+			return abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
+		}
+		if bytes > abi.MaxKVTotal {
+			return abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", bytes, abi.MaxKVTotal)
+		}
+		return w.exec(`INSERT INTO kv(companion, key, value) VALUES(?,?,?)
+			ON CONFLICT(companion, key) DO UPDATE SET value = excluded.value`, companion, key, value)
+	}})
+	return wrap("set key", err)
+}
+
+// KVDel implements journal.KV.
+func (j *Journal) KVDel(ctx context.Context, companion, key string) (old string, ok bool, err error) {
+	var was string
+	var found bool
+	err = j.submit(ctx, &request{run: func(w *store) error {
+		err := w.row(context.Background(), `DELETE FROM kv WHERE companion = ? AND key = ? RETURNING value`, []any{companion, key}, &was)
+		found = err == nil
+		return present(err)
+	}})
+	if err != nil {
+		return "", false, wrap("delete key", err) // was and found may still be the writer's
+	}
+	return was, found, nil
+}
+
+// KVList implements journal.KV.
+func (j *Journal) KVList(ctx context.Context, companion, prefix, after string, limit int) (keys []string, err error) {
+	end := "\xff" // above all UTF-8
+	if prefix != "" {
+		b := []byte(prefix)
+		b[len(b)-1]++ // no byte of UTF-8 is 0xff
+		end = string(b)
+	}
+	err = j.reading(ctx, "list keys", func(r *store) error {
+		return r.each(ctx, `SELECT key FROM kv WHERE companion = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
+			[]any{companion, prefix, end, after, max(limit, 0)}, func(rows *sql.Rows) error {
+				var k string
+				err := rows.Scan(&k)
+				keys = append(keys, k)
+				return err
+			})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return keys, nil
+}
+
+// wrap says what failed; an error of a bound goes out as it is.
+func wrap(what string, err error) error {
+	var rule *abi.Error
+	if err == nil || errors.As(err, &rule) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

@@ -1,0 +1,212 @@
+// Package sqlite keeps the journal in one SQLite file: append with
+// compare-and-set, read, follow, snapshots, the stores of characters, backup.
+// Everything it acknowledges is durable, also through a power cut: one writer
+// goroutine gathers waiting requests into a transaction, commits it with
+// synchronous=FULL, and answers only then.
+//
+// When the disk is full, read-only or failing, reads go on, writes answer
+// journal.ErrUnavailable or journal.ErrUnknown, and the writer tries every
+// second to come back by itself. A damaged file stops writes until an operator
+// acts.
+//
+// It never interprets an entry's body, never changes an entry, never repairs a
+// damaged file, and never lets a second daemon into its directory.
+package sqlite
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/host/journal"
+	"github.com/gofrs/flock"
+)
+
+//go:embed sql/*.sql
+var migrations embed.FS
+
+// DefaultReserve is the usual Config.Reserve: 16 MiB.
+const DefaultReserve = 16 << 20
+
+// advice is for the operator of a damaged journal. A log that does not belong
+// to the database would be played back into it.
+const advice = "restore a backup, and delete the -wal and -shm files and heads beside it"
+
+// Config says where a journal is and how it is kept.
+type Config struct {
+	// Path is the database file. Its directory is the state directory: it is
+	// made with mode 0700 if need be, belongs to one daemon at a time, and also
+	// holds the files lock, heads and reserve.
+	Path string
+	// Reserve is the size in bytes of a file that is deleted when the disk is
+	// full, so that rooms can write down their end. 0 means none.
+	Reserve int64
+	// Log hears of trouble and recovery; nil means nobody does.
+	Log *slog.Logger
+}
+
+// Journal is an open database.
+type Journal struct {
+	path string
+	cfg  Config
+	tune tuning
+	log  *slog.Logger
+	lock *flock.Flock // nil when opened read-only
+
+	queue   chan *request
+	suspect chan error    // trouble met by a read, for the writer to judge
+	quit    chan struct{} // closed by Close
+	stopped chan struct{} // closed when the writer is gone
+	kept    chan struct{} // closed when the keeper of heads is gone
+	once    sync.Once
+
+	files sync.RWMutex // held shared while r is used, alone while it is exchanged
+	r     *store       // nil while nothing can be read
+	w     *store       // nil while the file is not open for writing; the writer goroutine's own
+
+	// The writer goroutine's own:
+	failed      bool      // an I/O error is not yet mended
+	copied      bool      // a damaged file was copied aside
+	regrowAfter time.Time // when to try again to make the reserve
+
+	mu     sync.Mutex // guards what follows
+	health error
+	heads  map[string]journal.Head // what was acknowledged
+	fresh  bool                    // heads changed since they were last kept
+	waits  map[string]map[chan struct{}]struct{}
+}
+
+var (
+	_ journal.Journal  = (*Journal)(nil)
+	_ journal.KV       = (*Journal)(nil)
+	_ journal.Backuper = (*Journal)(nil)
+)
+
+// tuning is what only tests change.
+type tuning struct {
+	synchronous string        // as PRAGMA synchronous
+	busy        time.Duration // how long to wait for another process's lock
+	probe       time.Duration // how often to try to come back, and to keep heads
+	poll        time.Duration // how often a read-only follower looks; 0: never
+	migrations  fs.FS
+}
+
+func usual() tuning {
+	return tuning{synchronous: "FULL", busy: 5 * time.Second, probe: time.Second, migrations: migrations}
+}
+
+// Open opens or creates the journal at cfg.Path.
+//
+// On a read-only or full disk an existing journal opens all the same: reads
+// work, writes answer journal.ErrUnavailable, Health says why, and writing
+// starts by itself when it can.
+//
+// # Errors
+//
+// journal.ErrLocked when another daemon has the directory. journal.ErrCorrupt
+// when the file is damaged, or a room's head is lower than it was when the
+// directory was last used; the error says what to do, and OpenReadOnly may
+// still read. A file of another program, or of a newer companiond, is refused
+// and not touched.
+func Open(cfg Config) (*Journal, error) { return open(cfg, usual()) }
+
+func open(cfg Config, tune tuning) (*Journal, error) {
+	j, err := newJournal(cfg, tune)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(j.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create state directory: %w", err)
+	}
+	j.lock = flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	if j.heads, err = loadHeads(dir); err != nil {
+		j.log.Warn("read heads: a loss since the last run would not be noticed", "err", err)
+	}
+	err = j.reopen()
+	if diskFull(err) {
+		j.setHealth(err)
+		j.releaseReserve()
+		err = j.reopen()
+	}
+	if err != nil && (j.r == nil || !errors.Is(err, journal.ErrUnavailable)) {
+		if errors.Is(err, journal.ErrCorrupt) {
+			err = fmt.Errorf("%w; %s", err, advice)
+		}
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Close())
+	}
+	if err != nil {
+		j.setHealth(err)
+	} else if j.Health() == nil {
+		j.regrowReserve()
+	}
+	go j.write()
+	go j.keepHeads()
+	return j, nil
+}
+
+// OpenReadOnly opens the journal at path for tools, also while a daemon writes
+// to it. Read, Find, Follow (which looks twice a second), Rooms, Verify,
+// GetSnapshot, KVGet, KVList and Backup work; writes answer
+// journal.ErrUnavailable.
+func OpenReadOnly(path string) (*Journal, error) {
+	tune := usual()
+	tune.poll = 500 * time.Millisecond
+	j, err := newJournal(Config{Path: path}, tune)
+	if err != nil {
+		return nil, err
+	}
+	j.health = fmt.Errorf("%w: opened read-only", journal.ErrUnavailable)
+	close(j.stopped)
+	close(j.kept)
+	if j.r, err = j.openReaders(true); err != nil {
+		return nil, fmt.Errorf("open journal %s read-only: %w", path, err)
+	}
+	return j, nil
+}
+
+func newJournal(cfg Config, tune tuning) (*Journal, error) {
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("find journal: %w", err)
+	}
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Journal{
+		path: path, cfg: cfg, tune: tune, log: log,
+		queue: make(chan *request, 1024), suspect: make(chan error, 1),
+		quit: make(chan struct{}), stopped: make(chan struct{}), kept: make(chan struct{}),
+		heads: map[string]journal.Head{}, waits: map[string]map[chan struct{}]struct{}{},
+	}, nil
+}
+
+// Close stores what was already handed over, keeps the heads and closes the
+// file. Later calls of any method answer journal.ErrUnavailable.
+func (j *Journal) Close() error {
+	var err error
+	j.once.Do(func() {
+		close(j.quit)
+		<-j.stopped
+		<-j.kept
+		j.files.Lock()
+		defer j.files.Unlock()
+		err = j.closeFiles()
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.health == nil {
+			j.health = fmt.Errorf("%w: closed", journal.ErrUnavailable)
+		}
+		if j.lock != nil {
+			err = errors.Join(err, j.lock.Close())
+		}
+	})
+	return err
+}

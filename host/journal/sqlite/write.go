@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// group is how many requests at most share a transaction.
+const group = 256
+
+// request is one all-or-nothing change, run by the writer in a savepoint.
+type request struct {
+	ctx  context.Context
+	run  func(w *store) error
+	room string       // the room that grew, "" for none
+	head journal.Head // its new head, set by run
+	err  error        // valid once done is closed
+	done chan struct{}
+}
+
+// submit hands a request to the writer and waits until it is durable.
+func (j *Journal) submit(ctx context.Context, r *request) error {
+	r.ctx, r.done = ctx, make(chan struct{})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-j.stopped: // closed, or opened read-only
+		return j.unavailable()
+	default:
+	}
+	select {
+	case j.queue <- r:
+	case <-ctx.Done():
+		return ctx.Err() // never handed over
+	case <-j.stopped:
+		return j.unavailable()
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", journal.ErrUnknown, ctx.Err())
+	case <-j.stopped:
+	}
+	select {
+	case <-r.done:
+		return r.err
+	default:
+		return j.unavailable() // the writer left before it took this one
+	}
+}
+
+// unavailable says why nothing is written now; it never answers nil.
+func (j *Journal) unavailable() error {
+	if err := j.Health(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: closed", journal.ErrUnavailable)
+}
+
+// write is the writer goroutine: the only one that changes the database.
+func (j *Journal) write() {
+	defer close(j.stopped)
+	tick := time.NewTicker(j.tune.probe)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-j.queue:
+			j.commit(j.gather(r))
+		case err := <-j.suspect:
+			j.trouble(err)
+		case <-tick.C:
+			j.probe()
+		case <-j.quit:
+			for {
+				batch := j.gather()
+				if len(batch) == 0 {
+					return
+				}
+				j.commit(batch)
+			}
+		}
+	}
+}
+
+// gather adds what is waiting now to batch.
+func (j *Journal) gather(batch ...*request) []*request {
+	for len(batch) < group {
+		select {
+		case r := <-j.queue:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch and then answers each request.
+func (j *Journal) commit(batch []*request) {
+	var err error
+	if j.w == nil {
+		err = j.unavailable()
+	} else if err = j.transact(batch); err != nil {
+		j.trouble(err)
+	} else {
+		j.grown(batch)
+	}
+	for _, r := range batch {
+		if r.err == nil && err != nil {
+			r.err = err
+		}
+		close(r.done)
+	}
+}
+
+// transact runs a batch in one transaction. A request that may not be stored
+// undoes itself only; an error of the engine undoes all and is returned.
+func (j *Journal) transact(batch []*request) (err error) {
+	w := j.w
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return classify(fmt.Errorf("begin: %w", err), journal.ErrUnknown)
+	}
+	defer func() {
+		if err != nil {
+			_ = w.exec("ROLLBACK") // SQLite may have done it already
+			err = classify(err, journal.ErrUnknown)
+		}
+	}()
+	for _, r := range batch {
+		if r.err = r.ctx.Err(); r.err != nil {
+			continue
+		}
+		if err := inSavepoint(w, r); err != nil {
+			return err
+		}
+	}
+	if err := w.exec("COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// inSavepoint runs r and undoes it when the rules refuse it, which is then r's
+// own error. The error returned is the engine's.
+func inSavepoint(w *store, r *request) error {
+	if err := w.exec("SAVEPOINT request"); err != nil {
+		return fmt.Errorf("set savepoint: %w", err)
+	}
+	err := r.run(w)
+	if err != nil {
+		if !isRefusal(err) {
+			return err
+		}
+		r.err = err
+		if err := w.exec("ROLLBACK TO request"); err != nil {
+			return fmt.Errorf("undo request: %w", err)
+		}
+	}
+	if err := w.exec("RELEASE request"); err != nil {
+		return fmt.Errorf("release savepoint: %w", err)
+	}
+	return nil
+}
+
+// isRefusal tells errors of the rules, which concern one request, from
+// trouble of the engine, which concerns all.
+func isRefusal(err error) bool {
+	var rule *abi.Error
+	return errors.Is(err, journal.ErrConflict) || errors.Is(err, journal.ErrFenced) || errors.As(err, &rule)
+}
+
+// grown notes the new heads of a committed batch and wakes who follows them.
+func (j *Journal) grown(batch []*request) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, r := range batch {
+		if r.err == nil && r.room != "" {
+			j.heads[r.room] = r.head
+			j.fresh = true
+			j.wake(r.room)
+		}
+	}
+}
