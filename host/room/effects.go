@@ -18,7 +18,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	if r.drain.Load() || r.cast == nil {
 		return
 	}
-	s := r.m.st
+	s := r.m.State
 	if round := s.Round; round != nil {
 		for _, v := range round.Electorate {
 			if v.Kind != abi.KindCompanion || !round.Awaits(v.ID) || r.asking[v.ID] {
@@ -29,7 +29,7 @@ func (r *Room) dispatch(ctx context.Context) {
 			r.calls.Go(func() { r.ask(ctx, v.ID, id, due, scene) })
 		}
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
+	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
 		who, grant, scene := f.Who, f.Grant, r.scene(f.Who)
@@ -43,7 +43,7 @@ func (r *Room) dispatch(ctx context.Context) {
 
 // castEarly counts votes that came before the message of the open round.
 func (r *Room) castEarly() {
-	s := r.m.st
+	s := r.m.State
 	if s.Round == nil {
 		return
 	}
@@ -59,15 +59,15 @@ func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", t
 
 // scene is what a companion needs to judge the moment.
 func (r *Room) scene(who string) abi.Scene {
-	s := r.m.st
-	addressed := turn.Addressed(s.Last, s.named())
+	s := r.m.State
+	addressed := turn.Addressed(s.Last, s.Named())
 	if s.Round != nil {
 		addressed = s.Round.Addressed
 	} else if s.Floor != nil {
 		addressed = s.Floor.Addressed
 	}
 	return abi.Scene{
-		Message: s.Last, Addressed: contains(addressed, who), Members: s.members(),
+		Message: s.Last, Addressed: contains(addressed, who), Members: s.Members(),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 }

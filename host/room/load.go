@@ -11,19 +11,20 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // flush makes the entries so far durable and then tells those who wait. Votes
 // alone are not worth a write: they wait for the decision they lead to, and
 // nobody has been told of them.
 func (r *Room) flush(ctx context.Context) {
-	if r.trouble != nil || len(r.m.out) == 0 {
+	if r.trouble != nil || len(r.m.Made()) == 0 {
 		return
 	}
-	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.out, func(e abi.Entry) bool { return !waits(e) }) {
+	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e abi.Entry) bool { return !waits(e) }) {
 		return
 	}
-	entries := r.m.take()
+	entries := r.m.Take()
 	news := make([]journal.New, len(entries))
 	for i, e := range entries {
 		news[i] = journal.New{ID: e.ID, Kind: e.Kind, At: e.At, Body: e.Body}
@@ -75,22 +76,22 @@ func (r *Room) failed(ctx context.Context, err error) {
 		})
 	}
 	r.tell(doorError(err))
-	r.m.out = nil
+	r.m.Take()
 }
 
 func (r *Room) snapshot(ctx context.Context) {
-	if r.m.st.Head-r.snapped < snapshotEvery {
+	if r.m.State.Head-r.snapped < snapshotEvery {
 		return
 	}
-	blob, err := json.Marshal(r.m.st)
+	blob, err := json.Marshal(r.m.State)
 	if err == nil {
-		err = r.journal.PutSnapshot(ctx, r.settings.Name, r.m.st.Head, blob)
+		err = r.journal.PutSnapshot(ctx, r.settings.Name, r.m.State.Head, blob)
 	}
 	if err != nil {
 		r.log.Warn("snapshot failed", "err", err)
 		return
 	}
-	r.snapped = r.m.st.Head
+	r.snapped = r.m.State.Head
 }
 
 // recover loads the room, at the start and after journal trouble.
@@ -147,20 +148,20 @@ func (r *Room) load(ctx context.Context) error {
 		return err
 	}
 	r.tail.set(recent, st.Head)
-	r.m.st, r.m.out, r.acks = st, nil, nil
+	r.m, r.acks = rules.Machine{State: st}, nil
 	r.head, r.snapped = head, from
 	return nil
 }
 
 // fold gives a room's state from its snapshot and the entries after it.
-func fold(ctx context.Context, j journal.Journal, name string) (st *state, from uint64, err error) {
-	st = newState()
+func fold(ctx context.Context, j journal.Journal, name string) (st *rules.State, from uint64, err error) {
+	st = rules.New()
 	seq, blob, err := j.GetSnapshot(ctx, name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read snapshot: %w", err)
 	}
 	if seq > 0 {
-		if old, err := decodeState(blob); err == nil && old.Head == seq {
+		if old, err := rules.Decode(blob); err == nil && old.Head == seq {
 			st, from = old, seq
 		}
 	}
@@ -170,7 +171,7 @@ func fold(ctx context.Context, j journal.Journal, name string) (st *state, from 
 			return nil, 0, fmt.Errorf("read room: %w", err)
 		}
 		for _, e := range entries {
-			if err := st.apply(e); err != nil {
+			if err := st.Apply(e); err != nil {
 				return nil, 0, fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
 			}
 		}
@@ -184,10 +185,10 @@ func fold(ctx context.Context, j journal.Journal, name string) (st *state, from 
 func (r *Room) syncRules() {
 	want, err := json.Marshal(r.settings.Rules)
 	r.must(err)
-	have, err := json.Marshal(r.m.st.Rules)
+	have, err := json.Marshal(r.m.State.Rules)
 	r.must(err)
 	if r.trouble == nil && !bytes.Equal(want, have) {
-		r.must(r.m.input(abi.EntryRules, r.now(), r.settings.Rules))
+		r.must(r.m.Input(abi.EntryRules, r.now(), r.settings.Rules))
 	}
 }
 
@@ -203,17 +204,17 @@ func (r *Room) syncCast() {
 			continue
 		}
 		here[c.ID] = true
-		if !slices.ContainsFunc(r.m.st.Cast, func(m abi.Joined) bool { return same(m, c) }) {
+		if !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return same(m, c) }) {
 			change.Joined = append(change.Joined, c)
 		}
 	}
-	for _, m := range r.m.st.Cast {
+	for _, m := range r.m.State.Cast {
 		if m.Kind == abi.KindCompanion && !here[m.ID] {
 			change.Left = append(change.Left, abi.Left{ID: m.ID, Reason: "its file is gone"})
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 {
-		r.must(r.m.input(abi.EntryCast, r.now(), change))
+		r.must(r.m.Input(abi.EntryCast, r.now(), change))
 	}
 }
 
@@ -224,10 +225,10 @@ func same(a, b abi.Joined) bool {
 
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
-	s := r.m.st
+	s := r.m.State
 	i := &Info{
 		Name: r.settings.Name, Head: r.head.Seq, Policy: r.settings.Rules.Policy, Closing: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.members(), State: s.condition(), Counts: r.counts.all(),
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.Members(), State: s.Condition(), Counts: r.counts.all(),
 	}
 	if s.Floor != nil {
 		i.Floor = s.Floor.Who
@@ -236,19 +237,6 @@ func (r *Room) publish() {
 		i.State, i.Error = "unavailable", abi.AsError(doorError(r.trouble)).Message
 	}
 	r.info.Store(i)
-}
-
-// condition puts what a room does into a word.
-func (s *state) condition() string {
-	switch {
-	case s.Stopped != "":
-		return "stopped"
-	case s.Round != nil, s.Floor != nil, s.Last.Seq > s.Asked && len(s.voters()) > 0:
-		return "talking"
-	case s.Rest == abi.OutcomeCapped, s.Rest == abi.OutcomeClosed:
-		return string(s.Rest)
-	}
-	return "resting"
 }
 
 // doorError puts journal trouble into the words that doors show.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // Config is what a lobby needs.
@@ -43,7 +45,7 @@ func NewLobby(c Config) (*Lobby, error) {
 		if l.rooms[s.Name] != nil {
 			return nil, abi.Errorf(abi.CodeInvalid, "room: %q is there twice", s.Name)
 		}
-		if err := (&state{Rules: s.Rules}).setPolicy(); err != nil {
+		if _, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw); err != nil {
 			return nil, err
 		}
 		r := newRoom(s, c)
@@ -164,7 +166,7 @@ func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
 	} else {
 		u.ID = r.newID()
 	}
-	e := sayEvent{done: make(chan sayResult, 1), a: attempt{id: u.ID, Said: abi.Said{
+	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Said: abi.Said{
 		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
 	}}}
 	return r.send(ctx, e, e.done)

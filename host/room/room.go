@@ -24,6 +24,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -54,7 +55,7 @@ type event any
 
 type (
 	sayEvent struct {
-		a    attempt
+		a    rules.Line
 		done chan sayResult
 	}
 	sayResult struct {
@@ -106,7 +107,7 @@ type Room struct {
 	gone  <-chan struct{} // closed when the lobby no longer runs
 
 	// Owned by Run.
-	m        machine
+	m        rules.Machine
 	cast     []abi.Joined // the companions that are loaded now, by id
 	head     journal.Head
 	acks     []ack
@@ -131,7 +132,7 @@ func newRoom(s Settings, c Config) *Room {
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{},
 	}
-	r.m.st = newState()
+	r.m.State = rules.New()
 	r.publish()
 	return r
 }
@@ -192,8 +193,8 @@ func (r *Room) take(e event) {
 // now is the room's clock: whole milliseconds, never back.
 func (r *Room) now() time.Time {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	if now.Before(r.m.st.At) {
-		return r.m.st.At
+	if now.Before(r.m.State.At) {
+		return r.m.State.At
 	}
 	return now
 }
@@ -203,7 +204,7 @@ func (r *Room) wait() time.Duration {
 	if r.trouble != nil {
 		return journalRetry
 	}
-	at, _, ok := r.m.st.nextDue()
+	at, _, ok := r.m.State.NextDue()
 	if !ok {
 		return time.Hour
 	}
@@ -213,11 +214,11 @@ func (r *Room) wait() time.Duration {
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {
 	for r.trouble == nil {
-		at, due, ok := r.m.st.nextDue()
+		at, due, ok := r.m.State.NextDue()
 		if !ok || time.Now().Before(at) {
 			return
 		}
-		r.must(r.m.input(abi.EntryDue, later(r.now(), at), due))
+		r.must(r.m.Input(abi.EntryDue, later(r.now(), at), due))
 	}
 }
 
@@ -245,8 +246,8 @@ func (r *Room) handle(e event) {
 		if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 			return
 		}
-		seq := r.m.st.Head + 1
-		r.must(r.m.input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
+		seq := r.m.State.Head + 1
+		r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
 		r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{abi.Message{Seq: seq}, err} }})
 	case castEvent:
 		r.cast = e.cast
@@ -273,21 +274,21 @@ func (r *Room) handleSay(e sayEvent) {
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
-	if r.ids.has(e.a.id) {
-		e.done <- sayResult{err: abi.Errorf(abi.CodeConflict, "id: %q was used just now", e.a.id)}
+	if r.ids.has(e.a.ID) {
+		e.done <- sayResult{err: abi.Errorf(abi.CodeConflict, "id: %q was used just now", e.a.ID)}
 		return
 	}
 	if e.a.By == abi.KindHuman && r.isCast(e.a.From) {
 		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.a.From)}
 		return
 	}
-	entry, err := r.m.say(e.a, r.now())
+	entry, err := r.m.Say(e.a, r.now())
 	if err != nil {
 		r.must(err)
 		e.done <- sayResult{err: doorError(err)}
 		return
 	}
-	r.ids.add(e.a.id)
+	r.ids.add(e.a.ID)
 	res := sayResult{}
 	if msg, ok := entry.Message(); ok {
 		res.msg = msg
@@ -312,7 +313,7 @@ func refusal(e abi.Entry) error {
 }
 
 func (r *Room) handleVote(e votedEvent) {
-	s := r.m.st
+	s := r.m.State
 	if r.trouble != nil || s.Round == nil || (s.Round.ID != e.round && !contains(s.Chain, e.round)) {
 		r.counts.add("vote late")
 		return
@@ -324,17 +325,17 @@ func (r *Room) handleVote(e votedEvent) {
 		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
 			code, why := failure(e.err)
 			r.counts.add("vote failed: " + string(code))
-			r.must(r.m.input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
+			r.must(r.m.Input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
 		}
 		return
 	}
-	r.must(r.m.input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
+	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
 }
 
 // handleOutsideVote counts a vote of somebody whom no module call asked. It is
 // about a message; one that has not come yet is waited for.
 func (r *Room) handleOutsideVote(e outsideVote) error {
-	s := r.m.st
+	s := r.m.State
 	switch {
 	case r.trouble != nil:
 		return doorError(r.trouble)
@@ -355,7 +356,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 
 // castVote records a vote that counts, and answers why one does not.
 func (r *Room) castVote(who string, v abi.Vote) error {
-	round := r.m.st.Round
+	round := r.m.State.Round
 	if b, voted := round.Ballots[who]; !round.Awaits(who) && (!voted || b.Absent == "") {
 		why := turn.Repeated
 		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
@@ -364,7 +365,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 		r.counts.add("vote refused: " + string(why))
 		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
 	}
-	r.must(r.m.input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
+	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
 	return nil
 }
 
@@ -375,7 +376,7 @@ func (r *Room) handleLine(e spokeEvent) {
 	if r.trouble != nil {
 		return // asked again when the journal is back
 	}
-	f := r.m.st.Floor
+	f := r.m.State.Floor
 	if e.err != nil || e.line.Text == "" {
 		if f == nil || f.Token != e.grant {
 			return
@@ -390,10 +391,10 @@ func (r *Room) handleLine(e spokeEvent) {
 				b.Error = "passed: " + clip(e.line.Pass)
 			}
 		}
-		r.must(r.m.input(abi.EntryFailed, r.now(), b))
+		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
 		return
 	}
-	entry, err := r.m.say(attempt{id: r.newID(), Said: abi.Said{
+	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
 	}}, r.now())
@@ -413,7 +414,7 @@ func (r *Room) tidy(l *abi.Line) error {
 	}
 	var to []string
 	for _, who := range l.To {
-		for _, m := range r.m.st.members() {
+		for _, m := range r.m.State.Members() {
 			if m.ID == who && len(to) < abi.MaxTo && !contains(to, who) {
 				to = append(to, who)
 			}
@@ -424,7 +425,7 @@ func (r *Room) tidy(l *abi.Line) error {
 }
 
 func (r *Room) isCast(who string) bool {
-	for _, n := range r.m.st.named() {
+	for _, n := range r.m.State.Named() {
 		for _, name := range n.Names {
 			if turn.SameName(name, who) {
 				return true

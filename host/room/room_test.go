@@ -13,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 func TestCompanionsTalkUntilTheCap(t *testing.T) {
@@ -434,26 +435,26 @@ func TestTalkMovesTowardsItsEnd(t *testing.T) {
 }
 
 func TestSnapshotAndJournalGiveOneState(t *testing.T) {
-	rules := testRules
-	rules.MaxTurns = 200
-	play(t, rules, []*actor{wants_("aya", 5), wants_("kyoko", 5), wants_("natsumi", 5)}, func(s *stage) {
+	long := testRules
+	long.MaxTurns = 200
+	play(t, long, []*actor{wants_("aya", 5), wants_("kyoko", 5), wants_("natsumi", 5)}, func(s *stage) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		seq, blob, _ := s.journal.GetSnapshot(s.t.Context(), "main")
 		if seq < snapshotEvery {
 			t.Fatalf("no snapshot after %d entries", len(s.entries()))
 		}
-		fromSnap, err := decodeState(blob)
+		fromSnap, err := rules.Decode(blob)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := newState()
+		whole := rules.New()
 		for _, e := range s.entries() {
-			if err := whole.apply(e); err != nil {
+			if err := whole.Apply(e); err != nil {
 				t.Fatal(err)
 			}
 			if e.Seq > seq {
-				if err := fromSnap.apply(e); err != nil {
+				if err := fromSnap.Apply(e); err != nil {
 					t.Fatal(err)
 				}
 			}

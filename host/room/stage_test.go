@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // actor is a companion made of functions. Nil functions vote to listen and
@@ -304,7 +305,7 @@ func (l *law) decision(d abi.Decision) error {
 	if d.Outcome == abi.OutcomeGrant {
 		l.holder, l.token = d.Speaker, d.Grant.Token
 	}
-	if d.Outcome == abi.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, wants) {
+	if d.Outcome == abi.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, rules.Wants) {
 		return errors.New("silence, though somebody wanted to speak")
 	}
 	return nil

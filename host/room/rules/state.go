@@ -1,4 +1,4 @@
-package room
+package rules
 
 import (
 	"encoding/json"
@@ -17,9 +17,9 @@ const stateVersion = 1
 // maxGuests is how many of the humans who spoke last a room remembers by name.
 const maxGuests = 32
 
-// state is the fold of apply over a room's entries and nothing else: no clock,
+// State is the fold of Apply over a room's entries and nothing else: no clock,
 // no randomness, no modules. Its JSON form is the room's snapshot.
-type state struct {
+type State struct {
 	Version int                 `json:"version"`
 	Head    uint64              `json:"head"`
 	Epoch   uint64              `json:"epoch"`
@@ -34,7 +34,7 @@ type state struct {
 	Chain   []uint64            `json:"chain,omitempty"` // rounds superseded since the floor was last decided
 	Held    *turn.Round         `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
 	Since   time.Time           `json:"since,omitzero"`  // when the first of them opened
-	Floor   *floor              `json:"floor,omitempty"` // held
+	Floor   *Floor              `json:"floor,omitempty"` // held
 	Debt    map[string]int      `json:"debt,omitempty"`
 	Turns   int                 `json:"turns"`
 	Stage   abi.Closing         `json:"stage"`
@@ -49,8 +49,8 @@ type state struct {
 	policy turn.Policy
 }
 
-// floor is a grant in force.
-type floor struct {
+// Floor is a grant in force.
+type Floor struct {
 	abi.Grant
 	Who       string          `json:"who"`
 	By        uint64          `json:"by"`    // seq of the decision
@@ -64,13 +64,14 @@ type floor struct {
 	Lost      string          `json:"lost,omitempty"`  // why the line will not come
 }
 
-func newState() *state {
-	return &state{Version: stateVersion, Stage: abi.ClosingNone, Debt: map[string]int{}}
+// New gives the state of a room in which nothing has happened.
+func New() *State {
+	return &State{Version: stateVersion, Stage: abi.ClosingNone, Debt: map[string]int{}}
 }
 
-// decodeState reads a snapshot.
-func decodeState(blob []byte) (*state, error) {
-	s := newState()
+// Decode reads a snapshot.
+func Decode(blob []byte) (*State, error) {
+	s := New()
 	if err := json.Unmarshal(blob, s); err != nil {
 		return nil, fmt.Errorf("decode snapshot: %w", err)
 	}
@@ -86,13 +87,13 @@ func decodeState(blob []byte) (*state, error) {
 	return s, nil
 }
 
-func (s *state) setPolicy() (err error) {
+func (s *State) setPolicy() (err error) {
 	s.policy, err = turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
 	return err
 }
 
-// apply changes the state by one entry. It is the only thing that does.
-func (s *state) apply(e abi.Entry) error {
+// Apply changes the state by one entry. It is the only thing that does.
+func (s *State) Apply(e abi.Entry) error {
 	if e.Seq != s.Head+1 {
 		return fmt.Errorf("apply entry %d: head is %d", e.Seq, s.Head)
 	}
@@ -106,7 +107,7 @@ func (s *state) apply(e abi.Entry) error {
 	return nil
 }
 
-func (s *state) change(e abi.Entry) error {
+func (s *State) change(e abi.Entry) error {
 	switch e.Kind {
 	case abi.EntryRules:
 		if err := json.Unmarshal(e.Body, &s.Rules); err != nil {
@@ -160,14 +161,14 @@ func with[T any](body json.RawMessage, f func(T)) error {
 // taken empties the room for a new owner: who is here is said anew, and a round
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
-func (s *state) taken() {
+func (s *State) taken() {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
 	s.Cast, s.Round, s.Floor, s.Held = nil, nil, nil, nil
 }
 
-func (s *state) joined(b abi.Joined) {
+func (s *State) joined(b abi.Joined) {
 	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m abi.Joined, id string) int { return compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
@@ -176,7 +177,7 @@ func (s *state) joined(b abi.Joined) {
 	s.Cast = slices.Insert(s.Cast, i, b)
 }
 
-func (s *state) left(b abi.Left) {
+func (s *State) left(b abi.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	if s.Round != nil {
@@ -187,7 +188,7 @@ func (s *state) left(b abi.Left) {
 	}
 }
 
-func (s *state) said(e abi.Entry, b abi.Said) {
+func (s *State) said(e abi.Entry, b abi.Said) {
 	s.spend(b, e.At)
 	if b.By == abi.KindHuman {
 		s.Guests = append(slices.DeleteFunc(s.Guests, func(g string) bool { return g == b.From }), b.From)
@@ -214,17 +215,19 @@ func (s *state) said(e abi.Entry, b abi.Said) {
 }
 
 // spend keeps what a policy with a budget must remember.
-func (s *state) spend(b abi.Said, at time.Time) {
-	if s.policy == nil || s.policy.Memory() <= 0 {
-		return
-	}
-	if b.Cost > 0 {
+func (s *State) spend(b abi.Said, at time.Time) {
+	s.Ledger = s.ledger(at)
+	if b.Cost > 0 && s.policy.Memory() > 0 {
 		s.Ledger = append(s.Ledger, turn.Spend{From: b.From, At: at, Cost: b.Cost})
 	}
-	s.Ledger = slices.DeleteFunc(s.Ledger, func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
 }
 
-func (s *state) failed(b abi.Failed) {
+// ledger gives what the policy remembers of the past at a moment.
+func (s *State) ledger(at time.Time) []turn.Spend {
+	return slices.DeleteFunc(slices.Clone(s.Ledger), func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
+}
+
+func (s *State) failed(b abi.Failed) {
 	if s.Round != nil && b.Round == s.Round.ID {
 		s.Round.Fail(b.Who, b.Error)
 	}
@@ -233,7 +236,7 @@ func (s *state) failed(b abi.Failed) {
 	}
 }
 
-func (s *state) due(seq uint64, b abi.Due) {
+func (s *State) due(seq uint64, b abi.Due) {
 	switch b.What {
 	case abi.DueGrant:
 		if s.Floor != nil && s.Floor.By == b.Of {
@@ -248,7 +251,7 @@ func (s *state) due(seq uint64, b abi.Due) {
 
 // voted counts a vote for the open round; one for a round that was superseded
 // on the way to it stands until the voter answers anew.
-func (s *state) voted(b abi.Voted) {
+func (s *State) voted(b abi.Voted) {
 	switch {
 	case s.Round == nil:
 	case s.Round.ID == b.Round:
@@ -259,8 +262,8 @@ func (s *state) voted(b abi.Voted) {
 	}
 }
 
-func (s *state) opened(e abi.Entry, b abi.Round) {
-	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.kinds())
+func (s *State) opened(e abi.Entry, b abi.Round) {
+	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.Kinds())
 	if s.Held != nil {
 		s.Round.Carry(s.Held)
 		s.Held = nil
@@ -270,7 +273,7 @@ func (s *state) opened(e abi.Entry, b abi.Round) {
 	s.Asked = b.About
 }
 
-func (s *state) decided(e abi.Entry, d abi.Decision) {
+func (s *State) decided(e abi.Entry, d abi.Decision) {
 	s.Rest = d.Outcome
 	if d.Outcome == abi.OutcomeSuperseded {
 		if s.Round != nil {
@@ -287,14 +290,14 @@ func (s *state) decided(e abi.Entry, d abi.Decision) {
 		}
 		return
 	}
-	f := &floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
+	f := &Floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
 	switch {
 	case d.Rule == abi.RuleNext && s.Floor != nil:
 		f.Tried, f.Silence, f.Addressed = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed
 	case s.Round != nil:
 		f.Silence, f.Addressed = s.Round.Silence, s.Round.Addressed
 		for _, c := range d.Ranking {
-			if c.Who != d.Speaker && wants(c) {
+			if c.Who != d.Speaker && Wants(c) {
 				s.Debt[c.Who]++
 			}
 		}
@@ -303,20 +306,20 @@ func (s *state) decided(e abi.Entry, d abi.Decision) {
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
-// wants says whether a candidate asked for the floor.
-func wants(c abi.Candidate) bool {
+// Wants says whether a candidate asked for the floor.
+func Wants(c abi.Candidate) bool {
 	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
 }
 
 // awaitSilence sets when a quiet room is woken: once after each turn, and only
 // in a talk that nobody is bringing to an end.
-func (s *state) awaitSilence(e abi.Entry) {
+func (s *State) awaitSilence(e abi.Entry) {
 	if s.Rules.Silence > 0 && !s.Broken && s.Stage.Stage() == 0 && s.Stopped == "" {
 		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
 	}
 }
 
-func (s *state) refused(b abi.Refused) {
+func (s *State) refused(b abi.Refused) {
 	if s.Floor == nil || s.Floor.Token != b.Grant {
 		return
 	}
@@ -330,8 +333,8 @@ func (s *state) refused(b abi.Refused) {
 	s.Floor.Lost = b.Why
 }
 
-// kinds gives what everybody in the cast is.
-func (s *state) kinds() map[string]abi.ParticipantKind {
+// Kinds gives what everybody in the cast is.
+func (s *State) Kinds() map[string]abi.ParticipantKind {
 	k := make(map[string]abi.ParticipantKind, len(s.Cast))
 	for _, m := range s.Cast {
 		k[m.ID] = m.Kind
@@ -339,8 +342,8 @@ func (s *state) kinds() map[string]abi.ParticipantKind {
 	return k
 }
 
-// voters gives who is asked about the newest turn: everybody but its speaker.
-func (s *state) voters() []string {
+// Voters gives who is asked about the newest turn: everybody but its speaker.
+func (s *State) Voters() []string {
 	var ids []string
 	for _, m := range s.Cast {
 		if m.ID != s.Last.From || s.LastBy == abi.KindHuman {
@@ -350,8 +353,8 @@ func (s *state) voters() []string {
 	return ids
 }
 
-// named gives the names the cast answers to.
-func (s *state) named() []turn.Named {
+// Named gives the names the cast answers to.
+func (s *State) Named() []turn.Named {
 	ns := make([]turn.Named, 0, len(s.Cast))
 	for _, m := range s.Cast {
 		ns = append(ns, turn.Named{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
@@ -359,8 +362,8 @@ func (s *state) named() []turn.Named {
 	return ns
 }
 
-// members gives everybody as the others see them.
-func (s *state) members() []abi.Member {
+// Members gives everybody as the others see them.
+func (s *State) Members() []abi.Member {
 	ms := make([]abi.Member, 0, len(s.Cast)+len(s.Guests))
 	for _, m := range s.Cast {
 		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
@@ -371,8 +374,8 @@ func (s *state) members() []abi.Member {
 	return ms
 }
 
-// nextDue gives the earliest stored time, ok false when there is none.
-func (s *state) nextDue() (at time.Time, d abi.Due, ok bool) {
+// NextDue gives the earliest stored time, ok false when there is none.
+func (s *State) NextDue() (at time.Time, d abi.Due, ok bool) {
 	consider := func(t time.Time, what abi.DueKind, of uint64) {
 		if !t.IsZero() && (!ok || t.Before(at)) {
 			at, d, ok = t, abi.Due{What: what, Of: of}, true
@@ -387,13 +390,26 @@ func (s *state) nextDue() (at time.Time, d abi.Due, ok bool) {
 	if s.Floor != nil {
 		consider(s.Floor.Expires, abi.DueGrant, s.Floor.By)
 	}
-	if s.Round == nil && s.Floor == nil && s.Last.Seq > s.Asked && len(s.voters()) > 0 {
+	if s.Round == nil && s.Floor == nil && s.Last.Seq > s.Asked && len(s.Voters()) > 0 {
 		consider(s.Pace, abi.DuePace, s.Last.Seq)
 	}
 	if s.Round == nil && s.Floor == nil {
 		consider(s.Silence, abi.DueSilence, s.Of)
 	}
 	return at, d, ok
+}
+
+// Condition puts what a room does into a word.
+func (s *State) Condition() string {
+	switch {
+	case s.Stopped != "":
+		return "stopped"
+	case s.Round != nil, s.Floor != nil, s.Last.Seq > s.Asked && len(s.Voters()) > 0:
+		return "talking"
+	case s.Rest == abi.OutcomeCapped, s.Rest == abi.OutcomeClosed:
+		return string(s.Rest)
+	}
+	return "resting"
 }
 
 func compare(a, b string) int {

@@ -1,4 +1,4 @@
-package room
+package rules
 
 import (
 	"encoding/json"
@@ -10,56 +10,59 @@ import (
 	"github.com/companiond/companiond/host/turn"
 )
 
-// machine turns inputs into entries. Given the same state and input it makes
+// Machine turns inputs into entries. Given the same state and input it makes
 // the same entries, which is what replay holds it to.
-type machine struct {
-	st  *state
-	out []abi.Entry // made since take was last called
+type Machine struct {
+	State *State
+	out   []abi.Entry // made since Take was last called
 }
 
-// attempt is a line that wants into the room.
-type attempt struct {
+// Line is a line that wants into the room.
+type Line struct {
 	abi.Said
-	id string
+	ID string // of the message it is to be
 }
 
 // record writes an entry down and applies it. An empty id is made of kind and seq.
-func (m *machine) record(kind abi.EntryKind, id string, at time.Time, body any) (abi.Entry, error) {
+func (m *Machine) record(kind abi.EntryKind, id string, at time.Time, body any) (abi.Entry, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return abi.Entry{}, fmt.Errorf("encode %s: %w", kind, err)
 	}
-	seq := m.st.Head + 1
+	seq := m.State.Head + 1
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", kind, seq)
 	}
-	e := abi.Entry{Seq: seq, Epoch: m.st.Epoch, At: at, Kind: kind, ID: id, Body: raw}
-	if err := m.st.apply(e); err != nil {
+	e := abi.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, Body: raw}
+	if err := m.State.Apply(e); err != nil {
 		return abi.Entry{}, err
 	}
 	m.out = append(m.out, e)
 	return e, nil
 }
 
-// take hands over the entries made so far.
-func (m *machine) take() []abi.Entry {
+// Made gives the entries made since Take was last called.
+func (m *Machine) Made() []abi.Entry { return m.out }
+
+// Take hands over the entries made so far.
+func (m *Machine) Take() []abi.Entry {
 	out := m.out
 	m.out = nil
 	return out
 }
 
-// input records a fact other than a line and draws the consequences.
-func (m *machine) input(kind abi.EntryKind, at time.Time, body any) error {
+// Input records a fact other than a line and draws the consequences.
+func (m *Machine) Input(kind abi.EntryKind, at time.Time, body any) error {
 	if _, err := m.record(kind, "", at, body); err != nil {
 		return err
 	}
 	return m.settle(at)
 }
 
-// say judges a line, records it or its refusal, and draws the consequences.
+// Say judges a line, records it or its refusal, and draws the consequences.
 // The entry is the said or the refused one.
-func (m *machine) say(a attempt, at time.Time) (abi.Entry, error) {
-	s := m.st
+func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
+	s := m.State
 	refuse, verdict := m.judge(a, at)
 	if refuse != nil {
 		e, err := m.record(abi.EntryRefused, "", at, refuse)
@@ -73,7 +76,7 @@ func (m *machine) say(a attempt, at time.Time) (abi.Entry, error) {
 	if wish == "" && s.Floor != nil {
 		wish = s.Floor.closing()
 	}
-	e, err := m.record(abi.EntrySaid, a.id, at, a.Said)
+	e, err := m.record(abi.EntrySaid, a.ID, at, a.Said)
 	if err != nil {
 		return e, err
 	}
@@ -86,8 +89,8 @@ func (m *machine) say(a attempt, at time.Time) (abi.Entry, error) {
 }
 
 // judge gives the refusal of a line, nil for one that may be said.
-func (m *machine) judge(a attempt, at time.Time) (*abi.Refused, turn.Verdict) {
-	s := m.st
+func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
+	s := m.State
 	no := func(code abi.Code, why string, again bool) (*abi.Refused, turn.Verdict) {
 		return &abi.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Again: again}, turn.Verdict{}
 	}
@@ -104,7 +107,7 @@ func (m *machine) judge(a attempt, at time.Time) (*abi.Refused, turn.Verdict) {
 			return no(abi.CodeStale, fmt.Sprintf("%s spoke meanwhile", s.Last.From), m.again(a))
 		}
 	}
-	v := s.policy.Admit(turn.Bid{From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Amount: a.Cost, Now: at, Ledger: s.Ledger})
+	v := s.policy.Admit(turn.Bid{From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Amount: a.Cost, Now: at, Ledger: s.ledger(at)})
 	if !v.Admit {
 		return no(v.Code, v.Why, false)
 	}
@@ -113,25 +116,25 @@ func (m *machine) judge(a attempt, at time.Time) (*abi.Refused, turn.Verdict) {
 
 // again says whether a speaker whose line is stale is asked once more: not when
 // what was said meanwhile is addressed to somebody else.
-func (m *machine) again(a attempt) bool {
-	s := m.st
+func (m *Machine) again(a Line) bool {
+	s := m.State
 	if s.Rules.Stale != abi.StaleReask || s.Floor.Again {
 		return false
 	}
-	to := turn.Addressed(s.Last, s.named())
+	to := turn.Addressed(s.Last, s.Named())
 	return len(to) == 0 || slices.Contains(to, a.From)
 }
 
-func (m *machine) moveClosing(to abi.Closing, by string, at time.Time) error {
-	if to.Stage() <= m.st.Stage.Stage() {
+func (m *Machine) moveClosing(to abi.Closing, by string, at time.Time) error {
+	if to.Stage() <= m.State.Stage.Stage() {
 		return nil
 	}
-	_, err := m.record(abi.EntryClosing, "", at, abi.ClosingMoved{From: m.st.Stage, To: to, By: by})
+	_, err := m.record(abi.EntryClosing, "", at, abi.ClosingMoved{From: m.State.Stage, To: to, By: by})
 	return err
 }
 
 // closing is the wish to end that came with the vote of who has the floor.
-func (f *floor) closing() abi.Closing {
+func (f *Floor) closing() abi.Closing {
 	for _, c := range f.Ranking {
 		if c.Who == f.Who {
 			return c.Closing
@@ -143,7 +146,7 @@ func (f *floor) closing() abi.Closing {
 // settle draws every consequence of the state at a moment, until there is
 // none. It looks at the state, not at what changed, so no wish is forgotten
 // because something else happened at the same time (flaw A4).
-func (m *machine) settle(at time.Time) error {
+func (m *Machine) settle(at time.Time) error {
 	for {
 		more, err := m.step(at)
 		if err != nil || !more {
@@ -152,8 +155,8 @@ func (m *machine) settle(at time.Time) error {
 	}
 }
 
-func (m *machine) step(at time.Time) (more bool, err error) {
-	s := m.st
+func (m *Machine) step(at time.Time) (more bool, err error) {
+	s := m.State
 	switch {
 	case s.policy == nil:
 		return false, nil // no rules yet
@@ -172,15 +175,15 @@ func (m *machine) step(at time.Time) (more bool, err error) {
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.Last.Seq > s.Asked && !at.Before(s.Pace) && len(s.voters()) > 0:
+	case s.Last.Seq > s.Asked && !at.Before(s.Pace) && len(s.Voters()) > 0:
 		return true, m.open(at)
 	}
 	return false, nil
 }
 
 // open starts the round about the newest turn, or says why there is none.
-func (m *machine) open(at time.Time) error {
-	s := m.st
+func (m *Machine) open(at time.Time) error {
+	s := m.State
 	switch {
 	case s.Stage == abi.ClosingTerminal:
 		return m.decide(at, abi.Decision{Outcome: abi.OutcomeClosed, Reason: "the talk has ended"})
@@ -197,22 +200,22 @@ func (m *machine) open(at time.Time) error {
 			due = last
 		}
 	}
-	addressed := turn.Addressed(s.Last, s.named())
+	addressed := turn.Addressed(s.Last, s.Named())
 	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
 		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
 	}
 	_, err := m.record(abi.EntryRound, "", at, abi.Round{
-		About: s.Last.Seq, Electorate: s.voters(), Addressed: addressed, Due: due, Silence: s.Broken,
+		About: s.Last.Seq, Electorate: s.Voters(), Addressed: addressed, Due: due, Silence: s.Broken,
 	})
 	return err
 }
 
 // rule ends the open round by the policy.
-func (m *machine) rule(at time.Time) error {
-	s := m.st
+func (m *Machine) rule(at time.Time) error {
+	s := m.State
 	r := s.policy.Decide(turn.Input{
 		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.Ledger,
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.ledger(at),
 	})
 	d := abi.Decision{Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking}
 	if err := m.decide(at, d); err != nil {
@@ -226,8 +229,8 @@ func (m *machine) rule(at time.Time) error {
 
 // pass hands a lost floor to the next in the ranking, or back to a new round
 // when something newer was said.
-func (m *machine) pass(at time.Time) error {
-	s, f := m.st, m.st.Floor
+func (m *Machine) pass(at time.Time) error {
+	s, f := m.State, m.State.Floor
 	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
 	if s.Last.Seq > f.About {
 		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
@@ -243,8 +246,8 @@ func (m *machine) pass(at time.Time) error {
 }
 
 // decide records a decision, with a grant where somebody may speak.
-func (m *machine) decide(at time.Time, d abi.Decision) error {
-	s := m.st
+func (m *Machine) decide(at time.Time, d abi.Decision) error {
+	s := m.State
 	if d.Round == 0 && s.Round != nil {
 		d.Round = s.Round.ID
 	} else if d.Round == 0 && s.Floor != nil {

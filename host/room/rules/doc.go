@@ -1,0 +1,9 @@
+// Package rules is what happens in a room, without the room: a Machine turns
+// inputs (a line, a vote, a stored time that came) into journal entries, a
+// State is the fold of those entries, and a Player compares a journal with what
+// the rules make of the same inputs.
+//
+// It is pure. It never reads a clock, draws a number, starts a goroutine or
+// looks at anything that is not in the journal; whom to call and when is
+// host/room's business, and who gets the floor is host/turn's.
+package rules

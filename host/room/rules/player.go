@@ -1,0 +1,93 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Difference is where a replay first departs from the journal.
+type Difference struct {
+	Seq     uint64
+	Journal string // what is written there
+	Rules   string // what the rules make of the same inputs
+}
+
+// String puts it into a line for people.
+func (d Difference) String() string {
+	return fmt.Sprintf("entry %d differs\n  journal: %s\n  rules:   %s", d.Seq, d.Journal, d.Rules)
+}
+
+// Player compares entries with what the rules make of the same inputs.
+type Player struct {
+	m      *Machine
+	expect []abi.Entry // made by the rules and not yet seen in the journal
+}
+
+// NewPlayer begins at a state.
+func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
+
+// Head is the seq of the newest entry that was made.
+func (p *Player) Head() uint64 { return p.m.State.Head }
+
+// Play takes the next entry of the journal. It answers how the entry differs
+// from what the rules make, nil when it does not.
+func (p *Player) Play(e abi.Entry) (*Difference, error) {
+	if len(p.expect) == 0 {
+		p.m.State.Epoch = e.Epoch // a new owner is an input too
+		if err := p.redo(e); err != nil {
+			return nil, fmt.Errorf("replay entry %d: %w", e.Seq, err)
+		}
+		p.expect = p.m.Take()
+	}
+	if len(p.expect) == 0 {
+		return &Difference{e.Seq, show(e), "nothing happens here"}, nil
+	}
+	want := p.expect[0]
+	p.expect = p.expect[1:]
+	if want.Seq != e.Seq || want.Kind != e.Kind || want.ID != e.ID || !want.At.Equal(e.At) || !bytes.Equal(want.Body, e.Body) {
+		return &Difference{e.Seq, show(e), show(want)}, nil
+	}
+	return nil, nil
+}
+
+// redo gives an entry's input to the rules.
+func (p *Player) redo(e abi.Entry) error {
+	switch e.Kind {
+	case abi.EntryOwner: // written by the journal itself
+		if err := p.m.State.Apply(e); err != nil {
+			return err
+		}
+		p.m.out = append(p.m.out, e)
+		return nil
+	case abi.EntrySaid:
+		var b abi.Said
+		if err := json.Unmarshal(e.Body, &b); err != nil {
+			return err
+		}
+		_, err := p.m.Say(Line{Said: b, ID: e.ID}, e.At)
+		return err
+	case abi.EntryRefused:
+		var b abi.Refused
+		if err := json.Unmarshal(e.Body, &b); err != nil {
+			return err
+		}
+		_, err := p.m.Say(tried(b), e.At)
+		return err
+	}
+	if !e.Kind.IsInput() {
+		return nil // made by the rules; they did not make it here
+	}
+	return p.m.Input(e.Kind, e.At, e.Body)
+}
+
+// tried gives the line that was refused.
+func tried(b abi.Refused) Line {
+	return Line{Said: abi.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}}
+}
+
+func show(e abi.Entry) string {
+	return fmt.Sprintf("%s %s %s %s", e.Kind, e.ID, e.At.UTC().Format("15:04:05.000"), e.Body)
+}
