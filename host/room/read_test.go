@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/turn"
 )
 
 func TestHistoryReachesBehindTheTail(t *testing.T) {

@@ -1,0 +1,241 @@
+package wasm
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/fuel"
+)
+
+// maxLog is how many bytes of one log call are looked at.
+const maxLog = maxLine
+
+// hostModule is a module that guests import from.
+type hostModule struct {
+	name  string
+	funcs []hostFunc
+}
+
+// hostFunc is one function guests may import. Its types are written one letter
+// each: i for i32, l for i64.
+type hostFunc struct {
+	name            string
+	params, results string
+	run             func(i *instance, mem api.Memory, stack []uint64)
+}
+
+// hostModules lists everything there is to import under a guard.
+func hostModules(guard Guard) []hostModule {
+	modules := []hostModule{
+		{abi.Namespace, []hostFunc{
+			{"read", "i", "", hostRead},
+			{"write", "ii", "", hostWrite},
+			{"host_call", "ii", "i", hostCall},
+			{"log", "iii", "", hostLog},
+		}},
+		{"env", []hostFunc{{"abort", "iiii", "", hostAbort}}},
+		{wasiName, wasiFuncs()},
+	}
+	if guard == GuardFuel {
+		modules = append(modules, hostModule{fuel.ImportModule, []hostFunc{{fuel.ImportField, "", "i", hostTick}}})
+	}
+	return modules
+}
+
+// instantiate makes the module importable. Every function asks whether its
+// call may go on before it does anything: a loop of calls to the host burns
+// hardly any fuel, and host calls may each take long.
+func (h hostModule) instantiate(ctx context.Context, rt wazero.Runtime) error {
+	b := rt.NewHostModuleBuilder(h.name)
+	for _, f := range h.funcs {
+		run := f.run
+		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
+			i := ctx.Value(instanceKey{}).(*instance)
+			i.check()
+			run(i, m.Memory(), stack)
+		}), valueTypes(f.params), valueTypes(f.results)).Export(f.name)
+	}
+	_, err := b.Instantiate(ctx)
+	return err
+}
+
+func valueTypes(letters string) []api.ValueType {
+	types := make([]api.ValueType, len(letters))
+	for k, c := range letters {
+		types[k] = api.ValueTypeI32
+		if c == 'l' {
+			types[k] = api.ValueTypeI64
+		}
+	}
+	return types
+}
+
+// signature writes types as (i32, i32) -> i32.
+func signature(params, results []api.ValueType) string {
+	names := func(types []api.ValueType) string {
+		s := make([]string, len(types))
+		for k, t := range types {
+			s[k] = api.ValueTypeName(t)
+		}
+		return strings.Join(s, ", ")
+	}
+	return fmt.Sprintf("(%s) -> (%s)", names(params), names(results))
+}
+
+// hostTick is what a guest calls when its slice of fuel is gone. check ran
+// already; here is the budget.
+func hostTick(i *instance, _ api.Memory, stack []uint64) {
+	i.m.units.Add(slice)
+	i.spent += slice
+	if budget := i.m.engine.cfg.FuelPerCall; budget > 0 && i.spent > budget {
+		panic(&stop{module.FaultFuel, fmt.Errorf("used more than %d units of CPU in one call", budget)})
+	}
+	stack[0] = slice
+}
+
+// hostRead copies what is pending, the request or the last answer to
+// host_call, to dst.
+func hostRead(i *instance, mem api.Memory, stack []uint64) {
+	dst := uint32(stack[0])
+	if !mem.Write(dst, i.pending) {
+		panic(trapf("read(%d): %d bytes do not fit in the module's memory there", dst, len(i.pending)))
+	}
+}
+
+// hostWrite keeps a copy of the reply; a later one replaces it.
+func hostWrite(i *instance, mem api.Memory, stack []uint64) {
+	src, n := uint32(stack[0]), uint32(stack[1])
+	if n > abi.MaxReply {
+		panic(&stop{module.FaultReply, fmt.Errorf("reply of %d bytes, at most %d", n, abi.MaxReply)})
+	}
+	view, ok := mem.Read(src, n)
+	if !ok {
+		panic(trapf("write(%d, %d): outside of the module's memory", src, n))
+	}
+	i.reply, i.replied = append(i.reply[:0], view...), true
+}
+
+// hostCall asks the host for the guest and makes the answer pending.
+func hostCall(i *instance, mem api.Memory, stack []uint64) {
+	src, n := uint32(stack[0]), uint32(stack[1])
+	var ask []byte
+	if n <= abi.MaxReply {
+		view, ok := mem.Read(src, n)
+		if !ok {
+			panic(trapf("host_call(%d, %d): outside of the module's memory", src, n))
+		}
+		ask = view // decoding copies, and the guest stands still until then
+	}
+	var reply abi.Reply
+	data, err := i.ask(ask, n)
+	if err != nil {
+		reply.Error = abi.AsError(err)
+	} else if reply.OK = data; len(data) == 0 {
+		reply.OK = json.RawMessage("{}")
+	}
+	answer, err := json.Marshal(reply)
+	if err != nil { // the host's data is no JSON
+		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeInternal, "the host's answer cannot be written")})
+	}
+	i.check() // the host may have taken its time
+	i.pending = answer
+	stack[0] = uint64(len(answer))
+}
+
+// ask answers one host call, given as n bytes.
+func (i *instance) ask(ask []byte, n uint32) (json.RawMessage, error) {
+	if n > abi.MaxReply {
+		return nil, abi.Errorf(abi.CodeTooLarge, "host call of %d bytes, at most %d", n, abi.MaxReply)
+	}
+	var req abi.Request
+	if err := json.Unmarshal(ask, &req); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "host call is no request: %v", err)
+	}
+	cfg := i.m.engine.cfg
+	if cfg.Host == nil || !i.m.mayAsk(req.Op) {
+		return nil, abi.Errorf(abi.CodeUnknownOp, "host op %q is unknown or not granted", req.Op)
+	}
+	if !i.asks {
+		return nil, abi.Errorf(abi.CodeUnavailable, "host ops are answered once the module is loaded, not while it starts or describes itself")
+	}
+	return i.askHost(req.Op, req.Data)
+}
+
+// askHost calls the host. A panic there is a bug of ours: the guest gets an
+// error and the log gets the rest.
+func (i *instance) askHost(op string, data json.RawMessage) (answer json.RawMessage, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			i.m.log.log.Error("host call panicked", "op", op, "panic", r, "stack", string(debug.Stack()))
+			err = abi.AsError(errors.New("panic in a host call"))
+		}
+	}()
+	return i.m.engine.cfg.Host.HostCall(i.ctx, module.Caller{
+		Companion: i.m.id, Room: i.room, Engine: i.m.engine.Name(), Generation: i.m.generation,
+	}, op, data)
+}
+
+// hostLog writes a line to the daemon's log. Text over maxLog is cut.
+func hostLog(i *instance, mem api.Memory, stack []uint64) {
+	level, src, n := abi.Level(int32(stack[0])), uint32(stack[1]), uint32(stack[2])
+	view, ok := mem.Read(src, n)
+	if !ok {
+		panic(trapf("log(%d, %d): outside of the module's memory", src, n))
+	}
+	i.m.log.line(guestLevel(level), "log", view[:min(n, maxLog)])
+}
+
+// hostAbort is how AssemblyScript gives up.
+func hostAbort(_ *instance, mem api.Memory, stack []uint64) {
+	panic(trapf("abort: %s at %s:%d:%d", assemblyString(mem, uint32(stack[0])),
+		assemblyString(mem, uint32(stack[1])), uint32(stack[2]), uint32(stack[3])))
+}
+
+// assemblyString reads an AssemblyScript string: UTF-16, its length in bytes
+// in the four bytes before it.
+func assemblyString(mem api.Memory, ptr uint32) string {
+	if ptr < 4 {
+		return "?"
+	}
+	n, ok := mem.ReadUint32Le(ptr - 4)
+	if !ok {
+		return "?"
+	}
+	raw, ok := mem.Read(ptr, min(n, maxLog)&^1)
+	if !ok {
+		return "?"
+	}
+	units := make([]uint16, len(raw)/2)
+	for k := range units {
+		units[k] = binary.LittleEndian.Uint16(raw[2*k:])
+	}
+	return string(utf16.Decode(units))
+}
+
+// stop ends a guest: a host function panics with it, and wazero returns it
+// wrapped from the guest's call.
+type stop struct {
+	kind  module.FaultKind
+	cause error
+}
+
+func (s *stop) Error() string { return s.cause.Error() }
+func (s *stop) Unwrap() error { return s.cause }
+
+func trapf(format string, args ...any) *stop {
+	return &stop{module.FaultTrap, fmt.Errorf(format, args...)}
+}
+
+// errClosed is the cause of a call that a closing module ended by force.
+var errClosed = errors.New("the module was closed")

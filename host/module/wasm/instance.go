@@ -1,0 +1,223 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+)
+
+// instance is one running copy of a module. It belongs to whoever holds the
+// module's turn; only memory.size is read by others.
+type instance struct {
+	m      *Module
+	guest  api.Module
+	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
+	memory memory
+	slept  int64 // ns by which the guest's steady clock is ahead, see wasiPoll
+
+	// Of the call that runs:
+	ctx      context.Context
+	deadline time.Time
+	room     string
+	asks     bool   // host ops are answered
+	spent    int64  // units of fuel, in slices
+	pending  []byte // what read copies
+	reply    []byte
+	replied  bool
+}
+
+// instanceKey finds the instance in the ctx that wazero hands to host functions.
+type instanceKey struct{}
+
+// begin readies the instance for a call under ctx, which must have a deadline.
+func (i *instance) begin(ctx context.Context) context.Context {
+	ctx = context.WithValue(ctx, instanceKey{}, i)
+	i.ctx = ctx
+	i.deadline, _ = ctx.Deadline()
+	i.spent, i.pending, i.reply, i.replied = 0, nil, nil, false
+	i.m.log.begin()
+	return ctx
+}
+
+// end forgets what belonged to the call.
+func (i *instance) end() {
+	i.ctx, i.pending, i.reply, i.room = nil, nil, nil, ""
+	i.m.log.end()
+}
+
+// check ends the guest when its call may not go on. The deadline is looked at
+// beside ctx, for on a busy machine ctx's timer comes late.
+func (i *instance) check() {
+	cause := context.Cause(i.ctx)
+	if cause == nil && time.Now().After(i.deadline) {
+		cause = context.DeadlineExceeded
+	}
+	if cause != nil {
+		panic(&stop{module.FaultTimeout, cause})
+	}
+}
+
+// start makes an instance and runs its start function and _initialize, under
+// ctx, which must have a deadline.
+func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
+	e := m.engine
+	i = &instance{m: m, memory: memory{limit: uint64(e.cfg.MaxMemory), reserved: &e.reserved}}
+	e.instances.Add(1)
+	err := i.instantiate(i.begin(ctx))
+	if err == nil {
+		i.end()
+		m.memory.Store(&i.memory)
+		return i, nil
+	}
+	fault = i.fault(fmt.Errorf("start: %w", err))
+	i.end()
+	i.close()
+	return nil, fault
+}
+
+func (i *instance) instantiate(ctx context.Context) (err error) {
+	defer func() { // wazero panics when there is no memory to be had
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+			if i.memory.err != nil {
+				err = i.memory.err
+			}
+		}
+	}()
+	ctx = experimental.WithMemoryAllocator(ctx, &i.memory)
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
+	i.guest, err = i.m.engine.runtime.InstantiateModule(ctx, i.m.compiled, cfg)
+	if err != nil {
+		return err
+	}
+	i.call = i.guest.ExportedFunction(abi.Export)
+	return nil
+}
+
+// close gives everything back. The guest must not be running.
+func (i *instance) close() {
+	if i.guest != nil {
+		_ = i.guest.Close(context.Background())
+	}
+	i.memory.Free() // wazero does not where the start failed
+	i.m.engine.instances.Add(-1)
+}
+
+// run calls the guest once under ctx, which must have a deadline. The error is
+// the guest's own *abi.Error, and then fault is nil.
+func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.RawMessage, *module.Fault, error) {
+	request, err := json.Marshal(req)
+	if err != nil {
+		return nil, nil, abi.Errorf(abi.CodeInvalid, "the request cannot be written: %w", err)
+	}
+	ctx = i.begin(ctx)
+	defer i.end()
+	i.pending, i.room, i.asks = request, req.Room, asks
+	stack := [1]uint64{uint64(len(request))}
+	if err := i.call.CallWithStack(ctx, stack[:]); err != nil {
+		return nil, i.fault(err), nil
+	}
+	data, guestErr, err := i.readReply(uint32(stack[0]))
+	if err != nil {
+		return nil, &module.Fault{Kind: module.FaultReply, Cause: err}, nil
+	}
+	if guestErr != nil {
+		return nil, nil, guestErr
+	}
+	return data, nil, nil
+}
+
+// readReply takes the reply that the guest wrote before it returned status.
+// err says why it is none.
+func (i *instance) readReply(status uint32) (data json.RawMessage, guestErr *abi.Error, err error) {
+	var reply abi.Reply
+	switch {
+	case status > 1:
+		return nil, nil, fmt.Errorf("%s returned %d, which is neither 0 nor 1", abi.Export, int32(status))
+	case !i.replied:
+		return nil, nil, fmt.Errorf("%s returned %d without a reply", abi.Export, status)
+	case !utf8.Valid(i.reply):
+		return nil, nil, errors.New("the reply is not UTF-8")
+	}
+	if err := json.Unmarshal(i.reply, &reply); err != nil {
+		return nil, nil, fmt.Errorf("the reply is no JSON reply: %w", err)
+	}
+	switch {
+	case reply.OK != nil && reply.Error != nil:
+		return nil, nil, errors.New(`the reply has both "ok" and "error"`)
+	case reply.OK == nil && reply.Error == nil:
+		return nil, nil, errors.New(`the reply has neither "ok" nor "error"`)
+	case status == 1 && reply.Error == nil:
+		return nil, nil, fmt.Errorf(`%s returned 1, for an error, but replied "ok"`, abi.Export)
+	}
+	return reply.OK, tidy(reply.Error), nil
+}
+
+// maxErrorText is how many bytes of a guest's error message are kept.
+const maxErrorText = 4 << 10
+
+// tidy makes a guest's error fit for others: with a code they know and a
+// message of bounded length. nil stays nil.
+func tidy(e *abi.Error) *abi.Error {
+	if e == nil {
+		return nil
+	}
+	switch e.Code {
+	case abi.CodeInvalid, abi.CodeDenied, abi.CodeNotFound, abi.CodeConflict, abi.CodeStale, abi.CodeTooLarge,
+		abi.CodeExhausted, abi.CodeUnavailable, abi.CodeTimeout, abi.CodeUnknownOp, abi.CodeInternal:
+	default:
+		e.Code = abi.CodeInternal
+	}
+	if len(e.Message) > maxErrorText {
+		e.Message = strings.ToValidUTF8(e.Message[:maxErrorText], "") + "..."
+	}
+	return e
+}
+
+// fault says what a guest did that made its call return err. What wazero adds
+// to err, a stack trace, goes to the log; the fault keeps the first line, with
+// what the guest itself had to say.
+func (i *instance) fault(err error) *module.Fault {
+	var s *stop
+	var exit *sys.ExitError
+	switch {
+	case errors.As(err, &s):
+		return &module.Fault{Kind: s.kind, Cause: s.cause}
+	case errors.As(err, &exit) && (exit.ExitCode() == sys.ExitCodeDeadlineExceeded || exit.ExitCode() == sys.ExitCodeContextCanceled):
+		cause := context.Cause(i.ctx)
+		if cause == nil {
+			cause = context.DeadlineExceeded
+		}
+		return &module.Fault{Kind: module.FaultTimeout, Cause: cause}
+	}
+	i.m.log.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	line = strings.ReplaceAll(line, "wasm error: ", "")
+	i.m.log.end() // so that a line without an end is seen too
+	if said := i.m.log.lastWords(); said != "" {
+		line += ": " + said
+	}
+	return &module.Fault{Kind: module.FaultTrap, Cause: &trap{line: line, err: err}}
+}
+
+// trap is an error of wazero in one line.
+type trap struct {
+	line string
+	err  error
+}
+
+func (t *trap) Error() string { return t.line }
+func (t *trap) Unwrap() error { return t.err }

@@ -1,0 +1,248 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/fuel"
+)
+
+// Load makes a module of a whole .wasm file: it checks the file, compiles it,
+// starts an instance, and lets it describe itself.
+//
+// ctx bounds all of it, but a compile under way goes on behind a Load that has
+// given up; the next Load waits for it.
+//
+// # Errors
+//
+// abi.CodeInvalid, CodeTooLarge or CodeDenied say what is wrong with the file;
+// CodeTimeout that ctx ended first; CodeUnavailable that the engine is closing.
+func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error) {
+	if err := e.checkFile(f.Data); err != nil {
+		return nil, err
+	}
+	compiled, err := e.compile(ctx, f.Data)
+	if err != nil {
+		return nil, err
+	}
+	m := e.newModule(f, compiled)
+	if err := m.begin(ctx); err != nil {
+		_ = m.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return m, nil
+}
+
+// begin checks the compiled code and lets a first instance describe itself.
+func (m *Module) begin(ctx context.Context) error {
+	if err := checkSignatures(m.compiled, m.engine.cfg.Guard); err != nil {
+		return err
+	}
+	if err := m.engine.add(m); err != nil {
+		return err
+	}
+	m.calls.enter()
+	defer m.calls.leave()
+	if err := m.takeTurn(ctx); err != nil {
+		return abi.Errorf(abi.CodeTimeout, "there was no time to start the module: %w", err)
+	}
+	defer m.endTurn()
+	req := abi.Request{V: abi.Version, Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation), Self: m.id}
+	data, fault, err := m.callOnce(ctx, req, false)
+	switch {
+	case fault != nil && fault.Kind == module.FaultTimeout:
+		return abi.Errorf(abi.CodeTimeout, "the module did not describe itself in time: %w", fault.Cause)
+	case fault != nil:
+		return abi.Errorf(abi.CodeInvalid, "the module failed when asked to describe itself: %s: %w", fault.Kind, fault.Cause)
+	case err != nil:
+		return abi.Errorf(abi.CodeInvalid, "the module answered describe with an error: %w", err)
+	}
+	m.desc, err = readDescription(data, m.grants)
+	return err
+}
+
+// checkFile refuses, before the cost of compiling it, a file that cannot be a
+// companion.
+func (e *Engine) checkFile(data []byte) error {
+	switch {
+	case int64(len(data)) > e.cfg.MaxFile:
+		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed", len(data), e.cfg.MaxFile)
+	case len(data) == 0:
+		return abi.Errorf(abi.CodeInvalid, "the file is empty")
+	case len(data) < len(header) || string(data[:4]) != header[:4]:
+		return abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
+	case string(data[4:8]) == "\x0d\x00\x01\x00":
+		return abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
+	case string(data[:8]) != header:
+		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
+	}
+	o, err := inspect(data)
+	if err != nil {
+		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
+	}
+	if o.functions > maxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.functions, maxFunctions)
+	}
+	if err := checkImports(o.imports, e.cfg.Guard); err != nil {
+		return err
+	}
+	return checkExports(o)
+}
+
+func checkExports(o outline) error {
+	if _, command := o.exports["_start"]; command {
+		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
+			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
+	}
+	if kind, ok := o.exports["memory"]; !ok || kind != kindMemory {
+		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
+	}
+	if kind, ok := o.exports[abi.Export]; !ok || kind != kindFunction {
+		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
+	}
+	return nil
+}
+
+// checkImports names everything a module imports that nobody exports.
+func checkImports(imports []importName, guard Guard) error {
+	known := make(map[string]bool)
+	var may []string
+	for _, h := range hostModules(guard) {
+		for _, f := range h.funcs {
+			if h.name != fuel.ImportModule {
+				known[h.name+"."+f.name] = true
+			}
+			if h.name == abi.Namespace {
+				may = append(may, f.name)
+			}
+		}
+	}
+	var unknown []string
+	for _, i := range imports {
+		kind := [...]string{"function", "table", "memory", "global"}[i.kind]
+		if i.kind != kindFunction || !known[i.String()] {
+			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	const most = 20
+	if rest := len(unknown) - most; rest > 0 {
+		unknown = append(unknown[:most], fmt.Sprintf("and %d more", rest))
+	}
+	slices.Sort(may)
+	return abi.Errorf(abi.CodeInvalid, "imports unknown %s; a module may import: the functions %s of %q, those of %q, and \"env.abort\"",
+		strings.Join(unknown, ", "), strings.Join(may, ", "), abi.Namespace, wasiName)
+}
+
+// checkSignatures refuses imports and exports whose types are not as agreed.
+func checkSignatures(c wazero.CompiledModule, guard Guard) error {
+	want := make(map[string]string)
+	for _, h := range hostModules(guard) {
+		for _, f := range h.funcs {
+			want[h.name+"."+f.name] = signature(valueTypes(f.params), valueTypes(f.results))
+		}
+	}
+	for _, def := range c.ImportedFunctions() {
+		mod, name, _ := def.Import()
+		if got, want := typeOf(def), want[mod+"."+name]; got != want {
+			return abi.Errorf(abi.CodeInvalid, "imports %s.%s as %s, but it is %s", mod, name, got, want)
+		}
+	}
+	exports := c.ExportedFunctions()
+	for name, want := range map[string]string{abi.Export: "(i32) -> (i32)", "_initialize": "() -> ()"} {
+		if def, ok := exports[name]; ok && typeOf(def) != want {
+			return abi.Errorf(abi.CodeInvalid, "exports %s as %s, but it must be %s", name, typeOf(def), want)
+		}
+	}
+	return nil
+}
+
+func typeOf(def api.FunctionDefinition) string {
+	return signature(def.ParamTypes(), def.ResultTypes())
+}
+
+// compile rewrites and compiles data, one module at a time.
+func (e *Engine) compile(ctx context.Context, data []byte) (wazero.CompiledModule, error) {
+	select {
+	case e.compiling <- struct{}{}:
+	case <-ctx.Done():
+		return nil, abi.Errorf(abi.CodeTimeout, "another module was still compiling: %w", ctx.Err())
+	}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		<-e.compiling
+		return nil, abi.Errorf(abi.CodeUnavailable, "the engine is closing")
+	}
+	e.compilers.Add(1) // under mu, so that Close waits for it
+	e.mu.Unlock()
+
+	type result struct {
+		compiled wazero.CompiledModule
+		err      error
+	}
+	results, gone := make(chan result), make(chan struct{})
+	defer close(gone)
+	go func() {
+		defer e.compilers.Done()
+		defer func() { <-e.compiling }()
+		compiled, err := e.compileNow(data)
+		select {
+		case results <- result{compiled, err}:
+		case <-gone:
+			if compiled != nil {
+				_ = compiled.Close(context.Background())
+			}
+		}
+	}()
+	select {
+	case r := <-results:
+		return r.compiled, r.err
+	case <-ctx.Done():
+		return nil, abi.Errorf(abi.CodeTimeout, "compiling %d bytes of WebAssembly took too long: %w", len(data), ctx.Err())
+	}
+}
+
+// compileNow does the work of compile. wazero compiles in this goroutine, so
+// that a panic of its compiler on a strange file can be caught here; it must
+// not be given more workers.
+func (e *Engine) compileNow(data []byte) (compiled wazero.CompiledModule, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.cfg.Log.Error("wazero's compiler panicked", "panic", r)
+			err = abi.Errorf(abi.CodeInvalid, "the module cannot be compiled: %v", r)
+		}
+	}()
+	if e.cfg.Guard == GuardFuel {
+		data, err = fuel.Rewrite(data, slice)
+		if errors.Is(err, fuel.ErrUnsupported) {
+			return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be guarded: %w; build it for WebAssembly 2.0 without threads and exceptions", err)
+		} else if err != nil {
+			return nil, abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
+		}
+	}
+	data, err = boundTables(data)
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
+	}
+	compiled, err = e.runtime.CompileModule(context.Background(), data)
+	if err != nil && e.cache != nil && cacheTrouble(err) {
+		e.cfg.Log.Warn("the cache of compiled code gives trouble; it is emptied", "err", err)
+		emptyCache(e.cfg.CacheDir)
+		compiled, err = e.runtime.CompileModule(context.Background(), data)
+	}
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be compiled: %w", err)
+	}
+	return compiled, nil
+}

@@ -1,0 +1,280 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+)
+
+// closeGrace is how long Close waits, after its ctx ended, for a guest that is
+// being stopped. Guests stop within milliseconds; only a host function that
+// does not obey its ctx takes longer.
+const closeGrace = time.Second
+
+// Module is one loaded file. It runs the calls of one instance at a time, in
+// the order they came in. It is what Engine.Load returns.
+type Module struct {
+	engine     *Engine
+	id         string
+	generation uint64
+	compiled   wazero.CompiledModule
+	desc       abi.Description
+	grants     []string // host ops granted beside the always granted
+	log        *guestLog
+
+	turn   chan struct{} // holds one token while somebody owns inst
+	inst   *instance     // nil when there is none; belongs to the turn's owner
+	calls  gate
+	killed context.Context // ended by kill, which stops whatever runs
+	over   chan struct{}   // closed when everything is given back
+	kill   context.CancelCauseFunc
+
+	memory atomic.Pointer[memory] // of inst, nil when there is none
+	units  atomic.Int64
+}
+
+var _ module.Module = (*Module)(nil)
+
+func (e *Engine) newModule(f module.File, compiled wazero.CompiledModule) *Module {
+	killed, kill := context.WithCancelCause(context.Background())
+	log := e.cfg.Log.With("companion", f.ID, "generation", f.Generation)
+	return &Module{
+		engine: e, id: f.ID, generation: f.Generation, compiled: compiled,
+		grants: e.cfg.Grants(f.ID),
+		log:    newGuestLog(log, e.cfg.LogBytesPerSecond),
+		turn:   make(chan struct{}, 1), killed: killed, kill: kill,
+		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}),
+	}
+}
+
+// Describe gives what the module said of itself when it was loaded.
+func (m *Module) Describe() abi.Description { return m.desc }
+
+// Memory gives the bytes of the guest's linear memory in use now. It may be
+// called at any time.
+func (m *Module) Memory() int64 {
+	if mem := m.memory.Load(); mem != nil {
+		return mem.size.Load()
+	}
+	return 0
+}
+
+// Units gives the units of fuel that all calls together used, counted in
+// slices of 100,000. It stays 0 without GuardFuel.
+func (m *Module) Units() int64 { return m.units.Load() }
+
+// Call runs one op. Calls wait for each other; one whose ctx ends while it
+// waits gives ctx's error. The request's V is set, and its Self if it is empty.
+//
+// # Errors
+//
+// As module.Module says. A call that is ended because its ctx was cancelled,
+// or because Close ended it by force, is a fault of kind timeout too: the
+// guest was in the middle of something, so its instance is lost.
+func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	if !m.calls.enter() {
+		return nil, unavailable()
+	}
+	defer m.calls.leave()
+	if err := m.takeTurn(ctx); err != nil {
+		return nil, err
+	}
+	req.V = abi.Version
+	if req.Self == "" {
+		req.Self = m.id
+	}
+	data, fault, err := m.callOnce(ctx, req, true)
+	if fault != nil {
+		go m.replace()
+		return nil, fault
+	}
+	m.endTurn()
+	return data, err
+}
+
+func unavailable() error { return abi.Errorf(abi.CodeUnavailable, "the module is closed") }
+
+// takeTurn waits until the caller owns the instance.
+func (m *Module) takeTurn(ctx context.Context) error {
+	select {
+	case m.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.killed.Done():
+		return unavailable()
+	}
+	if err := ctx.Err(); err != nil {
+		m.endTurn()
+		return err
+	}
+	if m.killed.Err() != nil {
+		m.endTurn()
+		return unavailable()
+	}
+	return nil
+}
+
+func (m *Module) endTurn() { <-m.turn }
+
+// callOnce runs one op on the instance, which it starts if there is none and
+// drops at a fault. The caller owns the turn.
+func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json.RawMessage, *module.Fault, error) {
+	ctx, cancel := m.bound(ctx)
+	defer cancel()
+	if m.inst == nil {
+		inst, fault := m.start(ctx)
+		if fault != nil {
+			return nil, fault, nil
+		}
+		m.inst = inst
+	}
+	data, fault, err := m.inst.run(ctx, req, asks)
+	if fault != nil {
+		m.log.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)
+		m.drop()
+	}
+	return data, fault, err
+}
+
+// bound gives ctx a deadline if it has none, and makes kill end it.
+func (m *Module) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, kill := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(m.killed, func() { kill(errClosed) })
+	stop := func() {}
+	if _, ok := ctx.Deadline(); !ok {
+		ctx, stop = context.WithTimeout(ctx, m.engine.cfg.CallTimeout)
+	}
+	return ctx, func() {
+		unhook()
+		stop()
+		kill(nil)
+	}
+}
+
+// drop closes the instance, if there is one. The caller owns the turn.
+func (m *Module) drop() {
+	if m.inst == nil {
+		return
+	}
+	m.memory.Store(nil)
+	m.inst.close()
+	m.inst = nil
+}
+
+// replace starts the instance that takes a dropped one's place, and ends the
+// turn it was handed. If it cannot start, the next call tries again.
+func (m *Module) replace() {
+	defer m.endTurn()
+	ctx, cancel := m.bound(m.killed)
+	defer cancel()
+	if ctx.Err() != nil || m.inst != nil {
+		return
+	}
+	inst, fault := m.start(ctx)
+	if fault != nil {
+		m.log.log.Warn("module did not start again", "err", fault)
+		return
+	}
+	m.inst = inst
+}
+
+// Close refuses new calls, serves those that came before until ctx ends, ends
+// them by force then, and gives everything back. It is safe to call once.
+//
+// # Errors
+//
+// It fails when a host function holds the guest a second longer than ctx. The
+// module is then given back when that function returns, but Close does not
+// wait for it.
+func (m *Module) Close(ctx context.Context) error {
+	idle := m.calls.shut()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	m.kill(errClosed)
+	late := time.NewTimer(closeGrace)
+	defer late.Stop()
+	select {
+	case m.turn <- struct{}{}:
+		return m.release()
+	case <-m.over:
+		return nil
+	case <-late.C:
+		go func() {
+			m.turn <- struct{}{}
+			if err := m.release(); err != nil {
+				m.log.log.Error("module closed late", "err", err)
+			}
+		}()
+		return fmt.Errorf("wasm: close %s generation %d: a host function does not return", m.id, m.generation)
+	}
+}
+
+// release closes instance and code. The caller owns the turn, and keeps it.
+func (m *Module) release() error {
+	defer close(m.over)
+	m.drop()
+	m.log.tellLost()
+	err := m.compiled.Close(context.Background())
+	m.engine.remove(m)
+	if err != nil {
+		return fmt.Errorf("wasm: close %s generation %d: %w", m.id, m.generation, err)
+	}
+	return nil
+}
+
+// mayAsk says whether a host op is granted to the module.
+func (m *Module) mayAsk(op string) bool {
+	return slices.Contains(alwaysGranted(), op) || slices.Contains(m.grants, op)
+}
+
+// gate counts those inside and can be shut.
+type gate struct {
+	mu     sync.Mutex
+	inside int
+	closed bool
+	idle   chan struct{} // closed when the gate is shut and nobody is inside
+}
+
+// enter lets the caller in unless the gate is shut.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.inside++
+	return true
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.closed && g.inside == 0 {
+		close(g.idle)
+	}
+}
+
+// shut lets nobody in any more. The channel closes when all have left.
+func (g *gate) shut() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.closed {
+		g.closed = true
+		if g.inside == 0 {
+			close(g.idle)
+		}
+	}
+	return g.idle
+}

@@ -1,0 +1,269 @@
+// Package wasm is the engine for companions that come as WebAssembly: it loads
+// a .wasm file, runs its calls one at a time, and takes the instance away from
+// a guest that hangs, traps, grows or lies.
+//
+// A guest can do nothing but compute, and reach nothing but what this package
+// writes down in its tables of imports: four functions of abi.Namespace, clock,
+// random and standard output of WASI, and AssemblyScript's env.abort. There is
+// no file, environment, argument, socket or real sleep behind any of them.
+//
+// What holds a guest:
+//
+//   - CPU: every module is rewritten at load (package fuel) so that it asks for
+//     leave every 100,000 units, about a third of a millisecond. There the call
+//     ends when its deadline has passed, its budget is used up or its module is
+//     closed. Every import asks the same question before it does anything.
+//     Without this, one busy guest would stop the daemon at its next garbage
+//     collection.
+//   - Memory: Config.MaxMemory bytes an instance, reserved as address space and
+//     used page by page; tables have a bound of their own. wazero's call stack
+//     is bounded by wazero at 400 MB and is not counted.
+//   - Output: replies of abi.MaxReply bytes, Config.LogBytesPerSecond of log.
+//   - The file: Config.MaxFile bytes and a bound on functions, for compiling
+//     cannot be interrupted. One module compiles at a time; a Load whose ctx
+//     ends goes away, the compiler finishes and its work is thrown away.
+//
+// A call that does not end in a reply costs the instance, never the module: the
+// next call gets a new instance of the same compiled code, started right away.
+//
+// What the package does not do: it never ends a host function. A guest inside
+// module.HostCalls stays there until HostCall returns, so HostCall must obey
+// its ctx, which ends with the call; and HostCall must not call the module it
+// answers, which would wait for itself. It asks Config.Grants whether a host op
+// is granted and never knows what the op does; it watches no folder, and it
+// keeps no state of a guest across instances.
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Guard names what stops a guest that does not return.
+type Guard string
+
+// The guards.
+const (
+	// GuardFuel rewrites modules to burn fuel. It costs 15-25 % and stops
+	// everything that was tried.
+	GuardFuel Guard = "fuel"
+	// GuardContext uses wazero's WithCloseOnContextDone, for machines whose
+	// owner distrusts rewriting. It is 4-10 times slower, meters nothing, has
+	// no fuel budget and does not stop recursion without a loop before the
+	// call stack is full; endless shallow recursion it may not stop at all.
+	GuardContext Guard = "context"
+
+	// guardNone lets a guest run free: for benchmarks, which need a baseline.
+	guardNone Guard = "none"
+)
+
+// Config says what guests may use. The zero value is usable: every zero field
+// means the default named at it.
+type Config struct {
+	// CacheDir keeps compiled code between runs; "" means none is kept. It is
+	// created with mode 0700. It holds machine code that will be run as it is,
+	// so nobody else may write to it, and it must not be inside a watched folder.
+	CacheDir string
+	// MaxMemory is the bound in bytes of one instance's memory, rounded down
+	// to pages of 64 KiB; 0 means 64 MiB.
+	MaxMemory int64
+	// MaxFile is the bound in bytes of a file; 0 means 32 MiB.
+	MaxFile int64
+	// FuelPerCall is the CPU budget of one call, and of one start, in units of
+	// package fuel: about 300 million a second. It is counted in slices of
+	// 100,000. 0 means that only the deadline bounds a call, so that a heavy
+	// guest may work until its caller gives up. GuardContext ignores it.
+	FuelPerCall int64
+	// CallTimeout bounds a call whose ctx has no deadline, and the start of an
+	// instance; 0 means 5 s.
+	CallTimeout time.Duration
+	// LogBytesPerSecond bounds what a module may write to the log by log,
+	// stdout and stderr together; every line counts 64 bytes more than it has.
+	// What is over is dropped and counted. 0 means 64 KiB.
+	LogBytesPerSecond int
+	// Guard is GuardFuel unless set.
+	Guard Guard
+	// Grants names the host ops a companion may use beside those that are
+	// always granted. A module that needs others is refused, and a host call
+	// of others is answered with abi.CodeUnknownOp. nil grants nothing.
+	Grants func(companion string) []string
+	// Host answers host calls; nil answers none.
+	Host module.HostCalls
+	// Log gets what modules write and what becomes of them; nil drops it.
+	Log *slog.Logger
+}
+
+// The defaults of Config.
+const (
+	defaultMaxMemory   = 64 << 20
+	defaultMaxFile     = 32 << 20
+	defaultCallTimeout = 5 * time.Second
+	defaultLogRate     = 64 << 10
+)
+
+// pageSize is WebAssembly's unit of memory in bytes.
+const pageSize = 64 << 10
+
+// slice is how many units a guest runs between two ticks: a third of a
+// millisecond, which bounds how long it can hold up a garbage collection.
+const slice = 100_000
+
+// check fills defaults in and refuses what makes no sense.
+func (c Config) check() (Config, error) {
+	if c.MaxMemory == 0 {
+		c.MaxMemory = defaultMaxMemory
+	}
+	if c.MaxFile == 0 {
+		c.MaxFile = defaultMaxFile
+	}
+	if c.CallTimeout == 0 {
+		c.CallTimeout = defaultCallTimeout
+	}
+	if c.LogBytesPerSecond == 0 {
+		c.LogBytesPerSecond = defaultLogRate
+	}
+	if c.Guard == "" {
+		c.Guard = GuardFuel
+	}
+	if c.Grants == nil {
+		c.Grants = func(string) []string { return nil }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	switch {
+	case c.MaxMemory < pageSize || c.MaxMemory > 1<<32:
+		return c, fmt.Errorf("wasm: memory limit of %d bytes is outside %d..%d", c.MaxMemory, pageSize, int64(1<<32))
+	case c.MaxFile < 0:
+		return c, fmt.Errorf("wasm: negative file limit %d", c.MaxFile)
+	case c.FuelPerCall < 0:
+		return c, fmt.Errorf("wasm: negative fuel %d", c.FuelPerCall)
+	case c.CallTimeout < 0:
+		return c, fmt.Errorf("wasm: negative call timeout %v", c.CallTimeout)
+	case c.LogBytesPerSecond < 0:
+		return c, fmt.Errorf("wasm: negative log rate %d", c.LogBytesPerSecond)
+	case c.Guard != GuardFuel && c.Guard != GuardContext && c.Guard != guardNone:
+		return c, fmt.Errorf("wasm: guard %q is neither %q nor %q", c.Guard, GuardFuel, GuardContext)
+	}
+	return c, nil
+}
+
+// Engine loads .wasm files. It is safe for concurrent use.
+type Engine struct {
+	cfg       Config
+	runtime   wazero.Runtime
+	cache     wazero.CompilationCache // nil without Config.CacheDir
+	born      time.Time               // zero of the guests' monotonic clock
+	compiling chan struct{}           // holds one token while a module compiles
+	compilers sync.WaitGroup          // compiles under way, also abandoned ones
+
+	mu      sync.Mutex
+	closed  bool
+	modules map[*Module]struct{}
+
+	instances atomic.Int64 // alive now
+	reserved  atomic.Int64 // bytes of address space the allocator holds now
+}
+
+var _ module.Engine = (*Engine)(nil)
+
+// New makes an engine. Close it to release compiled code and the cache.
+//
+// # Errors
+//
+// It fails for a Config out of range, for a CacheDir that others may write to,
+// and where the system forbids to make memory executable (systemd's
+// MemoryDenyWriteExecute). Where wazero has no compiler for the machine it
+// interprets, 40-100 times slower, and says so in the log.
+func New(cfg Config) (*Engine, error) {
+	if cfg.Guard == guardNone {
+		return nil, errors.New(`wasm: guard "none" is not offered: a busy guest would stop the daemon`)
+	}
+	return newEngine(cfg, true)
+}
+
+// newEngine is New without its refusal of guardNone; compile false asks for
+// the interpreter.
+func newEngine(cfg Config, compile bool) (*Engine, error) {
+	cfg, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg:       cfg,
+		born:      time.Now(),
+		compiling: make(chan struct{}, 1),
+		modules:   make(map[*Module]struct{}),
+	}
+	if err := e.startRuntime(compile); err != nil {
+		return nil, err
+	}
+	if cfg.Guard == GuardContext && cfg.FuelPerCall > 0 {
+		cfg.Log.Warn("the wasm guard is context: the fuel budget of calls is not enforced")
+	}
+	return e, nil
+}
+
+// Name is "wasm".
+func (e *Engine) Name() string { return "wasm" }
+
+// Suffix is ".wasm".
+func (e *Engine) Suffix() string { return ".wasm" }
+
+// Close closes every module still open, as their Close does, and then the
+// engine; Load is refused from its start on. It waits for a module that is
+// compiling, which nothing can interrupt. It must be called once.
+//
+// # Errors
+//
+// When a host function does not return after ctx has ended, its module and the
+// engine stay in memory, for code and memory must not go away under a guest;
+// the error says so.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	open := make([]*Module, 0, len(e.modules))
+	for m := range e.modules {
+		open = append(open, m)
+	}
+	e.mu.Unlock()
+
+	errs := make([]error, len(open))
+	var wg sync.WaitGroup
+	for i, m := range open {
+		wg.Go(func() { errs[i] = m.Close(ctx) })
+	}
+	wg.Wait()
+	e.compilers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("wasm: close engine: %w", err)
+	}
+	return e.closeRuntime(context.WithoutCancel(ctx))
+}
+
+// add registers m, or refuses it when the engine has closed meanwhile.
+func (e *Engine) add(m *Module) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return abi.Errorf(abi.CodeUnavailable, "the engine is closing")
+	}
+	e.modules[m] = struct{}{}
+	return nil
+}
+
+func (e *Engine) remove(m *Module) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.modules, m)
+}
