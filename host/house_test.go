@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"abi"},
 	{"sdk/go"},
 	{"sdk/go/talk"},
-	{"sdk/scaffold", "sdk/go/internal/...", "characters/..."},
+	{"sdk/scaffold", "characters/..."},
 	{"host/turn", "host/config"},
 	{"host/room/rules"},
 	{"host/journal", "host/module"},

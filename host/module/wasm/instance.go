@@ -99,7 +99,7 @@ func (i *instance) instantiate(ctx context.Context) (err error) {
 	}()
 	ctx = experimental.WithMemoryAllocator(ctx, &i.memory)
 	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
-	i.guest, err = i.m.engine.runtime.InstantiateModule(ctx, i.m.compiled, cfg)
+	i.guest, err = i.m.form.runtime.InstantiateModule(ctx, i.m.form.compiled, cfg)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package wasm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +17,11 @@ import (
 // Load makes a module of a whole .wasm file: it checks the file, compiles it,
 // starts an instance, and lets it describe itself.
 //
+// A file that takes long to compile is interpreted meanwhile, so that a saved
+// change is heard at once; see [Module.Compiled].
+//
 // ctx bounds all of it, but a compile under way goes on behind a Load that has
-// given up; the next Load waits for it.
+// given up; the next one waits for it.
 //
 // # Errors
 //
@@ -29,21 +31,37 @@ func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error)
 	if err := e.checkFile(f.Data); err != nil {
 		return nil, err
 	}
-	compiled, err := e.compile(ctx, f.Data)
+	image, err := e.prepare(f.Data)
 	if err != nil {
 		return nil, err
 	}
-	m := e.newModule(f, compiled)
+	coming, err := e.compile(image)
+	if err != nil {
+		return nil, err
+	}
+	c, last, err := e.first(ctx, image, coming)
+	if err != nil {
+		return nil, err
+	}
+	m := e.newModule(f, c)
 	if err := m.begin(ctx); err != nil {
+		if !last {
+			e.abandon(coming)
+		}
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
+	}
+	if last {
+		close(m.compiled)
+	} else {
+		e.compilers.Go(func() { m.upgrade(coming) })
 	}
 	return m, nil
 }
 
 // begin checks the compiled code and lets a first instance describe itself.
 func (m *Module) begin(ctx context.Context) error {
-	if err := checkSignatures(m.compiled, m.engine.cfg.Guard); err != nil {
+	if err := checkSignatures(m.form.compiled, m.engine.cfg.Guard); err != nil {
 		return err
 	}
 	if err := m.engine.add(m); err != nil {
@@ -169,80 +187,4 @@ func checkSignatures(c wazero.CompiledModule, guard Guard) error {
 
 func typeOf(def api.FunctionDefinition) string {
 	return signature(def.ParamTypes(), def.ResultTypes())
-}
-
-// compile rewrites and compiles data, one module at a time.
-func (e *Engine) compile(ctx context.Context, data []byte) (wazero.CompiledModule, error) {
-	select {
-	case e.compiling <- struct{}{}:
-	case <-ctx.Done():
-		return nil, abi.Errorf(abi.CodeTimeout, "another module was still compiling: %w", ctx.Err())
-	}
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		<-e.compiling
-		return nil, abi.Errorf(abi.CodeUnavailable, "the engine is closing")
-	}
-	e.compilers.Add(1) // under mu, so that Close waits for it
-	e.mu.Unlock()
-
-	type result struct {
-		compiled wazero.CompiledModule
-		err      error
-	}
-	results, gone := make(chan result), make(chan struct{})
-	defer close(gone)
-	go func() {
-		defer e.compilers.Done()
-		defer func() { <-e.compiling }()
-		compiled, err := e.compileNow(data)
-		select {
-		case results <- result{compiled, err}:
-		case <-gone:
-			if compiled != nil {
-				_ = compiled.Close(context.Background())
-			}
-		}
-	}()
-	select {
-	case r := <-results:
-		return r.compiled, r.err
-	case <-ctx.Done():
-		return nil, abi.Errorf(abi.CodeTimeout, "compiling %d bytes of WebAssembly took too long: %w", len(data), ctx.Err())
-	}
-}
-
-// compileNow does the work of compile. wazero compiles in this goroutine, so
-// that a panic of its compiler on a strange file can be caught here; it must
-// not be given more workers.
-func (e *Engine) compileNow(data []byte) (compiled wazero.CompiledModule, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			e.cfg.Log.Error("wazero's compiler panicked", "panic", r)
-			err = abi.Errorf(abi.CodeInvalid, "the module cannot be compiled: %v", r)
-		}
-	}()
-	if e.cfg.Guard == GuardFuel {
-		data, err = fuel.Rewrite(data, slice)
-		if errors.Is(err, fuel.ErrUnsupported) {
-			return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be guarded: %w; build it for WebAssembly 2.0 without threads and exceptions", err)
-		} else if err != nil {
-			return nil, abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
-		}
-	}
-	data, err = boundTables(data)
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
-	}
-	compiled, err = e.runtime.CompileModule(context.Background(), data)
-	if err != nil && e.cache != nil && cacheTrouble(err) {
-		e.cfg.Log.Warn("the cache of compiled code gives trouble; it is emptied", "err", err)
-		emptyCache(e.cfg.CacheDir)
-		compiled, err = e.runtime.CompileModule(context.Background(), data)
-	}
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be compiled: %w", err)
-	}
-	return compiled, nil
 }

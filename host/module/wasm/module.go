@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 )
@@ -26,7 +24,7 @@ type Module struct {
 	engine     *Engine
 	id         string
 	generation uint64
-	compiled   wazero.CompiledModule
+	form       form // belongs to the turn's owner, as inst does
 	desc       abi.Description
 	grants     []string // host ops granted beside the always granted
 	log        *guestLog
@@ -38,21 +36,23 @@ type Module struct {
 	over   chan struct{}   // closed when everything is given back
 	kill   context.CancelCauseFunc
 
+	compiled chan struct{} // closed when code is machine code, or never will be
+
 	memory atomic.Pointer[memory] // of inst, nil when there is none
 	units  atomic.Int64
 }
 
 var _ module.Module = (*Module)(nil)
 
-func (e *Engine) newModule(f module.File, compiled wazero.CompiledModule) *Module {
+func (e *Engine) newModule(f module.File, c form) *Module {
 	killed, kill := context.WithCancelCause(context.Background())
 	log := e.cfg.Log.With("companion", f.ID, "generation", f.Generation)
 	return &Module{
-		engine: e, id: f.ID, generation: f.Generation, compiled: compiled,
+		engine: e, id: f.ID, generation: f.Generation, form: c,
 		grants: e.cfg.Grants(f.ID),
 		log:    newGuestLog(log, e.cfg.LogBytesPerSecond),
 		turn:   make(chan struct{}, 1), killed: killed, kill: kill,
-		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}),
+		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}), compiled: make(chan struct{}),
 	}
 }
 
@@ -225,7 +225,7 @@ func (m *Module) release() error {
 	defer close(m.over)
 	m.drop()
 	m.log.tellLost()
-	err := m.compiled.Close(context.Background())
+	err := m.form.compiled.Close(context.Background())
 	m.engine.remove(m)
 	if err != nil {
 		return fmt.Errorf("wasm: close %s generation %d: %w", m.id, m.generation, err)

@@ -21,13 +21,10 @@ func (e *Engine) startRuntime(compile bool) error {
 			"os", runtime.GOOS, "arch", runtime.GOARCH)
 		compile = false
 	}
-	rc := wazero.NewRuntimeConfigInterpreter()
+	rc := e.bounded(wazero.NewRuntimeConfigInterpreter())
 	if compile {
-		rc = wazero.NewRuntimeConfigCompiler()
+		rc = e.bounded(wazero.NewRuntimeConfigCompiler())
 	}
-	rc = rc.WithMemoryLimitPages(uint32(e.cfg.MaxMemory / pageSize)).
-		WithDebugInfoEnabled(false). // a hostile file's DWARF is not worth reading
-		WithCloseOnContextDone(e.cfg.Guard == GuardContext)
 	if compile && e.cfg.CacheDir != "" { // the interpreter has nothing to keep
 		cache, err := openCache(e.cfg.CacheDir)
 		if err != nil {
@@ -36,35 +33,55 @@ func (e *Engine) startRuntime(compile bool) error {
 		e.cache = cache
 		rc = rc.WithCompilationCache(cache)
 	}
-	err := e.buildRuntime(ctx, rc)
-	if err != nil {
+	var err error
+	if e.runtime, err = e.buildRuntime(ctx, rc); err != nil {
 		_ = e.closeRuntime(ctx)
+		return err
 	}
+	e.compiles = compile
+	return nil
+}
+
+// startQuick makes the runtime that helps out while the compiler works. Where
+// everything is interpreted there is nothing to help out with.
+func (e *Engine) startQuick() (err error) {
+	if !e.compiles {
+		return nil
+	}
+	e.quick, err = e.buildRuntime(context.Background(), e.bounded(wazero.NewRuntimeConfigInterpreter()))
 	return err
+}
+
+func (e *Engine) bounded(rc wazero.RuntimeConfig) wazero.RuntimeConfig {
+	return rc.WithMemoryLimitPages(uint32(e.cfg.MaxMemory / pageSize)).
+		WithDebugInfoEnabled(false). // a hostile file's DWARF is not worth reading
+		WithCloseOnContextDone(e.cfg.Guard == GuardContext)
 }
 
 // buildRuntime turns wazero's panic where memory cannot be made executable
 // into an error.
-func (e *Engine) buildRuntime(ctx context.Context, rc wazero.RuntimeConfig) (err error) {
+func (e *Engine) buildRuntime(ctx context.Context, rc wazero.RuntimeConfig) (r wazero.Runtime, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		if p := recover(); p != nil {
 			err = fmt.Errorf("wasm: cannot compile WebAssembly here: %v; modules are compiled to machine code when they are loaded, "+
-				"which needs memory that is first writable and then executable: under systemd take MemoryDenyWriteExecute=yes out of the unit", r)
+				"which needs memory that is first writable and then executable: under systemd take MemoryDenyWriteExecute=yes out of the unit", p)
 		}
 	}()
-	e.runtime = wazero.NewRuntimeWithConfig(ctx, rc)
+	r = wazero.NewRuntimeWithConfig(ctx, rc)
 	for _, h := range hostModules(e.cfg.Guard) {
-		if err := h.instantiate(ctx, e.runtime); err != nil {
-			return fmt.Errorf("wasm: build host module %s: %w", h.name, err)
+		if err := h.instantiate(ctx, r); err != nil {
+			return r, fmt.Errorf("wasm: build host module %s: %w", h.name, err)
 		}
 	}
-	return nil
+	return r, nil
 }
 
 func (e *Engine) closeRuntime(ctx context.Context) error {
 	var errs []error
-	if e.runtime != nil {
-		errs = append(errs, e.runtime.Close(ctx))
+	for _, r := range []wazero.Runtime{e.runtime, e.quick} {
+		if r != nil {
+			errs = append(errs, r.Close(ctx))
+		}
 	}
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close(ctx))

@@ -162,6 +162,8 @@ func (c Config) check() (Config, error) {
 type Engine struct {
 	cfg       Config
 	runtime   wazero.Runtime
+	compiles  bool                    // runtime makes machine code
+	quick     wazero.Runtime          // interprets what is not compiled yet; nil: everybody waits
 	cache     wazero.CompilationCache // nil without Config.CacheDir
 	born      time.Time               // zero of the guests' monotonic clock
 	compiling chan struct{}           // holds one token while a module compiles
@@ -189,11 +191,18 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Guard == guardNone {
 		return nil, errors.New(`wasm: guard "none" is not offered: a busy guest would stop the daemon`)
 	}
-	return newEngine(cfg, true)
+	e, err := newEngine(cfg, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.startQuick(); err != nil {
+		return nil, errors.Join(err, e.closeRuntime(context.Background()))
+	}
+	return e, nil
 }
 
-// newEngine is New without its refusal of guardNone; compile false asks for
-// the interpreter.
+// newEngine is New without its refusal of guardNone and without the help of the
+// interpreter; compile false asks for nothing but the interpreter.
 func newEngine(cfg Config, compile bool) (*Engine, error) {
 	cfg, err := cfg.check()
 	if err != nil {

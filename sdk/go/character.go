@@ -1,0 +1,82 @@
+package companion
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// The words of the border, so that a character needs one import only.
+type (
+	Scene   = abi.Scene
+	Vote    = abi.Vote
+	Line    = abi.Line
+	Message = abi.Message
+	Member  = abi.Member
+	Closing = abi.Closing
+)
+
+// Character is what a maker registers. Name is required; a character without
+// Vote always listens, one without Speak passes the floor on.
+type Character struct {
+	Name    string   // the name people call it by
+	Aliases []string // other names it answers to
+	Version string   // your own version, shown to people
+	Needs   []string // host ops beyond those always granted
+
+	// Vote says whether the character wants to speak about s.Message. It should
+	// be quick: the whole room waits for it.
+	Vote func(h *Host, s Scene) Vote
+	// Speak gives the line. s.Recent holds the newest messages.
+	Speak func(h *Host, s Scene) Line
+}
+
+// registered is set once, by an initialiser, before the first call.
+var registered *Character
+
+// Register makes c the character of this module. Call it once, from init.
+func Register(c Character) {
+	if registered != nil {
+		panic("companion: Register was called twice")
+	}
+	registered = &c
+}
+
+// Registered gives the character that was registered; ok is false if none was.
+// It is for tests of a main package, with [NewLocal].
+func Registered() (c Character, ok bool) {
+	if registered == nil {
+		return Character{}, false
+	}
+	return *registered, true
+}
+
+// Want is a vote to speak. Importance is 0 (would not mind) to 10 (must); what
+// lies outside is moved inside. The reason is shown to people who ask why.
+func Want(importance float64, reason string) Vote {
+	return Vote{State: abi.Speak, Importance: min(max(importance, 0), 10), Reason: reason}
+}
+
+// Listen is a vote to stay silent.
+func Listen(reason string) Vote { return Vote{State: abi.Listen, Reason: reason} }
+
+// Say is a line to everybody, or to those whose ids are given.
+func Say(text string, to ...string) Line { return Line{Text: text, To: to} }
+
+// Pass gives the floor back without a word.
+func Pass(why string) Line { return Line{Pass: why} }
+
+// describe is the answer to OpDescribe.
+func (c *Character) describe() abi.Description {
+	d := abi.Description{
+		ABI: "1", Name: c.Name, Aliases: c.Aliases, Version: c.Version,
+		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs),
+	}
+	if c.Vote != nil {
+		d.Ops = append(d.Ops, abi.OpVote)
+	}
+	if c.Speak != nil {
+		d.Ops = append(d.Ops, abi.OpSpeak)
+	}
+	return d
+}

@@ -1,0 +1,52 @@
+// Package companion is what a maker writes a companion with. A character is
+// two functions: one says whether it wants to speak, the other speaks.
+//
+//	package main
+//
+//	import companion "github.com/companiond/companiond/sdk/go"
+//
+//	func init() {
+//		companion.Register(companion.Character{
+//			Name: "Momo", Aliases: []string{"もも"}, Vote: vote, Speak: speak,
+//		})
+//	}
+//
+//	func main() {}
+//
+//	func vote(h *companion.Host, s companion.Scene) companion.Vote {
+//		if s.Addressed {
+//			return companion.Want(8, "they mean me")
+//		}
+//		return companion.Listen("not mine")
+//	}
+//
+//	func speak(h *companion.Host, s companion.Scene) companion.Line {
+//		return companion.Say("「" + s.Message.Text + "」だって！")
+//	}
+//
+// Registration is in init because a module is a reactor: the daemon runs its
+// initialisers and then calls it; main never runs. It is built with
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o momo.wasm .
+//
+// The same source builds natively, with the same API over a host in memory:
+// [NewLocal] drives a character in a unit test without Wasm.
+//
+// # One call at a time
+//
+// The daemon calls an instance for one op at a time, so package variables need
+// no locks; but it may drop an instance and start another at any moment. What
+// must last belongs in the key-value store of [Host].
+//
+// # When something goes wrong
+//
+// [Host.Fail] ends the op with an error of your choice. A panic in your code is
+// caught: the stack goes to the log, the daemon gets an error with the code
+// "internal" and the panic's first line, and the instance lives on. That is
+// cheaper than losing it, but it means that package variables are as the panic
+// left them. Faults Go itself cannot catch (stack overflow, out of memory, a
+// deadlock) do cost the instance.
+//
+// The package never decides who speaks; it uses package abi and the standard
+// library only.
+package companion

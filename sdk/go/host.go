@@ -1,0 +1,189 @@
+package companion
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// logFunc writes one line to the daemon's log.
+type logFunc func(level abi.Level, text string)
+
+// Host is the daemon as a character sees it during one call. It must not be
+// kept after the call returns.
+//
+// Errors are [*abi.Error], the daemon's own words.
+type Host struct {
+	req  abi.Request
+	call HostFunc
+	log  logFunc
+	rng  *rand.Rand // seeded by the daemon at first use
+}
+
+// Self gives the companion's id.
+func (h *Host) Self() string { return h.req.Self }
+
+// Room gives the room's id.
+func (h *Host) Room() string { return h.req.Room }
+
+// Now gives the room's time. It stands still during a call.
+func (h *Host) Now() time.Time {
+	if h.req.Now.IsZero() {
+		var now abi.Now
+		if err := h.Ask(abi.HostNow, nil, &now); err == nil {
+			h.req.Now = now.Now
+		}
+	}
+	return h.req.Now
+}
+
+// Random gives n random bytes, 1..[abi.MaxRandom].
+func (h *Host) Random(n int) ([]byte, error) {
+	var r abi.Random
+	err := h.Ask(abi.HostRandom, abi.RandomAsk{N: n}, &r)
+	return r.Bytes, err
+}
+
+// Intn gives a random number 0..n-1; 0 when n is less than 2. The daemon is
+// asked for a seed once a call; should it refuse, the call's id is the seed.
+func (h *Host) Intn(n int) int {
+	if n < 2 {
+		return 0
+	}
+	if h.rng == nil {
+		var seed [32]byte
+		b, err := h.Random(len(seed))
+		if err != nil {
+			h.Log(abi.LevelWarn, "random: "+err.Error())
+			b = []byte(h.req.ID)
+		}
+		copy(seed[:], b)
+		h.rng = rand.New(rand.NewPCG(binary.LittleEndian.Uint64(seed[:]), binary.LittleEndian.Uint64(seed[8:])))
+	}
+	return h.rng.IntN(n)
+}
+
+// Get reads a key of the character's own store, which outlives the daemon.
+func (h *Host) Get(key string) (value string, found bool, err error) {
+	var v abi.KVValue
+	err = h.Ask(abi.HostKVGet, abi.KVKey{Key: key}, &v)
+	return v.Value, v.Found, err
+}
+
+// Set writes a key. See the Max constants of package abi for the bounds.
+func (h *Host) Set(key, value string) error {
+	return h.Ask(abi.HostKVSet, abi.KVPair{Key: key, Value: value}, nil)
+}
+
+// Del removes a key; found says whether it was there.
+func (h *Host) Del(key string) (found bool, err error) {
+	var v abi.KVValue
+	err = h.Ask(abi.HostKVDel, abi.KVKey{Key: key}, &v)
+	return v.Found, err
+}
+
+// List gives all keys with a prefix, in byte order.
+func (h *Host) List(prefix string) ([]string, error) {
+	var all []string
+	ask := abi.KVListAsk{Prefix: prefix, Limit: abi.MaxKVKeys}
+	for {
+		var page abi.KVKeys
+		if err := h.Ask(abi.HostKVList, ask, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Keys...)
+		if len(page.Keys) < ask.Limit {
+			return all, nil
+		}
+		ask.After = page.Keys[len(page.Keys)-1]
+	}
+}
+
+// GetJSON reads a key that [Host.SetJSON] wrote into v, a pointer.
+func (h *Host) GetJSON(key string, v any) (found bool, err error) {
+	text, found, err := h.Get(key)
+	if err != nil || !found {
+		return false, err
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return false, abi.Errorf(abi.CodeInvalid, "kv %q: %v", key, err)
+	}
+	return true, nil
+}
+
+// SetJSON writes v as JSON.
+func (h *Host) SetJSON(key string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return abi.Errorf(abi.CodeInvalid, "kv %q: %v", key, err)
+	}
+	return h.Set(key, string(b))
+}
+
+// History gives up to limit of the room's newest messages, oldest first.
+func (h *Host) History(limit int) ([]Message, error) {
+	var hist abi.History
+	err := h.Ask(abi.HostHistoryGet, abi.HistoryAsk{Limit: limit}, &hist)
+	return hist.Messages, err
+}
+
+// Info says who and where the character is.
+func (h *Host) Info() (abi.SelfInfo, error) {
+	var info abi.SelfInfo
+	err := h.Ask(abi.HostSelfInfo, nil, &info)
+	return info, err
+}
+
+// Log writes a line to the daemon's log, under the companion's name.
+func (h *Host) Log(level abi.Level, text string) { h.log(level, text) }
+
+// Debugf writes a line that is shown when the daemon's log level is debug.
+func (h *Host) Debugf(format string, args ...any) {
+	h.log(abi.LevelDebug, fmt.Sprintf(format, args...))
+}
+
+// Fail ends the op here: the daemon gets err as the module's answer. An
+// [*abi.Error] keeps its code and message; of any other error the daemon is
+// told no more than that it is internal, and the log gets the text.
+func (h *Host) Fail(err error) {
+	if abi.CodeOf(err) == abi.CodeInternal {
+		h.Log(abi.LevelError, fmt.Sprintf("%s: %v", h.req.Op, err))
+	}
+	panic(failure{err})
+}
+
+// Ask runs any host op: data in, the "ok" part of the answer into v, where
+// either may be nil. It is for ops this SDK has no method for.
+func (h *Host) Ask(op string, data, v any) error {
+	if h.call == nil {
+		return abi.Wrap(abi.CodeUnavailable, errNoHost, op+": no host to ask")
+	}
+	req := struct {
+		V    int    `json:"v"`
+		Op   string `json:"op"`
+		Data any    `json:"data,omitempty"`
+	}{abi.Version, op, data}
+	b, err := json.Marshal(req)
+	if err != nil {
+		return abi.Errorf(abi.CodeInvalid, "%s: %v", op, err)
+	}
+	var reply abi.Reply
+	if err := json.Unmarshal(h.call(b), &reply); err != nil {
+		return abi.Errorf(abi.CodeInternal, "%s: the host's reply: %v", op, err)
+	}
+	if reply.Error != nil {
+		return reply.Error
+	}
+	if v == nil || len(reply.OK) == 0 || bytes.Equal(reply.OK, []byte("null")) {
+		return nil
+	}
+	if err := json.Unmarshal(reply.OK, v); err != nil {
+		return abi.Errorf(abi.CodeInternal, "%s: the host's reply: %v", op, err)
+	}
+	return nil
+}

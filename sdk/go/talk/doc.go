@@ -1,0 +1,38 @@
+// Package talk is a toolbox for characters that speak without a language
+// model: it tells Japanese from English, finds topics, questions, names and
+// quotable phrases in what was said, and plays a character written as a plain
+// text script ([New]), so that a maker writes lines and not code.
+//
+// # Scripts
+//
+// A script has a head of "key: value" lines and sections of lines to say:
+//
+//	lang: ja
+//	name: Momo
+//	aliases: もも モモ
+//	calls: aya=アヤさん          how it calls others, by id
+//	human: {name}さん            how it calls people whose name it knows
+//	likes: cat=3 food=1          topics that make it want to speak
+//	after: aya=1                 whose lines make it want to speak
+//	habit: tell=1 ask=2 react=3  what it rather does
+//
+//	[*]                          lines for any topic
+//	greet: {hi}ももだよ！
+//	[cat]                        lines about a topic
+//	tell: 猫は液体だと思うんだ。
+//	ask @aya 液体: {aya}、猫は液体なの？
+//	answer 好き: 猫？大好き！
+//
+// A line is "act @target words: text". Words, where given, must be found in
+// what was heard (one is enough); a line with a target goes to that companion
+// and is said only while it is in the room, like a line that names one as
+// {aya}. {who} is the last speaker, {human} the person, {quote} a phrase of the
+// last speaker, {word} what a question was about, {hi} the greeting that
+// answers the person's, {first} and {last} topics of the talk. A line whose
+// placeholders cannot be filled is not said. No line is said twice in a room
+// until three quarters of the script have been; farewells and answers to people
+// may come back when nobody in the room can remember them.
+//
+// It reads no clock and keeps what must last in the companion's store; it
+// never decides who speaks.
+package talk

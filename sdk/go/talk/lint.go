@@ -1,0 +1,89 @@
+package talk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Lint reads scripts and reports what a listener would stumble over: lines
+// that sound like another topic than their section's and so turn the talk,
+// farewells that nobody recognises, farewells in the middle of a talk, lines
+// that are there twice, and questions to a character among the scripts that it
+// has no answer for.
+func Lint(scripts ...string) []string {
+	var found []string
+	var parsed []*script
+	for i, text := range scripts {
+		s, err := parse(text)
+		if err != nil {
+			return append(found, fmt.Sprintf("script %d: %v", i+1, err))
+		}
+		parsed = append(parsed, s)
+	}
+	for _, s := range parsed {
+		seen := map[uint32]bool{}
+		for topic, acts := range s.lines {
+			for _, lines := range acts {
+				for _, l := range lines {
+					where := fmt.Sprintf("%s %s [%s] %s: %s: ", s.name, s.lang, topic, l.act, l.text)
+					if seen[l.id] {
+						found = append(found, where+"is there twice")
+					}
+					seen[l.id] = true
+					for _, problem := range s.lint(l, parsed) {
+						found = append(found, where+problem)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// lint reports the problems of one line.
+func (s *script) lint(l *line, all []*script) (problems []string) {
+	bare := l.text
+	for _, key := range l.needs {
+		bare = strings.ReplaceAll(bare, "{"+key+"}", "")
+	}
+	if bye := Intents(bare)[Bye]; bye != (l.act == farewell) {
+		problems = append(problems, "a farewell must sound like one, and nothing else may")
+	}
+	topics := newFinder(s.topics).in(Normal(bare))
+	switch {
+	case l.topic == anyTopic:
+		if len(topics) > 0 && !slices.Contains([]act{intro, reintro, howAreYou, pre, closing, farewell}, l.act) {
+			problems = append(problems, fmt.Sprintf("brings up %v", topics))
+		}
+	case len(topics) > 0 && !slices.Contains(topics, l.topic):
+		problems = append(problems, fmt.Sprintf("sounds like %v", topics))
+	case l.act == opening && (len(topics) != 1 || topics[0] != l.topic):
+		problems = append(problems, fmt.Sprintf("opens %v", topics))
+	}
+	for id, call := range s.calls {
+		if strings.Contains(bare, call) {
+			problems = append(problems, "names "+id+", who may be absent: write {"+id+"}")
+		}
+	}
+	if l.act == ask && l.to != "" && !s.answered(l, bare, all) {
+		problems = append(problems, "has no answer")
+	}
+	return problems
+}
+
+// answered says whether the script of the one a question goes to has an
+// answer; true if that script is not among all.
+func (s *script) answered(l *line, bare string, all []*script) bool {
+	heard := Normal(bare)
+	for _, o := range all {
+		if o.lang != s.lang || !strings.EqualFold(o.name, l.to) {
+			continue
+		}
+		return slices.ContainsFunc(o.lines[l.topic][answer], func(a *line) bool {
+			return len(a.on) == 0 || slices.ContainsFunc(a.on, func(w string) bool { return Has(heard, w) })
+		})
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+package talk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// persona is a character played from scripts.
+type persona struct {
+	scripts map[Lang]*script
+	main    *script // the first one
+	topics  []Topic // of all scripts
+	find    *finder // of topics
+	minds   map[string]*mind
+}
+
+// New makes a character of scripts, one for each language it speaks; the first
+// gives its name and its language of last resort. Errors name script and line.
+func New(scripts ...string) (companion.Character, error) {
+	p := &persona{scripts: map[Lang]*script{}, minds: map[string]*mind{}}
+	var aliases []string
+	for i, text := range scripts {
+		s, err := parse(text)
+		if err != nil {
+			return companion.Character{}, fmt.Errorf("script %d: %w", i+1, err)
+		}
+		if p.scripts[s.lang] != nil {
+			return companion.Character{}, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
+		}
+		p.scripts[s.lang] = s
+		if p.main == nil {
+			p.main = s
+		}
+		aliases = append(aliases, s.aliases...)
+		for _, t := range s.topics {
+			if !slices.ContainsFunc(p.topics, func(o Topic) bool { return o.ID == t.ID }) {
+				p.topics = append(p.topics, t)
+			}
+		}
+	}
+	if p.main == nil {
+		return companion.Character{}, fmt.Errorf("no script")
+	}
+	p.find = newFinder(p.topics)
+	return companion.Character{Name: p.main.name, Aliases: aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
+}
+
+// Must is New for scripts that are part of the program: an error is a fault of
+// its maker and panics at start, where the daemon shows it.
+func Must(scripts ...string) companion.Character {
+	c, err := New(scripts...)
+	if err != nil {
+		panic("talk: " + err.Error())
+	}
+	return c
+}
+
+// script gives the script for the talk's language.
+func (p *persona) script(m *mind) *script {
+	if s := p.scripts[m.lang]; s != nil {
+		return s
+	}
+	return p.main
+}
+
+// person is what a character keeps of a human.
+type person struct {
+	Name string `json:"name,omitempty"`
+	Left bool   `json:"left,omitempty"` // has been said goodbye to
+}
+
+func personKey(id string) string {
+	if key := "human/" + id; len(key) <= abi.MaxKVKey {
+		return key
+	}
+	return "human/?"
+}
+
+// known gives what the character keeps of a human.
+func known(h *companion.Host, id string) (who person) {
+	if _, err := h.GetJSON(personKey(id), &who); err != nil {
+		h.Debugf("person %s: %v", id, err)
+	}
+	return who
+}
+
+func keep(h *companion.Host, id string, who person) {
+	if err := h.SetJSON(personKey(id), who); err != nil {
+		h.Debugf("person %s: %v", id, err)
+	}
+}
+
+// told gives the name the human told in the message that opened the talk.
+func (m *mind) told() (string, bool) {
+	o := m.opener()
+	if o.seq == 0 {
+		return "", false
+	}
+	if name, ok := Introduced(o.text); ok {
+		return name, true
+	}
+	// The name alone will do where a companion has just asked for it.
+	for i := len(m.beats) - len(m.talk) - 1; i >= 0 && !m.beats[i].human; i-- {
+		text := Normal(m.beats[i].text)
+		if m.beats[i].question && (strings.Contains(text, "お名前") || strings.Contains(text, "your name")) {
+			return BareName(o.text)
+		}
+	}
+	return "", false
+}
+
+// learn keeps a name the human has just told.
+func (p *persona) learn(h *companion.Host, m *mind) {
+	if !m.last().human {
+		return
+	}
+	if name, ok := m.told(); ok {
+		who := known(h, m.last().from)
+		if who.Name != name {
+			who.Name = name
+			keep(h, m.last().from, who)
+		}
+	}
+}
+
+// anonymous are display names that say nothing about who it is.
+var anonymous = set("user users anonymous guest human viewer you me ユーザー ユーザ ゲスト 名無し 匿名")
+
+// nameOf gives how to call somebody, "" where there is no good way. A human
+// who is called like a companion in the room is not called by that name.
+func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id string) string {
+	kind, shown := abi.KindHuman, ""
+	for _, m := range s.Members {
+		if m.ID == id {
+			kind, shown = m.Kind, m.Name
+		}
+	}
+	if kind != abi.KindHuman {
+		if call := sc.calls[id]; call != "" {
+			return call
+		}
+		if shown == "" {
+			shown = id
+		}
+		return strings.ReplaceAll(sc.human, "{name}", shown)
+	}
+	name := known(h, id).Name
+	if name == "" && shown != id && !anonymous[Normal(shown)] {
+		name = shown
+	}
+	if name == "" || p.namesake(h, s, name) {
+		return ""
+	}
+	return strings.ReplaceAll(sc.human, "{name}", name)
+}
+
+// namesake says whether a companion in the room is called so.
+func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bool {
+	n := Normal(name)
+	names := append([]string{h.Self(), p.main.name}, p.main.aliases...)
+	for _, sc := range p.scripts {
+		for _, call := range sc.calls {
+			names = append(names, call, strings.TrimSuffix(call, "さん"))
+		}
+	}
+	for _, m := range s.Members {
+		if m.Kind != abi.KindHuman {
+			names = append(names, m.ID, m.Name)
+		}
+	}
+	return slices.ContainsFunc(names, func(s string) bool { return Normal(s) == n })
+}
+
+// present says whether a companion or agent with that id is in the room.
+func present(s companion.Scene, id string) bool {
+	return slices.ContainsFunc(s.Members, func(m companion.Member) bool { return m.ID == id && m.Kind != abi.KindHuman })
+}

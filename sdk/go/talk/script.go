@@ -1,0 +1,223 @@
+package talk
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// act is what a line does in a talk.
+type act string
+
+// The acts of lines about a topic.
+const (
+	tell    act = "tell"   // says something of its own
+	ask     act = "ask"    // asks its target
+	answer  act = "answer" // answers a question with its words in it
+	react   act = "react"  // takes up what was said
+	opening act = "open"   // brings the topic up
+)
+
+// The acts of lines for any topic; ask, answer and react are there too.
+const (
+	greet     act = "greet"
+	intro     act = "intro"   // introduces oneself, once
+	reintro   act = "reintro" // the same when asked again
+	again     act = "again"   // to somebody it knows by name
+	name      act = "name"    // was told a name
+	namesake  act = "namesake"
+	howAreYou act = "howareyou"
+	thanks    act = "thanks"
+	praise    act = "praise"
+	rude      act = "rude"
+	wordless  act = "wordless"
+	emoji     act = "emoji"
+	long      act = "long"
+	unknown   act = "unknown" // a question or statement about {word}
+	dodge     act = "dodge"   // was asked something it has no line for
+	pre       act = "pre"     // moves the talk towards its end
+	closing   act = "closing"
+	farewell  act = "bye"
+)
+
+// anyTopic is the section of lines that fit everywhere.
+const anyTopic = "*"
+
+var topicActs = []act{tell, ask, answer, react, opening}
+
+var generalActs = []act{ask, react, greet, intro, reintro, again, name, namesake, howAreYou, thanks, praise, rude, wordless, emoji, long, unknown, dodge, pre, closing, farewell}
+
+// line is one thing a character can say.
+type line struct {
+	act    act
+	topic  string
+	to     string   // id of the companion it goes to
+	on     []string // words to be heard, in normal form
+	text   string
+	id     uint32
+	needs  []string // placeholders in text
+	reused bool     // has {quote} or {word}: makes a new line each time
+}
+
+// script is a parsed script: one character in one language.
+type script struct {
+	lang    Lang
+	name    string
+	aliases []string
+	calls   map[string]string
+	human   string
+	likes   map[string]float64
+	after   map[string]float64
+	habit   map[act]int
+	lines   map[string]map[act][]*line // by topic
+	topics  []Topic
+	keep    int // own lines to remember
+}
+
+// parse reads a script; errors name the line.
+func parse(text string) (*script, error) {
+	s := &script{
+		lang: Japanese, human: "{name}", calls: map[string]string{}, likes: map[string]float64{}, after: map[string]float64{},
+		habit: map[act]int{tell: 1, ask: 1, react: 1}, lines: map[string]map[act][]*line{}, topics: slices.Clone(topics),
+	}
+	section := ""
+	for i, row := range strings.Split(text, "\n") {
+		row = strings.TrimSpace(row)
+		if row == "" || strings.HasPrefix(row, "#") {
+			continue
+		}
+		var err error
+		if name, ok := strings.CutPrefix(row, "["); ok {
+			section = strings.TrimSuffix(name, "]")
+			if section != anyTopic && !slices.ContainsFunc(s.topics, func(t Topic) bool { return t.ID == section }) {
+				err = fmt.Errorf("section %q is no topic", section)
+			}
+		} else if section == "" {
+			err = s.head(row)
+		} else {
+			err = s.add(section, row)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	if s.name == "" {
+		return nil, fmt.Errorf("the head has no name")
+	}
+	for _, acts := range s.lines {
+		for _, lines := range acts {
+			s.keep += len(lines)
+		}
+	}
+	s.keep = s.keep * 3 / 4
+	return s, nil
+}
+
+// head reads a "key: value" line of the script's head.
+func (s *script) head(row string) error {
+	key, value, ok := strings.Cut(row, ":")
+	if !ok {
+		return fmt.Errorf("%q has no colon", row)
+	}
+	value = strings.TrimSpace(value)
+	switch key {
+	case "lang":
+		s.lang = Lang(value)
+		if s.lang != Japanese && s.lang != English {
+			return fmt.Errorf("lang %q is neither ja nor en", value)
+		}
+	case "name":
+		s.name = value
+	case "aliases":
+		s.aliases = strings.Fields(value)
+	case "human":
+		s.human = value
+	case "calls":
+		return pairsOf(value, func(k, v string) error { s.calls[k] = v; return nil })
+	case "likes":
+		return numbers(value, s.likes)
+	case "after":
+		return numbers(value, s.after)
+	case "habit":
+		return pairsOf(value, func(k, v string) (err error) { s.habit[act(k)], err = strconv.Atoi(v); return err })
+	case "topic": // "topic: id label words..."
+		f := strings.Fields(value)
+		if len(f) < 2 {
+			return fmt.Errorf("topic needs an id and a label")
+		}
+		s.topics = append(s.topics, topic(f[0], f[1], f[1], f[1:]...))
+	default:
+		return fmt.Errorf("key %q is not known", key)
+	}
+	return nil
+}
+
+// pairsOf reads "a=1 b=2".
+func pairsOf(text string, set func(k, v string) error) error {
+	for _, f := range strings.Fields(text) {
+		k, v, ok := strings.Cut(f, "=")
+		if !ok {
+			return fmt.Errorf("%q is no key=value", f)
+		}
+		if err := set(k, v); err != nil {
+			return fmt.Errorf("%s: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func numbers(text string, into map[string]float64) error {
+	return pairsOf(text, func(k, v string) (err error) { into[k], err = strconv.ParseFloat(v, 64); return err })
+}
+
+// add reads a line of a section: "act @target words: text".
+func (s *script) add(section, row string) error {
+	left, text, ok := strings.Cut(row, ": ")
+	words := strings.Fields(left)
+	if !ok || len(words) == 0 || strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%q is no \"act: text\"", row)
+	}
+	l := &line{act: act(words[0]), topic: section, text: strings.TrimSpace(text)}
+	allowed := topicActs
+	if section == anyTopic {
+		allowed = generalActs
+	}
+	if !slices.Contains(allowed, l.act) {
+		return fmt.Errorf("%q is no act of section %q", l.act, section)
+	}
+	for _, w := range words[1:] {
+		if to, ok := strings.CutPrefix(w, "@"); ok {
+			l.to = to
+		} else {
+			l.on = append(l.on, Normal(w))
+		}
+	}
+	if err := l.prepare(); err != nil {
+		return err
+	}
+	if s.lines[section] == nil {
+		s.lines[section] = map[act][]*line{}
+	}
+	s.lines[section][l.act] = append(s.lines[section][l.act], l)
+	return nil
+}
+
+// prepare finds the placeholders and makes the line's stable name.
+func (l *line) prepare() error {
+	for rest := l.text; ; {
+		_, after, ok := strings.Cut(rest, "{")
+		if !ok {
+			break
+		}
+		key, tail, ok := strings.Cut(after, "}")
+		if !ok {
+			return fmt.Errorf("%q has an open brace", l.text)
+		}
+		l.needs = append(l.needs, key)
+		l.reused = l.reused || key == "quote" || key == "word"
+		rest = tail
+	}
+	l.id = hash(l.text)
+	return nil
+}

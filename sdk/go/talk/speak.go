@@ -1,0 +1,260 @@
+package talk
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// Bounds of a talk's shape.
+const (
+	deepThread  = 5   // turns after which a thread may be left
+	forHuman    = 4   // more of them for what the human brought up
+	youngThread = 3   // turns in which a character does what it does best
+	openingPart = 5   // messages in which the human's first words are answered
+	tooAlike    = 0.6 // similarity with something said lately
+	lately      = 14  // messages
+)
+
+// turn is one call's view of the talk.
+type turn struct {
+	h    *companion.Host
+	p    *persona
+	m    *mind
+	s    companion.Scene
+	sc   *script
+	roll bool // draw lots; a vote only needs to know that there is a line
+}
+
+// speak gives the line.
+func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
+	m := p.room(h, s)
+	p.learn(h, m)
+	if m.voted != s.Message.Seq {
+		m.phase = phaseOf(m, s, h.Self(), h.Room())
+	}
+	ph := m.phase
+	if ph == over {
+		return companion.Pass("I have said goodbye")
+	}
+	t := turn{h: h, p: p, m: m, s: s, sc: p.script(m), roll: true}
+	l, text := t.choose()
+	if l == nil {
+		return companion.Pass("nothing new to say")
+	}
+	out := companion.Line{Text: t.hello(l, text), To: t.addressee(l), Closing: ph.closing()}
+	if ph == leaving && lastToLeave(m, s, h.Self(), h.Room()) {
+		out.Closing = abi.ClosingTerminal
+	}
+	t.note(l, ph)
+	m.remember(h, s, l, out.Text, t.sc.keep)
+	return out
+}
+
+// note keeps what the next talk should know of the human.
+func (t *turn) note(l *line, ph phase) {
+	id := t.m.opener().from
+	if id == "" {
+		return
+	}
+	who := known(t.h, id)
+	if left := ph == leaving; who.Left != left && (left || l.act == again || who.Name == "") {
+		who.Left = left
+		keep(t.h, id, who)
+	}
+}
+
+// hello puts the answer to a human's greeting before a line without one.
+func (t *turn) hello(l *line, text string) string {
+	if !t.m.last().human || slices.Contains(l.needs, "hi") || slices.Contains([]act{farewell, rude, again, greet, name, namesake}, l.act) {
+		return text
+	}
+	hi := Hello(t.m.last().text, t.sc.lang)
+	if hi == "" || strings.HasPrefix(text, hi) {
+		return text
+	}
+	if t.sc.lang == English {
+		return hi + " " + text
+	}
+	return hi + text
+}
+
+// addressee gives whom the line goes to: nobody in particular but for questions.
+func (t *turn) addressee(l *line) []string {
+	switch {
+	case l.to != "":
+		return []string{l.to}
+	case l.act == ask && slices.Contains(l.needs, "who"):
+		return []string{t.m.last().from}
+	}
+	return nil
+}
+
+// step is one thing the character may do now.
+type step struct {
+	act   act
+	topic string
+	hit   bool // only lines whose words were heard
+}
+
+// draw says which lines may be drawn.
+type draw int
+
+const (
+	unsaid    draw = iota
+	requoted       // said, but new by what it quotes
+	forgotten      // said so long ago that nobody here heard it: when one must speak
+)
+
+// may says whether a line is in the draw and can be said to who is here.
+func (t *turn) may(l *line, d draw) bool {
+	said := slices.Contains(t.m.said, l.id)
+	switch {
+	case l.to != "" && (l.to == t.h.Self() || !present(t.s, l.to)):
+		return false
+	case l.act == ask && len(l.on) == 0 && l.to == t.m.last().from && len(t.m.talk) <= 3:
+		return false // it has just answered
+	case d == requoted:
+		return said && l.reused
+	case d == forgotten:
+		return said && (t.m.phase != talking || t.s.Addressed || t.m.last().human)
+	}
+	return !said
+}
+
+// choose finds the line: of the first step that has one, new lines before
+// those that are new only by what they quote.
+func (t *turn) choose() (*line, string) {
+	steps := t.plan()
+	for _, d := range []draw{unsaid, requoted, forgotten} {
+		for _, st := range steps {
+			if l, text := t.pick(st, d); l != nil {
+				return l, text
+			}
+		}
+	}
+	return nil, ""
+}
+
+// pick draws one of the step's lines that can be said now. Lines whose words
+// were heard go first; what is told keeps roughly the script's order.
+func (t *turn) pick(st step, d draw) (*line, string) {
+	heard := t.m.last().norm
+	var hits, rest []*line
+	for _, l := range t.sc.lines[st.topic][st.act] {
+		switch {
+		case !t.may(l, d):
+		case len(l.on) == 0:
+			rest = append(rest, l)
+		case slices.ContainsFunc(l.on, func(w string) bool { return Has(heard, w) }):
+			hits = append(hits, l)
+		}
+	}
+	if st.hit {
+		rest = nil
+	}
+	for _, lines := range [][]*line{hits, rest} {
+		for len(lines) > 0 {
+			i := 0
+			if t.roll {
+				n := len(lines)
+				if st.act == tell || st.act == opening {
+					n = min(n, 2)
+				}
+				i = t.h.Intn(n)
+			}
+			if text, ok := t.fill(lines[i]); ok && t.fresh(text, d) {
+				return lines[i], text
+			}
+			lines = slices.Delete(slices.Clone(lines), i, i+1)
+		}
+	}
+	return nil, ""
+}
+
+// fresh says whether nobody has said this, or nearly this lately.
+func (t *turn) fresh(text string, d draw) bool {
+	norm := Normal(text)
+	if d != forgotten && t.m.heard[hash(norm)] || slices.ContainsFunc(t.m.beats, func(b beat) bool { return b.norm == norm }) {
+		return false
+	}
+	if !t.roll || utf8.RuneCountInString(text) < 8 {
+		return true
+	}
+	beats := t.m.beats[max(0, len(t.m.beats)-lately):]
+	return !slices.ContainsFunc(beats, func(b beat) bool { return Similarity(b.text, text) > tooAlike })
+}
+
+// fill puts what is heard into a line; ok is false where something is missing.
+func (t *turn) fill(l *line) (text string, ok bool) {
+	if len(l.needs) == 0 {
+		return l.text, true
+	}
+	text = l.text
+	for _, key := range l.needs {
+		value, ok := t.value(key)
+		if !ok {
+			return "", false
+		}
+		text = strings.ReplaceAll(text, "{"+key+"}", value)
+	}
+	return strings.TrimSpace(text), true
+}
+
+// value gives what a placeholder stands for.
+func (t *turn) value(key string) (string, bool) {
+	last := t.m.last()
+	value := ""
+	switch key {
+	case "hi":
+		return Hello(t.m.opener().text, t.sc.lang), true
+	case "who":
+		if last.from != t.h.Self() {
+			value = t.p.nameOf(t.h, t.sc, t.s, last.from)
+		}
+	case "human":
+		if id := t.m.opener().from; id != "" {
+			value = t.p.nameOf(t.h, t.sc, t.s, id)
+		}
+	case "quote":
+		if !strings.ContainsAny(last.text, "「“\"") {
+			value = Quote(last.text)
+		}
+	case "word":
+		value = Word(last.text)
+		if len(t.m.talk) <= openingPart && t.m.opener().seq != 0 {
+			value = Word(t.m.opener().text)
+		}
+	case "first", "last":
+		value = t.label(key)
+	default:
+		if present(t.s, key) && key != t.h.Self() {
+			value = t.sc.calls[key]
+		}
+	}
+	return value, value != ""
+}
+
+// label names the first or the last topic of the talk, where they differ.
+func (t *turn) label(key string) string {
+	used := t.m.used
+	if len(used) == 0 || used[0] == used[len(used)-1] && key == "last" {
+		return ""
+	}
+	id := used[0]
+	if key == "last" {
+		id = used[len(used)-1]
+	}
+	for _, tp := range t.p.topics {
+		if tp.ID == id {
+			if t.sc.lang == English {
+				return tp.En
+			}
+			return tp.Ja
+		}
+	}
+	return ""
+}

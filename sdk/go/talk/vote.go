@@ -1,0 +1,93 @@
+package talk
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// Weights of a vote. What a character likes and whom it answers comes from its
+// script.
+const (
+	wantAddressed = 9.0
+	wantHuman     = 5.0
+	wantOther     = 4.0
+	wantLeave     = 5.0
+	wantMost      = 8.5 // of who was not addressed
+	perQuietTurn  = 0.8
+	notYetHeard   = 1.5
+	toThePoint    = 1.0
+	maxJitter     = 1.2
+)
+
+// vote says whether the character wants to speak, and how much.
+func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
+	m := p.room(h, s)
+	p.learn(h, m)
+	m.voted, m.phase = s.Message.Seq, phaseOf(m, s, h.Self(), h.Room())
+	v := p.judge(h, m, s)
+	v.Closing = m.phase.closing()
+	v.Selected = s.Addressed
+	return v
+}
+
+func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion.Vote {
+	last, self := m.last(), h.Self()
+	quiet := float64(min(m.quiet(self), 4)) * perQuietTurn
+	jitter := float64(hash(s.Message.ID, self)%1000) / 1000 * maxJitter
+	switch {
+	case s.Message.From == self:
+		return companion.Listen("my own words")
+	case m.phase == over:
+		return companion.Listen("I have said goodbye")
+	case m.phase != talking:
+		return companion.Want(min(wantLeave+quiet+jitter, wantMost), "time to wind down")
+	case s.Addressed:
+		return companion.Want(wantAddressed, "they mean me")
+	}
+	if who := p.askedOther(s, last, self); who != "" {
+		return companion.Listen("that was for " + who)
+	}
+	t := turn{h: h, p: p, m: m, s: s, sc: p.script(m)}
+	l, _ := t.choose()
+	if l == nil {
+		return companion.Listen("nothing new to say")
+	}
+	want, why := wantOther, "I have something to add"
+	if last.human {
+		want, why = wantHuman, "somebody speaks to us"
+		for in := range last.intents {
+			want += p.main.likes[string(in)]
+		}
+	}
+	if m.topic != "" && p.main.likes[m.topic] != 0 {
+		want += p.main.likes[m.topic]
+		why = "I like to talk about " + m.topic
+	}
+	if len(l.on) > 0 { // a line for these very words
+		want += toThePoint
+	}
+	want += p.main.after[last.from] + quiet + jitter
+	if !m.spoke(self) && len(m.talk) > 1 {
+		want += notYetHeard
+	}
+	return companion.Want(min(want, wantMost), why)
+}
+
+// askedOther names a companion in the room whom the message is for, if it is
+// for one and not this one.
+func (p *persona) askedOther(s companion.Scene, last beat, self string) string {
+	if slices.Contains(last.to, self) {
+		return ""
+	}
+	for _, o := range s.Members {
+		if o.ID == self || o.ID == last.from || o.Kind == abi.KindHuman {
+			continue
+		}
+		if slices.Contains(last.to, o.ID) || last.question && len(last.to) == 0 && Has(Normal(last.text), Normal(o.Name)) && o.Name != "" {
+			return o.ID
+		}
+	}
+	return ""
+}

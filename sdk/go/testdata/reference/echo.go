@@ -1,0 +1,109 @@
+// Package reference is the reference character of the test vectors in
+// abi/testdata: every op and host op once, and nothing clever. An SDK for
+// another language is right when its echo answers the vectors alike.
+//
+// ABI.md describes it in words; its command is sdk/go/testdata/echo.
+package reference
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// Character gives the echo.
+func Character() companion.Character {
+	return companion.Character{
+		Name: "Echo", Aliases: []string{"エコー", "こだま"}, Version: "1",
+		Vote: vote, Speak: speak,
+	}
+}
+
+// vote depends on the text alone.
+func vote(_ *companion.Host, s companion.Scene) companion.Vote {
+	text := s.Message.Text
+	switch {
+	case s.Addressed || strings.Contains(strings.ToLower(text), "echo"):
+		v := companion.Want(8, "called")
+		v.Selected = s.Addressed
+		return v
+	case strings.Contains(text, "bye"):
+		v := companion.Want(5, "a farewell")
+		v.Closing = abi.ClosingPre
+		return v
+	case strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？"):
+		return companion.Want(5.5, "a question")
+	}
+	return companion.Listen("nothing to repeat")
+}
+
+// speak repeats the text with a count kept in the store; some words ask the
+// host for something instead.
+func speak(h *companion.Host, s companion.Scene) companion.Line {
+	text := s.Message.Text
+	switch text {
+	case "":
+		return companion.Pass("nothing was said")
+	case "!panic":
+		panic("as you wish\nand a second line")
+	case "!now":
+		text = strconv.FormatInt(askNow(h), 10)
+	case "!random":
+		b, err := h.Random(4)
+		check(h, err)
+		text = hex.EncodeToString(b)
+	case "!history":
+		text = history(h)
+	case "!info":
+		info, err := h.Info()
+		check(h, err)
+		text = info.ID + " in " + info.Room + " by " + info.Engine + ", generation " + strconv.FormatUint(info.Generation, 10)
+	case "!keys":
+		keys, err := h.List("c")
+		check(h, err)
+		text = strings.Join(keys, ",")
+	case "!forget":
+		found, err := h.Del("count")
+		check(h, err)
+		text = "forgot: " + strconv.FormatBool(found)
+	default:
+		text += " (" + strconv.Itoa(count(h)) + ")"
+	}
+	return companion.Say(text, s.Message.From)
+}
+
+func askNow(h *companion.Host) int64 {
+	var now abi.Now
+	check(h, h.Ask(abi.HostNow, nil, &now))
+	return now.UnixMS
+}
+
+func history(h *companion.Host) string {
+	messages, err := h.History(2)
+	check(h, err)
+	var said []string
+	for _, m := range messages {
+		said = append(said, m.From+": "+m.Text)
+	}
+	return strings.Join(said, " / ")
+}
+
+// count adds one to the counter and gives it.
+func count(h *companion.Host) int {
+	old, _, err := h.Get("count")
+	check(h, err)
+	n, _ := strconv.Atoi(old) // nothing yet, or not a number: 0
+	n++
+	check(h, h.Set("count", strconv.Itoa(n)))
+	return n
+}
+
+// check hands an error of the host on as the echo's own answer.
+func check(h *companion.Host, err error) {
+	if err != nil {
+		h.Fail(err)
+	}
+}
