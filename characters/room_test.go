@@ -34,7 +34,6 @@ type room struct {
 	seed    uint64
 	ended   string
 	clock   time.Time
-	scripts map[string]companion.Character
 }
 
 // row is what a transcript shows of a turn.

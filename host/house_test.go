@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"abi"},
 	{"sdk/go"},
 	{"sdk/go/talk"},
-	{"sdk/scaffold", "characters/..."},
+	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/turn", "host/config"},
 	{"host/room/rules"},
 	{"host/journal", "host/module"},

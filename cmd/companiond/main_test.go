@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -168,17 +167,6 @@ func (d *daemon) entries() []abi.Entry {
 		}
 		all = append(all, page.Entries...)
 	}
-}
-
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("%s: not within 60s", what)
 }
 
 // checkReplay runs companiond replay on the daemon's journal, while it runs.

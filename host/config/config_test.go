@@ -16,7 +16,7 @@ func defaults() Config {
 		Journal: Journal{Path: "state/companiond.db", Ballast: 16 << 20},
 		Modules: Modules{
 			Characters: "characters", Cache: "state/cache",
-			Debounce: 250 * time.Millisecond, Rescan: 10 * time.Second, Grace: 5 * time.Second,
+			Debounce: 200 * time.Millisecond, Rescan: 10 * time.Second, Grace: 5 * time.Second,
 			Faults: 3, FaultWindow: time.Minute, CoolDown: 5 * time.Minute,
 		},
 		Wasm:  Wasm{Memory: 64 << 20, MaxFile: 32 << 20, Guard: GuardFuel, LogRate: 64 << 10},

@@ -130,7 +130,7 @@ func moduleSettings() []setting {
 		{"modules.cache", text{cleanPath}, "state/cache",
 			"Where compiled code is kept; must not lie in the folder of characters.",
 			restart, func(c *Config, _ *Room) any { return &c.Modules.Cache }},
-		{"modules.debounce", span{milli, time.Minute}, "250ms",
+		{"modules.debounce", span{milli, time.Minute}, "200ms",
 			"How long a file must be left alone after a change before it is loaded.",
 			restart, func(c *Config, _ *Room) any { return &c.Modules.Debounce }},
 		{"modules.rescan", span{milli, day}, "10s",

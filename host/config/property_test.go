@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -194,7 +193,7 @@ func checkRange(s setting, v any) error {
 	ok := true
 	switch k := s.kind.(type) {
 	case number:
-		ok = v.(int64) >= k.min && v.(int64) <= k.max && k.max <= math.MaxInt64
+		ok = v.(int64) >= k.min && v.(int64) <= k.max
 	case span:
 		ok = v.(time.Duration) >= k.min && v.(time.Duration) <= k.max && v.(time.Duration)%time.Millisecond == 0
 	case size:
