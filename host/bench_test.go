@@ -200,7 +200,6 @@ func BenchmarkReload(b *testing.B) {
 	}
 	a, c := whole(one), whole(two)
 	b.Run("known", func(b *testing.B) {
-		warm(b, one, two)
 		measure(b, func(n int) []byte {
 			if n%2 == 0 {
 				return c
@@ -215,29 +214,6 @@ func BenchmarkReload(b *testing.B) {
 			return bytes.ReplaceAll(c, []byte("two"), []byte(text))
 		})
 	})
-}
-
-// warm compiles files into the shared cache.
-func warm(b *testing.B, files ...string) {
-	b.Helper()
-	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			b.Fatal(err)
-		}
-		m, err := engine.Load(b.Context(), module.File{ID: "warm", Path: f, Data: data, Generation: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
-		<-m.(*wasm.Module).Compiled()
-	}
-	if err := engine.Close(context.Background()); err != nil {
-		b.Fatal(err)
-	}
 }
 
 // BenchmarkMemory reports what a companion costs in resident memory.

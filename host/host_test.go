@@ -55,6 +55,10 @@ func build(t testing.TB, pkg, name, ldflags string) string {
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, b)
 	}
+	warm := exec.Command("go", "run", "./testdata/warm", filepath.Join(guests, "cache"), out)
+	if b, err := warm.CombinedOutput(); err != nil {
+		t.Fatalf("warm %s: %v\n%s", out, err, b)
+	}
 	return out
 }
 

@@ -49,7 +49,7 @@ var owners = map[string]string{
 	"github.com/agnivade/levenshtein":  "host/config",
 	"github.com/danielgtaylor/huma/v2": "host/door/web",
 	"golang.org/x/time":                "host/door/gate",
-	"golang.org/x/text/unicode/norm":   "host/turn", // and host/module, see shared
+	"golang.org/x/text":                "host/turn", // and host/module, see shared
 	"golang.org/x/sys":                 "host/journal/sqlite",
 	"github.com/gofrs/flock":           "host/journal/sqlite",
 	"modernc.org/sqlite":               "host/journal/sqlite",

@@ -152,11 +152,9 @@ func chaosRun(t *testing.T, rules abi.Rules, moods map[string][]mood, steps []st
 		case "stop":
 			_, _ = s.room.Stop(t.Context(), "taro")
 		case "leave":
-			delete(s.actors, st.Who)
-			s.cast()
+			s.unload(st.Who)
 		case "return":
-			s.actors[st.Who] = all[st.Who]
-			s.cast()
+			s.load(all[st.Who])
 		case "restart":
 			s.end()
 			time.Sleep(st.Wait)

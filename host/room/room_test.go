@@ -386,13 +386,11 @@ func TestCompanionLeavesAndComesBack(t *testing.T) {
 	play(t, testRules, []*actor{gone, wants_("aya", 5)}, func(s *stage) {
 		s.say("taro", "hello")
 		time.Sleep(100 * time.Millisecond)
-		delete(s.actors, "gone")
-		s.cast()
+		s.unload("gone")
 		if got := s.texts(); len(got) != 2 {
 			t.Errorf("the round waits for who left: %q", got)
 		}
-		s.actors["gone"] = wants_("gone", 9)
-		s.cast()
+		s.load(wants_("gone", 9))
 		time.Sleep(time.Second)
 		if got := s.texts(); len(got) < 3 || !strings.HasPrefix(got[2], "gone") {
 			t.Errorf("%q", got)
@@ -404,8 +402,9 @@ func TestMessageBeforeAnybodyIsLoaded(t *testing.T) {
 	play(t, testRules, nil, func(s *stage) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
-		s.actors["aya"] = wants_("aya", 5)
-		s.actors["kyoko"] = wants_("kyoko", 9)
+		s.mu.Lock()
+		s.actors["aya"], s.actors["kyoko"] = wants_("aya", 5), wants_("kyoko", 9)
+		s.mu.Unlock()
 		s.cast()
 		if d := s.decisions(); len(d) == 0 || d[0].Speaker != "kyoko" {
 			t.Errorf("the first round did not ask everybody: %+v", d)

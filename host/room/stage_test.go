@@ -90,6 +90,7 @@ var testRules = abi.Rules{
 // stage runs one room in a synctest bubble.
 type stage struct {
 	t       *testing.T
+	mu      sync.Mutex // guards actors
 	journal *memory
 	rules   abi.Rules
 	actors  map[string]*actor
@@ -113,7 +114,12 @@ func (s *stage) start() {
 	var mu sync.Mutex
 	lobby, err := NewLobby(Config{
 		Journal: s.journal, Log: slog.New(slog.DiscardHandler),
-		Find: func(id string) (Companion, bool) { a, ok := s.actors[id]; return a, ok },
+		Find: func(id string) (Companion, bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			a, ok := s.actors[id]
+			return a, ok
+		},
 		NewID: func() string {
 			mu.Lock()
 			defer mu.Unlock()
@@ -135,6 +141,21 @@ func (s *stage) start() {
 			s.t.Errorf("run: %v", err)
 		}
 	}
+	s.cast()
+}
+
+// load puts a companion into the house, unload takes one out.
+func (s *stage) load(a *actor) {
+	s.mu.Lock()
+	s.actors[a.id] = a
+	s.mu.Unlock()
+	s.cast()
+}
+
+func (s *stage) unload(id string) {
+	s.mu.Lock()
+	delete(s.actors, id)
+	s.mu.Unlock()
 	s.cast()
 }
 

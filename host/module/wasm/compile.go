@@ -44,10 +44,16 @@ func (e *Engine) prepare(data []byte) (image []byte, err error) {
 	return data, nil
 }
 
-// compile begins to compile an image; one compiles at a time. Somebody has to
-// take the result: first, upgrade or abandon.
-func (e *Engine) compile(image []byte) (<-chan result, error) {
-	coming := make(chan result)
+// job is a compile under way. Somebody has to take its result: first, upgrade
+// or abandon.
+type job struct {
+	begun  chan struct{} // closed when it is its turn
+	result chan result
+}
+
+// compile begins to compile an image; one compiles at a time.
+func (e *Engine) compile(image []byte) (*job, error) {
+	j := &job{make(chan struct{}), make(chan result)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -57,17 +63,18 @@ func (e *Engine) compile(image []byte) (<-chan result, error) {
 	go func() {
 		defer e.compilers.Done() // when the result was taken
 		e.compiling <- struct{}{}
+		close(j.begun)
 		compiled, err := e.compileWith(e.runtime, image)
 		<-e.compiling
-		coming <- result{form{e.runtime, compiled}, err}
+		j.result <- result{form{e.runtime, compiled}, err}
 	}()
-	return coming, nil
+	return j, nil
 }
 
 // first gives the code that is there first: the machine code that is coming, or
 // the interpreter's form of the same image. last says that it is the former.
 // Where nobody will take the former, it is given back.
-func (e *Engine) first(ctx context.Context, image []byte, coming <-chan result) (c form, last bool, err error) {
+func (e *Engine) first(ctx context.Context, image []byte, coming *job) (c form, last bool, err error) {
 	var helpOut <-chan time.Time
 	if e.quick != nil {
 		timer := time.NewTimer(headStart)
@@ -75,12 +82,12 @@ func (e *Engine) first(ctx context.Context, image []byte, coming <-chan result) 
 		helpOut = timer.C
 	}
 	select {
-	case r := <-coming:
+	case r := <-coming.result:
 		return r.form, true, r.err
 	case <-helpOut:
 	case <-ctx.Done():
 		e.abandon(coming)
-		return form{}, false, abi.Errorf(abi.CodeTimeout, "compiling %d bytes of WebAssembly took too long: %w", len(image), ctx.Err())
+		return form{}, false, coming.late(ctx.Err(), len(image))
 	}
 	compiled, err := e.compileWith(e.quick, image)
 	if err != nil {
@@ -90,10 +97,20 @@ func (e *Engine) first(ctx context.Context, image []byte, coming <-chan result) 
 	return form{e.quick, compiled}, false, nil
 }
 
+// late says why there is no result in time.
+func (j *job) late(cause error, size int) error {
+	select {
+	case <-j.begun:
+		return abi.Errorf(abi.CodeTimeout, "compiling %d bytes of WebAssembly took too long: %w", size, cause)
+	default:
+		return abi.Errorf(abi.CodeTimeout, "another module was still compiling: %w", cause)
+	}
+}
+
 // abandon gives code back that nobody wants any more, when it is there.
-func (e *Engine) abandon(coming <-chan result) {
+func (e *Engine) abandon(coming *job) {
 	e.compilers.Go(func() {
-		if r := <-coming; r.err == nil {
+		if r := <-coming.result; r.err == nil {
 			_ = r.form.compiled.Close(context.Background())
 		}
 	})
@@ -123,8 +140,8 @@ func (e *Engine) compileWith(r wazero.Runtime, image []byte) (compiled wazero.Co
 // upgrade changes an interpreted module over to machine code when it is there.
 // The instance goes with the old form: what it held in memory is lost, as it is
 // when an instance is dropped.
-func (m *Module) upgrade(coming <-chan result) {
-	r := <-coming
+func (m *Module) upgrade(coming *job) {
+	r := <-coming.result
 	defer close(m.compiled)
 	if r.err != nil {
 		m.log.log.Warn("module stays interpreted, 40-100 times slower", "err", r.err)
