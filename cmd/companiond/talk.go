@@ -42,6 +42,15 @@ func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
 
 // call asks the daemon for JSON. path is below /v1/rooms/ROOM.
 func (r *remote) call(ctx context.Context, method, path string, in, out any) error {
+	return r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out)
+}
+
+// get reads JSON; path is whole.
+func (r *remote) get(ctx context.Context, path string, out any) error {
+	return r.do(ctx, http.MethodGet, path, nil, out)
+}
+
+func (r *remote) do(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -52,7 +61,7 @@ func (r *remote) call(ctx context.Context, method, path string, in, out any) err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(r.url, "/")+"/v1/rooms/"+url.PathEscape(r.room)+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(r.url, "/")+path, body)
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}
@@ -117,7 +126,32 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 		fmt.Fprintf(t.out, "#%d\n", said.Seq)
 		return nil
 	}
+	if alone, err := r.alone(ctx); alone || err != nil {
+		fmt.Fprintf(t.err, "companiond: said as #%d, but no character is in the room to answer\n", said.Seq)
+		return err
+	}
 	return t.follow(ctx, r, said.Seq-1, painter{t: t}, true)
+}
+
+// alone says whether no companion is in the room.
+func (r *remote) alone(ctx context.Context) (bool, error) {
+	var all struct {
+		Rooms []struct {
+			Name    string
+			Members []abi.Member
+		}
+	}
+	if err := r.get(ctx, "/v1/rooms", &all); err != nil {
+		return false, err
+	}
+	for _, room := range all.Rooms {
+		for _, m := range room.Members {
+			if room.Name == r.room && m.Kind != abi.KindHuman {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
 }
 
 // me is the name somebody talks by who gives none.

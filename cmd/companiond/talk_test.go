@@ -145,6 +145,7 @@ func TestProblemsAreSaidInWords(t *testing.T) {
 		{"say -room nowhere hello", `there is no "nowhere"`},
 		{"say -from a/b hello", "from"},
 		{"why 999", "no entry 999"},
+		{"replay -room nowhere " + filepath.Join(dir, "state", "companiond.db"), "nowhere"},
 		{"tail -room nowhere", "nowhere"},
 		{"replay nothing.db", "nothing.db"},
 		{"new robot x", "new character NAME"},
@@ -156,6 +157,10 @@ func TestProblemsAreSaidInWords(t *testing.T) {
 		if !strings.Contains(errs.String(), tc.want) || strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("%s: says %q, want a line with %q", tc.args, &errs, tc.want)
 		}
+	}
+	errs.Reset()
+	if code := term.do(t.Context(), []string{"say", "-f", "is anybody here?"}); code != exitOK || !strings.Contains(errs.String(), "no character is in the room") {
+		t.Errorf("say -f in an empty room: %d, %s", code, &errs)
 	}
 	resp, err := http.Get(d.url + "/v1/companions")
 	if err != nil {

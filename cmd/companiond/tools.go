@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -20,6 +21,9 @@ func newVerb(t *term, _ context.Context, args []string) error {
 	}
 	if len(rest) != 2 || rest[0] != "character" {
 		return usage("companiond new character NAME")
+	}
+	if err := os.MkdirAll(*dir, 0o755); err != nil {
+		return err
 	}
 	files, err := scaffold.Character(*dir, rest[1])
 	if err != nil {

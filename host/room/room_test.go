@@ -412,6 +412,22 @@ func TestMessageBeforeAnybodyIsLoaded(t *testing.T) {
 	})
 }
 
+func TestOneCompanionAlone(t *testing.T) {
+	rules := testRules
+	rules.Silence = 4000
+	play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		ds := s.decisions()
+		if got := s.texts(); len(got) != 2 || len(ds) != 2 || ds[1].Outcome != abi.OutcomeSilence {
+			t.Errorf("%q, %+v", got, ds)
+		}
+		if i := s.room.Info(); i.State != "resting" {
+			t.Errorf("state %q", i.State)
+		}
+	})
+}
+
 func TestTalkMovesTowardsItsEnd(t *testing.T) {
 	bye := func(id string) *actor {
 		a := wants_(id, 5)

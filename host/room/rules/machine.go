@@ -175,7 +175,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.Last.Seq > s.Asked && !at.Before(s.Pace) && len(s.Voters()) > 0:
+	case s.unanswered() && !at.Before(s.Pace):
 		return true, m.open(at)
 	}
 	return false, nil
@@ -184,7 +184,10 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 // open starts the round about the newest turn, or says why there is none.
 func (m *Machine) open(at time.Time) error {
 	s := m.State
+	voters := s.Voters()
 	switch {
+	case len(voters) == 0:
+		return m.decide(at, abi.Decision{Outcome: abi.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
 	case s.Stage == abi.ClosingTerminal:
 		return m.decide(at, abi.Decision{Outcome: abi.OutcomeClosed, Reason: "the talk has ended"})
 	case s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns:
@@ -205,7 +208,7 @@ func (m *Machine) open(at time.Time) error {
 		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
 	}
 	_, err := m.record(abi.EntryRound, "", at, abi.Round{
-		About: s.Last.Seq, Electorate: s.Voters(), Addressed: addressed, Due: due, Silence: s.Broken,
+		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken,
 	})
 	return err
 }

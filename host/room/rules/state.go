@@ -44,6 +44,7 @@ type State struct {
 	Silence time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
 	Of      uint64              `json:"of,omitempty"`      // entry that set Silence
 	Broken  bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
+	Alone   bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
 	Ledger  []turn.Spend        `json:"ledger,omitempty"`
 
 	policy turn.Policy
@@ -175,6 +176,9 @@ func (s *State) joined(b abi.Joined) {
 		return
 	}
 	s.Cast = slices.Insert(s.Cast, i, b)
+	if s.Alone {
+		s.Alone, s.Asked = false, min(s.Asked, s.Last.Seq-1)
+	}
 }
 
 func (s *State) left(b abi.Left) {
@@ -201,7 +205,7 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 	}
 	s.Last, _ = e.Message()
 	s.LastBy = b.By
-	s.Silence, s.Rest, s.Broken = time.Time{}, "", false
+	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
 	if b.By == abi.KindHuman {
 		s.Turns, s.Stage, s.Stopped, s.Pace = 0, abi.ClosingNone, "", time.Time{}
 		return
@@ -286,6 +290,7 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 		s.Asked = s.Last.Seq
 		s.Round, s.Floor = nil, nil
 		if d.Outcome == abi.OutcomeSilence {
+			s.Alone = len(d.Ranking) == 0
 			s.awaitSilence(e)
 		}
 		return
@@ -314,7 +319,7 @@ func Wants(c abi.Candidate) bool {
 // awaitSilence sets when a quiet room is woken: once after each turn, and only
 // in a talk that nobody is bringing to an end.
 func (s *State) awaitSilence(e abi.Entry) {
-	if s.Rules.Silence > 0 && !s.Broken && s.Stage.Stage() == 0 && s.Stopped == "" {
+	if s.Rules.Silence > 0 && !s.Broken && len(s.Voters()) > 0 && s.Stage.Stage() == 0 && s.Stopped == "" {
 		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
 	}
 }
@@ -351,6 +356,12 @@ func (s *State) Voters() []string {
 		}
 	}
 	return ids
+}
+
+// unanswered says whether the newest turn is still to have its round. What a
+// human says to an empty room waits for somebody to come.
+func (s *State) unanswered() bool {
+	return s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman)
 }
 
 // Named gives the names the cast answers to.
@@ -390,7 +401,7 @@ func (s *State) NextDue() (at time.Time, d abi.Due, ok bool) {
 	if s.Floor != nil {
 		consider(s.Floor.Expires, abi.DueGrant, s.Floor.By)
 	}
-	if s.Round == nil && s.Floor == nil && s.Last.Seq > s.Asked && len(s.Voters()) > 0 {
+	if s.Round == nil && s.Floor == nil && s.unanswered() {
 		consider(s.Pace, abi.DuePace, s.Last.Seq)
 	}
 	if s.Round == nil && s.Floor == nil {
@@ -404,7 +415,7 @@ func (s *State) Condition() string {
 	switch {
 	case s.Stopped != "":
 		return "stopped"
-	case s.Round != nil, s.Floor != nil, s.Last.Seq > s.Asked && len(s.Voters()) > 0:
+	case s.Round != nil, s.Floor != nil, s.unanswered():
 		return "talking"
 	case s.Rest == abi.OutcomeCapped, s.Rest == abi.OutcomeClosed:
 		return string(s.Rest)
