@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"math"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
@@ -52,9 +53,11 @@ func Registered() (c Character, ok bool) {
 }
 
 // Want is a vote to speak. Importance is 0 (would not mind) to 10 (must); what
-// lies outside is moved inside. The reason is shown to people who ask why.
+// lies outside is moved inside, and what is finer than a tenth is rounded. The
+// reason is shown to people who ask why.
 func Want(importance float64, reason string) Vote {
-	return Vote{State: abi.Speak, Importance: min(max(importance, 0), 10), Reason: reason}
+	importance = math.Round(min(max(importance, 0), 10)*10) / 10
+	return Vote{State: abi.Speak, Importance: importance, Reason: reason}
 }
 
 // Listen is a vote to stay silent.
