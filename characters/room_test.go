@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
 	"github.com/companiond/companiond/sdk/go/talk"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // human is the person of every test's talk.
@@ -206,7 +207,7 @@ func (r *room) addressed(m companion.Message, id string) bool {
 		r.t.Fatal(err)
 	}
 	for _, n := range append(d.Aliases, d.Name, id) {
-		if talk.Has(talk.Normal(m.Text), talk.Normal(n)) {
+		if words.Has(words.Normal(m.Text), words.Normal(n)) {
 			return true
 		}
 	}

@@ -7,33 +7,34 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/sdk/go/talk"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // openings are first words of a human; addressed is who must answer, if any.
 var openings = []struct {
 	text      string
-	lang      talk.Lang
+	lang      words.Lang
 	addressed string
 }{
-	{"こんにちは！あなたたちは誰ですか？", talk.Japanese, ""},
-	{"P2Pって何が面白いの？", talk.Japanese, ""},
-	{"きょうこさん、猫は好き？", talk.Japanese, "kyoko"},
-	{"ナツミ、おすすめのラーメンは？", talk.Japanese, "natsumi"},
-	{"私はタロウです。よろしくお願いします", talk.Japanese, ""},
-	{"量子もつれについてどう思う？", talk.Japanese, ""},
-	{"今日は仕事で疲れた…", talk.Japanese, ""},
-	{"ばーか", talk.Japanese, ""},
-	{"🐱🐱🐱", talk.Japanese, ""},
-	{"。。。", talk.Japanese, ""},
-	{"ｱﾔさん、ブロックチェーンのこと教えて", talk.Japanese, "aya"},
-	{"明日は雨かなあ", talk.Japanese, ""},
-	{strings.Repeat("昨日ライブに行ったんだけど、本当に音楽って素晴らしいなと思って、", 40), talk.Japanese, ""},
-	{"ありがとう！", talk.Japanese, ""},
-	{"Hello! Who are you?", talk.English, ""},
-	{"What do you think about privacy?", talk.English, ""},
-	{"Natsumi, what's your favorite food?", talk.English, "natsumi"},
-	{"My name is Taro and I like quantum gravity.", talk.English, ""},
-	{"hmm", talk.English, ""},
+	{"こんにちは！あなたたちは誰ですか？", words.Japanese, ""},
+	{"P2Pって何が面白いの？", words.Japanese, ""},
+	{"きょうこさん、猫は好き？", words.Japanese, "kyoko"},
+	{"ナツミ、おすすめのラーメンは？", words.Japanese, "natsumi"},
+	{"私はタロウです。よろしくお願いします", words.Japanese, ""},
+	{"量子もつれについてどう思う？", words.Japanese, ""},
+	{"今日は仕事で疲れた…", words.Japanese, ""},
+	{"ばーか", words.Japanese, ""},
+	{"🐱🐱🐱", words.Japanese, ""},
+	{"。。。", words.Japanese, ""},
+	{"ｱﾔさん、ブロックチェーンのこと教えて", words.Japanese, "aya"},
+	{"明日は雨かなあ", words.Japanese, ""},
+	{strings.Repeat("昨日ライブに行ったんだけど、本当に音楽って素晴らしいなと思って、", 40), words.Japanese, ""},
+	{"ありがとう！", words.Japanese, ""},
+	{"Hello! Who are you?", words.English, ""},
+	{"What do you think about privacy?", words.English, ""},
+	{"Natsumi, what's your favorite food?", words.English, "natsumi"},
+	{"My name is Taro and I like quantum gravity.", words.English, ""},
+	{"hmm", words.English, ""},
 }
 
 // A talk is at least twelve turns of all three, repeats nothing, keeps to the
@@ -59,7 +60,7 @@ func TestTalks(t *testing.T) {
 }
 
 // check holds a whole talk of three against the promises.
-func check(t *testing.T, r *room, rows []row, lang talk.Lang) {
+func check(t *testing.T, r *room, rows []row, lang words.Lang) {
 	t.Helper()
 	if len(rows) < 12 || len(rows) >= r.max {
 		t.Errorf("%d turns", len(rows))
@@ -72,20 +73,20 @@ func check(t *testing.T, r *room, rows []row, lang talk.Lang) {
 	long := 0
 	for i, x := range rows {
 		count[x.who]++
-		if got := talk.Language(x.text); got != lang {
+		if got := words.Language(x.text); got != lang {
 			t.Errorf("row %d is %s: %s", i, got, x.text)
 		}
 		n := utf8.RuneCountInString(x.text)
 		if n > 300 {
 			t.Errorf("row %d has %d characters", i, n)
 		}
-		if x.who == "natsumi" && (lang == talk.Japanese && n > 40 || n > 60) {
+		if x.who == "natsumi" && (lang == words.Japanese && n > 40 || n > 60) {
 			long++
 		}
 		if strings.ContainsAny(x.text, "{}") {
 			t.Errorf("row %d has a placeholder: %s", i, x.text)
 		}
-		if talk.Intents(x.text)[talk.Bye] {
+		if words.Intents(x.text)[words.Bye] {
 			byes[x.who]++
 		}
 	}
@@ -108,7 +109,7 @@ func unique(t *testing.T, r *room) {
 	t.Helper()
 	seen := map[string]bool{}
 	for i, x := range r.rows {
-		text := talk.Normal(x.text)
+		text := words.Normal(x.text)
 		if x.who != human && seen[text] {
 			t.Errorf("row %d repeats: %s", i, x.text)
 		}

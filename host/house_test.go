@@ -17,12 +17,13 @@ const house = "github.com/companiond/companiond/"
 var floors = [][]string{
 	{"abi"},
 	{"sdk/go"},
+	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/turn", "host/config"},
 	{"host/room/rules"},
 	{"host/journal", "host/module"},
-	{"host/module/wasm/fuel", "host/module/moduletest", "host/journal/journaltest", "host/journal/sqlite"},
+	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/moduletest", "host/journal/journaltest", "host/journal/sqlite"},
 	{"host/module/wasm", "host/room"},
 	{"host/door/gate", "host/door/doortest"},
 	{"host/door/web", "host/door/socket"},
@@ -34,7 +35,7 @@ var floors = [][]string{
 // alone.
 var (
 	pure = []string{"host/turn", "host/config", "host/room/rules"}
-	bare = []string{"abi", "sdk/go", "sdk/go/talk"}
+	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
 )

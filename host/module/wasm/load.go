@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/outline"
 )
 
 // Load makes a module of a whole .wasm file: it checks the file, compiles it,
@@ -83,7 +84,7 @@ func (m *Module) begin(ctx context.Context) error {
 	case err != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module answered describe with an error: %w", err)
 	}
-	m.desc, err = readDescription(data, m.grants)
+	m.desc, err = abi.ReadDescription(data, m.grants)
 	return err
 }
 
@@ -95,42 +96,42 @@ func (e *Engine) checkFile(data []byte) error {
 		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed", len(data), e.cfg.MaxFile)
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
-	case len(data) < len(header) || string(data[:4]) != header[:4]:
+	case len(data) < len(outline.Header) || string(data[:4]) != outline.Header[:4]:
 		return abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
 	case string(data[4:8]) == "\x0d\x00\x01\x00":
 		return abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
-	case string(data[:8]) != header:
+	case string(data[:8]) != outline.Header:
 		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	o, err := inspect(data)
+	o, err := outline.Inspect(data)
 	if err != nil {
 		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
 	}
-	if o.functions > maxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.functions, maxFunctions)
+	if o.Functions > outline.MaxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.Functions, outline.MaxFunctions)
 	}
-	if err := checkImports(o.imports, e.cfg.Guard); err != nil {
+	if err := checkImports(o.Imports, e.cfg.Guard); err != nil {
 		return err
 	}
 	return checkExports(o)
 }
 
-func checkExports(o outline) error {
-	if _, command := o.exports["_start"]; command {
+func checkExports(o outline.Outline) error {
+	if _, command := o.Exports["_start"]; command {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
-	if kind, ok := o.exports["memory"]; !ok || kind != kindMemory {
+	if kind, ok := o.Exports["memory"]; !ok || kind != outline.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := o.exports[abi.Export]; !ok || kind != kindFunction {
+	if kind, ok := o.Exports[abi.Export]; !ok || kind != outline.KindFunction {
 		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
 	}
 	return nil
 }
 
 // checkImports names everything a module imports that nobody exports.
-func checkImports(imports []importName, guard Guard) error {
+func checkImports(imports []outline.Import, guard Guard) error {
 	known := make(map[string]bool)
 	var may []string
 	for _, h := range hostModules(guard) {
@@ -145,8 +146,8 @@ func checkImports(imports []importName, guard Guard) error {
 	}
 	var unknown []string
 	for _, i := range imports {
-		kind := [...]string{"function", "table", "memory", "global"}[i.kind]
-		if i.kind != kindFunction || !known[i.String()] {
+		kind := [...]string{"function", "table", "memory", "global"}[i.Kind]
+		if i.Kind != outline.KindFunction || !known[i.String()] {
 			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
 		}
 	}

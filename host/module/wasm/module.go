@@ -235,7 +235,7 @@ func (m *Module) release() error {
 
 // mayAsk says whether a host op is granted to the module.
 func (m *Module) mayAsk(op string) bool {
-	return slices.Contains(alwaysGranted(), op) || slices.Contains(m.grants, op)
+	return slices.Contains(abi.AlwaysGranted(), op) || slices.Contains(m.grants, op)
 }
 
 // gate counts those inside and can be shut.

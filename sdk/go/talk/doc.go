@@ -1,7 +1,6 @@
-// Package talk is a toolbox for characters that speak without a language
-// model: it tells Japanese from English, finds topics, questions, names and
-// quotable phrases in what was said, and plays a character written as a plain
-// text script ([New]), so that a maker writes lines and not code.
+// Package talk plays characters that speak without a language model: a
+// character is written as a plain text script ([New]), so that a maker writes
+// lines and not code.
 //
 // # Scripts
 //

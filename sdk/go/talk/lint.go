@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // Lint reads scripts and reports what a listener would stumble over: lines
@@ -48,10 +50,10 @@ func (s *script) lint(l *line, all []*script) (problems []string) {
 	for _, key := range l.needs {
 		bare = strings.ReplaceAll(bare, "{"+key+"}", "")
 	}
-	if bye := Intents(bare)[Bye]; bye != (l.act == farewell) {
+	if bye := words.Intents(bare)[words.Bye]; bye != (l.act == farewell) {
 		problems = append(problems, "a farewell must sound like one, and nothing else may")
 	}
-	topics := newFinder(s.topics).in(Normal(bare))
+	topics := words.NewFinder(s.topics).In(words.Normal(bare))
 	switch {
 	case l.topic == anyTopic:
 		if len(topics) > 0 && !slices.Contains([]act{intro, reintro, howAreYou, pre, closing, farewell}, l.act) {
@@ -76,13 +78,13 @@ func (s *script) lint(l *line, all []*script) (problems []string) {
 // answered says whether the script of the one a question goes to has an
 // answer; true if that script is not among all.
 func (s *script) answered(l *line, bare string, all []*script) bool {
-	heard := Normal(bare)
+	heard := words.Normal(bare)
 	for _, o := range all {
 		if o.lang != s.lang || !strings.EqualFold(o.name, l.to) {
 			continue
 		}
 		return slices.ContainsFunc(o.lines[l.topic][answer], func(a *line) bool {
-			return len(a.on) == 0 || slices.ContainsFunc(a.on, func(w string) bool { return Has(heard, w) })
+			return len(a.on) == 0 || slices.ContainsFunc(a.on, func(w string) bool { return words.Has(heard, w) })
 		})
 	}
 	return true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // Bounds of what a mind keeps.
@@ -27,9 +28,9 @@ type beat struct {
 	to       []string
 	text     string
 	norm     string // text in normal form
-	lang     Lang
+	lang     words.Lang
 	topics   []string
-	intents  map[Intent]bool
+	intents  map[words.Intent]bool
 	question bool
 	human    bool
 }
@@ -40,7 +41,7 @@ type mind struct {
 	beats []beat          // by seq
 	heard map[uint32]bool // hashes of normal texts
 	said  []uint32        // ids of own lines, oldest first
-	lang  Lang
+	lang  words.Lang
 	voted uint64 // message of the last vote
 	phase phase  // of the last vote
 
@@ -105,11 +106,11 @@ func saidKey(room string) string { return "said/" + room }
 func (m *mind) remember(h *companion.Host, s companion.Scene, l *line, text string, keep int) {
 	m.said = append(slices.DeleteFunc(m.said, func(id uint32) bool { return id == l.id }), l.id)
 	m.said = m.said[max(0, len(m.said)-keep):]
-	norm := Normal(text)
-	m.heard[hash(norm)] = true
+	norm := words.Normal(text)
+	m.heard[words.Hash(norm)] = true
 	m.beats = append(m.beats, beat{
-		seq: s.Message.Seq, own: true, from: h.Self(), text: text, norm: norm, lang: Language(text), topics: TopicsOf(text),
-		intents: Intents(text), question: Question(text),
+		seq: s.Message.Seq, own: true, from: h.Self(), text: text, norm: norm, lang: words.Language(text), topics: words.TopicsOf(text),
+		intents: words.Intents(text), question: words.Question(text),
 	})
 	var b strings.Builder
 	for _, id := range m.said {
@@ -133,12 +134,12 @@ func (p *persona) hear(m *mind, s companion.Scene, msg companion.Message) {
 	if len(m.heard) > maxHeard {
 		clear(m.heard)
 	}
-	m.heard[hash(Normal(msg.Text))] = true
-	b := beat{seq: msg.Seq, from: msg.From, to: msg.To, text: clip(msg.Text), human: kindOf(s, msg.From) == abi.KindHuman}
-	b.norm, b.lang = Normal(b.text), Language(b.text)
-	b.question, b.intents, b.topics = Question(b.text), Intents(b.text), p.find.in(b.norm)
-	if utf8.RuneCountInString(msg.Text) > longText {
-		b.intents[Long] = true
+	m.heard[words.Hash(words.Normal(msg.Text))] = true
+	b := beat{seq: msg.Seq, from: msg.From, to: msg.To, text: words.Clip(msg.Text), human: kindOf(s, msg.From) == abi.KindHuman}
+	b.norm, b.lang = words.Normal(b.text), words.Language(b.text)
+	b.question, b.intents, b.topics = words.Question(b.text), words.Intents(b.text), p.find.In(b.norm)
+	if utf8.RuneCountInString(msg.Text) > words.LongText {
+		b.intents[words.Long] = true
 	}
 	m.beats = slices.Insert(m.beats, at, b)
 	if len(m.beats) > maxBeats {
@@ -159,7 +160,7 @@ func (m *mind) derive() {
 	}
 	m.talk, m.topic, m.depth, m.used, m.byes = m.beats[start:], "", 0, nil, map[string]bool{}
 	for _, b := range m.talk {
-		if b.intents[Bye] && !b.question {
+		if b.intents[words.Bye] && !b.question {
 			m.byes[b.from] = true
 		}
 		// The thread's topic wins while it is in the text at all, so that a
@@ -172,19 +173,6 @@ func (m *mind) derive() {
 			m.used = append(m.used, m.topic)
 		}
 	}
-}
-
-// clip keeps the beginning of a long text: enough to know what it is about.
-func clip(s string) string {
-	const most = 1200
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
 }
 
 // kindOf says what somebody is. Who is not in the room any more counts as a

@@ -7,21 +7,22 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // persona is a character played from scripts.
 type persona struct {
-	scripts map[Lang]*script
-	main    *script // the first one
-	topics  []Topic // of all scripts
-	find    *finder // of topics
+	scripts map[words.Lang]*script
+	main    *script       // the first one
+	topics  []words.Topic // of all scripts
+	find    *words.Finder // of topics
 	minds   map[string]*mind
 }
 
 // New makes a character of scripts, one for each language it speaks; the first
 // gives its name and its language of last resort. Errors name script and line.
 func New(scripts ...string) (companion.Character, error) {
-	p := &persona{scripts: map[Lang]*script{}, minds: map[string]*mind{}}
+	p := &persona{scripts: map[words.Lang]*script{}, minds: map[string]*mind{}}
 	var aliases []string
 	for i, text := range scripts {
 		s, err := parse(text)
@@ -37,7 +38,7 @@ func New(scripts ...string) (companion.Character, error) {
 		}
 		aliases = append(aliases, s.aliases...)
 		for _, t := range s.topics {
-			if !slices.ContainsFunc(p.topics, func(o Topic) bool { return o.ID == t.ID }) {
+			if !slices.ContainsFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID }) {
 				p.topics = append(p.topics, t)
 			}
 		}
@@ -45,7 +46,7 @@ func New(scripts ...string) (companion.Character, error) {
 	if p.main == nil {
 		return companion.Character{}, fmt.Errorf("no script")
 	}
-	p.find = newFinder(p.topics)
+	p.find = words.NewFinder(p.topics)
 	return companion.Character{Name: p.main.name, Aliases: aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
 }
 
@@ -100,14 +101,14 @@ func (m *mind) told() (string, bool) {
 	if o.seq == 0 {
 		return "", false
 	}
-	if name, ok := Introduced(o.text); ok {
+	if name, ok := words.Introduced(o.text); ok {
 		return name, true
 	}
 	// The name alone will do where a companion has just asked for it.
 	for i := len(m.beats) - len(m.talk) - 1; i >= 0 && !m.beats[i].human; i-- {
-		text := Normal(m.beats[i].text)
+		text := words.Normal(m.beats[i].text)
 		if m.beats[i].question && (strings.Contains(text, "お名前") || strings.Contains(text, "your name")) {
-			return BareName(o.text)
+			return words.BareName(o.text)
 		}
 	}
 	return "", false
@@ -128,7 +129,7 @@ func (p *persona) learn(h *companion.Host, m *mind) {
 }
 
 // anonymous are display names that say nothing about who it is.
-var anonymous = set("user users anonymous guest human viewer you me ユーザー ユーザ ゲスト 名無し 匿名")
+var anonymous = words.Set("user users anonymous guest human viewer you me ユーザー ユーザ ゲスト 名無し 匿名")
 
 // nameOf gives how to call somebody, "" where there is no good way. A human
 // who is called like a companion in the room is not called by that name.
@@ -149,7 +150,7 @@ func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id st
 		return strings.ReplaceAll(sc.human, "{name}", shown)
 	}
 	name := known(h, id).Name
-	if name == "" && shown != id && !anonymous[Normal(shown)] {
+	if name == "" && shown != id && !anonymous[words.Normal(shown)] {
 		name = shown
 	}
 	if name == "" || p.namesake(h, s, name) {
@@ -160,7 +161,7 @@ func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id st
 
 // namesake says whether a companion in the room is called so.
 func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bool {
-	n := Normal(name)
+	n := words.Normal(name)
 	names := append([]string{h.Self(), p.main.name}, p.main.aliases...)
 	for _, sc := range p.scripts {
 		for _, call := range sc.calls {
@@ -172,7 +173,7 @@ func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bo
 			names = append(names, m.ID, m.Name)
 		}
 	}
-	return slices.ContainsFunc(names, func(s string) bool { return Normal(s) == n })
+	return slices.ContainsFunc(names, func(s string) bool { return words.Normal(s) == n })
 }
 
 // present says whether a companion or agent with that id is in the room.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // phase is how far a talk is for one character.
@@ -36,7 +37,7 @@ func pace(m *mind, s companion.Scene, room string) (windDown, limit int) {
 	if limit < usualTurns {
 		return max(1, min(12, limit-8)), limit
 	}
-	return 12 + int(hash(room, m.opener().text)%3), limit
+	return 12 + int(words.Hash(room, m.opener().text)%3), limit
 }
 
 // phaseOf reads the phase from the room's closing, the turns left and what was
@@ -46,7 +47,7 @@ func phaseOf(m *mind, s companion.Scene, self, room string) phase {
 	switch {
 	case m.byes[self], s.Closing == abi.ClosingTerminal && !last.human:
 		return over
-	case m.opener().intents[Bye] && !m.opener().question:
+	case m.opener().intents[words.Bye] && !m.opener().question:
 		return leaving
 	case last.human:
 		return talking

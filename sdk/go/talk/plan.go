@@ -3,6 +3,8 @@ package talk
 import (
 	"cmp"
 	"slices"
+
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // plan lists what the character may do now, best first.
@@ -46,9 +48,9 @@ func (t *turn) meeting(first bool) []step {
 	given, told := t.m.told()
 	var acts []act
 	for _, pair := range []struct {
-		in Intent
+		in words.Intent
 		do act
-	}{{Emoji, emoji}, {Wordless, wordless}, {Rude, rude}} {
+	}{{words.Emoji, emoji}, {words.Wordless, wordless}, {words.Rude, rude}} {
 		if in[pair.in] && len(t.m.talk) <= 3 {
 			acts = append(acts, pair.do)
 		}
@@ -58,15 +60,15 @@ func (t *turn) meeting(first bool) []step {
 	} else if told && len(t.m.talk) <= 3 {
 		acts = append(acts, name)
 	}
-	if in[Long] && first {
+	if in[words.Long] && first {
 		acts = append(acts, long)
 	}
-	if o.from != "" && len(t.m.talk) <= 3 && (in[Greet] || first && len(o.topics) == 0) {
+	if o.from != "" && len(t.m.talk) <= 3 && (in[words.Greet] || first && len(o.topics) == 0) {
 		if who := known(t.h, o.from); who.Left && who.Name != "" {
 			acts = append(acts, again)
 		}
 	}
-	if in[Who] {
+	if in[words.Who] {
 		if t.introduced() {
 			acts = append(acts, reintro)
 		} else {
@@ -77,9 +79,9 @@ func (t *turn) meeting(first bool) []step {
 		return general(acts...) // the topic is the point, not the greeting
 	}
 	for _, pair := range []struct {
-		in Intent
+		in words.Intent
 		do act
-	}{{HowAreYou, howAreYou}, {Thanks, thanks}, {Praise, praise}} {
+	}{{words.HowAreYou, howAreYou}, {words.Thanks, thanks}, {words.Praise, praise}} {
 		if in[pair.in] && len(t.m.talk) <= 3 {
 			acts = append(acts, pair.do)
 		}
@@ -87,7 +89,7 @@ func (t *turn) meeting(first bool) []step {
 	if !first && o.question && len(o.topics) == 0 && len(t.m.talk) <= 3 && len(acts) == 0 {
 		acts = append(acts, unknown) // everybody may not know it
 	}
-	if in[Greet] && len(o.topics) == 0 && !(o.question && !in[Who] && !in[HowAreYou]) {
+	if in[words.Greet] && len(o.topics) == 0 && !(o.question && !in[words.Who] && !in[words.HowAreYou]) {
 		acts = append(acts, greet)
 	}
 	return general(acts...)
@@ -158,7 +160,7 @@ func (t *turn) thread() []step {
 
 // depth is how many turns the thread is worth: more for what the human asked.
 func (t *turn) depth() int {
-	deep := deepThread + int(hash(t.s.Message.ID)%3)
+	deep := deepThread + int(words.Hash(t.s.Message.ID)%3)
 	if slices.Contains(t.m.opener().topics, t.m.topic) {
 		deep += forHuman
 	}

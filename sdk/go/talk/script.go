@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // act is what a line does in a talk.
@@ -62,7 +64,7 @@ type line struct {
 
 // script is a parsed script: one character in one language.
 type script struct {
-	lang    Lang
+	lang    words.Lang
 	name    string
 	aliases []string
 	calls   map[string]string
@@ -71,15 +73,15 @@ type script struct {
 	after   map[string]float64
 	habit   map[act]int
 	lines   map[string]map[act][]*line // by topic
-	topics  []Topic
+	topics  []words.Topic
 	keep    int // own lines to remember
 }
 
 // parse reads a script; errors name the line.
 func parse(text string) (*script, error) {
 	s := &script{
-		lang: Japanese, human: "{name}", calls: map[string]string{}, likes: map[string]float64{}, after: map[string]float64{},
-		habit: map[act]int{tell: 1, ask: 1, react: 1}, lines: map[string]map[act][]*line{}, topics: slices.Clone(topics),
+		lang: words.Japanese, human: "{name}", calls: map[string]string{}, likes: map[string]float64{}, after: map[string]float64{},
+		habit: map[act]int{tell: 1, ask: 1, react: 1}, lines: map[string]map[act][]*line{}, topics: words.Topics(),
 	}
 	section := ""
 	for i, row := range strings.Split(text, "\n") {
@@ -90,7 +92,7 @@ func parse(text string) (*script, error) {
 		var err error
 		if name, ok := strings.CutPrefix(row, "["); ok {
 			section = strings.TrimSuffix(name, "]")
-			if section != anyTopic && !slices.ContainsFunc(s.topics, func(t Topic) bool { return t.ID == section }) {
+			if section != anyTopic && !slices.ContainsFunc(s.topics, func(t words.Topic) bool { return t.ID == section }) {
 				err = fmt.Errorf("section %q is no topic", section)
 			}
 		} else if section == "" {
@@ -123,8 +125,8 @@ func (s *script) head(row string) error {
 	value = strings.TrimSpace(value)
 	switch key {
 	case "lang":
-		s.lang = Lang(value)
-		if s.lang != Japanese && s.lang != English {
+		s.lang = words.Lang(value)
+		if s.lang != words.Japanese && s.lang != words.English {
 			return fmt.Errorf("lang %q is neither ja nor en", value)
 		}
 	case "name":
@@ -146,7 +148,7 @@ func (s *script) head(row string) error {
 		if len(f) < 2 {
 			return fmt.Errorf("topic needs an id and a label")
 		}
-		s.topics = append(s.topics, topic(f[0], f[1], f[1], f[1:]...))
+		s.topics = append(s.topics, words.NewTopic(f[0], f[1], f[1], f[1:]...))
 	default:
 		return fmt.Errorf("key %q is not known", key)
 	}
@@ -174,11 +176,11 @@ func numbers(text string, into map[string]float64) error {
 // add reads a line of a section: "act @target words: text".
 func (s *script) add(section, row string) error {
 	left, text, ok := strings.Cut(row, ": ")
-	words := strings.Fields(left)
-	if !ok || len(words) == 0 || strings.TrimSpace(text) == "" {
+	head := strings.Fields(left)
+	if !ok || len(head) == 0 || strings.TrimSpace(text) == "" {
 		return fmt.Errorf("%q is no \"act: text\"", row)
 	}
-	l := &line{act: act(words[0]), topic: section, text: strings.TrimSpace(text)}
+	l := &line{act: act(head[0]), topic: section, text: strings.TrimSpace(text)}
 	allowed := topicActs
 	if section == anyTopic {
 		allowed = generalActs
@@ -186,11 +188,11 @@ func (s *script) add(section, row string) error {
 	if !slices.Contains(allowed, l.act) {
 		return fmt.Errorf("%q is no act of section %q", l.act, section)
 	}
-	for _, w := range words[1:] {
+	for _, w := range head[1:] {
 		if to, ok := strings.CutPrefix(w, "@"); ok {
 			l.to = to
 		} else {
-			l.on = append(l.on, Normal(w))
+			l.on = append(l.on, words.Normal(w))
 		}
 	}
 	if err := l.prepare(); err != nil {
@@ -218,6 +220,6 @@ func (l *line) prepare() error {
 		l.reused = l.reused || key == "quote" || key == "word"
 		rest = tail
 	}
-	l.id = hash(l.text)
+	l.id = words.Hash(l.text)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // Bounds of a talk's shape.
@@ -72,11 +73,11 @@ func (t *turn) hello(l *line, text string) string {
 	if !t.m.last().human || slices.Contains(l.needs, "hi") || slices.Contains([]act{farewell, rude, again, greet, name, namesake}, l.act) {
 		return text
 	}
-	hi := Hello(t.m.last().text, t.sc.lang)
+	hi := words.Hello(t.m.last().text, t.sc.lang)
 	if hi == "" || strings.HasPrefix(text, hi) {
 		return text
 	}
-	if t.sc.lang == English {
+	if t.sc.lang == words.English {
 		return hi + " " + text
 	}
 	return hi + text
@@ -149,7 +150,7 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 		case !t.may(l, d):
 		case len(l.on) == 0:
 			rest = append(rest, l)
-		case slices.ContainsFunc(l.on, func(w string) bool { return Has(heard, w) }):
+		case slices.ContainsFunc(l.on, func(w string) bool { return words.Has(heard, w) }):
 			hits = append(hits, l)
 		}
 	}
@@ -177,15 +178,15 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 
 // fresh says whether nobody has said this, or nearly this lately.
 func (t *turn) fresh(text string, d draw) bool {
-	norm := Normal(text)
-	if d != forgotten && t.m.heard[hash(norm)] || slices.ContainsFunc(t.m.beats, func(b beat) bool { return b.norm == norm }) {
+	norm := words.Normal(text)
+	if d != forgotten && t.m.heard[words.Hash(norm)] || slices.ContainsFunc(t.m.beats, func(b beat) bool { return b.norm == norm }) {
 		return false
 	}
 	if !t.roll || utf8.RuneCountInString(text) < 8 {
 		return true
 	}
 	beats := t.m.beats[max(0, len(t.m.beats)-lately):]
-	return !slices.ContainsFunc(beats, func(b beat) bool { return Similarity(b.text, text) > tooAlike })
+	return !slices.ContainsFunc(beats, func(b beat) bool { return words.Similarity(b.text, text) > tooAlike })
 }
 
 // fill puts what is heard into a line; ok is false where something is missing.
@@ -210,7 +211,7 @@ func (t *turn) value(key string) (string, bool) {
 	value := ""
 	switch key {
 	case "hi":
-		return Hello(t.m.opener().text, t.sc.lang), true
+		return words.Hello(t.m.opener().text, t.sc.lang), true
 	case "who":
 		if last.from != t.h.Self() {
 			value = t.p.nameOf(t.h, t.sc, t.s, last.from)
@@ -221,12 +222,12 @@ func (t *turn) value(key string) (string, bool) {
 		}
 	case "quote":
 		if !strings.ContainsAny(last.text, "「“\"") {
-			value = Quote(last.text)
+			value = words.Quote(last.text)
 		}
 	case "word":
-		value = Word(last.text)
+		value = words.Word(last.text)
 		if len(t.m.talk) <= openingPart && t.m.opener().seq != 0 {
-			value = Word(t.m.opener().text)
+			value = words.Word(t.m.opener().text)
 		}
 	case "first", "last":
 		value = t.label(key)
@@ -250,7 +251,7 @@ func (t *turn) label(key string) string {
 	}
 	for _, tp := range t.p.topics {
 		if tp.ID == id {
-			if t.sc.lang == English {
+			if t.sc.lang == words.English {
 				return tp.En
 			}
 			return tp.Ja

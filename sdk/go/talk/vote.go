@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
 )
 
 // Weights of a vote. What a character likes and whom it answers comes from its
@@ -35,7 +36,7 @@ func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
 func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion.Vote {
 	last, self := m.last(), h.Self()
 	quiet := float64(min(m.quiet(self), 4)) * perQuietTurn
-	jitter := float64(hash(s.Message.ID, self)%1000) / 1000 * maxJitter
+	jitter := float64(words.Hash(s.Message.ID, self)%1000) / 1000 * maxJitter
 	switch {
 	case s.Message.From == self:
 		return companion.Listen("my own words")
@@ -85,7 +86,7 @@ func (p *persona) askedOther(s companion.Scene, last beat, self string) string {
 		if o.ID == self || o.ID == last.from || o.Kind == abi.KindHuman {
 			continue
 		}
-		if slices.Contains(last.to, o.ID) || last.question && len(last.to) == 0 && Has(Normal(last.text), Normal(o.Name)) && o.Name != "" {
+		if slices.Contains(last.to, o.ID) || last.question && len(last.to) == 0 && words.Has(words.Normal(last.text), words.Normal(o.Name)) && o.Name != "" {
 			return o.ID
 		}
 	}

@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"strings"
@@ -24,8 +24,8 @@ const (
 	Long      Intent = "long"     // more than a chat can take
 )
 
-// longText is how many characters make a text Long.
-const longText = 220
+// LongText is how many characters make a text Long.
+const LongText = 220
 
 // intentWords are in normal form. In an English text a phrase must stand alone.
 var intentWords = []struct {
@@ -68,7 +68,7 @@ func Intents(s string) map[Intent]bool {
 			found[Wordless] = true
 		}
 	}
-	if utf8.RuneCountInString(s) > longText {
+	if utf8.RuneCountInString(s) > LongText {
 		found[Long] = true
 	}
 	return found
@@ -213,11 +213,11 @@ func runs(s string) []string {
 }
 
 // stopWords are runs that are never what a question is about, in normal form.
-var stopWords = set(`今日 明日 昨日 私 僕 俺 君 何 誰 好 思 教 皆 人 時 本当 最近 一番 話 言 知 質問 意味 自分 みんな
+var stopWords = Set(`今日 明日 昨日 私 僕 俺 君 何 誰 好 思 教 皆 人 時 本当 最近 一番 話 言 知 質問 意味 自分 みんな
 what about which where think know like love tell your have does with that this they there would could should from people favorite favourite
 please really hmm something anything explain who why how when the you are and for can did was`)
 
-func set(words string) map[string]bool {
+func Set(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		m[Normal(w)] = true

@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"strings"
@@ -129,6 +129,6 @@ func isName(s string, strict bool) bool {
 	return han == 0 || !strings.ContainsRune("者員生師家派手系職型性的中好嫌日前後", last)
 }
 
-var notNames = set(`元気 大丈夫 初心者 人間 日本人 大人 子供 子ども 男 女 女性 男性 無職 主婦 主夫 会社員 学生 眠い ねむい うれしい 楽しい たのしい ひま 暇 ぼっち だめ ふつう 普通 ここ そこ それ これ
+var notNames = Set(`元気 大丈夫 初心者 人間 日本人 大人 子供 子ども 男 女 女性 男性 無職 主婦 主夫 会社員 学生 眠い ねむい うれしい 楽しい たのしい ひま 暇 ぼっち だめ ふつう 普通 ここ そこ それ これ
 ばか おたく オタク プログラマー エンジニア デザイナー ニート サラリーマン ファン リスナー いや まだ もう とても おなか さみしい かなしい つかれた 天才 無理 本気 秘密 ひみつ 内緒
 fine good ok okay sorry happy sad tired sleepy hungry bored here back ready not a an the so very just really new sure glad curious interested afraid from in on at still also lost busy well human british american japanese`)

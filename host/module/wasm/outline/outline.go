@@ -1,4 +1,9 @@
-package wasm
+// Package outline reads what must be known of a WebAssembly file before it is
+// worth compiling: what it imports and exports, how many functions it has. It
+// also gives tables a maximum.
+//
+// It is lenient: it never checks what the compiler will, and never runs code.
+package outline
 
 import (
 	"encoding/binary"
@@ -9,7 +14,7 @@ import (
 // Bounds on a file beside its size. A Go guest has about 5,000 functions and
 // one table of as many entries.
 const (
-	maxFunctions    = 200_000
+	MaxFunctions    = 200_000
 	maxTables       = 16
 	maxTableEntries = 1 << 20 // in all tables of one instance; 8 bytes each in the host
 )
@@ -21,29 +26,30 @@ const (
 	sectionTable    = 4
 	sectionExport   = 7
 
-	kindFunction = 0
-	kindTable    = 1
-	kindMemory   = 2
-	kindGlobal   = 3
+	KindFunction = 0
+	KindTable    = 1
+	KindMemory   = 2
+	KindGlobal   = 3
 )
 
-// magic and version open every core module.
-const header = "\x00asm\x01\x00\x00\x00"
+// Header is the magic and version that open every core module.
+const Header = "\x00asm\x01\x00\x00\x00"
 
-// outline is what must be known of a module before it is worth compiling.
-type outline struct {
-	imports   []importName
-	exports   map[string]byte // name to kind
-	functions uint32
+// Outline is what must be known of a module before it is worth compiling.
+type Outline struct {
+	Imports   []Import
+	Exports   map[string]byte // name to kind
+	Functions uint32
 }
 
-type importName struct {
-	module, name string
-	kind         byte
+// Import is one thing a module imports.
+type Import struct {
+	Module, Name string
+	Kind         byte
 }
 
 // String gives module.name, as messages show it.
-func (i importName) String() string { return i.module + "." + i.name }
+func (i Import) String() string { return i.Module + "." + i.Name }
 
 var errTruncated = errors.New("the file ends too early; was it still being written?")
 
@@ -112,9 +118,9 @@ func (r *reader) limits() (least, most uint32, has bool) {
 	}
 }
 
-// walk calls visit with every section of a module that has its header.
+// walk calls visit with every section of a module that has its Header.
 func walk(module []byte, visit func(id byte, body []byte) error) error {
-	r := &reader{data: module[len(header):]}
+	r := &reader{data: module[len(Header):]}
 	for len(r.data) > 0 {
 		id := r.byte()
 		body := r.bytes(r.u32())
@@ -128,21 +134,21 @@ func walk(module []byte, visit func(id byte, body []byte) error) error {
 	return nil
 }
 
-// inspect reads what a module imports and exports. It is lenient: whatever it
+// Inspect reads what a module imports and exports. It is lenient: whatever it
 // does not read the compiler checks.
-func inspect(module []byte) (outline, error) {
-	o := outline{exports: make(map[string]byte)}
+func Inspect(module []byte) (Outline, error) {
+	o := Outline{Exports: make(map[string]byte)}
 	err := walk(module, func(id byte, body []byte) error {
 		r := &reader{data: body}
 		switch id {
 		case sectionImport:
 			o.readImports(r)
 		case sectionFunction:
-			o.functions = r.u32()
+			o.Functions = r.u32()
 		case sectionExport:
 			for n := r.u32(); n > 0 && r.err == nil; n-- {
 				name := r.name()
-				o.exports[name] = r.byte()
+				o.Exports[name] = r.byte()
 				r.u32()
 			}
 		}
@@ -151,31 +157,31 @@ func inspect(module []byte) (outline, error) {
 	return o, err
 }
 
-func (o *outline) readImports(r *reader) {
+func (o *Outline) readImports(r *reader) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
-		i := importName{module: r.name(), name: r.name(), kind: r.byte()}
-		switch i.kind {
-		case kindFunction:
+		i := Import{Module: r.name(), Name: r.name(), Kind: r.byte()}
+		switch i.Kind {
+		case KindFunction:
 			r.u32()
-		case kindTable:
+		case KindTable:
 			r.byte()
 			r.limits()
-		case kindMemory:
+		case KindMemory:
 			r.limits()
-		case kindGlobal:
+		case KindGlobal:
 			r.byte()
 			r.byte()
 		default:
-			r.fail(fmt.Errorf("import %s is of unknown kind %#x", i, i.kind))
+			r.fail(fmt.Errorf("import %s is of unknown kind %#x", i, i.Kind))
 		}
-		o.imports = append(o.imports, i)
+		o.Imports = append(o.Imports, i)
 	}
 }
 
-// boundTables gives every table of a module a maximum, so that all of them
+// BoundTables gives every table of a module a maximum, so that all of them
 // together stay within maxTableEntries: without one, a single table.grow takes
 // up to 32 GiB of the daemon's memory. The module is copied only if need be.
-func boundTables(module []byte) ([]byte, error) {
+func BoundTables(module []byte) ([]byte, error) {
 	var table []byte
 	err := walk(module, func(id byte, body []byte) error {
 		if id != sectionTable {
@@ -194,7 +200,7 @@ func boundTables(module []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, len(module)+len(bounded)), header...)
+	out := append(make([]byte, 0, len(module)+len(bounded)), Header...)
 	err = walk(module, func(id byte, body []byte) error {
 		if id == sectionTable {
 			body = bounded

@@ -1,14 +1,12 @@
-package wasm
+package outline
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/companiond/companiond/host/module"
 )
 
 // tables gives the entries of a module's table section as boundTables left them.
@@ -47,8 +45,8 @@ func TestBoundTables(t *testing.T) {
 		"too long":         {1, code(0x70, 0, 3, 0), nil, "longer"},
 	} {
 		table := append([]byte{c.count}, c.entries...)
-		file := code([]byte(header), []byte{sectionTable}, leb(uint32(len(table))), table, 0, 3, []byte("\x02me"))
-		got, err := boundTables(file)
+		file := code([]byte(Header), []byte{sectionTable}, leb(uint32(len(table))), table, 0, 3, []byte("\x02me"))
+		got, err := BoundTables(file)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: got %v, want an error that says %q", name, err, c.says)
@@ -65,41 +63,41 @@ func TestBoundTables(t *testing.T) {
 		if !bytes.HasSuffix(got, []byte("\x00\x03\x02me")) {
 			t.Errorf("%s: what followed is lost", name)
 		}
-		if again, err := boundTables(got); err != nil || !bytes.Equal(again, got) {
+		if again, err := BoundTables(got); err != nil || !bytes.Equal(again, got) {
 			t.Errorf("%s: bounding again changes it: %v", name, err)
 		}
 	}
-	twice := code([]byte(header), section(4, code(0x70, 0, 1)), section(4, code(0x70, 0, 1)))
-	if _, err := boundTables(twice); err == nil {
+	twice := code([]byte(Header), section(4, code(0x70, 0, 1)), section(4, code(0x70, 0, 1)))
+	if _, err := BoundTables(twice); err == nil {
 		t.Error("two table sections went through")
 	}
-	none := []byte(header)
-	if got, err := boundTables(none); err != nil || !bytes.Equal(got, none) {
+	none := []byte(Header)
+	if got, err := BoundTables(none); err != nil || !bytes.Equal(got, none) {
 		t.Errorf("no table: %v", err)
 	}
 }
 
 func TestInspect(t *testing.T) {
-	file := tiny{
-		imports: [][]byte{
-			code(text("a"), text("m"), 2, 1, 1, leb(500)), code(text("a"), text("t"), 1, 0x70, 1, 0, 9),
-			code(text("a"), text("g"), 3, 0x7e, 1), importOf("", "", typNone),
-		},
-	}.build()
-	o, err := inspect(file)
+	imports := [][]byte{
+		code(text("a"), text("m"), 2, 1, 1, leb(500)), code(text("a"), text("t"), 1, 0x70, 1, 0, 9),
+		code(text("a"), text("g"), 3, 0x7e, 1), code(text(""), text(""), 0, 0),
+	}
+	file := code([]byte(Header), section(sectionImport, imports...), section(sectionFunction, []byte{0}, []byte{0}, []byte{0}),
+		section(sectionExport, code(text("memory"), 2, 0), code(text("companion_v1_call"), 0, 1)))
+	o, err := Inspect(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(o.imports); n != fnCall+4 || o.functions != 3 || len(o.exports) != 3 {
-		t.Errorf("%d imports, %d functions, exports %v", n, o.functions, o.exports)
+	if n := len(o.Imports); n != 4 || o.Functions != 3 || len(o.Exports) != 2 {
+		t.Errorf("%d imports, %d functions, exports %v", n, o.Functions, o.Exports)
 	}
-	for k, want := range []importName{{"a", "m", kindMemory}, {"a", "t", kindTable}, {"a", "g", kindGlobal}, {"", "", kindFunction}} {
-		if got := o.imports[fnCall+k]; got != want {
+	for k, want := range []Import{{"a", "m", KindMemory}, {"a", "t", KindTable}, {"a", "g", KindGlobal}, {"", "", KindFunction}} {
+		if got := o.Imports[k]; got != want {
 			t.Errorf("import %v, want %v", got, want)
 		}
 	}
-	if o.exports["memory"] != kindMemory || o.exports["companion_v1_call"] != kindFunction {
-		t.Errorf("exports %v", o.exports)
+	if o.Exports["memory"] != KindMemory || o.Exports["companion_v1_call"] != KindFunction {
+		t.Errorf("exports %v", o.Exports)
 	}
 	for name, c := range map[string]struct {
 		tail []byte
@@ -113,74 +111,46 @@ func TestInspect(t *testing.T) {
 		"number over 32 bits":      {code(sectionFunction, 5, 0xff, 0xff, 0xff, 0xff, 0x7f), "too long"},
 		"memory of 64 bits":        {section(sectionImport, code(text("a"), text("b"), 2, 4, 1)), "kind 0x4"},
 	} {
-		if _, err := inspect(code([]byte(header), c.tail)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := Inspect(code([]byte(Header), c.tail)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want an error that says %q", name, err, c.says)
 		}
 	}
 }
 
 func TestInspectNeverPanics(t *testing.T) {
-	whole := tiny{table: code(0x70, 0, 1)}.build()
+	whole := code([]byte(Header), section(sectionImport, code(text("a"), text("t"), 1, 0x70, 1, 0, 9)), section(sectionTable, code(0x70, 0, 1)))
 	rapid.Check(t, func(t *rapid.T) {
 		data := bytes.Clone(whole)
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
 			data[rapid.IntRange(8, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
-		_, _ = inspect(data)
-		_, _ = boundTables(data)
+		_, _ = Inspect(data)
+		_, _ = BoundTables(data)
 	})
 }
 
-func TestMemory(t *testing.T) {
-	var reserved atomic.Int64
-	m := &memory{limit: 4 * pageSize, reserved: &reserved}
-	if m.Allocate(0, 1<<60) != m || reserved.Load() != 4*pageSize {
-		t.Fatalf("reserved %d: %v", reserved.Load(), m.err)
+// code joins bytes and byte slices.
+func code(parts ...any) []byte {
+	var out []byte
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			out = append(out, byte(p))
+		case []byte:
+			out = append(out, p...)
+		}
 	}
-	first := m.Reallocate(pageSize)
-	if len(first) != pageSize || cap(first) != pageSize || m.size.Load() != pageSize {
-		t.Errorf("got %d of %d bytes", len(first), cap(first))
-	}
-	first[7] = 7
-	grown := m.Reallocate(4 * pageSize)
-	if len(grown) != 4*pageSize || &grown[0] != &first[0] || grown[7] != 7 || grown[4*pageSize-1] != 0 {
-		t.Error("growing moved or changed the memory")
-	}
-	if m.Reallocate(4*pageSize+1) != nil || m.size.Load() != 4*pageSize {
-		t.Error("grew over the limit")
-	}
-	m.Free()
-	m.Free()
-	if reserved.Load() != 0 || m.size.Load() != 0 || m.Reallocate(1) != nil {
-		t.Error("not given back")
-	}
-	none := &memory{limit: pageSize, reserved: &reserved}
-	none.Allocate(0, 0)
-	if got := none.Reallocate(0); got == nil || len(got) != 0 {
-		t.Error("a memory of no pages is an error")
-	}
-	none.Free()
-	absurd := &memory{limit: 1 << 62, reserved: &reserved}
-	absurd.Allocate(0, 1<<62)
-	if absurd.err == nil || absurd.Reallocate(pageSize) != nil || reserved.Load() != 0 {
-		t.Error("got memory that nobody has")
-	}
-	absurd.Free()
+	return out
 }
 
-// A machine without memory costs the call, not the daemon.
-func TestNoMemoryToBeHad(t *testing.T) {
-	e := newTestEngine(t, nil)
-	m := load(t, e, tinyFile(tiny{}))
-	m.drop()
-	e.cfg.MaxMemory = 0 // nothing can be reserved any more
-	if err := vote(t.Context(), m); faultKind(err) != module.FaultTrap {
-		t.Errorf("got %v, want a trap", err)
+func leb(v uint32) []byte { return binary.AppendUvarint(nil, uint64(v)) }
+
+func text(s string) []byte { return append(leb(uint32(len(s))), s...) }
+
+func section(id byte, entries ...[]byte) []byte {
+	body := leb(uint32(len(entries)))
+	for _, e := range entries {
+		body = append(body, e...)
 	}
-	m.turn <- struct{}{} // wait for the attempt to replace the instance
-	e.cfg.MaxMemory = defaultMaxMemory
-	<-m.turn
-	if err := vote(t.Context(), m); err != nil {
-		t.Errorf("with memory again: %v", err)
-	}
+	return code([]byte{id}, leb(uint32(len(body))), body)
 }

@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"hash/fnv"
@@ -187,8 +187,8 @@ func pairs(s string) map[[2]rune]bool {
 	return set
 }
 
-// hash is a small stable name for a text.
-func hash(parts ...string) uint32 {
+// Hash is a small stable name for a text.
+func Hash(parts ...string) uint32 {
 	h := fnv.New32a()
 	for _, p := range parts {
 		h.Write([]byte(p))

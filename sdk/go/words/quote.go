@@ -1,4 +1,4 @@
-package talk
+package words
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ const (
 // greeting, a question or a quotation in it, and one with content before one
 // without. It is empty where there is none.
 func Quote(s string) string {
-	s = clip(s)
+	s = Clip(s)
 	lang := Language(s)
 	best, bestScore := "", 0
 	for _, clause := range clauses(s, lang) {
@@ -103,4 +103,17 @@ func worth(s string, lang Lang) int {
 		score /= 3 // half a sentence
 	}
 	return score
+}
+
+// Clip keeps the beginning of a long text: enough to know what it is about.
+func Clip(s string) string {
+	const most = 1200
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }

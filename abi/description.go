@@ -1,0 +1,89 @@
+package abi
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// AlwaysGranted lists the host ops that no module has to be granted.
+func AlwaysGranted() []string {
+	return []string{
+		HostNow, HostRandom, HostKVGet, HostKVSet, HostKVDel, HostKVList,
+		HostHistoryGet, HostSelfInfo,
+	}
+}
+
+// knownOps lists the ops of ABI 1.0, those included that this daemon does not
+// ask yet.
+func knownOps() []string {
+	return []string{
+		OpDescribe, OpVote, OpSpeak,
+		"perceive", "act", "compress", "verify", "event", "result", "save", "restore",
+	}
+}
+
+// ReadDescription takes what a module answered to describe, and refuses what
+// breaks a rule of Description or asks for more than granted.
+func ReadDescription(data json.RawMessage, granted []string) (Description, error) {
+	var d Description
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, Errorf(CodeInvalid, "describe: the answer is no description: %v", err)
+	}
+	minor, err := minorOf(d.ABI)
+	if err != nil {
+		return d, err
+	}
+	if err := checkLabel("describe.name", d.Name); err != nil {
+		return d, err
+	}
+	for _, alias := range d.Aliases {
+		if err := checkLabel("describe.aliases", alias); err != nil {
+			return d, err
+		}
+	}
+	for _, op := range d.Ops {
+		// A module for a later minor version may answer ops we do not ask.
+		if minor == 0 && !slices.Contains(knownOps(), op) {
+			return d, Errorf(CodeInvalid, "describe.ops: unknown op %q; known are: %s", op, strings.Join(knownOps(), ", "))
+		}
+	}
+	for _, op := range d.Needs {
+		if !slices.Contains(AlwaysGranted(), op) && !slices.Contains(granted, op) {
+			return d, Errorf(CodeDenied, "describe.needs: host op %q is unknown or not granted to this companion; granted are: %s",
+				op, strings.Join(append(AlwaysGranted(), granted...), ", "))
+		}
+	}
+	return d, nil
+}
+
+// minorOf gives the minor version of "1" or "1.minor".
+func minorOf(version string) (int, error) {
+	major, rest, dotted := strings.Cut(version, ".")
+	minor := 0
+	var err error
+	if dotted {
+		minor, err = strconv.Atoi(rest)
+	}
+	if major != strconv.Itoa(Version) || err != nil || minor < 0 || strings.HasPrefix(rest, "+") {
+		return 0, Errorf(CodeInvalid, `describe.abi: %q is not supported; it must be "1" or "1.minor"`, version)
+	}
+	return minor, nil
+}
+
+// checkLabel refuses what cannot stand as a name among people: nothing, more
+// than MaxName bytes, or control characters.
+func checkLabel(field, s string) error {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return Errorf(CodeInvalid, "%s: must not be empty", field)
+	case len(s) > MaxName:
+		return Errorf(CodeInvalid, "%s: %d bytes, at most %d", field, len(s), MaxName)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return Errorf(CodeInvalid, "%s: %q has characters that cannot be printed", field, s)
+	}
+	return nil
+}

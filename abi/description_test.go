@@ -1,0 +1,85 @@
+package abi
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReadDescription(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer string
+		code   Code
+		says   string
+	}{
+		"good":                     {`{"abi":"1","name":"Aya","aliases":["あや"],"ops":["vote","speak"],"needs":["kv.get"]}`, "", ""},
+		"good, granted":            {`{"abi":"1","name":"Aya","ops":[],"needs":["say"]}`, "", ""},
+		"a later minor":            {`{"abi":"1.7","name":"Aya","ops":["dance"],"more":1}`, "", ""},
+		"nothing":                  {`null`, CodeInvalid, "describe.abi"},
+		"no description":           {`[]`, CodeInvalid, "no description"},
+		"another major":            {`{"abi":"2","name":"Aya"}`, CodeInvalid, `"2"`},
+		"a strange minor":          {`{"abi":"1.x","name":"Aya"}`, CodeInvalid, `"1.x"`},
+		"no name":                  {`{"abi":"1"}`, CodeInvalid, "describe.name"},
+		"a name with a line end":   {`{"abi":"1","name":"A\ny"}`, CodeInvalid, "printed"},
+		"a long alias":             {`{"abi":"1","name":"A","aliases":["` + strings.Repeat("x", MaxName+1) + `"]}`, CodeInvalid, "describe.aliases"},
+		"an unknown op":            {`{"abi":"1","name":"A","ops":["dance"]}`, CodeInvalid, `"dance"`},
+		"a host op not granted":    {`{"abi":"1","name":"A","needs":["http.fetch"]}`, CodeDenied, `"http.fetch"`},
+		"a host op nobody answers": {`{"abi":"1","name":"A","needs":["fly"]}`, CodeDenied, `"fly"`},
+	} {
+		_, err := ReadDescription([]byte(tc.answer), []string{"say"})
+		if CodeOf(err) != tc.code || (tc.says != "" && !strings.Contains(err.Error(), tc.says)) {
+			t.Errorf("%s: %v, want %q that says %q", name, err, tc.code, tc.says)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	cause := Errorf(CodeStale, "inner")
+	for _, tc := range []struct {
+		err   error
+		code  Code
+		retry bool
+		text  string
+	}{
+		{Errorf(CodeInvalid, "text: empty"), CodeInvalid, false, "invalid: text: empty"},
+		{Errorf(CodeTimeout, "late: %w", cause), CodeTimeout, true, "timeout: late: stale: inner"},
+		{Wrap(CodeUnavailable, cause, "full"), CodeUnavailable, true, "unavailable: full"},
+		{AsError(strings.NewReader("").UnreadByte()), CodeInternal, false, "internal: internal error"},
+	} {
+		if e := AsError(tc.err); e.Code != tc.code || e.Retry != tc.retry || e.Error() != tc.text {
+			t.Errorf("%v: %s, retry %v", e, e.Code, e.Retry)
+		}
+	}
+	if CodeOf(nil) != "" || AsError(nil) != nil {
+		t.Error("no error has no code")
+	}
+}
+
+func TestVoteCheck(t *testing.T) {
+	good := Vote{State: Speak, Importance: 10, Closing: ClosingPre}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for field, spoil := range map[string]func(*Vote){
+		"vote.state":      func(v *Vote) { v.State = "shout" },
+		"vote.importance": func(v *Vote) { v.Importance = 10.5 },
+		"vote.closing":    func(v *Vote) { v.Closing = "soon" },
+		"vote.reason":     func(v *Vote) { v.Reason = strings.Repeat("x", MaxText+1) },
+	} {
+		v := good
+		spoil(&v)
+		if err := v.Check(); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"aya": true, "きょうこ": true, "京子": true, "アヤー": true, "a.b-c_1": true, "か\u3099": true,
+		"": false, ".a": false, "a b": false, "a/b": false, "\u3099か": false, "a\x00": false, "\xff": false, strings.Repeat("あ", 22): false,
+	} {
+		if err := CheckName("id", name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
