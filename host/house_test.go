@@ -23,7 +23,8 @@ var floors = [][]string{
 	{"host/turn", "host/config"},
 	{"host/room/rules"},
 	{"host/journal", "host/module"},
-	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/moduletest", "host/journal/journaltest", "host/journal/sqlite"},
+	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir"},
+	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/room"},
 	{"host/door/gate", "host/door/doortest"},
 	{"host/door/web", "host/door/socket"},
@@ -51,7 +52,7 @@ var owners = map[string]string{
 	"github.com/danielgtaylor/huma/v2": "host/door/web",
 	"golang.org/x/time":                "host/door/gate",
 	"golang.org/x/text":                "host/turn", // and host/module, see shared
-	"golang.org/x/sys":                 "host/journal/sqlite",
+	"golang.org/x/sys":                 "host/journal/statedir",
 	"github.com/gofrs/flock":           "host/journal/sqlite",
 	"modernc.org/sqlite":               "host/journal/sqlite",
 	"pgregory.net/rapid":               "host/journal/journaltest",

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // Backup implements journal.Backuper. The copy is one file with mode 0600,
@@ -39,5 +40,5 @@ func (j *Journal) Backup(ctx context.Context, path string) (err error) {
 	if err = errors.Join(f.Sync(), os.Rename(tmp, path)); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	return syncDir(path)
+	return statedir.Sync(path)
 }

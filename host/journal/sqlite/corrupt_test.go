@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // TestFlippedBit changes one letter of one body on the disk. SQLite does not
@@ -194,13 +195,13 @@ func TestLostLog(t *testing.T) {
 	h := talk(t, j, "広場", 5)
 	talk(t, j, "カフェ", 5)
 	eventually(t, "heads are kept", func() bool {
-		heads, err := loadHeads(filepath.Dir(j.path))
+		heads, err := statedir.LoadHeads(filepath.Dir(j.path))
 		return err == nil && heads["広場"] == h && len(heads) == 2
 	})
 	path := filepath.Join(dir, "b", "companion.db")
 	writeAll(t, path, readAll(t, j.path))
-	heads := filepath.Join(dir, "b", headsFile)
-	writeAll(t, heads, readAll(t, filepath.Join(dir, "a", headsFile)))
+	heads := filepath.Join(dir, "b", statedir.HeadsFile)
+	writeAll(t, heads, readAll(t, filepath.Join(dir, "a", statedir.HeadsFile)))
 	for range 2 {
 		_, err := Open(Config{Path: path})
 		want(t, err, journal.ErrCorrupt, `"広場" from 12 to 6`, `"カフェ" from 6 to 0`, "write-ahead log", heads)
@@ -216,13 +217,13 @@ func TestLostLog(t *testing.T) {
 // TestTornHeads goes on without the file of heads when it cannot be read.
 func TestTornHeads(t *testing.T) {
 	path := built(t, 5)
-	writeAll(t, filepath.Join(filepath.Dir(path), headsFile), []byte(`{"広場":{"Seq":6,`))
+	writeAll(t, filepath.Join(filepath.Dir(path), statedir.HeadsFile), []byte(`{"広場":{"Seq":6,`))
 	j := mustOpen(t, path)
 	h := talk(t, j, "広場", 1)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if heads, err := loadHeads(filepath.Dir(path)); err != nil || heads["広場"] != h || heads["カフェ"].Seq != 4 {
+	if heads, err := statedir.LoadHeads(filepath.Dir(path)); err != nil || heads["広場"] != h || heads["カフェ"].Seq != 4 {
 		t.Fatalf("heads after close: %v %v", heads, err)
 	}
 }

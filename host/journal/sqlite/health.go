@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -200,23 +200,9 @@ func (j *Journal) copyAside() (dir string, err error) {
 		return "", fmt.Errorf("create directory: %w", err)
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := copyFile(filepath.Join(dir, filepath.Base(j.path)+suffix), j.path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := statedir.Copy(filepath.Join(dir, filepath.Base(j.path)+suffix), j.path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("copy file: %w", err)
 		}
 	}
 	return dir, nil
-}
-
-func copyFile(dst, src string) error {
-	in, err := os.Open(src)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"time"
+
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 const applicationID = 0x434f4d50 // "COMP"
@@ -85,21 +85,5 @@ func (j *Journal) migrate(s *store, version int) error {
 	if _, err := s.conn.ExecContext(ctx, "COMMIT"); err != nil {
 		return fmt.Errorf("commit migration: %w", err)
 	}
-	return errors.Join(syncDir(j.path), syncDir(filepath.Dir(j.path)))
-}
-
-// syncDir makes the names in path's directory durable.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" { // it has no such call
-		return nil
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("open directory: %w", err)
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
+	return errors.Join(statedir.Sync(j.path), statedir.Sync(filepath.Dir(j.path)))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // otherTry runs statements as another program would.
@@ -81,7 +82,7 @@ func TestModesAndStrangePaths(t *testing.T) {
 	}
 	defer j.Close()
 	talk(t, j, "広場", 3)
-	if err := saveHeads(dir, map[string]journal.Head{}); err != nil {
+	if err := statedir.SaveHeads(dir, map[string]journal.Head{}); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {

@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // The reserve is space put by in a file, so that there is some to give back
@@ -29,7 +30,7 @@ func (j *Journal) regrowReserve() bool {
 	if st, err := os.Stat(j.reservePath()); size > 0 && err == nil && st.Size() == size {
 		return true
 	}
-	if free, ok := freeBytes(filepath.Dir(j.path)); ok && free < size+max(size/4, 1<<20) {
+	if free, ok := statedir.Free(filepath.Dir(j.path)); ok && free < size+max(size/4, 1<<20) {
 		return false
 	}
 	if size == 0 {
@@ -38,27 +39,11 @@ func (j *Journal) regrowReserve() bool {
 	if time.Now().Before(j.regrowAfter) {
 		return false
 	}
-	if err := j.growReserve(size); err != nil {
+	if err := statedir.Fill(j.reservePath(), size); err != nil {
 		j.log.Warn("make reserve", "err", err)
 		j.regrowAfter = time.Now().Add(time.Minute) // a quota, perhaps: not every second
 		_ = os.Remove(j.reservePath())              // half a reserve is none
 		return false
 	}
 	return true
-}
-
-// growReserve writes the file; a hole would put nothing by.
-func (j *Journal) growReserve(size int64) error {
-	f, err := os.OpenFile(j.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("create reserve: %w", err)
-	}
-	chunk := make([]byte, 1<<20)
-	for left := size; left > 0 && err == nil; left -= int64(len(chunk)) {
-		_, err = f.Write(chunk[:min(left, int64(len(chunk)))])
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write reserve: %w", err)
-	}
-	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 	"github.com/gofrs/flock"
 )
 
@@ -126,7 +127,7 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 		return nil, fmt.Errorf("create state directory: %w", err)
 	}
 	j.lock = flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	if j.heads, err = loadHeads(dir); err != nil {
+	if j.heads, err = statedir.LoadHeads(dir); err != nil {
 		j.log.Warn("read heads: a loss since the last run would not be noticed", "err", err)
 	}
 	err = j.reopen()

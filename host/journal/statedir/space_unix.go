@@ -1,12 +1,12 @@
 //go:build linux || darwin
 
-package sqlite
+package statedir
 
 import "golang.org/x/sys/unix"
 
-// freeBytes gives what an ordinary user can still write below dir, ok false
+// Free gives what an ordinary user can still write below dir, ok false
 // when nobody knows.
-func freeBytes(dir string) (free int64, ok bool) {
+func Free(dir string) (free int64, ok bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, false
