@@ -250,3 +250,20 @@ func residentKiB() int {
 	pages, _ := strconv.Atoi(strings.Fields(string(b))[1])
 	return pages * os.Getpagesize() / 1024
 }
+
+// A machine without memory costs the call, not the daemon.
+func TestNoMemoryToBeHad(t *testing.T) {
+	e := newTestEngine(t, nil)
+	m := load(t, e, tinyFile(tiny{}))
+	m.drop()
+	e.cfg.MaxMemory = 0 // nothing can be reserved any more
+	if err := vote(t.Context(), m); faultKind(err) != module.FaultTrap {
+		t.Errorf("got %v, want a trap", err)
+	}
+	m.turn <- struct{}{} // wait for the attempt to replace the instance
+	e.cfg.MaxMemory = defaultMaxMemory
+	<-m.turn
+	if err := vote(t.Context(), m); err != nil {
+		t.Errorf("with memory again: %v", err)
+	}
+}

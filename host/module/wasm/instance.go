@@ -17,15 +17,16 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/memory"
 )
 
 // instance is one running copy of a module. It belongs to whoever holds the
-// module's turn; only memory.size is read by others.
+// module's turn; only memory.Size is read by others.
 type instance struct {
 	m      *Module
 	guest  api.Module
 	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
-	memory memory
+	memory memory.Memory
 	slept  int64 // ns by which the guest's steady clock is ahead, see wasiPoll
 
 	// Of the call that runs:
@@ -74,7 +75,7 @@ func (i *instance) check() {
 // ctx, which must have a deadline.
 func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
 	e := m.engine
-	i = &instance{m: m, memory: memory{limit: uint64(e.cfg.MaxMemory), reserved: &e.reserved}}
+	i = &instance{m: m, memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
 	e.instances.Add(1)
 	err := i.instantiate(i.begin(ctx))
 	if err == nil {
@@ -92,8 +93,8 @@ func (i *instance) instantiate(ctx context.Context) (err error) {
 	defer func() { // wazero panics when there is no memory to be had
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
-			if i.memory.err != nil {
-				err = i.memory.err
+			if why := i.memory.Err(); why != nil {
+				err = why
 			}
 		}
 	}()

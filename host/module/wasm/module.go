@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/memory"
 )
 
 // closeGrace is how long Close waits, after its ctx ended, for a guest that is
@@ -38,7 +39,7 @@ type Module struct {
 
 	compiled chan struct{} // closed when code is machine code, or never will be
 
-	memory atomic.Pointer[memory] // of inst, nil when there is none
+	memory atomic.Pointer[memory.Memory] // of inst, nil when there is none
 	units  atomic.Int64
 }
 
@@ -63,7 +64,7 @@ func (m *Module) Describe() abi.Description { return m.desc }
 // called at any time.
 func (m *Module) Memory() int64 {
 	if mem := m.memory.Load(); mem != nil {
-		return mem.size.Load()
+		return mem.Size()
 	}
 	return 0
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package wasm
+package memory
 
 import (
 	"fmt"

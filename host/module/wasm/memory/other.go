@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package wasm
+package memory
 
 // reserve gives n bytes of zeroes from Go's heap. The system may charge them
 // at once, but growing still never copies.
