@@ -25,6 +25,7 @@ run: build
 
 test: packages build
 	$(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
+	$(GO) test -shuffle=on -timeout 10m $(TESTFLAGS) ./host ./host/module/wasm
 
 # Debian packages that tests use: wasm-validate, and file systems to pull the
 # plug of. Without root, or elsewhere, those tests say that they were skipped.

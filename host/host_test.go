@@ -66,6 +66,16 @@ func parrot(t testing.TB, text, sin string) string {
 	return build(t, "./testdata/parrot", "parrot-"+text+sin, fmt.Sprintf("-X main.text=%s -X main.sin=%s", text, sin))
 }
 
+// timely skips a test that measures how long guests take, or plays a whole talk,
+// when the race detector makes guests fifty times slower. make test runs these
+// once more without it.
+func timely(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("runs without the race detector only: guests would be too slow to keep a room's patience")
+	}
+}
+
 // newHome makes a folder; put files into it and then open it.
 func newHome(t testing.TB) *home {
 	h := &home{t: t, dir: t.TempDir()}
@@ -250,6 +260,7 @@ func openThree(t *testing.T) *home {
 }
 
 func TestThreeCharactersTalk(t *testing.T) {
+	timely(t)
 	for _, opening := range []string{"こんにちは！あなたたちは誰ですか？", "Hello! Who are you all?"} {
 		t.Run(opening, func(t *testing.T) {
 			h := openThree(t)
@@ -282,6 +293,7 @@ func TestThreeCharactersTalk(t *testing.T) {
 }
 
 func TestAddressedCharacterAnswers(t *testing.T) {
+	timely(t)
 	h := openThree(t)
 	for _, q := range []struct{ text, who string }{
 		{"きょうこさん、猫は好き？", "kyoko"},
@@ -378,6 +390,7 @@ func checkNoRoundLost(t *testing.T, es []abi.Entry) {
 }
 
 func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
+	timely(t)
 	for _, sin := range []string{"loop", "recurse", "grow"} {
 		t.Run(sin, func(t *testing.T) {
 			h := newHome(t)
@@ -429,6 +442,7 @@ func worstGap(msgs []abi.Message) (worst time.Duration) {
 }
 
 func TestRestartRemembers(t *testing.T) {
+	timely(t)
 	h := openThree(t)
 	h.say("main", "taro", "こんにちは")
 	h.until("the talk ends", func() bool { return h.info("main").State == "closed" })
