@@ -241,3 +241,20 @@ func TestCaps(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesAreNoTopics asks after companions by name: nobody takes the name for
+// the thing that was asked about.
+func TestNamesAreNoTopics(t *testing.T) {
+	for _, text := range []string{"Natsumi, are you there?", "Aya, are you there?", "きょうこさん、いる？", "ナツミ、いますか？"} {
+		for seed := range uint64(50) {
+			r := newRoom(t, seed, "aya", "kyoko", "natsumi")
+			for _, row := range r.say(text) {
+				for _, name := range []string{"Natsumi", "Aya", "きょうこ", "ナツミ"} {
+					if strings.Contains(row.text, `"`+name+`"`) || strings.Contains(row.text, "「"+name+"」") {
+						t.Fatalf("%q is answered by %s: %s", text, row.who, row.text)
+					}
+				}
+			}
+		}
+	}
+}

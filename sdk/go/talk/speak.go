@@ -229,6 +229,9 @@ func (t *turn) value(key string) (string, bool) {
 		if len(t.m.talk) <= openingPart && t.m.opener().seq != 0 {
 			value = words.Word(t.m.opener().text)
 		}
+		if t.names(value) {
+			value = "" // "Natsumi, are you there?" is not about natsumi, the thing
+		}
 	case "first", "last":
 		value = t.label(key)
 	default:
@@ -258,4 +261,14 @@ func (t *turn) label(key string) string {
 		}
 	}
 	return ""
+}
+
+// names says whether a word is what somebody in the room is called.
+func (t *turn) names(word string) bool {
+	word = words.Normal(word)
+	called := append([]string{t.sc.name}, t.sc.aliases...)
+	for _, m := range t.s.Members {
+		called = append(called, m.ID, m.Name, t.sc.calls[m.ID])
+	}
+	return word != "" && slices.ContainsFunc(called, func(c string) bool { return c != "" && strings.HasPrefix(words.Normal(c), word) })
 }
