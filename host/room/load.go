@@ -75,8 +75,7 @@ func (r *Room) failed(ctx context.Context, err error) {
 			return true
 		})
 	}
-	r.tell(doorError(err))
-	r.m.Take()
+	r.drop(err)
 }
 
 func (r *Room) snapshot(ctx context.Context) {

@@ -229,12 +229,21 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// must turns a rule that failed into journal trouble: the state is folded anew.
+// must turns a rule that failed into journal trouble: what is not durable yet is
+// dropped and the state is folded anew.
 func (r *Room) must(err error) {
 	if err != nil {
 		r.log.Error("rules failed", "err", err)
-		r.trouble = err
+		r.drop(err)
 	}
+}
+
+// drop gives up what is not in the journal, and tells those who wait for it.
+func (r *Room) drop(why error) {
+	r.trouble = why
+	r.tell(doorError(why))
+	r.m.Take()
+	r.ids = idRing{} // a message that was not kept may come again
 }
 
 // handle turns one event into entries. Nothing is durable yet.
@@ -243,12 +252,7 @@ func (r *Room) handle(e event) {
 	case sayEvent:
 		r.handleSay(e)
 	case stopEvent:
-		if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-			return
-		}
-		seq := r.m.State.Head + 1
-		r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
-		r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{abi.Message{Seq: seq}, err} }})
+		r.handleStop(e)
 	case castEvent:
 		r.cast = e.cast
 	case votedEvent:
@@ -260,6 +264,19 @@ func (r *Room) handle(e event) {
 		delete(r.speaking, speakKey(e.grant, e.basis))
 		r.handleLine(e)
 	}
+}
+
+func (r *Room) handleStop(e stopEvent) {
+	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
+		return
+	}
+	if r.hosts(e.from) {
+		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.from)}
+		return
+	}
+	seq := r.m.State.Head + 1
+	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{abi.Message{Seq: seq}, err} }})
+	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
 }
 
 func (r *Room) refuseWhileTroubled(tell func(error)) bool {
@@ -278,7 +295,7 @@ func (r *Room) handleSay(e sayEvent) {
 		e.done <- sayResult{err: abi.Errorf(abi.CodeConflict, "id: %q was used just now", e.a.ID)}
 		return
 	}
-	if e.a.By == abi.KindHuman && r.isCast(e.a.From) {
+	if e.a.By == abi.KindHuman && r.hosts(e.a.From) {
 		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.a.From)}
 		return
 	}
@@ -339,7 +356,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 	switch {
 	case r.trouble != nil:
 		return doorError(r.trouble)
-	case !r.isCast(e.who):
+	case !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return m.ID == e.who }):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
 	case e.about > s.Last.Seq:
@@ -424,11 +441,15 @@ func (r *Room) tidy(l *abi.Line) error {
 	return nil
 }
 
-func (r *Room) isCast(who string) bool {
-	for _, n := range r.m.State.Named() {
-		for _, name := range n.Names {
-			if turn.SameName(name, who) {
-				return true
+// hosts says whether a name is that of a companion of the house, also of one
+// that is in other rooms only: nobody may talk under it.
+func (r *Room) hosts(who string) bool {
+	for _, cast := range [][]abi.Joined{r.cast, r.m.State.Cast} {
+		for _, c := range cast {
+			for _, name := range append([]string{c.ID, c.Name}, c.Aliases...) {
+				if turn.SameName(name, who) {
+					return true
+				}
 			}
 		}
 	}

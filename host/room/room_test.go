@@ -381,6 +381,35 @@ func TestSameIDIsOneMessage(t *testing.T) {
 	})
 }
 
+func TestSameIDAfterItWasNotKept(t *testing.T) {
+	play(t, testRules, nil, func(s *stage) {
+		u := Utterance{ID: "x1", From: "taro", Text: "at last"}
+		s.journal.break_(journal.ErrUnavailable, false)
+		if _, err := s.room.Say(s.t.Context(), u); abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("err = %v", err)
+		}
+		s.journal.break_(nil, false)
+		time.Sleep(2 * time.Second)
+		if m, err := s.room.Say(s.t.Context(), u); err != nil || m.Text != "at last" {
+			t.Errorf("sent again: %+v, %v", m, err)
+		}
+	})
+}
+
+// TestNobodyTalksAsACompanionOfAnotherRoom holds names of the whole house.
+func TestNobodyTalksAsACompanionOfAnotherRoom(t *testing.T) {
+	play(t, testRules, []*actor{wants_("aya", 5)}, func(s *stage) {
+		s.room.settings.Companions = []string{"kyoko"}
+		s.cast()
+		if _, err := s.room.Say(s.t.Context(), Utterance{From: "Aya", Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("say: %v", err)
+		}
+		if _, err := s.room.Stop(s.t.Context(), "aya"); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("stop: %v", err)
+		}
+	})
+}
+
 func TestCompanionLeavesAndComesBack(t *testing.T) {
 	gone := &actor{id: "gone", vote: hang[abi.Vote]}
 	play(t, testRules, []*actor{gone, wants_("aya", 5)}, func(s *stage) {
