@@ -15,14 +15,13 @@ type Key struct {
 	Default string // as TOML
 	Env     string // the variable that overrides the file
 	Doc     string
-	Reload  bool // a running daemon can take up a change; otherwise it takes a restart
 }
 
 // Keys gives every setting in the order of the file.
 func Keys() []Key {
 	var keys []Key
 	for _, s := range settings() {
-		keys = append(keys, Key{Name: s.name, Default: s.defaultLiteral(), Env: envName(s.name), Doc: s.doc, Reload: s.reload})
+		keys = append(keys, Key{Name: s.name, Default: s.defaultLiteral(), Env: envName(s.name), Doc: s.doc})
 	}
 	return keys
 }
@@ -30,12 +29,11 @@ func Keys() []Key {
 // setting is a row of the one table that parsing, variables and documents are
 // made of.
 type setting struct {
-	name   string
-	kind   kind
-	usual  string // the default, as kind.parse reads it
-	doc    string
-	reload bool
-	field  func(c *Config, r *Room) any // a pointer into one of the two
+	name  string
+	kind  kind
+	usual string // the default, as kind.parse reads it
+	doc   string
+	field func(c *Config, r *Room) any // a pointer into one of the two
 }
 
 func (s setting) section() string { section, _, _ := strings.Cut(s.name, "."); return section }
@@ -88,8 +86,6 @@ const (
 	page  = 64 * kib // of WebAssembly memory
 	milli = time.Millisecond
 	day   = 24 * time.Hour
-
-	reload, restart = true, false // what a change takes
 )
 
 func settings() []setting {
@@ -100,25 +96,25 @@ func doorSettings() []setting {
 	return []setting{
 		{"door.listen", text{cleanListen}, "127.0.0.1:3000",
 			"Address and port of the front door. Port 0 takes any free one. An address that other machines can reach is refused unless insecure is true.",
-			restart, func(c *Config, _ *Room) any { return &c.Door.Listen }},
+			func(c *Config, _ *Room) any { return &c.Door.Listen }},
 		{"door.insecure", truth{}, "false",
 			"Allow an address that other machines can reach. There are no tokens yet: whoever reaches the door may do everything.",
-			restart, func(c *Config, _ *Room) any { return &c.Door.Insecure }},
+			func(c *Config, _ *Room) any { return &c.Door.Insecure }},
 		{"door.hosts", list{cleanHost}, "",
 			"Names allowed in Host headers besides this machine's own, for use behind a proxy. Without a port.",
-			restart, func(c *Config, _ *Room) any { return &c.Door.Hosts }},
+			func(c *Config, _ *Room) any { return &c.Door.Hosts }},
 		{"door.origins", list{cleanOrigin}, "",
 			"Web pages allowed to connect besides the daemon's own, each as scheme://host[:port].",
-			restart, func(c *Config, _ *Room) any { return &c.Door.Origins }},
+			func(c *Config, _ *Room) any { return &c.Door.Origins }},
 		{"door.max_clients", number{1, 65536}, "256",
 			"WebSocket clients at once.",
-			restart, func(c *Config, _ *Room) any { return &c.Door.MaxClients }},
+			func(c *Config, _ *Room) any { return &c.Door.MaxClients }},
 		{"journal.path", text{cleanPath}, "state/companiond.db",
 			"The journal's file.",
-			restart, func(c *Config, _ *Room) any { return &c.Journal.Path }},
+			func(c *Config, _ *Room) any { return &c.Journal.Path }},
 		{"journal.ballast", size{0, gib, 0}, "16MiB",
 			"Space kept free for the day the disk is full. \"0\" keeps none.",
-			restart, func(c *Config, _ *Room) any { return &c.Journal.Ballast }},
+			func(c *Config, _ *Room) any { return &c.Journal.Ballast }},
 	}
 }
 
@@ -126,28 +122,28 @@ func moduleSettings() []setting {
 	return []setting{
 		{"modules.characters", text{cleanPath}, "characters",
 			"The folder of characters: one file, one character.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Characters }},
+			func(c *Config, _ *Room) any { return &c.Modules.Characters }},
 		{"modules.cache", text{cleanPath}, "state/cache",
 			"Where compiled code is kept; must not lie in the folder of characters.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Cache }},
+			func(c *Config, _ *Room) any { return &c.Modules.Cache }},
 		{"modules.debounce", span{milli, time.Minute}, "200ms",
 			"How long a file must be left alone after a change before it is loaded.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Debounce }},
+			func(c *Config, _ *Room) any { return &c.Modules.Debounce }},
 		{"modules.rescan", span{milli, day}, "10s",
 			"How often the folder is read as a whole, in case a change was not announced.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Rescan }},
-		{"modules.grace", span{0, 10 * time.Minute}, "5s",
+			func(c *Config, _ *Room) any { return &c.Modules.Rescan }},
+		{"modules.grace", span{milli, 10 * time.Minute}, "5s",
 			"How long a replaced character may finish its last call.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Grace }},
+			func(c *Config, _ *Room) any { return &c.Modules.Grace }},
 		{"modules.faults", number{1, 1000}, "3",
 			"So many faults within fault_window, and a character is put aside for cool_down.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.Faults }},
+			func(c *Config, _ *Room) any { return &c.Modules.Faults }},
 		{"modules.fault_window", span{milli, day}, "60s",
 			"How long a fault is remembered.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.FaultWindow }},
+			func(c *Config, _ *Room) any { return &c.Modules.FaultWindow }},
 		{"modules.cool_down", span{milli, day}, "5m",
 			"How long a character is put aside.",
-			restart, func(c *Config, _ *Room) any { return &c.Modules.CoolDown }},
+			func(c *Config, _ *Room) any { return &c.Modules.CoolDown }},
 	}
 }
 
@@ -155,19 +151,19 @@ func wasmSettings() []setting {
 	return []setting{
 		{"wasm.memory", size{mib, 4 * gib, page}, "64MiB",
 			"Memory of one character; a multiple of 64KiB.",
-			restart, func(c *Config, _ *Room) any { return &c.Wasm.Memory }},
+			func(c *Config, _ *Room) any { return &c.Wasm.Memory }},
 		{"wasm.max_file", size{kib, gib, 0}, "32MiB",
 			"The largest file that is loaded.",
-			restart, func(c *Config, _ *Room) any { return &c.Wasm.MaxFile }},
+			func(c *Config, _ *Room) any { return &c.Wasm.MaxFile }},
 		{"wasm.fuel", number{0, math.MaxInt64}, "0",
 			"Units of work in one call, where guard is \"fuel\"; 0 means that only the deadline ends a call.",
-			restart, func(c *Config, _ *Room) any { return &c.Wasm.Fuel }},
+			func(c *Config, _ *Room) any { return &c.Wasm.Fuel }},
 		{"wasm.guard", choice{[]string{GuardFuel, GuardContext}}, GuardFuel,
 			"What stops a character that hangs. \"fuel\" counts its work. \"context\" is the engine's own guard: several times slower, and it misses deep recursion.",
-			restart, func(c *Config, _ *Room) any { return &c.Wasm.Guard }},
+			func(c *Config, _ *Room) any { return &c.Wasm.Guard }},
 		{"wasm.log_rate", size{kib, gib, 0}, "64KiB",
 			"Log of one character in a second.",
-			restart, func(c *Config, _ *Room) any { return &c.Wasm.LogRate }},
+			func(c *Config, _ *Room) any { return &c.Wasm.LogRate }},
 	}
 }
 
@@ -176,31 +172,31 @@ func roomSettings() []setting {
 	return []setting{
 		{"room.NAME.companions", list{cleanCompanion}, Everyone,
 			"Who lives here: ids of companions, or \"*\" for everyone in the folder.",
-			reload, func(_ *Config, r *Room) any { return &r.Companions }},
+			func(_ *Config, r *Room) any { return &r.Companions }},
 		{"room.NAME.policy", choice{[]string{"vote"}}, "vote",
 			"The rule that decides who speaks.",
-			reload, func(_ *Config, r *Room) any { return &r.Policy }},
+			func(_ *Config, r *Room) any { return &r.Policy }},
 		{"room.NAME.patience", span{milli, time.Minute}, "1s",
 			"How long a round waits for votes.",
-			reload, func(_ *Config, r *Room) any { return &r.Patience }},
+			func(_ *Config, r *Room) any { return &r.Patience }},
 		{"room.NAME.floor", span{milli, 10 * time.Minute}, "10s",
 			"How long a speaker has for its line before the next one is asked.",
-			reload, func(_ *Config, r *Room) any { return &r.Floor }},
+			func(_ *Config, r *Room) any { return &r.Floor }},
 		{"room.NAME.max_turns", number{0, 1_000_000}, "24",
 			"How often companions may speak after a human last spoke. 0 takes the cap off: they may then talk, and cost, for ever.",
-			reload, func(_ *Config, r *Room) any { return &r.MaxTurns }},
+			func(_ *Config, r *Room) any { return &r.MaxTurns }},
 		{"room.NAME.silence", span{0, day}, "4s",
 			"Quiet after which somebody is asked to speak. \"0s\" never asks.",
-			reload, func(_ *Config, r *Room) any { return &r.Silence }},
+			func(_ *Config, r *Room) any { return &r.Silence }},
 		{"room.NAME.stale", choice{stale}, string(abi.StaleReask),
 			"What becomes of a line that was written before the newest message: \"reask\" asks the speaker once more, \"refuse\" drops it, \"accept\" keeps it.",
-			reload, func(_ *Config, r *Room) any { return &r.Stale }},
+			func(_ *Config, r *Room) any { return &r.Stale }},
 		{"room.NAME.pace", span{0, time.Minute}, "700ms",
 			"Pause between a line and the next round, so that people can read along. \"0s\" means none.",
-			reload, func(_ *Config, r *Room) any { return &r.Pace }},
+			func(_ *Config, r *Room) any { return &r.Pace }},
 		{"room.NAME.seed", text{cleanSeed}, "",
 			"Any text; settles ties, and always the same way. Empty means the room's name.",
-			reload, func(_ *Config, r *Room) any { return &r.Seed }},
+			func(_ *Config, r *Room) any { return &r.Seed }},
 	}
 }
 
@@ -208,9 +204,9 @@ func logSettings() []setting {
 	return []setting{
 		{"log.level", choice{[]string{"debug", "info", "warn", "error"}}, "info",
 			"The least that is said: debug, info, warn or error.",
-			reload, func(c *Config, _ *Room) any { return &c.Log.Level }},
+			func(c *Config, _ *Room) any { return &c.Log.Level }},
 		{"log.format", choice{[]string{"auto", "text", "json"}}, "auto",
 			"\"text\", \"json\", or \"auto\": text on a terminal and json elsewhere.",
-			restart, func(c *Config, _ *Room) any { return &c.Log.Format }},
+			func(c *Config, _ *Room) any { return &c.Log.Format }},
 	}
 }

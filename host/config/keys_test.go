@@ -195,11 +195,11 @@ func rows() []row {
 			`"25h"`: `"25h" is outside 1ms..24h`,
 		}},
 		{"modules.grace", map[string]any{
-			`"0s"`:  ms(0),
+			`"1ms"`: ms(1),
 			`"10m"`: 10 * time.Minute,
 		}, map[string]string{
-			`"-1s"`: `"-1s" is outside 0s..10m`,
-			`"11m"`: `"11m" is outside 0s..10m`,
+			`"0s"`:  `"0s" is outside 1ms..10m`,
+			`"11m"`: `"11m" is outside 1ms..10m`,
 		}},
 		{"modules.faults", map[string]any{
 			`1`:    int64(1),
@@ -450,8 +450,8 @@ func TestKeysIsTheTable(t *testing.T) {
 		"door.listen":          {Name: "door.listen", Default: `"127.0.0.1:3000"`, Env: "COMPANIOND_DOOR_LISTEN"},
 		"wasm.max_file":        {Name: "wasm.max_file", Default: `"32MiB"`, Env: "COMPANIOND_WASM_MAX_FILE"},
 		"modules.fault_window": {Name: "modules.fault_window", Default: `"1m"`, Env: "COMPANIOND_MODULES_FAULT_WINDOW"},
-		"room.NAME.companions": {Name: "room.NAME.companions", Default: `["*"]`, Env: "COMPANIOND_ROOM_NAME_COMPANIONS", Reload: true},
-		"log.level":            {Name: "log.level", Default: `"info"`, Env: "COMPANIOND_LOG_LEVEL", Reload: true},
+		"room.NAME.companions": {Name: "room.NAME.companions", Default: `["*"]`, Env: "COMPANIOND_ROOM_NAME_COMPANIONS"},
+		"log.level":            {Name: "log.level", Default: `"info"`, Env: "COMPANIOND_LOG_LEVEL"},
 	}
 	for _, k := range keys {
 		if w, ok := want[k.Name]; ok {
