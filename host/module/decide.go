@@ -187,7 +187,7 @@ func (k *keeper) publish(s *seat, o outcome) {
 		kind = Joined
 	}
 	k.log.Info("companion "+string(kind), "companion", s.id, "file", s.file, "engine", g.engine,
-		"generation", g.number, "took", k.now.Sub(o.read).Round(time.Millisecond))
+		"generation", g.number, "took", k.now.Sub(o.read).Round(time.Millisecond).String())
 	k.f.show(s) // before anybody is told
 	k.told(kind, s.companion)
 }

@@ -43,7 +43,7 @@ func (g *Gate) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 	level := slog.LevelDebug
 	attrs := []slog.Attr{
 		slog.String("method", clip(r.Method, 20)), slog.String("path", clip(r.URL.Path, 256)), slog.Int("status", rec.status),
-		slog.Int64("bytes", rec.bytes), slog.Duration("took", took), slog.String("remote", r.RemoteAddr),
+		slog.Int64("bytes", rec.bytes), slog.String("took", took.Round(time.Microsecond).String()), slog.String("remote", r.RemoteAddr),
 	}
 	if rec.err != nil {
 		attrs = append(attrs, slog.String("code", string(DetailsOf(rec.err).Code)))
