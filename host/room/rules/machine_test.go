@@ -1,0 +1,238 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// world feeds a machine with whatever can come in, sensible or not.
+type world struct {
+	t       *rapid.T
+	m       *Machine
+	at      time.Time
+	journal []abi.Entry
+}
+
+func drawRules(t *rapid.T) abi.Rules {
+	return abi.Rules{
+		Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000,
+		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
+		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
+		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
+		Stale:    rapid.SampledFrom([]abi.Stale{abi.StaleRefuse, abi.StaleReask, abi.StaleAccept}).Draw(t, "stale"),
+	}
+}
+
+func newWorld(t *rapid.T) *world {
+	w := &world{t: t, m: &Machine{State: New()}, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	w.own()
+	w.must(w.m.Input(abi.EntryRules, w.at, drawRules(t)))
+	w.step("everybody joins", func() error {
+		return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{joined("a"), joined("b"), joined("c")}})
+	})
+	return w
+}
+
+func joined(id string) abi.Joined { return abi.Joined{ID: id, Name: id, Kind: abi.KindCompanion} }
+
+func (w *world) must(err error) {
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// own writes the entry with which the journal makes somebody the owner.
+func (w *world) own() {
+	e := abi.Entry{
+		Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: abi.EntryOwner,
+		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), Body: []byte(`{"owner":"test"}`),
+	}
+	w.must(w.m.State.Apply(e))
+	w.journal = append(w.journal, e)
+}
+
+// step does one thing, keeps what the rules made of it, and now and then goes on
+// from a snapshot.
+func (w *world) step(what string, do func() error) {
+	if err := do(); err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	w.journal = append(w.journal, w.m.Take()...)
+	if rapid.IntRange(0, 9).Draw(w.t, "snapshot") == 0 {
+		blob, err := json.Marshal(w.m.State)
+		w.must(err)
+		st, err := Decode(blob)
+		w.must(err)
+		w.m = &Machine{State: st}
+	}
+}
+
+func (w *world) who() string {
+	return rapid.SampledFrom([]string{"a", "b", "c", "ghost"}).Draw(w.t, "who")
+}
+
+// anything happens.
+func (w *world) anything() {
+	s := w.m.State
+	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "fail", "due", "stop", "join", "leave", "owner"}).Draw(w.t, "what"); what {
+	case "human":
+		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
+		w.step(what, func() error {
+			_, err := w.m.Say(Line{ID: fmt.Sprintf("m%d", s.Head), Said: abi.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}, w.at)
+			return err
+		})
+	case "line":
+		l := Line{ID: fmt.Sprintf("m%d", s.Head), Said: abi.Said{From: w.who(), By: abi.KindCompanion, Text: "x", Kind: abi.KindTurn, Grant: "g1"}}
+		if s.Floor != nil && rapid.IntRange(0, 4).Draw(w.t, "right") > 0 {
+			l.From, l.Grant, l.Basis = s.Floor.Who, s.Floor.Token, s.Floor.Basis
+		}
+		l.Closing = rapid.SampledFrom([]abi.Closing{"", abi.ClosingTerminal}).Draw(w.t, "closing")
+		w.step(what, func() error { _, err := w.m.Say(l, w.at); return err })
+	case "vote":
+		v := abi.Voted{Round: w.round(), Voter: w.who(), Vote: abi.Vote{
+			State:      rapid.SampledFrom([]abi.State{abi.Speak, abi.Speak, abi.Listen, "shout"}).Draw(w.t, "state"),
+			Importance: float64(rapid.IntRange(0, 10).Draw(w.t, "importance")),
+			Closing:    rapid.SampledFrom([]abi.Closing{"", "", abi.ClosingPre, abi.ClosingTerminal}).Draw(w.t, "closing"),
+		}}
+		w.step(what, func() error { return w.m.Input(abi.EntryVote, w.at, v) })
+	case "fail":
+		f := abi.Failed{Round: w.round(), Who: w.who(), Error: "boom"}
+		if s.Floor != nil && rapid.Bool().Draw(w.t, "of the floor") {
+			f = abi.Failed{Grant: s.Floor.Token, Who: s.Floor.Who, Error: "boom"}
+		}
+		w.step(what, func() error { return w.m.Input(abi.EntryFailed, w.at, f) })
+	case "due":
+		at, due, ok := s.NextDue()
+		if !ok {
+			return
+		}
+		if at.After(w.at) {
+			w.at = at
+		}
+		w.step(what, func() error { return w.m.Input(abi.EntryDue, w.at, due) })
+	case "stop":
+		w.step(what, func() error { return w.m.Input(abi.EntryStop, w.at, abi.Stop{From: "taro"}) })
+	case "join":
+		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{joined(w.who())}}) })
+	case "leave":
+		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Left: []abi.Left{{ID: w.who()}}}) })
+	case "owner":
+		w.own()
+	}
+}
+
+// round gives the open round, or another number.
+func (w *world) round() uint64 {
+	s := w.m.State
+	if s.Round != nil && rapid.IntRange(0, 3).Draw(w.t, "this round") > 0 {
+		return s.Round.ID
+	}
+	if len(s.Chain) > 0 {
+		return rapid.SampledFrom(s.Chain).Draw(w.t, "chain")
+	}
+	return rapid.Uint64Range(1, s.Head+2).Draw(w.t, "round")
+}
+
+// TestMachine holds whatever happens to what replay and restart rely on: a
+// snapshot is the state, a fold of the journal is the state, a player finds no
+// difference, nobody shares the floor, and time that passes settles everything.
+func TestMachine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			w.anything()
+			if s := w.m.State; s.Round != nil && s.Floor != nil {
+				t.Fatal("a round is open and the floor is held")
+			}
+		}
+		folded, player := New(), NewPlayer(New())
+		for _, e := range w.journal {
+			if err := folded.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			if diff, err := player.Play(e); diff != nil || err != nil {
+				t.Fatalf("replay: %v %v\n%s", diff, err, show(e))
+			}
+		}
+		if a, b := encode(t, folded), encode(t, w.m.State); !bytes.Equal(a, b) {
+			t.Fatalf("the fold of the journal is another state:\n%s\n%s", a, b)
+		}
+		w.settles()
+	})
+}
+
+// settles lets time pass with nobody answering, until nothing is due.
+func (w *world) settles() {
+	for n := 0; ; n++ {
+		at, due, ok := w.m.State.NextDue()
+		if !ok {
+			break
+		}
+		if n > 20 {
+			w.t.Fatalf("time alone does not settle the room: %+v is due for ever", due)
+		}
+		if at.After(w.at) {
+			w.at = at
+		}
+		w.step("time", func() error { return w.m.Input(abi.EntryDue, w.at, due) })
+	}
+	if s := w.m.State; s.Round != nil || s.Floor != nil {
+		w.t.Fatalf("left open: round %v, floor %v", s.Round, s.Floor)
+	}
+}
+
+func encode(t *rapid.T, v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestApplyRefusesAGap(t *testing.T) {
+	s := New()
+	for _, seq := range []uint64{0, 2} {
+		if err := s.Apply(abi.Entry{Seq: seq, Kind: abi.EntryOwner, Body: []byte("{}")}); err == nil {
+			t.Errorf("entry %d went behind 0", seq)
+		}
+	}
+	if err := s.Apply(abi.Entry{Seq: 1, Kind: abi.EntrySaid, Body: []byte("no json")}); err == nil || s.Head != 0 {
+		t.Errorf("a broken body went in: %v", err)
+	}
+	if err := s.Apply(abi.Entry{Seq: 1, Kind: "of a later version", Body: []byte("{}")}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDecodeRefusesAnotherFormat(t *testing.T) {
+	for _, blob := range []string{``, `{"version":2}`, `{"version":"x"}`, `{"version":1,"rules":{"policy":"dice"}}`} {
+		if _, err := Decode([]byte(blob)); err == nil {
+			t.Errorf("%q is a snapshot", blob)
+		}
+	}
+}
+
+func TestGuestsAreBounded(t *testing.T) {
+	m := &Machine{State: New()}
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := m.Input(abi.EntryRules, at, abi.Rules{Policy: "vote"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * maxGuests {
+		if _, err := m.Say(Line{ID: fmt.Sprint(i), Said: abi.Said{From: fmt.Sprintf("viewer%d", i), By: abi.KindHuman, Text: "hi", Kind: abi.KindTurn}}, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(m.State.Members()); n != maxGuests || !slices.Contains(m.State.Guests, fmt.Sprintf("viewer%d", 3*maxGuests-1)) {
+		t.Errorf("%d guests are remembered: %v", n, m.State.Guests)
+	}
+}
