@@ -25,19 +25,16 @@ func (r *Room) dispatch(ctx context.Context) {
 				continue
 			}
 			r.asking[v.ID] = true
-			id, due, scene := round.ID, round.Due, r.scene(v.ID)
+			id, due, scene := round.ID, r.real(round.Due), r.scene(v.ID)
 			r.calls.Go(func() { r.ask(ctx, v.ID, id, due, scene) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
-		who, grant, scene := f.Who, f.Grant, r.scene(f.Who)
+		who, grant, due, scene := f.Who, f.Grant, r.real(f.Expires), r.scene(f.Who)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
-		r.calls.Go(func() {
-			defer r.lines.Add(-1)
-			r.speak(ctx, who, grant, scene)
-		})
+		r.calls.Go(func() { r.speak(ctx, who, grant, due, scene) })
 	}
 }
 
@@ -86,9 +83,9 @@ func (r *Room) ask(ctx context.Context, who string, round uint64, due time.Time,
 }
 
 // speak gets one line and puts it into the inbox.
-func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, scene abi.Scene) {
+func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, due time.Time, scene abi.Scene) {
 	e := spokeEvent{grant: grant.Token, basis: grant.Basis, who: who}
-	call, cancel := context.WithDeadline(ctx, grant.Expires)
+	call, cancel := context.WithDeadline(ctx, due)
 	defer cancel()
 	var known bool
 	known, e.err = r.call(call, who, abi.OpSpeak, scene, &e.line)
@@ -130,6 +127,9 @@ func (r *Room) call(ctx context.Context, who, op string, scene abi.Scene, answer
 
 // post gives a result to the loop.
 func (r *Room) post(ctx context.Context, e event) {
+	if ctx.Err() != nil {
+		return // the daemon is stopping, which is no answer
+	}
 	select {
 	case r.inbox <- e:
 	case <-ctx.Done():

@@ -18,7 +18,11 @@ import (
 // alone are not worth a write: they wait for the decision they lead to, and
 // nobody has been told of them.
 func (r *Room) flush(ctx context.Context) {
-	if r.trouble != nil || len(r.m.Made()) == 0 {
+	if r.trouble != nil {
+		return
+	}
+	if len(r.m.Made()) == 0 {
+		r.tell(nil) // they wait for what is in the journal already
 		return
 	}
 	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e abi.Entry) bool { return !waits(e) }) {
@@ -123,24 +127,27 @@ func (r *Room) load(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read room: %w", err)
 		}
-		if slices.ContainsFunc(newer, func(e abi.Entry) bool { return e.Epoch > r.head.Epoch }) {
+		if slices.ContainsFunc(newer, func(e abi.Entry) bool { return e.Epoch > r.head.Epoch && !r.mine(e) }) {
 			return journal.ErrFenced
 		}
-	}
-	head, err := r.journal.Acquire(ctx, name, ownerName, r.now())
-	if err != nil {
-		return fmt.Errorf("take over room: %w", err)
 	}
 	st, from, err := fold(ctx, r.journal, name)
 	if err != nil {
 		return err
 	}
-	if first {
+	if first { // before anything is written behind what may be damaged
 		if bad, err := r.journal.Verify(ctx, name, from); err != nil {
 			return fmt.Errorf("verify room: %w", err)
 		} else if bad != 0 {
 			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, name)
 		}
+	}
+	head, err := r.journal.Acquire(ctx, name, r.owner, later(r.now(), st.At))
+	if err != nil {
+		return fmt.Errorf("take over room: %w", err)
+	}
+	if err := catchUp(ctx, r.journal, name, st); err != nil {
+		return err
 	}
 	recent, err := lastMessages(ctx, r.journal, name, st.Head+1, tailSize)
 	if err != nil {
@@ -164,20 +171,31 @@ func fold(ctx context.Context, j journal.Journal, name string) (st *rules.State,
 			st, from = old, seq
 		}
 	}
+	return st, from, catchUp(ctx, j, name, st)
+}
+
+// catchUp applies the entries that a state has not seen.
+func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.State) error {
 	for {
 		entries, err := j.Read(ctx, name, st.Head, readChunk)
 		if err != nil {
-			return nil, 0, fmt.Errorf("read room: %w", err)
+			return fmt.Errorf("read room: %w", err)
 		}
 		for _, e := range entries {
 			if err := st.Apply(e); err != nil {
-				return nil, 0, fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
+				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
 			}
 		}
 		if len(entries) < readChunk {
-			return st, from, nil
+			return nil
 		}
 	}
+}
+
+// mine says whether an entry is one with which this run took the room over.
+func (r *Room) mine(e abi.Entry) bool {
+	var b abi.Owner
+	return e.Kind == abi.EntryOwner && json.Unmarshal(e.Body, &b) == nil && b.Owner == r.owner
 }
 
 // syncRules writes down the settings when they are not those in force.

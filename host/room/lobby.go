@@ -169,7 +169,13 @@ func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
 	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Said: abi.Said{
 		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
 	}}}
-	return r.send(ctx, e, e.done)
+	m, err := r.send(ctx, e, e.done)
+	if err == error(errTwice) { // sent twice at once
+		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
+			return was, ferr
+		}
+	}
+	return m, err
 }
 
 // saidBefore finds a message that was sent with the same id.

@@ -43,11 +43,11 @@ type Settings struct {
 
 const (
 	inboxSize     = 256
-	batchSize     = 64           // events handled before the journal is written
-	snapshotEvery = 500          // entries
-	readChunk     = 500          // entries a read
-	journalRetry  = time.Second  // between tries while the journal takes no writes
-	ownerName     = "companiond" // who the owner entries say has the room
+	batchSize     = 64            // events handled before the journal is written
+	snapshotEvery = 500           // entries
+	readChunk     = 500           // entries a read
+	journalRetry  = time.Second   // between tries while the journal takes no writes
+	ownerName     = "companiond/" // and an id of this run: who the owner entries say has the room
 )
 
 // event is what comes in by the inbox.
@@ -103,19 +103,22 @@ type Room struct {
 
 	drain atomic.Bool     // ask nobody any more
 	calls sync.WaitGroup  // running vote and speak calls
-	lines atomic.Int64    // running speak calls
+	lines atomic.Int64    // speak calls whose answer is not yet in the journal
 	gone  <-chan struct{} // closed when the lobby no longer runs
 
 	// Owned by Run.
 	m        rules.Machine
 	cast     []abi.Joined // the companions that are loaded now, by id
 	head     journal.Head
+	owner    string // of this run, in the owner entries
 	acks     []ack
 	asking   map[string]bool // voters with a call running
 	speaking map[string]bool // grant tokens with a call running, "token@basis"
 	early    turn.Early
 	ids      idRing
-	trouble  error // why the journal takes nothing; nil when it does
+	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
+	spoken   int64                          // speak calls whose answers came in this round of the loop
+	trouble  error                          // why the journal takes nothing; nil when it does
 	snapped  uint64
 }
 
@@ -131,6 +134,7 @@ func newRoom(s Settings, c Config) *Room {
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{},
+		owner: ownerName + c.NewID(),
 	}
 	r.m.State = rules.New()
 	r.publish()
@@ -168,10 +172,17 @@ func (r *Room) run(ctx context.Context) error {
 		if r.trouble == nil {
 			r.dispatch(ctx)
 		}
+		r.lines.Add(-r.spoken)
+		r.spoken = 0
 		r.publish()
 		timer.Reset(r.wait())
 	}
 }
+
+var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
+
+// errTwice says that a message with this id is in the journal by now.
+var errTwice = abi.Errorf(abi.CodeConflict, "id: was used just now")
 
 var errNotLoaded = errors.New("not loaded yet")
 
@@ -192,30 +203,42 @@ func (r *Room) take(e event) {
 
 // now is the room's clock: whole milliseconds, never back.
 func (r *Room) now() time.Time {
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	if now.Before(r.m.State.At) {
-		return r.m.State.At
-	}
-	return now
+	return r.clock().Truncate(time.Millisecond)
 }
+
+// clock is the wall's, and where that ran back, or is behind the journal, goes
+// on from where the room is: times that are stored come all the same.
+func (r *Room) clock() time.Time {
+	now := time.Now()
+	at := now.UTC().Round(0)
+	if on := r.seen.room.Add(now.Sub(r.seen.mono)); !r.seen.mono.IsZero() && on.After(at) {
+		at = on
+	}
+	at = later(at, r.m.State.At)
+	r.seen.mono, r.seen.room = now, at
+	return at
+}
+
+// real puts a time of the room's clock on the process's own, for timers.
+func (r *Room) real(at time.Time) time.Time { return time.Now().Add(at.Sub(r.clock())) }
 
 // wait gives how long until a stored time comes.
 func (r *Room) wait() time.Duration {
-	if r.trouble != nil {
+	if r.trouble != nil || r.drain.Load() {
 		return journalRetry
 	}
 	at, _, ok := r.m.State.NextDue()
 	if !ok {
 		return time.Hour
 	}
-	return max(0, time.Until(at))
+	return max(0, at.Sub(r.clock()))
 }
 
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {
-	for r.trouble == nil {
+	for r.trouble == nil && !r.drain.Load() { // who is not asked any more is not late
 		at, due, ok := r.m.State.NextDue()
-		if !ok || time.Now().Before(at) {
+		if !ok || r.now().Before(at) {
 			return
 		}
 		r.must(r.m.Input(abi.EntryDue, later(r.now(), at), due))
@@ -262,6 +285,7 @@ func (r *Room) handle(e event) {
 		e.done <- r.handleOutsideVote(e)
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
+		r.spoken++
 		r.handleLine(e)
 	}
 }
@@ -292,7 +316,16 @@ func (r *Room) handleSay(e sayEvent) {
 		return
 	}
 	if r.ids.has(e.a.ID) {
-		e.done <- sayResult{err: abi.Errorf(abi.CodeConflict, "id: %q was used just now", e.a.ID)}
+		r.acks = append(r.acks, ack{tell: func(err error) {
+			if err == nil {
+				err = errTwice
+			}
+			e.done <- sayResult{err: err}
+		}})
+		return
+	}
+	if r.cast == nil { // whose names are taken is not known yet
+		e.done <- sayResult{err: errLoading}
 		return
 	}
 	if e.a.By == abi.KindHuman && r.hosts(e.a.From) {

@@ -122,6 +122,9 @@ func (m *Machine) again(a Line) bool {
 		return false
 	}
 	to := turn.Addressed(s.Last, s.Named())
+	if len(to) == 0 {
+		to = s.Called
+	}
 	return len(to) == 0 || slices.Contains(to, a.From)
 }
 
@@ -206,6 +209,9 @@ func (m *Machine) open(at time.Time) error {
 	addressed := turn.Addressed(s.Last, s.Named())
 	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
 		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
+	}
+	if len(addressed) == 0 {
+		addressed = s.Called // while somebody had the floor
 	}
 	_, err := m.record(abi.EntryRound, "", at, abi.Round{
 		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken,

@@ -38,6 +38,7 @@ type State struct {
 	Debt    map[string]int      `json:"debt,omitempty"`
 	Turns   int                 `json:"turns"`
 	Stage   abi.Closing         `json:"stage"`
+	Called  []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
 	Stopped string              `json:"stopped,omitempty"` // who said STOP
 	Rest    abi.Outcome         `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
 	Pace    time.Time           `json:"pace,omitzero"`     // not before this does the next round open
@@ -207,9 +208,13 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 	s.LastBy = b.By
 	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
 	if b.By == abi.KindHuman {
+		if to := turn.Addressed(s.Last, s.Named()); len(to) > 0 {
+			s.Called = to
+		}
 		s.Turns, s.Stage, s.Stopped, s.Pace = 0, abi.ClosingNone, "", time.Time{}
 		return
 	}
+	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })
 	s.Turns++
 	s.Debt[b.From] = 0
 	s.Pace = e.At.Add(time.Duration(s.Rules.Pace) * time.Millisecond)
@@ -274,7 +279,7 @@ func (s *State) opened(e abi.Entry, b abi.Round) {
 	} else {
 		s.Chain, s.Since = nil, e.At
 	}
-	s.Asked = b.About
+	s.Asked, s.Called = b.About, nil
 }
 
 func (s *State) decided(e abi.Entry, d abi.Decision) {
@@ -290,7 +295,7 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 		s.Asked = s.Last.Seq
 		s.Round, s.Floor = nil, nil
 		if d.Outcome == abi.OutcomeSilence {
-			s.Alone = len(d.Ranking) == 0
+			s.Alone = len(s.Voters()) == 0
 			s.awaitSilence(e)
 		}
 		return
@@ -308,6 +313,9 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 		}
 	}
 	f.Tried = append(slices.Clone(f.Tried), d.Speaker)
+	if _, here := s.Kinds()[d.Speaker]; !here {
+		f.Lost = "left the room"
+	}
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 

@@ -1,0 +1,338 @@
+package room
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// flaky fails reads or lets Acquire store and answer unknown.
+type flaky struct {
+	*memory
+	reads   int // fail this many GetSnapshot calls
+	unknown int // this many Acquire calls are stored but answer ErrUnknown
+	bad     uint64
+	hold    chan struct{}
+}
+
+func (f *flaky) GetSnapshot(ctx context.Context, room string) (uint64, []byte, error) {
+	if f.reads > 0 {
+		f.reads--
+		return 0, nil, fmt.Errorf("%w: I/O error", journal.ErrUnavailable)
+	}
+	return f.memory.GetSnapshot(ctx, room)
+}
+func (f *flaky) Acquire(ctx context.Context, room, owner string, at time.Time) (journal.Head, error) {
+	h, err := f.memory.Acquire(ctx, room, owner, at)
+	if f.unknown > 0 {
+		f.unknown--
+		return journal.Head{}, journal.ErrUnknown
+	}
+	return h, err
+}
+func (f *flaky) Verify(context.Context, string, uint64) (uint64, error) { return f.bad, nil }
+func (f *flaky) Append(ctx context.Context, room string, h journal.Head, n ...journal.New) (journal.Head, error) {
+	if f.hold != nil {
+		<-f.hold
+	}
+	return f.memory.Append(ctx, room, h, n...)
+}
+
+func TestA_SelfFence(t *testing.T) {
+	for _, how := range []string{"read", "acquire"} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, testRules)
+				f := &flaky{memory: s.journal}
+				s.room.journal = f
+				s.say("taro", "one")
+				if how == "read" {
+					f.reads = 1
+				} else {
+					f.unknown = 1
+				}
+				s.journal.break_(journal.ErrUnknown, false)
+				_, _ = s.room.Say(t.Context(), Utterance{From: "taro", Text: "x"})
+				s.journal.break_(nil, false)
+				time.Sleep(5 * time.Second)
+				select {
+				case <-s.lobby.done:
+					t.Error("the lobby ended: the room took its own owner entry for another daemon's")
+				default:
+				}
+				s.end()
+			})
+		})
+	}
+}
+
+func TestB_DamagedGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, testRules)
+		s.say("taro", "one")
+		s.end()
+		n := len(s.entries())
+		s2 := newStage(t, testRules)
+		s2.end()
+		f := &flaky{memory: s.journal, bad: 2}
+		s2.lobby.rooms["main"].journal = f
+		ctx, cancel := context.WithCancel(t.Context())
+		r := newRoom(s2.room.settings, Config{Journal: f, Log: slog.New(slog.DiscardHandler), NewID: func() string { return "x" }})
+		r.gone = make(chan struct{})
+		done := make(chan error, 1)
+		go func() { done <- r.run(ctx) }()
+		time.Sleep(time.Minute)
+		cancel()
+		<-done
+		if got := len(s.entries()); got > n+1 {
+			t.Errorf("a damaged room grew from %d to %d entries in a minute, state %s", n, got, r.Info().State)
+		}
+	})
+}
+
+func TestC_GhostFloor(t *testing.T) {
+	slowfail := wants_("aya", 9)
+	slowfail.speak = func(ctx context.Context, _ abi.Scene) (abi.Line, error) {
+		time.Sleep(time.Second)
+		return abi.Line{}, errors.New("boom")
+	}
+	play(t, testRules, []*actor{slowfail, wants_("kyoko", 5), wants_("natsumi", 1)}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(500 * time.Millisecond)
+		s.unload("kyoko")
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		if f := s.room.Info().Floor; f == "kyoko" {
+			t.Errorf("the floor is held by kyoko, who left")
+		}
+		time.Sleep(6 * time.Second)
+		t.Log(dump(s.entries()))
+	})
+}
+
+func TestC2_GhostVote(t *testing.T) {
+	late := wants_("aya", 9)
+	late.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
+		time.Sleep(500 * time.Millisecond)
+		return abi.Vote{State: abi.Speak, Importance: 9}, nil
+	}
+	slow := wants_("kyoko", 3)
+	slow.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
+		time.Sleep(800 * time.Millisecond)
+		return abi.Vote{State: abi.Speak, Importance: 3}, nil
+	}
+	play(t, testRules, []*actor{late, slow}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(100 * time.Millisecond)
+		s.unload("aya")
+		time.Sleep(900 * time.Millisecond)
+		if f := s.room.Info().Floor; f == "aya" {
+			t.Errorf("the floor is held by aya, who left")
+		}
+	})
+}
+
+func TestD_ClockBack(t *testing.T) {
+	rules := testRules
+	rules.Pace = 700
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, rules)
+		s.end()
+		// the room's last entry is one hour ahead of the clock now
+		_, _ = s.journal.Acquire(t.Context(), "main", "companiond", time.Now().Add(time.Hour))
+		s.actors["aya"], s.actors["kyoko"] = wants_("aya", 5), &actor{id: "kyoko", vote: hang[abi.Vote]}
+		s.start()
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 2 {
+			t.Errorf("a minute later: %q, patience is 1s; state %s", got, s.room.Info().State)
+		}
+		s.end()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, rules)
+		s.end()
+		_, _ = s.journal.Acquire(t.Context(), "main", "companiond", time.Now().Add(time.Hour))
+		s.actors["aya"], s.actors["kyoko"] = wants_("aya", 5), wants_("kyoko", 5)
+		s.start()
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 7 {
+			t.Errorf("healthy voters, a minute later: %q, pace is 0.7s", got)
+		}
+		s.end()
+	})
+}
+
+func TestE_ShutdownLosesTheWish(t *testing.T) {
+	for try := range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			a := wants_("aya", 5)
+			vote := a.vote
+			a.vote = hang[abi.Vote]
+			s := newStage(t, testRules, a)
+			f := &flaky{memory: s.journal}
+			s.end()
+			s.room.journal = f
+			s.start()
+			s.room.journal = f
+			s.say("taro", "hello") // a round is open, aya's vote is on its way
+			synctest.Wait()
+			f.hold = make(chan struct{})
+			go func() { _, _ = s.room.Say(t.Context(), Utterance{From: "taro", Text: "hm", Kind: abi.KindBackchannel}) }()
+			synctest.Wait() // the loop is in Append
+			go func() { time.Sleep(time.Millisecond); close(f.hold) }()
+			s.end() // cancel while it writes
+			a.vote = vote
+			f.hold = nil
+			s.start()
+			time.Sleep(time.Minute)
+			if got := s.texts(); len(got) < 3 {
+				t.Errorf("try %d: after the restart nobody answers: %q\n%s", try, got, dump(s.entries()))
+			}
+			s.end()
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func TestE2_DrainDecides(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := wants_("aya", 5)
+		a.speak = func(context.Context, abi.Scene) (abi.Line, error) {
+			time.Sleep(100 * time.Millisecond)
+			return abi.Line{Text: "well"}, nil
+		}
+		s := newStage(t, testRules, a, wants_("kyoko", 3))
+		s.say("taro", "hello")
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		s.room.lines.Add(1) // as a slow line of another room would
+		s.lobby.Drain(ctx)
+		cancel()
+		s.room.lines.Add(-1)
+		s.end()
+		s.start()
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 3 {
+			t.Errorf("after the restart nobody goes on: %q\n%s", got, dump(s.entries()))
+		}
+		s.end()
+	})
+}
+
+func TestF_Impersonate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, testRules, wants_("aya", 5))
+		s.end()
+		// a restart: doors are open, the folder is still being looked through
+		l, err := NewLobby(Config{Journal: s.journal, Log: slog.New(slog.DiscardHandler), NewID: func() string { return "zz" },
+			Find: func(string) (Companion, bool) { return nil, false }, Rooms: []Settings{s.room.settings}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go l.Run(ctx)
+		synctest.Wait()
+		if _, err := l.rooms["main"].Say(t.Context(), Utterance{From: "aya", Text: "it is me"}); err == nil {
+			t.Error("a human spoke as aya while the house was loading")
+		}
+		cancel()
+		<-l.done
+	})
+}
+
+func TestG_AddressLost(t *testing.T) {
+	slow := wants_("aya", 9)
+	slow.speak = func(context.Context, abi.Scene) (abi.Line, error) {
+		time.Sleep(2 * time.Second)
+		return abi.Line{Text: "as I was saying"}, nil
+	}
+	for _, st := range []abi.Stale{abi.StaleReask, abi.StaleRefuse, abi.StaleAccept} {
+		t.Run(string(st), func(t *testing.T) {
+			rules := testRules
+			rules.Stale, rules.MaxTurns = st, 3
+			play(t, rules, []*actor{slow, wants_("natsumi", 9), wants_("kyoko", 1)}, func(s *stage) {
+				s.say("taro", "hello")
+				time.Sleep(time.Second)
+				s.say("taro", "kyoko, listen.")
+				if st != abi.StaleAccept {
+					s.say("taro", "What do you think?")
+				}
+				time.Sleep(30 * time.Second)
+				for _, d := range s.decisions() {
+					if d.Speaker == "kyoko" && d.Rule == abi.RuleAddressed {
+						return
+					}
+				}
+				t.Errorf("kyoko was addressed and never got the floor for it: %q", s.texts())
+			})
+		})
+	}
+}
+
+func TestH_LeaveAndBack(t *testing.T) {
+	gone := &actor{id: "aya", vote: hang[abi.Vote]}
+	play(t, testRules, []*actor{gone}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(100 * time.Millisecond)
+		s.unload("aya")
+		s.load(wants_("aya", 5))
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 2 {
+			t.Errorf("nobody answers: %q", got)
+		}
+	})
+}
+
+func TestJ_SameIDAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, testRules)
+		f := &flaky{memory: s.journal, hold: make(chan struct{})}
+		s.end()
+		s.start()
+		s.room.journal = f
+		res := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := s.room.Say(t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+				res <- err
+			}()
+		}
+		synctest.Wait()
+		close(f.hold)
+		for range 2 {
+			if err := <-res; err != nil {
+				t.Error(err)
+			}
+		}
+		s.end()
+	})
+}
+
+func TestD2_Pace(t *testing.T) {
+	rules := testRules
+	rules.Pace = 700
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, rules)
+		s.end()
+		_, _ = s.journal.Acquire(t.Context(), "main", "companiond", time.Now().Add(time.Hour))
+		s.actors["aya"], s.actors["kyoko"] = wants_("aya", 5), wants_("kyoko", 5)
+		s.start()
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 7 {
+			t.Errorf("healthy voters, a minute later: %q, pace is 0.7s", got)
+		}
+		s.end()
+	})
+}
