@@ -17,7 +17,7 @@ build: $(WASM)
 
 # A module is renamed into place, so that a running daemon never reads half of it.
 %.wasm: $(SOURCES)
-	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $@.tmp ./$(@D)
+	GOOS=wasip1 GOARCH=wasm $(GO) -C $(@D) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags='-s -w' -o $(@F).tmp .
 	mv $@.tmp $@
 
 run: build
@@ -25,12 +25,12 @@ run: build
 
 test: packages build
 	$(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
-	$(GO) test -shuffle=on -timeout 10m $(TESTFLAGS) ./host ./host/module/wasm
+	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host ./host/module/wasm
 
 # Debian packages that tests use: wasm-validate, and file systems to pull the
 # plug of. Without root, or elsewhere, those tests say that they were skipped.
 packages:
-	@if command -v wasm-validate mkfs.ext4 >/dev/null; then :; \
+	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wabt e2fsprogs >/dev/null; \
 	else echo "wabt and e2fsprogs are not installed: some tests will be skipped"; fi

@@ -2,8 +2,8 @@
 // the room's journal stream and the only one to change its state.
 //
 // A door, a module's answer and a stored time all come in as events on one
-// inbox. The rules (rules.go) turn an event into entries, the entries change
-// the state (state.go), the journal makes them durable, and only then does
+// inbox. The rules (host/room/rules) turn an event into entries, the entries change
+// the state there, the journal makes them durable, and only then does
 // anybody hear of them. What is to be done next, whom to ask for a vote or a
 // line, is read off the state, so a restart goes on where the journal ends.
 //
