@@ -87,6 +87,7 @@ type Scene struct {
 	Recent    []Message `json:"recent,omitempty"`    // OpSpeak only: the newest messages, oldest first, Message last
 	Grant     *Grant    `json:"grant,omitempty"`     // OpSpeak only
 	Retry     bool      `json:"retry,omitempty"`     // OpSpeak only: the previous line was stale; say what fits now
+	Budget    *Budget   `json:"budget,omitempty"`    // what there is to spend on talk, in a room with a pool
 }
 
 // Member is a participant as the others see it.

@@ -92,6 +92,7 @@ type Joined struct {
 	Kind       ParticipantKind `json:"kind"`
 	Engine     string          `json:"engine,omitempty"`
 	Generation uint64          `json:"generation,omitempty"`
+	NoVote     bool            `json:"no_vote,omitempty"` // an agent that talks but takes no part in rounds
 }
 
 // Left is somebody who left.
@@ -172,6 +173,7 @@ const (
 	OutcomeCapped     Outcome = "capped"     // companions spoke as often as they may without a human
 	OutcomeStopped    Outcome = "stopped"    // a human said STOP
 	OutcomeSuperseded Outcome = "superseded" // something newer was said; a new round asks again
+	OutcomeWaits      Outcome = "waits"      // the pool cannot pay for a turn; a new round asks again at Until
 )
 
 // Rule names what put the winner before the next in the ranking.
@@ -198,7 +200,8 @@ type Decision struct {
 	Grant   *Grant      `json:"grant,omitempty"`
 	Rule    Rule        `json:"rule,omitempty"`
 	Reason  string      `json:"reason"`
-	Ranking []Candidate `json:"ranking"` // best first; everybody in the electorate
+	Ranking []Candidate `json:"ranking"`        // best first; everybody in the electorate
+	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits
 }
 
 // Candidate is one voter's place in a ranking and what put it there.
@@ -219,8 +222,8 @@ type ClosingMoved struct {
 	By   string  `json:"by"` // who moved it
 }
 
-// Refused is the body of EntryRefused: a line that came too late or without
-// the floor. The words are kept, so that nothing a companion said is lost.
+// Refused is the body of EntryRefused: a line that came too late, without the
+// floor, or that the pool could not pay for. The words are kept, so that nothing a companion said is lost.
 type Refused struct {
 	Who   string          `json:"who"`
 	By    ParticipantKind `json:"by"`
@@ -231,6 +234,8 @@ type Refused struct {
 	Basis uint64          `json:"basis,omitempty"`
 	Text  string          `json:"text,omitempty"`
 	Again bool            `json:"again,omitempty"` // the speaker keeps the floor and is asked once more
+	Offer *float64        `json:"offer,omitempty"` // what it would have paid from the pool
+	Until time.Time       `json:"until,omitzero"`  // when the pool could pay for it, if nobody else spends
 }
 
 // Message gives the message of an EntrySaid, ok false for any other entry or

@@ -84,6 +84,9 @@ type Vote struct {
 	Selected   bool    `json:"selected,omitempty"` // a hint only: addressing is derived from the message
 	Closing    Closing `json:"closing,omitempty"`
 	Reason     string  `json:"reason,omitempty"` // for people who ask why
+	// Backchannel is a short reply (「なるほど」) that is said beside the speaker
+	// when somebody else gets the floor, in a room whose policy has a pool.
+	Backchannel string `json:"backchannel,omitempty"`
 }
 
 // Check reports the first field that breaks the rules of a vote.
@@ -95,6 +98,8 @@ func (v Vote) Check() error {
 		return Errorf(CodeInvalid, "vote.importance: %v is outside 0..10", v.Importance)
 	case v.Closing.Stage() < 0:
 		return Errorf(CodeInvalid, "vote.closing: %q is none of none, pre-closing, closing, terminal", v.Closing)
+	case v.Backchannel != "" && CheckText("vote.backchannel", v.Backchannel) != nil:
+		return CheckText("vote.backchannel", v.Backchannel)
 	case len(v.Reason) > MaxText:
 		return Errorf(CodeTooLarge, "vote.reason: %d bytes, at most %d", len(v.Reason), MaxText)
 	}

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -13,9 +14,10 @@ type Utterance struct {
 	By    abi.ParticipantKind // empty means human
 	To    []string
 	Text  string
-	Kind  abi.MessageKind // empty means turn
+	Kind  abi.MessageKind // empty: what the policy makes of it, a turn for humans
 	Grant string          // token of the grant it uses
 	Basis uint64          // seq of the newest entry the speaker had seen; 0 when not known
+	Offer *float64        // what it would pay from the room's pool; nil: the price
 }
 
 // Info is a room at a glance.
@@ -28,9 +30,21 @@ type Info struct {
 	Turns    int            `json:"turns"`
 	MaxTurns int            `json:"max_turns"`
 	Floor    string         `json:"floor,omitempty"` // who holds it
+	Grant    *abi.Grant     `json:"grant,omitempty"` // by what
+	Round    *OpenRound     `json:"round,omitempty"`
+	Pool     *abi.Budget    `json:"pool,omitempty"` // now, in a room with one
 	Members  []abi.Member   `json:"members"`
 	Counts   map[string]int `json:"counts"`          // since the daemon started: what was refused and why
 	Error    string         `json:"error,omitempty"` // why the room cannot take anything now
+}
+
+// OpenRound is a round that waits for votes.
+type OpenRound struct {
+	ID        uint64    `json:"id"`    // seq of its entry
+	About     uint64    `json:"about"` // seq of the message
+	Due       time.Time `json:"due"`
+	Awaits    []string  `json:"awaits"`    // who has not voted yet
+	Addressed []string  `json:"addressed"` // by the message
 }
 
 // Why is the answer to why somebody spoke, or nobody did.
@@ -52,6 +66,16 @@ type Talk interface {
 	Info() Info
 	// Say records a message and answers once it is durable.
 	Say(ctx context.Context, u Utterance) (abi.Message, error)
+	// Consume is Say, and gives the room's pool right afterwards: also where
+	// the line was refused, and empty in a room without a pool.
+	Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budget, error)
+	// Attend says that an agent is here; with votes it takes part in rounds.
+	// Who is not heard of for a while is taken to have left.
+	Attend(ctx context.Context, who string, votes bool) error
+	// Vote counts the vote of an agent about the message with seq about.
+	Vote(ctx context.Context, who string, about uint64, v abi.Vote) error
+	// Budget gives the room's pool now; ok is false in a room without one.
+	Budget() (b abi.Budget, ok bool)
 	// Stop takes the floor from whoever has it, in the same tick; the room
 	// rests until a human speaks again. It answers the seq of the entry.
 	Stop(ctx context.Context, from string) (uint64, error)
@@ -59,6 +83,8 @@ type Talk interface {
 	Entries(ctx context.Context, since uint64, limit int) ([]abi.Entry, uint64, error)
 	// Messages is Entries for messages only.
 	Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error)
+	// History gives the newest messages, oldest first.
+	History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
 	// Why explains the decision behind an entry: a message, a decision or a round.
 	Why(ctx context.Context, seq uint64) (Why, error)
 	// Follow calls fn with entries with Seq > since, in order, none missing,

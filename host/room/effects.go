@@ -63,10 +63,14 @@ func (r *Room) scene(who string) abi.Scene {
 	} else if s.Floor != nil {
 		addressed = s.Floor.Addressed
 	}
-	return abi.Scene{
+	scene := abi.Scene{
 		Message: s.Last, Addressed: contains(addressed, who), Members: s.Members(),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
+	if b, ok := s.Budget(r.now()); ok && (s.Floor == nil || s.PaysTurns()) {
+		scene.Budget = &b
+	}
+	return scene
 }
 
 // ask gets one vote and puts it into the inbox.

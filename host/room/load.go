@@ -42,6 +42,7 @@ func (r *Room) flush(ctx context.Context) {
 		return
 	}
 	r.head = head
+	r.publish() // before anybody is woken to look
 	r.tail.add(entries)
 	r.tell(nil)
 	r.snapshot(write)
@@ -225,9 +226,18 @@ func (r *Room) syncCast() {
 			change.Joined = append(change.Joined, c)
 		}
 	}
+	for _, j := range r.attending() {
+		if here[j.ID] {
+			continue // a companion of this name was loaded meanwhile
+		}
+		here[j.ID] = true
+		if !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return same(m, j) }) {
+			change.Joined = append(change.Joined, j)
+		}
+	}
 	for _, m := range r.m.State.Cast {
-		if m.Kind == abi.KindCompanion && !here[m.ID] {
-			change.Left = append(change.Left, abi.Left{ID: m.ID, Reason: "its file is gone"})
+		if !here[m.ID] {
+			change.Left = append(change.Left, abi.Left{ID: m.ID, Reason: whyLeft(m)})
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 {
@@ -237,7 +247,7 @@ func (r *Room) syncCast() {
 
 func same(a, b abi.Joined) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
-		a.Generation == b.Generation && slices.Equal(a.Aliases, b.Aliases)
+		a.Generation == b.Generation && a.NoVote == b.NoVote && slices.Equal(a.Aliases, b.Aliases)
 }
 
 // publish shows the room as it is in the journal to those who look.
@@ -248,8 +258,13 @@ func (r *Room) publish() {
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.Members(), State: s.Condition(), Counts: r.counts.all(),
 	}
 	if s.Floor != nil {
-		i.Floor = s.Floor.Who
+		grant := s.Floor.Grant
+		i.Floor, i.Grant = s.Floor.Who, &grant
 	}
+	if s.Round != nil {
+		i.Round = openRound(s.Round)
+	}
+	r.purse.Store(&purse{s.Purse(), s.At})
 	if r.trouble != nil {
 		i.State, i.Error = "unavailable", abi.AsError(doorError(r.trouble)).Message
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -147,7 +148,13 @@ func (l *Lobby) Rooms() []Info {
 func (r *Room) Name() string { return r.settings.Name }
 
 // Info is the room at a glance.
-func (r *Room) Info() Info { return *r.info.Load() }
+func (r *Room) Info() Info {
+	i := *r.info.Load()
+	if b, ok := r.Budget(); ok {
+		i.Pool = &b
+	}
+	return i
+}
 
 // Say records a message and answers once it is durable.
 //
@@ -156,26 +163,37 @@ func (r *Room) Info() Info { return *r.info.Load() }
 // CodeInvalid and CodeTooLarge name the field; CodeDenied when From is a
 // companion hosted here; CodeUnavailable while the journal takes nothing.
 func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
+	m, _, err := r.Consume(ctx, u)
+	return m, err
+}
+
+// Consume is Say, and gives the room's pool right afterwards.
+//
+// # Errors
+//
+// Those of Say; CodeExhausted where the pool cannot pay, CodeStale where
+// somebody spoke since Basis, CodeConflict while another has the turn.
+func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budget, error) {
 	if err := u.check(); err != nil {
-		return abi.Message{}, err
+		return abi.Message{}, r.budget(), err
 	}
 	if u.ID != "" {
 		if m, found, err := r.saidBefore(ctx, u); found || err != nil {
-			return m, err
+			return m, r.budget(), err
 		}
 	} else {
 		u.ID = r.newID()
 	}
-	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Said: abi.Said{
+	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Offer: u.Offer, Said: abi.Said{
 		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
 	}}}
-	m, err := r.send(ctx, e, e.done)
-	if err == error(errTwice) { // sent twice at once
+	res := r.send(ctx, e, e.done)
+	if res.err == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
-			return was, ferr
+			res.msg, res.err = was, ferr
 		}
 	}
-	return m, err
+	return res.msg, res.pool, res.err
 }
 
 // saidBefore finds a message that was sent with the same id.
@@ -198,8 +216,8 @@ func (r *Room) Stop(ctx context.Context, from string) (uint64, error) {
 		return 0, err
 	}
 	e := stopEvent{from: from, done: make(chan sayResult, 1)}
-	m, err := r.send(ctx, e, e.done)
-	return m.Seq, err
+	res := r.send(ctx, e, e.done)
+	return res.msg.Seq, res.err
 }
 
 // Vote counts the vote of a member whom no module call asks (an agent) about
@@ -209,11 +227,31 @@ func (r *Room) Vote(ctx context.Context, from string, about uint64, v abi.Vote) 
 		return err
 	}
 	e := outsideVote{about: about, who: from, vote: v, done: make(chan error, 1)}
+	return r.answered(ctx, e, e.done)
+}
+
+// Attend says that an agent is here. It is in the cast until it has not been
+// heard of for a while; with votes it takes part in rounds.
+//
+// # Errors
+//
+// CodeDenied for a name that somebody else has; CodeExhausted where the room
+// is full of agents.
+func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
+	if err := abi.CheckName("from", who); err != nil {
+		return err
+	}
+	e := attendEvent{who: who, votes: votes, done: make(chan error, 1)}
+	return r.answered(ctx, e, e.done)
+}
+
+// answered puts an event into the inbox and waits until it was handled.
+func (r *Room) answered(ctx context.Context, e event, done chan error) error {
 	if err := r.put(ctx, e); err != nil {
 		return err
 	}
 	select {
-	case err := <-e.done:
+	case err := <-done:
 		return err
 	case <-r.gone:
 		return errStopping
@@ -236,22 +274,22 @@ func (r *Room) put(ctx context.Context, e event) error {
 }
 
 // send puts an event into the inbox and waits for its outcome.
-func (r *Room) send(ctx context.Context, e event, done chan sayResult) (abi.Message, error) {
+func (r *Room) send(ctx context.Context, e event, done chan sayResult) sayResult {
 	if err := r.put(ctx, e); err != nil {
-		return abi.Message{}, err
+		return sayResult{err: err}
 	}
 	select {
 	case res := <-done:
-		return res.msg, res.err
+		return res
 	case <-r.gone:
 		select {
 		case res := <-done:
-			return res.msg, res.err
+			return res
 		default:
-			return abi.Message{}, errStopping
+			return sayResult{err: errStopping}
 		}
 	case <-ctx.Done():
-		return abi.Message{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time; the message may still be recorded")
+		return sayResult{err: abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time; the message may still be recorded")}
 	}
 }
 
@@ -260,7 +298,7 @@ func (u *Utterance) check() error {
 	if u.By == "" {
 		u.By = abi.KindHuman
 	}
-	if u.Kind == "" {
+	if u.Kind == "" && u.By == abi.KindHuman {
 		u.Kind = abi.KindTurn
 	}
 	if err := abi.CheckName("from", u.From); err != nil {
@@ -282,7 +320,10 @@ func (u *Utterance) check() error {
 			return err
 		}
 	}
-	if u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
+	if u.Offer != nil && !(*u.Offer >= 0 && *u.Offer <= math.MaxInt32) {
+		return abi.Errorf(abi.CodeInvalid, "amount: %v is outside 0..%d", *u.Offer, math.MaxInt32)
+	}
+	if u.Kind != "" && u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
 		return abi.Errorf(abi.CodeInvalid, "kind: %q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
 	}
 	return nil

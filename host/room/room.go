@@ -59,8 +59,14 @@ type (
 		done chan sayResult
 	}
 	sayResult struct {
-		msg abi.Message
-		err error
+		msg  abi.Message
+		pool abi.Budget // right afterwards
+		err  error
+	}
+	attendEvent struct {
+		who   string
+		votes bool
+		done  chan error
 	}
 	stopEvent struct {
 		from string
@@ -98,6 +104,7 @@ type Room struct {
 
 	inbox  chan event
 	info   atomic.Pointer[Info]
+	purse  atomic.Pointer[purse]
 	tail   tail
 	counts counts
 
@@ -109,6 +116,8 @@ type Room struct {
 	// Owned by Run.
 	m        rules.Machine
 	cast     []abi.Joined // the companions that are loaded now, by id
+	agents   map[string]agent
+	asides   map[uint64]map[string]string // backchannels that came with votes, by round and voter
 	head     journal.Head
 	owner    string // of this run, in the owner entries
 	acks     []ack
@@ -134,6 +143,7 @@ func newRoom(s Settings, c Config) *Room {
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{},
+		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
 		owner: ownerName + c.NewID(),
 	}
 	r.m.State = rules.New()
@@ -161,9 +171,11 @@ func (r *Room) run(ctx context.Context) error {
 			r.recover(ctx)
 		}
 		if r.trouble == nil {
+			r.dismiss()
 			r.syncCast()
 			r.dueInputs()
 			r.castEarly()
+			r.sayAsides()
 			r.flush(ctx)
 		}
 		if errors.Is(r.trouble, journal.ErrFenced) {
@@ -228,6 +240,9 @@ func (r *Room) wait() time.Duration {
 		return journalRetry
 	}
 	at, _, ok := r.m.State.NextDue()
+	if away, some := r.nextAway(); some && (!ok || away.Before(at)) {
+		at, ok = away, true
+	}
 	if !ok {
 		return time.Hour
 	}
@@ -278,6 +293,8 @@ func (r *Room) handle(e event) {
 		r.handleStop(e)
 	case castEvent:
 		r.cast = e.cast
+	case attendEvent:
+		e.done <- r.handleAttend(e)
 	case votedEvent:
 		delete(r.asking, e.who)
 		r.handleVote(e)
@@ -294,12 +311,12 @@ func (r *Room) handleStop(e stopEvent) {
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
-	if r.hosts(e.from) {
-		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.from)}
+	if err := r.mayBe(e.from, abi.KindHuman); err != nil {
+		e.done <- sayResult{err: err}
 		return
 	}
 	seq := r.m.State.Head + 1
-	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{abi.Message{Seq: seq}, err} }})
+	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
 	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
 }
 
@@ -328,8 +345,15 @@ func (r *Room) handleSay(e sayEvent) {
 		e.done <- sayResult{err: errLoading}
 		return
 	}
-	if e.a.By == abi.KindHuman && r.hosts(e.a.From) {
-		e.done <- sayResult{err: abi.Errorf(abi.CodeDenied, "from: %q is a companion hosted here", e.a.From)}
+	err := r.mayBe(e.a.From, e.a.By)
+	if err == nil && e.a.By == abi.KindAgent {
+		err = r.attend(e.a.From, false)
+	}
+	if err != nil {
+		e.done <- sayResult{err: err}
+		return
+	}
+	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
 	entry, err := r.m.Say(e.a, r.now())
@@ -340,6 +364,7 @@ func (r *Room) handleSay(e sayEvent) {
 	}
 	r.ids.add(e.a.ID)
 	res := sayResult{}
+	res.pool, _ = r.m.State.Budget(r.now())
 	if msg, ok := entry.Message(); ok {
 		res.msg = msg
 	} else {
@@ -379,6 +404,7 @@ func (r *Room) handleVote(e votedEvent) {
 		}
 		return
 	}
+	r.noteAside(e)
 	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
 }
 
@@ -474,17 +500,28 @@ func (r *Room) tidy(l *abi.Line) error {
 	return nil
 }
 
-// hosts says whether a name is that of a companion of the house, also of one
-// that is in other rooms only: nobody may talk under it.
-func (r *Room) hosts(who string) bool {
+// mayBe says why nobody from outside may talk under a name: it is that of a
+// companion of the house, also of one that is in other rooms only, or that of
+// somebody else who is here.
+func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
 	for _, cast := range [][]abi.Joined{r.cast, r.m.State.Cast} {
 		for _, c := range cast {
+			if c.Kind == abi.KindAgent && by == abi.KindAgent && c.ID == who {
+				continue // itself
+			}
 			for _, name := range append([]string{c.ID, c.Name}, c.Aliases...) {
 				if turn.SameName(name, who) {
-					return true
+					return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", who, a(c.Kind))
 				}
 			}
 		}
 	}
-	return false
+	return nil
+}
+
+func a(kind abi.ParticipantKind) string {
+	if kind == abi.KindAgent {
+		return "an agent"
+	}
+	return "a companion"
 }

@@ -27,11 +27,16 @@ type Policy interface {
 	// the round's due time has come.
 	Decide(in Input) Ruling
 	// Admit judges a line before it is recorded, whoever says it and with or
-	// without the floor. The room has already checked the grant, the basis and
-	// STOP; a policy without a budget admits everything.
+	// without the floor: of what kind it is, what it costs, and whether it may be
+	// said. The grant, the basis and STOP are the room's own business.
 	Admit(b Bid) Verdict
 	// Memory is how far back Bid.Ledger reaches; 0 means the policy needs none.
 	Memory() time.Duration
+	// FreeTurns says whether who pays may say a turn without the floor.
+	FreeTurns() bool
+	// Budget gives what there is to spend at a moment; ok is false for a policy
+	// without a budget.
+	Budget(now time.Time, ledger []Spend) (b abi.Budget, ok bool)
 }
 
 // Input is all a policy may know when it ends a round.
@@ -49,40 +54,44 @@ type Input struct {
 // Ruling is how a round ends. Ranking holds everybody in the electorate, best
 // first; the room hands the floor down this list when a speaker fails.
 type Ruling struct {
-	Outcome abi.Outcome // grant, silence, closed or capped
+	Outcome abi.Outcome // grant, silence, closed, capped or waits
 	Speaker string
 	Rule    abi.Rule
 	Reason  string // one English sentence
 	Ranking []abi.Candidate
 	Stage   abi.Closing // the room's closing from now on: the same, or one stage on
 	Silence bool        // the round was the silence breaker's, so Next may ask listeners
+	Until   time.Time   // with waits: when the round is to be asked again
 }
 
 // Bid is a line that asks to be recorded.
 type Bid struct {
-	From   string
-	By     abi.ParticipantKind
-	Kind   abi.MessageKind
-	Text   string
-	Floor  bool // it comes with a valid grant
-	Amount float64
-	Now    time.Time
-	Ledger []Spend
+	From      string
+	By        abi.ParticipantKind
+	Kind      abi.MessageKind // empty: the policy says which
+	Text      string
+	Floor     bool     // it comes with a valid grant
+	Addressed bool     // From was addressed by the newest turn, or by a human since
+	Offer     *float64 // what From would pay; nil: the price
+	Now       time.Time
+	Ledger    []Spend
 }
 
 // Spend is a recorded line's cost.
 type Spend struct {
-	From string
-	At   time.Time
-	Cost float64
+	From string    `json:"from"`
+	At   time.Time `json:"at"`
+	Cost float64   `json:"cost"`
 }
 
 // Verdict is a policy's answer to a Bid.
 type Verdict struct {
 	Admit bool
+	Kind  abi.MessageKind // what the line is, also of one that is not admitted
 	Cost  float64
 	Code  abi.Code // when not admitted
 	Why   string
+	Until time.Time // with exhausted: when it could be paid for
 }
 
 // New gives the policy of that name; settings are the policy's own, as JSON,
@@ -94,6 +103,12 @@ func New(name string, settings json.RawMessage) (Policy, error) {
 			return nil, abi.Errorf(abi.CodeInvalid, "policy_settings: policy vote has no settings")
 		}
 		return Vote{}, nil
+	case "pool":
+		p, err := newPool(settings)
+		return p, err
+	case "vote+pool":
+		p, err := newPool(settings)
+		return VotePool{p}, err
 	}
-	return nil, abi.Errorf(abi.CodeInvalid, "policy: %q is unknown, have: vote", name)
+	return nil, abi.Errorf(abi.CodeInvalid, "policy: %q is unknown, have: vote, pool, vote+pool", name)
 }

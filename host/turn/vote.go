@@ -32,19 +32,29 @@ func (Vote) Name() string { return "vote" }
 // Memory gives 0: the policy keeps no ledger.
 func (Vote) Memory() time.Duration { return 0 }
 
+// FreeTurns says that a turn needs the floor.
+func (Vote) FreeTurns() bool { return false }
+
+// Budget says that there is none.
+func (Vote) Budget(time.Time, []Spend) (abi.Budget, bool) { return abi.Budget{}, false }
+
 // Admit lets humans say everything, and others what they say with the floor.
 // A backchannel is said without the floor and this policy has no budget for
 // it, so it is denied.
 func (Vote) Admit(b Bid) Verdict {
+	kind := b.Kind
+	if kind == "" {
+		kind = abi.KindTurn
+	}
 	switch {
 	case b.By == abi.KindHuman:
-		return Verdict{Admit: true}
-	case b.Kind == abi.KindBackchannel:
-		return Verdict{Code: abi.CodeDenied, Why: "the room's policy is vote, which does not take backchannels; vote to speak and say it as a turn"}
+		return Verdict{Admit: true, Kind: kind}
+	case kind == abi.KindBackchannel:
+		return Verdict{Kind: kind, Code: abi.CodeDenied, Why: "the room's policy is vote, which does not take backchannels; vote to speak and say it as a turn"}
 	case !b.Floor:
-		return Verdict{Code: abi.CodeDenied, Why: b.From + " does not hold the floor; a turn needs a grant, vote to speak to get one"}
+		return Verdict{Kind: kind, Code: abi.CodeDenied, Why: noFloor(b)}
 	}
-	return Verdict{Admit: true}
+	return Verdict{Admit: true, Kind: kind}
 }
 
 // Decide ends a round. Voters without a ballot count as absent, so it decides

@@ -46,6 +46,8 @@ func outcomeWords(d abi.Decision) string {
 		return "capped, companions wait for a human"
 	case abi.OutcomeStopped:
 		return "stopped by a human"
+	case abi.OutcomeWaits:
+		return "waits for the pool until " + d.Until.UTC().Format("15:04:05.000")
 	case abi.OutcomeSuperseded:
 		return "superseded, something newer was said"
 	}

@@ -184,6 +184,28 @@ func (r *Room) Say(_ context.Context, u room.Utterance) (abi.Message, error) {
 	return m, nil
 }
 
+// Consume is Say in a room without a pool.
+func (r *Room) Consume(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
+	m, err := r.Say(ctx, u)
+	return m, abi.Budget{}, err
+}
+
+// Budget says that there is no pool.
+func (r *Room) Budget() (abi.Budget, bool) { return abi.Budget{}, false }
+
+// Attend lets everybody in but those who live here.
+func (r *Room) Attend(_ context.Context, who string, _ bool) error {
+	if r.reserved[who] {
+		return abi.Errorf(abi.CodeDenied, "from: %q is the name of somebody in this house", who)
+	}
+	return nil
+}
+
+// Vote finds no round to vote in.
+func (r *Room) Vote(_ context.Context, _ string, about uint64, _ abi.Vote) error {
+	return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
+}
+
 // Stop records a stop.
 func (r *Room) Stop(_ context.Context, from string) (uint64, error) {
 	r.mu.Lock()
@@ -222,6 +244,15 @@ func (r *Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Mes
 		}
 	}
 	return ms, head, err
+}
+
+// History gives the newest messages.
+func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	ms, head, err := r.Messages(ctx, 0, 1<<30)
+	if ask.Before > 0 {
+		ms = slices.DeleteFunc(ms, func(m abi.Message) bool { return m.Seq >= ask.Before })
+	}
+	return abi.History{Messages: ms[max(0, len(ms)-max(1, ask.Limit)):], Head: head}, err
 }
 
 // Why answers for any entry there is, with a decision that ranks nobody.

@@ -17,10 +17,12 @@ type Machine struct {
 	out   []abi.Entry // made since Take was last called
 }
 
-// Line is a line that wants into the room.
+// Line is a line that wants into the room. An empty Kind is for the policy to
+// say.
 type Line struct {
 	abi.Said
-	ID string // of the message it is to be
+	ID    string   // of the message it is to be
+	Offer *float64 // what it would pay from a pool; nil: the price
 }
 
 // record writes an entry down and applies it. An empty id is made of kind and seq.
@@ -71,7 +73,7 @@ func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
 		}
 		return e, m.settle(at)
 	}
-	a.Cost = verdict.Cost
+	a.Kind, a.Cost = verdict.Kind, verdict.Cost
 	wish := a.Closing
 	if wish == "" && s.Floor != nil {
 		wish = s.Floor.closing()
@@ -91,27 +93,70 @@ func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
 // judge gives the refusal of a line, nil for one that may be said.
 func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
 	s := m.State
-	no := func(code abi.Code, why string, again bool) (*abi.Refused, turn.Verdict) {
-		return &abi.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Again: again}, turn.Verdict{}
-	}
 	holds := s.Floor != nil && s.Floor.Who == a.From && s.Floor.Token == a.Grant
-	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
-		switch {
-		case s.Stopped != "":
-			return no(abi.CodeDenied, "stopped by "+s.Stopped, false)
-		case !holds:
-			return no(abi.CodeDenied, "does not have the floor", false)
-		case at.After(s.Floor.Expires):
-			return no(abi.CodeTimeout, "the floor was held too long", false)
-		case s.Last.Seq > a.Basis && s.Rules.Stale != abi.StaleAccept:
-			return no(abi.CodeStale, fmt.Sprintf("%s spoke meanwhile", s.Last.From), m.again(a))
+	v := s.policy.Admit(turn.Bid{
+		From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Addressed: s.addressed(a.From),
+		Offer: a.Offer, Now: at, Ledger: s.ledger(at),
+	})
+	a.Kind = v.Kind
+	code, why := s.forbids(a, holds, at)
+	if code == "" && !v.Admit {
+		code, why = v.Code, v.Why
+	}
+	if code == "" {
+		return nil, v
+	}
+	r := &abi.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer}
+	switch code {
+	case abi.CodeStale:
+		r.Again = holds && m.again(a)
+	case abi.CodeExhausted:
+		r.Until = v.Until
+	}
+	return r, v
+}
+
+// forbids gives what the house has against a line, whatever the policy says: an
+// empty code where it has nothing.
+func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
+	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != abi.StaleAccept
+	switch {
+	case a.By == abi.KindHuman:
+		return "", ""
+	case s.Stopped != "":
+		return abi.CodeDenied, "stopped by " + s.Stopped
+	case a.Kind == abi.KindBackchannel:
+		if s.Rules.MaxTurns > 0 && s.Asides >= asidesPerTurn*s.Rules.MaxTurns {
+			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Asides)
 		}
+		return "", ""
+	case a.Grant == "" && s.policy.FreeTurns():
+		return s.forbidsFree(a, stale && a.Basis > 0, at)
+	case !holds:
+		return abi.CodeDenied, "does not have the floor"
+	case at.After(s.Floor.Expires):
+		return abi.CodeTimeout, "the floor was held too long"
+	case stale:
+		return abi.CodeStale, s.Last.From + " spoke meanwhile"
 	}
-	v := s.policy.Admit(turn.Bid{From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Amount: a.Cost, Now: at, Ledger: s.ledger(at)})
-	if !v.Admit {
-		return no(v.Code, v.Why, false)
+	return "", ""
+}
+
+// forbidsFree is forbids for a turn that is paid for instead of granted.
+func (s *State) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, string) {
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		return abi.CodeDenied, "the talk has ended; what a human says starts a new one"
+	case s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns:
+		return abi.CodeDenied, fmt.Sprintf("%d turns were taken since a human spoke, which is the cap", s.Turns)
+	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Who != a.From:
+		return abi.CodeConflict, s.Floor.Who + " holds the floor"
+	case s.Kept != nil && s.Kept.Who != a.From && at.Before(s.Kept.Until):
+		return abi.CodeConflict, s.Kept.Who + " was refused before and has the next turn"
+	case stale:
+		return abi.CodeStale, s.Last.From + " spoke meanwhile"
 	}
-	return nil, v
+	return "", ""
 }
 
 // again says whether a speaker whose line is stale is asked once more: not when
@@ -178,7 +223,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.unanswered() && !at.Before(s.Pace):
+	case s.unanswered() && !at.Before(s.pace()):
 		return true, m.open(at)
 	}
 	return false, nil
@@ -226,7 +271,9 @@ func (m *Machine) rule(at time.Time) error {
 		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.ledger(at),
 	})
-	d := abi.Decision{Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking}
+	d := abi.Decision{
+		Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking, Until: r.Until,
+	}
 	if err := m.decide(at, d); err != nil {
 		return err
 	}
@@ -243,6 +290,9 @@ func (m *Machine) pass(at time.Time) error {
 	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
 	if s.Last.Seq > f.About {
 		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
+	}
+	if !f.Until.IsZero() && at.Before(f.Until) {
+		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
 	}
 	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
 	if !ok {

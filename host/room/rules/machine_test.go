@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ type world struct {
 
 func drawRules(t *rapid.T) abi.Rules {
 	return abi.Rules{
-		Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000,
+		Policy: rapid.SampledFrom([]string{"vote", "vote", "pool", "vote+pool"}).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
@@ -83,7 +84,7 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "fail", "due", "stop", "join", "leave", "owner"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "agent", "fail", "due", "stop", "join", "leave", "owner"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
@@ -97,6 +98,11 @@ func (w *world) anything() {
 		}
 		l.Closing = rapid.SampledFrom([]abi.Closing{"", abi.ClosingTerminal}).Draw(w.t, "closing")
 		w.step(what, func() error { _, err := w.m.Say(l, w.at); return err })
+	case "paid":
+		w.step(what, func() error { _, err := w.m.Say(w.paid(), w.at); return err })
+	case "agent":
+		j := abi.Joined{ID: "agent", Kind: abi.KindAgent, NoVote: rapid.Bool().Draw(w.t, "no vote")}
+		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{j}}) })
 	case "vote":
 		v := abi.Voted{Round: w.round(), Voter: w.who(), Vote: abi.Vote{
 			State:      rapid.SampledFrom([]abi.State{abi.Speak, abi.Speak, abi.Listen, "shout"}).Draw(w.t, "state"),
@@ -130,6 +136,24 @@ func (w *world) anything() {
 	}
 }
 
+// paid is a line that somebody would pay for.
+func (w *world) paid() Line {
+	l := Line{ID: fmt.Sprintf("m%d", w.m.State.Head), Said: abi.Said{
+		From: rapid.SampledFrom([]string{"a", "agent", "bot", "taro"}).Draw(w.t, "payer"), By: abi.KindAgent,
+		Text:  strings.Repeat("あ", rapid.SampledFrom([]int{1, 10, 11, 50, 100, 101}).Draw(w.t, "length")),
+		Basis: w.m.State.Last.Seq - min(w.m.State.Last.Seq, rapid.Uint64Range(0, 3).Draw(w.t, "behind")),
+		Kind:  rapid.SampledFrom([]abi.MessageKind{"", "", abi.KindTurn, abi.KindBackchannel}).Draw(w.t, "kind"),
+	}}
+	if l.From == "taro" {
+		l.By = abi.KindHuman
+	}
+	if rapid.Bool().Draw(w.t, "offers") {
+		offer := rapid.SampledFrom([]float64{0, 5, 60, 80, 100}).Draw(w.t, "offer")
+		l.Offer = &offer
+	}
+	return l
+}
+
 // round gives the open round, or another number.
 func (w *world) round() uint64 {
 	s := w.m.State
@@ -153,6 +177,7 @@ func TestMachine(t *testing.T) {
 			if s := w.m.State; s.Round != nil && s.Floor != nil {
 				t.Fatal("a round is open and the floor is held")
 			}
+			w.budget()
 		}
 		folded, player := New(), NewPlayer(New())
 		for _, e := range w.journal {
@@ -168,6 +193,27 @@ func TestMachine(t *testing.T) {
 		}
 		w.settles()
 	})
+}
+
+// budget holds the pool to its formula: what was said younger than the recovery
+// time, and nothing else, is missing from it (flaw A5).
+func (w *world) budget() {
+	s := w.m.State
+	now, ok := s.Budget(w.at)
+	if !ok {
+		return
+	}
+	want := now.Size
+	for _, e := range w.journal {
+		var b abi.Said
+		if e.Kind == abi.EntrySaid && w.at.Sub(e.At) < 5*time.Second {
+			w.must(json.Unmarshal(e.Body, &b))
+			want -= b.Cost
+		}
+	}
+	if now.Level != want || want < 0 {
+		w.t.Fatalf("the level is %v, the formula gives %v", now.Level, want)
+	}
 }
 
 // settles lets time pass with nobody answering, until nothing is due.

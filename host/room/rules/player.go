@@ -67,7 +67,7 @@ func (p *Player) redo(e abi.Entry) error {
 		if err := json.Unmarshal(e.Body, &b); err != nil {
 			return err
 		}
-		_, err := p.m.Say(Line{Said: b, ID: e.ID}, e.At)
+		_, err := p.m.Say(Line{Said: b, ID: e.ID, Offer: paid(b)}, e.At)
 		return err
 	case abi.EntryRefused:
 		var b abi.Refused
@@ -83,9 +83,17 @@ func (p *Player) redo(e abi.Entry) error {
 	return p.m.Input(e.Kind, e.At, e.Body)
 }
 
+// paid gives the offer that leads to what a line cost.
+func paid(b abi.Said) *float64 {
+	if b.Cost == 0 && b.Grant != "" {
+		return nil // the floor, where it is free
+	}
+	return &b.Cost
+}
+
 // tried gives the line that was refused.
 func tried(b abi.Refused) Line {
-	return Line{Said: abi.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}}
+	return Line{Said: abi.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}, Offer: b.Offer}
 }
 
 func show(e abi.Entry) string {

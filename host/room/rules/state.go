@@ -37,6 +37,7 @@ type State struct {
 	Floor   *Floor              `json:"floor,omitempty"` // held
 	Debt    map[string]int      `json:"debt,omitempty"`
 	Turns   int                 `json:"turns"`
+	Asides  int                 `json:"asides,omitempty"` // backchannels of others than humans since a human spoke
 	Stage   abi.Closing         `json:"stage"`
 	Called  []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
 	Stopped string              `json:"stopped,omitempty"` // who said STOP
@@ -47,6 +48,8 @@ type State struct {
 	Broken  bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
 	Alone   bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
 	Ledger  []turn.Spend        `json:"ledger,omitempty"`
+	Tries   map[string]int      `json:"tries,omitempty"` // turns refused in a row for want of luck, see keep
+	Kept    *Kept               `json:"kept,omitempty"`
 
 	policy turn.Policy
 }
@@ -64,7 +67,21 @@ type Floor struct {
 	Tried     []string        `json:"tried"`           // who had the floor in this round, Who last
 	Again     bool            `json:"again,omitempty"` // the line was stale once
 	Lost      string          `json:"lost,omitempty"`  // why the line will not come
+	Until     time.Time       `json:"until,omitzero"`  // when the pool could pay for it
 }
+
+// Kept says who has the next turn among those who pay for theirs.
+type Kept struct {
+	Who   string    `json:"who"`
+	Until time.Time `json:"until"`
+}
+
+// What bounds the talk of those who need no floor.
+const (
+	asidesPerTurn = 5 // backchannels for each turn that MaxTurns allows
+	maxTries      = 2 // refusals in a row before the next turn is kept
+	maxTried      = 64
+)
 
 // New gives the state of a room in which nothing has happened.
 func New() *State {
@@ -145,7 +162,7 @@ func (s *State) change(e abi.Entry) error {
 	case abi.EntryClosing:
 		return with(e.Body, func(b abi.ClosingMoved) { s.Stage = b.To })
 	case abi.EntryRefused:
-		return with(e.Body, s.refused)
+		return with(e.Body, func(b abi.Refused) { s.refused(e, b) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -202,8 +219,12 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 		}
 	}
 	if b.Kind == abi.KindBackchannel {
+		if b.By != abi.KindHuman {
+			s.Asides++
+		}
 		return
 	}
+	s.luck(b.From)
 	s.Last, _ = e.Message()
 	s.LastBy = b.By
 	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
@@ -211,7 +232,7 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 		if to := turn.Addressed(s.Last, s.Named()); len(to) > 0 {
 			s.Called = to
 		}
-		s.Turns, s.Stage, s.Stopped, s.Pace = 0, abi.ClosingNone, "", time.Time{}
+		s.Turns, s.Asides, s.Stage, s.Stopped, s.Pace = 0, 0, abi.ClosingNone, "", time.Time{}
 		return
 	}
 	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })
@@ -234,6 +255,12 @@ func (s *State) spend(b abi.Said, at time.Time) {
 // ledger gives what the policy remembers of the past at a moment.
 func (s *State) ledger(at time.Time) []turn.Spend {
 	return slices.DeleteFunc(slices.Clone(s.Ledger), func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
+}
+
+// Budget gives what there is to spend at a moment; ok is false in a room
+// without a pool.
+func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
+	return s.Purse().At(at)
 }
 
 func (s *State) failed(b abi.Failed) {
@@ -291,6 +318,10 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 		s.Round, s.Floor = nil, nil
 		return
 	}
+	if d.Outcome == abi.OutcomeWaits {
+		s.waits(d)
+		return
+	}
 	if d.Outcome != abi.OutcomeGrant {
 		s.Asked = s.Last.Seq
 		s.Round, s.Floor = nil, nil
@@ -319,6 +350,17 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
+// waits puts the round off: it is asked again when the pool can pay, and the
+// votes there are stand until then.
+func (s *State) waits(d abi.Decision) {
+	if s.Round != nil {
+		s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
+	}
+	s.Since, s.Pace, s.Rest = d.Until, d.Until, ""
+	s.Asked = min(s.Asked, s.Last.Seq-1)
+	s.Round, s.Floor = nil, nil
+}
+
 // Wants says whether a candidate asked for the floor.
 func Wants(c abi.Candidate) bool {
 	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
@@ -332,7 +374,11 @@ func (s *State) awaitSilence(e abi.Entry) {
 	}
 }
 
-func (s *State) refused(b abi.Refused) {
+func (s *State) refused(e abi.Entry, b abi.Refused) {
+	if b.Grant == "" {
+		s.keep(e, b)
+		return
+	}
 	if s.Floor == nil || s.Floor.Token != b.Grant {
 		return
 	}
@@ -343,7 +389,50 @@ func (s *State) refused(b abi.Refused) {
 	if b.Code == abi.CodeStale {
 		s.Debt[b.Who]++ // it was ready to speak, and somebody was quicker
 	}
-	s.Floor.Lost = b.Why
+	s.Floor.Lost, s.Floor.Until = b.Why, b.Until
+}
+
+// keep counts the turns that somebody could not say because others were
+// quicker. After some in a row the next turn is kept for it, as long as a grant
+// would hold, so that nobody is refused for ever.
+func (s *State) keep(e abi.Entry, b abi.Refused) {
+	if b.Kind != abi.KindTurn || (b.Code != abi.CodeStale && b.Code != abi.CodeExhausted && b.Code != abi.CodeConflict) {
+		return
+	}
+	if s.Tries == nil {
+		s.Tries = map[string]int{}
+	}
+	if _, known := s.Tries[b.Who]; known || len(s.Tries) < maxTried {
+		s.Tries[b.Who]++
+	}
+	free := s.Kept == nil || !e.At.Before(s.Kept.Until)
+	if free && s.Tries[b.Who] >= maxTries {
+		s.Kept = &Kept{b.Who, e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond)}
+		delete(s.Tries, b.Who)
+	}
+}
+
+// luck forgets the refusals of who has spoken.
+func (s *State) luck(who string) {
+	delete(s.Tries, who)
+	if s.Kept != nil && s.Kept.Who == who {
+		s.Kept = nil
+	}
+}
+
+// addressed says whether somebody was addressed by the newest turn, or by a
+// human since the last round.
+func (s *State) addressed(who string) bool {
+	to := turn.Addressed(s.Last, s.Named())
+	return slices.Contains(to, who) || slices.Contains(s.Called, who)
+}
+
+// pace is the earliest time of the next round.
+func (s *State) pace() time.Time {
+	if s.Kept != nil && s.Kept.Until.After(s.Pace) && s.LastBy != abi.KindHuman {
+		return s.Kept.Until
+	}
+	return s.Pace
 }
 
 // Kinds gives what everybody in the cast is.
@@ -359,7 +448,7 @@ func (s *State) Kinds() map[string]abi.ParticipantKind {
 func (s *State) Voters() []string {
 	var ids []string
 	for _, m := range s.Cast {
-		if m.ID != s.Last.From || s.LastBy == abi.KindHuman {
+		if !m.NoVote && (m.ID != s.Last.From || s.LastBy == abi.KindHuman) {
 			ids = append(ids, m.ID)
 		}
 	}
@@ -367,9 +456,10 @@ func (s *State) Voters() []string {
 }
 
 // unanswered says whether the newest turn is still to have its round. What a
-// human says to an empty room waits for somebody to come.
+// human says to an empty room waits for somebody to come; so does every turn
+// where nobody needs a round to speak.
 func (s *State) unanswered() bool {
-	return s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman)
+	return s.policy != nil && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
 }
 
 // Named gives the names the cast answers to.
@@ -410,7 +500,7 @@ func (s *State) NextDue() (at time.Time, d abi.Due, ok bool) {
 		consider(s.Floor.Expires, abi.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil && s.unanswered() {
-		consider(s.Pace, abi.DuePace, s.Last.Seq)
+		consider(s.pace(), abi.DuePace, s.Last.Seq)
 	}
 	if s.Round == nil && s.Floor == nil {
 		consider(s.Silence, abi.DueSilence, s.Of)
@@ -439,4 +529,24 @@ func compare(a, b string) int {
 		return 1
 	}
 	return 0
+}
+
+// PaysTurns says whether a turn costs something, also with the floor.
+func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
+
+// Purse is a room's pool, to be looked at beside the loop.
+type Purse struct {
+	policy turn.Policy
+	ledger []turn.Spend
+}
+
+// Purse gives the pool as it is now. What is spent later does not change it.
+func (s *State) Purse() Purse { return Purse{s.policy, s.Ledger} }
+
+// At gives the pool at a moment; ok is false in a room without one.
+func (p Purse) At(now time.Time) (b abi.Budget, ok bool) {
+	if p.policy == nil {
+		return b, false
+	}
+	return p.policy.Budget(now, p.ledger)
 }
