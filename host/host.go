@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -154,10 +155,14 @@ func newID() string {
 func roomSettings(rooms []config.Room) []room.Settings {
 	settings := make([]room.Settings, 0, len(rooms))
 	for _, r := range rooms {
-		settings = append(settings, room.Settings{Name: r.Name, Companions: r.Companions, Rules: abi.Rules{
+		rules := abi.Rules{
 			Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
 			Silence: r.Silence.Milliseconds(), Pace: r.Pace.Milliseconds(), MaxTurns: r.MaxTurns, Stale: r.Stale,
-		}})
+		}
+		if r.HasPool() {
+			rules.PolicyRaw, _ = json.Marshal(r.PoolSettings()) // numbers and texts always encode
+		}
+		settings = append(settings, room.Settings{Name: r.Name, Companions: r.Companions, Rules: rules})
 	}
 	return settings
 }

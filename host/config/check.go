@@ -209,6 +209,7 @@ func (p *parse) cross() {
 		}, "wasm.fuel", "wasm.guard")
 	}
 	for _, room := range c.Rooms {
+		p.checkPool(room)
 		if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
 			p.complain(&fault{
 				message:  `names companions beside "*", which already stands for all of them`,

@@ -77,6 +77,7 @@ type Room struct {
 	Name       string
 	Companions []string // ids; Everyone means all of them
 	Policy     string
+	Pool       Pool
 	Patience   time.Duration // how long a round waits for votes
 	Floor      time.Duration // how long a speaker has for its line
 	Silence    time.Duration // 0 means never break a silence

@@ -89,10 +89,10 @@ func TestPrint(t *testing.T) {
 		"\nlevel = \"warn\"   # etc/companiond.toml:1\n",
 		"\nfuel = 5            # environment COMPANIOND_WASM_FUEL\n",
 		"\n\n[room.side]\n", "\n\n[room.\"居間\"]\n",
-		"\npace = \"1m\"         # environment COMPANIOND_ROOM_SIDE_PACE\n",
-		"\nfloor = \"1m30s\"     # environment COMPANIOND_ROOM_SIDE_FLOOR\n",
-		"\nseed = \"side\"       # default\n",
-		"\nseed = \"a\\tb\"       # etc/companiond.toml:7\n",
+		"\npace = \"1m\"                                # environment COMPANIOND_ROOM_SIDE_PACE\n",
+		"\nfloor = \"1m30s\"                            # environment COMPANIOND_ROOM_SIDE_FLOOR\n",
+		"\nseed = \"side\"                              # default\n",
+		"\nseed = \"a\\tb\"                              # etc/companiond.toml:7\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("missing %q in\n%s", want, got)

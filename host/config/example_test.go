@@ -46,15 +46,21 @@ func ExampleConfig_Print() {
 	fmt.Print(text[strings.Index(text, "[room"):])
 	// Output:
 	// [room."居間"]
-	// companions = ["*"]  # default
-	// policy = "vote"     # default
-	// patience = "1s"     # default
-	// floor = "10s"       # default
-	// max_turns = 24      # default
-	// silence = "4s"      # default
-	// stale = "reask"     # default
-	// pace = "1s"         # companiond.toml:2
-	// seed = "居間"         # default
+	// companions = ["*"]                         # default
+	// policy = "vote"                            # default
+	// patience = "1s"                            # default
+	// floor = "10s"                              # default
+	// max_turns = 24                             # default
+	// silence = "4s"                             # default
+	// stale = "reask"                            # default
+	// pace = "1s"                                # companiond.toml:2
+	// seed = "居間"                                # default
+	// pool_pricing = "strict"                    # default
+	// pool_prices = ["10:5", "50:60", "100:80"]  # default
+	// pool_size = 100                            # default
+	// pool_recovery = "5s"                       # default
+	// pool_reserve = 0                           # default
+	// pool_share = 0                             # default
 	//
 	// [log]
 	// level = "warn"   # environment COMPANIOND_LOG_LEVEL

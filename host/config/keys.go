@@ -169,12 +169,12 @@ func wasmSettings() []setting {
 
 func roomSettings() []setting {
 	stale := []string{string(abi.StaleReask), string(abi.StaleRefuse), string(abi.StaleAccept)}
-	return []setting{
+	return append([]setting{
 		{"room.NAME.companions", list{cleanCompanion}, Everyone,
 			"Who lives here: ids of companions, or \"*\" for everyone in the folder.",
 			func(_ *Config, r *Room) any { return &r.Companions }},
-		{"room.NAME.policy", choice{[]string{"vote"}}, "vote",
-			"The rule that decides who speaks.",
+		{"room.NAME.policy", choice{[]string{"vote", "pool", "vote+pool"}}, "vote",
+			"The rule that decides who speaks. \"vote\": whoever wants it most and was addressed. \"pool\": whoever can pay from a budget that all share. \"vote+pool\": votes decide, and the budget lets short replies in beside.",
 			func(_ *Config, r *Room) any { return &r.Policy }},
 		{"room.NAME.patience", span{milli, time.Minute}, "1s",
 			"How long a round waits for votes.",
@@ -197,7 +197,7 @@ func roomSettings() []setting {
 		{"room.NAME.seed", text{cleanSeed}, "",
 			"Any text; settles ties, and always the same way. Empty means the room's name.",
 			func(_ *Config, r *Room) any { return &r.Seed }},
-	}
+	}, poolSettings()...)
 }
 
 func logSettings() []setting {

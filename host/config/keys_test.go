@@ -272,11 +272,21 @@ func rows() []row {
 			`["a", "*"]`:                          `names companions beside "*", which already stands for all of them`,
 		}},
 		{"room.NAME.policy", map[string]any{
-			`"vote"`: "vote",
+			`"vote"`: "vote", `"pool"`: "pool", `"vote+pool"`: "vote+pool",
 		}, map[string]string{
-			`"votes"`: `"votes" is unknown, have: vote (did you mean "vote"?)`,
-			`1`:       `1 is unknown, have: vote`,
+			`"votes"`: `"votes" is unknown, have: vote, pool, vote+pool (did you mean "vote"?)`,
+			`1`:       `1 is unknown, have: vote, pool, vote+pool`,
 		}},
+		{"room.NAME.pool_pricing", map[string]any{`"free"`: "free"}, map[string]string{
+			`"fair"`: `"fair" is unknown, have: strict, free`,
+		}},
+		{"room.NAME.pool_prices", map[string]any{`["1:0", "2:100"]`: []string{"1:0", "2:100"}}, map[string]string{
+			`"10:5"`: `"10:5" is not a list (try ["10:5"])`, `["10"]`: `"10" is not CHARACTERS:COST (try "10:5")`,
+		}},
+		{"room.NAME.pool_size", map[string]any{`80`: int64(80)}, map[string]string{`0`: `0 is outside 1..2147483647`}},
+		{"room.NAME.pool_recovery", map[string]any{`"1ms"`: ms(1)}, map[string]string{`"0s"`: `"0s" is outside 1ms..24h`}},
+		{"room.NAME.pool_reserve", map[string]any{`40`: int64(40)}, map[string]string{`-1`: `-1 is outside 0..2147483647`}},
+		{"room.NAME.pool_share", map[string]any{`60`: int64(60)}, map[string]string{`-1`: `-1 is outside 0..2147483647`}},
 		{"room.NAME.patience", map[string]any{
 			`"1ms"`: ms(1),
 			`"1m"`:  time.Minute,

@@ -25,18 +25,9 @@ type Pool struct {
 	set abi.Pool
 }
 
-// DefaultPool gives the settings of seed A: 100 points that come back after
-// 5 s, and its prices 5, 60, 80 for lines of up to 10, 50, 100 characters.
-func DefaultPool() abi.Pool {
-	return abi.Pool{
-		Pricing: abi.PricingStrict, Size: 100, Recovery: 5000,
-		Prices: []abi.Price{{Chars: 10, Cost: 5}, {Chars: 50, Cost: 60}, {Chars: 100, Cost: 80}},
-	}
-}
-
 // newPool reads a policy's settings; null stands for the defaults.
 func newPool(settings json.RawMessage) (Pool, error) {
-	set := DefaultPool()
+	set := abi.DefaultPool()
 	if len(bytes.TrimSpace(settings)) > 0 {
 		dec := json.NewDecoder(bytes.NewReader(settings))
 		dec.DisallowUnknownFields()
@@ -44,42 +35,7 @@ func newPool(settings json.RawMessage) (Pool, error) {
 			return Pool{}, abi.Errorf(abi.CodeInvalid, "policy_settings: %v", err)
 		}
 	}
-	return Pool{set}, checkPool(set)
-}
-
-// checkPool reports the first setting that breaks a rule.
-func checkPool(set abi.Pool) error {
-	points := func(v float64) bool { return v >= 0 && v <= set.Size }
-	switch {
-	case set.Pricing != abi.PricingStrict && set.Pricing != abi.PricingFree:
-		return abi.Errorf(abi.CodeInvalid, "pool.pricing: %q is neither %q nor %q", set.Pricing, abi.PricingStrict, abi.PricingFree)
-	case !(set.Size > 0 && set.Size <= math.MaxInt32):
-		return abi.Errorf(abi.CodeInvalid, "pool.size: %v is outside 1..%d", set.Size, math.MaxInt32)
-	case set.Recovery < 1:
-		return abi.Errorf(abi.CodeInvalid, "pool.recovery: %d ms is less than 1", set.Recovery)
-	case len(set.Prices) == 0:
-		return abi.Errorf(abi.CodeInvalid, "pool.prices: must not be empty")
-	case !points(set.Reserve):
-		return abi.Errorf(abi.CodeInvalid, "pool.reserve: %v is outside 0..%v, the size", set.Reserve, set.Size)
-	case !points(set.Share):
-		return abi.Errorf(abi.CodeInvalid, "pool.share: %v is outside 0..%v, the size", set.Share, set.Size)
-	}
-	turn := Pool{set}.turnPrice()
-	switch { // else companions could never take a turn
-	case turn > set.Size-set.Reserve:
-		return abi.Errorf(abi.CodeInvalid, "pool.reserve: %s leaves less of %s than a turn costs, %s", num(set.Reserve), num(set.Size), num(turn))
-	case set.Share > 0 && turn > set.Share:
-		return abi.Errorf(abi.CodeInvalid, "pool.share: %s is less than a turn costs, %s", num(set.Share), num(turn))
-	}
-	for i, p := range set.Prices {
-		switch {
-		case p.Chars < 1 || !points(p.Cost):
-			return abi.Errorf(abi.CodeInvalid, "pool.prices: %d:%s is not CHARACTERS:COST with a cost of 0..%v, the size", p.Chars, num(p.Cost), set.Size)
-		case i > 0 && (p.Chars <= set.Prices[i-1].Chars || p.Cost < set.Prices[i-1].Cost):
-			return abi.Errorf(abi.CodeInvalid, "pool.prices: %d:%s must be longer and not cheaper than what stands before it", p.Chars, num(p.Cost))
-		}
-	}
-	return nil
+	return Pool{set}, set.Check()
 }
 
 // Name gives "pool".
@@ -131,7 +87,7 @@ func (p Pool) Decide(in Input) Ruling {
 		return r
 	}
 	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: contains(in.Round.Addressed, r.Speaker)}
-	need := p.turnPrice()
+	need := p.set.TurnPrice()
 	if p.afford(bid, need) == "" {
 		return r
 	}
@@ -145,10 +101,6 @@ func (p Pool) Decide(in Input) Ruling {
 	r.Speaker = ""
 	return r
 }
-
-// turnPrice is what a turn of usual length costs: the second price, the first
-// being a backchannel's.
-func (p Pool) turnPrice() float64 { return p.set.Prices[min(1, len(p.set.Prices)-1)].Cost }
 
 // Admit takes a line that is paid for.
 func (p Pool) Admit(b Bid) Verdict {
