@@ -146,6 +146,7 @@ const (
 	DueGrant   DueKind = "grant"   // the floor was held too long
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
+	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens
 )
 
 // Stop is the body of EntryStop.

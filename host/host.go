@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -58,6 +59,7 @@ type Host struct {
 	folder  *module.Folder
 	lobby   *room.Lobby
 	feed    *socket.Feed
+	agents  *mcp.Door
 	server  *http.Server
 }
 
@@ -192,17 +194,25 @@ func (h *Host) tellCast(ctx context.Context) {
 // buildDoors makes the doors for an address.
 func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()
-	g, err := gate.New(gate.Config{Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins}, h.log)
+	g, err := gate.New(gate.Config{
+		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd},
+	}, h.log)
 	if err != nil {
 		return err
 	}
-	h.feed = socket.New(socket.Config{Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients})
+	h.agents = mcp.New(mcp.Config{Rooms: h.lobby, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients})
+	h.feed = socket.New(socket.Config{
+		Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
+	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
-	if err := web.Register(mux, web.Config{Rooms: h.lobby, Companions: h.companions, Version: h.version}); err != nil {
+	h.agents.Register(mux)
+	usual := room.Usual(h.lobby)
+	if err := web.Register(mux, web.Config{Rooms: h.lobby, Usual: usual, Companions: h.companions, Version: h.version}); err != nil {
 		return err
 	}
-	h.server = gate.Server(g.Handler(gate.Mux(mux)), h.log)
+	h.server = gate.Server(g.Handler(h.feed.Relay(usual, gate.Mux(mux))), h.log)
 	return nil
 }
 

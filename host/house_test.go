@@ -15,19 +15,19 @@ const house = "github.com/companiond/companiond/"
 // floors only: never its neighbour, never upward. A pattern ending in /...
 // stands for packages that do not import each other.
 var floors = [][]string{
-	{"abi"},
+	{"abi", "bench/load"},
 	{"sdk/go"},
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/turn", "host/config"},
-	{"host/room/rules"},
+	{"host/room/rules", "host/identity"},
 	{"host/journal", "host/module"},
 	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/room"},
 	{"host/door/gate", "host/door/doortest"},
-	{"host/door/web", "host/door/socket"},
+	{"host/door/web", "host/door/socket", "host/door/mcp"},
 	{"host"},
 	{"cmd/companiond"},
 }
@@ -35,7 +35,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/turn", "host/config", "host/room/rules"}
+	pure = []string{"host/turn", "host/config", "host/identity", "host/room/rules"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -45,18 +45,20 @@ var (
 // module. What only
 // tests import is not listed: go list leaves test imports out.
 var owners = map[string]string{
-	"github.com/tetratelabs/wazero":    "host/module/wasm",
-	"github.com/fsnotify/fsnotify":     "host/module",
-	"github.com/gorilla/websocket":     "host/door/socket",
-	"github.com/BurntSushi/toml":       "host/config",
-	"github.com/agnivade/levenshtein":  "host/config",
-	"github.com/danielgtaylor/huma/v2": "host/door/web",
-	"golang.org/x/time":                "host/door/gate",
-	"golang.org/x/text":                "host/turn", // and host/module, see shared
-	"golang.org/x/sys":                 "host/journal/statedir",
-	"github.com/gofrs/flock":           "host/journal/sqlite",
-	"modernc.org/sqlite":               "host/journal/sqlite",
-	"pgregory.net/rapid":               "host/journal/journaltest",
+	"github.com/tetratelabs/wazero":          "host/module/wasm",
+	"github.com/fsnotify/fsnotify":           "host/module",
+	"github.com/gorilla/websocket":           "host/door/socket",
+	"github.com/BurntSushi/toml":             "host/config",
+	"github.com/agnivade/levenshtein":        "host/config",
+	"github.com/danielgtaylor/huma/v2":       "host/door/web",
+	"github.com/google/jsonschema-go":        "host/door/mcp",
+	"github.com/modelcontextprotocol/go-sdk": "host/door/mcp",
+	"golang.org/x/time":                      "host/door/gate",
+	"golang.org/x/text":                      "host/turn", // and host/module, see shared
+	"golang.org/x/sys":                       "host/journal/statedir",
+	"github.com/gofrs/flock":                 "host/journal/sqlite",
+	"modernc.org/sqlite":                     "host/journal/sqlite",
+	"pgregory.net/rapid":                     "host/journal/journaltest",
 }
 
 // shared are the exceptions to owners, each with its reason.

@@ -28,7 +28,7 @@ func defaults() Config {
 func defaultRoom(name string) Room {
 	return Room{
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
-		Pool: Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
+		Pool:  Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
 		MaxTurns: 24, Stale: abi.StaleReask, Seed: name,
 	}

@@ -60,6 +60,14 @@ func (r *Room) attend(who string, votes bool) error {
 	return nil
 }
 
+// hear notes that an agent which is here did something.
+func (r *Room) hear(who string) {
+	if a, here := r.agents[who]; here {
+		a.heard = r.now()
+		r.agents[who] = a
+	}
+}
+
 // makeRoom lets go of the agent that was not heard of for longest, unless it
 // takes part in rounds.
 func (r *Room) makeRoom() bool {
@@ -160,7 +168,7 @@ func (r *Room) sayAsides() {
 		}
 		speaker := s.Floor.Who
 		for _, who := range slices.Sorted(keys(said)) {
-			if who == speaker || r.trouble != nil {
+			if _, here := s.Kinds()[who]; !here || who == speaker || r.trouble != nil {
 				continue
 			}
 			_, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{

@@ -24,6 +24,7 @@ type Utterance struct {
 type Info struct {
 	Name     string         `json:"name"`
 	Head     uint64         `json:"head"`
+	Last     uint64         `json:"last"`  // seq of the newest turn
 	State    string         `json:"state"` // talking, resting, stopped, closed, capped, unavailable
 	Policy   string         `json:"policy"`
 	Closing  abi.Closing    `json:"closing"`
@@ -97,4 +98,18 @@ type Directory interface {
 	// Room answers abi.CodeNotFound for a room that does not exist.
 	Room(name string) (Talk, error)
 	Rooms() []Info // by name
+}
+
+// Usual is the room of who names none: "main", or the first by name.
+func Usual(d Directory) string {
+	rooms := d.Rooms()
+	for _, r := range rooms {
+		if r.Name == "main" {
+			return r.Name
+		}
+	}
+	if len(rooms) == 0 {
+		return "main"
+	}
+	return rooms[0].Name
 }

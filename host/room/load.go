@@ -254,7 +254,7 @@ func same(a, b abi.Joined) bool {
 func (r *Room) publish() {
 	s := r.m.State
 	i := &Info{
-		Name: r.settings.Name, Head: r.head.Seq, Policy: r.settings.Rules.Policy, Closing: s.Stage,
+		Name: r.settings.Name, Head: r.head.Seq, Last: s.Last.Seq, Policy: r.settings.Rules.Policy, Closing: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.Members(), State: s.Condition(), Counts: r.counts.all(),
 	}
 	if s.Floor != nil {

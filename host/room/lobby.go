@@ -193,6 +193,9 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 			res.msg, res.err = was, ferr
 		}
 	}
+	if res.pool.Size == 0 { // it did not come as far as the pool
+		res.pool = r.budget()
+	}
 	return res.msg, res.pool, res.err
 }
 

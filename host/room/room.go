@@ -144,7 +144,8 @@ func newRoom(s Settings, c Config) *Room {
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{},
 		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
-		owner: ownerName + c.NewID(),
+		owner:   ownerName + c.NewID(),
+		trouble: errNotLoaded,
 	}
 	r.m.State = rules.New()
 	r.publish()
@@ -157,7 +158,6 @@ func (r *Room) run(ctx context.Context) error {
 	defer r.calls.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	r.trouble = errNotLoaded
 	r.recover(ctx) // who speaks meanwhile waits in the inbox
 	for {
 		select {
@@ -412,6 +412,7 @@ func (r *Room) handleVote(e votedEvent) {
 // about a message; one that has not come yet is waited for.
 func (r *Room) handleOutsideVote(e outsideVote) error {
 	s := r.m.State
+	r.hear(e.who)
 	switch {
 	case r.trouble != nil:
 		return doorError(r.trouble)
@@ -423,11 +424,27 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
 		}
 		return nil
+	case e.about == s.Last.Seq && !contains(s.Voters(), e.who):
+		r.counts.add("vote refused: " + string(turn.Stranger))
+		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", e.who, e.about)
+	case e.about == s.Last.Seq && e.vote.State == abi.Speak && r.rests():
+		if !r.early.Hold(e.about, e.who, e.vote) {
+			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
+		}
+		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueWish, Of: e.about}))
+		return doorError(r.trouble)
 	case s.Round == nil || s.Round.About != e.about:
 		r.counts.add("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
 	}
 	return r.castVote(e.who, e.vote)
+}
+
+// rests says whether nothing is going on, so that a wish to speak may open a
+// round: a round would come to something, and none is on its way.
+func (r *Room) rests() bool {
+	s := r.m.State
+	return s.Condition() == "resting" && s.Stage != abi.ClosingTerminal && (s.Rules.MaxTurns == 0 || s.Turns < s.Rules.MaxTurns)
 }
 
 // castVote records a vote that counts, and answers why one does not.

@@ -28,12 +28,17 @@ type Pool struct {
 // newPool reads a policy's settings; null stands for the defaults.
 func newPool(settings json.RawMessage) (Pool, error) {
 	set := abi.DefaultPool()
+	prices := set.Prices
+	set.Prices = nil // or the decoder would fill prices up from those that stand there
 	if len(bytes.TrimSpace(settings)) > 0 {
 		dec := json.NewDecoder(bytes.NewReader(settings))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&set); err != nil {
 			return Pool{}, abi.Errorf(abi.CodeInvalid, "policy_settings: %v", err)
 		}
+	}
+	if set.Prices == nil {
+		set.Prices = prices
 	}
 	return Pool{set}, set.Check()
 }
@@ -88,16 +93,16 @@ func (p Pool) Decide(in Input) Ruling {
 	}
 	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: contains(in.Round.Addressed, r.Speaker)}
 	need := p.set.TurnPrice()
-	if p.afford(bid, need) == "" {
+	why := p.afford(bid, need)
+	if why == "" {
 		return r
 	}
 	until := p.when(bid, need)
-	if !until.After(in.Now) {
+	if until.IsZero() {
 		return r // no waiting would help: the line itself will be refused, in words
 	}
 	r.Outcome, r.Rule, r.Until = abi.OutcomeWaits, "", until
-	r.Reason = fmt.Sprintf("%s is next, but a turn takes %s points and the pool has %s; it is asked again when it has them",
-		r.Speaker, num(need), num(p.level(in.Now, in.Ledger)))
+	r.Reason = fmt.Sprintf("%s is next, but there is %s; it is asked again when there is enough for a turn", r.Speaker, why)
 	r.Speaker = ""
 	return r
 }
@@ -149,7 +154,7 @@ func (p Pool) price(b Bid) Verdict {
 	}
 	if v.Kind == "" {
 		v.Kind = abi.KindTurn
-		if v.Cost <= first.Cost && (i == 0 || !strict) {
+		if v.Cost <= first.Cost && (i == 0 || !strict) && !b.Floor {
 			v.Kind = abi.KindBackchannel
 		}
 	}
@@ -180,19 +185,18 @@ func (p Pool) afford(b Bid, cost float64) string {
 }
 
 // when gives the first moment at which a cost could be paid if nobody spent
-// anything more. A cost that no pool could ever pay gets the last spend's end.
+// anything more, the zero time for a cost that a full pool would not pay.
 func (p Pool) when(b Bid, cost float64) time.Time {
-	at := b.Now
 	for _, s := range b.Ledger {
 		if b.Now.Sub(s.At) >= p.Memory() {
 			continue
 		}
-		b.Now, at = s.At.Add(p.Memory()), s.At.Add(p.Memory())
+		b.Now = s.At.Add(p.Memory())
 		if p.afford(b, cost) == "" {
-			return at
+			return b.Now
 		}
 	}
-	return at
+	return time.Time{}
 }
 
 // VotePool is the policy "vote+pool": votes choose who has the floor, which is

@@ -2,7 +2,6 @@ package socket
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,6 +24,9 @@ type client struct {
 	log  *slog.Logger
 	seen uint64 // seq of the newest entry written
 
+	dialect dialect
+	writing sync.Mutex // frames; the relay's second goroutine writes, too
+
 	live   bool      // it has caught up once
 	looked time.Time // when the room's head was last looked at
 	mark   uint64    // the head when the client was found behind; 0: it was not
@@ -35,6 +37,7 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 	read := c.startReading(cancel)
 	var pings sync.WaitGroup
 	pings.Go(func() { c.ping(ctx, cancel) })
+	pings.Go(func() { c.dialect.beside(ctx, c) })
 	// A frame that is being written when the end comes gets a second to finish.
 	unhurry := context.AfterFunc(ctx, func() { _ = c.conn.NetConn().SetWriteDeadline(time.Now().Add(goodbye)) })
 	err := c.talk.Follow(ctx, c.seen, func(batch []abi.Entry) error { return c.write(ctx, batch) })
@@ -50,21 +53,34 @@ func (c *client) write(ctx context.Context, batch []abi.Entry) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		frame, err := json.Marshal(e)
+		frame, err := c.dialect.frame(e)
 		if err != nil {
 			return fmt.Errorf("encode entry %d: %w", e.Seq, err)
 		}
-		_ = c.conn.SetWriteDeadline(time.Now().Add(c.cfg.WriteTimeout)) // gorilla never fails here
-		if err := c.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
-			if stuck(err) {
-				return fmt.Errorf("%w: a frame was not taken within %v", errSlow, c.cfg.WriteTimeout)
-			}
-			return errGone
+		if err := c.send(frame); err != nil {
+			return err
 		}
 		c.seen = e.Seq
 		if err := c.checkLag(time.Now()); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// send writes one frame; nil is none.
+func (c *client) send(frame []byte) error {
+	if frame == nil {
+		return nil
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(c.cfg.WriteTimeout)) // gorilla never fails here
+	if err := c.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
+		if stuck(err) {
+			return fmt.Errorf("%w: a frame was not taken within %v", errSlow, c.cfg.WriteTimeout)
+		}
+		return errGone
 	}
 	return nil
 }
@@ -110,7 +126,9 @@ func (c *client) startReading(cancel context.CancelCauseFunc) <-chan struct{} {
 				cancel(errGone)
 				return
 			}
-			cancel(errMessage)
+			if !c.dialect.takesMessages() {
+				cancel(errMessage)
+			}
 		}
 	}()
 	return done

@@ -57,6 +57,9 @@ type Config struct {
 	Rooms room.Directory
 	// CheckOrigin is the gate's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
+	// Waiting says whether an agent in a room has not seen everything, for the
+	// relay, which then tells it again. Nil means that nobody ever waits.
+	Waiting func(room string) bool
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
 	// MaxClients bounds how many clients there are at once. Zero means 1024.
@@ -83,6 +86,9 @@ const (
 func (c Config) withDefaults() Config {
 	if c.CheckOrigin == nil {
 		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
+	}
+	if c.Waiting == nil {
+		c.Waiting = func(string) bool { return false }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -182,11 +188,16 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
 		return
 	}
-	talk, since, err := f.open(r)
+	talk, since, err := f.open(r, r.PathValue("room"))
 	if err != nil {
 		gate.Problem(w, r, err)
 		return
 	}
+	f.accept(w, r, talk, since, entries{})
+}
+
+// accept makes a client of a handshake and serves it.
+func (f *Feed) accept(w http.ResponseWriter, r *http.Request, talk room.Talk, since uint64, d dialect) {
 	full, err := f.enter()
 	if err != nil {
 		gate.Problem(w, r, err)
@@ -197,7 +208,7 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // upgrader.Error has answered
 	}
-	c := &client{cfg: f.cfg, conn: conn, talk: talk, seen: since, log: f.cfg.Log.With("room", talk.Name(), "remote", r.RemoteAddr)}
+	c := &client{cfg: f.cfg, conn: conn, talk: talk, seen: since, dialect: d, log: f.cfg.Log.With("room", talk.Name(), "remote", r.RemoteAddr)}
 	if full {
 		c.refuse(errFull)
 		return
@@ -212,8 +223,8 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 const maxSeq = 1<<53 - 1
 
 // open finds the room and where to start.
-func (f *Feed) open(r *http.Request) (room.Talk, uint64, error) {
-	talk, err := f.cfg.Rooms.Room(r.PathValue("room"))
+func (f *Feed) open(r *http.Request, name string) (room.Talk, uint64, error) {
+	talk, err := f.cfg.Rooms.Room(name)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -24,6 +24,8 @@ import (
 type Config struct {
 	// Rooms finds rooms. It must be set.
 	Rooms room.Directory
+	// Usual is the room of seed A's /add when it names none.
+	Usual string
 	// Companions lists the companions of the house. Nil means none.
 	Companions func() []Companion
 	// Version is what GET /v1/version answers.
@@ -60,6 +62,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	mux.HandleFunc("POST /add", (&door{cfg: cfg}).add)
 	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
 	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
 	return registerPage(mux)

@@ -34,7 +34,7 @@ func newDoor(t *testing.T, companions func() []web.Companion) fixture {
 	t.Helper()
 	house := doortest.NewHouse("main", "side")
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}})
+	err := web.Register(mux, web.Config{Rooms: house, Usual: "main", Companions: companions, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +140,8 @@ func TestWhy(t *testing.T) {
 func TestRooms(t *testing.T) {
 	f := newDoor(t, nil)
 	exactly(t, f.ask("GET", "/v1/rooms", ""), 200, `{"rooms":[`+
-		`{"name":"main","head":0,"state":"resting","policy":"polite","closing":"none","turns":0,"max_turns":0,"members":[],"counts":{}},`+
-		`{"name":"side","head":0,"state":"resting","policy":"polite","closing":"none","turns":0,"max_turns":0,"members":[],"counts":{}}]}`)
+		`{"name":"main","head":0,"last":0,"state":"resting","policy":"polite","closing":"none","turns":0,"max_turns":0,"members":[],"counts":{}},`+
+		`{"name":"side","head":0,"last":0,"state":"resting","policy":"polite","closing":"none","turns":0,"max_turns":0,"members":[],"counts":{}}]}`)
 }
 
 func TestCompanions(t *testing.T) {

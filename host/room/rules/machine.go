@@ -126,6 +126,9 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 	case s.Stopped != "":
 		return abi.CodeDenied, "stopped by " + s.Stopped
 	case a.Kind == abi.KindBackchannel:
+		if stale && a.Basis > 0 {
+			return abi.CodeStale, s.Last.From + " spoke meanwhile"
+		}
 		if s.Rules.MaxTurns > 0 && s.Asides >= asidesPerTurn*s.Rules.MaxTurns {
 			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Asides)
 		}
@@ -246,9 +249,12 @@ func (m *Machine) open(at time.Time) error {
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)
-	if s.Held != nil { // somebody keeps talking: wait for votes, but not for ever
+	if s.Held != nil && !s.Since.IsZero() { // somebody keeps talking: wait for votes, but not for ever
 		if last := s.Since.Add(2 * patience); last.Before(due) {
 			due = last
+		}
+		if due.Before(at) {
+			due = at
 		}
 	}
 	addressed := turn.Addressed(s.Last, s.Named())

@@ -187,6 +187,10 @@ func TestMachine(t *testing.T) {
 			if diff, err := player.Play(e); diff != nil || err != nil {
 				t.Fatalf("replay: %v %v\n%s", diff, err, show(e))
 			}
+			var r abi.Round
+			if e.Kind == abi.EntryRound && (json.Unmarshal(e.Body, &r) != nil || r.Due.Before(e.At)) {
+				t.Fatalf("a round opens when it is over: %s", show(e))
+			}
 		}
 		if a, b := encode(t, folded), encode(t, w.m.State); !bytes.Equal(a, b) {
 			t.Fatalf("the fold of the journal is another state:\n%s\n%s", a, b)

@@ -67,7 +67,7 @@ func (p *Player) redo(e abi.Entry) error {
 		if err := json.Unmarshal(e.Body, &b); err != nil {
 			return err
 		}
-		_, err := p.m.Say(Line{Said: b, ID: e.ID, Offer: paid(b)}, e.At)
+		_, err := p.m.Say(Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
 		return err
 	case abi.EntryRefused:
 		var b abi.Refused
@@ -81,14 +81,6 @@ func (p *Player) redo(e abi.Entry) error {
 		return nil // made by the rules; they did not make it here
 	}
 	return p.m.Input(e.Kind, e.At, e.Body)
-}
-
-// paid gives the offer that leads to what a line cost.
-func paid(b abi.Said) *float64 {
-	if b.Cost == 0 && b.Grant != "" {
-		return nil // the floor, where it is free
-	}
-	return &b.Cost
 }
 
 // tried gives the line that was refused.

@@ -48,7 +48,7 @@ type State struct {
 	Broken  bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
 	Alone   bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
 	Ledger  []turn.Spend        `json:"ledger,omitempty"`
-	Tries   map[string]int      `json:"tries,omitempty"` // turns refused in a row for want of luck, see keep
+	Tries   []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
 	Kept    *Kept               `json:"kept,omitempty"`
 
 	policy turn.Policy
@@ -68,6 +68,13 @@ type Floor struct {
 	Again     bool            `json:"again,omitempty"` // the line was stale once
 	Lost      string          `json:"lost,omitempty"`  // why the line will not come
 	Until     time.Time       `json:"until,omitzero"`  // when the pool could pay for it
+}
+
+// Try counts the turns that somebody could not say because others were quicker.
+type Try struct {
+	Who string    `json:"who"`
+	N   int       `json:"n"`  // in a row
+	At  time.Time `json:"at"` // of the newest
 }
 
 // Kept says who has the next turn among those who pay for theirs.
@@ -154,7 +161,7 @@ func (s *State) change(e abi.Entry) error {
 	case abi.EntryDue:
 		return with(e.Body, func(b abi.Due) { s.due(e.Seq, b) })
 	case abi.EntryStop:
-		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence = b.From, time.Time{} })
+		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence, s.Held = b.From, time.Time{}, nil })
 	case abi.EntryRound:
 		return with(e.Body, func(b abi.Round) { s.opened(e, b) })
 	case abi.EntryDecision:
@@ -184,17 +191,17 @@ func (s *State) taken() {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
-	s.Cast, s.Round, s.Floor, s.Held = nil, nil, nil, nil
+	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
 }
 
 func (s *State) joined(b abi.Joined) {
 	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m abi.Joined, id string) int { return compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
-		return
+	} else {
+		s.Cast = slices.Insert(s.Cast, i, b)
 	}
-	s.Cast = slices.Insert(s.Cast, i, b)
-	if s.Alone {
+	if s.Alone && len(s.Voters()) > 0 {
 		s.Alone, s.Asked = false, min(s.Asked, s.Last.Seq-1)
 	}
 }
@@ -202,6 +209,7 @@ func (s *State) joined(b abi.Joined) {
 func (s *State) left(b abi.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
+	s.luck(b.ID)
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -232,14 +240,14 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 		if to := turn.Addressed(s.Last, s.Named()); len(to) > 0 {
 			s.Called = to
 		}
-		s.Turns, s.Asides, s.Stage, s.Stopped, s.Pace = 0, 0, abi.ClosingNone, "", time.Time{}
+		s.Turns, s.Asides, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, abi.ClosingNone, "", time.Time{}, nil
 		return
 	}
 	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })
 	s.Turns++
 	s.Debt[b.From] = 0
 	s.Pace = e.At.Add(time.Duration(s.Rules.Pace) * time.Millisecond)
-	if s.Floor != nil && s.Floor.Token == b.Grant {
+	if s.Floor != nil && (s.Floor.Token == b.Grant || s.Floor.Who == b.From) { // paid for or granted, it was its turn
 		s.Floor = nil
 	}
 }
@@ -278,6 +286,8 @@ func (s *State) due(seq uint64, b abi.Due) {
 		if s.Floor != nil && s.Floor.By == b.Of {
 			s.Floor.Lost = "the floor was held too long"
 		}
+	case abi.DueWish:
+		s.Asked = min(s.Asked, s.Last.Seq-1)
 	case abi.DueSilence:
 		s.Silence, s.Of = time.Time{}, seq
 		s.Broken = true
@@ -305,6 +315,9 @@ func (s *State) opened(e abi.Entry, b abi.Round) {
 		s.Held = nil
 	} else {
 		s.Chain, s.Since = nil, e.At
+	}
+	if s.Since.IsZero() {
+		s.Since = e.At
 	}
 	s.Asked, s.Called = b.About, nil
 }
@@ -354,9 +367,11 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 // votes there are stand until then.
 func (s *State) waits(d abi.Decision) {
 	if s.Round != nil {
-		s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
+		s.Held, s.Chain = s.Round, []uint64{s.Round.ID}
+	} else if s.Floor != nil && len(s.Called) == 0 {
+		s.Called = s.Floor.Addressed
 	}
-	s.Since, s.Pace, s.Rest = d.Until, d.Until, ""
+	s.Since, s.Pace, s.Rest = time.Time{}, d.Until, "" // nobody keeps talking meanwhile: there will be a whole patience
 	s.Asked = min(s.Asked, s.Last.Seq-1)
 	s.Round, s.Floor = nil, nil
 }
@@ -379,8 +394,8 @@ func (s *State) refused(e abi.Entry, b abi.Refused) {
 		s.keep(e, b)
 		return
 	}
-	if s.Floor == nil || s.Floor.Token != b.Grant {
-		return
+	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
+		return // the floor is not lost by what others say with it, nor by a backchannel
 	}
 	if b.Again {
 		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
@@ -393,36 +408,46 @@ func (s *State) refused(e abi.Entry, b abi.Refused) {
 }
 
 // keep counts the turns that somebody could not say because others were
-// quicker. After some in a row the next turn is kept for it, as long as a grant
-// would hold, so that nobody is refused for ever.
+// quicker. After some in a row it is given the next turn, as long as a grant
+// would hold and in the order of the first refusals, so that nobody is refused
+// for ever. Who does not use its turn begins anew, or one that never reads what
+// was said would keep all others waiting.
 func (s *State) keep(e abi.Entry, b abi.Refused) {
-	if b.Kind != abi.KindTurn || (b.Code != abi.CodeStale && b.Code != abi.CodeExhausted && b.Code != abi.CodeConflict) {
+	late := b.Code == abi.CodeStale || b.Code == abi.CodeConflict || b.Code == abi.CodeExhausted && !b.Until.IsZero()
+	kept := s.Kept != nil && e.At.Before(s.Kept.Until)
+	if b.Kind != abi.KindTurn || !late || kept && s.Kept.Who == b.Who {
 		return
 	}
-	if s.Tries == nil {
-		s.Tries = map[string]int{}
+	i := slices.IndexFunc(s.Tries, func(t Try) bool { return t.Who == b.Who })
+	if i < 0 && len(s.Tries) < maxTried {
+		i, s.Tries = len(s.Tries), append(s.Tries, Try{Who: b.Who})
 	}
-	if _, known := s.Tries[b.Who]; known || len(s.Tries) < maxTried {
-		s.Tries[b.Who]++
+	if i >= 0 {
+		s.Tries[i].N, s.Tries[i].At = s.Tries[i].N+1, e.At
 	}
-	free := s.Kept == nil || !e.At.Before(s.Kept.Until)
-	if free && s.Tries[b.Who] >= maxTries {
-		s.Kept = &Kept{b.Who, e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond)}
-		delete(s.Tries, b.Who)
+	floor := time.Duration(s.Rules.Floor) * time.Millisecond
+	next := slices.IndexFunc(s.Tries, func(t Try) bool { return t.N >= maxTries && e.At.Sub(t.At) <= floor }) // and still tries
+	if kept || next < 0 {
+		return
 	}
+	s.Kept = &Kept{s.Tries[next].Who, e.At.Add(floor)}
+	s.Tries = slices.Delete(s.Tries, next, next+1)
 }
 
-// luck forgets the refusals of who has spoken.
+// luck forgets the refusals of who has spoken, or has left.
 func (s *State) luck(who string) {
-	delete(s.Tries, who)
+	s.Tries = slices.DeleteFunc(s.Tries, func(t Try) bool { return t.Who == who })
 	if s.Kept != nil && s.Kept.Who == who {
 		s.Kept = nil
 	}
 }
 
-// addressed says whether somebody was addressed by the newest turn, or by a
-// human since the last round.
+// addressed says whether somebody was addressed by the newest turn, by a human
+// since the last round, or by what it has the floor to answer.
 func (s *State) addressed(who string) bool {
+	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
+		return true
+	}
 	to := turn.Addressed(s.Last, s.Named())
 	return slices.Contains(to, who) || slices.Contains(s.Called, who)
 }

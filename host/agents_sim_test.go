@@ -1,0 +1,463 @@
+package host_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room"
+)
+
+// The simulation: three agents of seed A, each a loop of model calls of 1 to
+// 2.5 s, talk for three minutes of virtual time. Whoever is generating when a
+// notice comes does not hear it, as in the seed's own class. Once they talk
+// through the daemon's doors, once by the seed's own rules as a baseline.
+
+const (
+	simTime  = 3 * time.Minute
+	simQuiet = 20 * time.Second // a room is silent when nobody said anything for so long
+)
+
+// simLine is one message in a simulated room.
+type simLine struct {
+	from, text string
+	turn       bool
+}
+
+// simServer is what an agent sees of a server.
+type simServer interface {
+	history(who string) []simLine
+	status(who string) float64
+	consume(who string, amount float64, text string) (ok bool, why string)
+	said() []simLine // everything, to look at afterwards
+}
+
+// simAgent is seed A's companion with a mock for a model that follows the
+// prompt.
+type simAgent struct {
+	id     string
+	server simServer
+	rng    *rand.Rand
+	wake   chan struct{} // unbuffered: who generates misses the notice (flaw A4)
+
+	mu     sync.Mutex
+	read   int         // messages seen in history
+	spoken []simSpoken // accepted lines
+	row    int         // refusals in a row
+	worst  int         // most of them
+	lines  int
+}
+
+// simSpoken is an accepted line and how many messages its speaker had read.
+type simSpoken struct {
+	text string
+	read int
+}
+
+func (a *simAgent) think() { time.Sleep(time.Duration(1000+a.rng.IntN(1500)) * time.Millisecond) }
+
+func (a *simAgent) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.wake:
+			a.generate(ctx)
+		}
+	}
+}
+
+// generate is one run of the agent's loop: history, status, consume, and again
+// when it was told that its line was stale.
+func (a *simAgent) generate(ctx context.Context) {
+	for range 4 {
+		a.think()
+		past := a.server.history(a.id)
+		a.mu.Lock()
+		a.read = len(past)
+		a.mu.Unlock()
+		a.think()
+		level := a.server.status(a.id)
+		a.think()
+		amount, text := a.decide(past, level)
+		if amount == 0 || ctx.Err() != nil {
+			return
+		}
+		ok, why := a.server.consume(a.id, amount, text)
+		a.note(ok, amount, text)
+		a.think()
+		if ok || strings.HasPrefix(why, "Not enough") {
+			return
+		}
+	}
+}
+
+func (a *simAgent) decide(past []simLine, level float64) (amount float64, text string) {
+	if n := len(past); n == 0 || past[n-1].from == a.id {
+		return 0, ""
+	}
+	a.lines++
+	switch dice := a.rng.Float64(); {
+	case level >= 60 && dice < 0.6:
+		return 60, fmt.Sprintf("%s says line %d", a.id, a.lines)
+	case level >= 5 && dice < 0.8:
+		return 5, fmt.Sprintf("%s%d!", a.id[len("companion_"):][:1], a.lines)
+	}
+	return 0, ""
+}
+
+func (a *simAgent) note(ok bool, amount float64, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case !ok:
+		a.row++
+		a.worst = max(a.worst, a.row)
+	default:
+		a.spoken, a.row = append(a.spoken, simSpoken{text, a.read}), 0
+	}
+}
+
+// simResult is what one simulated talk came to.
+type simResult struct {
+	turns, backs, stale int
+	silent              bool // quiet at the end while somebody has not seen everything
+	quiet               time.Duration
+	worst               int // refusals in a row
+}
+
+// judge looks at a talk that is over.
+func judge(server simServer, agents []*simAgent, quiet time.Duration) simResult {
+	all := server.said()
+	r := simResult{quiet: quiet}
+	for _, l := range all {
+		if l.turn {
+			r.turns++
+		} else {
+			r.backs++
+		}
+	}
+	for _, a := range agents {
+		a.mu.Lock()
+		for _, s := range a.spoken {
+			at := slices.IndexFunc(all, func(l simLine) bool { return l.text == s.text })
+			if slices.ContainsFunc(all[s.read:at], func(l simLine) bool { return l.turn && l.from != a.id }) {
+				r.stale++
+			}
+		}
+		unseen := slices.ContainsFunc(all[a.read:], func(l simLine) bool { return l.from != a.id })
+		r.silent = r.silent || unseen && quiet >= simQuiet
+		r.worst = max(r.worst, a.worst)
+		a.mu.Unlock()
+	}
+	return r
+}
+
+// simulate lets three agents talk. start gives the server and a function that
+// says the human's line; wake is called with each notice.
+func simulate(t *testing.T, seed uint64, start func(ctx context.Context, wake func()) (simServer, func())) simResult {
+	ctx, cancel := context.WithCancel(t.Context())
+	var agents []*simAgent
+	last := time.Now()
+	var mu sync.Mutex
+	server, human := start(ctx, func() {
+		mu.Lock()
+		last = time.Now()
+		mu.Unlock()
+		for _, a := range agents {
+			select {
+			case a.wake <- struct{}{}:
+			default: // it is generating
+			}
+		}
+	})
+	var wg sync.WaitGroup
+	for i, id := range []string{"companion_aya", "companion_kyoko", "companion_natsumi"} {
+		a := &simAgent{id: id, server: server, rng: rand.New(rand.NewPCG(seed, uint64(i))), wake: make(chan struct{})}
+		agents = append(agents, a)
+		wg.Go(func() { a.run(ctx) })
+	}
+	synctest.Wait()
+	human()
+	time.Sleep(simTime)
+	quiet := time.Since(lastSaid(server, last, &mu))
+	r := judge(server, agents, quiet)
+	cancel()
+	wg.Wait()
+	return r
+}
+
+// lastSaid is when the newest message came; notices that come again are none.
+func lastSaid(server simServer, notice time.Time, mu *sync.Mutex) time.Time {
+	if t, ok := server.(interface{ newest() time.Time }); ok {
+		return t.newest()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return notice
+}
+
+// seedServer is the seed's server: one pool that comes back in lumps, one
+// history, no versions.
+type seedServer struct {
+	mu    sync.Mutex
+	level float64
+	all   []simLine
+	at    time.Time
+	wake  func()
+}
+
+func (s *seedServer) history(string) []simLine {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+func (s *seedServer) said() []simLine { return s.history("") }
+
+func (s *seedServer) newest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
+
+func (s *seedServer) status(string) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.level
+}
+
+func (s *seedServer) consume(who string, amount float64, text string) (bool, string) {
+	s.mu.Lock()
+	if amount > s.level {
+		s.mu.Unlock()
+		return false, "Not enough resource."
+	}
+	s.level -= amount
+	s.all, s.at = append(s.all, simLine{who, text, amount >= 60}), time.Now()
+	s.mu.Unlock()
+	time.AfterFunc(5*time.Second, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.level = min(100, s.level+amount)
+	})
+	s.wake()
+	return true, "Resource consumed."
+}
+
+// doorServer is the daemon's doors, on a pipe.
+type doorServer struct {
+	t        *testing.T
+	talk     room.Talk
+	sessions map[string]*sdk.ClientSession
+}
+
+func (s *doorServer) call(who, tool string, args map[string]any, into any) {
+	res, err := s.sessions[who].CallTool(context.WithoutCancel(s.t.Context()), &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err == nil {
+		err = json.Unmarshal([]byte(res.Content[0].(*sdk.TextContent).Text), into)
+	}
+	if err != nil {
+		s.t.Errorf("%s %s: %v", who, tool, err)
+	}
+}
+
+func (s *doorServer) history(who string) []simLine {
+	var got struct {
+		History []struct{ From, Message string }
+	}
+	s.call(who, "history", nil, &got)
+	var lines []simLine
+	for _, h := range got.History {
+		lines = append(lines, simLine{from: h.From, text: h.Message})
+	}
+	return lines
+}
+
+func (s *doorServer) status(who string) float64 {
+	var got struct{ Resource float64 }
+	s.call(who, "status", nil, &got)
+	return got.Resource
+}
+
+func (s *doorServer) consume(who string, amount float64, text string) (bool, string) {
+	var got struct {
+		Success bool
+		Message string
+	}
+	s.call(who, "consume", map[string]any{"from": who, "amount": amount, "message": text}, &got)
+	return got.Success, got.Message
+}
+
+func (s *doorServer) messages() []abi.Message {
+	past, err := s.talk.History(context.WithoutCancel(s.t.Context()), abi.HistoryAsk{Limit: abi.MaxHistory})
+	if err != nil {
+		s.t.Error(err)
+	}
+	return past.Messages
+}
+
+func (s *doorServer) said() []simLine {
+	var lines []simLine
+	for _, m := range s.messages() {
+		lines = append(lines, simLine{m.From, m.Text, m.Kind == abi.KindTurn})
+	}
+	return lines
+}
+
+func (s *doorServer) newest() time.Time {
+	ms := s.messages()
+	return ms[len(ms)-1].At
+}
+
+// openDoors builds journal, room and doors in the bubble.
+func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
+	quiet := slog.New(slog.DiscardHandler)
+	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(t.TempDir(), "j.db"), Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := 0
+	var mu sync.Mutex
+	lobby, err := room.NewLobby(room.Config{
+		Journal: j, Log: quiet,
+		Find:  func(string) (room.Companion, bool) { return nil, false },
+		NewID: func() string { mu.Lock(); defer mu.Unlock(); ids++; return fmt.Sprintf("id%d", ids) },
+		Rooms: []room.Settings{{Name: "main", Rules: abi.Rules{Policy: "pool", Seed: "sim", Patience: 1000, Floor: 10000, MaxTurns: 60, Stale: abi.StaleReask}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = lobby.Run(running) })
+	lobby.SetCast(ctx, nil)
+	door := mcp.New(mcp.Config{Rooms: lobby, Version: "sim"})
+	wg.Go(func() { _ = door.Run(running) })
+	feed := socket.New(socket.Config{Rooms: lobby, Waiting: door.Waiting})
+	mux := http.NewServeMux()
+	door.Register(mux)
+	pipe := doortest.NewPipe()
+	server := &http.Server{Handler: feed.Relay("main", mux)}
+	wg.Go(func() { _ = server.Serve(pipe) })
+	talk, err := lobby.Room("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &doorServer{t: t, talk: talk, sessions: map[string]*sdk.ClientSession{}}
+	for _, id := range []string{"companion_aya", "companion_kyoko", "companion_natsumi"} {
+		c := sdk.NewClient(&sdk.Implementation{Name: id, Version: "1"}, nil)
+		s.sessions[id], err = c.Connect(running, &sdk.StreamableClientTransport{Endpoint: "http://localhost/mcp", HTTPClient: pipe.Client(), DisableStandaloneSSE: true},
+			&sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := websocket.Dialer{NetDialContext: pipe.Dial}
+	conn, _, err := d.DialContext(ctx, "ws://localhost", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wg.Go(func() {
+		for {
+			if _, _, err := conn.ReadMessage(); err != nil {
+				return
+			}
+			wake()
+		}
+	})
+	t.Cleanup(func() {
+		for _, c := range s.sessions {
+			_ = c.Close()
+		}
+		_ = conn.Close()
+		_ = feed.Close(context.Background())
+		_ = door.Close(context.Background())
+		_ = server.Close()
+		stop()
+		wg.Wait()
+		_ = j.Close()
+	})
+	return s
+}
+
+// TestAgentsThroughTheDoors is the promise for seed A's agents as they are: no
+// line that answers what is no longer the newest, and no room that falls silent
+// while somebody has not seen everything. The seed's own rules, in the same
+// simulation, have both.
+func TestAgentsThroughTheDoors(t *testing.T) {
+	const talks = 12
+	var ours, seeds []simResult
+	for seed := range uint64(talks) {
+		synctest.Test(t, func(t *testing.T) {
+			ours = append(ours, simulate(t, seed, func(ctx context.Context, wake func()) (simServer, func()) {
+				s := openDoors(t, ctx, wake)
+				return s, func() {
+					if _, err := s.talk.Say(ctx, room.Utterance{From: "user", Text: "こんにちは!"}); err != nil {
+						t.Error(err)
+					}
+				}
+			}))
+		})
+		synctest.Test(t, func(t *testing.T) {
+			seeds = append(seeds, simulate(t, seed, func(_ context.Context, wake func()) (simServer, func()) {
+				s := &seedServer{level: 100, wake: wake}
+				return s, func() {
+					s.mu.Lock()
+					s.all, s.at = append(s.all, simLine{"user", "こんにちは!", true}), time.Now()
+					s.mu.Unlock()
+					wake()
+				}
+			}))
+		})
+	}
+	mine, base := sum(ours), sum(seeds)
+	t.Logf("doors: %d talks, %d turns, %d backchannels, stale %d, silent rooms %d, at most %d refusals in a row", talks, mine.turns, mine.backs, mine.stale, mine.silentRooms, mine.worst)
+	t.Logf("seed:  %d talks, %d turns, %d backchannels, stale %d (%d %%), silent rooms %d", talks, base.turns, base.backs, base.stale, 100*base.stale/(base.turns+base.backs), base.silentRooms)
+	if mine.stale > 0 || mine.silentRooms > 0 {
+		t.Errorf("stale lines accepted: %d, rooms that fell silent: %d", mine.stale, mine.silentRooms)
+	}
+	if mine.turns < 5*talks || mine.backs < 5*talks {
+		t.Errorf("hardly a talk: %d turns and %d backchannels in %d talks", mine.turns, mine.backs, talks)
+	}
+	if mine.worst > 6 {
+		t.Errorf("somebody was refused %d times in a row", mine.worst)
+	}
+	if base.stale == 0 || base.silentRooms == 0 {
+		t.Errorf("the baseline does not show the flaws: %+v", base)
+	}
+}
+
+type simSum struct {
+	simResult
+	silentRooms int
+}
+
+func sum(all []simResult) simSum {
+	var s simSum
+	for _, r := range all {
+		s.turns, s.backs, s.stale, s.worst = s.turns+r.turns, s.backs+r.backs, s.stale+r.stale, max(s.worst, r.worst)
+		if r.silent {
+			s.silentRooms++
+		}
+	}
+	return s
+}

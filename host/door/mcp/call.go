@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+)
+
+// call is one call of a tool: who makes it, and where it reads.
+type call struct {
+	caller identity.Caller
+	reader string // of the readers; empty when nothing tells calls apart
+}
+
+const holderPrefix = "holder "
+
+func cutHolder(reader string) (name string, ok bool) { return strings.CutPrefix(reader, holderPrefix) }
+
+func (d *Door) callOf(r *sdk.CallToolRequest) call {
+	c := call{caller: d.callerOf(r.Extra), reader: r.Session.ID()}
+	if c.reader == "" && !c.caller.Guest {
+		c.reader = holderPrefix + c.caller.Name
+	}
+	return c
+}
+
+// tool is a tool with typed arguments. Unknown arguments are refused, and a
+// mistake names its argument; refusals are results with isError, for a model
+// can learn from them.
+type tool[In any] struct {
+	name, title, about string
+	scope              identity.Scope
+	changes            bool // what is in the room
+	in, out            *jsonschema.Schema
+	run                func(context.Context, call, In) (any, error)
+}
+
+func (t tool[In]) add(d *Door) {
+	d.server.AddTool(&sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.about, InputSchema: t.in, OutputSchema: t.out,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.changes, DestructiveHint: new(false), IdempotentHint: !t.changes, OpenWorldHint: new(false)},
+	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c := d.callOf(r)
+		if err := c.caller.May(t.scope); err != nil {
+			return refusal(err)
+		}
+		in, err := arguments[In](r.Params.Arguments)
+		if err != nil {
+			return refusal(err)
+		}
+		out, err := t.run(ctx, c, in)
+		if err != nil {
+			return refusal(err)
+		}
+		return answerOf(out)
+	})
+}
+
+// arguments decodes a call's arguments; a mistake names the argument.
+func arguments[In any](raw json.RawMessage) (In, error) {
+	var in In
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return in, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&in)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return in, abi.Errorf(abi.CodeInvalid, "%s: must be %s, not %s", wrong.Field, kindOf(wrong.Type.Kind().String()), wrong.Value)
+	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
+		return in, abi.Errorf(abi.CodeInvalid, "%s: there is no such argument", strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`))
+	case err != nil:
+		return in, abi.Errorf(abi.CodeInvalid, "arguments: %v", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return in, abi.Errorf(abi.CodeInvalid, "arguments: more than one value")
+	}
+	return in, nil
+}
+
+func kindOf(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number"
+	case strings.HasPrefix(kind, "uint"):
+		return "a whole number of 0 or more"
+	case kind == "string":
+		return "a text"
+	case kind == "slice":
+		return "a list"
+	case kind == "bool":
+		return "true or false"
+	}
+	return "an object"
+}
+
+// answerOf gives an answer as seed A's server does: structured, and the same as
+// JSON in a text for clients that know no better.
+func answerOf(out any) (*sdk.CallToolResult, error) {
+	text, err := encode(out)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{
+		Content:           []sdk.Content{&sdk.TextContent{Text: string(text)}},
+		StructuredContent: json.RawMessage(text),
+	}, nil
+}
+
+// refusal is a result that says what was wrong, in words for a model.
+func refusal(err error) (*sdk.CallToolResult, error) {
+	e := abi.AsError(err)
+	structured, encodeErr := encode(e)
+	if encodeErr != nil {
+		return nil, encodeErr
+	}
+	return &sdk.CallToolResult{
+		IsError:           true,
+		Content:           []sdk.Content{&sdk.TextContent{Text: e.Error()}},
+		StructuredContent: json.RawMessage(structured),
+	}, nil
+}
+
+// encode is json.Marshal without escapes of <, > and &: models read it.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// shape makes the schema of an object; names ending in ? may be absent.
+func shape(fields ...prop) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	for _, f := range fields {
+		name, optional := strings.CutSuffix(f.name, "?")
+		s.Properties[name] = f.schema
+		s.PropertyOrder = append(s.PropertyOrder, name)
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+	}
+	return s
+}
+
+type prop struct {
+	name   string
+	schema *jsonschema.Schema
+}
+
+func words(about string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: about}
+}
+
+func amount(about string, low, high float64) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "number", Description: about, Minimum: &low, Maximum: &high}
+}
+
+func integer(about string) *jsonschema.Schema {
+	low := 0.0
+	return &jsonschema.Schema{Type: "integer", Description: about, Minimum: &low}
+}
+
+func truth(about string) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "boolean", Description: about}
+}
+
+func list(about string, of *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Description: about, Items: of}
+}
+
+func choice(about string, of ...any) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Description: about, Enum: of}
+}

@@ -1,0 +1,16 @@
+// Package mcp is the MCP door: agents that run elsewhere take part in the talk
+// with the tools of the Model Context Protocol, at /mcp.
+//
+// Seed A's tools consume, status and history have its names and shapes, so its
+// agents connect as they are. What it lacks is beside them: vote and say for
+// rooms where a turn needs the floor, and wait_for_turn, which tells an agent
+// again of what it has not seen for as long as it has not seen it (flaw A4).
+// Rooms are resources to subscribe to, and the rules of talking are a prompt.
+//
+// An agent that reads the history and then speaks is held to what it has read:
+// the session remembers it, so that also agents which know nothing of a basis
+// do not answer what is no longer the newest (flaw A3).
+//
+// The package never decides who may speak; it translates between MCP and
+// host/room, and it alone knows the MCP SDK.
+package mcp

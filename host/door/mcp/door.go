@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Config is what the door stands before.
+type Config struct {
+	// Rooms finds rooms. It must be set.
+	Rooms room.Directory
+	// Tokens are those of the house: a guest may not take their holders' names.
+	// Nil means none.
+	Tokens *identity.Register
+	// Version is what the server says of itself.
+	Version string
+	// Log takes what goes wrong. Nil means nothing is logged.
+	Log *slog.Logger
+	// MaxSessions bounds sessions, MaxStreams open event streams. Zero means 256.
+	MaxSessions int
+	MaxStreams  int
+}
+
+// Door is the MCP door. Its methods may be called from many goroutines.
+type Door struct {
+	cfg       Config
+	server    *sdk.Server
+	transport *transport
+	readers   *readers
+	usual     string // the room of who names none
+}
+
+// New makes a door. It serves when it is registered; Run keeps those who
+// subscribed informed.
+func New(cfg Config) *Door {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms)}
+	d.readers = newReaders(d.present)
+	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
+		Instructions:       instructions,
+		Logger:             quiet(cfg.Log),
+		SubscribeHandler:   func(_ context.Context, r *sdk.SubscribeRequest) error { return d.known(r.Params.URI) },
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+		CompletionHandler:  d.complete,
+	})
+	d.addSeedTools()
+	d.addTurnTools()
+	d.addResources()
+	d.addPrompts()
+	d.transport = newTransport(d.server, transportConfig{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log})
+	return d
+}
+
+const instructions = "A room in which AI characters and people talk in turn. Read history before you speak; " +
+	"consume says something for points of a shared budget; where turns are voted on, use wait_for_turn, vote and say. " +
+	"The prompt turn_taking has the rules."
+
+// Register mounts the door at /mcp.
+func (d *Door) Register(mux *http.ServeMux) { mux.Handle("/mcp", d.authorized(d.transport)) }
+
+// MaxBody is the largest body the door takes, for the gate.
+const MaxBody = 4 << 20
+
+// Close ends all sessions and streams.
+func (d *Door) Close(ctx context.Context) error { return d.transport.close(ctx) }
+
+// Run tells those who subscribed what happens in the rooms, until ctx ends.
+func (d *Door) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, info := range d.cfg.Rooms.Rooms() {
+		wg.Go(func() { d.follow(ctx, info.Name) })
+	}
+	wg.Wait()
+	return nil
+}
+
+// room finds the room an agent means.
+func (d *Door) room(name string) (room.Talk, error) {
+	if name == "" {
+		name = d.usual
+	}
+	return d.cfg.Rooms.Room(name)
+}

@@ -1,0 +1,185 @@
+package mcp
+
+import (
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// How long a reader that is not heard of is waited for, and how many are
+// remembered.
+const (
+	readerAway = 5 * time.Minute
+	maxReaders = 1024
+	recentSaid = 64
+)
+
+// readers remembers who has read how far, so that a line is judged by what its
+// speaker had seen (flaw A3) and who missed something is told again (flaw A4).
+// A reader is an MCP session, or a token's holder where there are no sessions.
+// It forgets everything when the daemon stops: agents read again then.
+type readers struct {
+	present func(session string) bool // whether a session is still there
+
+	mu     sync.Mutex
+	places map[place]*bookmark
+	said   map[string][]uttered // the newest messages of a room
+}
+
+type place struct{ reader, room string }
+
+// bookmark is how far a reader is in a room.
+type bookmark struct {
+	seen    uint64 // seq of the newest entry it was shown
+	said    uint64 // seq of its newest line, which it knows as well
+	from    string // the name it speaks under, once it has spoken
+	refused bool   // its newest line was refused, and it has not tried again
+	offer   float64
+	heard   time.Time
+}
+
+type uttered struct {
+	seq  uint64
+	from string
+}
+
+func newReaders(present func(string) bool) *readers {
+	return &readers{present: present, places: map[place]*bookmark{}, said: map[string][]uttered{}}
+}
+
+// at gives a reader's bookmark, a new one where there is none; nil for nobody.
+func (r *readers) at(p place, now time.Time) *bookmark {
+	if p.reader == "" {
+		return nil
+	}
+	b := r.places[p]
+	if b == nil {
+		if len(r.places) >= maxReaders {
+			r.forgetOldest()
+		}
+		b = &bookmark{}
+		r.places[p] = b
+	}
+	b.heard = now
+	return b
+}
+
+func (r *readers) forgetOldest() {
+	var oldest place
+	for p, b := range r.places {
+		if was := r.places[oldest]; was == nil || b.heard.Before(was.heard) {
+			oldest = p
+		}
+	}
+	delete(r.places, oldest)
+}
+
+// read notes that a reader was shown a room up to an entry.
+func (r *readers) read(p place, seq uint64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.at(p, now); b != nil {
+		b.seen = max(b.seen, seq)
+	}
+}
+
+// seen gives how far a reader has read, 0 when that is not known.
+func (r *readers) seen(p place) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.places[p]; b != nil {
+		return b.seen
+	}
+	return 0
+}
+
+// basis gives what a reader's next line is judged by, 0 when it has read
+// nothing.
+func (r *readers) basis(p place) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.places[p]; b != nil && b.seen > 0 {
+		return max(b.seen, b.said)
+	}
+	return 0
+}
+
+// spoke notes that a reader's line is entry seq.
+func (r *readers) spoke(p place, from string, seq uint64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.at(p, now); b != nil {
+		b.from, b.said, b.refused = from, seq, false
+	}
+}
+
+// refused notes that a reader's line was refused; offer is what it would have
+// paid, and again says whether it could be heard later.
+func (r *readers) refused(p place, from string, again bool, offer float64, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.at(p, now); b != nil {
+		b.from, b.refused, b.offer = from, again, offer
+	}
+}
+
+// heard notes what was said in a room.
+func (r *readers) heard(name string, ms []abi.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range ms {
+		r.said[name] = append(r.said[name], uttered{m.Seq, m.From})
+	}
+	if n := len(r.said[name]); n > recentSaid {
+		r.said[name] = append([]uttered(nil), r.said[name][n-recentSaid:]...)
+	}
+}
+
+// waiting says whether somebody who reads a room has not seen what another said
+// there, or was refused and could be heard by now.
+func (r *readers) waiting(talk room.Talk, now time.Time) bool {
+	pool, _ := talk.Budget()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p, b := range r.places {
+		if p.room != talk.Name() {
+			continue
+		}
+		if now.Sub(b.heard) > readerAway || !r.present(p.reader) {
+			delete(r.places, p)
+			continue
+		}
+		if b.refused && b.offer <= pool.Level {
+			return true
+		}
+		for _, s := range r.said[p.room] {
+			if s.seq > b.seen && s.from != b.from {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Waiting says whether an agent that reads the room has not seen everything, or
+// was refused and could be heard by now: seed A's clients are then to be woken
+// again.
+func (d *Door) Waiting(name string) bool {
+	talk, err := d.cfg.Rooms.Room(name)
+	return err == nil && d.readers.waiting(talk, time.Now())
+}
+
+// present says whether a session is still open; a token's holder always is.
+func (d *Door) present(reader string) bool {
+	if _, named := cutHolder(reader); named {
+		return true
+	}
+	for s := range d.server.Sessions() {
+		if s.ID() == reader {
+			return true
+		}
+	}
+	return false
+}

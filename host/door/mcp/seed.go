@@ -1,0 +1,247 @@
+package mcp
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// The tools of seed A: its names, its arguments and the shapes of its answers.
+// What is added are arguments that may be left out; an answer has more in it
+// only when such an argument asks for it.
+
+type consumeIn struct {
+	Amount  *float64 `json:"amount"`
+	Message *string  `json:"message"`
+	From    *string  `json:"from"`
+	Room    string   `json:"room"`
+	Basis   uint64   `json:"basis_seq"`
+}
+
+type consumeOut struct {
+	Success  bool    `json:"success"`
+	Resource float64 `json:"resource"`
+	Message  string  `json:"message"`
+}
+
+type statusIn struct {
+	Room string `json:"room"`
+}
+
+type statusOut struct {
+	Resource float64 `json:"resource"`
+}
+
+type historyIn struct {
+	Room  string  `json:"room"`
+	Since *uint64 `json:"since"`
+	Limit int     `json:"limit"`
+}
+
+// heard is one message of seed A's history; the fields from Seq on are there
+// only when since was given.
+type heard struct {
+	From    string          `json:"from"`
+	Message string          `json:"message"`
+	Seq     uint64          `json:"seq,omitempty"`
+	Kind    abi.MessageKind `json:"kind,omitempty"`
+	To      []string        `json:"to,omitempty"`
+	At      *time.Time      `json:"at,omitempty"`
+}
+
+type historyOut struct {
+	History []heard `json:"history"`
+	Head    *uint64 `json:"head,omitempty"`
+}
+
+func (d *Door) addSeedTools() {
+	roomArg := prop{"room?", words("どの部屋か。省略すると main。 Which room; main when absent.")}
+	tool[consumeIn]{
+		name: "consume", title: "Consume Resource", scope: identity.Talk, changes: true, run: d.consume,
+		about: "指定量のリソースを消費して発言します(残量以下なら成功)。 Says message for amount points of the room's resource; an amount above what is left is refused.",
+		in: shape(
+			prop{"amount", amount("消費する量。短い相槌5、通常60、長め80。 Points to spend.", 0, 100)},
+			prop{"message", words("発言。 What to say.")},
+			prop{"from", words("発言者のid。 Who says it.")},
+			roomArg,
+			prop{"basis_seq?", integer("The seq of the newest entry you have seen; a turn is refused when somebody spoke since. Known by itself when you called history in the same session.")},
+		),
+		out: shape(
+			prop{"success", truth("")},
+			prop{"resource", amount("残量。 What is left.", 0, 1<<31)},
+			prop{"message", words("")},
+		),
+	}.add(d)
+	tool[statusIn]{
+		name: "status", title: "Check Resource Status", scope: identity.Read, run: d.status,
+		about: "現在のリソース残量を返します。 Gives what is left of the room's resource.",
+		in:    shape(roomArg),
+		out:   shape(prop{"resource", amount("残量。 What is left.", 0, 1<<31)}),
+	}.add(d)
+	tool[historyIn]{
+		name: "history", title: "Check History", scope: identity.Read, run: d.history,
+		about: "現在の会話履歴(新しい方から最大100件、古い順)を返します。 Gives the newest messages, at most 100, oldest first.",
+		in: shape(
+			roomArg,
+			prop{"since?", integer("Only messages with a greater seq; 0 gives all there are. The answer then has seq, kind and at of each message, and head, the basis_seq of what you say next.")},
+			prop{"limit?", integer("At most so many, 1 to 100.")},
+		),
+		out: shape(
+			prop{"history", list("", shape(
+				prop{"from", words("")}, prop{"message", words("")}, prop{"seq?", integer("")},
+				prop{"kind?", choice("", "turn", "backchannel")}, prop{"to?", list("", words(""))}, prop{"at?", words("")},
+			))},
+			prop{"head?", integer("The seq of the room's newest entry.")},
+		),
+	}.add(d)
+}
+
+// missing names the first argument that is not there.
+func (in consumeIn) missing() error {
+	for _, a := range []struct {
+		name string
+		none bool
+	}{{"amount", in.Amount == nil}, {"message", in.Message == nil}, {"from", in.From == nil}} {
+		if a.none {
+			return abi.Errorf(abi.CodeInvalid, "%s: is missing", a.name)
+		}
+	}
+	if !(*in.Amount >= 0 && *in.Amount <= 100) {
+		return abi.Errorf(abi.CodeInvalid, "amount: %v is outside 0..100", *in.Amount)
+	}
+	return nil
+}
+
+// consume says something for points. Where turns need the floor, what is no
+// backchannel is a wish to speak instead: see wish.
+func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
+	if err := in.missing(); err != nil {
+		return nil, err
+	}
+	talk, err := d.room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	who, kind, err := c.caller.From(*in.From, abi.KindAgent)
+	if err != nil {
+		return nil, err
+	}
+	at := place{c.reader, talk.Name()}
+	u := room.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
+	if u.Basis == 0 {
+		u.Basis = d.readers.basis(at)
+	}
+	say := talk.Consume
+	if kind != abi.KindHuman && needsFloor(talk.Info(), u) {
+		say = func(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
+			return wish(ctx, talk, u)
+		}
+	}
+	m, pool, err := say(ctx, u)
+	d.noteSaid(at, u, m, err)
+	return consumed(pool, err)
+}
+
+// noteSaid remembers how a line fared.
+func (d *Door) noteSaid(at place, u room.Utterance, m abi.Message, err error) {
+	if err == nil {
+		d.readers.spoke(at, u.From, m.Seq, time.Now())
+		return
+	}
+	offer := 0.0
+	if u.Offer != nil {
+		offer = *u.Offer
+	}
+	d.readers.refused(at, u.From, worthAnotherTry(err), offer, time.Now())
+}
+
+// needsFloor says whether a line must win a round first: it is neither paid for
+// nor a backchannel.
+func needsFloor(info room.Info, u room.Utterance) bool {
+	switch {
+	case info.Policy == "pool":
+		return false
+	case info.Pool == nil:
+		return true
+	}
+	first := info.Pool.Prices[0]
+	return *u.Offer > first.Cost || info.Pool.Chars >= 0 && utf8.RuneCountInString(u.Text) > first.Chars
+}
+
+func worthAnotherTry(err error) bool {
+	switch abi.CodeOf(err) {
+	case abi.CodeExhausted, abi.CodeConflict, abi.CodeStale:
+		return true
+	}
+	return false
+}
+
+// consumed answers as seed A does: a refusal is an answer with success false,
+// a fault of the house is an error.
+func consumed(pool abi.Budget, err error) (any, error) {
+	out := consumeOut{Success: err == nil, Resource: pool.Level, Message: "Resource consumed."}
+	if err == nil {
+		return out, nil
+	}
+	e := abi.AsError(err)
+	switch e.Code {
+	case abi.CodeExhausted:
+		out.Message = "Not enough resource."
+	case abi.CodeStale:
+		out.Message = "Stale: " + e.Message + ". Read history again."
+	case abi.CodeInvalid, abi.CodeDenied, abi.CodeConflict, abi.CodeTooLarge, abi.CodeTimeout:
+		out.Message = e.Message
+	default:
+		return nil, err
+	}
+	return out, nil
+}
+
+// status gives the pool; a room without one says that it is full, since nothing
+// is spent there.
+func (d *Door) status(_ context.Context, _ call, in statusIn) (any, error) {
+	talk, err := d.room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	pool, ok := talk.Budget()
+	if !ok {
+		return statusOut{Resource: 100}, nil
+	}
+	return statusOut{Resource: pool.Level}, nil
+}
+
+func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
+	talk, err := d.room(in.Room)
+	if err != nil {
+		return nil, err
+	}
+	if in.Limit < 0 || in.Limit > abi.MaxHistory {
+		return nil, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", in.Limit, abi.MaxHistory)
+	}
+	if in.Limit == 0 {
+		in.Limit = abi.MaxHistory
+	}
+	past, err := talk.History(ctx, abi.HistoryAsk{Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	d.readers.read(place{c.reader, talk.Name()}, past.Head, time.Now())
+	out := historyOut{History: []heard{}}
+	if in.Since != nil {
+		out.Head = &past.Head
+	}
+	for _, m := range past.Messages {
+		switch {
+		case in.Since == nil:
+			out.History = append(out.History, heard{From: m.From, Message: m.Text})
+		case m.Seq > *in.Since:
+			out.History = append(out.History, heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// An agent from outside takes part in a round as a companion does: it is asked,
+// votes, is granted the floor and speaks.
+func TestAgentTakesPartInARound(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 3})
+	a := h.connect(nil)
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); got["reason"] != "timeout" {
+		t.Fatalf("in a quiet room: %v", got)
+	}
+	m := h.human("main", "botはどう思う?")
+	asked, _ := a.call("wait_for_turn", map[string]any{"from": "bot"})
+	if asked["reason"] != "asked" || len(asked["messages"].([]any)) != 1 {
+		t.Fatalf("%v", asked)
+	}
+	r := asked["round"].(map[string]any)
+	if r["about"] != float64(m.Seq) || r["addressed"] != true {
+		t.Errorf("round: %v", r)
+	}
+	if got, failed := a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 9}); failed || got["counted"] != true {
+		t.Fatalf("vote: %v", got)
+	}
+	granted, _ := a.call("wait_for_turn", map[string]any{"from": "bot"})
+	if granted["reason"] != "granted" {
+		t.Fatalf("%v", granted)
+	}
+	token := granted["grant"].(map[string]any)["token"]
+	if got, failed := a.call("say", map[string]any{"from": "bot", "message": "いいと思う", "grant": "g1"}); !failed || got["code"] != "denied" {
+		t.Errorf("with another grant: %v", got)
+	}
+	if got, failed := a.call("say", map[string]any{"from": "bot", "message": "いいと思う", "grant": token}); failed || got["kind"] != "turn" {
+		t.Fatalf("say: %v", got)
+	}
+	// The grant is used up.
+	if got, failed := a.call("say", map[string]any{"from": "bot", "message": "もう一度", "grant": token}); !failed {
+		t.Errorf("the grant was used twice: %v", got)
+	}
+	why, err := h.talk("main").Why(t.Context(), m.Seq)
+	if err != nil || why.Decision.Speaker != "bot" {
+		t.Errorf("why: %v %v", why.Decision, err)
+	}
+}
+
+// An agent that votes no is told what the others said, once and not again.
+func TestWaitTellsWhatIsUnseen(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	a := h.connect(nil)
+	done := make(chan map[string]any)
+	go func() {
+		got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 20})
+		done <- got
+	}()
+	time.Sleep(100 * time.Millisecond) // it may as well come before: the wait looks first
+	m := h.human("main", "やあ")
+	got := <-done
+	if got["reason"] != "unseen" || got["head"].(float64) < float64(m.Seq) || got["resource"] != 100.0 {
+		t.Fatalf("%v", got)
+	}
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); got["reason"] != "timeout" {
+		t.Errorf("told twice: %v", got)
+	}
+	// Who says that it has not seen it is told again, however often it asks.
+	for range 2 {
+		got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0, "basis_seq": m.Seq - 1})
+		if got["reason"] != "unseen" || len(got["messages"].([]any)) != 1 {
+			t.Errorf("%v", got)
+		}
+	}
+	// Its own line is no news for it.
+	a.consume("bot", 5, "うん")
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); got["reason"] != "timeout" {
+		t.Errorf("told of its own line: %v", got)
+	}
+}
+
+// A wish to speak wakes a room that rests.
+func TestVoteOpensARound(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
+	a := h.connect(nil)
+	h.human("main", "やあ")
+	waitFor(t, func() bool { return h.talk("main").Info().State == "resting" })
+	a.call("history", nil)
+	if got, failed := a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 1}); failed {
+		t.Fatalf("%v", got)
+	}
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"}); got["reason"] != "granted" {
+		t.Errorf("%v", got)
+	}
+}
+
+func waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 500 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("it did not happen within five seconds")
+}
+
+func TestTurnMistakes(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
+	a := h.connect(nil)
+	h.human("main", "やあ")
+	for _, c := range []struct {
+		tool string
+		args map[string]any
+		want string
+	}{
+		{"vote", map[string]any{"from": "bot", "state": "shout"}, `invalid: vote.state: "shout" is neither "speak" nor "listen"`},
+		{"vote", map[string]any{"from": "bot", "state": "speak", "importance": 11}, "invalid: vote.importance: 11 is outside 0..10"},
+		{"vote", map[string]any{"from": "aya", "state": "speak"}, `denied: from: "aya" is a companion here; take another name`},
+		{"vote", map[string]any{"state": "speak"}, "invalid: from: must not be empty"},
+		{"wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 56}, "invalid: timeout_seconds: 56 is outside 0..55"},
+		{"say", map[string]any{"from": "bot"}, "invalid: message: is missing"},
+		{"say", map[string]any{"from": "bot", "message": "x"}, "denied: does not have the floor"},
+		{"say", map[string]any{"from": "bot", "message": "x", "kind": "song"}, `invalid: kind: "song" is neither "turn" nor "backchannel"`},
+		{"say", map[string]any{"from": "bot", "message": "x", "to": "aya"}, "invalid: to: must be a list, not string"},
+	} {
+		res, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: c.args})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Content[0].(*sdk.TextContent).Text; !res.IsError || got != c.want {
+			t.Errorf("%s %v:\n got %s\nwant %s", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+// Companions of the house and agents are in one room, under each policy.
+func TestMixedRoom(t *testing.T) {
+	for _, policy := range []string{"vote", "pool", "vote+pool"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			rules := rulesOf(policy, abi.DefaultPool())
+			rules.Patience = 300
+			h := openHome(t, map[string]abi.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko", importance: 1, aside: "そうだね"})
+			a := h.connect(nil)
+			a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0})
+			h.human("main", "bot、元気?")
+			got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 2})
+			if policy == "pool" {
+				waitFor(t, func() bool { return len(spoken(h, t)) >= 2 })
+				waitFor(t, func() bool { // the others may be quicker
+					a.call("history", nil)
+					return a.consume("bot", 5, "元気!")["success"] == true
+				})
+			} else {
+				if got["reason"] != "asked" {
+					t.Fatalf("%v", got)
+				}
+				a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 8})
+				got, _ = a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 5})
+				if got["reason"] != "granted" {
+					t.Fatalf("%v", got)
+				}
+				if got, failed := a.call("say", map[string]any{"from": "bot", "message": "元気だよ", "grant": got["grant"].(map[string]any)["token"]}); failed {
+					t.Fatalf("%v", got)
+				}
+			}
+			waitFor(t, func() bool {
+				by := strings.Join(spoken(h, t), " ")
+				return strings.Contains(by, "aya turn") && strings.Contains(by, "bot ") && (policy == "vote" || strings.Contains(by, "kyoko backchannel"))
+			})
+			if policy == "vote" && strings.Contains(fmt.Sprint(spoken(h, t)), "backchannel") {
+				t.Errorf("a backchannel in a room without a pool: %v", spoken(h, t))
+			}
+		})
+	}
+}
+
+// spoken gives who said what kind of thing.
+func spoken(h *home, t *testing.T) []string {
+	t.Helper()
+	past, err := h.talk("main").History(t.Context(), abi.HistoryAsk{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var by []string
+	for _, m := range past.Messages {
+		by = append(by, m.From+" "+string(m.Kind))
+	}
+	return by
+}

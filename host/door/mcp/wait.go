@@ -1,0 +1,169 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// news is what an agent may want to act on.
+type news struct {
+	Reason   string   `json:"reason"` // granted, asked, addressed, unseen or timeout
+	Room     string   `json:"room"`
+	Head     uint64   `json:"head"` // the basis_seq of what is said next
+	Grant    *grant   `json:"grant,omitempty"`
+	Round    *round   `json:"round,omitempty"`
+	Messages []heard  `json:"messages"` // what was not seen yet, oldest first
+	Resource *float64 `json:"resource,omitempty"`
+}
+
+type grant struct {
+	Token   string    `json:"token"`
+	Basis   uint64    `json:"basis_seq"`
+	Expires time.Time `json:"expires"`
+}
+
+type round struct {
+	About     uint64    `json:"about"`
+	Due       time.Time `json:"due"`
+	Addressed bool      `json:"addressed"`
+}
+
+// Why a wait ended, in the order in which they are looked for.
+const (
+	reasonGranted   = "granted"
+	reasonAsked     = "asked"
+	reasonAddressed = "addressed"
+	reasonUnseen    = "unseen"
+	reasonTimeout   = "timeout"
+)
+
+// look gives what there is for an agent now. It looks at the room and not at
+// what has changed, so that nothing is missed between two looks (flaw A4).
+func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, room.Info, error) {
+	info := talk.Info()
+	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}}
+	if info.Pool != nil {
+		n.Resource = &info.Pool.Level
+	}
+	if info.Head > seen {
+		past, err := talk.History(ctx, abi.HistoryAsk{Limit: abi.MaxHistory})
+		if err != nil {
+			return n, info, err
+		}
+		n.Head = past.Head
+		for _, m := range past.Messages {
+			if m.Seq > seen && m.From != who {
+				n.Messages = append(n.Messages, heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At})
+			}
+		}
+	}
+	if info.Floor == who && info.Grant != nil {
+		n.Reason, n.Grant = reasonGranted, &grant{info.Grant.Token, info.Grant.Basis, info.Grant.Expires}
+		return n, info, nil
+	}
+	if r := info.Round; r != nil && slices.Contains(r.Awaits, who) {
+		n.Reason, n.Round = reasonAsked, &round{r.About, r.Due, slices.Contains(r.Addressed, who)}
+		return n, info, nil
+	}
+	if len(n.Messages) > 0 {
+		n.Reason = reasonUnseen
+		if newest := n.Messages[len(n.Messages)-1]; slices.Contains(newest.To, who) {
+			n.Reason = reasonAddressed
+		}
+	}
+	return n, info, nil
+}
+
+// wait looks until wanted says yes, at least once; ok is false when limit is
+// over before.
+func wait(ctx context.Context, limit time.Duration, talk room.Talk, who string, seen uint64, wanted func(news, room.Info) bool) (n news, ok bool, err error) {
+	poll, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		n, info, err := look(ctx, talk, who, seen)
+		if err != nil || wanted(n, info) {
+			return n, err == nil, err
+		}
+		err = talk.Follow(poll, info.Head, func([]abi.Entry) error { return errGrown })
+		switch {
+		case ctx.Err() != nil:
+			return n, false, ctx.Err()
+		case poll.Err() != nil:
+			return n, false, nil
+		case err != nil && !errors.Is(err, errGrown):
+			return n, false, err
+		}
+	}
+}
+
+var errGrown = errors.New("the room has grown")
+
+// wishPatience bounds how long a wish for the floor waits: shorter than the
+// clients of MCP wait for an answer.
+const wishPatience = 20 * time.Second
+
+// wish is consume where a turn needs the floor: a vote to speak with the line
+// at hand, the importance being a tenth of the amount. When the vote wins, the
+// line is said; when another speaks first it is refused, for it answers what is
+// no longer the newest.
+func wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message, pool abi.Budget, err error) {
+	if err := talk.Attend(ctx, u.From, true); err != nil {
+		return m, budgetOf(talk), err
+	}
+	began := talk.Info().Head
+	basis := u.Basis
+	if basis == 0 {
+		basis = began
+	}
+	voted := uint64(0)
+	var refused error
+	n, ok, err := wait(ctx, wishPatience, talk, u.From, basis, func(n news, info room.Info) bool {
+		if n.Reason == reasonGranted || turnSince(n) {
+			return true
+		}
+		about := newestTurn(info)
+		if about != voted && (n.Reason == reasonAsked || info.Round == nil && info.State == "resting") {
+			v := abi.Vote{State: abi.Speak, Importance: math.Min(10, *u.Offer/10), Reason: "has a line ready"}
+			if refused = talk.Vote(ctx, u.From, about, v); refused == nil {
+				voted = about
+			}
+		}
+		return refused != nil && info.Round == nil // nothing is on its way that could change that
+	})
+	switch {
+	case err != nil:
+		return m, budgetOf(talk), err
+	case n.Reason != reasonGranted && refused != nil:
+		return m, budgetOf(talk), refused
+	case !ok:
+		return m, budgetOf(talk), abi.Errorf(abi.CodeConflict, "%s did not get the floor", u.From)
+	case n.Reason != reasonGranted:
+		return m, budgetOf(talk), abi.Errorf(abi.CodeStale, "%s spoke first", n.Messages[len(n.Messages)-1].From)
+	}
+	u.Grant, u.Basis, u.Kind = n.Grant.Token, n.Grant.Basis, abi.KindTurn
+	return talk.Consume(ctx, u)
+}
+
+// turnSince says whether somebody else took a turn.
+func turnSince(n news) bool {
+	return slices.ContainsFunc(n.Messages, func(h heard) bool { return h.Kind == abi.KindTurn })
+}
+
+// newestTurn is what a vote is about now.
+func newestTurn(info room.Info) uint64 {
+	if info.Round != nil {
+		return info.Round.About
+	}
+	return info.Last
+}
+
+func budgetOf(talk room.Talk) abi.Budget {
+	b, _ := talk.Budget()
+	return b
+}

@@ -1,0 +1,165 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+)
+
+// dialect is what goes over a connection: which frames, and what is said to a
+// client that sends something.
+type dialect interface {
+	// frame gives the frame for an entry, nil for none.
+	frame(e abi.Entry) ([]byte, error)
+	// takesMessages says whether messages are ignored instead of refused.
+	takesMessages() bool
+	// beside runs beside the client until ctx ends.
+	beside(ctx context.Context, c *client)
+}
+
+// entries is the dialect of the feed: entries as they are.
+type entries struct{}
+
+func (entries) frame(e abi.Entry) ([]byte, error)     { return json.Marshal(e) }
+func (entries) takesMessages() bool                   { return false }
+func (entries) beside(ctx context.Context, _ *client) {}
+
+// How soon a client of the relay is told again, and how seldom at last: after
+// 2, 4, 8, 16 seconds and then every 30.
+const (
+	firstAgain = 2 * time.Second
+	lastAgain  = 30 * time.Second
+)
+
+// relay is the dialect of seed A's clients: each message is a notice that wakes
+// an agent. While an agent in the room has not seen everything, the newest
+// notice is sent again: one that was busy when it came had missed it for ever
+// (flaw A4).
+type relay struct {
+	room    string
+	waiting func(room string) bool
+
+	mu     sync.Mutex
+	newest notice
+	news   chan struct{} // holds a token when newest has changed
+}
+
+// notice is one frame of the relay. Seed A's has Type and Message only.
+type notice struct {
+	Type    string          `json:"type"`
+	Message heard           `json:"message"`
+	Seq     uint64          `json:"seq"`
+	Room    string          `json:"room"`
+	Kind    abi.MessageKind `json:"kind"`
+	At      time.Time       `json:"at"`
+	Again   bool            `json:"again,omitempty"` // it was sent before
+}
+
+type heard struct {
+	From    string `json:"from"`
+	Message string `json:"message"`
+}
+
+func (r *relay) frame(e abi.Entry) ([]byte, error) {
+	m, ok := e.Message()
+	if !ok {
+		return nil, nil
+	}
+	n := r.notice(m)
+	r.mu.Lock()
+	r.newest = n
+	r.mu.Unlock()
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+	return json.Marshal(n)
+}
+
+func (r *relay) notice(m abi.Message) notice {
+	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: r.room, Kind: m.Kind, At: m.At}
+}
+
+func (*relay) takesMessages() bool { return true }
+
+// beside tells the client again while somebody waits.
+func (r *relay) beside(ctx context.Context, c *client) {
+	pause := firstAgain
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.news:
+			pause = firstAgain
+		case <-timer.C:
+			if frame := r.again(); frame != nil {
+				if c.send(frame) != nil {
+					return // whoever follows the room finds out as well
+				}
+				pause = min(2*pause, lastAgain)
+			}
+		}
+		timer.Reset(pause)
+	}
+}
+
+// again gives the newest notice once more, nil when nobody waits for it.
+func (r *relay) again() []byte {
+	r.mu.Lock()
+	n := r.newest
+	r.mu.Unlock()
+	if n.Seq == 0 || !r.waiting(r.room) {
+		return nil
+	}
+	n.Again = true
+	frame, err := json.Marshal(n)
+	if err != nil { // cannot be: texts and numbers
+		return nil
+	}
+	return frame
+}
+
+// Relay serves seed A's clients beside another handler: a WebSocket handshake on
+// any path but the feed's own gets the messages of the room that ?room= names,
+// or else of usual.
+func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !websocket.IsWebSocketUpgrade(r) || isFeed(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if !f.cfg.CheckOrigin(r) {
+			gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+			return
+		}
+		name := usual
+		if r.URL.Query().Has("room") {
+			name = r.URL.Query().Get("room")
+		}
+		talk, since, err := f.open(r, name)
+		if err != nil {
+			gate.Problem(w, r, err)
+			return
+		}
+		d := &relay{room: name, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
+		// Who was away while something was said is told of it as well.
+		if past, err := talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
+			d.newest = d.notice(past.Messages[0])
+		}
+		f.accept(w, r, talk, since, d)
+	})
+}
+
+// isFeed says whether a request is for one of the house's own paths.
+func isFeed(r *http.Request) bool {
+	return len(r.URL.Path) >= 4 && r.URL.Path[:4] == "/v1/"
+}

@@ -1,0 +1,200 @@
+package socket_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+)
+
+// relayStage is the relay of a room in a bubble of fake time.
+type relayStage struct {
+	*testing.T
+	room    *doortest.Room
+	pipe    *doortest.Pipe
+	waiting atomic.Bool
+}
+
+func onRelay(t *testing.T, f func(s *relayStage)) {
+	synctest.Test(t, func(t *testing.T) {
+		house := doortest.NewHouse("main", "side")
+		s := &relayStage{T: t, room: house.Get("main"), pipe: doortest.NewPipe()}
+		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string) bool { return s.waiting.Load() }})
+		mux := http.NewServeMux()
+		feed.Register(mux)
+		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+		srv := &http.Server{Handler: feed.Relay("main", gate.Mux(mux))}
+		served := make(chan struct{})
+		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if err := feed.Close(ctx); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			_ = srv.Close()
+			<-served
+		}()
+		f(s)
+	})
+}
+
+func (s *relayStage) dial(path string, h http.Header) (*websocket.Conn, *http.Response) {
+	s.Helper()
+	d := websocket.Dialer{NetDialContext: s.pipe.Dial}
+	conn, answer, err := d.DialContext(s.Context(), "ws://localhost"+path, h)
+	if err != nil && answer == nil {
+		s.Fatal(err)
+	}
+	if conn != nil {
+		s.Cleanup(func() { _ = conn.Close() })
+	}
+	return conn, answer
+}
+
+func (s *relayStage) next(c *websocket.Conn) map[string]any {
+	s.Helper()
+	_, frame, err := c.ReadMessage()
+	if err != nil {
+		s.Fatal(err)
+	}
+	var n map[string]any
+	if err := json.Unmarshal(frame, &n); err != nil {
+		s.Fatal(err)
+	}
+	return n
+}
+
+// Seed A's clients dial any path and get each message as its server sends it.
+func TestRelayOnAnyPath(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		var conns []*websocket.Conn
+		for _, path := range []string{"/", "", "/ws", "/mcp", "/a/b?room=main"} {
+			c, _ := s.dial(path, nil)
+			conns = append(conns, c)
+		}
+		synctest.Wait()
+		s.room.Append("stop", map[string]string{"from": "taro"}) // no message, so no notice
+		s.room.Chat(1)
+		for _, c := range conns {
+			n := s.next(c)
+			m := n["message"].(map[string]any)
+			if n["type"] != "newMessage" || len(m) != 2 || m["from"] != "aya" || m["message"] != "line 2" {
+				s.Errorf("%v", n)
+			}
+			if n["seq"] != 2.0 || n["room"] != "main" || n["kind"] != "turn" || n["at"] == nil || n["again"] != nil {
+				s.Errorf("what is added: %v", n)
+			}
+		}
+	})
+}
+
+// The house's own feed is as it was, and what is no handshake goes on.
+func TestRelayLeavesTheRestAlone(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		c, _ := s.dial("/v1/rooms/main/feed", nil)
+		synctest.Wait()
+		s.room.Chat(1)
+		if e := s.next(c); e["kind"] != "said" {
+			s.Errorf("%v", e)
+		}
+		client := http.Client{Transport: &http.Transport{DialContext: s.pipe.Dial, DisableKeepAlives: true}}
+		res, err := client.Get("http://localhost/")
+		if err != nil || res.StatusCode != http.StatusTeapot {
+			s.Errorf("%v %v", res, err)
+		}
+		if res != nil {
+			_ = res.Body.Close()
+		}
+		for path, status := range map[string]int{"/?room=attic": 404, "/?since=9": 409, "/?since=x": 400} {
+			if c, res := s.dial(path, nil); c != nil || res.StatusCode != status {
+				s.Errorf("%s: %v", path, res)
+			}
+		}
+		if c, res := s.dial("/", http.Header{"Origin": {"http://evil.example"}}); c != nil || res.StatusCode != http.StatusForbidden {
+			s.Errorf("a page of another site: %v", res)
+		}
+	})
+}
+
+// A client that was cut off asks for what it missed.
+func TestRelaySince(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		s.room.Chat(3)
+		c, _ := s.dial("/?since=1", nil)
+		for seq := 2.0; seq <= 3; seq++ {
+			if n := s.next(c); n["seq"] != seq {
+				s.Errorf("%v, want %v", n, seq)
+			}
+		}
+	})
+}
+
+// Seed A's server ignores what its clients send.
+func TestRelayIgnoresWhatIsSent(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		c, _ := s.dial("/", nil)
+		if err := c.WriteMessage(websocket.TextMessage, []byte(`{"hello":1}`)); err != nil {
+			s.Fatal(err)
+		}
+		synctest.Wait()
+		s.room.Chat(1)
+		if n := s.next(c); n["seq"] != 1.0 {
+			s.Errorf("%v", n)
+		}
+	})
+}
+
+// While somebody waits, the newest notice comes again: after 2, 4, 8, 16 and
+// then every 30 seconds; a new message starts that anew, and when nobody waits
+// there is silence (flaw A4).
+func TestRelayTellsAgain(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		c, _ := s.dial("/", nil)
+		synctest.Wait()
+		s.room.Chat(1)
+		s.next(c)
+		at := time.Now()
+		s.waiting.Store(true)
+		for _, after := range []time.Duration{2, 6, 14, 30, 60, 90} {
+			n := s.next(c)
+			if n["again"] != true || n["seq"] != 1.0 || time.Since(at) != after*time.Second {
+				s.Fatalf("after %v: %v, want it after %v s", time.Since(at), n, int64(after))
+			}
+		}
+		s.room.Chat(1)
+		if n := s.next(c); n["seq"] != 2.0 || n["again"] != nil {
+			s.Fatalf("%v", n)
+		}
+		at = time.Now()
+		if n := s.next(c); n["again"] != true || n["seq"] != 2.0 || time.Since(at) != 2*time.Second {
+			s.Fatalf("after %v: %v", time.Since(at), n)
+		}
+		s.waiting.Store(false)
+		time.AfterFunc(10*time.Minute, func() { s.room.Chat(1) })
+		if n := s.next(c); n["seq"] != 3.0 || n["again"] != nil {
+			s.Errorf("told again though nobody waits: %v", n)
+		}
+	})
+}
+
+// Who connects after something was said, and has not seen it, is told of it.
+func TestRelayTellsWhoComesLate(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		s.room.Chat(1)
+		s.waiting.Store(true)
+		c, _ := s.dial("/", nil)
+		if n := s.next(c); n["again"] != true || n["seq"] != 1.0 {
+			s.Errorf("%v", n)
+		}
+	})
+}

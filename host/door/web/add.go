@@ -1,0 +1,142 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// POST /add is seed A's: a human says something. Its answers have the seed's
+// shapes, so it is not part of the described API. ?room= names another room.
+
+// MaxAdd is the largest body of /add, for the gate.
+const MaxAdd = 64 << 10
+
+type added struct {
+	Success bool    `json:"success"`
+	History []heard `json:"history"`
+}
+
+type heard struct {
+	From    string `json:"from"`
+	Message string `json:"message"`
+}
+
+type notAdded struct {
+	Success bool    `json:"success"`
+	Errors  []issue `json:"errors"`
+}
+
+// issue is one thing wrong with the body, in the shape of the seed's validator.
+type issue struct {
+	Code    string   `json:"code"`
+	Path    []string `json:"path"`
+	Message string   `json:"message"`
+}
+
+func (d *door) add(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		From    *string `json:"from"`
+		Message *string `json:"message"`
+	}
+	if err := decodeBody(r.Body, &in); err != nil {
+		refuseAdd(w, err)
+		return
+	}
+	switch {
+	case in.From == nil:
+		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "from: is missing"))
+		return
+	case in.Message == nil:
+		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "message: is missing"))
+		return
+	}
+	history, err := d.addMessage(r, *in.From, *in.Message)
+	if err != nil {
+		gate.Note(w, err)
+		refuseAdd(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, added{Success: true, History: history})
+}
+
+func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error) {
+	name := d.cfg.Usual
+	if r.URL.Query().Has("room") {
+		name = r.URL.Query().Get("room")
+	}
+	talk, err := d.cfg.Rooms.Room(name)
+	if err != nil {
+		return nil, err
+	}
+	caller := identity.Of(r.Context())
+	if err := caller.May(identity.Talk); err != nil {
+		return nil, err
+	}
+	who, kind, err := caller.From(from, abi.KindHuman)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := talk.Say(r.Context(), room.Utterance{From: who, By: kind, Text: message}); err != nil {
+		return nil, err
+	}
+	past, err := talk.History(r.Context(), abi.HistoryAsk{Limit: abi.MaxHistory})
+	if err != nil {
+		return nil, err
+	}
+	history := make([]heard, 0, len(past.Messages))
+	for _, m := range past.Messages {
+		history = append(history, heard{m.From, m.Text})
+	}
+	return history, nil
+}
+
+// decodeBody takes one JSON object; a field of another type is named.
+func decodeBody(body io.Reader, into any) error {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return abi.Errorf(abi.CodeInvalid, "body: %v", err)
+	}
+	err = json.NewDecoder(bytes.NewReader(raw)).Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return abi.Errorf(abi.CodeInvalid, "%s: must be a text, not %s", wrong.Field, wrong.Value)
+	case err != nil:
+		return abi.Errorf(abi.CodeInvalid, "body: is no JSON object: %v", err)
+	}
+	return nil
+}
+
+// refuseAdd answers as the seed does; the status says more than the seed's 400
+// where it was not the body that was wrong.
+func refuseAdd(w http.ResponseWriter, err error) {
+	d := gate.DetailsOf(err)
+	path, message, found := strings.Cut(d.Detail, ": ")
+	if !found {
+		path, message = "", d.Detail
+	}
+	if path == "text" {
+		path = "message" // as the seed calls it
+	}
+	writeJSON(w, d.Status, notAdded{Errors: []issue{{Code: string(d.Code), Path: []string{path}, Message: message}}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // cannot be: texts, numbers and bools
+		status, body = http.StatusInternalServerError, []byte("{}")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client is gone: nothing to do
+}

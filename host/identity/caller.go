@@ -1,0 +1,86 @@
+// Package identity says who is who: which token is whose, and what its holder
+// may do. The name a participant speaks under comes from here and is never
+// believed (flaw A2).
+//
+// It is pure: it opens no file, knows no clock and draws no random number, and
+// no token is in anything it says.
+package identity
+
+import (
+	"context"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Scope is something a caller may do.
+type Scope string
+
+// The scopes.
+const (
+	Read  Scope = "read"  // see rooms, messages, entries and companions
+	Talk  Scope = "talk"  // speak, vote, say stop
+	Act   Scope = "act"   // send perceptions and take actions
+	Admin Scope = "admin" // change the house
+)
+
+// Scopes gives all scopes, the weakest first.
+func Scopes() []Scope { return []Scope{Read, Talk, Act, Admin} }
+
+// guestScopes is what whoever comes without a token may do where guests are let
+// in.
+func guestScopes() []Scope { return []Scope{Read, Talk, Act} }
+
+// Caller is who makes a request. The zero value may do nothing.
+type Caller struct {
+	Name   string              // empty for a guest
+	Kind   abi.ParticipantKind // empty for a guest
+	Scopes []Scope
+	Guest  bool
+
+	register *Register // whose names a guest may not take; may be nil
+}
+
+// Guest is a caller without a token in a house with these tokens, nil for none.
+func Guest(r *Register) Caller { return Caller{Guest: true, Scopes: guestScopes(), register: r} }
+
+// May says why a caller may not do something: CodeDenied names the scope.
+func (c Caller) May(s Scope) error {
+	if slices.Contains(c.Scopes, s) {
+		return nil
+	}
+	if c.Guest {
+		return abi.Errorf(abi.CodeDenied, "a guest may not do this: connect with a token that has the scope %q", s)
+	}
+	return abi.Errorf(abi.CodeDenied, "the token of %s has not the scope %q", c.Name, s)
+}
+
+// From gives the name and the kind under which a caller speaks. A token's holder
+// speaks under its own name: claimed may be that, or empty. A guest speaks as
+// what the door takes it for, under any name that no token's holder has; whether
+// somebody in the room has it is the room's to say.
+func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kind abi.ParticipantKind, err error) {
+	if !c.Guest {
+		if claimed != "" && claimed != c.Name {
+			return "", "", abi.Errorf(abi.CodeDenied, "from: this token is %s's, not %q's", c.Name, claimed)
+		}
+		return c.Name, c.Kind, nil
+	}
+	if holder, taken := c.register.Taken(claimed); taken {
+		return "", "", abi.Errorf(abi.CodeDenied, "from: %s has a token; connect with it, or take another name", holder)
+	}
+	return claimed, door, nil
+}
+
+type key struct{}
+
+// With puts a caller into a request's context.
+func With(ctx context.Context, c Caller) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// Of gives the caller of a request; one that passed no gate is a guest.
+func Of(ctx context.Context) Caller {
+	if c, ok := ctx.Value(key{}).(Caller); ok {
+		return c
+	}
+	return Guest(nil)
+}

@@ -1,0 +1,202 @@
+package identity
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// prefix begins every token, so that people and scanners know one when they see
+// it; hashed begins what stands for it in the tokens file.
+const (
+	prefix   = "cmp_"
+	hashed   = "sha256:"
+	maxNamed = 1024 // holders in one file
+)
+
+// Holder is one line of the tokens file: who has a token and what it is for.
+type Holder struct {
+	Name   string
+	Kind   abi.ParticipantKind // human or agent
+	Scopes []Scope
+	Hash   string // of the token, see Hash
+}
+
+// Line writes the holder as a line of the tokens file.
+func (h Holder) Line() string {
+	var scopes []string
+	for _, s := range h.Scopes {
+		scopes = append(scopes, string(s))
+	}
+	return fmt.Sprintf("%s %s %s %s%s", h.Name, h.Kind, strings.Join(scopes, ","), hashed, h.Hash)
+}
+
+// New makes a token of 256 random bits, which random fills in.
+func New(random func([]byte)) string {
+	var b [32]byte
+	random(b[:])
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Hash is what the tokens file keeps of a token: its SHA-256 in hexadecimal. A
+// token has too much chance in it to be guessed from that.
+func Hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Register is a tokens file that was read. A nil Register has no tokens.
+type Register struct {
+	holders []Holder
+	hashes  [][]byte
+}
+
+// Parse reads a tokens file: one holder a line,
+//
+//	NAME KIND SCOPES sha256:HEX
+//
+// with KIND human or agent and SCOPES like read,talk. Blank lines and those that
+// begin with # are passed over. The error has every mistake with its line, and
+// never what stands where a hash should be: it may be a token.
+func Parse(file string, src []byte) (*Register, error) {
+	r := &Register{}
+	var wrong []error
+	lines := bufio.NewScanner(bytes.NewReader(src))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		h, err := parseLine(line)
+		if err == nil {
+			err = r.add(h)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", file, n, err))
+		}
+	}
+	if lines.Err() != nil {
+		wrong = append(wrong, fmt.Errorf("%s: a line is too long", file))
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	return r, nil
+}
+
+func parseLine(line string) (Holder, error) {
+	if strings.Contains(line, prefix) {
+		return Holder{}, errors.New(`a token itself stands here: replace it by what companiond token prints into the file, and make a new one`)
+	}
+	fields := strings.Fields(line)
+	if len(fields) != 4 {
+		return Holder{}, fmt.Errorf("%d words, want 4: NAME KIND SCOPES sha256:HEX", len(fields))
+	}
+	h := Holder{Name: fields[0], Kind: abi.ParticipantKind(fields[1])}
+	if err := abi.CheckName("name", h.Name); err != nil {
+		return h, errors.New(abi.AsError(err).Message)
+	}
+	if h.Kind != abi.KindHuman && h.Kind != abi.KindAgent {
+		return h, fmt.Errorf("kind: the second word is neither %q nor %q", abi.KindHuman, abi.KindAgent)
+	}
+	var err error
+	if h.Scopes, err = ParseScopes(fields[2]); err != nil {
+		return h, err
+	}
+	digits, ok := strings.CutPrefix(fields[3], hashed)
+	sum, err := hex.DecodeString(digits)
+	if !ok || err != nil || len(sum) != sha256.Size {
+		return h, errors.New("hash: the fourth word is not sha256: and 64 hexadecimal digits")
+	}
+	h.Hash = hex.EncodeToString(sum)
+	return h, nil
+}
+
+// ParseScopes reads "read,talk".
+func ParseScopes(s string) ([]Scope, error) {
+	var scopes []Scope
+	for word := range strings.SplitSeq(s, ",") {
+		scope := Scope(strings.TrimSpace(word))
+		switch {
+		case !slices.Contains(Scopes(), scope):
+			return nil, fmt.Errorf("scopes: %.40q is none of read, talk, act, admin", word)
+		case slices.Contains(scopes, scope):
+			return nil, fmt.Errorf("scopes: %q is there twice", scope)
+		}
+		scopes = append(scopes, scope)
+	}
+	return scopes, nil
+}
+
+// add takes a holder unless its name or its token is another's.
+func (r *Register) add(h Holder) error {
+	if len(r.holders) >= maxNamed {
+		return fmt.Errorf("more than %d tokens", maxNamed)
+	}
+	if other, taken := r.Taken(h.Name); taken {
+		return fmt.Errorf("name: %s reads like %s, who has a token already", h.Name, other)
+	}
+	sum, err := hex.DecodeString(h.Hash)
+	if err != nil {
+		return errors.New("hash: is not hexadecimal")
+	}
+	if slices.ContainsFunc(r.hashes, func(b []byte) bool { return bytes.Equal(b, sum) }) {
+		return errors.New("hash: another holder has this token already")
+	}
+	r.holders, r.hashes = append(r.holders, h), append(r.hashes, sum)
+	return nil
+}
+
+// Len gives how many have a token.
+func (r *Register) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.holders)
+}
+
+// Names gives who has a token, in the file's order.
+func (r *Register) Names() []string {
+	var names []string
+	for i := range r.Len() {
+		names = append(names, r.holders[i].Name)
+	}
+	return names
+}
+
+// Taken says which holder a name reads like.
+func (r *Register) Taken(name string) (holder string, taken bool) {
+	for i := range r.Len() {
+		if turn.SameName(r.holders[i].Name, name) {
+			return r.holders[i].Name, true
+		}
+	}
+	return "", false
+}
+
+// Find gives the caller with a token. It compares hashes, all of them and in
+// constant time, so that how long it takes tells nothing.
+func (r *Register) Find(token string) (Caller, bool) {
+	sum := sha256.Sum256([]byte(token))
+	found := -1
+	for i := range r.Len() {
+		if subtle.ConstantTimeCompare(r.hashes[i], sum[:]) == 1 {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Caller{}, false
+	}
+	h := r.holders[found]
+	return Caller{Name: h.Name, Kind: h.Kind, Scopes: slices.Clone(h.Scopes), register: r}, true
+}
