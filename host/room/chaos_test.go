@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -63,7 +64,7 @@ func (c *chaos) actor(id string) *actor {
 			case "listen":
 				return abi.Vote{State: abi.Listen}, nil
 			}
-			return abi.Vote{State: abi.Speak, Importance: m.Weight, Closing: m.Closing}, nil
+			return abi.Vote{State: abi.Speak, Importance: m.Weight, Closing: m.Closing, Backchannel: "うん"}, nil
 		},
 		speak: func(ctx context.Context, s abi.Scene) (l abi.Line, err error) {
 			m := c.next()
@@ -87,7 +88,7 @@ func (c *chaos) actor(id string) *actor {
 
 // step is what the world does next.
 type step struct {
-	Do   string // say, stop, wait, leave, return, restart, full, lost
+	Do   string // say, stop, wait, leave, return, restart, full, lost, talk, attend, vote
 	Text string
 	Wait time.Duration
 	Who  string
@@ -107,7 +108,7 @@ func drawMoods(t *rapid.T, label string) []mood {
 func drawSteps(t *rapid.T) []step {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost"}).Draw(t, "do"),
+			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost", "talk", "talk", "talk", "attend", "vote"}).Draw(t, "do"),
 			Text: rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!", "みんな"}).Draw(t, "text"),
 			Wait: time.Duration(rapid.SampledFrom([]int{0, 1, 50, 999, 1000, 2500, 30000}).Draw(t, "wait")) * time.Millisecond,
 			Who:  rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"),
@@ -120,6 +121,7 @@ func drawSteps(t *rapid.T) []step {
 func TestLawsHoldWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := testRules
+		rules.Policy = rapid.SampledFrom([]string{"vote", "pool", "vote+pool"}).Draw(rt, "policy")
 		rules.Stale = rapid.SampledFrom([]abi.Stale{abi.StaleRefuse, abi.StaleReask, abi.StaleAccept}).Draw(rt, "stale")
 		rules.Silence = rapid.SampledFrom([]int64{0, 4000}).Draw(rt, "silence")
 		rules.Pace = rapid.SampledFrom([]int64{0, 700}).Draw(rt, "pace")
@@ -136,6 +138,35 @@ func TestLawsHoldWhateverHappens(t *testing.T) {
 	})
 }
 
+// outside does what agents do: with the grant where one has it, and with what
+// was said last in mind, or with nothing at all.
+func (s *stage) outside(st step) (abi.Message, bool) {
+	who, ctx := "bot-"+st.Who, s.t.Context()
+	i := s.room.Info()
+	switch st.Do {
+	case "attend":
+		_ = s.room.Attend(ctx, who, true)
+		return abi.Message{}, false
+	case "vote":
+		if i.Round != nil {
+			_ = s.room.Vote(ctx, who, i.Round.About, abi.Vote{State: abi.Speak, Importance: 8})
+		}
+		return abi.Message{}, false
+	}
+	u := Utterance{From: who, By: abi.KindAgent, Text: st.Text, Basis: i.Head}
+	if st.Who == "c" {
+		u.Basis, u.Text = 1, strings.Repeat(u.Text, 4) // too little read, much to say
+	}
+	if i.Floor == who {
+		u.Grant, u.Basis = i.Grant.Token, i.Grant.Basis
+	}
+	m, b, err := s.room.Consume(ctx, u)
+	if b.Level < 0 || b.Level > b.Size {
+		s.t.Errorf("after %q the pool is %+v", u.Text, b)
+	}
+	return m, err == nil
+}
+
 func chaosRun(t *testing.T, rules abi.Rules, moods map[string][]mood, steps []step) error {
 	all := map[string]*actor{}
 	for id, ms := range moods {
@@ -148,6 +179,10 @@ func chaosRun(t *testing.T, rules abi.Rules, moods map[string][]mood, steps []st
 		case "say":
 			if m, err := s.room.Say(t.Context(), Utterance{From: "taro", Text: st.Text}); err == nil {
 				acked[m.Seq] = st.Text
+			}
+		case "talk", "attend", "vote":
+			if m, ok := s.outside(st); ok {
+				acked[m.Seq] = m.Text
 			}
 		case "stop":
 			_, _ = s.room.Stop(t.Context(), "taro")

@@ -262,7 +262,9 @@ type law struct {
 	round                  uint64
 	due, last              time.Time
 	closing                abi.Closing
-	turns, limit           int
+	turns, limit, asides   int
+	policy                 string
+	spent                  []abi.Entry
 }
 
 // checkLaws holds a journal to laws 2, 3 and 7.
@@ -292,7 +294,8 @@ func (l *law) read(e abi.Entry) error {
 	case abi.EntryOwner:
 		l.round, l.holder, l.token = 0, "", ""
 	case abi.EntryRules:
-		l.limit = decode[abi.Rules](e).MaxTurns
+		r := decode[abi.Rules](e)
+		l.limit, l.policy = r.MaxTurns, r.Policy
 	case abi.EntryRound:
 		if l.round != 0 || l.holder != "" || l.stopped != "" {
 			return fmt.Errorf("round %d is open, the floor is %q's, STOP is %q's", l.round, l.holder, l.stopped)
@@ -301,6 +304,9 @@ func (l *law) read(e abi.Entry) error {
 	case abi.EntryDecision:
 		return l.decision(decode[abi.Decision](e))
 	case abi.EntrySaid:
+		if err := l.paid(e); err != nil {
+			return err
+		}
 		return l.said(decode[abi.Said](e))
 	case abi.EntryClosing:
 		b := decode[abi.ClosingMoved](e)
@@ -332,14 +338,54 @@ func (l *law) decision(d abi.Decision) error {
 	return nil
 }
 
+// paid holds what was said to a pool with seed A's settings: what was spent in
+// five seconds is never more than there is, and no line of others than humans
+// is cheaper than its length, but for turns whose floor is free (flaws A1, A5).
+func (l *law) paid(e abi.Entry) error {
+	b := decode[abi.Said](e)
+	l.spent = append(l.spent, e)
+	sum := 0.0
+	for _, s := range l.spent {
+		if e.At.Sub(s.At) < 5*time.Second {
+			sum += decode[abi.Said](s).Cost
+		}
+	}
+	price, n := 0.0, len([]rune(b.Text))
+	for _, p := range slices.Backward(abi.DefaultPool().Prices) {
+		if n <= p.Chars {
+			price = p.Cost
+		}
+	}
+	free := l.policy == "vote" || l.policy == "vote+pool" && b.Kind == abi.KindTurn
+	switch {
+	case sum > 100:
+		return fmt.Errorf("%v points were spent in five seconds", sum)
+	case free && b.Cost != 0:
+		return fmt.Errorf("it cost %v", b.Cost)
+	case !free && b.By != abi.KindHuman && (b.Cost < price || n > 100):
+		return fmt.Errorf("%d characters for %v", n, b.Cost)
+	}
+	return nil
+}
+
 func (l *law) said(b abi.Said) error {
-	if b.By == abi.KindHuman {
-		l.turns, l.stopped, l.closing = 0, "", abi.ClosingNone
+	paid := l.policy == "pool" && b.Grant == "" && (l.holder == "" || l.holder == b.From)
+	switch {
+	case b.By == abi.KindHuman && b.Kind == abi.KindBackchannel:
+		return nil
+	case b.By == abi.KindHuman:
+		l.turns, l.asides, l.stopped, l.closing = 0, 0, "", abi.ClosingNone
+		return nil
+	case b.Kind == abi.KindBackchannel:
+		l.asides++
+		if l.stopped != "" || l.policy == "vote" || l.limit > 0 && l.asides > 5*l.limit {
+			return fmt.Errorf("backchannel %d in a room of %s, stopped by %q", l.asides, l.policy, l.stopped)
+		}
 		return nil
 	}
 	l.turns++
 	switch {
-	case l.holder != b.From || l.token != b.Grant:
+	case !paid && (l.holder != b.From || l.token != b.Grant):
 		return fmt.Errorf("%s spoke with %q, the floor is %q's by %q", b.From, b.Grant, l.holder, l.token)
 	case l.stopped != "":
 		return fmt.Errorf("%s said STOP", l.stopped)

@@ -1,0 +1,378 @@
+package room
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// poolRules are testRules with a policy that has a pool.
+func poolRules(policy string) abi.Rules {
+	r := testRules
+	r.Policy = policy
+	return r
+}
+
+// consume is a line of an agent.
+func (s *stage) consume(from, text string) (abi.Message, abi.Budget, error) {
+	return s.room.Consume(s.t.Context(), Utterance{From: from, By: abi.KindAgent, Text: text})
+}
+
+func (s *stage) attend(who string, votes bool) {
+	s.t.Helper()
+	if err := s.room.Attend(s.t.Context(), who, votes); err != nil {
+		s.t.Fatalf("attend %s: %v", who, err)
+	}
+	synctest.Wait()
+}
+
+// agents gives the agents that Info shows, by name.
+func (s *stage) agents() []string {
+	var ids []string
+	for _, m := range s.room.Info().Members {
+		if m.Kind == abi.KindAgent {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}
+
+// electorates gives who was asked in each round.
+func (s *stage) electorates() [][]string {
+	var all [][]string
+	for _, r := range bodies[abi.Round](s.t, s.entries(), abi.EntryRound) {
+		all = append(all, r.Electorate)
+	}
+	return all
+}
+
+func longText(n int) string { return strings.Repeat("あ", n) }
+
+// TestAgentsComeWhenTheyTalk: whoever talks is in the cast before its line is,
+// and takes part in no round.
+func TestAgentsComeWhenTheyTalk(t *testing.T) {
+	for _, policy := range []string{"pool", "vote+pool", "vote"} {
+		t.Run(policy, func(t *testing.T) {
+			play(t, poolRules(policy), []*actor{{id: "aya"}, {id: "kyoko"}}, func(s *stage) {
+				_, _, err := s.consume("bot", "なるほど")
+				if denied := policy == "vote"; (abi.CodeOf(err) == abi.CodeDenied) != denied {
+					t.Errorf("err = %v", err)
+				}
+				if got := s.agents(); !slices.Equal(got, []string{"bot"}) {
+					t.Errorf("agents %v", got)
+				}
+				es := s.entries()
+				last := es[len(es)-1]
+				came := es[slices.IndexFunc(es, func(e abi.Entry) bool {
+					return e.Kind == abi.EntryCast && strings.Contains(string(e.Body), `"bot"`)
+				})]
+				if j := decode[abi.Cast](came).Joined; len(j) != 1 || j[0].Kind != abi.KindAgent || !j[0].NoVote || came.Seq >= last.Seq {
+					t.Errorf("came with %s, talked in entry %d", came.Body, last.Seq)
+				}
+				s.say("taro", "bot, are you there?")
+				time.Sleep(time.Minute)
+				for _, who := range s.electorates() {
+					if slices.Contains(who, "bot") {
+						t.Errorf("an agent that does not vote was asked: %v", who)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAnAgentVotesAndSpeaks is the way of an agent that plays by votes, in
+// every policy: it is asked, wins, and says its line with the grant.
+func TestAnAgentVotesAndSpeaks(t *testing.T) {
+	for _, policy := range []string{"vote", "pool", "vote+pool"} {
+		t.Run(policy, func(t *testing.T) {
+			rules := poolRules(policy)
+			rules.MaxTurns = 1
+			play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
+				s.attend("bot", true)
+				m := s.say("taro", "hello")
+				synctest.Wait()
+				i := s.room.Info()
+				if i.Round == nil || i.Round.About != m.Seq || !slices.Equal(i.Round.Awaits, []string{"bot"}) || i.Grant != nil || len(i.Round.Addressed) != 0 {
+					t.Fatalf("round %+v, grant %+v", i.Round, i.Grant)
+				}
+				if got := s.electorates()[0]; !slices.Equal(got, []string{"aya", "bot"}) {
+					t.Errorf("asked: %v", got)
+				}
+				if err := s.room.Vote(s.t.Context(), "bot", m.Seq, abi.Vote{State: abi.Speak, Importance: 9}); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				i = s.room.Info()
+				if i.Round != nil || i.Floor != "bot" || i.Grant == nil || i.Grant.Basis != m.Seq {
+					t.Fatalf("floor %q, grant %+v, round %+v", i.Floor, i.Grant, i.Round)
+				}
+				line := Utterance{From: "other", By: abi.KindAgent, Text: "はい、います", Kind: abi.KindTurn, Grant: i.Grant.Token, Basis: i.Grant.Basis}
+				if _, _, err := s.room.Consume(s.t.Context(), line); abi.CodeOf(err) != abi.CodeDenied {
+					t.Errorf("another agent speaks with the grant: %v", err)
+				}
+				if f := s.room.Info().Floor; f != "bot" {
+					t.Errorf("another agent named the grant, and the floor is %q's", f)
+				}
+				line.From = "bot"
+				if _, _, err := s.room.Consume(s.t.Context(), line); err != nil {
+					t.Errorf("who has the floor speaks: %v", err)
+				}
+				time.Sleep(time.Minute)
+				if got := s.texts(); !slices.Contains(got, "bot: はい、います") {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
+}
+
+// TestAgentsLeave: who is not heard of is let go, a voter after 90 s, for every
+// round waits for its vote, a talker after 10 min. Whatever it does, it is heard.
+func TestAgentsLeave(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		votes bool
+		away  time.Duration
+		hear  func(s *stage) // halfway
+	}{
+		{"talker", false, talkerAway, nil},
+		{"voter", true, voterAway, nil},
+		{"voter that attends again", true, voterAway, func(s *stage) { s.attend("bot", true) }},
+		{"voter that nods", true, voterAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
+		{"voter that is only refused", true, voterAway, func(s *stage) { _, _, _ = s.consume("bot", longText(500)) }},
+		{"talker that nods", false, talkerAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
+		{"voter that votes", true, voterAway, func(s *stage) {
+			m := s.say("taro", "hello")
+			if err := s.room.Vote(s.t.Context(), "bot", m.Seq, abi.Vote{State: abi.Listen}); err != nil {
+				s.t.Error(err)
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+				s.attend("bot", tc.votes)
+				time.Sleep(tc.away / 2)
+				if tc.hear != nil {
+					tc.hear(s)
+					time.Sleep(tc.away / 2)
+				}
+				time.Sleep(tc.away/2 - time.Millisecond)
+				synctest.Wait()
+				if got := s.agents(); len(got) != 1 {
+					t.Errorf("gone too early")
+				}
+				time.Sleep(time.Millisecond)
+				synctest.Wait()
+				if got := s.agents(); len(got) != 0 {
+					t.Errorf("still here: %v", got)
+				}
+				casts := bodies[abi.Cast](t, s.entries(), abi.EntryCast)
+				if left := casts[len(casts)-1].Left; len(left) != 1 || left[0].ID != "bot" || left[0].Reason != "was not heard of for a while" {
+					t.Errorf("left: %+v", left)
+				}
+			})
+		})
+	}
+}
+
+// TestARoundEndsWhenItsVoterLeaves: nobody waits for who is gone, and the floor
+// of who is gone passes on.
+func TestARoundEndsWhenItsVoterLeaves(t *testing.T) {
+	rules := poolRules("vote")
+	rules.Patience, rules.Floor, rules.MaxTurns = 200_000, 200_000, 1
+	play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
+		s.attend("bot", true)
+		m := s.say("taro", "hello")
+		time.Sleep(voterAway)
+		synctest.Wait()
+		if got := s.texts(); len(got) != 2 || got[1] != "aya: aya line 1" {
+			t.Errorf("the round waits for who is gone: %q", got)
+		}
+		s.attend("bot", true)
+		m = s.say("taro", "again")
+		if err := s.room.Vote(s.t.Context(), "bot", m.Seq, abi.Vote{State: abi.Speak, Importance: 9}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if f := s.room.Info().Floor; f != "bot" {
+			t.Fatalf("the floor is %q's", f)
+		}
+		time.Sleep(voterAway)
+		synctest.Wait()
+		if got := s.texts(); len(got) != 4 || got[3] != "aya: aya line 2" {
+			t.Errorf("the floor stays with who is gone: %q", got)
+		}
+	})
+}
+
+// TestAVoterGoesOnVoting, also when it only talks from then on.
+func TestAVoterGoesOnVoting(t *testing.T) {
+	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		if _, _, err := s.consume("bot", "うん"); err != nil {
+			t.Fatal(err)
+		}
+		s.attend("bot", true)
+		s.attend("bot", false)
+		_, _, _ = s.consume("bot", "うん")
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.electorates()[0]; !slices.Equal(got, []string{"aya", "bot"}) {
+			t.Errorf("asked: %v", got)
+		}
+	})
+}
+
+// TestALonelyTurnWaitsForAVoter: a turn that nobody was there to answer is
+// asked about once somebody is, whichever way it came.
+func TestALonelyTurnWaitsForAVoter(t *testing.T) {
+	for _, talked := range []bool{false, true} {
+		rules := poolRules("vote+pool")
+		play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
+			s.say("taro", "hello")
+			time.Sleep(10 * time.Second)
+			rounds := len(s.electorates())
+			if talked {
+				_, _, _ = s.consume("bot", "うん")
+			}
+			n := len(s.decisions())
+			s.attend("bot", true)
+			time.Sleep(10 * time.Second)
+			got := s.electorates()
+			if len(got) != rounds+1 || !slices.Equal(got[len(got)-1], []string{"bot"}) {
+				t.Errorf("talked before: %v; rounds %v", talked, got)
+			}
+			if talked && n != 2 {
+				t.Errorf("%d decisions before a voter came, want aya's floor and the silence behind it", n)
+			}
+		})
+	}
+}
+
+// TestAgentsComeBackAfterARestart: the cast is said anew, and an agent that is
+// heard of is in it again.
+func TestAgentsComeBackAfterARestart(t *testing.T) {
+	play(t, poolRules("pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		s.attend("bot", true)
+		s.end()
+		s.start()
+		if got := s.agents(); len(got) != 0 {
+			t.Errorf("nobody has heard of %v since", got)
+		}
+		if _, _, err := s.consume("bot", "うん"); err != nil {
+			t.Error(err)
+		}
+		if got := s.agents(); !slices.Equal(got, []string{"bot"}) {
+			t.Errorf("agents %v", got)
+		}
+		s.attend("bot", true)
+		s.say("taro", "hello")
+		synctest.Wait()
+		if got := s.electorates(); len(got) != 1 || !slices.Contains(got[0], "bot") {
+			t.Errorf("asked: %v", got)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// TestARoomHoldsSoManyAgents: the talker that was not heard of for longest
+// gives way, a voter never does.
+func TestARoomHoldsSoManyAgents(t *testing.T) {
+	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		name := func(i int) string { return fmt.Sprintf("bot%02d", i) }
+		s.attend("voter", true)
+		for i := range maxAgents - 1 {
+			s.attend(name(i), false)
+			time.Sleep(time.Millisecond)
+		}
+		s.attend(name(0), false) // now the second is the oldest
+		s.attend("new", false)
+		got := s.agents()
+		if len(got) != maxAgents || slices.Contains(got, name(1)) || !slices.Contains(got, name(0)) || !slices.Contains(got, "voter") || !slices.Contains(got, "new") {
+			t.Errorf("%d agents: %v", len(got), got)
+		}
+		for i := range maxAgents - 1 {
+			s.attend(fmt.Sprintf("v%02d", i), true)
+		}
+		err := s.room.Attend(s.t.Context(), "more", false)
+		if _, _, err2 := s.consume("more", "うん"); abi.CodeOf(err) != abi.CodeExhausted || abi.CodeOf(err2) != abi.CodeExhausted {
+			t.Errorf("one more: %v, %v", err, err2)
+		}
+		if got := s.agents(); len(got) != maxAgents || slices.Contains(got, "more") {
+			t.Errorf("%d agents: %v", len(got), got)
+		}
+		if err := s.room.Attend(s.t.Context(), "v00", true); err != nil {
+			t.Errorf("one who is here: %v", err)
+		}
+	})
+}
+
+// TestNamesOfAgents: nobody takes a name that reads like somebody else's
+// (flaw A2, law 7).
+func TestNamesOfAgents(t *testing.T) {
+	a := wants_("aya", 5)
+	a.names = []string{"あや"}
+	play(t, poolRules("vote+pool"), []*actor{a}, func(s *stage) {
+		s.room.settings.Companions = []string{"aya"}
+		s.load(wants_("kyoko", 5)) // of another room
+		s.attend("botちゃん", true)
+		s.attend("rival", false)
+		ctx := context.Background()
+		for _, who := range []string{"aya", "AYA", "ａｙａ", "アヤ", "ｱﾔ", "あや", "kyoko", "Kyoko", "BOTちゃん", "botチャン", "ｂｏｔちゃん", "Rival"} {
+			if err := s.room.Attend(ctx, who, false); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("%s attends: %v", who, err)
+			}
+			if _, _, err := s.consume(who, "うん"); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("%s talks: %v", who, err)
+			}
+			if _, err := s.room.Say(ctx, Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("a human talks as %s: %v", who, err)
+			}
+		}
+		for _, who := range []string{"rival", "botちゃん"} {
+			if _, err := s.room.Say(ctx, Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("a human talks as the agent %s: %v", who, err)
+			}
+			if _, err := s.room.Stop(ctx, who); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("an agent says STOP: %v", err)
+			}
+			if _, _, err := s.consume(who, "うん"); err != nil {
+				t.Errorf("%s itself: %v", who, err)
+			}
+		}
+		for _, who := range []string{"", "a b", "x/y"} {
+			if err := s.room.Attend(ctx, who, false); abi.CodeOf(err) != abi.CodeInvalid {
+				t.Errorf("%q attends: %v", who, err)
+			}
+		}
+		if got := s.agents(); !slices.Equal(got, []string{"botちゃん", "rival"}) {
+			t.Errorf("agents %v", got)
+		}
+	})
+}
+
+// TestACompanionTakesItsNameBack: an agent came first under a name that a
+// companion is then loaded under.
+func TestACompanionTakesItsNameBack(t *testing.T) {
+	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		s.attend("kyoko", true)
+		s.load(wants_("kyoko", 5))
+		if got := s.agents(); len(got) != 0 {
+			t.Errorf("agents %v", got)
+		}
+		if _, _, err := s.consume("kyoko", "うん"); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("talks as a companion: %v", err)
+		}
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if got := s.texts(); len(got) < 2 || got[1] != "kyoko: kyoko line 1" {
+			t.Errorf("%q", got)
+		}
+	})
+}
