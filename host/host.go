@@ -28,6 +28,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -43,6 +44,8 @@ type Options struct {
 	Config  config.Config
 	Log     *slog.Logger
 	Version web.Version
+	// Tokens are those of the house. Nil means none.
+	Tokens *identity.Register
 }
 
 // Host is a daemon. Make one with New; it does nothing before Run.
@@ -50,6 +53,7 @@ type Host struct {
 	cfg     config.Config
 	log     *slog.Logger
 	version web.Version
+	tokens  *identity.Register
 	ready   chan struct{}
 	addr    string // set before ready is closed
 
@@ -65,7 +69,7 @@ type Host struct {
 
 // New makes a host. Nothing is opened yet.
 func New(o Options) *Host {
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, ready: make(chan struct{})}
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, ready: make(chan struct{})}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -196,12 +200,13 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()
 	g, err := gate.New(gate.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
+		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
 		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd},
 	}, h.log)
 	if err != nil {
 		return err
 	}
-	h.agents = mcp.New(mcp.Config{Rooms: h.lobby, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients})
+	h.agents = mcp.New(mcp.Config{Rooms: h.lobby, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients})
 	h.feed = socket.New(socket.Config{
 		Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
 	})
@@ -214,6 +219,14 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.server = gate.Server(g.Handler(h.feed.Relay(usual, gate.Mux(mux))), h.log)
 	return nil
+}
+
+// rate is the gate's for the configuration's, where 0 means no limit.
+func rate(perSecond int) float64 {
+	if perSecond == 0 {
+		return -1
+	}
+	return float64(perSecond)
 }
 
 // companions is what the web door shows of the folder.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
+	"unicode"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -33,7 +34,7 @@ func (p painter) line(e abi.Entry) (string, error) {
 		if len(m.To) > 0 {
 			to = p.dim(" → " + strings.Join(m.To, ", "))
 		}
-		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", m.Text, to), nil
+		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", plain(m.Text, 15), to), nil
 	}
 	switch e.Kind {
 	case abi.EntryStop:
@@ -69,6 +70,10 @@ func shown[T any](e abi.Entry, f func(T) string) (string, error) {
 func (p painter) cast(b abi.Cast) string {
 	var parts []string
 	for _, j := range b.Joined {
+		if j.Kind == abi.KindAgent {
+			parts = append(parts, j.ID+" is here (agent)")
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%s is here (%s, generation %d)", j.ID, j.Engine, j.Generation))
 	}
 	for _, l := range b.Left {
@@ -99,7 +104,27 @@ func (p painter) decision(b abi.Decision) string {
 }
 
 func (p painter) aside(format string, args ...any) string {
-	return p.dim(strings.Repeat(" ", 15) + fmt.Sprintf(format, args...))
+	return p.dim(strings.Repeat(" ", 15) + plain(fmt.Sprintf(format, args...), 15))
+}
+
+// plain takes what a terminal would act on out of somebody's words: they are
+// not to move the cursor, hide lines or turn the text around. Further lines are
+// set in below the first.
+func plain(s string, indent int) string {
+	var b strings.Builder
+	for _, r := range strings.TrimRight(s, "\r\n") {
+		switch {
+		case r == '\n':
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+		case r == '\t':
+			b.WriteByte(' ')
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+			fmt.Fprintf(&b, "\\u%04x", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func (p painter) dim(s string) string { return p.in("2", s) }

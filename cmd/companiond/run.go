@@ -40,7 +40,11 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 		debug.SetGCPercent(400) // a small heap that is collected all the time costs half the CPU
 	}
 	log := t.logger(cfg.Log)
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version()}).Run(ctx); err != nil {
+	tokens, err := t.readTokens(cfg, log)
+	if err != nil {
+		return err
+	}
+	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens}).Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")
@@ -64,7 +68,7 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	if err != nil && (path != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return config.Config{}, nil, coded{exitConfig, fmt.Errorf("read configuration: %w", err)}
 	}
-	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") })
+	env := slices.DeleteFunc(slices.Clone(t.env), func(kv string) bool { return strings.HasPrefix(kv, envURL+"=") || strings.HasPrefix(kv, envToken+"=") })
 	cfg, problems := config.Parse(name, src, env)
 	return cfg, problems, nil
 }
@@ -80,13 +84,15 @@ func (t *term) logger(c config.Log) *slog.Logger {
 	if f, ok := t.err.(*os.File); ok && c.Format == "auto" {
 		text = isTerminal(f)
 	}
-	if t.getenv("JOURNAL_STREAM") != "" { // the service manager has its own clock
-		o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
+	clock := t.getenv("JOURNAL_STREAM") == "" // the service manager has its own
+	o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+		switch {
+		case !clock && len(groups) == 0 && a.Key == slog.TimeKey:
+			return slog.Attr{}
+		case a.Value.Kind() == slog.KindDuration: // JSON would give nanoseconds
+			return slog.String(a.Key, a.Value.Duration().String())
 		}
+		return a
 	}
 	if text {
 		return slog.New(slog.NewTextHandler(t.err, o))
@@ -108,6 +114,11 @@ func checkVerb(t *term, _ context.Context, args []string) error {
 	}
 	for _, p := range problems {
 		fmt.Fprintln(t.out, p)
+	}
+	if !config.Failed(problems) {
+		if _, err := t.readTokens(cfg, slog.New(slog.DiscardHandler)); err != nil {
+			return err
+		}
 	}
 	switch {
 	case config.Failed(problems):

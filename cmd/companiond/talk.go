@@ -8,36 +8,70 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/socket"
 )
 
 const (
-	envURL     = "COMPANIOND_URL"
-	defaultURL = "http://127.0.0.1:3000"
+	envURL   = "COMPANIOND_URL"
+	envToken = "COMPANIOND_TOKEN"
 )
 
 // remote is a daemon that a verb talks to.
 type remote struct {
-	url, room string
+	url, room, token string
 }
 
 // remoteFlags adds -url and -room.
 func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
-	r := &remote{}
-	def := t.getenv(envURL)
-	if def == "" {
-		def = defaultURL
-	}
-	fs.StringVar(&r.url, "url", def, "the daemon's `address`")
+	r := &remote{url: t.usualURL(), token: t.getenv(envToken)}
+	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", r.url), func(s string) error {
+		if !strings.Contains(s, "://") {
+			s = "http://" + s
+		}
+		r.url = s
+		return nil
+	})
 	fs.StringVar(&r.room, "room", "main", "`name` of the room")
 	return r
+}
+
+// usualURL is where the daemon is when nobody says: where the environment does,
+// or where the configuration lets it listen.
+func (t *term) usualURL() string {
+	if u := t.getenv(envURL); u != "" {
+		if !strings.Contains(u, "://") {
+			u = "http://" + u
+		}
+		return u
+	}
+	cfg, problems, err := t.load("")
+	if err != nil || config.Failed(problems) {
+		cfg, _ = config.Parse("", nil, nil)
+	}
+	host, port, err := net.SplitHostPort(cfg.Door.Listen)
+	if addr, perr := netip.ParseAddr(host); err != nil || host == "" || perr == nil && addr.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// header is what every request to the daemon has.
+func (r *remote) header() http.Header {
+	h := http.Header{}
+	if r.token != "" {
+		h.Set("Authorization", "Bearer "+r.token)
+	}
+	return h
 }
 
 // call asks the daemon for JSON. path is below /v1/rooms/ROOM.
@@ -65,6 +99,7 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 	if err != nil {
 		return fmt.Errorf("-url: %w", err)
 	}
+	req.Header = r.header()
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -75,6 +110,9 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 	if err != nil {
 		return err
 	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("%w; put your token into the environment as %s (companiond token NAME makes one)", problem(resp.Status, answer), envToken)
+	}
 	if resp.StatusCode >= 300 {
 		return problem(resp.Status, answer)
 	}
@@ -84,19 +122,12 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 // problem gives the words of a problem+json.
 func problem(status string, body []byte) error {
 	var p struct {
-		Detail string `json:"detail"`
-		Errors []struct {
-			Message, Location string
-		} `json:"errors"`
+		Detail string `json:"detail"` // with what the fields are at fault for
 	}
 	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
 		return fmt.Errorf("the daemon answered %s", status)
 	}
-	msg := p.Detail
-	for _, e := range p.Errors {
-		msg += "; " + strings.TrimPrefix(e.Location+": ", ": ") + e.Message
-	}
-	return errors.New(msg)
+	return errors.New(p.Detail)
 }
 
 func sayVerb(t *term, ctx context.Context, args []string) error {
@@ -251,7 +282,7 @@ func (r *remote) back(ctx context.Context, n int) (uint64, error) {
 // the talk rests.
 func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, untilRest bool) error {
 	errRest := errors.New("the room rests")
-	client := socket.Client{URL: r.url, Retry: func(err error, wait time.Duration) {
+	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
 	}}
 	err := client.Follow(ctx, r.room, since, func(e abi.Entry) error {

@@ -71,6 +71,13 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 	}
 	differ := false
 	for _, name := range rooms {
+		if bad, err := j.Verify(ctx, name, 0); err != nil {
+			return fmt.Errorf("room %s: %w", name, err)
+		} else if bad != 0 {
+			differ = true
+			fmt.Fprintf(t.out, "%s: entry %d does not fit its hash: the file was damaged or changed; restore a backup\n", name, bad)
+			continue
+		}
 		n, diff, err := room.Replay(ctx, j, name)
 		switch {
 		case err != nil:

@@ -93,6 +93,18 @@ func cleanPath(s string) (string, *fault) {
 	return s, nil
 }
 
+// cleanTokens takes a path, one of systemd's credentials, or nothing.
+func cleanTokens(s string) (string, *fault) {
+	name, credential := strings.CutPrefix(s, Credential)
+	switch {
+	case s == "":
+		return "", nil
+	case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
+		return "", &fault{message: show(s) + " names no credential", hint: `try "credential:tokens"`}
+	}
+	return cleanPath(s)
+}
+
 // cleanCompanion takes an id or Everyone.
 func cleanCompanion(s string) (string, *fault) {
 	if s == Everyone {
@@ -184,11 +196,11 @@ func isInside(p, dir string) bool {
 // left out: the second message would only repeat the first.
 func (p *parse) cross() {
 	c := &p.config
-	if !c.Door.Insecure && !isLoopback(c.Door.Listen) {
+	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
 		p.complain(&fault{
-			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens yet",
-			hint:    "listen on 127.0.0.1, or set door.insecure = true",
-		}, "door.listen", "door.insecure")
+			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
+			hint:    "set identity.tokens, or listen on 127.0.0.1",
+		}, "door.listen", "door.insecure", "identity.tokens")
 	}
 	for _, in := range []struct{ key, path, why string }{
 		{"modules.cache", c.Modules.Cache, "compiled code would be taken for characters"},

@@ -20,12 +20,13 @@ import (
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
 // the environment or the defaults; paths are relative to the working directory.
 type Config struct {
-	Door    Door
-	Journal Journal
-	Modules Modules
-	Wasm    Wasm
-	Rooms   []Room // sorted by name, never empty
-	Log     Log
+	Door     Door
+	Identity Identity
+	Journal  Journal
+	Modules  Modules
+	Wasm     Wasm
+	Rooms    []Room // sorted by name, never empty
+	Log      Log
 
 	origins map[string]origin // by full key; absent: the default
 }
@@ -37,7 +38,26 @@ type Door struct {
 	Hosts      []string // names allowed in Host headers besides the loopback's, lower case
 	Origins    []string // browser origins allowed besides the daemon's own, as a browser writes them
 	MaxClients int      // WebSocket clients at once
+	Rate       int      // requests a second of one remote address; 0 means no limit
 }
+
+// Loopback says whether only this machine can reach the door.
+func (d Door) Loopback() bool { return isLoopback(d.Listen) }
+
+// GuestsAllowed says whether whoever comes without a token is let in.
+func (c Config) GuestsAllowed() bool {
+	return c.Identity.Guests && (c.Door.Loopback() || c.Door.Insecure)
+}
+
+// Identity is the table [identity]: who is who.
+type Identity struct {
+	Tokens string // path of the file, or Credential and a name; empty means none
+	Guests bool
+}
+
+// Credential begins a value of Identity.Tokens that names one of systemd's
+// credentials instead of a path.
+const Credential = "credential:"
 
 // Journal is the table [journal].
 type Journal struct {

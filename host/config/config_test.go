@@ -12,8 +12,9 @@ import (
 // defaults is the configuration of an empty file, written out by hand.
 func defaults() Config {
 	return Config{
-		Door:    Door{Listen: "127.0.0.1:3000", Hosts: []string{}, Origins: []string{}, MaxClients: 256},
-		Journal: Journal{Path: "state/companiond.db", Ballast: 16 << 20},
+		Door:     Door{Listen: "127.0.0.1:3000", Hosts: []string{}, Origins: []string{}, MaxClients: 256, Rate: 200},
+		Identity: Identity{Guests: true},
+		Journal:  Journal{Path: "state/companiond.db", Ballast: 16 << 20},
 		Modules: Modules{
 			Characters: "characters", Cache: "state/cache",
 			Debounce: 200 * time.Millisecond, Rescan: 10 * time.Second, Grace: 5 * time.Second,

@@ -55,7 +55,7 @@ func TestEnvironmentProblems(t *testing.T) {
 		"COMPANIOND_SERVICE_HOST=10.0.0.1":          `environment: COMPANIOND_SERVICE_HOST: matches no key and is ignored`,
 		"COMPANIOND_PORT_3000_TCP=tcp://10.0.0.1:1": `environment: COMPANIOND_PORT_3000_TCP: matches no key and is ignored`,
 		"COMPANIOND_DOOR_LISTEN=":                   `environment: COMPANIOND_DOOR_LISTEN: "" is not host:port (try "127.0.0.1:3000")`,
-		"COMPANIOND_DOOR_LISTEN=0.0.0.0:1":          `environment: COMPANIOND_DOOR_LISTEN: "0.0.0.0:1" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+		"COMPANIOND_DOOR_LISTEN=0.0.0.0:1":          `environment: COMPANIOND_DOOR_LISTEN: "0.0.0.0:1" can be reached from other machines, and there are no tokens (set identity.tokens, or listen on 127.0.0.1)`,
 		"COMPANIOND_DOOR_INSECURE=1":                `environment: COMPANIOND_DOOR_INSECURE: "1" is not true or false`,
 		"COMPANIOND_DOOR_MAX_CLIENTS=1e3":           `environment: COMPANIOND_DOOR_MAX_CLIENTS: "1e3" is not a whole number`,
 		"COMPANIOND_DOOR_HOSTS=a,,b":                `environment: COMPANIOND_DOOR_HOSTS: "" is not a host name`,

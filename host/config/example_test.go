@@ -24,7 +24,7 @@ max-turns = 24
 	}
 	// Output:
 	// warning: environment: COMPANIOND_DOR_LISTEN: matches no key and is ignored (did you mean COMPANIOND_DOOR_LISTEN?)
-	// error: companiond.toml:2:10: door.listen: "0.0.0.0:3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)
+	// error: companiond.toml:2:10: door.listen: "0.0.0.0:3000" can be reached from other machines, and there are no tokens (set identity.tokens, or listen on 127.0.0.1)
 	// error: companiond.toml:5:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
 	// error: companiond.toml:6:1: room.main.max-turns: unknown key "max-turns" (did you mean "max_turns"?)
 }
@@ -76,7 +76,7 @@ func ExampleKeys() {
 	// door.insecure = false (COMPANIOND_DOOR_INSECURE)
 	// door.hosts = [] (COMPANIOND_DOOR_HOSTS)
 	// door.origins = [] (COMPANIOND_DOOR_ORIGINS)
-	// door.max_clients = 256 (COMPANIOND_DOOR_MAX_CLIENTS)
+	// door.rate = 200 (COMPANIOND_DOOR_RATE)
 }
 
 func ExampleDocument() {
@@ -92,6 +92,6 @@ func ExampleDocument() {
 	// [door]
 	//
 	// # Address and port of the front door. Port 0 takes any free one. An address
-	// # that other machines can reach is refused unless insecure is true.
+	// # that other machines can reach needs identity.tokens.
 	// #listen = "127.0.0.1:3000"
 }

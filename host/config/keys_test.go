@@ -40,9 +40,9 @@ func rows() []row {
 			`"http://a:1"`:      `"http://a:1" is not host:port (try "127.0.0.1:3000")`,
 			`"localhost:65536"`: `port 65536 is outside 0..65535`,
 			`3000`:              `3000 is not a text (try "3000")`,
-			`"0.0.0.0:3000"`:    `"0.0.0.0:3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
-			`":3000"`:           `":3000" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
-			`"aya.example:1"`:   `"aya.example:1" can be reached from other machines, and there are no tokens yet (listen on 127.0.0.1, or set door.insecure = true)`,
+			`"0.0.0.0:3000"`:    `"0.0.0.0:3000" can be reached from other machines, and there are no tokens (set identity.tokens, or listen on 127.0.0.1)`,
+			`":3000"`:           `":3000" can be reached from other machines, and there are no tokens (set identity.tokens, or listen on 127.0.0.1)`,
+			`"aya.example:1"`:   `"aya.example:1" can be reached from other machines, and there are no tokens (set identity.tokens, or listen on 127.0.0.1)`,
 		}},
 		{"door.insecure", map[string]any{
 			`true`:  true,
@@ -96,6 +96,12 @@ func rows() []row {
 			`["null"]`:                   `"null" is not an origin (scheme://host[:port]) (try "https://null")`,
 			`["https://a", "https://A"]`: `"https://a" is in the list twice`,
 		}},
+		{"door.rate", map[string]any{`0`: int64(0)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
+		{"identity.tokens", map[string]any{`""`: "", `"state/tokens"`: "state/tokens", `"credential:tokens"`: "credential:tokens"}, map[string]string{
+			`"credential:"`: `"credential:" names no credential (try "credential:tokens")`, `"credential:a/b"`: `"credential:a/b" names no credential (try "credential:tokens")`,
+			`7`: `7 is not a text (try "7")`,
+		}},
+		{"identity.guests", map[string]any{`false`: false}, map[string]string{`"no"`: `"no" is not true or false`}},
 		{"door.max_clients", map[string]any{
 			`1`:     int64(1),
 			`65536`: int64(65536),

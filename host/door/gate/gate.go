@@ -10,10 +10,12 @@
 //     another site is refused;
 //  4. CORS, for listed origins only; preflights end here;
 //  5. the rate limit, one bucket a remote address;
-//  6. the body: read whole, under a bound and a deadline, so that a door never
+//  6. the token, or that there is none: who asks;
+//  7. the body: read whole, under a bound and a deadline, so that a door never
 //     waits for a client in the middle of a request.
 //
-// It knows nothing of rooms and decides nothing about who may do what. A
+// It knows nothing of rooms; it finds out who asks, and what that one may do is
+// for the doors to ask [identity.Of]. A
 // WebSocket handshake is a GET, which the origin gate lets pass by design: the
 // socket door must ask [Gate.CheckOrigin] itself.
 package gate
@@ -26,6 +28,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/companiond/companiond/host/identity"
 )
 
 // Config is a gate's settings. The zero value suits a daemon on loopback.
@@ -49,10 +53,15 @@ type Config struct {
 	MaxBodyAt map[string]int64
 	// BodyTimeout is how long a body may take to come in. Zero means 10 s.
 	BodyTimeout time.Duration
+	// Tokens are those of the house; nil means none.
+	Tokens *identity.Register
+	// TokensOnly turns away whoever comes without a token; else that is a guest.
+	TokensOnly bool
 	// Rate is how many requests a second one remote address may make over time,
-	// Burst how many at once. IPv6 counts by /64. Behind a proxy all clients
-	// share the proxy's address. Zero means 200 and 400; a negative Rate means
-	// no limit.
+	// Burst how many at once. IPv6 counts by /64. This machine itself is not
+	// counted: what runs here may be fast, and is asked nothing else either. A
+	// proxy on this machine has to count its clients by itself. Zero means 200
+	// and 400; a negative Rate means no limit.
 	Rate  float64
 	Burst int
 	// RateAddresses bounds how many addresses are remembered; the one unseen
@@ -125,6 +134,7 @@ func New(cfg Config, log *slog.Logger) (*Gate, error) {
 // Handler puts the gate before next, the whole mux.
 func (g *Gate) Handler(next http.Handler) http.Handler {
 	h := g.limitBody(next)
+	h = g.identify(h)
 	h = g.limitRate(h)
 	h = g.allowCORS(h)
 	h = g.checkCrossOrigin(h)

@@ -19,6 +19,10 @@ func (g *Gate) limitRate(next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if local(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		if wait, ok := g.rate.take(remote(r), time.Now()); !ok {
 			seconds := int64(wait/time.Second) + 1
 			w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
@@ -73,6 +77,12 @@ func (l *limiter) bucket(addr string) *rate.Limiter {
 	b := &bucket{addr: addr, tokens: rate.NewLimiter(l.limit, l.burst)}
 	l.by[addr] = l.order.PushFront(b)
 	return b.tokens
+}
+
+// local says whether a request comes from this machine itself.
+func local(r *http.Request) bool {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
 // remote gives the key of the client's address: the address itself, or the /64

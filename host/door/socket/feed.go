@@ -36,6 +36,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -138,6 +139,7 @@ func New(cfg Config) *Feed {
 		WriteBufferSize:  4 << 10,
 		WriteBufferPool:  &sync.Pool{},
 		CheckOrigin:      f.cfg.CheckOrigin,
+		Subprotocols:     []string{gate.Subprotocol}, // the token beside it is not to be echoed
 		Error: func(w http.ResponseWriter, r *http.Request, status int, reason error) {
 			code := abi.CodeInvalid
 			if status == http.StatusForbidden {
@@ -224,6 +226,9 @@ const maxSeq = 1<<53 - 1
 
 // open finds the room and where to start.
 func (f *Feed) open(r *http.Request, name string) (room.Talk, uint64, error) {
+	if err := identity.Of(r.Context()).May(identity.Read); err != nil {
+		return nil, 0, err
+	}
 	talk, err := f.cfg.Rooms.Room(name)
 	if err != nil {
 		return nil, 0, err

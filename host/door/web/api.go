@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -36,7 +37,7 @@ type (
 		Body sayBody
 	}
 	sayBody struct {
-		From string   `json:"from" doc:"Who speaks: a human's name, not that of anybody who lives in the house." example:"mika"`
+		From string   `json:"from,omitempty" doc:"Who speaks: a human's name, not that of anybody who lives in the house. With a token it is the token's name, and may be left out." example:"mika"`
 		Text string   `json:"text" doc:"What is said, at most 16 KiB." example:"こんばんは"`
 		To   []string `json:"to,omitempty" nullable:"true" doc:"Whom it is said to; nobody in particular when left out."`
 		ID   string   `json:"id,omitempty" doc:"Makes it safe to send again: the same id gives the message that was recorded first."`
@@ -50,7 +51,7 @@ type (
 		Head     uint64        `json:"head" doc:"The seq of the newest entry in the room."`
 	}
 	entriesOut struct {
-		Entries []abi.Entry `json:"entries" doc:"Oldest first; the shape of a body goes by kind, see abi/ABI.md."`
+		Entries []abi.Entry `json:"entries" doc:"Oldest first; the shape of a body goes by kind, see abi/ENTRIES.md."`
 		Head    uint64      `json:"head" doc:"The seq of the newest entry in the room."`
 	}
 	whyIn struct {
@@ -79,17 +80,17 @@ const maxBody = 256 << 10
 const guest = "guest"
 
 func register(api huma.API, d *door) {
-	add(api, d.say, http.MethodPost, "/v1/rooms/{room}/messages", "say", "Say something in a room", http.StatusCreated)
-	add(api, d.messages, http.MethodGet, "/v1/rooms/{room}/messages", "list-messages", "Read what was said", http.StatusOK)
-	add(api, d.entries, http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
-	add(api, d.why, http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
-	add(api, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
-	add(api, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
-	add(api, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
-	add(api, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
+	add(api, identity.Talk, d.say, http.MethodPost, "/v1/rooms/{room}/messages", "say", "Say something in a room", http.StatusCreated)
+	add(api, identity.Read, d.messages, http.MethodGet, "/v1/rooms/{room}/messages", "list-messages", "Read what was said", http.StatusOK)
+	add(api, identity.Read, d.entries, http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
+	add(api, identity.Read, d.why, http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
+	add(api, identity.Talk, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
+	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
+	add(api, identity.Read, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
+	add(api, identity.Read, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
 }
 
-func add[I, O any](api huma.API, h func(context.Context, *I) (*O, error), method, path, id, summary string, status int) {
+func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (*O, error), method, path, id, summary string, status int) {
 	op := huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status,
 		// The gate has read the body already, under a deadline that must not
@@ -98,6 +99,9 @@ func add[I, O any](api huma.API, h func(context.Context, *I) (*O, error), method
 		Responses: map[string]*huma.Response{"default": problemResponse(api)},
 	}
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
+		if err := identity.Of(ctx).May(scope); err != nil {
+			return nil, gate.DetailsOf(err)
+		}
 		out, err := h(ctx, in)
 		if err != nil {
 			return nil, gate.DetailsOf(err)
@@ -108,14 +112,18 @@ func add[I, O any](api huma.API, h func(context.Context, *I) (*O, error), method
 
 func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
 	b := in.Body
-	if err := errors.Join(at("body.from", abi.CheckName("from", b.From)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
+	from, kind, err := identity.Of(ctx).From(b.From, abi.KindHuman)
+	if err != nil {
+		return nil, fields(at("body.from", err))
+	}
+	if err := errors.Join(at("body.from", abi.CheckName("from", from)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
 		return nil, fields(err)
 	}
 	talk, err := d.cfg.Rooms.Room(in.Room)
 	if err != nil {
 		return nil, err
 	}
-	m, err := talk.Say(ctx, room.Utterance{ID: b.ID, From: b.From, By: abi.KindHuman, To: b.To, Text: b.Text})
+	m, err := talk.Say(ctx, room.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text})
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +187,8 @@ func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
 }
 
 func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
-	from := guest
-	if in.Body != nil && in.Body.From != "" {
-		from = in.Body.From
-	}
-	if err := abi.CheckName("from", from); err != nil {
+	from, err := stopper(identity.Of(ctx), in.Body)
+	if err != nil {
 		return nil, fields(at("body.from", err))
 	}
 	talk, err := d.cfg.Rooms.Room(in.Room)
@@ -195,6 +200,26 @@ func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
 		return nil, err
 	}
 	return &body[stopOut]{stopOut{seq}}, nil
+}
+
+// stopper gives who says stop. Only people may: an agent has nothing to take the
+// floor from others with.
+func stopper(caller identity.Caller, body *stopBody) (string, error) {
+	claimed := ""
+	if body != nil {
+		claimed = body.From
+	}
+	if claimed == "" && caller.Guest {
+		claimed = guest
+	}
+	from, kind, err := caller.From(claimed, abi.KindHuman)
+	if err != nil {
+		return "", err
+	}
+	if kind != abi.KindHuman {
+		return "", abi.Errorf(abi.CodeDenied, "from: %s is an agent; only people say stop", from)
+	}
+	return from, abi.CheckName("from", from)
 }
 
 func (d *door) rooms(context.Context, *struct{}) (*body[roomsOut], error) {

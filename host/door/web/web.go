@@ -5,9 +5,10 @@
 // request itself name the fields. Unknown fields and query parameters are
 // refused, not ignored: a typing error in "text" must be told.
 //
-// Who speaks over HTTP is a human guest: the name in "from" is taken as given,
-// and the room refuses the names of those who live in the house. The package
-// never decides who may speak; it translates.
+// Who speaks over HTTP without a token is a human guest: the name in "from" is
+// taken as given, and the room refuses the names of those who live in the
+// house. With a token it is whoever the token is for. The package never decides
+// who may speak; it translates.
 package web
 
 import (
