@@ -40,6 +40,7 @@ type tool[In any] struct {
 	name, title, about string
 	scope              identity.Scope
 	changes            bool // what is in the room
+	quick              bool // answers at once, so it may be called beside the SDK
 	in, out            *jsonschema.Schema
 	run                func(context.Context, call, In) (any, error)
 }
@@ -49,20 +50,27 @@ func (t tool[In]) add(d *Door) {
 		Name: t.name, Title: t.title, Description: t.about, InputSchema: t.in, OutputSchema: t.out,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.changes, DestructiveHint: new(false), IdempotentHint: !t.changes, OpenWorldHint: new(false)},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c := d.callOf(r)
-		if err := c.caller.May(t.scope); err != nil {
-			return refusal(err)
-		}
-		in, err := arguments[In](r.Params.Arguments)
-		if err != nil {
-			return refusal(err)
-		}
-		out, err := t.run(ctx, c, in)
-		if err != nil {
-			return refusal(err)
-		}
-		return answerOf(out)
+		return t.answer(ctx, d.callOf(r), r.Params.Arguments)
 	})
+	if t.quick {
+		d.quick[t.name] = t.answer
+	}
+}
+
+// answer is the tool as a function of who calls it with what.
+func (t tool[In]) answer(ctx context.Context, c call, raw json.RawMessage) (*sdk.CallToolResult, error) {
+	if err := c.caller.May(t.scope); err != nil {
+		return refusal(err)
+	}
+	in, err := arguments[In](raw)
+	if err != nil {
+		return refusal(err)
+	}
+	out, err := t.run(ctx, c, in)
+	if err != nil {
+		return refusal(err)
+	}
+	return answerOf(out)
 }
 
 // arguments decodes a call's arguments; a mistake names the argument.

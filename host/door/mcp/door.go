@@ -35,6 +35,7 @@ type Door struct {
 	transport *transport
 	readers   *readers
 	usual     string // the room of who names none
+	quick     map[string]quickTool
 }
 
 // New makes a door. It serves when it is registered; Run keeps those who
@@ -43,7 +44,7 @@ func New(cfg Config) *Door {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms)}
+	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]quickTool{}}
 	d.readers = newReaders(d.present)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions:       instructions,
@@ -56,7 +57,7 @@ func New(cfg Config) *Door {
 	d.addTurnTools()
 	d.addResources()
 	d.addPrompts()
-	d.transport = newTransport(d.server, transportConfig{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log})
+	d.transport = newTransport(d.server, transportConfig{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log, Tools: d.quick})
 	return d
 }
 

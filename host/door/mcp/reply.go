@@ -105,6 +105,13 @@ func (r *reply) start() {
 	r.w.WriteHeader(r.status)
 }
 
+// taken says whether the request was answered with success.
+func (r *reply) taken() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err == nil && r.status < http.StatusBadRequest
+}
+
 func (r *reply) send(b []byte) (int, error) {
 	if len(r.queue) > maxQueue {
 		r.fail(errBehind)

@@ -61,7 +61,7 @@ type historyOut struct {
 func (d *Door) addSeedTools() {
 	roomArg := prop{"room?", words("どの部屋か。省略すると main。 Which room; main when absent.")}
 	tool[consumeIn]{
-		name: "consume", title: "Consume Resource", scope: identity.Talk, changes: true, run: d.consume,
+		name: "consume", title: "Consume Resource", scope: identity.Talk, changes: true, run: d.consume, quick: true,
 		about: "指定量のリソースを消費して発言します(残量以下なら成功)。 Says message for amount points of the room's resource; an amount above what is left is refused.",
 		in: shape(
 			prop{"amount", amount("消費する量。短い相槌5、通常60、長め80。 Points to spend.", 0, 100)},
@@ -77,13 +77,13 @@ func (d *Door) addSeedTools() {
 		),
 	}.add(d)
 	tool[statusIn]{
-		name: "status", title: "Check Resource Status", scope: identity.Read, run: d.status,
+		name: "status", title: "Check Resource Status", scope: identity.Read, run: d.status, quick: true,
 		about: "現在のリソース残量を返します。 Gives what is left of the room's resource.",
 		in:    shape(roomArg),
 		out:   shape(prop{"resource", amount("残量。 What is left.", 0, 1<<31)}),
 	}.add(d)
 	tool[historyIn]{
-		name: "history", title: "Check History", scope: identity.Read, run: d.history,
+		name: "history", title: "Check History", scope: identity.Read, run: d.history, quick: true,
 		about: "現在の会話履歴(新しい方から最大100件、古い順)を返します。 Gives the newest messages, at most 100, oldest first.",
 		in: shape(
 			roomArg,

@@ -19,12 +19,13 @@ type sessions struct {
 	max    int
 
 	mu     sync.Mutex
-	owners map[string]string // by session id
-	coming int               // requests that may begin a session
+	owners map[string]string    // by session id
+	passed map[string]time.Time // when a request of it last passed the SDK
+	coming int                  // requests that may begin a session
 }
 
 func newSessions(server *sdk.Server, limit int) *sessions {
-	return &sessions{server: server, max: limit, owners: map[string]string{}}
+	return &sessions{server: server, max: limit, owners: map[string]string{}, passed: map[string]time.Time{}}
 }
 
 // begin makes room for one session until done is called. By then begun has said
@@ -67,6 +68,27 @@ func (s *sessions) check(id, owner string) error {
 	return nil
 }
 
+// pass notes that the SDK has taken a request of a session, or, where it did
+// not or the session was to end, that it may be there no more.
+func (s *sessions) pass(id string, taken bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.owners[id]; known && taken {
+		s.passed[id] = time.Now()
+	} else {
+		delete(s.passed, id)
+	}
+}
+
+// open says whether a session is there for sure: the SDK has taken a request of
+// it since, so it has not timed out.
+func (s *sessions) open(id, owner string, since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.passed[id]
+	return ok && at.After(since) && s.owners[id] == owner
+}
+
 // count gives how many sessions there are.
 func (s *sessions) count() int {
 	s.mu.Lock()
@@ -83,6 +105,7 @@ func (s *sessions) sweep() {
 	for id := range s.owners {
 		if !live[id] {
 			delete(s.owners, id)
+			delete(s.passed, id)
 		}
 	}
 }

@@ -46,6 +46,9 @@ type transportConfig struct {
 	Owner func(*http.Request) string
 	// Log takes the SDK's complaints, see quiet. Nil means none.
 	Log *slog.Logger
+	// Tools are those that may be called beside the SDK, see quick. Nil means
+	// none.
+	Tools map[string]quickTool
 }
 
 func (c transportConfig) withDefaults() transportConfig {
@@ -78,6 +81,7 @@ type transport struct {
 	modern   http.Handler
 	legacy   http.Handler
 	sessions *sessions
+	tools    map[string]quickTool
 
 	// streamsEnd ends event streams, callsEnd everything else. They live from
 	// newTransport to close, as no request does.
@@ -92,7 +96,7 @@ type transport struct {
 // newTransport serves server. It adds a middleware to it, by which close reaches
 // the tools that are running, so that a server has one transport at most.
 func newTransport(server *sdk.Server, cfg transportConfig) *transport {
-	t := &transport{cfg: cfg.withDefaults(), idle: make(chan struct{})}
+	t := &transport{cfg: cfg.withDefaults(), idle: make(chan struct{}), tools: cfg.Tools}
 	t.streamsEnd, t.endStreams = context.WithCancel(context.Background())
 	t.callsEnd, t.endCalls = context.WithCancel(context.Background())
 	t.sessions = newSessions(server, t.cfg.MaxSessions)
@@ -131,6 +135,9 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer t.leave(stream)
+	if !modern && t.quick(w, r) {
+		return
+	}
 
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -150,6 +157,9 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer out.abort() // a panic on the way; else there is nothing left to do
 	handler.ServeHTTP(out, r.WithContext(ctx))
 	out.finish(t.callsEnd.Err() != nil || t.streamsEnd.Err() != nil)
+	if id := r.Header.Get(headerSession); id != "" && r.Method != http.MethodGet {
+		t.sessions.pass(id, r.Method == http.MethodPost && out.taken())
+	}
 }
 
 // session checks a request of the older era against the sessions there are.
