@@ -142,6 +142,7 @@ func TestConsumeShowsThePool(t *testing.T) {
 			{"no name", Utterance{Text: "うん"}, abi.CodeInvalid, 35, 10},
 		} {
 			tc.u.By = abi.KindAgent
+			synctest.Wait() // aya has voted to listen
 			m, b, err := s.room.Consume(s.t.Context(), tc.u)
 			if abi.CodeOf(err) != tc.code || b.Level != tc.level || b.Size != 100 || b.Chars != tc.chars || len(b.Prices) != 3 {
 				t.Errorf("%s: %+v, %v; want %v points, %d characters, %q", tc.name, b, err, tc.level, tc.chars, tc.code)

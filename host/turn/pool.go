@@ -103,7 +103,6 @@ func (p Pool) Decide(in Input) Ruling {
 	}
 	r.Outcome, r.Rule, r.Until = abi.OutcomeWaits, "", until
 	r.Reason = fmt.Sprintf("%s is next, but there is %s; it is asked again when there is enough for a turn", r.Speaker, why)
-	r.Speaker = ""
 	return r
 }
 

@@ -44,7 +44,7 @@ func TestDecideWaitsForThePool(t *testing.T) {
 				}
 				return
 			}
-			if r.Outcome != abi.OutcomeWaits || r.Speaker != "" || r.Rule != "" || !r.Until.Equal(noon.Add(tc.wait)) {
+			if r.Outcome != abi.OutcomeWaits || r.Speaker != "aya" || r.Rule != "" || !r.Until.Equal(noon.Add(tc.wait)) {
 				t.Errorf("%+v, want to wait %v", r, tc.wait)
 			}
 			if !strings.HasPrefix(r.Reason, "aya is next") || len(r.Ranking) != 2 {

@@ -135,8 +135,11 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	if u.Basis == 0 {
 		u.Basis = d.readers.basis(at)
 	}
-	say := talk.Consume
-	if kind != abi.KindHuman && needsFloor(talk.Info(), u) {
+	say, info := talk.Consume, talk.Info()
+	if kind != abi.KindHuman && isBusy(info, who) {
+		awaitFree(ctx, talk, who)
+	}
+	if kind != abi.KindHuman && needsFloor(info, u) {
 		say = func(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
 			return wish(ctx, talk, u)
 		}

@@ -104,6 +104,24 @@ func wait(ctx context.Context, limit time.Duration, talk room.Talk, who string, 
 
 var errGrown = errors.New("the room has grown")
 
+// freePatience bounds how long a line that is paid for waits for a room that is
+// busy with its companions: less than a model would take to try again.
+const freePatience = 3 * time.Second
+
+// isBusy says whether a line that is paid for would be refused just because
+// votes are being counted or another has the floor.
+func isBusy(info room.Info, who string) bool {
+	return info.Policy == "pool" && (info.Round != nil || info.Floor != "" && info.Floor != who)
+}
+
+// awaitFree waits until a room is not busy any more. What becomes of the line
+// then is the room's to say.
+func awaitFree(ctx context.Context, talk room.Talk, who string) {
+	// Nothing is read: what was said meanwhile is for the room to hold against
+	// the line's basis.
+	_, _, _ = wait(ctx, freePatience, talk, who, math.MaxUint64, func(_ news, info room.Info) bool { return !isBusy(info, who) })
+}
+
 // wishPatience bounds how long a wish for the floor waits: shorter than the
 // clients of MCP wait for an answer.
 const wishPatience = 20 * time.Second

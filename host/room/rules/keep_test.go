@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 func keepFor(w *table) {
 	w.t.Helper()
 	w.said(w.turn("y"))
+	w.quiet()
 	w.refused(w.late("x", 1), abi.CodeStale, "")
 	w.said(w.turn("z"))
+	w.quiet()
 	w.refused(w.late("x", 1), abi.CodeStale, "")
 	if k := w.m.State.Kept; k == nil || k.Who != "x" || !k.Until.Equal(w.at.Add(5*time.Second)) {
 		w.t.Fatalf("refused twice, and the next turn is kept for %+v", k)
@@ -243,4 +246,37 @@ func TestNobodyIsRefusedForEver(t *testing.T) {
 		}
 		w.replay()
 	})
+}
+
+// TestAGreedyAgentLeavesCompanionsTurns: an agent that tries a turn of 60 every
+// 100 ms, day and night, beside a companion whose vote takes 300 ms. Both get
+// their turns.
+func TestAGreedyAgentLeavesCompanionsTurns(t *testing.T) {
+	rules := poolRules()
+	rules.MaxTurns, rules.Pace = 0, 700
+	w := newTable(t, rules)
+	w.input(abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: "b"}, {ID: "y"}, {ID: "z"}}})
+	w.human("hello")
+	turns := map[string]int{}
+	var asked uint64
+	var answer time.Time
+	for range 1200 { // two minutes
+		w.wait(100 * time.Millisecond)
+		if r := w.m.State.Round; r != nil && r.ID != asked {
+			asked, answer = r.ID, w.at.Add(300*time.Millisecond)
+		}
+		if r := w.m.State.Round; r != nil && !w.at.Before(answer) {
+			w.vote("a", 5)
+		}
+		if f := w.m.State.Floor; f != nil && w.speak(strings.Repeat("い", 50)).Kind == abi.EntrySaid {
+			turns["a"]++
+		}
+		if w.long("x").Kind == abi.EntrySaid {
+			turns["x"]++
+		}
+	}
+	if turns["a"] < 6 || turns["x"] < 6 {
+		t.Errorf("in two minutes: %v", turns)
+	}
+	w.replay()
 }

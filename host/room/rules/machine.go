@@ -154,6 +154,8 @@ func (s *State) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, string)
 		return abi.CodeDenied, fmt.Sprintf("%d turns were taken since a human spoke, which is the cap", s.Turns)
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Who != a.From:
 		return abi.CodeConflict, s.Floor.Who + " holds the floor"
+	case s.Round != nil && !at.After(s.Round.Due):
+		return abi.CodeConflict, "votes are being counted"
 	case s.Kept != nil && s.Kept.Who != a.From && at.Before(s.Kept.Until):
 		return abi.CodeConflict, s.Kept.Who + " was refused before and has the next turn"
 	case stale:

@@ -132,11 +132,12 @@ func TestBackchannelsNeverTakeTheFloor(t *testing.T) {
 func TestOneTalksWhileItHasTheFloor(t *testing.T) {
 	w := newTable(t, poolRules())
 	w.human("hello")
-	w.said(w.turn("x")) // a round is open, and nobody has the floor
+	w.refused(w.turn("x"), abi.CodeConflict, "votes are being counted")
 	w.vote("a", 5)
 	w.listen("b")
 	w.refused(w.turn("y"), abi.CodeConflict, "a holds the floor")
 	w.said(w.speak("はい"))
+	w.quiet()
 	w.said(w.turn("y"))
 	w.replay()
 }
@@ -219,7 +220,7 @@ func TestTheRoundWaitsForThePool(t *testing.T) {
 	w.vote("a", 5)
 	w.listen("b")
 	d := w.last()
-	if d.Outcome != abi.OutcomeWaits || !d.Until.Equal(spent.Add(5*time.Second)) || d.Speaker != "" || len(d.Ranking) != 2 {
+	if d.Outcome != abi.OutcomeWaits || !d.Until.Equal(spent.Add(5*time.Second)) || d.Speaker != "a" || len(d.Ranking) != 2 {
 		t.Fatalf("%+v", d)
 	}
 	if at, due, ok := w.m.State.NextDue(); !ok || due.What != abi.DuePace || !at.Equal(d.Until) {
@@ -262,6 +263,7 @@ func TestWhatWaitedIsOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTable(t, poolRules())
 			w.human("hello")
+			w.quiet()
 			w.said(w.long("x"))
 			w.vote("a", 5)
 			w.listen("b")

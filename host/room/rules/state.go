@@ -50,8 +50,10 @@ type State struct {
 	Ledger  []turn.Spend        `json:"ledger,omitempty"`
 	Tries   []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
 	Kept    *Kept               `json:"kept,omitempty"`
+	Waits   int                 `json:"waits,omitempty"` // rounds put off since a companion or a human spoke
 
 	policy turn.Policy
+	to     *[]string // whom Last addresses, once somebody asked; see lastTo
 }
 
 // Floor is a grant in force.
@@ -69,26 +71,6 @@ type Floor struct {
 	Lost      string          `json:"lost,omitempty"`  // why the line will not come
 	Until     time.Time       `json:"until,omitzero"`  // when the pool could pay for it
 }
-
-// Try counts the turns that somebody could not say because others were quicker.
-type Try struct {
-	Who string    `json:"who"`
-	N   int       `json:"n"`  // in a row
-	At  time.Time `json:"at"` // of the newest
-}
-
-// Kept says who has the next turn among those who pay for theirs.
-type Kept struct {
-	Who   string    `json:"who"`
-	Until time.Time `json:"until"`
-}
-
-// What bounds the talk of those who need no floor.
-const (
-	asidesPerTurn = 5 // backchannels for each turn that MaxTurns allows
-	maxTries      = 2 // refusals in a row before the next turn is kept
-	maxTried      = 64
-)
 
 // New gives the state of a room in which nothing has happened.
 func New() *State {
@@ -188,6 +170,7 @@ func with[T any](body json.RawMessage, f func(T)) error {
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
 func (s *State) taken() {
+	s.to = nil
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
@@ -195,6 +178,7 @@ func (s *State) taken() {
 }
 
 func (s *State) joined(b abi.Joined) {
+	s.to = nil
 	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m abi.Joined, id string) int { return compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
@@ -207,6 +191,7 @@ func (s *State) joined(b abi.Joined) {
 }
 
 func (s *State) left(b abi.Left) {
+	s.to = nil
 	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	s.luck(b.ID)
@@ -233,14 +218,18 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 		return
 	}
 	s.luck(b.From)
+	if b.By == abi.KindCompanion {
+		s.Waits = 0
+	}
 	s.Last, _ = e.Message()
+	s.to = nil
 	s.LastBy = b.By
 	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
 	if b.By == abi.KindHuman {
-		if to := turn.Addressed(s.Last, s.Named()); len(to) > 0 {
+		if to := s.lastTo(); len(to) > 0 {
 			s.Called = to
 		}
-		s.Turns, s.Asides, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, abi.ClosingNone, "", time.Time{}, nil
+		s.Turns, s.Asides, s.Waits, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", time.Time{}, nil
 		return
 	}
 	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })
@@ -250,25 +239,6 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 	if s.Floor != nil && (s.Floor.Token == b.Grant || s.Floor.Who == b.From) { // paid for or granted, it was its turn
 		s.Floor = nil
 	}
-}
-
-// spend keeps what a policy with a budget must remember.
-func (s *State) spend(b abi.Said, at time.Time) {
-	s.Ledger = s.ledger(at)
-	if b.Cost > 0 && s.policy.Memory() > 0 {
-		s.Ledger = append(s.Ledger, turn.Spend{From: b.From, At: at, Cost: b.Cost})
-	}
-}
-
-// ledger gives what the policy remembers of the past at a moment.
-func (s *State) ledger(at time.Time) []turn.Spend {
-	return slices.DeleteFunc(slices.Clone(s.Ledger), func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
-}
-
-// Budget gives what there is to spend at a moment; ok is false in a room
-// without a pool.
-func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
-	return s.Purse().At(at)
 }
 
 func (s *State) failed(b abi.Failed) {
@@ -363,19 +333,6 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
-// waits puts the round off: it is asked again when the pool can pay, and the
-// votes there are stand until then.
-func (s *State) waits(d abi.Decision) {
-	if s.Round != nil {
-		s.Held, s.Chain = s.Round, []uint64{s.Round.ID}
-	} else if s.Floor != nil && len(s.Called) == 0 {
-		s.Called = s.Floor.Addressed
-	}
-	s.Since, s.Pace, s.Rest = time.Time{}, d.Until, "" // nobody keeps talking meanwhile: there will be a whole patience
-	s.Asked = min(s.Asked, s.Last.Seq-1)
-	s.Round, s.Floor = nil, nil
-}
-
 // Wants says whether a candidate asked for the floor.
 func Wants(c abi.Candidate) bool {
 	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
@@ -407,54 +364,29 @@ func (s *State) refused(e abi.Entry, b abi.Refused) {
 	s.Floor.Lost, s.Floor.Until = b.Why, b.Until
 }
 
-// keep counts the turns that somebody could not say because others were
-// quicker. After some in a row it is given the next turn, as long as a grant
-// would hold and in the order of the first refusals, so that nobody is refused
-// for ever. Who does not use its turn begins anew, or one that never reads what
-// was said would keep all others waiting.
-func (s *State) keep(e abi.Entry, b abi.Refused) {
-	late := b.Code == abi.CodeStale || b.Code == abi.CodeConflict || b.Code == abi.CodeExhausted && !b.Until.IsZero()
-	kept := s.Kept != nil && e.At.Before(s.Kept.Until)
-	if b.Kind != abi.KindTurn || !late || kept && s.Kept.Who == b.Who {
-		return
-	}
-	i := slices.IndexFunc(s.Tries, func(t Try) bool { return t.Who == b.Who })
-	if i < 0 && len(s.Tries) < maxTried {
-		i, s.Tries = len(s.Tries), append(s.Tries, Try{Who: b.Who})
-	}
-	if i >= 0 {
-		s.Tries[i].N, s.Tries[i].At = s.Tries[i].N+1, e.At
-	}
-	floor := time.Duration(s.Rules.Floor) * time.Millisecond
-	next := slices.IndexFunc(s.Tries, func(t Try) bool { return t.N >= maxTries && e.At.Sub(t.At) <= floor }) // and still tries
-	if kept || next < 0 {
-		return
-	}
-	s.Kept = &Kept{s.Tries[next].Who, e.At.Add(floor)}
-	s.Tries = slices.Delete(s.Tries, next, next+1)
-}
-
-// luck forgets the refusals of who has spoken, or has left.
-func (s *State) luck(who string) {
-	s.Tries = slices.DeleteFunc(s.Tries, func(t Try) bool { return t.Who == who })
-	if s.Kept != nil && s.Kept.Who == who {
-		s.Kept = nil
-	}
-}
-
 // addressed says whether somebody was addressed by the newest turn, by a human
 // since the last round, or by what it has the floor to answer.
 func (s *State) addressed(who string) bool {
 	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
 		return true
 	}
-	to := turn.Addressed(s.Last, s.Named())
-	return slices.Contains(to, who) || slices.Contains(s.Called, who)
+	return slices.Contains(s.lastTo(), who) || slices.Contains(s.Called, who)
 }
 
-// pace is the earliest time of the next round.
+// lastTo gives whom the newest turn addresses. It is looked at for every line
+// that is paid for, and costs more than the rest of judging one.
+func (s *State) lastTo() []string {
+	if s.to == nil {
+		to := turn.Addressed(s.Last, s.Named())
+		s.to = &to
+	}
+	return *s.to
+}
+
+// pace is the earliest time of the next round. It waits for an agent that has
+// the next turn; somebody who votes needs the round for its own.
 func (s *State) pace() time.Time {
-	if s.Kept != nil && s.Kept.Until.After(s.Pace) && s.LastBy != abi.KindHuman {
+	if s.Kept != nil && s.Kept.Until.After(s.Pace) && s.LastBy != abi.KindHuman && !slices.Contains(s.Voters(), s.Kept.Who) {
 		return s.Kept.Until
 	}
 	return s.Pace
@@ -556,22 +488,3 @@ func compare(a, b string) int {
 	return 0
 }
 
-// PaysTurns says whether a turn costs something, also with the floor.
-func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
-
-// Purse is a room's pool, to be looked at beside the loop.
-type Purse struct {
-	policy turn.Policy
-	ledger []turn.Spend
-}
-
-// Purse gives the pool as it is now. What is spent later does not change it.
-func (s *State) Purse() Purse { return Purse{s.policy, s.Ledger} }
-
-// At gives the pool at a moment; ok is false in a room without one.
-func (p Purse) At(now time.Time) (b abi.Budget, ok bool) {
-	if p.policy == nil {
-		return b, false
-	}
-	return p.policy.Budget(now, p.ledger)
-}

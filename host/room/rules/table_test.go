@@ -112,6 +112,19 @@ func (w *table) listen(who string) {
 	w.input(abi.EntryVote, abi.Voted{Round: w.m.State.Round.ID, Voter: who, Vote: abi.Vote{State: abi.Listen}})
 }
 
+// quiet lets everybody who is asked listen, so that nobody has the floor.
+func (w *table) quiet() {
+	w.t.Helper()
+	for w.m.State.Round != nil {
+		for _, v := range w.m.State.Round.Electorate {
+			w.listen(v.ID)
+			if w.m.State.Round == nil {
+				return
+			}
+		}
+	}
+}
+
 // speak is the line of the companion that has the floor.
 func (w *table) speak(text string) abi.Entry {
 	w.t.Helper()
