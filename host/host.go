@@ -195,6 +195,20 @@ func (h *Host) tellCast(ctx context.Context) {
 	h.lobby.SetCast(ctx, cast)
 }
 
+// warnOfNames tells of tokens whose holder could never speak: the rooms keep the
+// names of those who live here from everybody else.
+func (h *Host) warnOfNames() {
+	for _, c := range h.folder.Companions() {
+		d := c.Describe()
+		for _, name := range append([]string{c.ID(), d.Name}, d.Aliases...) {
+			if holder, taken := h.tokens.Taken(name); taken {
+				h.log.Warn("a token is for the name of a companion, whom nobody else can speak as; make one for another name", "holder", holder, "companion", c.ID())
+				break
+			}
+		}
+	}
+}
+
 // buildDoors makes the doors for an address.
 func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()

@@ -56,6 +56,7 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 		return false
 	}
 	h.tellCast(ctx)
+	h.warnOfNames()
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)
 	return true

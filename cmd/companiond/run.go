@@ -40,9 +40,12 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 		debug.SetGCPercent(400) // a small heap that is collected all the time costs half the CPU
 	}
 	log := t.logger(cfg.Log)
-	tokens, err := t.readTokens(cfg, log)
+	tokens, warning, err := t.readTokens(cfg)
 	if err != nil {
 		return err
+	}
+	if warning != "" {
+		log.Warn(warning)
 	}
 	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens}).Run(ctx); err != nil {
 		return err
@@ -115,15 +118,21 @@ func checkVerb(t *term, _ context.Context, args []string) error {
 	for _, p := range problems {
 		fmt.Fprintln(t.out, p)
 	}
+	warned := len(problems) > 0
 	if !config.Failed(problems) {
-		if _, err := t.readTokens(cfg, slog.New(slog.DiscardHandler)); err != nil {
+		_, warning, err := t.readTokens(cfg)
+		if err != nil {
 			return err
+		}
+		if warning != "" {
+			warned = true
+			fmt.Fprintln(t.out, "warning: identity.tokens: "+warning)
 		}
 	}
 	switch {
 	case config.Failed(problems):
 		return coded{exitConfig, nil}
-	case len(problems) > 0 && *strict:
+	case warned && *strict:
 		return coded{exitFailed, nil}
 	case *print:
 		return cfg.Print(t.out)

@@ -111,12 +111,17 @@ func (r *remote) do(ctx context.Context, method, path string, in, out any) error
 		return err
 	}
 	if resp.StatusCode == http.StatusUnauthorized {
-		return fmt.Errorf("%w; put your token into the environment as %s (companiond token NAME makes one)", problem(resp.Status, answer), envToken)
+		return withoutToken(problem(resp.Status, answer))
 	}
 	if resp.StatusCode >= 300 {
 		return problem(resp.Status, answer)
 	}
 	return json.Unmarshal(answer, out)
+}
+
+// withoutToken says what to do where the daemon wants a token, or another one.
+func withoutToken(err error) error {
+	return fmt.Errorf("%w; put your token into the environment as %s (companiond token NAME makes one)", err, envToken)
 }
 
 // problem gives the words of a problem+json.
@@ -133,7 +138,7 @@ func problem(status string, body []byte) error {
 func sayVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("say")
 	r := t.remoteFlags(fs)
-	from := fs.String("from", t.me(), "your `name`")
+	from := fs.String("from", t.me(), "your `name`; with a token it is the token's")
 	to := fs.String("to", "", "`names` of those you address, with commas")
 	follow := fs.Bool("f", false, "show what is said then, until the room rests")
 	rest, err := parse(fs, args)
@@ -185,8 +190,12 @@ func (r *remote) alone(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// me is the name somebody talks by who gives none.
+// me is the name somebody talks by who gives none: with a token the token's,
+// which the daemon knows.
 func (t *term) me() string {
+	if t.getenv(envToken) != "" {
+		return ""
+	}
 	if u := t.getenv("USER"); abi.CheckName("from", u) == nil && u != "root" {
 		return u
 	}
@@ -196,7 +205,7 @@ func (t *term) me() string {
 func stopVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("stop")
 	r := t.remoteFlags(fs)
-	from := fs.String("from", t.me(), "your `name`")
+	from := fs.String("from", t.me(), "your `name`; with a token it is the token's")
 	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
 		return errors.Join(err, unexpected(rest))
 	}
@@ -294,8 +303,12 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, u
 		}
 		return nil
 	})
-	if errors.Is(err, errRest) || (ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+	var refused *abi.Error
+	switch {
+	case errors.Is(err, errRest) || (ctx.Err() != nil && errors.Is(err, ctx.Err())):
 		return nil
+	case errors.As(err, &refused) && refused.Code == abi.CodeDenied && strings.HasPrefix(refused.Message, "token: "):
+		return withoutToken(errors.New(refused.Message))
 	}
 	return err
 }

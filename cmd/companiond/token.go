@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
@@ -81,62 +81,114 @@ func (t *term) resolveTokens(value string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// appendToken adds a holder to a tokens file, whole or not at all: the file that
-// comes of it is read first as the daemon will read it.
-func appendToken(path string, h identity.Holder) error {
-	old, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		old = []byte(tokensHead)
-	case err != nil:
-		return fmt.Errorf("read tokens: %w", err)
-	case len(old) > 0 && old[len(old)-1] != '\n':
-		old = append(old, '\n')
+// lockWait is how long a companiond token waits for another one.
+const lockWait = 2 * time.Second
+
+// lockTokens keeps a tokens file to one writer, or a token that was shown could
+// be missing from it.
+func lockTokens(path string) (unlock func(), err error) {
+	lock := path + ".lock"
+	for end := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
+		f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		switch {
+		case err == nil:
+			_ = f.Close()                              // it is empty
+			return func() { _ = os.Remove(lock) }, nil // what stays is named by whoever meets it
+		case !errors.Is(err, fs.ErrExist):
+			return nil, fmt.Errorf("lock tokens: %w", err)
+		case time.Now().After(end):
+			return nil, fmt.Errorf("another companiond token is at work, or one was killed: if not, remove %s", lock)
+		}
 	}
-	whole := append(old, (h.Line() + "\n")...)
-	if _, err := identity.Parse(path, whole); err != nil {
+}
+
+// appendToken adds a holder to a tokens file, whole or not at all: what comes of
+// it is read first as the daemon will read it. The file itself stays, for it may
+// belong to the user whom the daemon runs as.
+func appendToken(path string, h identity.Holder) (err error) {
+	if err := h.Check(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder of tokens: %w", err)
 	}
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, whole, 0o600); err != nil {
-		return fmt.Errorf("write tokens: %w", err)
+	unlock, err := lockTokens(path)
+	if err != nil {
+		return err
 	}
-	if err := os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("write tokens: %w", err)
+	defer unlock()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("open tokens: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	old, err := readWhole(f, path)
+	if err != nil {
+		return err
+	}
+	added := h.Line() + "\n"
+	switch {
+	case len(old) == 0:
+		added = tokensHead + added
+	case old[len(old)-1] != '\n':
+		added = "\n" + added
+	}
+	if _, err := identity.Parse(path, append(old, added...)); err != nil {
+		return err
+	}
+	_, err = f.WriteString(added)
+	if err = errors.Join(err, f.Sync()); err != nil {
+		return fmt.Errorf("write tokens: %w", errors.Join(err, f.Truncate(int64(len(old)))))
 	}
 	return nil
 }
 
-// readTokens reads the tokens the configuration names, nil for none.
-func (t *term) readTokens(cfg config.Config, log *slog.Logger) (*identity.Register, error) {
+// maxTokens is the largest tokens file, far above what its holders need.
+const maxTokens = 1 << 20
+
+func readWhole(f *os.File, path string) ([]byte, error) {
+	src, err := io.ReadAll(io.LimitReader(f, maxTokens+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read tokens: %w", err)
+	case len(src) > maxTokens:
+		return nil, fmt.Errorf("read tokens: %s is larger than %d bytes: is it another file?", path, maxTokens)
+	}
+	return src, nil
+}
+
+// readTokens reads the tokens the configuration names, nil for none. The warning
+// is for whoever runs the daemon, and often empty.
+func (t *term) readTokens(cfg config.Config) (r *identity.Register, warning string, err error) {
 	if cfg.Identity.Tokens == "" {
-		return nil, nil
+		if !cfg.GuestsAllowed() {
+			return nil, "", coded{exitConfig, errors.New("identity.guests is false and identity.tokens is empty, so nobody could connect")}
+		}
+		return nil, "", nil
 	}
 	path, err := t.resolveTokens(cfg.Identity.Tokens)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, coded{exitConfig, fmt.Errorf("identity.tokens: %w (companiond token NAME makes it)", err)}
+		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w (companiond token NAME makes it)", err)}
 	}
 	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	src, err := readWhole(f, path)
 	if err != nil {
-		return nil, coded{exitConfig, fmt.Errorf("identity.tokens: %w", err)}
+		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w", err)}
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
-		log.Warn("others on this machine can read the tokens file; chmod 600 it", "file", path)
+	// The rights of a credential are the service manager's: it shows an access
+	// list as rights of the group.
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 && !strings.HasPrefix(cfg.Identity.Tokens, config.Credential) {
+		warning = "others on this machine can read or change the tokens file; chmod 600 " + path
 	}
-	r, err := identity.Parse(path, src)
-	if err != nil {
-		return nil, coded{exitConfig, err}
+	if r, err = identity.Parse(path, src); err != nil {
+		return nil, "", coded{exitConfig, err}
 	}
 	if r.Len() == 0 && !cfg.GuestsAllowed() {
-		return nil, coded{exitConfig, fmt.Errorf("identity.tokens: %s has no token, so nobody could connect; companiond token NAME makes one", path)}
+		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %s has no token, so nobody could connect; companiond token NAME makes one", path)}
 	}
-	return r, nil
+	return r, warning, nil
 }

@@ -62,7 +62,7 @@ func (c Caller) May(s Scope) error {
 func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kind abi.ParticipantKind, err error) {
 	if !c.Guest {
 		if claimed != "" && claimed != c.Name {
-			return "", "", abi.Errorf(abi.CodeDenied, "from: this token is %s's, not %q's", c.Name, claimed)
+			return "", "", abi.Errorf(abi.CodeDenied, "from: this token is %s's, not %.64q's", c.Name, claimed)
 		}
 		return c.Name, c.Kind, nil
 	}

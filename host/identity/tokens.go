@@ -22,6 +22,8 @@ const (
 	prefix   = "cmp_"
 	hashed   = "sha256:"
 	maxNamed = 1024 // holders in one file
+	// randomText is how many letters the random part of a token has.
+	randomText = 43
 )
 
 // Holder is one line of the tokens file: who has a token and what it is for.
@@ -39,6 +41,19 @@ func (h Holder) Line() string {
 		scopes = append(scopes, string(s))
 	}
 	return fmt.Sprintf("%s %s %s %s%s", h.Name, h.Kind, strings.Join(scopes, ","), hashed, h.Hash)
+}
+
+// Check says why a holder cannot be a line of the tokens file, where a name like
+// "#mika" would be a comment.
+func (h Holder) Check() error {
+	back, err := parseLine(h.Line())
+	if err != nil {
+		return err
+	}
+	if h.Name[0] == '#' || back.Name != h.Name || back.Kind != h.Kind || !slices.Equal(back.Scopes, h.Scopes) {
+		return errors.New("name, kind, scopes and hash must be one word each")
+	}
+	return nil
 }
 
 // New makes a token of 256 random bits, which random fills in.
@@ -95,7 +110,7 @@ func Parse(file string, src []byte) (*Register, error) {
 }
 
 func parseLine(line string) (Holder, error) {
-	if strings.Contains(line, prefix) {
+	if looksLikeToken(line) {
 		return Holder{}, errors.New(`a token itself stands here: replace it by what companiond token prints into the file, and make a new one`)
 	}
 	fields := strings.Fields(line)
@@ -103,8 +118,8 @@ func parseLine(line string) (Holder, error) {
 		return Holder{}, fmt.Errorf("%d words, want 4: NAME KIND SCOPES sha256:HEX", len(fields))
 	}
 	h := Holder{Name: fields[0], Kind: abi.ParticipantKind(fields[1])}
-	if err := abi.CheckName("name", h.Name); err != nil {
-		return h, errors.New(abi.AsError(err).Message)
+	if abi.CheckName("name", h.Name) != nil { // whose words would show the name
+		return h, fmt.Errorf("name: the first word is no name: letters, digits and _ - . only, at most %d bytes", abi.MaxName)
 	}
 	if h.Kind != abi.KindHuman && h.Kind != abi.KindAgent {
 		return h, fmt.Errorf("kind: the second word is neither %q nor %q", abi.KindHuman, abi.KindAgent)
@@ -119,17 +134,38 @@ func parseLine(line string) (Holder, error) {
 		return h, errors.New("hash: the fourth word is not sha256: and 64 hexadecimal digits")
 	}
 	h.Hash = hex.EncodeToString(sum)
+	if h.Hash == Hash("") { // an unset variable in somebody's script
+		return h, errors.New("hash: is that of an empty token")
+	}
 	return h, nil
 }
 
-// ParseScopes reads "read,talk".
+// looksLikeToken says whether a token itself stands in a line, anywhere.
+func looksLikeToken(line string) bool {
+	for rest := line; ; {
+		var found bool
+		if _, rest, found = strings.Cut(rest, prefix); !found {
+			return false
+		}
+		if len(rest) >= randomText && !strings.ContainsFunc(rest[:randomText], notBase64) {
+			return true
+		}
+	}
+}
+
+func notBase64(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+}
+
+// ParseScopes reads "read,talk". Its error does not repeat what it cannot read:
+// in the tokens file that may be a secret in the wrong place.
 func ParseScopes(s string) ([]Scope, error) {
 	var scopes []Scope
 	for word := range strings.SplitSeq(s, ",") {
 		scope := Scope(strings.TrimSpace(word))
 		switch {
 		case !slices.Contains(Scopes(), scope):
-			return nil, fmt.Errorf("scopes: %.40q is none of read, talk, act, admin", word)
+			return nil, errors.New("scopes: a word is none of read, talk, act, admin")
 		case slices.Contains(scopes, scope):
 			return nil, fmt.Errorf("scopes: %q is there twice", scope)
 		}
@@ -187,6 +223,9 @@ func (r *Register) Taken(name string) (holder string, taken bool) {
 // Find gives the caller with a token. It compares hashes, all of them and in
 // constant time, so that how long it takes tells nothing.
 func (r *Register) Find(token string) (Caller, bool) {
+	if token == "" {
+		return Caller{}, false
+	}
 	sum := sha256.Sum256([]byte(token))
 	found := -1
 	for i := range r.Len() {

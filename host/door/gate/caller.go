@@ -68,7 +68,7 @@ func tokenOf(r *http.Request) (token string, given bool) {
 		}
 		return strings.TrimSpace(token), true
 	}
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	if !isHandshake(r) {
 		return "", false
 	}
 	for _, line := range r.Header.Values("Sec-Websocket-Protocol") {
@@ -80,3 +80,27 @@ func tokenOf(r *http.Request) (token string, given bool) {
 	}
 	return "", false
 }
+
+// isHandshake says whether a request is a WebSocket's. It lets nothing pass that
+// the socket door would not take for one: another door would look for the token
+// in a header, find none, and take its holder for a guest.
+func isHandshake(r *http.Request) bool {
+	return r.Method == http.MethodGet && hasWord(r.Header, "Upgrade", "websocket") && hasWord(r.Header, "Connection", "upgrade")
+}
+
+// hasWord says whether a word is in a header that is a list of single words.
+func hasWord(h http.Header, name, want string) bool {
+	found := false
+	for _, line := range h.Values(name) {
+		for word := range strings.SplitSeq(line, ",") {
+			word = strings.TrimSpace(word)
+			if strings.ContainsFunc(word, notInWord) {
+				return false
+			}
+			found = found || strings.EqualFold(word, want)
+		}
+	}
+	return found
+}
+
+func notInWord(r rune) bool { return !(r == '-' || 'a' <= r|0x20 && r|0x20 <= 'z') }

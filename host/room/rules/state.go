@@ -487,4 +487,3 @@ func compare(a, b string) int {
 	}
 	return 0
 }
-
