@@ -32,6 +32,9 @@
 // until three quarters of the script have been; farewells and answers to people
 // may come back when nobody in the room can remember them.
 //
+// In a room with a pool, lines keep to what it can pay for, and "nod" lines in
+// [*] (なるほど, I see) are said beside others now and then.
+//
 // It reads no clock and keeps what must last in the companion's store; it
 // never decides who speaks.
 package talk

@@ -45,6 +45,8 @@ type mind struct {
 	voted uint64 // message of the last vote
 	phase phase  // of the last vote
 
+	nodded string // the last backchannel
+
 	// What derive makes of beats.
 	talk  []beat // since a human last spoke, that message first
 	topic string // of the thread
@@ -124,6 +126,9 @@ func (m *mind) remember(h *companion.Host, s companion.Scene, l *line, text stri
 
 // hear takes a message in, once.
 func (p *persona) hear(m *mind, s companion.Scene, msg companion.Message) {
+	if msg.Kind == abi.KindBackchannel {
+		return // a nod is nothing to answer
+	}
 	at, found := slices.BinarySearchFunc(m.beats, msg.Seq, func(b beat, seq uint64) int { return cmp.Compare(b.seq, seq) })
 	for found && at < len(m.beats) && m.beats[at].seq == msg.Seq {
 		if !m.beats[at].own {

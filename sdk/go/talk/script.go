@@ -41,6 +41,7 @@ const (
 	pre       act = "pre"     // moves the talk towards its end
 	closing   act = "closing"
 	farewell  act = "bye"
+	nod       act = "nod" // a backchannel, said beside who speaks
 )
 
 // anyTopic is the section of lines that fit everywhere.
@@ -48,7 +49,7 @@ const anyTopic = "*"
 
 var topicActs = []act{tell, ask, answer, react, opening}
 
-var generalActs = []act{ask, react, greet, intro, reintro, again, name, namesake, howAreYou, thanks, praise, rude, wordless, emoji, long, unknown, dodge, pre, closing, farewell}
+var generalActs = []act{ask, react, greet, intro, reintro, again, name, namesake, howAreYou, thanks, praise, rude, wordless, emoji, long, unknown, dodge, pre, closing, farewell, nod}
 
 // line is one thing a character can say.
 type line struct {
@@ -108,8 +109,10 @@ func parse(text string) (*script, error) {
 		return nil, fmt.Errorf("the head has no name")
 	}
 	for _, acts := range s.lines {
-		for _, lines := range acts {
-			s.keep += len(lines)
+		for act, lines := range acts {
+			if act != nod { // nods come again and again
+				s.keep += len(lines)
+			}
 		}
 	}
 	s.keep = s.keep * 3 / 4

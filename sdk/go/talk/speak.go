@@ -2,6 +2,7 @@ package talk
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -44,7 +45,7 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 	t := turn{h: h, p: p, m: m, s: s, sc: p.script(m), roll: true}
 	l, text := t.choose()
 	if l == nil {
-		return companion.Pass("nothing new to say")
+		return companion.Pass(t.whyNot())
 	}
 	out := companion.Line{Text: t.hello(l, text), To: t.addressee(l), Closing: ph.closing()}
 	if ph == leaving && lastToLeave(m, s, h.Self(), h.Room()) {
@@ -53,6 +54,14 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 	t.note(l, ph)
 	m.remember(h, s, l, out.Text, t.sc.keep)
 	return out
+}
+
+// whyNot says why there is no line.
+func (t *turn) whyNot() string {
+	if b := t.s.Budget; b != nil && b.Chars >= 0 {
+		return "nothing new to say in " + strconv.Itoa(b.Chars) + " characters"
+	}
+	return "nothing new to say"
 }
 
 // note keeps what the next talk should know of the human.
@@ -77,10 +86,14 @@ func (t *turn) hello(l *line, text string) string {
 	if hi == "" || strings.HasPrefix(text, hi) {
 		return text
 	}
+	whole := hi + text
 	if t.sc.lang == words.English {
-		return hi + " " + text
+		whole = hi + " " + text
 	}
-	return hi + text
+	if !t.fits(whole) {
+		return text
+	}
+	return whole
 }
 
 // addressee gives whom the line goes to: nobody in particular but for questions.
@@ -167,13 +180,26 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 				}
 				i = t.h.Intn(n)
 			}
-			if text, ok := t.fill(lines[i]); ok && t.fresh(text, d) {
+			if text, ok := t.fill(lines[i]); ok && t.fits(text) && t.fresh(text, d) {
 				return lines[i], text
 			}
 			lines = slices.Delete(slices.Clone(lines), i, i+1)
 		}
 	}
 	return nil, ""
+}
+
+// fits says whether the room's pool can pay for a text.
+func (t *turn) fits(text string) bool {
+	b := t.s.Budget
+	if b == nil || b.Chars < 0 || len(b.Prices) == 0 {
+		return true
+	}
+	most := b.Chars
+	if !t.roll { // a vote: by the time of the turn there will be more
+		most = b.Prices[len(b.Prices)-1].Chars
+	}
+	return utf8.RuneCountInString(text) <= most
 }
 
 // fresh says whether nobody has said this, or nearly this lately.

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
@@ -30,7 +31,33 @@ func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
 	v := p.judge(h, m, s)
 	v.Closing = m.phase.closing()
 	v.Selected = s.Addressed
+	v.Backchannel = p.nod(h, m, s)
 	return v
+}
+
+// nodEvery is how many turns of others go by for each nod, on average.
+const nodEvery = 3
+
+// nod gives a backchannel for the case that another speaks next: now and then,
+// in a room that can pay for one, never the same twice in a row.
+func (p *persona) nod(h *companion.Host, m *mind, s companion.Scene) string {
+	lines := p.script(m).lines[anyTopic][nod]
+	if s.Budget == nil || len(s.Budget.Prices) == 0 || len(lines) == 0 || m.phase != talking || s.Message.From == h.Self() || m.last().question {
+		return ""
+	}
+	price := s.Budget.Prices[0]
+	lot := int(words.Hash(s.Message.ID, h.Self(), "nod"))
+	if lot%nodEvery != 0 || s.Budget.Level < price.Cost {
+		return ""
+	}
+	for i := range lines {
+		text := lines[(lot/nodEvery+i)%len(lines)].text
+		if text != m.nodded && utf8.RuneCountInString(text) <= price.Chars {
+			m.nodded = text
+			return text
+		}
+	}
+	return ""
 }
 
 func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion.Vote {
