@@ -97,7 +97,7 @@ func (p painter) decision(b abi.Decision) string {
 	switch {
 	case b.Outcome == abi.OutcomeGrant && p.votes:
 		return p.aside("%s gets the floor: %s", b.Speaker, b.Reason)
-	case b.Outcome == abi.OutcomeGrant, b.Outcome == abi.OutcomeSuperseded:
+	case b.Outcome == abi.OutcomeGrant, b.Outcome == abi.OutcomeSuperseded, b.Outcome == abi.OutcomeWaits && !p.votes:
 		return ""
 	}
 	return p.aside("%s: %s", b.Outcome, b.Reason)
