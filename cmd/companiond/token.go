@@ -102,6 +102,13 @@ func lockTokens(path string) (unlock func(), err error) {
 	}
 }
 
+// isCredential says whether a file is the service manager's, whose access lists
+// look like rights of the group.
+func (t *term) isCredential(path string) bool {
+	dir := t.getenv("CREDENTIALS_DIRECTORY")
+	return dir != "" && filepath.Dir(path) == filepath.Clean(dir)
+}
+
 // appendToken adds a holder to a tokens file, whole or not at all: what comes of
 // it is read first as the daemon will read it. The file itself stays, for it may
 // belong to the user whom the daemon runs as.
@@ -179,9 +186,7 @@ func (t *term) readTokens(cfg config.Config) (r *identity.Register, warning stri
 	if err != nil {
 		return nil, "", coded{exitConfig, fmt.Errorf("identity.tokens: %w", err)}
 	}
-	// The rights of a credential are the service manager's: it shows an access
-	// list as rights of the group.
-	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 && !strings.HasPrefix(cfg.Identity.Tokens, config.Credential) {
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 && !t.isCredential(path) {
 		warning = "others on this machine can read or change the tokens file; chmod 600 " + path
 	}
 	if r, err = identity.Parse(path, src); err != nil {

@@ -117,7 +117,7 @@ func doorSettings() []setting {
 			"The file of tokens, one line each, which `companiond token` writes: people and agents who connect with one speak under its name, and nobody else can. \"credential:NAME\" is the file NAME that systemd hands over with LoadCredential. Empty means that there are none.",
 			func(c *Config, _ *Room) any { return &c.Identity.Tokens }},
 		{"identity.guests", truth{}, "true",
-			"Let whoever connects without a token in as a guest, who may read and talk under any name that nobody has. At an address that other machines can reach guests stay out all the same, unless door.insecure is true.",
+			"Let whoever connects without a token in as a guest, who may read and talk under any name that nobody has. At an address that other machines can reach guests stay out all the same, unless door.insecure is true. Behind a proxy everybody seems to come from this machine: set it to false there.",
 			func(c *Config, _ *Room) any { return &c.Identity.Guests }},
 		{"journal.path", text{cleanPath}, "state/companiond.db",
 			"The journal's file.",

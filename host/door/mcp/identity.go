@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -22,7 +21,7 @@ func (d *Door) authorized(next http.Handler) http.Handler {
 	}
 	named := auth.RequireBearerToken(verify, nil)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if identity.Of(r.Context()).Guest || !strings.HasPrefix(strings.ToLower(r.Header.Get("Authorization")), "bearer ") {
+		if identity.Of(r.Context()).Guest {
 			next.ServeHTTP(w, r)
 			return
 		}

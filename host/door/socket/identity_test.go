@@ -1,0 +1,86 @@
+package socket_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/identity"
+)
+
+// A page's socket brings its token as a subprotocol. It is let in by it, and is
+// answered with the other one: the token goes nowhere.
+func TestTokenAsSubprotocol(t *testing.T) {
+	const reader, talker = "cmp_reader", "cmp_talker"
+	register, err := identity.Parse("tokens", []byte("mika human read sha256:"+identity.Hash(reader)+"\nken human talk sha256:"+identity.Hash(talker)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	house := doortest.NewHouse("main")
+	house.Get("main").Chat(1)
+	g, err := gate.New(gate.Config{Tokens: register, TokensOnly: true}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := socket.New(socket.Config{Rooms: house, CheckOrigin: g.CheckOrigin})
+	mux := http.NewServeMux()
+	feed.Register(mux)
+	srv := httptest.NewServer(g.Handler(feed.Relay("main", gate.Mux(mux))))
+	defer srv.Close()
+	defer func() {
+		if err := feed.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, path := range []string{"/v1/rooms/main/feed?since=0", "/ws?since=0"} {
+		for _, c := range []struct {
+			name      string
+			protocols []string
+			header    http.Header
+			status    int
+			answered  string
+		}{
+			{"beside ours", []string{gate.Subprotocol, "bearer." + reader}, nil, 101, gate.Subprotocol},
+			{"before ours", []string{"bearer." + reader, gate.Subprotocol}, nil, 101, gate.Subprotocol},
+			{"alone", []string{"bearer." + reader}, nil, 101, ""},
+			{"as a header", nil, http.Header{"Authorization": {"Bearer " + reader}}, 101, ""},
+			{"a header and ours", []string{gate.Subprotocol}, http.Header{"Authorization": {"Bearer " + reader}}, 101, gate.Subprotocol},
+			{"none", []string{gate.Subprotocol}, nil, 401, ""},
+			{"a wrong one", []string{gate.Subprotocol, "bearer.x"}, nil, 401, ""},
+			{"one that may not read", []string{gate.Subprotocol, "bearer." + talker}, nil, 403, ""},
+		} {
+			d := websocket.Dialer{Subprotocols: c.protocols}
+			conn, answer, err := d.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+path, c.header)
+			if answer == nil {
+				t.Fatalf("%s %s: %v", path, c.name, err)
+			}
+			if answer.StatusCode != c.status {
+				t.Errorf("%s %s: %s", path, c.name, answer.Status)
+			}
+			if got := answer.Header.Get("Sec-Websocket-Protocol"); got != c.answered {
+				t.Errorf("%s %s: answered with %q", path, c.name, got)
+			}
+			for _, v := range answer.Header {
+				if strings.Contains(strings.Join(v, " "), "cmp_") {
+					t.Errorf("%s %s: the token comes back: %q", path, c.name, v)
+				}
+			}
+			if conn == nil {
+				continue
+			}
+			_, frame, err := conn.ReadMessage()
+			if err != nil || !strings.Contains(string(frame), string(abi.KindTurn)) {
+				t.Errorf("%s %s: %s %v", path, c.name, frame, err)
+			}
+			_ = conn.Close()
+		}
+	}
+}
