@@ -23,9 +23,11 @@ type Config struct {
 	Version string
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
-	// MaxSessions bounds sessions, MaxStreams open event streams. Zero means 256.
+	// MaxSessions bounds sessions, MaxStreams open event streams, MaxWaits the
+	// calls that wait for something to happen. Zero means 256.
 	MaxSessions int
 	MaxStreams  int
+	MaxWaits    int
 }
 
 // Door is the MCP door. Its methods may be called from many goroutines.
@@ -36,15 +38,19 @@ type Door struct {
 	readers   *readers
 	usual     string // the room of who names none
 	quick     map[string]quickTool
+	waits     chan struct{} // a token for each call that waits
 }
 
 // New makes a door. It serves when it is registered; Run keeps those who
 // subscribed informed.
 func New(cfg Config) *Door {
+	if cfg.MaxWaits == 0 {
+		cfg.MaxWaits = 256
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]quickTool{}}
+	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]quickTool{}, waits: make(chan struct{}, cfg.MaxWaits)}
 	d.readers = newReaders(d.present)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions:       instructions,

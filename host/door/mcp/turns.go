@@ -136,6 +136,11 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if in.Basis != nil {
 		seen = *in.Basis
 	}
+	leave, err := d.enterWait()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, _ room.Info) bool { return n.Reason != "" })
 	if err != nil {
 		return nil, err

@@ -194,3 +194,58 @@ func spoken(h *home, t *testing.T) []string {
 	}
 	return by
 }
+
+// Who is meant is told so, by whatever name it is called.
+func TestAddressed(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	a := h.connect(nil)
+	a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0})
+	for text, want := range map[string]string{"botはどう?": "addressed", "BOT, what do you think?": "addressed", "誰かいる?": "unseen", "みんな、元気?": "unseen"} {
+		h.human("main", text)
+		if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"}); got["reason"] != want {
+			t.Errorf("%s: %v", text, got["reason"])
+		}
+	}
+}
+
+// Calls that wait are bounded, and the others go on.
+func TestWaitsAreBounded(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	for range cap(h.door.waits) {
+		h.door.waits <- struct{}{}
+	}
+	a := h.connect(nil)
+	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot"}); !failed || got["code"] != "exhausted" || got["retry"] != true {
+		t.Errorf("%v", got)
+	}
+	if got := a.consume("bot", 5, "うん"); got["success"] != true {
+		t.Errorf("%v", got)
+	}
+	<-h.door.waits
+	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); failed || got["reason"] != "timeout" {
+		t.Errorf("%v", got)
+	}
+	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); failed {
+		t.Errorf("the place was not given back: %v", got)
+	}
+}
+
+// Where nobody may speak, a wish to is refused at once, with the reason.
+func TestWishWhereNobodyMaySpeak(t *testing.T) {
+	rules := rulesOf("vote", abi.Pool{})
+	rules.MaxTurns = 1
+	h := openHome(t, map[string]abi.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko"})
+	a := h.connect(nil)
+	h.human("main", "やあ")
+	waitFor(t, func() bool { return h.talk("main").Info().State == "capped" })
+	a.call("history", nil)
+	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "1 turns were taken since a human spoke, which is the cap" {
+		t.Errorf("%v", got)
+	}
+	if _, err := h.talk("main").Stop(t.Context(), "taro"); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "a human said STOP; what a human says next starts the talk again" {
+		t.Errorf("%v", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // news is what an agent may want to act on.
@@ -73,11 +74,23 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 	}
 	if len(n.Messages) > 0 {
 		n.Reason = reasonUnseen
-		if newest := n.Messages[len(n.Messages)-1]; slices.Contains(newest.To, who) {
+		if addressed(n.Messages, info.Members, who) {
 			n.Reason = reasonAddressed
 		}
 	}
 	return n, info, nil
+}
+
+// addressed says whether somebody is meant by one of the messages, as the house
+// finds out for its companions.
+func addressed(unseen []heard, members []abi.Member, who string) bool {
+	named := make([]turn.Named, 0, len(members))
+	for _, m := range members {
+		named = append(named, turn.Named{ID: m.ID, Names: []string{m.Name}})
+	}
+	return slices.ContainsFunc(unseen, func(h heard) bool {
+		return slices.Contains(turn.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
+	})
 }
 
 // wait looks until wanted says yes, at least once; ok is false when limit is
@@ -99,6 +112,16 @@ func wait(ctx context.Context, limit time.Duration, talk room.Talk, who string, 
 		case err != nil && !errors.Is(err, errGrown):
 			return n, false, err
 		}
+	}
+}
+
+// enterWait counts a call that waits; there may be so many at a time.
+func (d *Door) enterWait() (leave func(), err error) {
+	select {
+	case d.waits <- struct{}{}:
+		return func() { <-d.waits }, nil
+	default:
+		return nil, abi.Errorf(abi.CodeExhausted, "%d agents are waiting here, which is all there may be", cap(d.waits))
 	}
 }
 
@@ -130,7 +153,12 @@ const wishPatience = 20 * time.Second
 // at hand, the importance being a tenth of the amount. When the vote wins, the
 // line is said; when another speaks first it is refused, for it answers what is
 // no longer the newest.
-func wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message, pool abi.Budget, err error) {
+func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message, pool abi.Budget, err error) {
+	leave, err := d.enterWait()
+	if err != nil {
+		return m, budgetOf(talk), err
+	}
+	defer leave()
 	if err := talk.Attend(ctx, u.From, true); err != nil {
 		return m, budgetOf(talk), err
 	}
@@ -143,6 +171,9 @@ func wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message,
 	var refused error
 	n, ok, err := wait(ctx, wishPatience, talk, u.From, basis, func(n news, info room.Info) bool {
 		if n.Reason == reasonGranted || turnSince(n) {
+			return true
+		}
+		if refused = over(info); refused != nil {
 			return true
 		}
 		about := newestTurn(info)
@@ -166,6 +197,19 @@ func wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message,
 	}
 	u.Grant, u.Basis, u.Kind = n.Grant.Token, n.Grant.Basis, abi.KindTurn
 	return talk.Consume(ctx, u)
+}
+
+// over says why nobody but a human may speak, nil when somebody may.
+func over(info room.Info) error {
+	switch info.State {
+	case "stopped":
+		return abi.Errorf(abi.CodeDenied, "a human said STOP; what a human says next starts the talk again")
+	case "closed":
+		return abi.Errorf(abi.CodeDenied, "the talk has ended; what a human says next starts a new one")
+	case "capped":
+		return abi.Errorf(abi.CodeDenied, "%d turns were taken since a human spoke, which is the cap", info.Turns)
+	}
+	return nil
 }
 
 // turnSince says whether somebody else took a turn.
