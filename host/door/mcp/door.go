@@ -51,7 +51,7 @@ func New(cfg Config) *Door {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]quickTool{}, waits: make(chan struct{}, cfg.MaxWaits)}
-	d.readers = newReaders(d.present)
+	d.readers = newReaders(d.liveSessions)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions:       instructions,
 		Logger:             quiet(cfg.Log),

@@ -21,12 +21,22 @@ const (
 // A reader is an MCP session, or a token's holder where there are no sessions.
 // It forgets everything when the daemon stops: agents read again then.
 type readers struct {
-	present func(session string) bool // whether a session is still there
+	live func() map[string]bool // the sessions that are there
 
-	mu     sync.Mutex
-	places map[place]*bookmark
-	said   map[string][]uttered // the newest messages of a room
+	mu      sync.Mutex
+	places  map[place]*bookmark
+	said    map[string][]uttered // the newest messages of a room
+	answers map[string]waiting   // the last of each room, for the many who ask
 }
+
+// waiting is whether somebody waited in a room at a moment.
+type waiting struct {
+	at  time.Time
+	yes bool
+}
+
+// freshAnswer is for how long an answer is good.
+const freshAnswer = 500 * time.Millisecond
 
 type place struct{ reader, room string }
 
@@ -45,8 +55,8 @@ type uttered struct {
 	from string
 }
 
-func newReaders(present func(string) bool) *readers {
-	return &readers{present: present, places: map[place]*bookmark{}, said: map[string][]uttered{}}
+func newReaders(live func() map[string]bool) *readers {
+	return &readers{live: live, places: map[place]*bookmark{}, said: map[string][]uttered{}, answers: map[string]waiting{}}
 }
 
 // at gives a reader's bookmark, a new one where there is none; nil for nobody.
@@ -137,17 +147,28 @@ func (r *readers) heard(name string, ms []abi.Message) {
 	}
 }
 
-// waiting says whether somebody who reads a room has not seen what another said
+// anyWaiting says whether somebody who reads a room has not seen what another said
 // there, or was refused and could be heard by now.
-func (r *readers) waiting(talk room.Talk, now time.Time) bool {
-	pool, _ := talk.Budget()
+func (r *readers) anyWaiting(talk room.Talk, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if a := r.answers[talk.Name()]; now.Sub(a.at) < freshAnswer {
+		return a.yes
+	}
+	yes := r.anyWaits(talk, now)
+	r.answers[talk.Name()] = waiting{now, yes}
+	return yes
+}
+
+func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
+	pool, _ := talk.Budget()
+	live := r.live()
 	for p, b := range r.places {
 		if p.room != talk.Name() {
 			continue
 		}
-		if now.Sub(b.heard) > readerAway || !r.present(p.reader) {
+		_, named := cutHolder(p.reader)
+		if now.Sub(b.heard) > readerAway || !named && !live[p.reader] {
 			delete(r.places, p)
 			continue
 		}
@@ -168,18 +189,14 @@ func (r *readers) waiting(talk room.Talk, now time.Time) bool {
 // again.
 func (d *Door) Waiting(name string) bool {
 	talk, err := d.cfg.Rooms.Room(name)
-	return err == nil && d.readers.waiting(talk, time.Now())
+	return err == nil && d.readers.anyWaiting(talk, time.Now())
 }
 
-// present says whether a session is still open; a token's holder always is.
-func (d *Door) present(reader string) bool {
-	if _, named := cutHolder(reader); named {
-		return true
-	}
+// liveSessions gives the sessions that are open.
+func (d *Door) liveSessions() map[string]bool {
+	live := map[string]bool{}
 	for s := range d.server.Sessions() {
-		if s.ID() == reader {
-			return true
-		}
+		live[s.ID()] = true
 	}
-	return false
+	return live
 }
