@@ -28,6 +28,7 @@ type home struct {
 	t    testing.TB
 	dir  string
 	url  string
+	log  *slog.Logger // nil discards
 	stop func()
 }
 
@@ -110,7 +111,12 @@ func (h *home) save(name string, b []byte) {
 // open starts the daemon; the cache of compiled code is shared by all tests.
 func (h *home) open(toml string) {
 	h.t.Helper()
-	toml = "[door]\nlisten = \"127.0.0.1:0\"\n[journal]\nballast = \"0\"\n" + toml
+	h.openAt("127.0.0.1:0", toml)
+}
+
+func (h *home) openAt(listen, toml string) {
+	h.t.Helper()
+	toml = fmt.Sprintf("[door]\nlisten = %q\n", listen) + "[journal]\nballast = \"0\"\n" + toml
 	cfg, problems := config.Parse("test.toml", []byte(toml), nil)
 	if config.Failed(problems) {
 		h.t.Fatal(problems)
@@ -118,7 +124,10 @@ func (h *home) open(toml string) {
 	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
 	cfg.Modules.Characters = filepath.Join(h.dir, "characters")
 	cfg.Modules.Cache = filepath.Join(guests, "cache")
-	d := host.New(host.Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Version: web.Version{Version: "test"}})
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	d := host.New(host.Options{Config: cfg, Log: h.log, Version: web.Version{Version: "test"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()
@@ -316,6 +325,7 @@ func TestAddressedCharacterAnswers(t *testing.T) {
 }
 
 func TestSavedFileSpeaksInTheRunningRoom(t *testing.T) {
+	timely(t)
 	one, two := parrot(t, "one", ""), parrot(t, "two", "")
 	h := newHome(t)
 	h.drop(one, "polly.wasm")

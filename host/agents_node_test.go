@@ -1,0 +1,251 @@
+package host_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room"
+)
+
+// agentsDir holds seed A's agents, as its article prints them, on Node.
+const agentsDir = "testdata/agents"
+
+// needsAgents skips a test, with the reason, where the agents cannot run;
+// COMPANIOND_NODE=1 makes that a failure.
+func needsAgents(t *testing.T) {
+	t.Helper()
+	why := ""
+	if _, err := exec.LookPath("node"); err != nil {
+		why = "node is not installed"
+	} else if _, err := os.Stat(agentsDir + "/node_modules/ai"); err != nil {
+		why = "the agents are not installed: npm ci --prefix host/" + agentsDir
+	}
+	if why == "" {
+		return
+	}
+	if os.Getenv("COMPANIOND_NODE") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// seedPort is where seed A's agents look for their server; they are not told
+// otherwise.
+const seedPort = "127.0.0.1:3000"
+
+// agentEvent is one line that the agents print.
+type agentEvent struct {
+	Event, Who, Error, Reason string
+	Success                   bool
+	Amount                    float64
+	Errors                    int
+}
+
+// runAgents runs seed A's three agents for some time and lets a human say one
+// line when they are ready.
+func (h *home) runAgents(d time.Duration, line string) []agentEvent {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), d+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "agents.mjs")
+	cmd.Dir = agentsDir
+	cmd.Env = append(cmd.Environ(), fmt.Sprintf("RUN_MS=%d", d.Milliseconds()))
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	var events []agentEvent
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		var e agentEvent
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			h.t.Errorf("%s: %v", lines.Text(), err)
+		}
+		events = append(events, e)
+		if e.Event == "ready" {
+			h.add("user", line)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		h.t.Errorf("the agents: %v\n%s", err, complaints.String())
+	}
+	return events
+}
+
+// add is seed A's curl.
+func (h *home) add(from, message string) {
+	h.t.Helper()
+	body, err := json.Marshal(map[string]string{"from": from, "message": message})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	resp, err := http.Post(h.url+"/add", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct{ Success bool }
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK || !answer.Success {
+		h.t.Fatalf("/add: %s %v", resp.Status, err)
+	}
+}
+
+// onSeedPort opens a daemon where seed A's agents look for it.
+func (h *home) onSeedPort(toml string) {
+	h.t.Helper()
+	l, err := net.Listen("tcp", seedPort)
+	if err != nil {
+		if os.Getenv("COMPANIOND_NODE") == "1" {
+			h.t.Fatal(err)
+		}
+		h.t.Skipf("the agents' port is taken: %v", err)
+	}
+	_ = l.Close()
+	h.openAt(seedPort, toml)
+}
+
+// TestSeedAgents lets seed A's agents talk, unmodified and with the URL they
+// know: one curl starts a talk of turns and backchannels in which nobody is
+// refused for ever and the budget holds.
+func TestSeedAgents(t *testing.T) {
+	needsAgents(t)
+	timely(t)
+	h := newHome(t)
+	h.onSeedPort("[room.main]\npolicy = \"pool\"\n")
+	events := h.runAgents(30*time.Second, "こんにちは!あなたたちは誰ですか?")
+	h.judgeAgents(events)
+	h.checkPool("main")
+	h.stop()
+	h.replays("main")
+}
+
+// TestSeedAgentsAmongCompanions lets them talk in one room with companions that
+// are Wasm files, under each policy.
+func TestSeedAgentsAmongCompanions(t *testing.T) {
+	needsAgents(t)
+	timely(t)
+	for _, policy := range []string{"vote", "pool", "vote+pool"} {
+		t.Run(policy, func(t *testing.T) {
+			h := newHome(t)
+			h.drop(parrot(t, "そうですね", ""), "hana.wasm")
+			h.onSeedPort(fmt.Sprintf("[room.main]\npolicy = %q\npatience = \"3s\"\nsilence = \"3s\"\n", policy))
+			h.runAgents(20*time.Second, "こんにちは!あなたたちは誰ですか?")
+			by := map[abi.ParticipantKind]int{}
+			for _, e := range h.entries("main") {
+				var s abi.Said
+				if e.Kind == abi.EntrySaid && json.Unmarshal(e.Body, &s) == nil {
+					by[s.By]++
+				}
+			}
+			t.Logf("%s: %v", policy, by)
+			if by[abi.KindCompanion] == 0 || by[abi.KindAgent] == 0 {
+				t.Errorf("not both spoke: %v", by)
+			}
+			h.checkPool("main")
+			h.stop()
+			h.replays("main")
+		})
+	}
+}
+
+// judgeAgents holds a talk of agents to what a talk is.
+func (h *home) judgeAgents(events []agentEvent) {
+	h.t.Helper()
+	row, worst := map[string]int{}, 0
+	for _, e := range events {
+		switch {
+		case e.Event == "error":
+			h.t.Errorf("%s: %s", e.Who, e.Error)
+		case e.Event == "consume" && e.Success:
+			row[e.Who] = 0
+		case e.Event == "consume":
+			row[e.Who]++
+			worst = max(worst, row[e.Who])
+		}
+	}
+	order, turns, backs, speakers := "", 0, 0, map[string]bool{}
+	var last struct { // the newest turn
+		from string
+		seq  uint64
+	}
+	for _, e := range h.entries("main") {
+		var s abi.Said
+		if e.Kind != abi.EntrySaid || json.Unmarshal(e.Body, &s) != nil {
+			continue
+		}
+		if s.By == abi.KindHuman {
+			last.from, last.seq = s.From, e.Seq
+			continue
+		}
+		if s.Basis < last.seq && last.from != s.From {
+			h.t.Errorf("entry %d: %s had read up to %d, and %s spoke at %d", e.Seq, s.From, s.Basis, last.from, last.seq)
+		}
+		if s.Kind == abi.KindTurn {
+			last.from, last.seq = s.From, e.Seq
+			turns, order, speakers[s.From] = turns+1, order+"T", true
+		} else {
+			backs, order = backs+1, order+"b"
+		}
+	}
+	h.t.Logf("%s: %d turns of %d speakers, %d backchannels, at most %d refusals in a row", order, turns, len(speakers), backs, worst)
+	if turns < 2 || backs < 5 || len(speakers) < 2 || !strings.Contains(order, "Tb") || !strings.Contains(order, "bT") {
+		h.t.Errorf("that is no talk: %s", order)
+	}
+	if worst > 6 {
+		h.t.Errorf("somebody was refused %d times in a row", worst)
+	}
+}
+
+// checkPool computes the level after each line anew from what is in the journal.
+func (h *home) checkPool(name string) {
+	h.t.Helper()
+	type spend struct {
+		at   time.Time
+		cost float64
+	}
+	var spends []spend
+	for _, e := range h.entries(name) {
+		var s abi.Said
+		if e.Kind != abi.EntrySaid || json.Unmarshal(e.Body, &s) != nil {
+			continue
+		}
+		spends = append(spends, spend{e.At, s.Cost})
+		level := 100.0
+		for _, p := range spends {
+			if e.At.Sub(p.at) < 5*time.Second {
+				level -= p.cost
+			}
+		}
+		if level < 0 || s.Cost < 0 {
+			h.t.Errorf("entry %d leaves a level of %v", e.Seq, level)
+		}
+	}
+}
+
+// replays runs the journal of a daemon that has stopped through the rules again.
+func (h *home) replays(name string) {
+	h.t.Helper()
+	j, err := sqlite.OpenReadOnly(h.dir + "/state/companiond.db")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer j.Close()
+	if n, diff, err := room.Replay(context.Background(), j, name); err != nil || diff != nil || n == 0 {
+		h.t.Errorf("replay of %d entries: %v %v", n, diff, err)
+	}
+}
