@@ -10,7 +10,7 @@ MODULES := $(patsubst characters/%/main.go,characters/%,$(wildcard characters/*/
 WASM    := $(foreach m,$(MODULES),$(m)/$(notdir $(m)).wasm)
 SOURCES := $(shell find abi sdk/go characters -name '*.go' -not -name '*_test.go') $(wildcard characters/*/*.txt) go.mod
 
-.PHONY: build run test check bench fuzz packages clean
+.PHONY: build run test check bench fuzz packages npm clean
 
 build: $(WASM)
 	$(GO) build -trimpath -buildvcs=auto -o bin/companiond ./cmd/companiond
@@ -26,17 +26,31 @@ run: build
 test: packages build
 	$(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host ./host/module/wasm
+	@if [ -d host/testdata/agents/node_modules ]; then cd host/testdata/agents && npm test --silent; fi
 
-# Debian packages that tests use: wasm-validate, and file systems to pull the
-# plug of. Without root, or elsewhere, those tests say that they were skipped.
-packages:
+# What tests use besides Go. Debian packages: wasm-validate, and file systems to
+# pull the plug of. From npm: agents and judges of the MCP door. Where something
+# cannot be installed, its tests say that they were skipped.
+packages: npm
 	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wabt e2fsprogs >/dev/null; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wabt e2fsprogs >/dev/null; } || \
+	  echo "wabt and e2fsprogs could not be installed: some tests will be skipped"; \
 	else echo "wabt and e2fsprogs are not installed: some tests will be skipped"; fi
 
+NPM = host/testdata/agents host/door/mcp/testdata/conformance bench
+
+npm:
+	@if command -v npm >/dev/null; then \
+	  $(MAKE) -s $(NPM:%=%/node_modules/.package-lock.json) || echo "npm packages could not be installed: some tests will be skipped"; \
+	else echo "npm is not installed: tests with clients on Node will be skipped"; fi
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	npm ci --prefix $* --no-audit --no-fund --loglevel=error
+	@touch $@
+
 check:
-	@out=$$(gofmt -l abi characters cmd host sdk); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
+	@out=$$(gofmt -l abi bench characters cmd host sdk); if [ -n "$$out" ]; then echo "gofmt -w $$out"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./abi ./sdk/go/... ./characters/...

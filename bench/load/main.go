@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -129,28 +127,6 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// newClient makes a client with one idle connection for each session. It asks
-// no proxy, follows no redirect and connects to this machine only, whatever
-// "localhost" stands for.
-func newClient(conns int) *http.Client {
-	dialer := net.Dialer{Timeout: 5 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
-			return fmt.Errorf("%s is not a loopback address", address)
-		}
-		return nil
-	}}
-	return &http.Client{
-		Transport: &http.Transport{
-			DialContext:         dialer.DialContext,
-			MaxIdleConns:        conns,
-			MaxIdleConnsPerHost: conns,
-			MaxConnsPerHost:     conns,
-			DisableCompression:  true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
 // call is the body of a tools/call in the pieces between which the id goes. A
 // consume has the id in its message as well, so that no two lines are alike.
 type call [][]byte
@@ -191,8 +167,6 @@ type tally struct {
 
 // run gives what was measured, and the first error among the answers.
 func run(ctx context.Context, s settings) (report, error, error) {
-	client := newClient(s.conns)
-	defer client.CloseIdleConnections()
 	body, err := newCall(s)
 	if err != nil {
 		return report{}, nil, err
@@ -206,7 +180,7 @@ func run(ctx context.Context, s settings) (report, error, error) {
 		}
 	}()
 	for i := range sessions {
-		if sessions[i], err = dial(ctx, client, s.url); err != nil {
+		if sessions[i], err = dial(ctx, s.url); err != nil {
 			return report{}, nil, err
 		}
 	}

@@ -387,7 +387,7 @@ func TestRefusesToStart(t *testing.T) {
 
 // Whatever a name stands for, only this machine is called.
 func TestDialsLoopbackOnly(t *testing.T) {
-	_, err := newClient(1).Get("http://192.0.2.1:1/")
+	_, err := newClient().Get("http://192.0.2.1:1/")
 	if err == nil || !strings.Contains(err.Error(), "not a loopback address") {
 		t.Errorf("%v", err)
 	}

@@ -32,12 +32,12 @@ type session struct {
 }
 
 // dial opens a session. A server without sessions names none.
-func dial(ctx context.Context, client *http.Client, endpoint string) (*session, error) {
+func dial(ctx context.Context, endpoint string) (*session, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{client: client, url: u, header: http.Header{
+	s := &session{client: newClient(), url: u, header: http.Header{
 		"Content-Type": {"application/json"},
 		"Accept":       {"application/json, text/event-stream"},
 	}}
@@ -70,6 +70,7 @@ func dial(ctx context.Context, client *http.Client, endpoint string) (*session, 
 // close ends the session, if the server keeps one, so that many runs leave
 // nothing behind.
 func (s *session) close() {
+	defer s.client.CloseIdleConnections()
 	if s.header.Get("Mcp-Session-Id") == "" {
 		return
 	}
