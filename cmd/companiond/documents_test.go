@@ -3,12 +3,20 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/web"
 )
 
@@ -55,14 +63,124 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	}
 }
 
-func rows(t *testing.T, file, pattern string) []string {
+// What an agent is offered over MCP is what the READMEs say.
+func TestDocumentsNameEveryTool(t *testing.T) {
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse("main")})
+	mux := http.NewServeMux()
+	door.Register(mux)
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	defer func() {
+		if err := door.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	client, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: server.URL + "/mcp"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources, err := client.ListResourceTemplates(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompts, err := client.ListPrompts(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	var want, named []string
+	for _, tool := range tools.Tools {
+		want = append(want, tool.Name)
+	}
+	slices.Sort(want)
+	for _, r := range resources.ResourceTemplates {
+		named = append(named, r.URITemplate)
+	}
+	for _, p := range prompts.Prompts {
+		named = append(named, p.Name)
+	}
+	if len(want) == 0 || len(named) == 0 {
+		t.Fatalf("the door offers %q and %q", want, named)
+	}
+	for _, file := range readmes {
+		if got := rows(t, file, "| `([a-z_]+)` \\|"); !slices.Equal(got, want) {
+			t.Errorf("%s has a row for %q, the door has %q", file, got, want)
+		}
+		for _, name := range named {
+			if !strings.Contains(read(t, file), "`"+name+"`") {
+				t.Errorf("%s does not name %s", file, name)
+			}
+		}
+	}
+}
+
+// A flaw that a comment speaks of is told of in RATIONALE.md, with tests that
+// are there.
+func TestDocumentsTellOfEveryFlaw(t *testing.T) {
+	const file = "../../RATIONALE.md"
+	told, tests, spoken := rows(t, file, "| ([A-Z][0-9]+) \\|"), map[string]bool{}, map[string]string{}
+	isTest, isFlaw, number := regexp.MustCompile(`(?m)^func (Test\w+)\(`), regexp.MustCompile(`flaws? [A-Z][0-9]+(, [A-Z][0-9]+)*`), regexp.MustCompile(`[A-Z][0-9]+`)
+	for _, dir := range []string{"../../abi", "../../characters", "../../cmd", "../../host", "../../sdk"} {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.Name() == "node_modules":
+				return filepath.SkipDir
+			case filepath.Ext(path) != ".go":
+				return nil
+			}
+			text := read(t, path)
+			for _, m := range isTest.FindAllStringSubmatch(text, -1) {
+				tests[m[1]] = true
+			}
+			for _, m := range isFlaw.FindAllString(text, -1) {
+				for _, flaw := range number.FindAllString(m, -1) {
+					spoken[flaw] = path
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(spoken) == 0 {
+		t.Error("no comment speaks of a flaw")
+	}
+	for flaw, path := range spoken {
+		if !slices.Contains(told, flaw) {
+			t.Errorf("%s speaks of flaw %s, which %s does not tell of", path, flaw, file)
+		}
+	}
+	for _, line := range regexp.MustCompile("(?m)^.*`Test.*$").FindAllString(read(t, file), -1) {
+		for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1) {
+			if !tests[m[1]] {
+				t.Errorf("there is no %s: %s", m[1], line)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+func rows(t *testing.T, file, pattern string) []string {
+	t.Helper()
 	var got []string
-	for _, m := range regexp.MustCompile(`(?m)^`+strings.Replace(pattern, "|", `\|`, 1)).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^`+strings.Replace(pattern, "|", `\|`, 1)).FindAllStringSubmatch(read(t, file), -1) {
 		got = append(got, m[1])
 	}
 	slices.Sort(got)

@@ -16,7 +16,7 @@ import (
 // pulled in host/journal/sqlite.)
 func TestKilledDaemonKeepsWhatItAcknowledged(t *testing.T) {
 	rounds := 200
-	if n, err := strconv.Atoi(os.Getenv("TEST_KILL_ROUNDS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILL_ROUNDS")); err == nil {
 		rounds = n
 	} else if testing.Short() {
 		rounds = 10

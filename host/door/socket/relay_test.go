@@ -63,6 +63,7 @@ func (s *relayStage) dial(path string, h http.Header) (*websocket.Conn, *http.Re
 
 func (s *relayStage) next(c *websocket.Conn) map[string]any {
 	s.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(time.Hour)) // fake time would go on for ever
 	_, frame, err := c.ReadMessage()
 	if err != nil {
 		s.Fatal(err)

@@ -408,6 +408,23 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// What people are to see of a room is shown, whatever its entries are called:
+// the page passes over kinds that it does not know, and so would over a new one.
+func TestPageKnowsTheEntries(t *testing.T) {
+	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
+	for _, kind := range []abi.EntryKind{abi.EntryCast, abi.EntrySaid, abi.EntryRound, abi.EntryDecision, abi.EntryStop, abi.EntryRefused, abi.EntryFailed} {
+		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
+			t.Errorf("the page does not show %s", kind)
+		}
+	}
+	outcomes := []abi.Outcome{abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped, abi.OutcomeSuperseded, abi.OutcomeWaits}
+	for _, o := range outcomes {
+		if n := strings.Count(html, " "+string(o)+`: "`); n < 2 { // in each language
+			t.Errorf("the page has %d words for %s", n, o)
+		}
+	}
+}
+
 // Both languages must have all words, and the script must be one that parses.
 func TestPageScript(t *testing.T) {
 	node, err := exec.LookPath("node")
