@@ -48,6 +48,7 @@ type simServer interface {
 	status(who string) float64
 	consume(who string, amount float64, text string) (ok bool, why string)
 	said() []simLine // everything, to look at afterwards
+	newest() time.Time
 }
 
 // simAgent is seed A's companion with a mock for a model that follows the
@@ -176,12 +177,7 @@ func judge(server simServer, agents []*simAgent, quiet time.Duration) simResult 
 func simulate(t *testing.T, seed uint64, start func(ctx context.Context, wake func()) (simServer, func())) simResult {
 	ctx, cancel := context.WithCancel(t.Context())
 	var agents []*simAgent
-	last := time.Now()
-	var mu sync.Mutex
 	server, human := start(ctx, func() {
-		mu.Lock()
-		last = time.Now()
-		mu.Unlock()
 		for _, a := range agents {
 			select {
 			case a.wake <- struct{}{}:
@@ -198,21 +194,10 @@ func simulate(t *testing.T, seed uint64, start func(ctx context.Context, wake fu
 	synctest.Wait()
 	human()
 	time.Sleep(simTime)
-	quiet := time.Since(lastSaid(server, last, &mu))
-	r := judge(server, agents, quiet)
+	r := judge(server, agents, time.Since(server.newest()))
 	cancel()
 	wg.Wait()
 	return r
-}
-
-// lastSaid is when the newest message came; notices that come again are none.
-func lastSaid(server simServer, notice time.Time, mu *sync.Mutex) time.Time {
-	if t, ok := server.(interface{ newest() time.Time }); ok {
-		return t.newest()
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	return notice
 }
 
 // seedServer is the seed's server: one pool that comes back in lumps, one
