@@ -137,7 +137,10 @@ func CheckName(field, s string) error {
 	return nil
 }
 
-// CheckText reports why s cannot be the text of a message.
+// CheckText reports why s cannot be the text of a message: it must be UTF-8, of
+// at most MaxText bytes, with more in it than space, and of the characters below
+// U+0020 only line feeds, also as CR LF, and tabs. The others mean something else to each
+// terminal, database and voice that a message comes to.
 func CheckText(field, s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -146,6 +149,15 @@ func CheckText(field, s string) error {
 		return Errorf(CodeTooLarge, "%s: %d bytes, at most %d", field, len(s), MaxText)
 	case !utf8.ValidString(s):
 		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
+	}
+	place := 0 // counted as people do, from 1
+	for i, r := range s {
+		if r == '\r' && strings.HasPrefix(s[i+1:], "\n") {
+			r = '\n'
+		}
+		if place++; r < ' ' && r != '\n' && r != '\t' {
+			return Errorf(CodeInvalid, "%s: character %d is U+%04X, a control character; only line feeds and tabs may be there", field, place, r)
+		}
 	}
 	return nil
 }

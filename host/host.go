@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -97,12 +99,20 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, h.closeEngine()) }()
 	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
 	if err != nil {
-		return fmt.Errorf("open door: %w", err)
+		return cannotListen(h.cfg.Door.Listen, err)
 	}
 	if err := h.buildDoors(listener.Addr()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	return h.run(ctx, listener)
+}
+
+// cannotListen says which setting to change.
+func cannotListen(listen string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("door.listen: another program listens at %s already; stop it (is it a companiond?), or give door.listen another port: %w", listen, err)
+	}
+	return fmt.Errorf("door.listen: %w", err)
 }
 
 func (h *Host) closeEngine() error {
@@ -138,6 +148,11 @@ func (h *Host) buildRooms() (err error) {
 	h.lobby, err = room.NewLobby(room.Config{
 		Journal: h.journal, NewID: newID, Log: h.log, Rooms: roomSettings(h.cfg.Rooms),
 		Find: func(id string) (room.Companion, bool) { return found(h.folder.Companion(id)) },
+		Blame: func(id, op string, err error) {
+			if c, ok := h.folder.Companion(id); ok {
+				c.Blame(op, err)
+			}
+		},
 	})
 	if err != nil {
 		return err
@@ -206,6 +221,29 @@ func (h *Host) warnOfNames() {
 				break
 			}
 		}
+	}
+}
+
+// CheckFolder compares a configuration with its folder of characters, as it is
+// on the disk now, and gives what is worth a warning.
+func CheckFolder(c config.Config) []config.Problem {
+	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{})
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.CheckFolder(nil, "is not there")
+	case errors.As(err, &p):
+		return c.CheckFolder(nil, "cannot be read: "+p.Err.Error())
+	case err != nil:
+		return c.CheckFolder(nil, "cannot be read: "+err.Error())
+	}
+	return c.CheckFolder(ids, "")
+}
+
+// warnOfFolder tells of companions that rooms wait for and nobody made.
+func (h *Host) warnOfFolder() {
+	for _, p := range CheckFolder(h.cfg) {
+		h.log.Warn(p.String())
 	}
 }
 

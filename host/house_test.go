@@ -2,8 +2,12 @@ package host_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,11 +43,13 @@ var (
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
+	// clocks are what a pure package may not use of package time: the time comes
+	// in with what is asked.
+	clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 )
 
 // owners says which package alone, with those below it, may import a third-party
-// module. What only
-// tests import is not listed: go list leaves test imports out.
+// module. What only tests import is not listed: go list leaves test imports out.
 var owners = map[string]string{
 	"github.com/tetratelabs/wazero":          "host/module/wasm",
 	"github.com/fsnotify/fsnotify":           "host/module",
@@ -159,6 +165,84 @@ func TestPureAndBare(t *testing.T) {
 				t.Errorf("%s uses the standard library alone and imports %s", from, imp)
 			}
 		}
+	}
+}
+
+// TestPureReadsNoClock holds the pure packages to answers that are the same
+// whenever they are asked, and in whatever order: no clock, no goroutine.
+func TestPureReadsNoClock(t *testing.T) {
+	for _, name := range pure {
+		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %d files, %v", name, len(files), err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range clocksIn(f) {
+				t.Errorf("%s: a pure package may not use %s", fset.Position(found.at), found.what)
+			}
+		}
+	}
+}
+
+type found struct {
+	at   token.Pos
+	what string
+}
+
+// clocksIn finds the clocks of package time and the go statements of a file.
+func clocksIn(f *ast.File) (all []found) {
+	timeIs := ""
+	for _, i := range f.Imports {
+		if i.Path.Value != `"time"` {
+			continue
+		}
+		timeIs = "time"
+		if i.Name != nil {
+			timeIs = i.Name.Name
+		}
+		if timeIs == "." {
+			all = append(all, found{i.Pos(), `import . "time"`})
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			all = append(all, found{n.Pos(), "a goroutine"})
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && timeIs != "" && x.Name == timeIs && slices.Contains(clocks, n.Sel.Name) {
+				all = append(all, found{n.Pos(), "time." + n.Sel.Name})
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// A search that finds nothing must be one that could.
+func TestClocksAreFound(t *testing.T) {
+	const src = `package x
+import ti "time"
+var now = ti.Now
+func f(at ti.Time) { go f(at); _ = ti.Since(at); _ = ti.Second; _ = at.Add(1) }
+`
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", src, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range clocksIn(f) {
+		got = append(got, c.what)
+	}
+	if want := []string{"time.Now", "a goroutine", "time.Since"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }
 

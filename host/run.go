@@ -55,8 +55,10 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	case *err = <-fell:
 		return false
 	}
+	h.lobby.Loaded(ctx)
 	h.tellCast(ctx)
 	h.warnOfNames()
+	h.warnOfFolder()
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)
 	return true
@@ -69,8 +71,10 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	h.log.Info("companiond is stopping")
 	feeds := errors.Join(h.feed.Close(ctx), h.agents.Close(ctx))
 	err := h.server.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, h.server.Close())
+	if errors.Is(err, context.DeadlineExceeded) {
+		// Somebody holds a connection without asking anything, as browsers do
+		// in advance. What was asked has been answered by now.
+		err = h.server.Close()
 	}
 	h.lobby.Drain(ctx)
 	stop()

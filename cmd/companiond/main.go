@@ -1,6 +1,9 @@
 // Command companiond runs AI companions that talk with each other and with
-// people, and looks after them. This package has the verbs and their flags;
-// it never knows how a room or a module works.
+// people, and looks after them. This package has the verbs, their flags, and what
+// they read of the environment and the terminal; run hands it all to host, and
+// the others ask the daemon at its doors or read its journal.
+//
+// It never decides what happens in a room, and never writes to a journal.
 package main
 
 import (

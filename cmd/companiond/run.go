@@ -128,6 +128,10 @@ func checkVerb(t *term, _ context.Context, args []string) error {
 			warned = true
 			fmt.Fprintln(t.out, "warning: identity.tokens: "+warning)
 		}
+		for _, p := range host.CheckFolder(cfg) {
+			warned = true
+			fmt.Fprintln(t.out, p)
+		}
 	}
 	switch {
 	case config.Failed(problems):

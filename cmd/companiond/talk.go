@@ -76,7 +76,24 @@ func (r *remote) header() http.Header {
 
 // call asks the daemon for JSON. path is below /v1/rooms/ROOM.
 func (r *remote) call(ctx context.Context, method, path string, in, out any) error {
-	return r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out)
+	return r.withRooms(ctx, r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out))
+}
+
+// withRooms adds the rooms there are to the error of a daemon that does not know
+// the room.
+func (r *remote) withRooms(ctx context.Context, err error) error {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", r.room)) {
+		return err
+	}
+	var all struct{ Rooms []struct{ Name string } }
+	if r.get(ctx, "/v1/rooms", &all) != nil || len(all.Rooms) == 0 {
+		return err
+	}
+	names := make([]string, len(all.Rooms))
+	for i, room := range all.Rooms {
+		names[i] = room.Name
+	}
+	return fmt.Errorf("%w; rooms here: %s", err, strings.Join(names, ", "))
 }
 
 // get reads JSON; path is whole.
@@ -309,6 +326,8 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, u
 		return nil
 	case errors.As(err, &refused) && refused.Code == abi.CodeDenied && strings.HasPrefix(refused.Message, "token: "):
 		return withoutToken(errors.New(refused.Message))
+	case refused != nil && refused.Code == abi.CodeNotFound:
+		return r.withRooms(ctx, errors.New(refused.Message))
 	}
 	return err
 }

@@ -65,6 +65,16 @@ func momo(t *testing.T, dir string) {
 	if code := term.do(t.Context(), []string{"new", "character", "momo", "-dir", out}); code == 0 {
 		t.Error("new wrote over a character")
 	}
+	const line = "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o momo.wasm ."
+	readme, err := os.ReadFile(filepath.Join(out, "momo", "README.md"))
+	if err != nil || !strings.Contains(string(readme), line) || !strings.Contains(string(readme), "`characters/momo/momo.wasm`") {
+		t.Errorf("the README does not say how to build and where to: %v\n%s", err, readme)
+	}
+	for _, want := range []string{filepath.Join(out, "momo", "main.go") + "\n", "cd " + filepath.Join(out, "momo") + "\n", line} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("new does not say %q:\n%s", want, &said)
+		}
+	}
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", "momo.wasm", ".")
 	build.Dir = filepath.Join(out, "momo")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-mod=mod", "GOPROXY=off")
@@ -138,17 +148,21 @@ func TestColours(t *testing.T) {
 
 func TestProblemsAreSaidInWords(t *testing.T) {
 	dir := t.TempDir()
-	d := start(t, dir, "[journal]\nballast = \"0\"\n")
+	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\n[room.den]\n")
 	var errs bytes.Buffer
 	term := &term{out: io.Discard, err: &errs, env: []string{envURL + "=" + d.url}}
 	for _, tc := range []struct{ args, want string }{
-		{"say -room nowhere hello", `there is no "nowhere"`},
+		{"say -room nowhere hello", `there is no "nowhere"; rooms here: den, main`},
+		{"stop -room nowhere", `there is no "nowhere"; rooms here: den, main`},
+		{"why -room nowhere 1", `there is no "nowhere"; rooms here: den, main`},
+		{"tail -room nowhere -since 0", `there is no "nowhere"; rooms here: den, main`},
 		{"say -from a/b hello", "from"},
 		{"why 999", "no entry 999"},
 		{"replay -room nowhere " + filepath.Join(dir, "state", "companiond.db"), "nowhere"},
-		{"tail -room nowhere", "nowhere"},
-		{"replay nothing.db", "nothing.db"},
+		{"tail -room nowhere", `there is no "nowhere"; rooms here: den, main`},
+		{"replay nothing.db", "companiond replay: no journal at nothing.db\n"},
 		{"new robot x", "new character NAME"},
+		{"new charcter momo", "did you mean companiond new character momo?"},
 	} {
 		errs.Reset()
 		if code := term.do(t.Context(), strings.Fields(tc.args)); code == exitOK {

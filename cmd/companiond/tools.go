@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -19,8 +20,11 @@ func newVerb(t *term, _ context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) != 2 || rest[0] != "character" {
+	switch {
+	case len(rest) != 2:
 		return usage("companiond new character NAME")
+	case rest[0] != "character":
+		return usage("%q is nothing that can be made; did you mean companiond new character %s? (companiond new character NAME)", rest[0], rest[1])
 	}
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return err
@@ -30,8 +34,9 @@ func newVerb(t *term, _ context.Context, args []string) error {
 		return err
 	}
 	for _, f := range files {
-		fmt.Fprintln(t.out, f)
+		fmt.Fprintln(t.out, filepath.Join(*dir, filepath.FromSlash(f)))
 	}
+	fmt.Fprintf(t.out, "\nBuild it:\n\n  cd %s\n  %s\n", filepath.Join(*dir, rest[1]), scaffold.Build(rest[1]))
 	return nil
 }
 

@@ -24,7 +24,7 @@ const Environment = "environment"
 
 // Problem is one thing wrong with the configuration.
 type Problem struct {
-	File     string
+	File     string // empty where nobody wrote anything
 	Line     int    // from 1; 0 when there is no line
 	Col      int    // from 1, in characters; 0 when there is no line
 	Key      string // full name, or the variable's; "" for bad TOML
@@ -37,15 +37,17 @@ type Problem struct {
 //
 //	companiond.toml:14:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
 func (p Problem) String() string {
-	var b strings.Builder
-	b.WriteString(p.File)
+	at := p.File
 	if p.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Col)
+		at = fmt.Sprintf("%s:%d:%d", at, p.Line, p.Col)
 	}
-	if p.Key != "" {
-		b.WriteString(": " + p.Key)
+	var b strings.Builder
+	for _, where := range []string{at, p.Key} {
+		if where != "" {
+			b.WriteString(where + ": ")
+		}
 	}
-	b.WriteString(": " + p.Message)
+	b.WriteString(p.Message)
 	if p.Hint != "" {
 		b.WriteString(" (" + p.Hint + ")")
 	}
@@ -65,12 +67,17 @@ type fault struct {
 }
 
 func (p *parse) report(at origin, key string, f *fault) {
+	p.problems = append(p.problems, f.problem(at, key))
+}
+
+// problem puts a fault where it belongs.
+func (f *fault) problem(at origin, key string) Problem {
 	problem := Problem{File: at.file, Line: at.line, Col: at.col, Key: key,
 		Message: f.message, Hint: f.hint, Severity: cmp.Or(f.severity, Error)}
 	if at.env != "" {
 		problem.File, problem.Key = Environment, at.env
 	}
-	p.problems = append(p.problems, problem)
+	return problem
 }
 
 // reportAt reports a problem at a byte of the file.

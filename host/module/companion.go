@@ -157,6 +157,18 @@ func (c *Companion) judge(ctx context.Context, g *generation, err error) error {
 	return err
 }
 
+// Blame notes that the current generation answered op with something that breaks
+// the op's rules. It costs the companion nothing but its word: it is no fault,
+// for no instance was lost. The log hears of it once a minute for each kind, and
+// the status counts it.
+func (c *Companion) Blame(op string, err error) {
+	g := c.current()
+	why := brief(reason(err))
+	if say, n := g.faults.blame(time.Now(), op, abi.CodeOf(err), why); say {
+		c.log.Warn("an answer was of no use", "generation", g.number, "op", op, "error", why, "so_far", n)
+	}
+}
+
 // swap publishes g and gives the generation it replaces, which the caller has
 // to retire. Once the companion has ended it refuses: ok is false and g stays
 // the caller's.
@@ -213,6 +225,7 @@ func (c *Companion) status(now time.Time) Status {
 		s.State = StateQuarantined
 		s.Error = fmt.Sprintf("%s; until %s, or until the file is saved again", why, until.UTC().Format(time.RFC3339))
 	}
+	s.Error = sentence(s.Error, g.faults.blamed())
 	return s
 }
 

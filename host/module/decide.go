@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -17,6 +18,9 @@ func (k *keeper) decide(s *seat, sources []source) {
 	defer k.f.show(s)
 
 	trouble := checkID(s.id)
+	if trouble == "" {
+		trouble = k.rival(s)
+	}
 	var src *source
 	if trouble == "" {
 		src, trouble = pick(s.id, sources, s.chosen)
@@ -46,6 +50,36 @@ func (k *keeper) decide(s *seat, sources []source) {
 	k.enqueue(s)
 }
 
+// rival says why an id may not be loaded beside another one. People could not
+// tell two companions apart whose names read alike, and calling one would call
+// both.
+func (k *keeper) rival(s *seat) string {
+	s.behind = false
+	if s.holds() {
+		return ""
+	}
+	for id, other := range k.seats { // one at most holds a reading
+		if other != s && other.reading == s.reading && other.holds() {
+			s.behind = true
+			return fmt.Sprintf("reads like %s, which is loaded; rename the file", id)
+		}
+	}
+	return ""
+}
+
+// freed has those looked at again that were behind an id which nobody holds any
+// more.
+func (k *keeper) freed(s *seat) {
+	if s.holds() && k.seats[s.id] == s {
+		return
+	}
+	for _, other := range k.seats {
+		if other.behind && other.reading == s.reading && other.due.IsZero() {
+			other.due, other.polled = k.now, other.sources
+		}
+	}
+}
+
 // missed notes that nothing of an id is there. When it was so for Gone, it
 // leaves.
 func (k *keeper) missed(s *seat) {
@@ -63,11 +97,15 @@ func (k *keeper) leave(s *seat) {
 	k.drop(s)
 	delete(k.seats, s.id)
 	k.f.hide(s)
-	k.log.Info("companion left: its file is gone", "companion", s.id, "file", s.file)
-	if c := s.companion; c != nil {
-		k.retire(s.id, c.end("has left: its file is gone"))
-		k.told(Left, c)
+	k.freed(s)
+	c := s.companion
+	if c == nil {
+		k.log.Info("the refused file is gone", "companion", s.id, "file", s.chosen)
+		return
 	}
+	k.log.Info("companion left: its file is gone", "companion", s.id, "file", s.file)
+	k.retire(s.id, c.end("has left: its file is gone"))
+	k.told(Left, c)
 }
 
 // drop gives up the load that is under way, and the one that would be next.
@@ -95,6 +133,8 @@ func (k *keeper) pump() {
 		s.queue = false
 		if s.want != nil {
 			k.start(s)
+		} else {
+			k.freed(s)
 		}
 	}
 }
@@ -119,6 +159,7 @@ func (k *keeper) ended(o outcome) {
 	o.cancel()
 	k.running--
 	s.job = nil
+	defer func() { k.freed(s) }()
 	if o.stale {
 		k.discard(o.module)
 		k.enqueue(s)
@@ -150,6 +191,10 @@ func (k *keeper) ended(o outcome) {
 	case o.module != nil:
 		k.publish(s, o)
 	case o.key == s.serving:
+		if s.refusal != "" {
+			k.log.Info("companion repaired: the file is again the one that serves", "companion", s.id, "file", o.src.show,
+				"generation", s.companion.Generation())
+		}
 		s.refusal, s.refused = "", key{}
 		s.file, s.stat = o.src.show, o.src.info
 	}
@@ -186,7 +231,11 @@ func (k *keeper) publish(s *seat, o outcome) {
 		s.companion = newCompanion(s.id, k.cfg.Limits, k.cfg.Log, g)
 		kind = Joined
 	}
-	k.log.Info("companion "+string(kind), "companion", s.id, "file", s.file, "engine", g.engine,
+	did := "companion loaded" // into the folder; who joins which room is the rooms' to say
+	if kind == Replaced {
+		did = "companion replaced"
+	}
+	k.log.Info(did, "companion", s.id, "file", s.file, "engine", g.engine,
 		"generation", g.number, "took", k.now.Sub(o.read).Round(time.Millisecond).String())
 	k.f.show(s) // before anybody is told
 	k.told(kind, s.companion)

@@ -73,7 +73,7 @@ func (d *disturbed) Read(p []byte) (int, error) {
 // Sources gives what finder finds, as "id: source source", sorted by id by the
 // caller, and what pick chooses.
 func Sources(dir string, engines []Engine, id, before string) (shown []string, chosen, trouble string) {
-	found, err := finder{dir: dir, engines: engines}.find(id, func(string) {})
+	found, err := finder{dir: dir, engines: engines}.find(id, visitor{func(string) {}, func(string, string) {}})
 	if err != nil {
 		return nil, "", err.Error()
 	}

@@ -2,10 +2,13 @@ package module
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/companiond/companiond/abi"
 )
 
 // tally counts the faults of one generation and holds its quarantine. It asks
@@ -16,6 +19,49 @@ type tally struct {
 	recent []time.Time // within the window, oldest first; at most the limit
 	why    string      // of the quarantine; empty when there is none
 	until  time.Time
+
+	useless int    // answers that broke the rules of their op
+	last    string // what was wrong with the newest of them
+	said    map[string]time.Time
+}
+
+// sayEvery is how often the log hears of useless answers of one kind, and
+// mostKinds of how many kinds: codes are a guest's to choose.
+const (
+	sayEvery  = time.Minute
+	mostKinds = 16
+)
+
+// blame notes an answer that broke the rules of its op and says whether the log
+// should hear of it, with how many there were.
+func (t *tally) blame(now time.Time, op string, code abi.Code, why string) (say bool, useless int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.useless++
+	t.last = op + ": " + why
+	kind := op + " " + string(code) // none of a guest's own words, or each would be a kind
+	maps.DeleteFunc(t.said, func(_ string, at time.Time) bool { return now.Sub(at) >= sayEvery })
+	if _, told := t.said[kind]; told || len(t.said) >= mostKinds {
+		return false, t.useless
+	}
+	if t.said == nil {
+		t.said = map[string]time.Time{}
+	}
+	t.said[kind] = now
+	return true, t.useless
+}
+
+// blamed gives the useless answers in words; empty when there were none.
+func (t *tally) blamed() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch t.useless {
+	case 0:
+		return ""
+	case 1:
+		return "one answer was of no use: " + t.last
+	}
+	return fmt.Sprintf("%d answers were of no use, last: %s", t.useless, t.last)
 }
 
 // add notes a fault and says whether it was the one that begins a quarantine.
@@ -76,4 +122,15 @@ func (t *tally) count() int {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
+}
+
+// brief gives the first line of what may hold a guest's own words, not too much
+// of it.
+func brief(s string) string {
+	const most = 300
+	s = firstLine(s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -55,6 +56,18 @@ func (f finder) engineOf(name string) (e Engine, stem string) {
 	return e, stem
 }
 
+// IDs gives the ids that there are files for in a folder, sorted, whether or not
+// they can be loaded.
+func IDs(dir string, engines ...Engine) ([]string, error) {
+	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
+	found, err := finder{dir: dir, engines: engines}.find("", nothing)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(found, func(_ string, fd *finding) bool { return len(fd.sources) == 0 })
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
 // idOf gives the id that an entry of the folder belongs to, if it is a
 // companion at all.
 func (f finder) idOf(name string) string {
@@ -62,11 +75,18 @@ func (f finder) idOf(name string) string {
 	return norm.NFC.String(stem)
 }
 
-// find looks for the id only, or for all if it is empty. before is called with
-// each companion's own folder before it is listed, so that what a watch on it
-// misses is in the list. The error says that the folder cannot be listed, which
-// says nothing about what is in it.
-func (f finder) find(only string, before func(folder string)) (map[string]*finding, error) {
+// visitor is told what finder comes by.
+type visitor struct {
+	// before is called with each companion's own folder before it is listed, so
+	// that what a watch on it misses is in the list.
+	before func(folder string)
+	// skipped is called with what looks like a companion and cannot be one.
+	skipped func(show, why string)
+}
+
+// find looks for the id only, or for all if it is empty. The error says that
+// the folder cannot be listed, which says nothing about what is in it.
+func (f finder) find(only string, v visitor) (map[string]*finding, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return nil, err
@@ -77,7 +97,7 @@ func (f finder) find(only string, before func(folder string)) (map[string]*findi
 		if ignored(e.Name()) || only != "" && id != only {
 			continue
 		}
-		sources, folder := f.look(e.Name(), before)
+		sources, folder := f.look(e.Name(), v)
 		if len(sources) == 0 && folder == "" {
 			continue
 		}
@@ -103,25 +123,29 @@ func (f finder) find(only string, before func(folder string)) (map[string]*findi
 }
 
 // look gives what one entry of the folder holds: itself, or what is in it.
-func (f finder) look(name string, before func(string)) (sources []source, folder string) {
+func (f finder) look(name string, v visitor) (sources []source, folder string) {
 	p := filepath.Join(f.dir, name)
 	info, err := os.Stat(p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "" // just removed, or a link that leads nowhere
+		if e, _ := f.engineOf(name); e != nil || path.Ext(name) == "" {
+			f.gone(name, p, v)
+		}
+		return nil, ""
 	}
 	if engine, _ := f.engineOf(name); engine != nil {
 		return []source{newSource(name, p, engine, info, err)}, ""
 	}
 	if err != nil || !info.IsDir() {
+		f.almost(name, name, v)
 		return nil, ""
 	}
-	before(p)
-	return f.inside(name, p), p
+	v.before(p)
+	return f.inside(name, p, v), p
 }
 
 // inside gives the candidates in a companion's own folder. One that is named
 // as the folder is wins over the others.
-func (f finder) inside(name, folder string) []source {
+func (f finder) inside(name, folder string, v visitor) []source {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -132,15 +156,20 @@ func (f finder) inside(name, folder string) []source {
 	var named, other []source
 	for _, e := range entries {
 		engine, stem := f.engineOf(e.Name())
-		if engine == nil || ignored(e.Name()) {
+		p, show := filepath.Join(folder, e.Name()), path.Join(name, e.Name())
+		switch {
+		case ignored(e.Name()):
+			continue
+		case engine == nil:
+			f.almost(e.Name(), show, v)
 			continue
 		}
-		p := filepath.Join(folder, e.Name())
 		info, err := os.Stat(p)
 		if errors.Is(err, fs.ErrNotExist) {
+			f.gone(show, p, v)
 			continue
 		}
-		s := newSource(path.Join(name, e.Name()), p, engine, info, err)
+		s := newSource(show, p, engine, info, err)
 		if norm.NFC.String(stem) == norm.NFC.String(name) {
 			named = append(named, s)
 		} else {
@@ -151,6 +180,26 @@ func (f finder) inside(name, folder string) []source {
 		return named
 	}
 	return other
+}
+
+// almost tells of a file whose ending is an engine's in other letters. It is not
+// taken: on another machine the same name would be another file.
+func (f finder) almost(name, show string, v visitor) {
+	for _, e := range f.engines {
+		s := e.Suffix()
+		if n := len(name) - len(s); n > 0 && name[n:] != s && strings.EqualFold(name[n:], s) {
+			v.skipped(show, fmt.Sprintf("its ending must be %s, in small letters; rename the file", s))
+			return
+		}
+	}
+}
+
+// gone tells of a link that leads nowhere; anything else was just removed.
+func (f finder) gone(show, p string, v visitor) {
+	to, err := os.Readlink(p)
+	if err == nil {
+		v.skipped(show, fmt.Sprintf("it is a link to %s, which is not there", to))
+	}
 }
 
 func newSource(show, p string, e Engine, info fs.FileInfo, err error) source {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // keeper is the one loop that decides what is loaded. It hears names, waits
@@ -31,6 +32,7 @@ type keeper struct {
 	numbers map[string]uint64 // newest generation of every id there ever was
 	rescan  time.Time         // when to look at everything
 
+	skipped map[string]string // why files that look like companions are none, as the log says already
 	watched map[string]fs.FileInfo
 	blind   bool // some folder cannot be watched, and the log says so
 
@@ -46,7 +48,7 @@ type keeper struct {
 func newKeeper(f *Folder, eyes lookout, t *teller) *keeper {
 	return &keeper{
 		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: t,
-		seats: map[string]*seat{}, numbers: map[string]uint64{}, watched: map[string]fs.FileInfo{},
+		seats: map[string]*seat{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
 		outcomes: make(chan outcome), starting: map[*seat]bool{},
 	}
 }
@@ -109,7 +111,7 @@ func (k *keeper) heard(name string) {
 func (k *keeper) seat(id string) *seat {
 	s := k.seats[id]
 	if s == nil {
-		s = &seat{id: id}
+		s = &seat{id: id, reading: turn.Reading(id)}
 		k.seats[id] = s
 	}
 	return s
@@ -131,7 +133,9 @@ func (k *keeper) tick() {
 // examine looks what is there of one id.
 func (k *keeper) examine(s *seat) {
 	fresh := false
-	found, err := k.f.finder.find(s.id, func(folder string) { fresh = k.watch(folder) || fresh })
+	found, err := k.f.finder.find(s.id, visitor{
+		before: func(folder string) { fresh = k.watch(folder) || fresh }, skipped: k.skip,
+	})
 	if err != nil {
 		k.away(err)
 		return
@@ -155,11 +159,16 @@ func (k *keeper) scan() {
 	k.rescan = k.now.Add(k.cfg.Rescan)
 	k.watch(k.cfg.Dir)
 	seen := map[string]bool{k.cfg.Dir: true}
-	found, err := k.f.finder.find("", func(folder string) { k.watch(folder); seen[folder] = true })
+	skipped := map[string]bool{}
+	found, err := k.f.finder.find("", visitor{
+		before:  func(folder string) { k.watch(folder); seen[folder] = true },
+		skipped: func(show, why string) { k.skip(show, why); skipped[show] = true },
+	})
 	if err != nil {
 		k.away(err)
 		return
 	}
+	maps.DeleteFunc(k.skipped, func(show, _ string) bool { return !skipped[show] })
 	k.back(seen)
 	for _, id := range slices.Sorted(maps.Keys(found)) {
 		now := found[id].sources
@@ -183,6 +192,14 @@ func (k *keeper) scan() {
 		if fd := found[id]; (fd == nil || len(fd.sources) == 0) && s.gone.IsZero() && s.due.IsZero() {
 			s.due = k.now
 		}
+	}
+}
+
+// skip says once that something is not loaded though it looks as if it could be.
+func (k *keeper) skip(show, why string) {
+	if k.skipped[show] != why {
+		k.skipped[show] = why
+		k.log.Warn("not loaded", "file", show, "error", why)
 	}
 }
 

@@ -53,7 +53,7 @@ func readStable(f openFile, name string, max int64) ([]byte, error) {
 	case before.Size() == 0:
 		return nil, abi.Errorf(abi.CodeInvalid, "is empty: not yet written?")
 	case before.Size() > max:
-		return nil, abi.Errorf(abi.CodeTooLarge, "%d bytes, at most %d", before.Size(), max)
+		return nil, abi.Errorf(abi.CodeTooLarge, "%d bytes, at most %d (wasm.max_file)", before.Size(), max)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, max+1))
 	if err != nil {

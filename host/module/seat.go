@@ -9,6 +9,7 @@ import (
 // seat is all the keeper knows of one id. Only the keeper touches it.
 type seat struct {
 	id        string
+	reading   string     // what ids that read alike have in common
 	companion *Companion // nil before the first generation
 
 	sources []source // as they were decided upon last
@@ -17,6 +18,7 @@ type seat struct {
 	trouble string   // why the sources are wrong as they are
 	refusal string   // why the newest save was not loaded
 	refused key      // the content of that save, if it is to blame
+	behind  bool     // another companion's id reads the same, and was first
 
 	file    string      // source.show of the serving generation
 	serving key         // its content
@@ -41,6 +43,10 @@ func (s *seat) next() time.Time {
 	}
 	return s.gone
 }
+
+// holds says that nobody else may have an id that reads like this one: it is
+// loaded, or is being loaded just now.
+func (s *seat) holds() bool { return s.companion != nil || s.job != nil || s.want != nil }
 
 // busy says that a load is under way or will be.
 func (s *seat) busy() bool { return s.job != nil || s.queue }

@@ -274,7 +274,7 @@ func TestATooLargeFileIsNotRead(t *testing.T) {
 	bubble(t, func(r *rig, c *module.FolderConfig) { c.MaxFile = 100 }, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), strings.Repeat("x", 101))
 		r.begin()
-		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "aya.fake: 101 bytes, at most 100")
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "aya.fake: 101 bytes, at most 100 (wasm.max_file)")
 		var n int
 		if got := r.loads(&n); got != "" {
 			t.Errorf("loaded %q", got)

@@ -25,16 +25,16 @@ func (r *Room) dispatch(ctx context.Context) {
 				continue
 			}
 			r.asking[v.ID] = true
-			id, due, scene := round.ID, r.real(round.Due), r.scene(v.ID)
-			r.calls.Go(func() { r.ask(ctx, v.ID, id, due, scene) })
+			id, m := round.ID, r.moment(v.ID, round.Due)
+			r.calls.Go(func() { r.ask(ctx, v.ID, id, m) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
-		who, grant, due, scene := f.Who, f.Grant, r.real(f.Expires), r.scene(f.Who)
-		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
-		r.calls.Go(func() { r.speak(ctx, who, grant, due, scene) })
+		who, grant, m := f.Who, f.Grant, r.moment(f.Who, f.Expires)
+		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
+		r.calls.Go(func() { r.speak(ctx, who, grant, m) })
 	}
 }
 
@@ -53,6 +53,18 @@ func (r *Room) castEarly() {
 }
 
 func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", token, basis) }
+
+// moment is what a call takes with it out of the loop, which alone knows the
+// room's clock and state.
+type moment struct {
+	now   time.Time // of the room's clock
+	due   time.Time // of the process's
+	scene abi.Scene
+}
+
+func (r *Room) moment(who string, due time.Time) moment {
+	return moment{now: r.now(), due: r.real(due), scene: r.scene(who)}
+}
 
 // scene is what a companion needs to judge the moment.
 func (r *Room) scene(who string) abi.Scene {
@@ -74,12 +86,12 @@ func (r *Room) scene(who string) abi.Scene {
 }
 
 // ask gets one vote and puts it into the inbox.
-func (r *Room) ask(ctx context.Context, who string, round uint64, due time.Time, scene abi.Scene) {
+func (r *Room) ask(ctx context.Context, who string, round uint64, m moment) {
 	e := votedEvent{round: round, who: who}
-	call, cancel := context.WithDeadline(ctx, due)
+	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, who, abi.OpVote, scene, &e.vote)
+	known, e.err = r.call(call, who, abi.OpVote, m, &e.vote, func() error { return e.vote.Check() })
 	if e.err == nil && !known {
 		e.vote = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
@@ -87,21 +99,36 @@ func (r *Room) ask(ctx context.Context, who string, round uint64, due time.Time,
 }
 
 // speak gets one line and puts it into the inbox.
-func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, due time.Time, scene abi.Scene) {
+func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, m moment) {
 	e := spokeEvent{grant: grant.Token, basis: grant.Basis, who: who}
-	call, cancel := context.WithDeadline(ctx, due)
+	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, who, abi.OpSpeak, scene, &e.line)
+	known, e.err = r.call(call, who, abi.OpSpeak, m, &e.line, func() error { return checkLine(e.line) })
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}
 	r.post(ctx, e)
 }
 
-// call asks one op of a companion; known is false when it does not answer that
-// op.
-func (r *Room) call(ctx context.Context, who, op string, scene abi.Scene, answer any) (known bool, err error) {
+// checkLine reports the first thing that is wrong with a module's line. A line
+// without a text is none.
+func checkLine(l abi.Line) error {
+	if l.Text == "" {
+		return nil
+	}
+	if err := abi.CheckText("line.text", l.Text); err != nil {
+		return err
+	}
+	if l.Closing.Stage() < 0 {
+		return abi.Errorf(abi.CodeInvalid, "line.closing: %q is none of none, pre-closing, closing, terminal", l.Closing)
+	}
+	return nil
+}
+
+// call asks one op of a companion and checks the answer; known is false when it
+// does not answer that op.
+func (r *Room) call(ctx context.Context, who, op string, m moment, answer any, check func() error) (known bool, err error) {
 	c, ok := r.find(who)
 	if !ok {
 		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
@@ -109,24 +136,46 @@ func (r *Room) call(ctx context.Context, who, op string, scene abi.Scene, answer
 	if !contains(c.Describe().Ops, op) {
 		return false, nil
 	}
-	data, err := json.Marshal(scene)
+	data, err := json.Marshal(m.scene)
 	if err != nil {
 		return false, fmt.Errorf("encode scene: %w", err)
 	}
 	got, err := c.Call(ctx, abi.Request{
 		V: abi.Version, Op: op, ID: r.newID(), Self: who, Room: r.settings.Name,
-		Now: time.Now().UTC().Truncate(time.Millisecond), Data: data,
+		Now: m.now, Data: data,
 	})
 	switch {
 	case abi.CodeOf(err) == abi.CodeUnknownOp:
 		return false, nil
 	case err != nil:
+		if useless(err) {
+			r.blame(who, op, err)
+		}
 		return true, err
 	}
-	if err := json.Unmarshal(got, answer); err != nil {
-		return true, abi.Errorf(abi.CodeInvalid, "%s answered %s with something else: %v", who, op, err)
+	if err = json.Unmarshal(got, answer); err != nil {
+		err = abi.Errorf(abi.CodeInvalid, "%s answered %s with something else: %v", who, op, err)
+	} else {
+		err = check()
 	}
-	return true, nil
+	if err != nil {
+		r.blame(who, op, err)
+	}
+	return true, err
+}
+
+// useless says whether an error is the companion's own and is worth its maker's
+// attention: not that it is late, away, or broke down, which is told elsewhere.
+func useless(err error) bool {
+	var own *abi.Error
+	if !errors.As(err, &own) {
+		return false
+	}
+	switch own.Code {
+	case abi.CodeUnavailable, abi.CodeTimeout:
+		return false
+	}
+	return true
 }
 
 // post gives a result to the loop.

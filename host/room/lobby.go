@@ -20,8 +20,11 @@ type Config struct {
 	Journal journal.Journal
 	Find    func(id string) (Companion, bool) // a loaded companion
 	NewID   func() string                     // unique ids for messages and calls
-	Log     *slog.Logger
-	Rooms   []Settings
+	// Blame is told of answers of a companion that break the rules of their op.
+	// It is called beside the loops, also at once; nil tells nobody.
+	Blame func(companion, op string, err error)
+	Log   *slog.Logger
+	Rooms []Settings
 }
 
 // Lobby has all rooms.
@@ -75,6 +78,19 @@ func (l *Lobby) Run(ctx context.Context) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// Loaded waits until every room has read its journal, or could not.
+func (l *Lobby) Loaded(ctx context.Context) {
+	for _, r := range l.rooms {
+		select {
+		case <-r.loaded:
+		case <-l.done:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // SetCast tells every room which companions are loaded now, ordered by id.

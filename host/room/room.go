@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,6 +98,7 @@ type Room struct {
 	settings Settings
 	journal  journal.Journal
 	find     func(id string) (Companion, bool)
+	blame    func(who, op string, err error)
 	newID    func() string
 	log      *slog.Logger
 
@@ -112,6 +112,8 @@ type Room struct {
 	calls sync.WaitGroup  // running vote and speak calls
 	lines atomic.Int64    // speak calls whose answer is not yet in the journal
 	gone  <-chan struct{} // closed when the lobby no longer runs
+
+	loaded chan struct{} // closed when the journal was read, or could not be
 
 	// Owned by Run.
 	m        rules.Machine
@@ -139,13 +141,17 @@ type ack struct {
 
 func newRoom(s Settings, c Config) *Room {
 	r := &Room{
-		settings: s, journal: c.Journal, find: c.Find, newID: c.NewID,
+		settings: s, journal: c.Journal, find: c.Find, blame: c.Blame, newID: c.NewID,
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{},
 		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
 		owner:   ownerName + c.NewID(),
 		trouble: errNotLoaded,
+		loaded:  make(chan struct{}),
+	}
+	if r.blame == nil {
+		r.blame = func(string, string, error) {}
 	}
 	r.m.State = rules.New()
 	r.publish()
@@ -159,6 +165,8 @@ func (r *Room) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	r.recover(ctx) // who speaks meanwhile waits in the inbox
+	r.publish()
+	close(r.loaded)
 	for {
 		select {
 		case <-ctx.Done():
@@ -279,6 +287,7 @@ func (r *Room) must(err error) {
 // drop gives up what is not in the journal, and tells those who wait for it.
 func (r *Room) drop(why error) {
 	r.trouble = why
+	r.publish() // before anybody is woken to look
 	r.tell(doorError(why))
 	r.m.Take()
 	r.ids = idRing{} // a message that was not kept may come again
@@ -385,136 +394,6 @@ func refusal(e abi.Entry) error {
 		return abi.AsError(err)
 	}
 	return abi.Errorf(b.Code, "%s", b.Why)
-}
-
-func (r *Room) handleVote(e votedEvent) {
-	s := r.m.State
-	if r.trouble != nil || s.Round == nil || (s.Round.ID != e.round && !contains(s.Chain, e.round)) {
-		r.counts.add("vote late")
-		return
-	}
-	if err := e.vote.Check(); e.err == nil && err != nil {
-		e.err = err
-	}
-	if e.err != nil {
-		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
-			code, why := failure(e.err)
-			r.counts.add("vote failed: " + string(code))
-			r.must(r.m.Input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
-		}
-		return
-	}
-	r.noteAside(e)
-	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
-}
-
-// handleOutsideVote counts a vote of somebody whom no module call asked. It is
-// about a message; one that has not come yet is waited for.
-func (r *Room) handleOutsideVote(e outsideVote) error {
-	s := r.m.State
-	r.hear(e.who)
-	switch {
-	case r.trouble != nil:
-		return doorError(r.trouble)
-	case !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return m.ID == e.who }):
-		r.counts.add("vote refused: " + string(turn.Stranger))
-		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
-	case e.about > s.Last.Seq:
-		if !r.early.Hold(e.about, e.who, e.vote) {
-			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
-		}
-		return nil
-	case e.about == s.Last.Seq && !contains(s.Voters(), e.who):
-		r.counts.add("vote refused: " + string(turn.Stranger))
-		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", e.who, e.about)
-	case e.about == s.Last.Seq && e.vote.State == abi.Speak && r.rests():
-		if !r.early.Hold(e.about, e.who, e.vote) {
-			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
-		}
-		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueWish, Of: e.about}))
-		return doorError(r.trouble)
-	case s.Round == nil || s.Round.About != e.about:
-		r.counts.add("vote refused: " + string(turn.Late))
-		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
-	}
-	return r.castVote(e.who, e.vote)
-}
-
-// rests says whether nothing is going on, so that a wish to speak may open a
-// round: a round would come to something, and none is on its way.
-func (r *Room) rests() bool {
-	s := r.m.State
-	return s.Condition() == "resting" && s.Stage != abi.ClosingTerminal && (s.Rules.MaxTurns == 0 || s.Turns < s.Rules.MaxTurns)
-}
-
-// castVote records a vote that counts, and answers why one does not.
-func (r *Room) castVote(who string, v abi.Vote) error {
-	round := r.m.State.Round
-	if b, voted := round.Ballots[who]; !round.Awaits(who) && (!voted || b.Absent == "") {
-		why := turn.Repeated
-		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
-			why = turn.Stranger
-		}
-		r.counts.add("vote refused: " + string(why))
-		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
-	}
-	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
-	return nil
-}
-
-func (r *Room) handleLine(e spokeEvent) {
-	if e.err == nil && e.line.Text != "" {
-		e.err = r.tidy(&e.line)
-	}
-	if r.trouble != nil {
-		return // asked again when the journal is back
-	}
-	f := r.m.State.Floor
-	if e.err != nil || e.line.Text == "" {
-		if f == nil || f.Token != e.grant {
-			return
-		}
-		b := abi.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
-		if e.err != nil {
-			b.Code, b.Error = failure(e.err)
-			r.counts.add("line failed: " + string(b.Code))
-		} else {
-			b.Pass = true
-			if e.line.Pass != "" {
-				b.Error = "passed: " + clip(e.line.Pass)
-			}
-		}
-		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
-		return
-	}
-	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{
-		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
-		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
-	}}, r.now())
-	r.must(err)
-	if entry.Kind == abi.EntryRefused {
-		r.counts.add("line refused: " + string(abi.CodeOf(refusal(entry))))
-	}
-}
-
-// tidy checks a module's line and drops addressees that are not here.
-func (r *Room) tidy(l *abi.Line) error {
-	if err := abi.CheckText("line.text", l.Text); err != nil {
-		return err
-	}
-	if l.Closing.Stage() < 0 {
-		return abi.Errorf(abi.CodeInvalid, "line.closing: %q is none of none, pre-closing, closing, terminal", l.Closing)
-	}
-	var to []string
-	for _, who := range l.To {
-		for _, m := range r.m.State.Members() {
-			if m.ID == who && len(to) < abi.MaxTo && !contains(to, who) {
-				to = append(to, who)
-			}
-		}
-	}
-	l.To = to
-	return nil
 }
 
 // mayBe says why nobody from outside may talk under a name: it is that of a

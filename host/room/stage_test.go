@@ -27,6 +27,7 @@ type actor struct {
 
 	mu    sync.Mutex
 	asked int
+	nows  []time.Time // that it was told
 }
 
 func (a *actor) Describe() abi.Description {
@@ -40,6 +41,7 @@ func (a *actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, err
 	}
 	a.mu.Lock()
 	a.asked++
+	a.nows = append(a.nows, req.Now)
 	a.mu.Unlock()
 	switch {
 	case req.Op == abi.OpVote && a.vote != nil:

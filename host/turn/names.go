@@ -297,4 +297,8 @@ func hasPrefix(s, prefix []rune) bool {
 
 // SameName says whether two names read alike: case, width and the choice of
 // hiragana or katakana make no difference.
-func SameName(a, b string) bool { return string(fold(a).folded) == string(fold(b).folded) }
+func SameName(a, b string) bool { return Reading(a) == Reading(b) }
+
+// Reading is what all names that read alike have in common. It is for comparing
+// many names, and not for showing.
+func Reading(name string) string { return string(fold(name).folded) }

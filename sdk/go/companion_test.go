@@ -84,8 +84,8 @@ func TestKV(t *testing.T) {
 		if found, err := h.Del("mood"); found || err != nil {
 			t.Errorf("del again: %v, %v", found, err)
 		}
-		for _, key := range []string{"", strings.Repeat("k", abi.MaxKVKey+1)} {
-			if err := h.Set(key, "v"); abi.CodeOf(err) != abi.CodeInvalid {
+		for key, code := range map[string]abi.Code{"": abi.CodeInvalid, strings.Repeat("k", abi.MaxKVKey+1): abi.CodeTooLarge} {
+			if err := h.Set(key, "v"); abi.CodeOf(err) != code {
 				t.Errorf("a key of %d bytes: %v", len(key), err)
 			}
 		}

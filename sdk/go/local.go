@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -22,7 +23,7 @@ import (
 // Its fields may be set before the first call.
 type Local struct {
 	ID      string           // the companion's id; the lower-case name if empty
-	RoomID  string           // "main" if empty
+	RoomID  string           // "main"; if empty, calls are about no room
 	Seed    uint64           // of what the random op answers
 	Clock   func() time.Time // time.Now if nil
 	KV      map[string]string
@@ -119,32 +120,41 @@ func (l *Local) hostCall(request []byte) []byte {
 	return b
 }
 
-// host runs one host op.
+// host runs one host op. What it takes and refuses, and in which words, is the
+// daemon's: host/hostops_test.go runs both side by side.
 func (l *Local) host(op string, data json.RawMessage) (any, error) {
 	switch op {
 	case abi.HostNow:
-		now := l.now()
+		now := l.now().UTC().Truncate(time.Millisecond)
 		return abi.Now{Now: now, UnixMS: now.UnixMilli()}, nil
 	case abi.HostRandom:
-		return l.random(data)
+		return asked(data, l.random)
 	case abi.HostHistoryGet:
-		return l.history(data)
+		return asked(data, l.history)
 	case abi.HostSelfInfo:
 		return abi.SelfInfo{ID: l.ID, Room: l.RoomID, Engine: "local", Generation: 1}, nil
+	case abi.HostKVGet:
+		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, found := l.KV[k.Key]
+			return abi.KVValue{Found: found, Value: v}, nil
+		})
+	case abi.HostKVDel:
+		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, found := l.KV[k.Key]
+			delete(l.KV, k.Key)
+			return abi.KVValue{Found: found, Value: v}, nil
+		})
+	case abi.HostKVSet:
+		return asked(data, l.set)
+	case abi.HostKVList:
+		return asked(data, l.keys)
 	}
-	if strings.HasPrefix(op, "kv.") {
-		return l.kv(op, data)
-	}
-	return nil, abi.Errorf(abi.CodeUnknownOp, "host op %q is not known here", op)
+	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }
 
-func (l *Local) random(data json.RawMessage) (any, error) {
-	var ask abi.RandomAsk
-	if err := decode(data, &ask); err != nil {
-		return nil, err
-	}
+func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {
 	if ask.N < 1 || ask.N > abi.MaxRandom {
-		return nil, abi.Errorf(abi.CodeInvalid, "random.n: %d is outside 1..%d", ask.N, abi.MaxRandom)
+		return abi.Random{}, abi.Errorf(abi.CodeInvalid, "n: %d is outside 1..%d", ask.N, abi.MaxRandom)
 	}
 	if l.rng == nil {
 		var seed [32]byte
@@ -156,16 +166,25 @@ func (l *Local) random(data json.RawMessage) (any, error) {
 	return abi.Random{Bytes: b}, nil
 }
 
-func (l *Local) history(data json.RawMessage) (any, error) {
-	var ask abi.HistoryAsk
-	if err := decode(data, &ask); err != nil {
-		return nil, err
+// limited gives how many are asked for, usual where nothing is said.
+func limited(limit, usual, most int) (int, error) {
+	switch {
+	case limit == 0:
+		return usual, nil
+	case limit < 0 || limit > most:
+		return 0, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", limit, most)
 	}
-	limit := ask.Limit
-	if limit <= 0 {
-		limit = 20
+	return limit, nil
+}
+
+func (l *Local) history(ask abi.HistoryAsk) (abi.History, error) {
+	if l.RoomID == "" {
+		return abi.History{}, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 	}
-	limit = min(limit, abi.MaxHistory)
+	limit, err := limited(ask.Limit, 20, abi.MaxHistory)
+	if err != nil {
+		return abi.History{}, err
+	}
 	h := abi.History{Messages: []Message{}}
 	for _, m := range l.History {
 		if ask.Before == 0 || m.Seq < ask.Before {
@@ -177,60 +196,40 @@ func (l *Local) history(data json.RawMessage) (any, error) {
 	return h, nil
 }
 
-func (l *Local) kv(op string, data json.RawMessage) (any, error) {
-	var pair abi.KVPair
-	if op == abi.HostKVList {
-		var ask abi.KVListAsk
-		if err := decode(data, &ask); err != nil {
-			return nil, err
-		}
-		return l.keys(ask), nil
-	}
-	if err := decode(data, &pair); err != nil {
-		return nil, err
-	}
-	if pair.Key == "" || len(pair.Key) > abi.MaxKVKey {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s: a key has 1..%d bytes", op, abi.MaxKVKey)
-	}
-	old, found := l.KV[pair.Key]
-	switch op {
-	case abi.HostKVGet:
-		return abi.KVValue{Found: found, Value: old}, nil
-	case abi.HostKVDel:
-		delete(l.KV, pair.Key)
-		return abi.KVValue{Found: found, Value: old}, nil
-	case abi.HostKVSet:
-		return struct{}{}, l.set(pair, found)
-	}
-	return nil, abi.Errorf(abi.CodeUnknownOp, "host op %q is not known here", op)
-}
-
 // set keeps the daemon's bounds, so that a character that outgrows them fails
 // in its own tests first.
-func (l *Local) set(p abi.KVPair, found bool) error {
-	if len(p.Value) > abi.MaxKVValue {
-		return abi.Errorf(abi.CodeTooLarge, "kv.set %q: %d bytes, at most %d", p.Key, len(p.Value), abi.MaxKVValue)
+func (l *Local) set(p abi.KVPair) (struct{}, error) {
+	switch {
+	case p.Key == "" || !utf8.ValidString(p.Key) || !utf8.ValidString(p.Value):
+		return struct{}{}, abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
+	case len(p.Key) > abi.MaxKVKey:
+		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(p.Key), abi.MaxKVKey)
+	case len(p.Value) > abi.MaxKVValue:
+		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(p.Value), abi.MaxKVValue)
 	}
-	total := len(p.Key) + len(p.Value)
+	keys, total := 1, len(p.Key)+len(p.Value)
 	for k, v := range l.KV {
 		if k != p.Key {
-			total += len(k) + len(v)
+			keys, total = keys+1, total+len(k)+len(v)
 		}
 	}
-	if (!found && len(l.KV) >= abi.MaxKVKeys) || total > abi.MaxKVTotal {
-		return abi.Errorf(abi.CodeExhausted, "kv.set %q: the store is full", p.Key)
+	switch {
+	case keys > abi.MaxKVKeys:
+		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
+	case total > abi.MaxKVTotal:
+		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", total, abi.MaxKVTotal)
 	}
 	if l.KV == nil {
 		l.KV = map[string]string{}
 	}
 	l.KV[p.Key] = p.Value
-	return nil
+	return struct{}{}, nil
 }
 
-func (l *Local) keys(ask abi.KVListAsk) abi.KVKeys {
-	limit := ask.Limit
-	if limit <= 0 {
-		limit = 100
+func (l *Local) keys(ask abi.KVListAsk) (abi.KVKeys, error) {
+	limit, err := limited(ask.Limit, 100, abi.MaxKVKeys)
+	if err != nil {
+		return abi.KVKeys{}, err
 	}
 	keys := []string{}
 	for k := range l.KV {
@@ -239,18 +238,19 @@ func (l *Local) keys(ask abi.KVListAsk) abi.KVKeys {
 		}
 	}
 	slices.Sort(keys)
-	return abi.KVKeys{Keys: keys[:min(len(keys), limit, abi.MaxKVKeys)]}
+	return abi.KVKeys{Keys: keys[:min(len(keys), limit)]}, nil
 }
 
-// decode reads the data of a host op; none is the zero value.
-func decode(data json.RawMessage, v any) error {
-	if len(data) == 0 {
-		return nil
+// asked decodes the data of a host op, where none is the zero value, and runs
+// the op.
+func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (any, error) {
+	var ask Ask
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &ask); err != nil {
+			return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
+		}
 	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return abi.Errorf(abi.CodeInvalid, "data: %v", err)
-	}
-	return nil
+	return run(ask)
 }
 
 // platformLog writes to the program's default logger.

@@ -62,6 +62,11 @@ func Character(dir, name string) ([]string, error) {
 	return written, nil
 }
 
+// Build is the line that makes a character's module, in its folder.
+func Build(name string) string {
+	return "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o " + name + ".wasm ."
+}
+
 // file is one file to write, its name below the character's folder.
 type file struct {
 	name string
@@ -90,7 +95,7 @@ func contents(name string) ([]file, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read template: %w", err)
 		}
-		text := strings.NewReplacer("NAME", name, "TITLE", title(name)).Replace(string(b))
+		text := strings.NewReplacer("BUILD", Build(name), "NAME", name, "TITLE", title(name)).Replace(string(b))
 		as := strings.TrimSuffix(e.Name(), ".txt")
 		if as == "gitignore" {
 			as = ".gitignore"

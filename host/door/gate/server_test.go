@@ -9,14 +9,17 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 )
 
 // serve runs a real server, for what only sockets show.
-func serve(t *testing.T, cfg gate.Config, next http.Handler, change func(*http.Server)) (addr string) {
+func serve(t *testing.T, cfg gate.Config, next http.Handler) (addr string) {
 	t.Helper()
 	l := &logs{}
 	g, err := gate.New(cfg, l.logger())
@@ -28,9 +31,6 @@ func serve(t *testing.T, cfg gate.Config, next http.Handler, change func(*http.S
 		t.Fatal(err)
 	}
 	srv := gate.Server(g.Handler(next), l.logger())
-	if change != nil {
-		change(srv)
-	}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
@@ -68,27 +68,69 @@ func TestServerIsSetForStreams(t *testing.T) {
 	}
 }
 
-func TestSlowHeader(t *testing.T) {
-	addr := serve(t, gate.Config{}, http.HandlerFunc(echo), func(s *http.Server) { s.ReadHeaderTimeout = 100 * time.Millisecond })
-	if _, took := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\n"); took > 2*time.Second {
-		t.Errorf("held for %v", took)
+// trickle sends the parts of a request, ten seconds apart, to a server in a
+// synctest bubble and gives what it answers, and how long it held the connection
+// in the bubble's time.
+func trickle(t *testing.T, cfg gate.Config, next http.Handler, parts ...string) (answer string, held time.Duration) {
+	t.Helper()
+	g, err := gate.New(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
 	}
+	pipe := doortest.NewPipe()
+	srv := gate.Server(g.Handler(next), slog.New(slog.DiscardHandler))
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(pipe) }()
+	defer func() { _ = srv.Close(); <-done }()
+	c, err := pipe.Dial(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer c.Close()
+	start := time.Now()
+	wg.Go(func() {
+		for _, p := range parts {
+			if _, err := io.WriteString(c, p); err != nil {
+				return // refused already
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+	b, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b), time.Since(start)
+}
+
+func TestSlowHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, held := trickle(t, gate.Config{}, http.HandlerFunc(echo), "POST / HTTP/1.1\r\nHost: localhost\r\n")
+		if held != 5*time.Second {
+			t.Errorf("held for %v", held)
+		}
+	})
 }
 
 func TestSlowBody(t *testing.T) {
-	reached := false
-	addr := serve(t, gate.Config{BodyTimeout: 150 * time.Millisecond}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }), nil)
-	answer, took := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "a", "b")
-	if !strings.HasPrefix(answer, "HTTP/1.1 408 ") || !strings.Contains(answer, "Connection: close") || !strings.Contains(answer, `"code":"timeout"`) {
-		t.Errorf("answer %q", answer)
-	}
-	if took > 3*time.Second || reached {
-		t.Errorf("took %v, reached the door: %v", took, reached)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		reached := false
+		door := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })
+		answer, held := trickle(t, gate.Config{BodyTimeout: 15 * time.Second}, door,
+			"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", "a", "b")
+		if !strings.HasPrefix(answer, "HTTP/1.1 408 ") || !strings.Contains(answer, "Connection: close") || !strings.Contains(answer, `"code":"timeout"`) {
+			t.Errorf("answer %q", answer)
+		}
+		if held < 15*time.Second || held > 16*time.Second || reached {
+			t.Errorf("held for %v, reached the door: %v", held, reached)
+		}
+	})
 }
 
 func TestBrokenBody(t *testing.T) {
-	addr := serve(t, gate.Config{}, http.HandlerFunc(echo), nil)
+	addr := serve(t, gate.Config{}, http.HandlerFunc(echo))
 	answer, _ := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
 	if !strings.HasPrefix(answer, "HTTP/1.1 400 ") || !strings.Contains(answer, `"code":"invalid"`) {
 		t.Errorf("answer %q", answer)
@@ -96,7 +138,7 @@ func TestBrokenBody(t *testing.T) {
 }
 
 func TestOversizedBody(t *testing.T) {
-	addr := serve(t, gate.Config{MaxBody: 1000}, http.HandlerFunc(echo), nil)
+	addr := serve(t, gate.Config{MaxBody: 1000}, http.HandlerFunc(echo))
 	for _, head := range []string{"Content-Length: 100000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000)} {
 		answer, _ := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\n"+head)
 		if !strings.HasPrefix(answer, "HTTP/1.1 413 ") || !strings.Contains(answer, "Connection: close") {
@@ -117,7 +159,7 @@ func TestAnswerOutlivesTheBodysDeadline(t *testing.T) {
 				return
 			}
 		}
-	}), nil)
+	}))
 	resp, err := http.Post("http://"+addr+"/", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +177,7 @@ func TestLatePanicBreaksTheConnection(t *testing.T) {
 		fmt.Fprint(w, "half")
 		w.(http.Flusher).Flush()
 		panic("half way")
-	}), nil)
+	}))
 	resp, err := http.Get("http://" + addr + "/")
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +198,7 @@ func TestHijackThroughTheGate(t *testing.T) {
 		_, _ = io.WriteString(c, "raw")
 		_ = c.Close()
 		panic("after the hijack") // nothing to answer, nothing to break
-	}), nil)
+	}))
 	if answer, _ := speak(t, addr, 5*time.Second, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); answer != "raw" {
 		t.Errorf("answer %q", answer)
 	}

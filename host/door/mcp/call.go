@@ -128,7 +128,12 @@ func answerOf(out any) (*sdk.CallToolResult, error) {
 	}, nil
 }
 
-// refusal is a result that says what was wrong, in words for a model.
+// metaError is where a refusal has its code, for programs.
+const metaError = "companiond/error"
+
+// refusal is a result that says what was wrong, in words for a model. It has no
+// structured answer: clients hold that against the tool's output schema, also
+// when the result is an error, and would throw the words away.
 func refusal(err error) (*sdk.CallToolResult, error) {
 	e := abi.AsError(err)
 	structured, encodeErr := encode(e)
@@ -136,9 +141,9 @@ func refusal(err error) (*sdk.CallToolResult, error) {
 		return nil, encodeErr
 	}
 	return &sdk.CallToolResult{
-		IsError:           true,
-		Content:           []sdk.Content{&sdk.TextContent{Text: e.Error()}},
-		StructuredContent: json.RawMessage(structured),
+		Meta:    sdk.Meta{metaError: json.RawMessage(structured)},
+		IsError: true,
+		Content: []sdk.Content{&sdk.TextContent{Text: e.Error()}},
 	}, nil
 }
 

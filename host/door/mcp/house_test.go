@@ -165,15 +165,22 @@ func (a *agent) call(tool string, args map[string]any) (answer map[string]any, f
 	if err != nil {
 		a.t.Fatalf("%s %v: %v", tool, args, err)
 	}
+	if res.IsError { // which has no structured answer, for it would not be the one declared
+		answer, ok := res.Meta[metaError].(map[string]any)
+		if !ok || res.StructuredContent != nil {
+			a.t.Fatalf("%s %v: %v, %v", tool, args, res.Meta, res.StructuredContent)
+		}
+		return answer, true
+	}
 	answer, ok := res.StructuredContent.(map[string]any)
 	if !ok {
 		a.t.Fatalf("%s %v: no structured answer: %v", tool, args, res.StructuredContent)
 	}
 	text := res.Content[0].(*sdk.TextContent).Text
-	if again := map[string]any{}; !res.IsError && (json.Unmarshal([]byte(text), &again) != nil || fmt.Sprint(again) != fmt.Sprint(answer)) {
+	if again := map[string]any{}; json.Unmarshal([]byte(text), &again) != nil || fmt.Sprint(again) != fmt.Sprint(answer) {
 		a.t.Fatalf("%s: the text %s is not the structured answer %v", tool, text, answer)
 	}
-	return answer, res.IsError
+	return answer, false
 }
 
 // consume calls seed A's tool.

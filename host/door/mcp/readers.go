@@ -46,6 +46,7 @@ type bookmark struct {
 	said    uint64 // seq of its newest line, which it knows as well
 	from    string // the name it speaks under, once it has spoken
 	refused bool   // its newest line was refused, and it has not tried again
+	poor    bool   // it was told last that the pool does not pay for a turn
 	offer   float64
 	heard   time.Time
 }
@@ -135,6 +136,26 @@ func (r *readers) refused(p place, from string, again bool, offer float64, now t
 	}
 }
 
+// told notes what a reader was told of a pool. Who found it too low for a turn is
+// to be woken when it no longer is: where models are quick, all of a room's
+// agents have looked before the points of one turn are back, and none would
+// look again.
+func (r *readers) told(p place, pool abi.Budget, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b := r.at(p, now); b != nil {
+		b.poor = pool.Level < turnPrice(pool)
+	}
+}
+
+// turnPrice is what a turn of usual length costs, 0 where there is no pool.
+func turnPrice(pool abi.Budget) float64 {
+	if len(pool.Prices) == 0 {
+		return 0
+	}
+	return pool.Prices[min(1, len(pool.Prices)-1)].Cost
+}
+
 // heard notes what was said in a room.
 func (r *readers) heard(name string, ms []abi.Message) {
 	r.mu.Lock()
@@ -148,7 +169,8 @@ func (r *readers) heard(name string, ms []abi.Message) {
 }
 
 // anyWaiting says whether somebody who reads a room has not seen what another said
-// there, or was refused and could be heard by now.
+// there, was refused and could be heard by now, or found the pool too low for a
+// turn that it pays for by now.
 func (r *readers) anyWaiting(talk room.Talk, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +194,7 @@ func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
 			delete(r.places, p)
 			continue
 		}
-		if b.refused && b.offer <= pool.Level {
+		if b.refused && b.offer <= pool.Level || b.poor && pool.Level >= turnPrice(pool) {
 			return true
 		}
 		for _, s := range r.said[p.room] {
@@ -184,9 +206,9 @@ func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
 	return false
 }
 
-// Waiting says whether an agent that reads the room has not seen everything, or
-// was refused and could be heard by now: seed A's clients are then to be woken
-// again.
+// Waiting says whether an agent that reads the room has not seen everything, was
+// refused and could be heard by now, or waits for the pool, which is there again:
+// seed A's clients are then to be woken again.
 func (d *Door) Waiting(name string) bool {
 	talk, err := d.cfg.Rooms.Room(name)
 	return err == nil && d.readers.anyWaiting(talk, time.Now())

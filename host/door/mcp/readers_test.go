@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/room"
 )
 
 // Who waits, and who does not, as time goes by (flaw A4).
@@ -64,6 +65,52 @@ func TestWhoWaits(t *testing.T) {
 		if side, _ := house.Room("side"); r.anyWaiting(side, time.Now()) {
 			t.Error("another room's reader counts")
 		}
+	})
+}
+
+// purse is a room with a pool.
+type purse struct {
+	room.Talk
+	level float64
+}
+
+func (p *purse) Budget() (abi.Budget, bool) {
+	return abi.Budget{Level: p.level, Size: 100, Prices: abi.DefaultPool().Prices}, true
+}
+
+// Who found the pool too low for a turn waits until it is not, also when it nodded
+// meanwhile, and is not told for ever.
+func TestWhoWaitsForThePool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		main, _ := doortest.NewHouse("main").Room("main")
+		talk := &purse{Talk: main}
+		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
+		one := place{"s1", "main"}
+		waits := func(level float64, want bool, what string) {
+			t.Helper()
+			time.Sleep(freshAnswer)
+			talk.level = level
+			if got := r.anyWaiting(talk, time.Now()); got != want {
+				t.Errorf("%s: waiting is %v", what, got)
+			}
+		}
+		told := func(level float64) {
+			talk.level = level
+			b, _ := talk.Budget()
+			r.told(one, b, time.Now())
+		}
+		told(60)
+		waits(100, false, "there was enough for a turn")
+		told(59)
+		waits(59, false, "there still is not")
+		r.spoke(one, "bot", 1, time.Now())
+		waits(59, false, "nor after a backchannel")
+		waits(60, true, "there is enough now")
+		told(60)
+		waits(100, false, "it knows")
+		told(0)
+		time.Sleep(readerAway)
+		waits(100, false, "it was not heard of for long")
 	})
 }
 

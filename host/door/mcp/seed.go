@@ -187,6 +187,9 @@ func worthAnotherTry(err error) bool {
 // a fault of the house is an error.
 func consumed(pool abi.Budget, err error) (any, error) {
 	out := consumeOut{Success: err == nil, Resource: pool.Level, Message: "Resource consumed."}
+	if pool.Size == 0 {
+		out.Resource = full
+	}
 	if err == nil {
 		return out, nil
 	}
@@ -204,18 +207,25 @@ func consumed(pool abi.Budget, err error) (any, error) {
 	return out, nil
 }
 
+// full is what a room without a pool has left, in which nothing is spent.
+const full = 100
+
 // status gives the pool; a room without one says that it is full, since nothing
 // is spent there.
-func (d *Door) status(_ context.Context, _ call, in statusIn) (any, error) {
+func (d *Door) status(_ context.Context, c call, in statusIn) (any, error) {
 	talk, err := d.room(in.Room)
 	if err != nil {
 		return nil, err
 	}
-	pool, ok := talk.Budget()
-	if !ok {
-		return statusOut{Resource: 100}, nil
+	info := talk.Info()
+	switch {
+	case info.Error != "":
+		return nil, abi.Errorf(abi.CodeUnavailable, "%s", info.Error)
+	case info.Pool == nil:
+		return statusOut{Resource: full}, nil
 	}
-	return statusOut{Resource: pool.Level}, nil
+	d.readers.told(place{c.reader, talk.Name()}, *info.Pool, time.Now())
+	return statusOut{Resource: info.Pool.Level}, nil
 }
 
 func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {

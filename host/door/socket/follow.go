@@ -45,11 +45,6 @@ const (
 // hundreds of voters is far below.
 const maxFrame = 16 << 20
 
-// Follow is [Client.Follow] with nothing but a URL.
-func Follow(ctx context.Context, baseURL, room string, since uint64, fn func(abi.Entry) error) error {
-	return Client{URL: baseURL}.Follow(ctx, room, since, fn)
-}
-
 // Follow calls fn with every entry of the room with Seq > since, in order, none
 // missing, none twice. Over a lost connection it connects again, at first after
 // 250 ms, in the end every 10 s, and goes on where it was.
@@ -138,7 +133,7 @@ func (c Client) once(ctx context.Context, room string, since *uint64, fn func(ab
 }
 
 func (c Client) connect(ctx context.Context, room string, since uint64) (*websocket.Conn, error) {
-	u, err := c.at(room, "feed", url.Values{"since": {strconv.FormatUint(since, 10)}})
+	u, err := c.at(room, url.Values{"since": {strconv.FormatUint(since, 10)}})
 	if err != nil {
 		return nil, err
 	}
@@ -154,47 +149,12 @@ func (c Client) connect(ctx context.Context, room string, since uint64) (*websoc
 	return conn, nil
 }
 
-// Head asks the daemon for the seq of the room's newest entry: the since with
-// which Follow gives what happens from now on.
-func (c Client) Head(ctx context.Context, room string) (uint64, error) {
-	u, err := c.at(room, "entries", url.Values{"limit": {"1"}})
-	if err != nil {
-		return 0, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return 0, fmt.Errorf("ask for %s: %w", u, err)
-	}
-	for k, v := range c.Header {
-		req.Header[k] = v
-	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: c.Dial, DisableKeepAlives: true}
-	answer, err := transport.RoundTrip(req)
-	if err != nil {
-		return 0, fmt.Errorf("connect to %s: %w", u.Host, err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		err := refusal(answer)
-		var final *finalError
-		if errors.As(err, &final) {
-			return 0, final.err
-		}
-		return 0, err
-	}
-	var page struct{ Head uint64 }
-	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
-		return 0, fmt.Errorf("decode the head of room %q: %w", room, err)
-	}
-	return page.Head, nil
-}
-
-func (c Client) at(room, what string, query url.Values) (*url.URL, error) {
+func (c Client) at(room string, query url.Values) (*url.URL, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return nil, &finalError{abi.Errorf(abi.CodeInvalid, "url: %q is not http://host:port", c.URL)}
 	}
-	u = u.JoinPath("v1", "rooms", url.PathEscape(room), what)
+	u = u.JoinPath("v1", "rooms", url.PathEscape(room), "feed")
 	u.RawQuery = query.Encode()
 	return u, nil
 }

@@ -8,14 +8,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
 )
 
@@ -153,6 +150,7 @@ func TestFollowGivesUpOnWhatWillNotChange(t *testing.T) {
 			{"http://localhost", "a/../b", 0, abi.CodeNotFound},
 			{"http://localhost", "main", 3, abi.CodeConflict},
 			{"localhost:3000", "main", 0, abi.CodeInvalid},
+			{"nowhere", "main", 0, abi.CodeInvalid},
 			{"ftp://localhost", "main", 0, abi.CodeInvalid},
 		} {
 			c := socket.Client{URL: tc.url, Dial: s.pipe.Dial}
@@ -163,9 +161,6 @@ func TestFollowGivesUpOnWhatWillNotChange(t *testing.T) {
 		evil := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Header: http.Header{"Origin": {"http://evil.example"}}}
 		if err := evil.Follow(context.Background(), "main", 0, never); abi.CodeOf(err) != abi.CodeDenied {
 			s.Errorf("denied: %v", err)
-		}
-		if err := socket.Follow(context.Background(), "nowhere", "main", 0, never); abi.CodeOf(err) != abi.CodeInvalid {
-			s.Errorf("no URL: %v", err)
 		}
 	})
 }
@@ -206,33 +201,5 @@ func TestFollowStaysWithAQuietRoom(t *testing.T) {
 		if err := c.Follow(ctx, "main", 0, func(abi.Entry) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 			s.Error(err)
 		}
-	})
-}
-
-func TestHead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pipe := doortest.NewPipe()
-		mux := http.NewServeMux()
-		mux.HandleFunc("GET /v1/rooms/main/entries", func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Authorization") != "Bearer x" {
-				gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "no"))
-				return
-			}
-			_, _ = w.Write([]byte(`{"entries":[],"head":42}`))
-		})
-		srv := &http.Server{Handler: gate.Mux(mux)}
-		go func() { _ = srv.Serve(pipe) }()
-		c := socket.Client{URL: "http://localhost/", Dial: pipe.Dial, Header: http.Header{"Authorization": {"Bearer x"}}}
-		if head, err := c.Head(t.Context(), "main"); head != 42 || err != nil {
-			t.Errorf("%d %v", head, err)
-		}
-		if _, err := c.Head(t.Context(), "attic"); abi.CodeOf(err) != abi.CodeNotFound {
-			t.Errorf("%v", err)
-		}
-		c.Header = nil
-		if _, err := c.Head(t.Context(), "main"); abi.CodeOf(err) != abi.CodeDenied {
-			t.Errorf("%v", err)
-		}
-		_ = srv.Close()
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +120,45 @@ func TestZeroedPage(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Logf("close: %v", err)
 	}
+}
+
+// TestOneCopyOfOneDamage starts over and over with the same damage: it is put
+// aside once. Another damage is another copy.
+func TestOneCopyOfOneDamage(t *testing.T) {
+	path := built(t, 3000)
+	meets := func(number string) string {
+		t.Helper()
+		b := readAll(t, path)
+		at := bytes.Index(b, []byte(`"広場 `+number+` `))
+		if at >= 0 { // not damaged yet
+			at &^= 4095
+			clear(b[at : at+4096])
+			writeAll(t, path, b)
+		}
+		j := quickOpen(t, Config{Path: path})
+		_, err := j.Read(t.Context(), "広場", 0, 10_000)
+		want(t, err, journal.ErrCorrupt)
+		eventually(t, "health says damaged", func() bool { return errors.Is(j.Health(), journal.ErrCorrupt) })
+		want(t, j.Health(), journal.ErrCorrupt, "a copy is in ")
+		_ = j.Close() // it is damaged
+		_, dir, _ := strings.Cut(j.Health().Error(), "a copy is in ")
+		return dir
+	}
+	copies := func(want int) {
+		t.Helper()
+		if dirs, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "corrupt-*")); len(dirs) != want {
+			t.Errorf("copies: %v, want %d", dirs, want)
+		}
+	}
+	first := meets("1500")
+	for range 2 {
+		if again := meets("1500"); again != first {
+			t.Errorf("the same damage is said to be in %s, then in %s", first, again)
+		}
+		copies(1)
+	}
+	meets("1000")
+	copies(2)
 }
 
 // TestWriteMeetsDamage finds the damage by an append.
@@ -253,5 +293,18 @@ func TestChainIsStable(t *testing.T) {
 	got := fmt.Sprintf("%x", chain(genesis("広場"), e))
 	if want := "ca68d1953267c8a2d8254e8e8a6ba26f"; got != want {
 		t.Errorf("sum is %s, want %s", got, want)
+	}
+}
+
+func TestNoJournalToRead(t *testing.T) {
+	dir := t.TempDir()
+	for path, want := range map[string]string{filepath.Join(dir, "none.db"): "none.db", dir: "which is a folder"} {
+		_, err := OpenReadOnly(path)
+		if err == nil || !strings.HasPrefix(err.Error(), "no journal at "+dir) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("looking made %v", files)
 	}
 }

@@ -1,12 +1,16 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -192,9 +196,13 @@ func (j *Journal) quarantine(err error) {
 	j.w = nil
 }
 
-// copyAside copies the database and its log. It drops the locks this process
+// copyAside copies the database and its log, unless they were copied as they are
+// now, say at the last start: then it gives that copy. It drops the locks this process
 // has on the files, which only hold off tools: the daemon's own lock stays.
 func (j *Journal) copyAside() (dir string, err error) {
+	if dir, err = j.copiedAlready(); dir != "" || err != nil {
+		return dir, err
+	}
 	dir = filepath.Join(filepath.Dir(j.path), "corrupt-"+time.Now().UTC().Format("20060102T150405.000Z"))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("create directory: %w", err)
@@ -205,4 +213,64 @@ func (j *Journal) copyAside() (dir string, err error) {
 		}
 	}
 	return dir, nil
+}
+
+// copiedAlready finds a copy of the damaged files; "" when there is none.
+func (j *Journal) copiedAlready() (string, error) {
+	dirs, err := filepath.Glob(filepath.Join(filepath.Dir(j.path), "corrupt-*"))
+	if err != nil {
+		return "", fmt.Errorf("look for copies: %w", err)
+	}
+	for _, dir := range dirs {
+		same := true
+		for _, suffix := range []string{"", "-wal"} { // the index, -shm, is made anew
+			equal, err := sameContent(filepath.Join(dir, filepath.Base(j.path)+suffix), j.path+suffix)
+			if err != nil {
+				return "", fmt.Errorf("compare with a copy: %w", err)
+			}
+			same = same && equal
+		}
+		if same {
+			return dir, nil
+		}
+	}
+	return "", nil
+}
+
+// sameContent says whether two files hold the same bytes; a missing one is
+// like an empty one.
+func sameContent(a, b string) (bool, error) {
+	x, xsize, err := content(a)
+	if err != nil {
+		return false, err
+	}
+	defer x.Close()
+	y, ysize, err := content(b)
+	if err != nil {
+		return false, err
+	}
+	defer y.Close()
+	if xsize != ysize {
+		return false, nil
+	}
+	one, two := sha256.New(), sha256.New()
+	if _, err := io.Copy(one, x); err != nil {
+		return false, err
+	}
+	_, err = io.Copy(two, y)
+	return bytes.Equal(one.Sum(nil), two.Sum(nil)), err
+}
+
+func content(name string) (io.ReadCloser, int64, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return io.NopCloser(strings.NewReader("")), 0, nil
+	} else if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
 }

@@ -32,9 +32,6 @@ import (
 //go:embed sql/*.sql
 var migrations embed.FS
 
-// DefaultReserve is the usual Config.Reserve: 16 MiB.
-const DefaultReserve = 16 << 20
-
 // advice is for the operator of a damaged journal. A log that does not belong
 // to the database would be played back into it.
 const advice = "restore a backup, and delete the -wal and -shm files and heads beside it"
@@ -157,6 +154,11 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 // GetSnapshot, KVGet, KVList and Backup work; writes answer
 // journal.ErrUnavailable.
 func OpenReadOnly(path string) (*Journal, error) {
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, noJournal("no journal at " + path)
+	} else if err == nil && info.IsDir() {
+		return nil, noJournal("no journal at " + path + ", which is a folder")
+	}
 	tune := usual()
 	tune.poll = 500 * time.Millisecond
 	j, err := newJournal(Config{Path: path}, tune)
@@ -171,6 +173,12 @@ func OpenReadOnly(path string) (*Journal, error) {
 	}
 	return j, nil
 }
+
+// noJournal is journal.ErrUnavailable in the words of whoever gave the path.
+type noJournal string
+
+func (e noJournal) Error() string { return string(e) }
+func (e noJournal) Unwrap() error { return journal.ErrUnavailable }
 
 func newJournal(cfg Config, tune tuning) (*Journal, error) {
 	path, err := filepath.Abs(cfg.Path)

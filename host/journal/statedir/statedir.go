@@ -2,7 +2,7 @@
 // state directory, so that a crash leaves the old one or the new one, and never
 // half of one.
 //
-// It knows nothing of what an engine keeps in the directory.
+// It never looks into the database, and never takes a file away.
 package statedir
 
 import (

@@ -245,23 +245,23 @@ func TestWaitingCallerGivesUp(t *testing.T) {
 
 func TestUnitsAndFuelBudget(t *testing.T) {
 	m := load(t, newTestEngine(t, nil), guestFile(t, "aya"))
-	before := m.Units()
+	before := m.units.Load()
 	for range 50 {
 		mustDo(t, m, "count", "")
 	}
-	if used := m.Units() - before; used < slice || used > 50*slice {
+	if used := m.units.Load() - before; used < slice || used > 50*slice {
 		t.Errorf("50 small calls used %d units", used)
 	}
 	const budget = 20_000_000
 	tight := load(t, newTestEngine(t, func(c *Config) { c.FuelPerCall = budget }), guestFile(t, "aya"))
-	before = tight.Units()
+	before = tight.units.Load()
 	start := time.Now()
 	_, err := do(within(t, 20*time.Second), tight, "loop", "")
 	if faultKind(err) != module.FaultFuel {
 		t.Fatalf("got %v, want a fuel fault", err)
 	}
 	t.Logf("a budget of %d units lasted %v", budget, time.Since(start))
-	if used := tight.Units() - before; used < budget || used > budget+2*slice+5_000_000 { // and the next start's
+	if used := tight.units.Load() - before; used < budget || used > budget+2*slice+5_000_000 { // and the next start's
 		t.Errorf("used %d units of %d", used, budget)
 	}
 	mustDo(t, tight, "count", "")

@@ -301,7 +301,7 @@ func TestHostileUnderContextGuard(t *testing.T) {
 			})
 		})
 	}
-	if u := other.Units(); u != 0 {
+	if u := other.units.Load(); u != 0 {
 		t.Errorf("%d units without fuel", u)
 	}
 }

@@ -93,7 +93,7 @@ func (m *Module) begin(ctx context.Context) error {
 func (e *Engine) checkFile(data []byte) error {
 	switch {
 	case int64(len(data)) > e.cfg.MaxFile:
-		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed", len(data), e.cfg.MaxFile)
+		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed (wasm.max_file)", len(data), e.cfg.MaxFile)
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
 	case len(data) < len(outline.Header) || string(data[:4]) != outline.Header[:4]:

@@ -40,7 +40,7 @@ type Module struct {
 	compiled chan struct{} // closed when code is machine code, or never will be
 
 	memory atomic.Pointer[memory.Memory] // of inst, nil when there is none
-	units  atomic.Int64
+	units  atomic.Int64                  // of fuel that all calls together used, in slices; 0 without GuardFuel
 }
 
 var _ module.Module = (*Module)(nil)
@@ -68,10 +68,6 @@ func (m *Module) Memory() int64 {
 	}
 	return 0
 }
-
-// Units gives the units of fuel that all calls together used, counted in
-// slices of 100,000. It stays 0 without GuardFuel.
-func (m *Module) Units() int64 { return m.units.Load() }
 
 // Call runs one op. Calls wait for each other; one whose ctx ends while it
 // waits gives ctx's error. The request's V is set, and its Self if it is empty.

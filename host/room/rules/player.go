@@ -29,9 +29,6 @@ type Player struct {
 // NewPlayer begins at a state.
 func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
 
-// Head is the seq of the newest entry that was made.
-func (p *Player) Head() uint64 { return p.m.State.Head }
-
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
 func (p *Player) Play(e abi.Entry) (*Difference, error) {

@@ -13,7 +13,7 @@ export const LONG = { amount: 80, chars: 100 };
 export const CHANCE = {
   open: 0.6, // a long line, while the talk is young
   addressed: 0.9, // a normal line, when somebody used its name
-  reply: 0.5, // a normal line, when somebody else said the newest turn
+  reply: 0.8, // a normal line, when somebody else said the newest turn; with much less a talk of three soon ends for want of a wish
   react: 0.7, // a backchannel to a turn
   echo: 0.4, // a backchannel to a backchannel
   instead: 0.5, // a backchannel when the pool was too low for more

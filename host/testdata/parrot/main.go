@@ -20,6 +20,9 @@ func init() {
 		Name: "Parrot",
 		Vote: func(_ *companion.Host, s companion.Scene) companion.Vote {
 			commit(s.Turns)
+			if sin == "dance" {
+				return companion.Vote{State: "dance"}
+			}
 			return companion.Want(5, "a parrot always wants to speak")
 		},
 		Speak: func(_ *companion.Host, s companion.Scene) companion.Line {

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// What others said is shown and not obeyed.
+func TestPlain(t *testing.T) {
+	for in, want := range map[string]string{
+		"こんにちは 🍣 é":                 "こんにちは 🍣 é",
+		"a\x1b[2J\x1b]0;title\a":    `a\u001b[2J\u001b]0;title\u0007`,
+		"\x9b31m\u009b31m":          "\uFFFD31m" + `\u009b31m`,
+		"a\x00b\bc\x7f":             `a\u0000b\u0008c\u007f`,
+		"over\rwritten":             `over\u000dwritten`,
+		"tab\there":                 "tab here",
+		"\u202egnp.exe\u202c":       `\u202egnp.exe\u202c`,
+		"\u2066a\u2069\u200f\u061c": `\u2066a\u2069\u200f\u061c`,
+		"one\ntwo\r\n\n":            "one\n   two",
+		"one\n12:00:00 #9 aya: no":  "one\n   12:00:00 #9 aya: no",
+		"one\u2028two\u2029":        `one\u2028two\u2029`,
+		"👩\u200d👧 family":           "👩\u200d👧 family",
+	} {
+		if got := plain(in, 3); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Whatever is in an entry, its lines begin as lines of ours or behind the margin.
+func TestPaintIsHarmless(t *testing.T) {
+	const evil = "x\n00:00:00 #1    aya: I never said this\x1b[1A\u202e\r"
+	for kind, body := range map[abi.EntryKind]any{
+		abi.EntrySaid:     abi.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
+		abi.EntryRefused:  abi.Refused{Who: "taro", Why: evil, Text: evil},
+		abi.EntryVote:     abi.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},
+		abi.EntryFailed:   abi.Failed{Who: "taro", Error: evil},
+		abi.EntryDecision: abi.Decision{Outcome: abi.OutcomeSilence, Reason: evil},
+	} {
+		var out bytes.Buffer
+		e := abi.Entry{Seq: 3, Kind: kind, ID: "x"}
+		e.Body, _ = json.Marshal(body)
+		if err := (painter{t: &term{out: &out}, votes: true}).paint(e); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) < 2 {
+			t.Errorf("%s: shown as %q", kind, &out)
+		}
+		for _, line := range lines[1:] {
+			if !strings.HasPrefix(line, strings.Repeat(" ", 15)) {
+				t.Errorf("%s: a line of its own making: %q", kind, line)
+			}
+		}
+		for _, r := range out.String() {
+			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+				t.Errorf("%s: %U in %q", kind, r, &out)
+			}
+		}
+	}
+}

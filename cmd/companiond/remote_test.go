@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Every verb that talks to a daemon finds it in the same places, and shows the
+// token of the environment there and nowhere else.
+func TestWhereVerbsGo(t *testing.T) {
+	t.Chdir(t.TempDir()) // no companiond.toml of the checkout's
+	var got []string
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Host+" "+r.Header.Get("Authorization")+" "+r.Method+" "+r.URL.Path)
+		_, _ = io.WriteString(w, `{"seq":7,"text":"because"}`)
+	})
+	server, other := httptest.NewServer(answer), httptest.NewServer(answer)
+	defer server.Close()
+	defer other.Close()
+	at, there := server.Listener.Addr().String(), other.Listener.Addr().String()
+	for name, tc := range map[string]struct {
+		env  []string
+		args string
+		want string
+	}{
+		"door.listen of the environment": {[]string{"COMPANIOND_DOOR_LISTEN=" + at}, "stop", at + "  POST /v1/rooms/main/stop"},
+		"with a token":                   {[]string{"COMPANIOND_DOOR_LISTEN=" + at, envToken + "=cmp_x"}, "stop", at + " Bearer cmp_x POST /v1/rooms/main/stop"},
+		"the URL of the environment":     {[]string{"COMPANIOND_DOOR_LISTEN=" + there, envURL + "=" + at}, "why 7", at + "  GET /v1/rooms/main/entries/7/why"},
+		"-url host:port":                 {[]string{envURL + "=http://" + there, envToken + "=cmp_x"}, "say -url " + at + " hello", at + " Bearer cmp_x POST /v1/rooms/main/messages"},
+		"-url with a scheme, a slash":    {nil, "say -room den -url http://" + at + "/ hello", at + "  POST /v1/rooms/den/messages"},
+	} {
+		got = nil
+		var errs bytes.Buffer
+		if code := (&term{out: io.Discard, err: &errs, env: tc.env}).do(t.Context(), strings.Fields(tc.args)); code != exitOK {
+			t.Errorf("%s: ended with %d: %s", name, code, &errs)
+		}
+		if len(got) != 1 || got[0] != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	// What the configuration says is used when nothing else does.
+	if err := os.WriteFile(defaultConfig, []byte("[door]\nlisten = \""+at+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	if code := (&term{out: io.Discard, err: io.Discard}).do(t.Context(), []string{"stop"}); code != exitOK || len(got) != 1 || !strings.HasPrefix(got[0], at+" ") {
+		t.Errorf("door.listen of the file: ended with %d, asked %q", code, got)
+	}
+}
+
+// A journal of which one byte changed is not replayed as if nothing had happened.
+func TestReplayOfADamagedJournal(t *testing.T) {
+	path := talked(t)
+	replayed := func() (int, string) {
+		var out, errs bytes.Buffer
+		code := (&term{out: &out, err: &errs}).do(t.Context(), []string{"replay", path})
+		return code, out.String() + errs.String()
+	}
+	if code, said := replayed(); code != exitOK || !strings.Contains(said, "no difference") {
+		t.Fatalf("a sound journal: %d, %s", code, said)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bytes.Index(b, []byte("line 3 of taro"))
+	if i < 0 || bytes.LastIndex(b, []byte("line 3 of taro")) != i {
+		t.Fatal("the line is not there once")
+	}
+	b[i+len("line ")] = '8'
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, said := replayed()
+	if code != exitFailed || !strings.Contains(said, "main: entry ") || !strings.Contains(said, "does not fit its hash") || strings.Contains(said, "no difference") {
+		t.Errorf("a damaged journal: %d, %s", code, said)
+	}
+}
+
+// talked gives a journal, in one file, of a room in which somebody spoke.
+func talked(t *testing.T) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(dir, "state", "x.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	ids := 0
+	lobby, err := room.NewLobby(room.Config{
+		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { ids++; return fmt.Sprint("id", ids) },
+		Find:  func(string) (room.Companion, bool) { return nil, false },
+		Rooms: []room.Settings{{Name: "main", Rules: abi.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: abi.StaleReask}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	done := make(chan error, 1)
+	go func() { done <- lobby.Run(ctx) }()
+	lobby.SetCast(ctx, nil)
+	main, err := lobby.Room("main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		if _, err := main.Say(ctx, room.Utterance{ID: fmt.Sprint("m", n), From: "taro", Text: fmt.Sprintf("line %d of taro", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path = filepath.Join(dir, "copy.db")
+	if err := j.Backup(ctx, path); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-done
+	return path
+}

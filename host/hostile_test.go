@@ -1,0 +1,75 @@
+package host_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
+	timely(t)
+	for _, sin := range []string{"loop", "recurse", "grow"} {
+		t.Run(sin, func(t *testing.T) {
+			// A machine that is busy otherwise may make everybody wait once.
+			const tries = 3
+			for n := 1; ; n++ {
+				gap := besideHostile(t, sin)
+				t.Logf("worst gap in the other room: %v", gap)
+				if gap <= 2*time.Second {
+					return
+				}
+				if n == tries {
+					t.Fatalf("in each of %d tries the other room waited, the last time %v", n, gap)
+				}
+			}
+		})
+	}
+}
+
+// besideHostile lets a room talk beside one with a character that sins, and gives
+// the longest time in which nobody spoke there.
+func besideHostile(t *testing.T, sin string) time.Duration {
+	t.Helper()
+	h := newHome(t)
+	h.drop(parrot(t, "one", sin), "bad.wasm")
+	h.drop(parrot(t, "one", ""), "good.wasm")
+	h.drop(parrot(t, "one", ""), "left.wasm")
+	h.drop(parrot(t, "one", ""), "right.wasm")
+	h.open(`[room.main]
+companions = ["bad", "good"]
+pace = "0s"
+patience = "500ms"
+max_turns = 1
+[room.other]
+companions = ["left", "right"]
+pace = "1ms"
+max_turns = 0
+[modules]
+faults = 3
+`)
+	h.say("other", "taro", "talk!")
+	for range 3 {
+		asked := time.Now()
+		n := len(h.messages("main"))
+		h.say("main", "taro", "hello")
+		h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
+		t.Logf("answered after %v with a patience of 500ms", time.Since(asked))
+	}
+	h.until("the companion is quarantined", func() bool { return h.companion("bad").State == "quarantined" })
+	t.Logf("status: %s", h.companion("bad").Error)
+	n := len(h.messages("main"))
+	h.say("main", "taro", "hello again")
+	h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
+	gap := worstGap(h.messages("other"))
+	h.replay("main", "other")
+	return gap
+}
+
+// worstGap gives the longest time between two messages.
+func worstGap(msgs []abi.Message) (worst time.Duration) {
+	for i := 1; i < len(msgs); i++ {
+		worst = max(worst, msgs[i].At.Sub(msgs[i-1].At))
+	}
+	return worst
+}

@@ -1,0 +1,126 @@
+package room
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/turn"
+)
+
+func (r *Room) handleVote(e votedEvent) {
+	s := r.m.State
+	if r.trouble != nil || s.Round == nil || (s.Round.ID != e.round && !contains(s.Chain, e.round)) {
+		r.counts.add("vote late")
+		return
+	}
+	if e.err != nil {
+		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
+			code, why := failure(e.err)
+			r.counts.add("vote failed: " + string(code))
+			r.must(r.m.Input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
+		}
+		return
+	}
+	r.noteAside(e)
+	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
+}
+
+// handleOutsideVote counts a vote of somebody whom no module call asked. It is
+// about a message; one that has not come yet is waited for.
+func (r *Room) handleOutsideVote(e outsideVote) error {
+	s := r.m.State
+	r.hear(e.who)
+	switch {
+	case r.trouble != nil:
+		return doorError(r.trouble)
+	case !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return m.ID == e.who }):
+		r.counts.add("vote refused: " + string(turn.Stranger))
+		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
+	case e.about > s.Last.Seq:
+		if !r.early.Hold(e.about, e.who, e.vote) {
+			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
+		}
+		return nil
+	case e.about == s.Last.Seq && !contains(s.Voters(), e.who):
+		r.counts.add("vote refused: " + string(turn.Stranger))
+		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", e.who, e.about)
+	case e.about == s.Last.Seq && e.vote.State == abi.Speak && r.rests():
+		if !r.early.Hold(e.about, e.who, e.vote) {
+			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
+		}
+		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueWish, Of: e.about}))
+		return doorError(r.trouble)
+	case s.Round == nil || s.Round.About != e.about:
+		r.counts.add("vote refused: " + string(turn.Late))
+		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
+	}
+	return r.castVote(e.who, e.vote)
+}
+
+// rests says whether nothing is going on, so that a wish to speak may open a
+// round: a round would come to something, and none is on its way.
+func (r *Room) rests() bool {
+	s := r.m.State
+	return s.Condition() == "resting" && s.Stage != abi.ClosingTerminal && (s.Rules.MaxTurns == 0 || s.Turns < s.Rules.MaxTurns)
+}
+
+// castVote records a vote that counts, and answers why one does not.
+func (r *Room) castVote(who string, v abi.Vote) error {
+	round := r.m.State.Round
+	if b, voted := round.Ballots[who]; !round.Awaits(who) && (!voted || b.Absent == "") {
+		why := turn.Repeated
+		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
+			why = turn.Stranger
+		}
+		r.counts.add("vote refused: " + string(why))
+		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
+	}
+	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
+	return nil
+}
+
+func (r *Room) handleLine(e spokeEvent) {
+	e.line.To = r.here(e.line.To)
+	if r.trouble != nil {
+		return // asked again when the journal is back
+	}
+	f := r.m.State.Floor
+	if e.err != nil || e.line.Text == "" {
+		if f == nil || f.Token != e.grant {
+			return
+		}
+		b := abi.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
+		if e.err != nil {
+			b.Code, b.Error = failure(e.err)
+			r.counts.add("line failed: " + string(b.Code))
+		} else {
+			b.Pass = true
+			if e.line.Pass != "" {
+				b.Error = "passed: " + clip(e.line.Pass)
+			}
+		}
+		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
+		return
+	}
+	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{
+		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
+		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
+	}}, r.now())
+	r.must(err)
+	if entry.Kind == abi.EntryRefused {
+		r.counts.add("line refused: " + string(abi.CodeOf(refusal(entry))))
+	}
+}
+
+// here gives those of the addressees of a module's line who are here, each once.
+func (r *Room) here(to []string) (here []string) {
+	for _, who := range to {
+		for _, m := range r.m.State.Members() {
+			if m.ID == who && len(here) < abi.MaxTo && !contains(here, who) {
+				here = append(here, who)
+			}
+		}
+	}
+	return here
+}
