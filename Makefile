@@ -42,7 +42,7 @@ NPM = host/testdata/agents host/door/mcp/testdata/conformance bench
 
 npm:
 	@if command -v npm >/dev/null; then \
-	  $(MAKE) -s $(NPM:%=%/node_modules/.package-lock.json) || echo "npm packages could not be installed: some tests will be skipped"; \
+	  $(MAKE) -sk $(NPM:%=%/node_modules/.package-lock.json) || echo "npm packages could not be installed: some tests will be skipped"; \
 	else echo "npm is not installed: tests with clients on Node will be skipped"; fi
 
 %/node_modules/.package-lock.json: %/package-lock.json

@@ -102,6 +102,7 @@ func TestGreedyRequests(t *testing.T) {
 		}
 	}
 	var wg sync.WaitGroup
+	began := time.Now()
 	for name, begin := range map[string]string{
 		"a header": "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
 		"a body":   "POST /add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{\"from\"",
@@ -119,17 +120,33 @@ func TestGreedyRequests(t *testing.T) {
 			if err != nil || (name == "a body" && !strings.Contains(string(b), "408")) {
 				t.Errorf("%s that does not come was waited for: %v %q", name, err, b)
 			}
+			most := 8 * time.Second // 5 s for a header, 10 s for a body, and some for the machine
+			if name == "a body" {
+				most = 15 * time.Second
+			}
+			if took := time.Since(began); took > most {
+				t.Errorf("%s that does not come was waited for %v", name, took)
+			}
 		})
 	}
 	wg.Wait()
 }
 
+// newEra is what a request of the era without sessions says of who makes it.
+const newEra = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
 // TestNamesOfTheHouse: nobody from outside speaks under the name of a companion,
 // by whatever door.
 func TestNamesOfTheHouse(t *testing.T) {
+	for _, policy := range []string{"vote", "pool", "vote+pool"} {
+		t.Run(policy, func(t *testing.T) { takeNames(t, policy) })
+	}
+}
+
+func takeNames(t *testing.T, policy string) {
 	h := newHome(t)
 	h.drop(parrot(t, "はい", ""), "hana.wasm")
-	h.open("[room.main]\npolicy = \"pool\"\n")
+	h.open(fmt.Sprintf("[room.main]\npolicy = %q\n", policy))
 	id := h.agentSession()
 	for _, args := range []string{
 		`"consume","arguments":{"amount":5,"message":"偽物","from":"hana"}`, `"consume","arguments":{"amount":5,"message":"偽物","from":"ＨＡＮＡ"}`,
@@ -138,6 +155,11 @@ func TestNamesOfTheHouse(t *testing.T) {
 		code, body := h.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`+args+`}}`, "Mcp-Session-Id", id)
 		if code != http.StatusOK || !strings.Contains(body, "is a companion here") {
 			t.Errorf("%s: %d %s", args, code, body)
+		}
+		tool := args[1:strings.Index(args, `",`)]
+		code, body = h.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`+args+newEra+`}}`, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
+		if code != http.StatusOK || !strings.Contains(body, "is a companion here") {
+			t.Errorf("%s, new era: %d %s", args, code, body)
 		}
 	}
 	for path, body := range map[string]string{"/add": `{"from":"hana","message":"偽物"}`, "/v1/rooms/main/messages": `{"from":"hana","text":"偽物"}`} {
@@ -166,7 +188,7 @@ func TestHundredAgents(t *testing.T) {
 			if code != 200 || !strings.Contains(body, fmt.Sprintf(`"id":"call-%d"`, i)) || !strings.Contains(body, `"success":true`) {
 				t.Errorf("%d: %d %s", i, code, body)
 			}
-			call = fmt.Sprintf(`{"jsonrpc":"2.0","id":"new-%d","method":"tools/call","params":{"name":"consume","arguments":{"amount":1,"message":"new %d","from":"agent%d"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`, i, i, i)
+			call = fmt.Sprintf(`{"jsonrpc":"2.0","id":"new-%d","method":"tools/call","params":{"name":"consume","arguments":{"amount":1,"message":"new %d","from":"agent%d"}`+newEra+`}}`, i, i, i)
 			code, body = h.ask("POST", "/mcp", call, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "consume")
 			if code != 200 || !strings.Contains(body, fmt.Sprintf(`"id":"new-%d"`, i)) || !strings.Contains(body, `"success":true`) {
 				t.Errorf("%d, new era: %d %s", i, code, body)

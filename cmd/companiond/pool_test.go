@@ -101,11 +101,41 @@ func checkLevel(t *testing.T, d *daemon, recovery time.Duration, acked map[strin
 	d.get("/v1/rooms", &all)
 	after := time.Now().Add(2 * time.Millisecond)
 	got := all.Rooms[0].Pool.Level
-	if got < level(before) || got > level(after) {
+	if got < level(before) || got > level(after) || got < 0 || got > 100 {
 		t.Errorf("the level is %v, the formula gives %v to %v", got, level(before), level(after))
+	}
+	before = time.Now().Add(-2 * time.Millisecond)
+	told := d.status()
+	if after = time.Now().Add(2 * time.Millisecond); told < level(before) || told > level(after) {
+		t.Errorf("status says %v, the formula gives %v to %v", told, level(before), level(after))
 	}
 	return got
 }
+
+// status asks as an agent does.
+func (d *daemon) status() float64 {
+	d.t.Helper()
+	session, err := d.mcp("", hello)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	answer, err := d.mcp(session.Header.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"status"}}`)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var said struct {
+		Result struct {
+			StructuredContent struct{ Resource *float64 }
+		}
+	}
+	if err := json.Unmarshal([]byte(answer.body), &said); err != nil || said.Result.StructuredContent.Resource == nil {
+		d.t.Fatalf("status: %v in %s", err, answer.body)
+	}
+	return *said.Result.StructuredContent.Resource
+}
+
+// hello begins a session.
+const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
 // spendAndKill lets three agents spend over MCP and kills the daemon in the
 // middle of it.
@@ -114,7 +144,7 @@ func spendAndKill(d *daemon, round int, acked map[string]float64) {
 	var agents sync.WaitGroup
 	for a := range 3 {
 		agents.Go(func() {
-			session, err := d.mcp("", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+			session, err := d.mcp("", hello)
 			if err != nil {
 				return
 			}

@@ -141,7 +141,7 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	}
 	if kind != abi.KindHuman && needsFloor(info, u) {
 		say = func(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
-			return d.wish(ctx, talk, u)
+			return d.wish(ctx, talk, u, d.readers.lost(at))
 		}
 	}
 	m, pool, err := say(ctx, u)

@@ -263,3 +263,21 @@ func TestWishThatLoses(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A wish that loses again and again is wished more, so that no agent is refused
+// for ever beside a companion that always wants to speak a little more.
+func TestWishThatLosesIsWishedMore(t *testing.T) {
+	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 8.5}, &actor{id: "natsumi", importance: 8.4})
+	a := h.connect(nil)
+	h.human("main", "誰か話して")
+	for n := range 6 {
+		a.call("history", nil)
+		if a.consume("kyoko", 60, fmt.Sprint("私も! ", n))["success"] == true {
+			if n == 0 {
+				t.Error("6 won over 8.5 at once")
+			}
+			return
+		}
+	}
+	t.Error("refused six times in a row")
+}

@@ -150,10 +150,12 @@ func awaitFree(ctx context.Context, talk room.Talk, who string) {
 const wishPatience = 20 * time.Second
 
 // wish is consume where a turn needs the floor: a vote to speak with the line
-// at hand, the importance being a tenth of the amount. When the vote wins, the
+// at hand, the importance being a tenth of the amount, and one more for each line
+// lost before: an agent that always offers the same would else never be heard
+// beside companions that wish a little more. When the vote wins, the
 // line is said; when another speaks first it is refused, for it answers what is
 // no longer the newest.
-func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance) (m abi.Message, pool abi.Budget, err error) {
+func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (m abi.Message, pool abi.Budget, err error) {
 	leave, err := d.enterWait()
 	if err != nil {
 		return m, budgetOf(talk), err
@@ -178,7 +180,7 @@ func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance) (m ab
 		}
 		about := newestTurn(info)
 		if about != voted && (n.Reason == reasonAsked || info.Round == nil && info.State == "resting") {
-			v := abi.Vote{State: abi.Speak, Importance: math.Min(10, *u.Offer/10), Reason: "has a line ready"}
+			v := abi.Vote{State: abi.Speak, Importance: math.Min(10, *u.Offer/10+float64(lost)), Reason: "has a line ready"}
 			if refused = talk.Vote(ctx, u.From, about, v); refused == nil {
 				voted = about
 			}
