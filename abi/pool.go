@@ -45,8 +45,18 @@ func DefaultPool() Pool {
 }
 
 // TurnPrice is what a turn of usual length costs: the second price, the first
-// being a backchannel's.
-func (p Pool) TurnPrice() float64 { return p.Prices[min(1, len(p.Prices)-1)].Cost }
+// being a backchannel's; 0 where nothing has a price.
+func (p Pool) TurnPrice() float64 { return turnPrice(p.Prices) }
+
+// TurnPrice is that of the pool.
+func (b Budget) TurnPrice() float64 { return turnPrice(b.Prices) }
+
+func turnPrice(prices []Price) float64 {
+	if len(prices) == 0 {
+		return 0
+	}
+	return prices[min(1, len(prices)-1)].Cost
+}
 
 // Check reports the first setting that breaks a rule, by its name: "share: ...".
 func (p Pool) Check() error {

@@ -22,21 +22,23 @@ type Utterance struct {
 
 // Info is a room at a glance.
 type Info struct {
-	Name     string         `json:"name"`
-	Head     uint64         `json:"head"`
-	Last     uint64         `json:"last"`  // seq of the newest turn
-	State    string         `json:"state"` // talking, resting, stopped, closed, capped, unavailable
-	Policy   string         `json:"policy"`
-	Closing  abi.Closing    `json:"closing"`
-	Turns    int            `json:"turns"`
-	MaxTurns int            `json:"max_turns"`
-	Floor    string         `json:"floor,omitempty"` // who holds it
-	Grant    *abi.Grant     `json:"grant,omitempty"` // by what
-	Round    *OpenRound     `json:"round,omitempty"`
-	Pool     *abi.Budget    `json:"pool,omitempty"` // now, in a room with one
-	Members  []abi.Member   `json:"members"`
-	Counts   map[string]int `json:"counts"`          // since the daemon started: what was refused and why
-	Error    string         `json:"error,omitempty"` // why the room cannot take anything now
+	Name     string      `json:"name"`
+	Head     uint64      `json:"head"`
+	Last     uint64      `json:"last"`  // seq of the newest turn
+	State    string      `json:"state"` // talking, resting, stopped, closed, capped, unavailable
+	Policy   string      `json:"policy"`
+	Closing  abi.Closing `json:"closing"`
+	Turns    int         `json:"turns"`
+	MaxTurns int         `json:"max_turns"`
+	Floor    string      `json:"floor,omitempty"` // who holds it
+	Grant    *abi.Grant  `json:"grant,omitempty"` // by what
+	Round    *OpenRound  `json:"round,omitempty"`
+	Pool     *abi.Budget `json:"pool,omitempty"` // now, in a room with one
+
+	FreeTurns bool           `json:"-"` // who pays may say a turn without the floor
+	Members   []abi.Member   `json:"members"`
+	Counts    map[string]int `json:"counts"`          // since the daemon started: what was refused and why
+	Error     string         `json:"error,omitempty"` // why the room cannot take anything now
 }
 
 // OpenRound is a round that waits for votes.

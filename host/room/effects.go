@@ -10,7 +10,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/turn"
 )
 
 // dispatch starts the calls that the state asks for and that do not run yet.
@@ -69,7 +68,7 @@ func (r *Room) moment(who string, due time.Time) moment {
 // scene is what a companion needs to judge the moment.
 func (r *Room) scene(who string) abi.Scene {
 	s := r.m.State
-	addressed := turn.Addressed(s.Last, s.Named())
+	var addressed []string
 	if s.Round != nil {
 		addressed = s.Round.Addressed
 	} else if s.Floor != nil {

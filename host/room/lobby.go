@@ -49,10 +49,12 @@ func NewLobby(c Config) (*Lobby, error) {
 		if l.rooms[s.Name] != nil {
 			return nil, abi.Errorf(abi.CodeInvalid, "room: %q is there twice", s.Name)
 		}
-		if _, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw); err != nil {
+		policy, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
+		if err != nil {
 			return nil, err
 		}
 		r := newRoom(s, c)
+		r.free = policy.FreeTurns()
 		r.gone = l.done
 		l.rooms[s.Name] = r
 		l.names = append(l.names, s.Name)
@@ -166,6 +168,7 @@ func (r *Room) Name() string { return r.settings.Name }
 // Info is the room at a glance.
 func (r *Room) Info() Info {
 	i := *r.info.Load()
+	i.FreeTurns = r.free
 	if b, ok := r.Budget(); ok {
 		i.Pool = &b
 	}

@@ -96,6 +96,7 @@ type (
 // Room is one conversation.
 type Room struct {
 	settings Settings
+	free     bool // turns may be paid for instead of granted
 	journal  journal.Journal
 	find     func(id string) (Companion, bool)
 	blame    func(who, op string, err error)

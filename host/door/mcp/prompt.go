@@ -45,7 +45,7 @@ func (d *Door) turnTaking(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetP
 	var text strings.Builder
 	fmt.Fprintf(&text, "あなたのメタデータは、%sです。この設定に忠実にふるまってください。\n\n", strings.TrimSpace(raw))
 	switch {
-	case info.Policy == "pool" && info.Pool != nil:
+	case info.FreeTurns && info.Pool != nil:
 		text.WriteString(poolRules(card.ID, *info.Pool))
 	default:
 		text.WriteString(voteRules(card.ID, info.Pool))

@@ -65,9 +65,8 @@ func (t *transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	if !ok {
 		return false
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := endingWith(r.Context(), t.callsEnd)
 	defer cancel()
-	defer context.AfterFunc(t.callsEnd, cancel)()
 	res, err := run(ctx, call{caller: identity.Of(r.Context()), reader: id}, q.Params.Arguments)
 	if err != nil {
 		return false

@@ -159,16 +159,8 @@ func (r *readers) told(p place, pool abi.Budget, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b := r.at(p, now); b != nil {
-		b.poor = pool.Level < turnPrice(pool)
+		b.poor = pool.Level < pool.TurnPrice()
 	}
-}
-
-// turnPrice is what a turn of usual length costs, 0 where there is no pool.
-func turnPrice(pool abi.Budget) float64 {
-	if len(pool.Prices) == 0 {
-		return 0
-	}
-	return pool.Prices[min(1, len(pool.Prices)-1)].Cost
 }
 
 // heard notes what was said in a room.
@@ -209,7 +201,7 @@ func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
 			delete(r.places, p)
 			continue
 		}
-		if b.refused && b.offer <= pool.Level || b.poor && pool.Level >= turnPrice(pool) {
+		if b.refused && b.offer <= pool.Level || b.poor && pool.Level >= pool.TurnPrice() {
 			return true
 		}
 		for _, s := range r.said[p.room] {

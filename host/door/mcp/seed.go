@@ -53,6 +53,9 @@ type heard struct {
 	At      *time.Time      `json:"at,omitempty"`
 }
 
+// shown gives a message with all that is added to seed A's.
+func shown(m abi.Message) heard { return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At} }
+
 type historyOut struct {
 	History []heard `json:"history"`
 	Head    *uint64 `json:"head,omitempty"`
@@ -166,7 +169,7 @@ func (d *Door) noteSaid(at place, u room.Utterance, m abi.Message, err error) {
 // nor a backchannel.
 func needsFloor(info room.Info, u room.Utterance) bool {
 	switch {
-	case info.Policy == "pool":
+	case info.FreeTurns:
 		return false
 	case info.Pool == nil:
 		return true
@@ -253,7 +256,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 		case in.Since == nil:
 			out.History = append(out.History, heard{From: m.From, Message: m.Text})
 		case m.Seq > *in.Since:
-			out.History = append(out.History, heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At})
+			out.History = append(out.History, shown(m))
 		}
 	}
 	return out, nil

@@ -114,11 +114,17 @@ func newTransport(server *sdk.Server, cfg transportConfig) *transport {
 // want what it asked for.
 func (t *transport) endWithTheDoor(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := endingWith(ctx, t.callsEnd)
 		defer cancel()
-		defer context.AfterFunc(t.callsEnd, cancel)()
 		return next(ctx, method, req)
 	}
+}
+
+// endingWith gives a context that ends with either.
+func endingWith(ctx, end context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	forget := context.AfterFunc(end, cancel)
+	return ctx, func() { forget(); cancel() }
 }
 
 // ServeHTTP serves one request. It belongs behind a gate, which has read the
@@ -139,12 +145,11 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
 	if stream {
 		end = t.streamsEnd
 	}
-	defer context.AfterFunc(end, cancel)()
+	ctx, cancel := endingWith(r.Context(), end)
+	defer cancel()
 	out := newReply(w, t.cfg.WriteTimeout, cancel)
 	if !modern {
 		done, err := t.session(ctx, r, out, stream)

@@ -127,7 +127,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	}
 	if kind == abi.KindAgent {
 		// Where turns are paid for, nobody has to be asked.
-		if err := talk.Attend(ctx, who, talk.Info().Policy != "pool"); err != nil {
+		if err := talk.Attend(ctx, who, !talk.Info().FreeTurns); err != nil {
 			return nil, err
 		}
 	}

@@ -60,7 +60,7 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 		n.Head = past.Head
 		for _, m := range past.Messages {
 			if m.Seq > seen && m.From != who {
-				n.Messages = append(n.Messages, heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At})
+				n.Messages = append(n.Messages, shown(m))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ const freePatience = 3 * time.Second
 // isBusy says whether a line that is paid for would be refused just because
 // votes are being counted or another has the floor.
 func isBusy(info room.Info, who string) bool {
-	return info.Policy == "pool" && (info.Round != nil || info.Floor != "" && info.Floor != who)
+	return info.FreeTurns && (info.Round != nil || info.Floor != "" && info.Floor != who)
 }
 
 // awaitFree waits until a room is not busy any more. What becomes of the line
@@ -150,24 +150,34 @@ func awaitFree(ctx context.Context, talk room.Talk, who string) {
 const wishPatience = 20 * time.Second
 
 // wish is consume where a turn needs the floor: a vote to speak with the line
-// at hand, the importance being a tenth of the amount, and one more for each line
-// lost before: an agent that always offers the same would else never be heard
-// beside companions that wish a little more. When the vote wins, the
-// line is said; when another speaks first it is refused, for it answers what is
-// no longer the newest.
-func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (m abi.Message, pool abi.Budget, err error) {
+// at hand. When it wins, the line is said; when another speaks first it is
+// refused, for it answers what is no longer the newest.
+func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (abi.Message, abi.Budget, error) {
+	g, err := d.win(ctx, talk, u, lost)
+	if err != nil {
+		pool, _ := talk.Budget()
+		return abi.Message{}, pool, err
+	}
+	u.Grant, u.Basis, u.Kind = g.Token, g.Basis, abi.KindTurn
+	return talk.Consume(ctx, u)
+}
+
+// win votes for a line until its speaker has the floor. The importance is a
+// tenth of the amount, and one more for each line lost before: an agent that
+// always offers the same would else never be heard beside companions that wish a
+// little more.
+func (d *Door) win(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (*grant, error) {
 	leave, err := d.enterWait()
 	if err != nil {
-		return m, budgetOf(talk), err
+		return nil, err
 	}
 	defer leave()
 	if err := talk.Attend(ctx, u.From, true); err != nil {
-		return m, budgetOf(talk), err
+		return nil, err
 	}
-	began := talk.Info().Head
 	basis := u.Basis
 	if basis == 0 {
-		basis = began
+		basis = talk.Info().Head
 	}
 	voted := uint64(0)
 	var refused error
@@ -189,16 +199,15 @@ func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance, lost 
 	})
 	switch {
 	case err != nil:
-		return m, budgetOf(talk), err
-	case n.Reason != reasonGranted && refused != nil:
-		return m, budgetOf(talk), refused
+		return nil, err
+	case n.Reason == reasonGranted:
+		return n.Grant, nil
+	case refused != nil:
+		return nil, refused
 	case !ok:
-		return m, budgetOf(talk), abi.Errorf(abi.CodeConflict, "%s did not get the floor", u.From)
-	case n.Reason != reasonGranted:
-		return m, budgetOf(talk), abi.Errorf(abi.CodeStale, "%s spoke first", n.Messages[len(n.Messages)-1].From)
+		return nil, abi.Errorf(abi.CodeConflict, "%s did not get the floor", u.From)
 	}
-	u.Grant, u.Basis, u.Kind = n.Grant.Token, n.Grant.Basis, abi.KindTurn
-	return talk.Consume(ctx, u)
+	return nil, abi.Errorf(abi.CodeStale, "%s spoke first", n.Messages[len(n.Messages)-1].From)
 }
 
 // over says why nobody but a human may speak, nil when somebody may.
@@ -225,9 +234,4 @@ func newestTurn(info room.Info) uint64 {
 		return info.Round.About
 	}
 	return info.Last
-}
-
-func budgetOf(talk room.Talk) abi.Budget {
-	b, _ := talk.Budget()
-	return b
 }

@@ -171,7 +171,7 @@ func (m *Machine) again(a Line) bool {
 	if s.Rules.Stale != abi.StaleReask || s.Floor.Again {
 		return false
 	}
-	to := turn.Addressed(s.Last, s.Named())
+	to := s.lastTo()
 	if len(to) == 0 {
 		to = s.Called
 	}
@@ -259,7 +259,7 @@ func (m *Machine) open(at time.Time) error {
 			due = at
 		}
 	}
-	addressed := turn.Addressed(s.Last, s.Named())
+	addressed := s.lastTo()
 	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
 		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
 	}
