@@ -197,7 +197,7 @@ const (
 type Decision struct {
 	Round   uint64      `json:"round"`
 	Outcome Outcome     `json:"outcome"`
-	Speaker string      `json:"speaker,omitempty"`
+	Speaker string      `json:"speaker,omitempty"` // who holds the floor, or with OutcomeWaits is to have it
 	Grant   *Grant      `json:"grant,omitempty"`
 	Rule    Rule        `json:"rule,omitempty"`
 	Reason  string      `json:"reason"`
