@@ -376,3 +376,26 @@ func TestACompanionTakesItsNameBack(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoIsAnsweredIsCounted: when an agent hears that it is here, or that its
+// vote counts, the journal has it and whoever looks sees it.
+func TestWhoIsAnsweredIsCounted(t *testing.T) {
+	play(t, poolRules("vote"), nil, func(s *stage) {
+		for _, who := range []string{"bot", "slow"} {
+			if err := s.room.Attend(s.t.Context(), who, true); err != nil || !slices.Contains(s.agents(), who) {
+				t.Fatalf("err %v; here are %v", err, s.agents())
+			}
+		}
+		m := s.say("taro", "hello")
+		synctest.Wait()
+		if err := s.room.Vote(s.t.Context(), "bot", m.Seq, abi.Vote{State: abi.Listen}); err != nil {
+			t.Fatal(err)
+		}
+		if r := s.room.Info().Round; r == nil || !slices.Equal(r.Awaits, []string{"slow"}) {
+			t.Errorf("the round shown is %+v", r)
+		}
+		if votes := bodies[abi.Voted](t, s.entries(), abi.EntryVote); len(votes) != 1 || votes[0].Voter != "bot" {
+			t.Errorf("votes in the journal: %+v", votes)
+		}
+	})
+}

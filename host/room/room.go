@@ -304,17 +304,27 @@ func (r *Room) handle(e event) {
 	case castEvent:
 		r.cast = e.cast
 	case attendEvent:
-		e.done <- r.handleAttend(e)
+		r.answer(e.done, r.handleAttend(e))
 	case votedEvent:
 		delete(r.asking, e.who)
 		r.handleVote(e)
 	case outsideVote:
-		e.done <- r.handleOutsideVote(e)
+		r.answer(e.done, r.handleOutsideVote(e))
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
 		r.spoken++
 		r.handleLine(e)
 	}
+}
+
+// answer tells a refusal at once, and success when the journal has what it led
+// to: who is told that its vote counts looks at the room next.
+func (r *Room) answer(done chan error, err error) {
+	if err != nil {
+		done <- err
+		return
+	}
+	r.acks = append(r.acks, ack{tell: func(err error) { done <- err }})
 }
 
 func (r *Room) handleStop(e stopEvent) {

@@ -161,7 +161,9 @@ func TestMixedRoom(t *testing.T) {
 				if got["reason"] != "asked" {
 					t.Fatalf("%v", got)
 				}
-				a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 8})
+				if got, failed := a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 8}); failed {
+					t.Fatalf("%v", got)
+				}
 				got, _ = a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 5})
 				if got["reason"] != "granted" {
 					t.Fatalf("%v", got)
