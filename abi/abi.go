@@ -33,9 +33,12 @@ const (
 	OpDescribe = "describe" // no data -> Description
 	OpVote     = "vote"     // Scene -> Vote
 	OpSpeak    = "speak"    // Scene with Grant -> Line
+	OpPerceive = "perceive" // Perceiving -> Judgement
+	OpResult   = "result"   // Result -> {}
 )
 
-// Ops a module may ask of the host with host_call. All are always granted.
+// Ops a module may ask of the host with host_call. The last three have to be
+// granted by name; the others always are.
 const (
 	HostNow        = "now"         // no data -> Now
 	HostRandom     = "random"      // RandomAsk -> Random
@@ -45,6 +48,10 @@ const (
 	HostKVList     = "kv.list"     // KVListAsk -> KVKeys
 	HostHistoryGet = "history.get" // HistoryAsk -> History
 	HostSelfInfo   = "self.info"   // no data -> SelfInfo
+
+	HostSay           = "say"            // SayAsk -> {}; only while OpSpeak is answered
+	HostActionEmit    = "action.emit"    // ActionAsk -> ActionPlayed; needs a card
+	HostModelGenerate = "model.generate" // ModelAsk -> ModelAnswer
 )
 
 // Request is the envelope the host sends, and the one a guest sends with
@@ -73,6 +80,8 @@ type Description struct {
 	Version string   `json:"version,omitempty"` // the maker's own version
 	Ops     []string `json:"ops"`               // ops it answers
 	Needs   []string `json:"needs,omitempty"`   // host ops beyond those always granted
+	// Card is the companion's definition (seed C): what it may do and perceive.
+	Card json.RawMessage `json:"card,omitempty"`
 }
 
 // Scene is the data of OpVote and OpSpeak: what the companion needs to judge

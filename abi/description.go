@@ -21,8 +21,8 @@ func AlwaysGranted() []string {
 // ask yet.
 func knownOps() []string {
 	return []string{
-		OpDescribe, OpVote, OpSpeak,
-		"perceive", "act", "compress", "verify", "event", "result", "save", "restore",
+		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult,
+		"act", "compress", "verify", "event", "save", "restore",
 	}
 }
 

@@ -19,6 +19,7 @@ func TestEntriesDocument(t *testing.T) {
 	bodies := map[EntryKind]any{
 		EntryOwner: Owner{}, EntryRules: Rules{}, EntryCast: Cast{}, EntrySaid: Said{}, EntryVote: Voted{}, EntryFailed: Failed{},
 		EntryDue: Due{}, EntryStop: Stop{}, EntryRound: Round{}, EntryDecision: Decision{}, EntryClosing: ClosingMoved{}, EntryRefused: Refused{},
+		EntryPerceived: Perceived{}, EntryWish: Wish{}, EntrySegment: Segment{}, EntryAction: Action{}, EntryResult: Done{}, EntryUsage: Usage{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
 	for kind, body := range bodies {

@@ -31,6 +31,13 @@ const (
 	EntryDue    EntryKind = "due"    // input, Due: a stored time came
 	EntryStop   EntryKind = "stop"   // input, Stop: a human's STOP
 
+	EntryPerceived EntryKind = "perceived" // input, Perceived: a companion perceives something
+	EntryWish      EntryKind = "wish"      // input, Wish: a companion wants to speak about what it perceived
+	EntrySegment   EntryKind = "segment"   // input, Segment: a part of the line that is being spoken
+	EntryAction    EntryKind = "action"    // input, Action: a companion does something
+	EntryResult    EntryKind = "result"    // input, Done: what became of an action
+	EntryUsage     EntryKind = "usage"     // input, Usage: what a language model was asked for
+
 	EntryRound    EntryKind = "round"    // Round: votes are asked for
 	EntryDecision EntryKind = "decision" // Decision: how a round, or a grant that came to nothing, went on
 	EntryClosing  EntryKind = "closing"  // ClosingMoved
@@ -112,6 +119,9 @@ type Said struct {
 	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
 	Closing Closing         `json:"closing,omitempty"` // the speaker's wish to end
 	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
+	// Segments is how many EntrySegment with the same grant make up the text; 0:
+	// it was said in one piece.
+	Segments int `json:"segments,omitempty"`
 }
 
 // Voted is the body of EntryVote.
@@ -129,6 +139,8 @@ type Failed struct {
 	Code  Code   `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
 	Pass  bool   `json:"pass,omitempty"` // no failure: the speaker passed the floor on
+	// Perception is the seq of the entry that could not be judged.
+	Perception uint64 `json:"perception,omitempty"`
 }
 
 // Due is the body of EntryDue.
@@ -147,11 +159,79 @@ const (
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
 	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens
+	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
 
 // Stop is the body of EntryStop.
 type Stop struct {
 	From string `json:"from"`
+}
+
+// Perceived is the body of EntryPerceived. Images are kept by their hash, and a
+// long body too; what was perceived is not what was said.
+type Perceived struct {
+	Who       string          `json:"who"` // the companion
+	Title     string          `json:"title"`
+	Format    string          `json:"format"`
+	From      string          `json:"from,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"` // when it is short
+	MediaType string          `json:"media_type,omitempty"`
+	Size      int             `json:"size"` // bytes
+	SHA256    string          `json:"sha256"`
+}
+
+// Wish is the body of EntryWish. The floor is granted without a round, because
+// nobody else perceived anything: as soon as nobody has it and no human waits for
+// an answer.
+type Wish struct {
+	Who        string    `json:"who"`
+	Perception uint64    `json:"perception"` // seq of the EntryPerceived
+	Importance float64   `json:"importance"`
+	Reason     string    `json:"reason,omitempty"`
+	Text       string    `json:"text,omitempty"` // the line at hand
+	To         []string  `json:"to,omitempty"`
+	Due        time.Time `json:"due"` // given up then
+}
+
+// Segment is the body of EntrySegment. When its line breaks off, what was shown
+// is the message.
+type Segment struct {
+	Grant string `json:"grant"`
+	Who   string `json:"who"`
+	N     int    `json:"n"` // from 1
+	Text  string `json:"text"`
+}
+
+// Action is the body of EntryAction. It was checked against the card.
+type Action struct {
+	ID         string          `json:"id"`
+	Who        string          `json:"who"` // the companion
+	Action     string          `json:"action"`
+	Parameters json.RawMessage `json:"parameters"`
+	Perception string          `json:"perception,omitempty"` // title of what led to it
+	By         string          `json:"by,omitempty"`         // an agent that played it
+	Delivered  int             `json:"delivered"`            // bodies connected
+	Warning    string          `json:"warning,omitempty"`
+}
+
+// Done is the body of EntryResult.
+type Done struct {
+	Who string `json:"who"` // the companion
+	Result
+}
+
+// Usage is the body of EntryUsage. Tokens as the model's server counts them.
+type Usage struct {
+	Who       string  `json:"who"`
+	Model     string  `json:"model"` // the name of its settings
+	Op        string  `json:"op"`    // for which op of the companion
+	In        int     `json:"in"`
+	Out       int     `json:"out"`
+	Cached    int     `json:"cached,omitempty"`
+	Calls     int     `json:"calls"`               // requests, repeated ones included
+	Estimated bool    `json:"estimated,omitempty"` // the server did not say
+	Cost      float64 `json:"cost,omitempty"`      // by the prices of its settings
+	Error     string  `json:"error,omitempty"`
 }
 
 // Round is the body of EntryRound.
@@ -188,9 +268,10 @@ const (
 	RuleImportance Rule = "importance"
 	RuleDebt       Rule = "debt"
 	RuleHash       Rule = "hash"
-	RuleAsked      Rule = "asked"   // a human addressed somebody who would rather listen, and nobody else wants to speak
-	RuleSilence    Rule = "silence" // the silence breaker
-	RuleNext       Rule = "next"    // the one before in the ranking failed or passed
+	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen, and nobody else wants to speak
+	RuleSilence    Rule = "silence"   // the silence breaker
+	RuleNext       Rule = "next"      // the one before in the ranking failed or passed
+	RulePerceived  Rule = "perceived" // it perceived something, and nobody else had the floor
 )
 
 // Decision is the body of EntryDecision.
@@ -203,6 +284,7 @@ type Decision struct {
 	Reason  string      `json:"reason"`
 	Ranking []Candidate `json:"ranking"`        // best first; everybody in the electorate
 	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits
+	Wish    uint64      `json:"wish,omitempty"` // seq of the EntryWish that was granted, or could not be
 }
 
 // Candidate is one voter's place in a ranking and what put it there.

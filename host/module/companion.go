@@ -83,6 +83,11 @@ func (c *Companion) current() *generation {
 	return c.cur
 }
 
+// Permit checks an action against the card; see [card.Card.Permit].
+func (c *Companion) Permit(a abi.ActionAsk) (warning string, err error) {
+	return "", abi.Errorf(abi.CodeDenied, "action: %s has no card, which would say what it can do", c.id)
+}
+
 // Call asks the current generation one op; data is the "ok" part of its reply.
 //
 // # Errors

@@ -86,6 +86,10 @@ func (r *Room) handleLine(e spokeEvent) {
 		return // asked again when the journal is back
 	}
 	f := r.m.State.Floor
+	if r.m.State.Begun(e.grant) {
+		r.finish(e.line)
+		return
+	}
 	if e.err != nil || e.line.Text == "" {
 		if f == nil || f.Token != e.grant {
 			return
@@ -103,10 +107,15 @@ func (r *Room) handleLine(e spokeEvent) {
 		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
 		return
 	}
-	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{
+	r.say(abi.Said{
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
-	}}, r.now())
+	})
+}
+
+// say records a companion's line, or that it was refused.
+func (r *Room) say(said abi.Said) {
+	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: said}, r.now())
 	r.must(err)
 	if entry.Kind == abi.EntryRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(entry))))

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -82,6 +83,15 @@ type Talk interface {
 	// Stop takes the floor from whoever has it, in the same tick; the room
 	// rests until a human speaks again. It answers the seq of the entry.
 	Stop(ctx context.Context, from string) (uint64, error)
+	// Perceive lets a companion perceive something and answers when it has judged it.
+	Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error)
+	// Act lets a companion do something that its card allows; by names an agent
+	// that played it for her.
+	Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error)
+	// Done tells what became of an action.
+	Done(ctx context.Context, who, by string, d abi.Result) error
+	// Embody says that a body of a companion is connected, until leave is called.
+	Embody(who string) (leave func())
 	// Entries gives up to limit entries with Seq > since and the room's head.
 	Entries(ctx context.Context, since uint64, limit int) ([]abi.Entry, uint64, error)
 	// Messages is Entries for messages only.
@@ -114,4 +124,24 @@ func Usual(d Directory) string {
 		return "main"
 	}
 	return rooms[0].Name
+}
+
+// Home finds the room of a companion: the usual one if it lives there, else the
+// first by name.
+func Home(d Directory, companion string) (Talk, error) {
+	here := func(i Info) bool {
+		return slices.ContainsFunc(i.Members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion })
+	}
+	rooms, usual := d.Rooms(), Usual(d)
+	for _, i := range rooms {
+		if i.Name == usual && here(i) {
+			return d.Room(i.Name)
+		}
+	}
+	for _, i := range rooms {
+		if here(i) {
+			return d.Room(i.Name)
+		}
+	}
+	return nil, abi.Errorf(abi.CodeNotFound, "companion: %q is in no room", companion)
 }

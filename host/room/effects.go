@@ -32,9 +32,16 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
 		who, grant, m := f.Who, f.Grant, r.moment(f.Who, f.Expires)
+		m.id = callID(r.settings.Name, f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
 		r.calls.Go(func() { r.speak(ctx, who, grant, m) })
 	}
+	for _, p := range r.judging {
+		r.lines.Add(1) // a stop waits for it
+		m, scene := moment{now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p)
+		r.calls.Go(func() { r.judge(ctx, p, m, scene) })
+	}
+	r.judging = nil
 }
 
 // castEarly counts votes that came before the message of the open round.
@@ -51,11 +58,15 @@ func (r *Room) castEarly() {
 	}
 }
 
+// callID names the call for a line, so that its segments are known by it.
+func callID(room, token string, basis uint64) string { return room + "/" + speakKey(token, basis) }
+
 func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", token, basis) }
 
 // moment is what a call takes with it out of the loop, which alone knows the
 // room's clock and state.
 type moment struct {
+	id    string    // of the call; empty: any
 	now   time.Time // of the room's clock
 	due   time.Time // of the process's
 	scene abi.Scene
@@ -90,7 +101,7 @@ func (r *Room) ask(ctx context.Context, who string, round uint64, m moment) {
 	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, who, abi.OpVote, m, &e.vote, func() error { return e.vote.Check() })
+	known, e.err = r.call(call, who, abi.OpVote, m, m.scene, &e.vote, func() error { return e.vote.Check() })
 	if e.err == nil && !known {
 		e.vote = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
@@ -103,7 +114,7 @@ func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, m moment)
 	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, who, abi.OpSpeak, m, &e.line, func() error { return checkLine(e.line) })
+	known, e.err = r.call(call, who, abi.OpSpeak, m, m.scene, &e.line, func() error { return checkLine(e.line) })
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}
@@ -127,7 +138,7 @@ func checkLine(l abi.Line) error {
 
 // call asks one op of a companion and checks the answer; known is false when it
 // does not answer that op.
-func (r *Room) call(ctx context.Context, who, op string, m moment, answer any, check func() error) (known bool, err error) {
+func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer any, check func() error) (known bool, err error) {
 	c, ok := r.find(who)
 	if !ok {
 		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
@@ -135,12 +146,15 @@ func (r *Room) call(ctx context.Context, who, op string, m moment, answer any, c
 	if !contains(c.Describe().Ops, op) {
 		return false, nil
 	}
-	data, err := json.Marshal(m.scene)
+	data, err := json.Marshal(ask)
 	if err != nil {
-		return false, fmt.Errorf("encode scene: %w", err)
+		return false, fmt.Errorf("encode %s: %w", op, err)
+	}
+	if m.id == "" {
+		m.id = r.newID()
 	}
 	got, err := c.Call(ctx, abi.Request{
-		V: abi.Version, Op: op, ID: r.newID(), Self: who, Room: r.settings.Name,
+		V: abi.Version, Op: op, ID: m.id, Self: who, Room: r.settings.Name,
 		Now: m.now, Data: data,
 	})
 	switch {

@@ -54,7 +54,7 @@ func waits(e abi.Entry) bool {
 		var b abi.Failed
 		return json.Unmarshal(e.Body, &b) == nil && b.Grant == ""
 	}
-	return e.Kind == abi.EntryVote
+	return e.Kind == abi.EntryVote || e.Kind == abi.EntryUsage
 }
 
 func (r *Room) tell(err error) {

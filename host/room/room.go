@@ -31,6 +31,9 @@ import (
 type Companion interface {
 	Describe() abi.Description
 	Call(ctx context.Context, req abi.Request) (json.RawMessage, error)
+	// Permit checks an action against the companion's card, where it has one. A
+	// warning says that it is played all the same.
+	Permit(a abi.ActionAsk) (warning string, err error)
 }
 
 // Settings is how a room is to be.
@@ -91,6 +94,30 @@ type (
 		line  abi.Line
 		err   error
 	}
+	segmentEvent struct {
+		who, call, text string
+		done            chan error
+	}
+	perceiveEvent struct {
+		who  string
+		p    abi.Percept
+		kept abi.Perceived
+		done chan judged
+	}
+	judgedEvent struct {
+		of        perception
+		judgement abi.Judgement
+		err       error
+	}
+	actEvent struct {
+		a    abi.Action
+		done chan actResult
+	}
+	doneEvent struct {
+		d    abi.Done
+		done chan error
+	}
+	usageEvent struct{ u abi.Usage }
 )
 
 // Room is one conversation.
@@ -108,6 +135,7 @@ type Room struct {
 	purse  atomic.Pointer[purse]
 	tail   tail
 	counts counts
+	bodies connected
 
 	drain atomic.Bool     // ask nobody any more
 	calls sync.WaitGroup  // running vote and speak calls
@@ -126,6 +154,8 @@ type Room struct {
 	acks     []ack
 	asking   map[string]bool // voters with a call running
 	speaking map[string]bool // grant tokens with a call running, "token@basis"
+	judging  []perception    // to be asked about once they are in the journal
+	acts     acts
 	early    turn.Early
 	ids      idRing
 	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
@@ -185,6 +215,7 @@ func (r *Room) run(ctx context.Context) error {
 			r.dueInputs()
 			r.castEarly()
 			r.sayAsides()
+			r.sayAtHand()
 			r.flush(ctx)
 		}
 		if errors.Is(r.trouble, journal.ErrFenced) {
@@ -265,6 +296,10 @@ func (r *Room) dueInputs() {
 		if !ok || r.now().Before(at) {
 			return
 		}
+		if f := r.m.State.Floor; due.What == abi.DueGrant && f != nil && r.m.State.Begun(f.Token) {
+			r.breakOff()
+			continue
+		}
 		r.must(r.m.Input(abi.EntryDue, later(r.now(), at), due))
 	}
 }
@@ -310,6 +345,20 @@ func (r *Room) handle(e event) {
 		r.handleVote(e)
 	case outsideVote:
 		r.answer(e.done, r.handleOutsideVote(e))
+	case segmentEvent:
+		r.answer(e.done, r.handleSegment(e))
+	case perceiveEvent:
+		r.handlePerceive(e)
+	case judgedEvent:
+		r.handleJudged(e)
+	case actEvent:
+		r.handleAct(e)
+	case doneEvent:
+		r.answer(e.done, r.handleDone(e))
+	case usageEvent:
+		if r.trouble == nil {
+			r.must(r.m.Input(abi.EntryUsage, r.now(), e.u))
+		}
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
 		r.spoken++
@@ -335,6 +384,7 @@ func (r *Room) handleStop(e stopEvent) {
 		e.done <- sayResult{err: err}
 		return
 	}
+	r.breakOff() // what was heard is said
 	seq := r.m.State.Head + 1
 	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
 	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))

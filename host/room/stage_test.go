@@ -24,6 +24,12 @@ type actor struct {
 	names []string
 	vote  func(ctx context.Context, s abi.Scene) (abi.Vote, error)
 	speak func(ctx context.Context, s abi.Scene) (abi.Line, error)
+	line  func(ctx context.Context, req abi.Request) (abi.Line, error) // instead of speak, where the request matters
+	judge func(ctx context.Context, p abi.Perceiving) (abi.Judgement, error)
+	told  func(abi.Result)
+
+	can     []string // actions it may play
+	warning string
 
 	mu    sync.Mutex
 	asked int
@@ -31,7 +37,15 @@ type actor struct {
 }
 
 func (a *actor) Describe() abi.Description {
-	return abi.Description{ABI: "1", Name: a.id, Aliases: a.names, Ops: []string{abi.OpVote, abi.OpSpeak}}
+	return abi.Description{ABI: "1", Name: a.id, Aliases: a.names, Ops: []string{abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult}}
+}
+
+// Permit allows what is in can, with a number x.
+func (a *actor) Permit(ask abi.ActionAsk) (string, error) {
+	if !slices.Contains(a.can, ask.Action) {
+		return "", abi.Errorf(abi.CodeInvalid, "action: %q is none of %v", ask.Action, a.can)
+	}
+	return a.warning, nil
 }
 
 func (a *actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
@@ -48,6 +62,23 @@ func (a *actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, err
 		return encoded(a.vote(ctx, s))
 	case req.Op == abi.OpVote:
 		return encoded(abi.Vote{State: abi.Listen}, nil)
+	case req.Op == abi.OpPerceive && a.judge != nil:
+		var p abi.Perceiving
+		if err := json.Unmarshal(req.Data, &p); err != nil {
+			return nil, err
+		}
+		return encoded(a.judge(ctx, p))
+	case req.Op == abi.OpPerceive:
+		return encoded(abi.Judgement{State: abi.Listen}, nil)
+	case req.Op == abi.OpResult && a.told != nil:
+		var d abi.Result
+		if err := json.Unmarshal(req.Data, &d); err != nil {
+			return nil, err
+		}
+		a.told(d)
+		return encoded(struct{}{}, nil)
+	case req.Op == abi.OpSpeak && a.line != nil:
+		return encoded(a.line(ctx, req))
 	case req.Op == abi.OpSpeak && a.speak != nil:
 		return encoded(a.speak(ctx, s))
 	}
@@ -316,6 +347,14 @@ func (l *law) read(e abi.Entry) error {
 			return fmt.Errorf("closing moves from %s to %s", l.closing, b.To)
 		}
 		l.closing = b.To
+	case abi.EntrySegment:
+		if b := decode[abi.Segment](e); l.holder != b.Who || l.token != b.Grant || l.stopped != "" {
+			return fmt.Errorf("%s speaks, the floor is %q's, STOP is %q's", b.Who, l.holder, l.stopped)
+		}
+	case abi.EntryAction, abi.EntryPerceived, abi.EntryWish:
+		if l.stopped != "" {
+			return fmt.Errorf("%s after STOP", e.Kind)
+		}
 	case abi.EntryStop:
 		l.stopped = decode[abi.Stop](e).From
 	}
@@ -328,6 +367,9 @@ func (l *law) decision(d abi.Decision) error {
 	}
 	if d.Reason == "" {
 		return errors.New("no reason is written")
+	}
+	if d.Wish != 0 && (l.round != 0 || l.holder != "") {
+		return fmt.Errorf("the floor goes to wish %d over round %d and %q", d.Wish, l.round, l.holder)
 	}
 	fresh := l.round != 0
 	l.round, l.holder, l.token = 0, "", ""

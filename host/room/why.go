@@ -98,6 +98,8 @@ func (r *Room) decisionFor(ctx context.Context, e abi.Entry) (abi.Entry, error) 
 		return r.entry(ctx, seq)
 	case e.Kind == abi.EntryRound:
 		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == e.Seq })
+	case e.Kind == abi.EntryWish:
+		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Wish == e.Seq })
 	case of.Round > 0:
 		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == of.Round })
 	case e.Kind == abi.EntrySaid, e.Kind == abi.EntryStop, e.Kind == abi.EntryDue:

@@ -15,7 +15,11 @@ import (
 // by which rule, and the whole ranking as a table. `companiond why` prints it.
 func Explain(d abi.Decision) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "round %d: %s\n", d.Round, outcomeWords(d))
+	from, seq := "round", d.Round
+	if d.Wish != 0 {
+		from, seq = "wish", d.Wish
+	}
+	fmt.Fprintf(&b, "%s %d: %s\n", from, seq, outcomeWords(d))
 	if d.Rule != "" {
 		fmt.Fprintf(&b, "rule:    %s (%s)\n", d.Rule, ruleWords(d.Rule))
 	}
@@ -72,6 +76,8 @@ func ruleWords(r abi.Rule) string {
 		return "nobody wants to speak, whom a human addressed is asked"
 	case abi.RuleSilence:
 		return "nobody speaks, the silence breaker asks the best listener"
+	case abi.RulePerceived:
+		return "who perceives something speaks when nobody has the floor and no human waits"
 	case abi.RuleNext:
 		return "the one before failed or passed, the floor is handed down the ranking"
 	}

@@ -68,11 +68,12 @@ type Room struct {
 	name     string
 	reserved map[string]bool
 
-	mu      sync.Mutex
-	entries []abi.Entry
-	grew    chan struct{} // closed and replaced at each append
-	trouble error
-	batch   int
+	mu       sync.Mutex
+	entries  []abi.Entry
+	grew     chan struct{}  // closed and replaced at each append
+	embodied map[string]int // bodies connected
+	trouble  error
+	batch    int
 
 	followers int
 }
@@ -204,6 +205,53 @@ func (r *Room) Attend(_ context.Context, who string, _ bool) error {
 // Vote finds no round to vote in.
 func (r *Room) Vote(_ context.Context, _ string, about uint64, _ abi.Vote) error {
 	return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
+}
+
+// Perceive writes the perception down; whoever perceives listens.
+func (r *Room) Perceive(_ context.Context, who string, p abi.Percept) (abi.Judged, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trouble != nil {
+		return abi.Judged{}, r.trouble
+	}
+	e := r.append(abi.EntryPerceived, "", abi.Perceived{Who: who, Title: p.Title, Format: p.Format, From: p.From, Body: p.Body, MediaType: p.MediaType})
+	return abi.Judged{Seq: e.Seq, Judgement: abi.Judgement{State: abi.Listen}}, nil
+}
+
+// Act writes the action down, whatever it is.
+func (r *Room) Act(_ context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trouble != nil {
+		return abi.ActionPlayed{}, r.trouble
+	}
+	id := fmt.Sprintf("act-%d", len(r.entries)+1)
+	r.append(abi.EntryAction, "", abi.Action{ID: id, Who: who, By: by, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
+	return abi.ActionPlayed{ID: id, Delivered: r.embodied[who]}, nil
+}
+
+// Done writes a result down.
+func (r *Room) Done(_ context.Context, who, by string, d abi.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d.By = by
+	r.append(abi.EntryResult, "", abi.Done{Who: who, Result: d})
+	return r.trouble
+}
+
+// Embody counts a body.
+func (r *Room) Embody(who string) (leave func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.embodied == nil {
+		r.embodied = map[string]int{}
+	}
+	r.embodied[who]++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.embodied[who]--
+	}
 }
 
 // Stop records a stop.

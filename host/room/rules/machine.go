@@ -120,6 +120,9 @@ func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
 // empty code where it has nothing.
 func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != abi.StaleAccept
+	if s.Begun(a.Grant) && holds && s.Stopped == "" {
+		return "", "" // people have heard it
+	}
 	switch {
 	case a.By == abi.KindHuman:
 		return "", ""
@@ -150,7 +153,7 @@ func (s *State) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, string)
 	switch {
 	case s.Stage == abi.ClosingTerminal:
 		return abi.CodeDenied, "the talk has ended; what a human says starts a new one"
-	case s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns:
+	case s.capped():
 		return abi.CodeDenied, fmt.Sprintf("%d turns were taken since a human spoke, which is the cap", s.Turns)
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Who != a.From:
 		return abi.CodeConflict, s.Floor.Who + " holds the floor"
@@ -228,6 +231,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
+	case s.nextWish() != nil && !at.Before(s.Pace):
+		return true, m.grantWish(at, *s.nextWish())
 	case s.unanswered() && !at.Before(s.pace()):
 		return true, m.open(at)
 	}
@@ -243,11 +248,8 @@ func (m *Machine) open(at time.Time) error {
 		return m.decide(at, abi.Decision{Outcome: abi.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
 	case s.Stage == abi.ClosingTerminal:
 		return m.decide(at, abi.Decision{Outcome: abi.OutcomeClosed, Reason: "the talk has ended"})
-	case s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns:
-		return m.decide(at, abi.Decision{
-			Outcome: abi.OutcomeCapped,
-			Reason:  fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns),
-		})
+	case s.capped():
+		return m.decide(at, abi.Decision{Outcome: abi.OutcomeCapped, Reason: s.whyCapped()})
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)

@@ -50,7 +50,8 @@ type State struct {
 	Ledger  []turn.Spend        `json:"ledger,omitempty"`
 	Tries   []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
 	Kept    *Kept               `json:"kept,omitempty"`
-	Waits   int                 `json:"waits,omitempty"` // rounds put off since a companion or a human spoke
+	Waits   int                 `json:"waits,omitempty"`  // rounds put off since a companion or a human spoke
+	Wishes  []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
 
 	policy turn.Policy
 	to     *[]string // whom Last addresses, once somebody asked; see lastTo
@@ -66,10 +67,13 @@ type Floor struct {
 	Silence   bool            `json:"silence,omitempty"`
 	Addressed []string        `json:"addressed,omitempty"` // by the message the round was about
 	Ranking   []abi.Candidate `json:"ranking"`
-	Tried     []string        `json:"tried"`           // who had the floor in this round, Who last
-	Again     bool            `json:"again,omitempty"` // the line was stale once
-	Lost      string          `json:"lost,omitempty"`  // why the line will not come
-	Until     time.Time       `json:"until,omitzero"`  // when the pool could pay for it
+	Tried     []string        `json:"tried"`            // who had the floor in this round, Who last
+	Again     bool            `json:"again,omitempty"`  // the line was stale once
+	Lost      string          `json:"lost,omitempty"`   // why the line will not come
+	Until     time.Time       `json:"until,omitzero"`   // when the pool could pay for it
+	Wish      *Wish           `json:"wish,omitempty"`   // it was granted without a round
+	Spoken    string          `json:"spoken,omitempty"` // segments of the line that were shown
+	Segments  int             `json:"segments,omitempty"`
 }
 
 // New gives the state of a room in which nothing has happened.
@@ -143,7 +147,7 @@ func (s *State) change(e abi.Entry) error {
 	case abi.EntryDue:
 		return with(e.Body, func(b abi.Due) { s.due(e.Seq, b) })
 	case abi.EntryStop:
-		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence, s.Held = b.From, time.Time{}, nil })
+		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence, s.Held, s.Wishes = b.From, time.Time{}, nil, nil })
 	case abi.EntryRound:
 		return with(e.Body, func(b abi.Round) { s.opened(e, b) })
 	case abi.EntryDecision:
@@ -152,6 +156,10 @@ func (s *State) change(e abi.Entry) error {
 		return with(e.Body, func(b abi.ClosingMoved) { s.Stage = b.To })
 	case abi.EntryRefused:
 		return with(e.Body, func(b abi.Refused) { s.refused(e, b) })
+	case abi.EntryWish:
+		return with(e.Body, func(b abi.Wish) { s.wished(e.Seq, b) })
+	case abi.EntrySegment:
+		return with(e.Body, s.spoke)
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -195,6 +203,7 @@ func (s *State) left(b abi.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	s.luck(b.ID)
+	s.Wishes = slices.DeleteFunc(s.Wishes, func(w Wish) bool { return w.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -258,6 +267,8 @@ func (s *State) due(seq uint64, b abi.Due) {
 		}
 	case abi.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
+	case abi.DueStale:
+		s.unwish(b.Of)
 	case abi.DueSilence:
 		s.Silence, s.Of = time.Time{}, seq
 		s.Broken = true
@@ -293,6 +304,10 @@ func (s *State) opened(e abi.Entry, b abi.Round) {
 }
 
 func (s *State) decided(e abi.Entry, d abi.Decision) {
+	if d.Wish != 0 {
+		s.granted(e, d)
+		return
+	}
 	s.Rest = d.Outcome
 	if d.Outcome == abi.OutcomeSuperseded {
 		if s.Round != nil {
@@ -306,7 +321,9 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 		return
 	}
 	if d.Outcome != abi.OutcomeGrant {
-		s.Asked = s.Last.Seq
+		if s.Floor == nil || s.Floor.Wish == nil { // else the newest turn still waits for its round
+			s.Asked = s.Last.Seq
+		}
 		s.Round, s.Floor = nil, nil
 		if d.Outcome == abi.OutcomeSilence {
 			s.Alone = len(s.Voters()) == 0
@@ -461,6 +478,12 @@ func (s *State) NextDue() (at time.Time, d abi.Due, ok bool) {
 	}
 	if s.Round == nil && s.Floor == nil {
 		consider(s.Silence, abi.DueSilence, s.Of)
+		if s.nextWish() != nil {
+			consider(s.Pace, abi.DuePace, s.Last.Seq)
+		}
+	}
+	for _, w := range s.Wishes {
+		consider(w.Due, abi.DueStale, w.Seq)
 	}
 	return at, d, ok
 }

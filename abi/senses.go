@@ -1,0 +1,114 @@
+package abi
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Words of seed C: what comes in from a companion's senses, and what goes out to
+// its body.
+
+// Percept is one thing a companion perceives. Its titles, formats and sizes are
+// the card's to allow.
+type Percept struct {
+	Seq       uint64          `json:"seq,omitempty"` // of its entry, once it has one
+	Title     string          `json:"title"`         // which of the card's perceptions, e.g. "vision"
+	Format    string          `json:"format"`        // object, text or image
+	Body      json.RawMessage `json:"body,omitempty"`
+	MediaType string          `json:"media_type,omitempty"` // of an image
+	Image     []byte          `json:"image,omitempty"`      // base64 on the wire; instead of Body
+	From      string          `json:"from,omitempty"`       // who sent it
+	At        time.Time       `json:"at,omitzero"`
+}
+
+// Perceiving is the data of OpPerceive.
+type Perceiving struct {
+	Perception Percept   `json:"perception"`
+	Message    Message   `json:"message"` // what was said last; Seq 0: nothing yet
+	Members    []Member  `json:"members,omitempty"`
+	Recent     []Message `json:"recent,omitempty"` // the newest messages, oldest first
+	Turns      int       `json:"turns"`
+	MaxTurns   int       `json:"max_turns,omitempty"`
+	Closing    Closing   `json:"closing,omitempty"`
+}
+
+// Judgement is what a companion makes of a perception: whether it wants to speak,
+// and with what. Actions it plays meanwhile with HostActionEmit.
+type Judgement struct {
+	State      State    `json:"state"`
+	Importance float64  `json:"importance"` // 0..10
+	Reason     string   `json:"reason,omitempty"`
+	Text       string   `json:"text,omitempty"` // the line at hand; without one OpSpeak is asked when the floor is granted
+	To         []string `json:"to,omitempty"`
+}
+
+// Check reports the first field that breaks the rules of a judgement.
+func (j Judgement) Check() error {
+	switch {
+	case j.State != Speak && j.State != Listen:
+		return Errorf(CodeInvalid, "judgement.state: %q is neither %q nor %q", j.State, Speak, Listen)
+	case !(j.Importance >= 0 && j.Importance <= 10):
+		return Errorf(CodeInvalid, "judgement.importance: %v is outside 0..10", j.Importance)
+	case len(j.Reason) > MaxText:
+		return Errorf(CodeTooLarge, "judgement.reason: %d bytes, at most %d", len(j.Reason), MaxText)
+	case j.Text != "":
+		return CheckText("judgement.text", j.Text)
+	}
+	return nil
+}
+
+// Judged is what became of a perception.
+type Judged struct {
+	Seq       uint64    `json:"seq"` // of its entry
+	Judgement Judgement `json:"judgement"`
+	Wish      uint64    `json:"wish,omitempty"` // seq of the wish to speak
+}
+
+// Result is the data of OpResult: what became of an action that the companion
+// played (flaw C3).
+type Result struct {
+	ID     string `json:"id"` // of the action
+	Action string `json:"action"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"` // whose body it was
+}
+
+type (
+	// SayAsk is a segment of the line that is being spoken, a sentence or so.
+	SayAsk struct {
+		Text string `json:"text"`
+	}
+	// ActionAsk asks for an action of the companion's card. With a Perception the
+	// card's events must allow the action for it (flaw C2).
+	ActionAsk struct {
+		Action     string          `json:"action"`
+		Parameters json.RawMessage `json:"parameters,omitempty"`
+		Perception string          `json:"perception,omitempty"` // title of what led to it
+	}
+	// ActionPlayed answers HostActionEmit.
+	ActionPlayed struct {
+		ID        string `json:"id"`
+		Delivered int    `json:"delivered"`         // bodies that were connected; 0 is not hidden (flaw C3)
+		Warning   string `json:"warning,omitempty"` // the events do not allow it, and the card only warns
+	}
+	// ModelAsk asks the companion's language model.
+	ModelAsk struct {
+		System    string          `json:"system,omitempty"`
+		Messages  []ModelMessage  `json:"messages"`
+		MaxTokens int             `json:"max_tokens,omitempty"`
+		Schema    json.RawMessage `json:"schema,omitempty"` // the answer is to be JSON of this schema
+	}
+	// ModelMessage is a message of a talk with a model.
+	ModelMessage struct {
+		Role string `json:"role"` // user or assistant
+		Text string `json:"text"`
+	}
+	// ModelAnswer answers HostModelGenerate.
+	ModelAnswer struct {
+		Text string          `json:"text"`
+		JSON json.RawMessage `json:"json,omitempty"`
+		In   int             `json:"in"`  // tokens read
+		Out  int             `json:"out"` // tokens written
+	}
+)

@@ -1,0 +1,242 @@
+package room
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// What goes out to a companion's body (seed C): actions, their results, and the
+// segments of a line that is being spoken.
+
+const (
+	maxActs       = 32       // actions of one companion a second
+	maxParameters = 64 << 10 // bytes of an action's parameters
+	knownActs     = 256      // actions whose result is still waited for
+)
+
+type actResult struct {
+	played abi.ActionPlayed
+	err    error
+}
+
+// connected counts who is connected to play the actions of whom.
+type connected struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+// Embody says that a body of a companion is connected, until leave is called.
+func (r *Room) Embody(who string) (leave func()) {
+	r.bodies.add(who, 1)
+	return sync.OnceFunc(func() { r.bodies.add(who, -1) })
+}
+
+func (b *connected) add(who string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of == nil {
+		b.of = map[string]int{}
+	}
+	if b.of[who] += n; b.of[who] == 0 {
+		delete(b.of, who)
+	}
+}
+
+func (b *connected) count(who string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of[who]
+}
+
+// acts remembers the actions whose result may come, and how many there were in
+// this second.
+type acts struct {
+	known  []abi.Action
+	second time.Time
+	count  map[string]int
+}
+
+// Act lets a companion do something: the action is checked against its card and
+// is in the journal when Act answers. by names an agent that played it for her.
+//
+// # Errors
+//
+// CodeInvalid names the place in the parameters; CodeDenied for what the events
+// of the card do not allow, and after a STOP; CodeNotFound for a companion that
+// is not here; CodeExhausted for too many in a second.
+func (r *Room) Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	c, ok := r.find(who)
+	if !ok {
+		return abi.ActionPlayed{}, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", who)
+	}
+	if len(a.Parameters) > maxParameters {
+		return abi.ActionPlayed{}, abi.Errorf(abi.CodeTooLarge, "parameters: %d bytes, at most %d", len(a.Parameters), maxParameters)
+	}
+	warning, err := c.Permit(a)
+	if err != nil {
+		r.counts.add("action refused: " + string(abi.CodeOf(err)))
+		return abi.ActionPlayed{}, err
+	}
+	if len(a.Parameters) == 0 {
+		a.Parameters = json.RawMessage("{}")
+	}
+	e := actEvent{done: make(chan actResult, 1), a: abi.Action{
+		ID: r.newID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by, Warning: warning,
+	}}
+	if err := r.put(ctx, e); err != nil {
+		return abi.ActionPlayed{}, err
+	}
+	select {
+	case res := <-e.done:
+		return res.played, res.err
+	case <-r.gone:
+		return abi.ActionPlayed{}, errStopping
+	case <-ctx.Done():
+		return abi.ActionPlayed{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time")
+	}
+}
+
+func (r *Room) handleAct(e actEvent) {
+	err := r.mayPerceive(e.a.Who)
+	at := r.now()
+	if err == nil && !r.acts.take(e.a.Who, at) {
+		err = abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
+	}
+	if err != nil {
+		r.counts.add("action refused: " + string(abi.CodeOf(err)))
+		e.done <- actResult{err: err}
+		return
+	}
+	e.a.Delivered = r.bodies.count(e.a.Who)
+	r.must(r.m.Input(abi.EntryAction, at, e.a))
+	r.acts.know(e.a)
+	r.acks = append(r.acks, ack{tell: func(err error) {
+		e.done <- actResult{abi.ActionPlayed{ID: e.a.ID, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
+	}})
+}
+
+// take counts an action; false says that there were too many.
+func (a *acts) take(who string, at time.Time) bool {
+	if s := at.Truncate(time.Second); !s.Equal(a.second) {
+		a.second, a.count = s, map[string]int{}
+	}
+	a.count[who]++
+	return a.count[who] <= maxActs
+}
+
+func (a *acts) know(act abi.Action) {
+	if len(a.known) == knownActs {
+		a.known = a.known[1:]
+	}
+	a.known = append(a.known, act)
+}
+
+// Done tells what became of an action; the companion hears of it (flaw C3). by
+// is whose body it was.
+//
+// # Errors
+//
+// CodeNotFound for an action that is not known, any more, or was answered.
+func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
+	if len(d.Reason) > 1000 {
+		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
+	}
+	d.By = by
+	e := doneEvent{d: abi.Done{Who: who, Result: d}, done: make(chan error, 1)}
+	return r.answered(ctx, e, e.done)
+}
+
+func (r *Room) handleDone(e doneEvent) error {
+	if r.trouble != nil {
+		return doorError(r.trouble)
+	}
+	for i, a := range r.acts.known {
+		if a.ID != e.d.ID || a.Who != e.d.Who {
+			continue
+		}
+		r.acts.known = append(r.acts.known[:i:i], r.acts.known[i+1:]...)
+		e.d.Action = a.Action
+		r.must(r.m.Input(abi.EntryResult, r.now(), e.d))
+		m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
+		r.calls.Go(func() { r.report(m, e.d) })
+		return nil
+	}
+	return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q", e.d.Who, e.d.ID)
+}
+
+// report tells a companion what became of its action; nothing comes of it.
+func (r *Room) report(m moment, d abi.Done) {
+	ctx, cancel := context.WithDeadline(context.Background(), m.due)
+	defer cancel()
+	var nothing struct{}
+	_, _ = r.call(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
+}
+
+// Used writes down what a language model was asked for.
+func (r *Room) Used(ctx context.Context, u abi.Usage) { _ = r.put(ctx, usageEvent{u}) }
+
+// Segment shows a part of the line that a companion is speaking: call is the id
+// of the request for the line.
+//
+// # Errors
+//
+// CodeDenied when it does not have the floor (any more), CodeStale when somebody
+// spoke before the line began; the line is over then. CodeUnavailable where
+// lines are said in one piece.
+func (r *Room) Segment(ctx context.Context, who, call, text string) error {
+	if err := abi.CheckText("text", text); err != nil {
+		return err
+	}
+	e := segmentEvent{who: who, call: call, text: text, done: make(chan error, 1)}
+	return r.answered(ctx, e, e.done)
+}
+
+func (r *Room) handleSegment(e segmentEvent) error {
+	if r.trouble != nil {
+		return doorError(r.trouble)
+	}
+	s := r.m.State
+	f := s.Floor
+	switch {
+	case f == nil || f.Who != e.who || f.Lost != "" || callID(r.settings.Name, f.Token, f.Basis) != e.call:
+		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", e.who)
+	case s.PaysTurns():
+		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
+	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != e.who && s.Rules.Stale != abi.StaleAccept:
+		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
+	case len(f.Spoken)+len(e.text) > abi.MaxText:
+		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
+	}
+	r.must(r.m.Input(abi.EntrySegment, r.now(), abi.Segment{Grant: f.Token, Who: e.who, N: f.Segments + 1, Text: e.text}))
+	return doorError(r.trouble)
+}
+
+// breakOff ends a line that has begun to sound: what was heard is the message.
+func (r *Room) breakOff() {
+	if f := r.m.State.Floor; r.trouble == nil && f != nil && r.m.State.Begun(f.Token) {
+		r.counts.add("line broken off")
+		r.finish(abi.Line{})
+	}
+}
+
+// finish says a line that has begun to sound. Its words are those that were
+// shown, and what the speaker adds to them.
+func (r *Room) finish(line abi.Line) {
+	f := r.m.State.Floor
+	if rest, ok := strings.CutPrefix(line.Text, f.Spoken); ok && abi.CheckText("", rest) == nil && len(line.Text) <= abi.MaxText {
+		r.must(r.m.Input(abi.EntrySegment, r.now(), abi.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest}))
+	}
+	if r.trouble != nil {
+		return
+	}
+	f = r.m.State.Floor
+	r.say(abi.Said{
+		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
+		Basis: r.m.State.Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
+	})
+}

@@ -1,0 +1,101 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Wish is an EntryWish that waits for the floor.
+type Wish struct {
+	Seq uint64 `json:"seq"`
+	abi.Wish
+}
+
+// MaxWishes is how many of one companion may wait.
+const MaxWishes = 4
+
+func (s *State) wished(seq uint64, w abi.Wish) {
+	if s.Stopped == "" {
+		s.Wishes = append(s.Wishes, Wish{seq, w})
+	}
+}
+
+func (s *State) unwish(seq uint64) {
+	s.Wishes = slices.DeleteFunc(s.Wishes, func(w Wish) bool { return w.Seq == seq })
+}
+
+// nextWish gives the wish that is granted next, nil for none: the most important
+// of those who are here, the oldest of equals. A human who waits for an answer
+// goes first; companions that talk among themselves do not, or a talk of theirs
+// would have to end before somebody may say what she sees.
+func (s *State) nextWish() (next *Wish) {
+	if s.unanswered() && s.LastBy == abi.KindHuman {
+		return nil
+	}
+	kinds := s.Kinds()
+	for i, w := range s.Wishes {
+		if _, here := kinds[w.Who]; here && (next == nil || w.Importance > next.Importance) {
+			next = &s.Wishes[i]
+		}
+	}
+	return next
+}
+
+// grantWish gives the floor to who perceived something, without a round: nobody
+// else perceived it.
+func (m *Machine) grantWish(at time.Time, w Wish) error {
+	s := m.State
+	d := abi.Decision{
+		Wish: w.Seq, Outcome: abi.OutcomeGrant, Speaker: w.Who, Rule: abi.RulePerceived,
+		Reason:  fmt.Sprintf("%s perceived something (#%d) while nobody had the floor", w.Who, w.Perception),
+		Ranking: []abi.Candidate{{Who: w.Who, Standing: "speak", Importance: w.Importance, Debt: s.Debt[w.Who], Note: w.Reason}},
+	}
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		d.Outcome, d.Reason = abi.OutcomeClosed, "the talk has ended"
+	case s.capped():
+		d.Outcome, d.Reason = abi.OutcomeCapped, s.whyCapped()
+	}
+	if d.Outcome != abi.OutcomeGrant {
+		d.Speaker, d.Rule = "", ""
+	}
+	return m.decide(at, d)
+}
+
+// granted is decided for a wish. Nothing but the floor changes: the newest turn
+// keeps the round it waits for.
+func (s *State) granted(e abi.Entry, d abi.Decision) {
+	i := slices.IndexFunc(s.Wishes, func(w Wish) bool { return w.Seq == d.Wish })
+	if i < 0 {
+		return
+	}
+	w := s.Wishes[i]
+	s.unwish(d.Wish)
+	if d.Outcome == abi.OutcomeGrant {
+		s.Floor = &Floor{
+			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: &w,
+		}
+	}
+}
+
+func (s *State) capped() bool { return s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns }
+
+func (s *State) whyCapped() string {
+	return fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
+}
+
+// spoke notes a segment. A line that has begun to sound is not stale any more.
+func (s *State) spoke(b abi.Segment) {
+	if s.Floor != nil && s.Floor.Token == b.Grant {
+		s.Floor.Spoken += b.Text
+		s.Floor.Segments = b.N
+	}
+}
+
+// Begun says whether a line with this grant has begun to sound.
+func (s *State) Begun(grant string) bool {
+	return s.Floor != nil && s.Floor.Token == grant && s.Floor.Segments > 0
+}
