@@ -1,0 +1,334 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/stream"
+)
+
+// endpoint is the Client: what is common to the APIs.
+type endpoint struct {
+	cfg    Config
+	api    adapter
+	url    string
+	http   *http.Client
+	ladder []how // how structured answers are asked for, one after the other
+	places chan struct{}
+	pause  func(n int, asked time.Duration) time.Duration
+	ids    atomic.Uint64 // of calls that came without
+
+	thoughts thoughts
+	mu       sync.Mutex
+	known    quirks
+}
+
+// adapter is an API.
+type adapter interface {
+	// body writes a request. Its error is *abi.Error and begins with the field.
+	body(req Request, as how, q quirks) ([]byte, error)
+	// sign puts the key, and what else the API demands, into the header.
+	sign(h http.Header, key string)
+	// event takes an event of an answer into a turn, and says whether it was the last. Its error is a
+	// *failure, or what the listener said.
+	event(ev stream.Event, t *turn) (last bool, err error)
+}
+
+// turn is what came in answer to one request.
+type turn struct {
+	key   string // it was asked with; never shown
+	text  *stream.Text
+	calls stream.Calls
+	stop  string // in the words of Answer.Stop; "" when the endpoint did not say
+	ended bool   // the endpoint said that it was done
+
+	thought strings.Builder // what a model thought beside its text
+	blocks  thoughtBlocks   // the same, at an API that wants it back as it was
+
+	in, out, cached int // tokens; 0: the endpoint did not say
+}
+
+// quirks are what an endpoint has shown that it does otherwise.
+type quirks struct {
+	rung          int  // of the ladder: those below are refused
+	noUsage       bool // refuses stream_options
+	newLimit      bool // wants max_completion_tokens
+	noTemperature bool // refuses a temperature
+	noForce       bool // refuses to be forced to call a tool
+	thinks        bool // its texts begin with a thought that is not opened
+}
+
+func (e *endpoint) Name() string { return e.cfg.Name }
+
+func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string) error) (Answer, error) {
+	if err := req.check(); err != nil {
+		return Answer{}, e.named(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
+	defer cancel()
+	select {
+	case e.places <- struct{}{}:
+		defer func() { <-e.places }()
+	case <-ctx.Done():
+		return Answer{}, e.named(ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
+	}
+	req = req.filled(e.cfg)
+	var used Usage
+	var answer Answer
+	var err, heard error
+	if req.Schema != nil {
+		answer, err = e.structured(ctx, req, &used)
+	} else {
+		var t *turn
+		if t, err = e.ask(ctx, req, hearing(onText, &heard), &used); err == nil {
+			answer = e.answer(req, t)
+		}
+	}
+	switch {
+	case heard != nil:
+		return Answer{Usage: used}, heard
+	case err != nil:
+		return Answer{Usage: used}, e.named(err)
+	}
+	answer.Usage = used
+	return answer, nil
+}
+
+// hearing notes what the listener says, which may be of any type.
+func hearing(onText func(string) error, heard *error) func(string) error {
+	if onText == nil {
+		return nil
+	}
+	return func(delta string) error {
+		*heard = onText(delta)
+		return *heard
+	}
+}
+
+// named makes an error one that crosses borders and says whose it is.
+func (e *endpoint) named(err error) error {
+	named := *abi.AsError(err)
+	named.Message = "model " + e.cfg.Name + ": " + named.Message
+	return &named
+}
+
+// ask sends a request until it is answered or there is no use in it.
+func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) error, used *Usage) (*turn, error) {
+	e.mu.Lock()
+	q := e.known
+	e.mu.Unlock()
+	for n := 0; ; {
+		t, err := e.once(ctx, req, q, onText, used)
+		if err == nil {
+			e.learn(q, t)
+			return t, nil
+		}
+		var f *failure
+		if !errors.As(err, &f) || t.text.Told() {
+			return nil, err
+		}
+		if next, ok := q.adapted(f, req, len(e.ladder)); ok {
+			e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.coded.Message)
+			q = next
+			continue
+		}
+		wait := e.pause(n, f.after)
+		if !f.again || n >= e.cfg.Retries {
+			return nil, err
+		}
+		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.coded.Message)
+		if !sleep(ctx, wait) {
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, ended(ctx, "the model did not answer")
+			}
+			return nil, err
+		}
+		n++
+	}
+}
+
+// once sends one request.
+func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(string) error, used *Usage) (*turn, error) {
+	t := &turn{text: stream.NewText("", false, nil)}
+	key, err := e.key()
+	if err != nil {
+		return t, err
+	}
+	body, err := e.api.body(req, e.ladder[q.rung], q)
+	if err != nil {
+		return t, err
+	}
+	t.key, t.text = key, stream.NewText(key, q.thinks, onText)
+	used.Calls++
+	err = e.post(ctx, key, body, func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
+	if err == io.EOF { // not wrapped: a failure's cause may be one as well
+		err = nil
+		if !t.ended {
+			err = cut()
+		}
+	}
+	if err == nil {
+		err = t.text.End()
+	}
+	e.count(used, req, t)
+	var f *failure
+	if errors.As(err, &f) {
+		f.coded.Message = stream.Scrub(f.coded.Message, key) // whoever wrote it
+	}
+	return t, err
+}
+
+func cut() *failure {
+	return failed(abi.CodeUnavailable, true, io.ErrUnexpectedEOF, "the endpoint broke off within its answer")
+}
+
+// unread says that an event is not what the API should send.
+func unread(ev stream.Event, err error) *failure {
+	if ev.Torn {
+		return cut()
+	}
+	return failed(abi.CodeInvalid, false, nil, "the endpoint's answer cannot be read: %s", readable(err.Error()))
+}
+
+// key reads the key.
+func (e *endpoint) key() (string, error) {
+	if e.cfg.Key == nil {
+		return "", nil
+	}
+	key, err := e.cfg.Key()
+	if err != nil {
+		return "", abi.Errorf(abi.CodeUnavailable, "the key cannot be read: %w", err)
+	}
+	key = strings.TrimSpace(key)
+	if strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", abi.Errorf(abi.CodeInvalid, "the key has a character that no header can carry")
+	}
+	return key, nil
+}
+
+// learn remembers what made a request succeed, for the next ones.
+func (e *endpoint) learn(q quirks, t *turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known.rung = max(e.known.rung, q.rung)
+	e.known.noUsage = e.known.noUsage || q.noUsage
+	e.known.newLimit = e.known.newLimit || q.newLimit
+	e.known.noTemperature = e.known.noTemperature || q.noTemperature
+	e.known.noForce = e.known.noForce || q.noForce
+	if t.text.String() != "" { // a text can hold a tag by chance, so this is unlearned as well
+		e.known.thinks = t.text.Thinks()
+	}
+}
+
+// adapted gives the way to ask that a refusal suggests, if there is one that was not tried. Servers
+// say 400, or 422, or, llama.cpp about some schemas, 500.
+func (q quirks) adapted(f *failure, req Request, rungs int) (quirks, bool) {
+	switch f.status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+	default:
+		return q, false
+	}
+	about := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(f.said, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !q.noUsage && about("stream_options", "include_usage"):
+		q.noUsage = true
+	case !q.newLimit && about("max_completion_tokens"):
+		q.newLimit = true
+	case !q.noTemperature && req.Temperature != nil && about("temperature"):
+		q.noTemperature = true
+	case !q.noForce && req.ToolChoice == "required" && about("tool_choice"):
+		q.noForce = true
+	case req.Schema != nil && q.rung+1 < rungs && about("response_format", "schema", "json_object", "grammar",
+		"structured", "tool_choice", "output_config", "output_format", "guided"):
+		q.rung++
+	default:
+		return q, false
+	}
+	return q, true
+}
+
+// answer gives a turn as its caller sees it.
+func (e *endpoint) answer(req Request, t *turn) Answer {
+	a := Answer{Text: t.text.String(), Stop: t.stop}
+	a.Calls = played(t.calls.List(), req.Tools, e.freshID, t.text.Whole)
+	switch {
+	case len(a.Calls) > 0 && (a.Stop == StopEnd || a.Stop == ""):
+		a.Stop = StopTools // some servers say that they stopped
+	case len(a.Calls) == 0 && (a.Stop == StopTools || a.Stop == ""):
+		a.Stop = StopEnd
+	}
+	if len(a.Calls) > 0 {
+		e.thoughts.keep(a.Calls[0].ID, t)
+	}
+	return a
+}
+
+func (e *endpoint) freshID() string { return "call_" + strconv.FormatUint(e.ids.Add(1), 10) }
+
+// thoughts remembers what a model thought before it called tools. Some APIs want it back with the
+// results and refuse the request without: Anthropic's, and DeepSeek's.
+type thoughts struct {
+	mu    sync.Mutex
+	of    map[string]thought // by the first call of the answer
+	order []string
+}
+
+type thought struct {
+	text   string
+	blocks []json.RawMessage
+}
+
+const (
+	maxThoughts = 64        // answers
+	maxThought  = 256 << 10 // bytes of one
+)
+
+func (m *thoughts) keep(id string, t *turn) {
+	kept := thought{text: t.thought.String(), blocks: t.blocks.list()}
+	size := len(kept.text)
+	for _, b := range kept.blocks {
+		size += len(b)
+	}
+	if size == 0 || size > maxThought {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil {
+		m.of = map[string]thought{}
+	}
+	if _, there := m.of[id]; !there {
+		m.order = append(m.order, id)
+	}
+	m.of[id] = kept
+	if len(m.order) > maxThoughts {
+		delete(m.of, m.order[0])
+		m.order = m.order[1:]
+	}
+}
+
+// before gives what was thought before the calls of a message.
+func (m *thoughts) before(msg Message) thought {
+	if len(msg.Calls) == 0 {
+		return thought{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.of[msg.Calls[0].ID]
+}

@@ -1,0 +1,127 @@
+// Package model asks language models: one Client is one endpoint and one model, behind an
+// OpenAI-compatible API (OpenAI, Ollama, llama.cpp, LM Studio, vLLM, OpenRouter) or Anthropic's
+// Messages API. It limits how many calls run at once, gives every call a deadline, asks again where
+// that cannot be heard twice, counts tokens, and mends a structured answer once.
+//
+// It never decides what is said or when, keeps no talk, reads no file and no environment, asks
+// nothing of its own accord, and follows no redirect. The key is read at each use and is never in
+// an error, a log or an answer.
+package model
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Client is one endpoint and one model. It is safe for concurrent use.
+type Client interface {
+	// Name is the name in the configuration.
+	Name() string
+
+	// Generate runs one request to its end. onText, when it is not nil, is given the text as it
+	// streams in, from the goroutine that called; Answer.Text is what it was given, joined. Its
+	// error ends the call and is returned as it is. With a Schema onText is never called, for half
+	// a JSON value is no text.
+	//
+	// A request is sent again after 408, 429, 5xx, a connection that failed or broke, and a first
+	// byte that did not come, as long as onText was given nothing. The deadline of all that, the
+	// waiting for a place included, is Config.Timeout or ctx's, whichever is earlier.
+	//
+	// Every other error is an *abi.Error that names the client: CodeInvalid for a request or an
+	// answer that cannot be used, CodeDenied when the endpoint refuses the key, CodeUnavailable
+	// when it is down, over its rate or broke off, CodeTimeout, CodeTooLarge for an answer above
+	// 4 MiB. When ctx was cancelled, context.Canceled is in its chain. The Answer that comes with
+	// an error has the Usage and nothing else.
+	Generate(ctx context.Context, req Request, onText func(delta string) error) (Answer, error)
+}
+
+// Request is what a model is asked.
+type Request struct {
+	System   string
+	Messages []Message // at least one that says something
+
+	Tools      []Tool // not together with Schema
+	ToolChoice string // "" and "auto": as the model likes; "required": one at least; "none"
+
+	// Schema asks for a structured answer: one JSON object that this JSON Schema describes. Its
+	// root is of type object. It is checked by Check alone.
+	Schema     json.RawMessage
+	SchemaName string // 1 to 64 of a-z A-Z 0-9 _ -; empty: "answer"
+	// Check says what is wrong with a structured answer, in words for the model: it is told once
+	// and may answer again.
+	Check func(json.RawMessage) error
+
+	MaxTokens   int      // of the answer; 0: as configured
+	Temperature *float64 // nil: as configured
+}
+
+// Role is who a message is from.
+type Role string
+
+// The roles.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant" // the model
+	RoleTool      Role = "tool"      // what became of a ToolCall
+)
+
+// Message is one message of the talk before the answer. Neighbours of the same role are joined, a
+// line each, and a talk that does not begin and end with somebody else than the model gets "…"
+// there: the chat templates of many local models refuse anything else. One that says nothing is
+// left out.
+type Message struct {
+	Role   Role
+	Text   string
+	Images []Image    // of a user
+	Calls  []ToolCall // of the assistant, as they were in the Answer
+	CallID string     // of a tool's message: ToolCall.ID
+	Failed bool       // of a tool's message: Text says why
+}
+
+// Image is a picture. An empty MediaType is found out from Data.
+type Image struct {
+	MediaType string
+	Data      []byte
+}
+
+// Tool is something the model may call. Name may have letters of any script: what an API does not
+// take is sent under another name and translated back. Schema describes the arguments, an object;
+// empty: none. Of its root, oneOf, anyOf, allOf, not and enum are not sent, for APIs refuse them
+// there: who plays the call has to check its arguments anyway.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// ToolCall is a call the model asks for. ID is unique among the calls of a client's answers as far
+// as the endpoint keeps to it, and within one answer always.
+type ToolCall struct {
+	ID, Name  string
+	Arguments json.RawMessage // as the model wrote it, maybe not JSON; "{}" when it wrote nothing
+}
+
+// Answer is what the model said.
+type Answer struct {
+	Text  string
+	Calls []ToolCall
+	JSON  json.RawMessage // with a Schema: an object that Check had nothing against
+	Stop  string          // StopEnd, StopLength, StopTools or StopRefused
+	Usage Usage
+}
+
+// Why an answer ended.
+const (
+	StopEnd     = "end"     // the model was done
+	StopLength  = "length"  // MaxTokens, or the model's window, is full
+	StopTools   = "tools"   // the model waits for the results of its Calls
+	StopRefused = "refused" // the model, or a filter before it, would not
+)
+
+// Usage is what a call used, all its requests together.
+type Usage struct {
+	In, Out   int     // tokens
+	Cached    int     // the part of In that the endpoint had in its cache
+	Cost      float64 // in the currency of the configured prices; 0 without
+	Calls     int     // HTTP requests, those that failed included
+	Estimated bool    // the endpoint did not say for every request; In and Out are guesses
+}

@@ -1,0 +1,138 @@
+package model
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// check says what cannot be asked.
+func (r Request) check() error {
+	invalid := func(format string, args ...any) error { return abi.Errorf(abi.CodeInvalid, format, args...) }
+	if !slices.Contains([]string{"", "auto", "required", "none"}, r.ToolChoice) {
+		return invalid("tool_choice: must be auto, required or none, is %.40q", r.ToolChoice)
+	}
+	if r.ToolChoice == "required" && len(r.Tools) == 0 {
+		return invalid("tool_choice: nothing can be required where there are no tools")
+	}
+	if r.MaxTokens < 0 {
+		return invalid("max_tokens: must not be negative, is %d", r.MaxTokens)
+	}
+	if r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2) {
+		return invalid("temperature: must be 0 to 2, is %v", *r.Temperature)
+	}
+	names := map[string]bool{}
+	for i, t := range r.Tools {
+		if t.Name == "" || names[wireName(t.Name)] {
+			return invalid("tools[%d].name: is missing or there twice: %.80q", i, t.Name)
+		}
+		names[wireName(t.Name)] = true
+		if _, err := t.parameters(); err != nil {
+			return invalid("tools[%d].schema: %s", i, err)
+		}
+	}
+	if r.Schema != nil {
+		if len(r.Tools) > 0 {
+			return invalid("schema: a structured answer and tools cannot be asked for at once")
+		}
+		var root struct{ Type any }
+		if json.Unmarshal(r.Schema, &root) != nil || root.Type != "object" {
+			return invalid("schema: must be a JSON Schema whose root is of type object")
+		}
+		if r.SchemaName != "" && wireName(r.SchemaName) != r.SchemaName {
+			return invalid("schema_name: must be 1 to %d of a-z, A-Z, 0-9, _ and -", maxName)
+		}
+	}
+	return r.checkMessages()
+}
+
+func (r Request) checkMessages() error {
+	says := false
+	for i, m := range r.Messages {
+		at := func(format string, args ...any) error {
+			return abi.Errorf(abi.CodeInvalid, "messages[%d]: "+format, append([]any{i}, args...)...)
+		}
+		switch {
+		case m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool:
+			return at("the role must be user, assistant or tool, is %.40q", m.Role)
+		case len(m.Images) > 0 && m.Role != RoleUser:
+			return at("images can only be a user's")
+		case len(m.Calls) > 0 && m.Role != RoleAssistant:
+			return at("calls can only be the assistant's")
+		case m.Role == RoleTool && m.CallID == "":
+			return at("a tool's message needs the id of its call")
+		}
+		for _, im := range m.Images {
+			if len(im.Data) == 0 || !strings.HasPrefix(im.mediaType(), "image/") {
+				return at("an image is empty or of the media type %.60q", im.mediaType())
+			}
+		}
+		says = says || !m.silent()
+	}
+	if !says {
+		return abi.Errorf(abi.CodeInvalid, "messages: none says anything")
+	}
+	return nil
+}
+
+// silent says that there is nothing in a message. What came of a tool always says something.
+func (m Message) silent() bool {
+	return strings.TrimSpace(m.Text) == "" && len(m.Images) == 0 && len(m.Calls) == 0 && m.Role != RoleTool
+}
+
+func (im Image) mediaType() string {
+	if im.MediaType != "" {
+		return im.MediaType
+	}
+	return http.DetectContentType(im.Data)
+}
+
+// pausing stands where an API demands a user's message and there is none.
+const pausing = "…"
+
+// filled gives a request with what is configured, and a talk as every chat template takes it.
+func (r Request) filled(c Config) Request {
+	if r.MaxTokens == 0 {
+		r.MaxTokens = c.MaxTokens
+	}
+	if r.Temperature == nil {
+		r.Temperature = c.Temperature
+	}
+	if r.SchemaName == "" {
+		r.SchemaName = "answer"
+	}
+	r.Messages = joined(r.Messages)
+	return r
+}
+
+// joined makes a talk in which user and assistant take turns, from user to user.
+func joined(all []Message) []Message {
+	var out []Message
+	for _, m := range all {
+		if m.silent() {
+			continue
+		}
+		if len(out) == 0 && m.Role == RoleAssistant {
+			out = append(out, Message{Role: RoleUser, Text: pausing})
+		}
+		if len(out) > 0 && m.joins(out[len(out)-1]) {
+			last := &out[len(out)-1]
+			last.Text = strings.TrimPrefix(last.Text+"\n"+m.Text, "\n")
+			last.Images = append(slices.Clip(last.Images), m.Images...)
+			continue
+		}
+		out = append(out, m)
+	}
+	if last := out[len(out)-1]; last.Role == RoleAssistant && len(last.Calls) == 0 {
+		out = append(out, Message{Role: RoleUser, Text: pausing})
+	}
+	return out
+}
+
+// joins says whether a message can be one with the one before it.
+func (m Message) joins(last Message) bool {
+	return m.Role == last.Role && m.Role != RoleTool && len(m.Calls) == 0 && len(last.Calls) == 0
+}

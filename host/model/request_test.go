@@ -1,0 +1,203 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
+)
+
+func TestRequestsThatCannotBeAsked(t *testing.T) {
+	client := newFake(t, says("x")).client(OpenAI, nil)
+	for want, change := range map[string]func(*Request){
+		"messages: none says anything":             func(r *Request) { r.Messages = []Message{{Role: RoleUser, Text: " \n"}} },
+		"messages[0]: the role must be":            func(r *Request) { r.Messages[0].Role = "system" },
+		"messages[0]: images can only":             func(r *Request) { r.Messages[0] = Message{Role: RoleTool, CallID: "a", Images: []Image{{}}} },
+		"messages[0]: an image is empty":           func(r *Request) { r.Messages[0].Images = []Image{{MediaType: "image/png"}} },
+		"media type \"text/plain":                  func(r *Request) { r.Messages[0].Images = []Image{{Data: []byte("hello")}} },
+		"messages[0]: calls can only":              func(r *Request) { r.Messages[0].Calls = []ToolCall{{}} },
+		"messages[0]: a tool's message needs":      func(r *Request) { r.Messages[0].Role = RoleTool },
+		"tool_choice: must be":                     func(r *Request) { r.ToolChoice = "wave" },
+		"tool_choice: nothing can be required":     func(r *Request) { r.ToolChoice = "required" },
+		"max_tokens: must not be":                  func(r *Request) { r.MaxTokens = -1 },
+		"temperature: must be 0 to 2":              func(r *Request) { r.Temperature = ptr(math.NaN()) },
+		"tools[0].name: is missing":                func(r *Request) { r.Tools = []Tool{{}} },
+		"tools[1].name: is missing or there twice": func(r *Request) { r.Tools = []Tool{wave(), wave()} },
+		"tools[0].schema: is not a JSON object":    func(r *Request) { r.Tools = []Tool{{Name: "a", Schema: json.RawMessage(`[`)}} },
+		"tools[0].schema: its root must":           func(r *Request) { r.Tools = []Tool{{Name: "a", Schema: json.RawMessage(`{"type":"string"}`)}} },
+		"schema: must be a JSON Schema whose":      func(r *Request) { r.Schema = json.RawMessage(`{"type":"array"}`) },
+		"schema: must be a JSON Schema":            func(r *Request) { r.Schema = json.RawMessage(`{`) },
+		"schema: a structured answer and tools":    func(r *Request) { r.Schema, r.Tools = json.RawMessage(voteSchema), []Tool{wave()} },
+		"schema_name: must be":                     func(r *Request) { r.Schema, r.SchemaName = json.RawMessage(voteSchema), "a b" },
+	} {
+		r := ask()
+		change(&r)
+		a, err := client.Generate(t.Context(), r, nil)
+		wantErr(t, err, abi.CodeInvalid, want)
+		if a.Usage.Calls != 0 {
+			t.Errorf("%s: it was asked", want)
+		}
+	}
+}
+
+func TestWireName(t *testing.T) {
+	for _, name := range []string{"wave", "look_at-me", strings.Repeat("a", 64)} {
+		if got := wireName(name); got != name {
+			t.Errorf("%s became %s", name, got)
+		}
+	}
+	if got := wireName("手を振る"); !strings.HasPrefix(got, "tool_") {
+		t.Errorf("a name without a letter that is taken became %s", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.String().Draw(t, "a"), rapid.StringMatching(`[a-zA-Z0-9_.あ-ん-]{1,80}`).Draw(t, "b")
+		for _, name := range []string{a, b} {
+			wire := wireName(name)
+			if len(wire) < 1 || len(wire) > 64 || strings.ContainsFunc(wire, func(r rune) bool { return !nameRune(r) }) {
+				t.Fatalf("%q became %q", name, wire)
+			}
+		}
+		if a != b && wireName(a) == wireName(b) {
+			t.Fatalf("%q and %q are both %q", a, b, wireName(a))
+		}
+		if got := toolName(wireName(b), []Tool{{Name: "x"}, {Name: b}}); got != b {
+			t.Fatalf("%q came back as %q", b, got)
+		}
+	})
+}
+
+func TestParameters(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                  `{"properties":{},"type":"object"}`,
+		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
+		`{"type":"object","properties":{"b":{},"a":{}}}`:                              `{"type":"object","properties":{"b":{},"a":{}}}`,
+		`{"type":"object","properties":{"a":{"oneOf":[{}]}},"anyOf":[{}],"enum":[1]}`: `{"properties":{"a":{"oneOf":[{}]}},"type":"object"}`,
+		`{"properties":{}}`: `{"properties":{},"type":"object"}`,
+	} {
+		if got, err := (Tool{Schema: json.RawMessage(in)}).parameters(); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", in, got, err)
+		}
+	}
+}
+
+// A talk as templates take it: from user to user, in turns, and nothing that was said is lost.
+func TestJoined(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []Message
+		var said []string
+		for i := range rapid.IntRange(1, 12).Draw(t, "messages") {
+			m := Message{Role: RoleUser, Text: fmt.Sprintf("%d.", i)}
+			switch rapid.IntRange(0, 4).Draw(t, "kind") {
+			case 0:
+				m.Role = RoleAssistant
+			case 1:
+				m = Message{Role: RoleAssistant, Text: m.Text, Calls: []ToolCall{{ID: "c", Name: "wave"}}}
+				said = append(said, m.Text)
+				all = append(all, m)
+				m = Message{Role: RoleTool, CallID: "c", Text: "r" + m.Text}
+			case 2:
+				m.Images = []Image{{Data: []byte{byte(i)}}}
+			case 3:
+				all = append(all, Message{Role: RoleAssistant, Text: " "})
+			}
+			said = append(said, m.Text)
+			all = append(all, m)
+		}
+		before := fmt.Sprint(all)
+		got := joined(all)
+		if fmt.Sprint(all) != before {
+			t.Fatal("the caller's messages were changed")
+		}
+		last, images := Role(""), 0
+		var heard []string
+		for i, m := range got {
+			images += len(m.Images)
+			heard = append(heard, strings.Split(m.Text, "\n")...)
+			if m.Role == last && m.Role != RoleTool && len(m.Calls) == 0 && len(got[i-1].Calls) == 0 || i == 0 && m.Role == RoleAssistant {
+				t.Fatalf("message %d of %+v", i, got)
+			}
+			last = m.Role
+		}
+		if last == RoleAssistant {
+			t.Fatalf("the end of %+v", got)
+		}
+		var sent int
+		for _, m := range all {
+			sent += len(m.Images)
+		}
+		text := strings.ReplaceAll(strings.Join(heard, " "), pausing, "")
+		if strings.Join(strings.Fields(text), " ") != strings.Join(said, " ") || images != sent {
+			t.Fatalf("said %q, sent %q", said, heard)
+		}
+	})
+}
+
+// Joining does not write into a list of the caller's.
+func TestJoinedLeavesImagesAlone(t *testing.T) {
+	own := []Image{{MediaType: "a"}, {MediaType: "b"}}
+	got := joined([]Message{{Role: RoleUser, Images: own[:1]}, {Role: RoleUser, Images: []Image{{MediaType: "c"}}}})
+	if len(got) != 1 || len(got[0].Images) != 2 || own[1].MediaType != "b" {
+		t.Errorf("%+v, the caller has %+v", got, own)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "a": 1, "hello world!": 3, "こんにちは": 5, "hi 世界": 3, "🎉": 1} {
+		if got := tokens(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	r := ask()
+	r.Messages[0].Images = []Image{{}, {}}
+	if got := r.tokens(); got < 2*imageTokens {
+		t.Errorf("%d", got)
+	}
+}
+
+// Nonsense in a usage is not believed further than it goes.
+func TestUsageOfNonsense(t *testing.T) {
+	f := newFake(t, sse(textChunk("Hello."), finish("stop"), usageChunk(10, 5, 99)))
+	a, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.PriceIn, c.PriceCached = 1, 0.1 }), ask())
+	if err != nil || a.Usage.Cached != 10 || a.Usage.Cost != 10*0.1/1e6 {
+		t.Errorf("%+v, %v", a.Usage, err)
+	}
+	f = newFake(t, sse(textChunk("Hello."), finish("stop"), usageChunk(-10, -5, -1)))
+	a, _, err = generate(t, f.client(OpenAI, func(c *Config) { c.PriceIn, c.PriceCached = 1, 0.1 }), ask())
+	if err != nil || a.Usage.In <= 0 || a.Usage.Out <= 0 || a.Usage.Cost < 0 || !a.Usage.Estimated {
+		t.Errorf("%+v, %v", a.Usage, err)
+	}
+}
+
+// Whatever an endpoint says, reading it ends without a panic.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte("data: "+textChunk("a")+"\n\ndata: "+finish("stop")+"\n\n"), true)
+	f.Add([]byte(`data: {"type":"content_block_delta","index":9,"delta":{"type":"thinking_delta"}}`), false)
+	f.Add([]byte(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":-1,"function":{}}]}}],"error":null,"usage":{}}`), true)
+	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use"}]}`), false)
+	f.Fuzz(func(t *testing.T, body []byte, chat bool) {
+		api := Anthropic
+		if chat {
+			api = OpenAI
+		}
+		client := fuzzClient(t, api, body)
+		a, err := client.Generate(t.Context(), ask(), nil)
+		if err != nil && !reflect.DeepEqual(a, Answer{Usage: a.Usage}) {
+			t.Errorf("an answer with an error: %+v", a)
+		}
+		if err == nil && a.Stop == "" {
+			t.Errorf("an answer without an end: %+v", a)
+		}
+		if a.Usage.In < 0 || a.Usage.Out < 0 || a.Usage.Cached < 0 {
+			t.Errorf("usage %+v", a.Usage)
+		}
+		if _, err := client.Generate(t.Context(), voteRequest(), nil); err != nil && abi.CodeOf(err) == abi.CodeInternal {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,193 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// how a structured answer is asked for.
+type how int
+
+const (
+	bySchema how = iota // the endpoint is given the schema
+	byObject            // the endpoint is told that it must be JSON, and the model which
+	byTool              // the model must call a tool with the schema
+	byPrompt            // the model is told
+)
+
+// ladder gives the ways in which an API is asked, in the order in which it may refuse them.
+func ladder(api, structured string) []how {
+	switch {
+	case structured == StructuredPrompt:
+		return []how{byPrompt}
+	case api == Anthropic && (structured == StructuredSchema || structured == StructuredObject):
+		return []how{byTool}
+	case api == Anthropic: // some of its models refuse a forced tool, older ones know nothing else
+		return []how{byTool, bySchema, byPrompt}
+	case structured == StructuredSchema:
+		return []how{bySchema}
+	case structured == StructuredObject:
+		return []how{byObject}
+	}
+	return []how{bySchema, byObject, byPrompt}
+}
+
+// structured asks for a structured answer and, when it cannot be used, once more with what is wrong.
+func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (Answer, error) {
+	var wrong error
+	for range 2 {
+		t, err := e.ask(ctx, req, nil, used)
+		if err != nil {
+			return Answer{}, err
+		}
+		a := e.answer(req, t)
+		if a.Stop == StopRefused {
+			return Answer{}, failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", readable(a.Text))
+		}
+		if a.JSON, wrong = req.object(a); wrong == nil {
+			a.Calls = nil // of the tool that was none
+			if a.Stop == StopTools {
+				a.Stop = StopEnd
+			}
+			return a, nil
+		}
+		req = req.repaired(a, wrong)
+	}
+	return Answer{}, failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", readable(wrong.Error()))
+}
+
+// object finds the structured answer and checks it.
+func (r Request) object(a Answer) (json.RawMessage, error) {
+	text := a.Text
+	for _, c := range a.Calls {
+		if c.Name == r.SchemaName {
+			text = string(c.Arguments)
+		}
+	}
+	found, ok := firstObject(text)
+	switch {
+	case !ok && a.Stop == StopLength:
+		return nil, errors.New("it is too long and was cut off")
+	case !ok:
+		return nil, errors.New("it is not a JSON object")
+	}
+	if r.Check != nil {
+		if err := r.Check(found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// firstObject finds a JSON object in what a model wrote: alone, in a code fence, or with words
+// around it. What is within an object that is not whole is not looked at.
+func firstObject(text string) (json.RawMessage, bool) {
+	for _, from := range []string{"```json", "```", ""} {
+		_, rest, found := strings.Cut(text, from)
+		at := strings.IndexByte(rest, '{')
+		if !found || at < 0 {
+			continue
+		}
+		var raw json.RawMessage
+		if json.NewDecoder(strings.NewReader(rest[at:])).Decode(&raw) == nil {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+const (
+	maxWrong   = 1000 // bytes that the model is told of what is wrong
+	maxQuoted  = 8000 // bytes of its own answer that it is shown again
+	moreTokens = 4    // times as many for the second answer, when the first was cut off
+)
+
+// repaired gives the request for the second answer.
+func (r Request) repaired(a Answer, wrong error) Request {
+	said := strings.ToValidUTF8(wrong.Error()[:min(len(wrong.Error()), maxWrong)], "")
+	told := "That answer cannot be used: " + said + ". Answer again, with one JSON object that is valid against the schema and nothing else."
+	messages := r.Messages[:len(r.Messages):len(r.Messages)]
+	if i := indexOfCall(a.Calls, r.SchemaName); i >= 0 {
+		r.Messages = append(messages,
+			Message{Role: RoleAssistant, Calls: a.Calls[i : i+1]},
+			Message{Role: RoleTool, CallID: a.Calls[i].ID, Text: told, Failed: true})
+	} else {
+		text := strings.ToValidUTF8(a.Text[:min(len(a.Text), maxQuoted)], "")
+		r.Messages = joined(append(messages, Message{Role: RoleAssistant, Text: text}, Message{Role: RoleUser, Text: told}))
+	}
+	if a.Stop == StopLength {
+		r.MaxTokens *= moreTokens
+	}
+	return r
+}
+
+func indexOfCall(all []ToolCall, name string) int {
+	for i, c := range all {
+		if c.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// instruction is how a model is told what to answer.
+func (r Request) instruction() string {
+	return "Answer with one JSON object and nothing else: no words around it, no code fence. " +
+		"It must be valid against this JSON Schema:\n" + string(r.Schema)
+}
+
+// withInstruction gives the system prompt of a request whose schema the model is told.
+func (r Request) withInstruction() string {
+	return strings.TrimPrefix(r.System+"\n\n"+r.instruction(), "\n\n")
+}
+
+// strict says whether a schema is one that OpenAI's strict mode takes: every object says that it has
+// no other properties, and requires all it has.
+func strict(schema json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(schema, &v) == nil && strictValue(v)
+}
+
+func strictValue(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if !strictValue(x) {
+				return false
+			}
+		}
+	case map[string]any:
+		if properties, ok := v["properties"].(map[string]any); (ok || v["type"] == "object") && !closed(v, properties) {
+			return false
+		}
+		for _, x := range v {
+			if !strictValue(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func closed(object, properties map[string]any) bool {
+	if object["additionalProperties"] != false {
+		return false
+	}
+	required, _ := object["required"].([]any)
+	there := map[any]bool{}
+	for _, name := range required {
+		if s, ok := name.(string); ok {
+			there[s] = true
+		}
+	}
+	for name := range properties {
+		if !there[name] {
+			return false
+		}
+	}
+	return true
+}
