@@ -38,7 +38,7 @@ packages: npm
 	  echo "wabt and e2fsprogs could not be installed: some tests will be skipped"; \
 	else echo "wabt and e2fsprogs are not installed: some tests will be skipped"; fi
 
-NPM = host/testdata/agents host/door/mcp/testdata/conformance bench
+NPM = host/testdata/agents host/testdata/spec host/door/mcp/testdata/conformance host/model/testdata/aimock bench
 
 npm:
 	@if command -v npm >/dev/null; then \

@@ -21,15 +21,15 @@ import (
 // agentsDir holds seed A's agents, as its article prints them, on Node.
 const agentsDir = "testdata/agents"
 
-// needsAgents skips a test, with the reason, where the agents cannot run;
-// COMPANIOND_NODE=1 makes that a failure.
-func needsAgents(t *testing.T) {
+// needsNode skips a test, with the reason, where programs that npm installed in
+// a folder cannot run; COMPANIOND_NODE=1 makes that a failure.
+func needsNode(t *testing.T, dir string) {
 	t.Helper()
 	why := ""
 	if _, err := exec.LookPath("node"); err != nil {
 		why = "node is not installed"
-	} else if _, err := os.Stat(agentsDir + "/node_modules/ai"); err != nil {
-		why = "the agents are not installed: npm ci --prefix host/" + agentsDir
+	} else if _, err := os.Stat(dir + "/node_modules/.package-lock.json"); err != nil {
+		why = "its packages are not installed: npm ci --prefix host/" + dir
 	}
 	if why == "" {
 		return
@@ -130,7 +130,7 @@ func (h *home) onSeedPort(toml string) {
 // know: one curl starts a talk of turns and backchannels in which nobody is
 // refused for ever and the budget holds.
 func TestSeedAgents(t *testing.T) {
-	needsAgents(t)
+	needsNode(t, agentsDir)
 	timely(t)
 	h := newHome(t)
 	h.onSeedPort("[room.main]\npolicy = \"pool\"\n")
@@ -144,7 +144,7 @@ func TestSeedAgents(t *testing.T) {
 // TestSeedAgentsAmongCompanions lets them talk in one room with companions that
 // are Wasm files, under each policy.
 func TestSeedAgentsAmongCompanions(t *testing.T) {
-	needsAgents(t)
+	needsNode(t, agentsDir)
 	timely(t)
 	for _, policy := range []string{"vote", "pool", "vote+pool"} {
 		t.Run(policy, func(t *testing.T) {

@@ -33,8 +33,10 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/sense"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -48,6 +50,9 @@ type Options struct {
 	Version web.Version
 	// Tokens are those of the house. Nil means none.
 	Tokens *identity.Register
+	// SecretFile gives the path behind a setting that names a file with secrets.
+	// Nil takes the setting for a path.
+	SecretFile func(setting string) (string, error)
 }
 
 // Host is a daemon. Make one with New; it does nothing before Run.
@@ -56,22 +61,30 @@ type Host struct {
 	log     *slog.Logger
 	version web.Version
 	tokens  *identity.Register
+	secrets func(string) (string, error)
 	ready   chan struct{}
 	addr    string // set before ready is closed
 
 	casting sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal *sqlite.Journal
 	engine  *wasm.Engine
+	minds   *minds
 	folder  *module.Folder
 	lobby   *room.Lobby
+	senses  *sense.Senses
 	feed    *socket.Feed
 	agents  *mcp.Door
 	server  *http.Server
+	waiting context.Context // of who waits at a door; ends first
+	goHome  context.CancelFunc
 }
 
 // New makes a host. Nothing is opened yet.
 func New(o Options) *Host {
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, ready: make(chan struct{})}
+	if o.SecretFile == nil {
+		o.SecretFile = func(path string) (string, error) { return path, nil }
+	}
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, secrets: o.SecretFile, ready: make(chan struct{})}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -123,24 +136,28 @@ func (h *Host) closeEngine() error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	calls := &hostCalls{kv: h.journal}
+	if h.minds, err = newMinds(h.cfg.Models, h.secrets, h.log); err != nil {
+		return err
+	}
+	calls := &hostCalls{kv: h.journal, minds: h.minds}
 	h.engine, err = wasm.New(wasm.Config{
 		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
 		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
+		Grants: func(string) []string { return h.cfg.Modules.Grant },
 	})
 	if err != nil {
 		return err
 	}
 	h.folder, err = module.NewFolder(module.FolderConfig{
-		Dir: h.cfg.Modules.Characters, Engines: []module.Engine{h.engine},
+		Dir: h.cfg.Modules.Characters, Engines: []module.Engine{h.engine, prompt.New(prompt.Config{Mind: h.minds, Host: calls, Log: h.log})},
 		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
 		Limits: module.Limits{
 			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
 		},
 		Log:     h.log,
-		Changed: func(module.Change) { h.tellCast(context.Background()) },
+		Changed: h.changed,
 	})
 	if err != nil {
 		return err
@@ -157,7 +174,9 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	calls.history = h.lobby.History
+	calls.history, calls.segment, calls.act = h.lobby.History, h.lobby.Segment, h.act
+	h.minds.used = h.lobby.Used
+	h.senses = sense.New(sense.Config{Card: h.card, Judge: h.judge, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
 
@@ -210,6 +229,16 @@ func (h *Host) tellCast(ctx context.Context) {
 	h.lobby.SetCast(ctx, cast)
 }
 
+// changed is told of each companion that came, changed or went.
+func (h *Host) changed(module.Change) {
+	h.tellCast(context.Background())
+	select {
+	case <-h.ready:
+		h.agents.CardsChanged()
+	default: // the doors are not open yet
+	}
+}
+
 // warnOfNames tells of tokens whose holder could never speak: the rooms keep the
 // names of those who live here from everybody else.
 func (h *Host) warnOfNames() {
@@ -227,7 +256,7 @@ func (h *Host) warnOfNames() {
 // CheckFolder compares a configuration with its folder of characters, as it is
 // on the disk now, and gives what is worth a warning.
 func CheckFolder(c config.Config) []config.Problem {
-	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{})
+	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{}, &prompt.Engine{})
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -250,23 +279,28 @@ func (h *Host) warnOfFolder() {
 // buildDoors makes the doors for an address.
 func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()
+	h.waiting, h.goHome = context.WithCancel(context.Background())
 	g, err := gate.New(gate.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
-		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd},
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
 	}, h.log)
 	if err != nil {
 		return err
 	}
-	h.agents = mcp.New(mcp.Config{Rooms: h.lobby, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients})
+	h.agents = mcp.New(mcp.Config{
+		Rooms: h.lobby, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
+		Cards: h.cards, Home: h.home, RequireSpec: h.cfg.Door.RequireSpec,
+	})
 	h.feed = socket.New(socket.Config{
 		Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
+		Home: h.home, Session: h.senses.Session, Speaks: h.speaks,
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	usual := room.Usual(h.lobby)
-	if err := web.Register(mux, web.Config{Rooms: h.lobby, Usual: usual, Companions: h.companions, Version: h.version}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: h.lobby, Usual: usual, Companions: h.companions, Version: h.version, Senses: h.senses, Home: h.home, Cards: h.card, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.server = gate.Server(g.Handler(h.feed.Relay(usual, gate.Mux(mux))), h.log)
@@ -283,8 +317,11 @@ func rate(perSecond int) float64 {
 
 // companions is what the web door shows of the folder.
 func (h *Host) companions() []web.Companion {
-	list := []web.Companion{}
+	list, waits := []web.Companion{}, h.waitingMinds()
 	for _, s := range h.folder.Status() {
+		if s.Error == "" {
+			s.Error = waits[s.ID]
+		}
 		file := s.File
 		if file != "" {
 			file = filepath.ToSlash(filepath.Join(h.cfg.Modules.Characters, file))

@@ -15,6 +15,9 @@ import (
 type hostCalls struct {
 	kv      journal.KV
 	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
+	segment func(ctx context.Context, room, who, call, text string) error
+	act     func(ctx context.Context, room, who string, a abi.ActionAsk) (abi.ActionPlayed, error)
+	minds   *minds
 }
 
 var _ module.HostCalls = (*hostCalls)(nil)
@@ -51,6 +54,17 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 		}
 		return asked(data, func(a abi.HistoryAsk) (abi.History, error) { return h.history(ctx, c.Room, a) })
+	case abi.HostSay:
+		if c.Op != abi.OpSpeak {
+			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)
+		}
+		return asked(data, func(a abi.SayAsk) (struct{}, error) {
+			return struct{}{}, h.segment(ctx, c.Room, c.Companion, c.Call, a.Text)
+		})
+	case abi.HostActionEmit:
+		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c.Room, c.Companion, a) })
+	case abi.HostModelGenerate:
+		return asked(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.minds.ask(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }

@@ -12,7 +12,7 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 4) // what ended before it was asked to
+	fell := make(chan error, 5) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -20,6 +20,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	}
 	start(func() error { return h.lobby.Run(inner) })
 	start(func() error { return h.folder.Run(inner) })
+	start(func() error { return h.senses.Run(inner) })
 	start(func() error { return h.agents.Run(inner) })
 	start(func() error {
 		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -59,6 +60,9 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	h.tellCast(ctx)
 	h.warnOfNames()
 	h.warnOfFolder()
+	for id, why := range h.waitingMinds() {
+		h.log.Warn(id + " " + why)
+	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)
 	return true
@@ -69,6 +73,7 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	h.log.Info("companiond is stopping")
+	h.goHome()
 	feeds := errors.Join(h.feed.Close(ctx), h.agents.Close(ctx))
 	err := h.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -48,7 +48,9 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	if err := json.Unmarshal(doc, &api); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"GET /v1/rooms/{room}/feed"} // a WebSocket is none of OpenAPI's business
+	// WebSockets are none of OpenAPI's business, and what seed C calls its own is not
+	// described there.
+	want := []string{"GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception"}
 	for path, ops := range api.Paths {
 		for method := range ops {
 			want = append(want, fmt.Sprintf("%s %s", strings.ToUpper(method), path))
@@ -65,7 +67,10 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 
 // What an agent is offered over MCP is what the READMEs say.
 func TestDocumentsNameEveryTool(t *testing.T) {
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse("main")})
+	cards := func() []mcp.Card {
+		return []mcp.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []mcp.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
+	}
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse("main"), Cards: cards})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)
@@ -109,7 +114,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 		t.Fatalf("the door offers %q and %q", want, named)
 	}
 	for _, file := range readmes {
-		if got := rows(t, file, "| `([a-z_]+)` \\|"); !slices.Equal(got, want) {
+		if got := rows(t, file, "| `([a-z_-]+)` \\|"); !slices.Equal(got, want) {
 			t.Errorf("%s has a row for %q, the door has %q", file, got, want)
 		}
 		for _, name := range named {

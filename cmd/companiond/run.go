@@ -47,7 +47,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if warning != "" {
 		log.Warn(warning)
 	}
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens}).Run(ctx); err != nil {
+	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile}).Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")

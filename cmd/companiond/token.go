@@ -67,16 +67,24 @@ func (t *term) tokensFile(configPath string) (string, error) {
 	return t.resolveTokens(cfg.Identity.Tokens)
 }
 
-// resolveTokens gives the path behind identity.tokens, which may be one of the
-// service manager's credentials.
 func (t *term) resolveTokens(value string) (string, error) {
+	path, err := t.secretFile(value)
+	if err != nil {
+		return "", coded{exitConfig, fmt.Errorf("identity.tokens: %w", err)}
+	}
+	return path, nil
+}
+
+// secretFile gives the path behind a setting that names a file with secrets,
+// which may be one of the service manager's credentials.
+func (t *term) secretFile(value string) (string, error) {
 	name, credential := strings.CutPrefix(value, config.Credential)
 	if !credential {
 		return value, nil
 	}
 	dir := t.getenv("CREDENTIALS_DIRECTORY")
 	if dir == "" {
-		return "", coded{exitConfig, fmt.Errorf("identity.tokens: %q needs systemd's LoadCredential=%s:..., for $CREDENTIALS_DIRECTORY is not set", value, name)}
+		return "", fmt.Errorf("%q needs systemd's LoadCredential=%s:..., for $CREDENTIALS_DIRECTORY is not set", value, name)
 	}
 	return filepath.Join(dir, name), nil
 }

@@ -93,14 +93,18 @@ func cleanPath(s string) (string, *fault) {
 	return s, nil
 }
 
-// cleanTokens takes a path, one of systemd's credentials, or nothing.
-func cleanTokens(s string) (string, *fault) {
+// cleanTokens takes what cleanSecret does.
+func cleanTokens(s string) (string, *fault) { return cleanSecret(s, "tokens") }
+
+// cleanSecret takes the path of a file, one of systemd's credentials such as
+// example, or nothing.
+func cleanSecret(s, example string) (string, *fault) {
 	name, credential := strings.CutPrefix(s, Credential)
 	switch {
 	case s == "":
 		return "", nil
 	case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
-		return "", &fault{message: show(s) + " names no credential", hint: `try "credential:tokens"`}
+		return "", &fault{message: show(s) + " names no credential", hint: "try " + show(Credential+example)}
 	}
 	return cleanPath(s)
 }
@@ -116,8 +120,8 @@ func cleanCompanion(s string) (string, *fault) {
 	return s, nil
 }
 
-// cleanSeed takes any text of a bearable length.
-func cleanSeed(s string) (string, *fault) {
+// cleanShort takes any text of a bearable length.
+func cleanShort(s string) (string, *fault) {
 	const most = 256
 	if len(s) > most {
 		return "", &fault{message: fmt.Sprintf("%d bytes, at most %d", len(s), most)}
@@ -220,6 +224,7 @@ func (p *parse) cross() {
 			severity: Warning,
 		}, "wasm.fuel", "wasm.guard")
 	}
+	p.checkModels()
 	for _, room := range c.Rooms {
 		p.checkPool(room)
 		if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {

@@ -8,6 +8,8 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +27,8 @@ type Config struct {
 	Journal  Journal
 	Modules  Modules
 	Wasm     Wasm
-	Rooms    []Room // sorted by name, never empty
+	Rooms    []Room  // sorted by name, never empty
+	Models   []Model // sorted by name, often empty
 	Log      Log
 
 	origins map[string]origin // by full key; absent: the default
@@ -33,12 +36,13 @@ type Config struct {
 
 // Door is the table [door]: who may connect, and where.
 type Door struct {
-	Listen     string   // host:port; port 0 means any free one
-	Insecure   bool     // Listen may be reachable from other machines
-	Hosts      []string // names allowed in Host headers besides the loopback's, lower case
-	Origins    []string // browser origins allowed besides the daemon's own, as a browser writes them
-	MaxClients int      // WebSocket clients at once
-	Rate       int      // requests a second of one remote address; 0 means no limit
+	Listen      string   // host:port; port 0 means any free one
+	Insecure    bool     // Listen may be reachable from other machines
+	Hosts       []string // names allowed in Host headers besides the loopback's, lower case
+	Origins     []string // browser origins allowed besides the daemon's own, as a browser writes them
+	MaxClients  int      // WebSocket clients at once
+	RequireSpec bool     // agents have to read a card before they play its actions
+	Rate        int      // requests a second of one remote address; 0 means no limit
 }
 
 // Loopback says whether only this machine can reach the door.
@@ -55,8 +59,8 @@ type Identity struct {
 	Guests bool
 }
 
-// Credential begins a value of Identity.Tokens that names one of systemd's
-// credentials instead of a path.
+// Credential begins a value of Identity.Tokens or Model.Key that names one of
+// systemd's credentials instead of a path.
 const Credential = "credential:"
 
 // Journal is the table [journal].
@@ -75,6 +79,7 @@ type Modules struct {
 	Faults      int
 	FaultWindow time.Duration
 	CoolDown    time.Duration
+	Grant       []string // host ops that modules may use besides those always granted
 }
 
 // Wasm is the table [wasm]: what one WebAssembly character may use.
@@ -110,8 +115,9 @@ type Room struct {
 // Everyone, in Room.Companions, stands for every companion in the folder.
 const Everyone = "*"
 
-// DefaultRoom is the room there is when the file names none.
-const DefaultRoom = "main"
+// DefaultName is the room there is when the file names none, and the model for
+// whoever names none.
+const DefaultName = "main"
 
 // Log is the table [log].
 type Log struct {
@@ -132,11 +138,11 @@ func Parse(name string, src []byte, env []string) (Config, []Problem) {
 		file:   name,
 		keys:   settings(),
 		config: Config{origins: make(map[string]origin)},
-		rooms:  make(map[string]*Room),
+		tables: map[string]map[string]*table{sectionRoom: {}, sectionModel: {}},
 		bad:    make(map[string]bool),
 	}
 	for _, s := range p.keys {
-		if s.section() != sectionRoom {
+		if !hasNames(s.section()) {
 			s.reset(&p.config, nil)
 		}
 	}
@@ -158,8 +164,8 @@ type parse struct {
 	text     string // the file without a byte order mark
 	keys     []setting
 	config   Config
-	rooms    map[string]*Room
-	bad      map[string]bool // full keys with an error, left out of the checks that compare keys
+	tables   map[string]map[string]*table // by section and name
+	bad      map[string]bool              // full keys with an error, or meant by a name with one; left out of the checks that compare keys
 	problems []Problem
 }
 
@@ -184,8 +190,8 @@ func (p *parse) readFile(src []byte) bool {
 	}
 	for name, n := range root.table {
 		switch {
-		case name == sectionRoom:
-			p.readRooms(n)
+		case hasNames(name):
+			p.readNamed(n, name)
 		case isSection(name):
 			p.readTable(n, name, nil)
 		default:
@@ -195,33 +201,34 @@ func (p *parse) readFile(src []byte) bool {
 	return true
 }
 
-// readRooms reads every table under [room].
-func (p *parse) readRooms(n *node) {
-	if !p.isTable(n, "[room.NAME]") {
+// readNamed reads every table under [room] or [model].
+func (p *parse) readNamed(n *node, section string) {
+	if !p.isTable(n, "["+section+".NAME]") {
 		return
 	}
 	for name, child := range n.table {
-		if _, isKey := p.find(sectionRoom, name); isKey && child.table == nil {
+		if _, isKey := p.find(section, name); isKey && child.table == nil {
 			p.reportAt(child.name, child.key(), &fault{
-				message: "belongs to one room, not to all",
-				hint:    "write [room." + DefaultRoom + "] above it",
+				message: "belongs to one " + section + ", not to all",
+				hint:    "write [" + section + "." + DefaultName + "] above it",
 			})
 			continue
 		}
 		if !p.isTable(child, "["+child.key()+"]") {
 			continue
 		}
-		room := newRoom(name, p.keys)
+		t := newTable(section, name, p.keys)
+		t.at = p.origin(child.name)
 		if err := abi.CheckName("name", name); err != nil {
 			p.reportAt(child.name, child.key(), &fault{message: nameFault(name, err)})
 		}
-		p.rooms[name] = room
-		p.readTable(child, sectionRoom, room)
+		p.tables[section][name] = t
+		p.readTable(child, section, t)
 	}
 }
 
-// readTable reads the keys of one table; room is set for a table [room.NAME].
-func (p *parse) readTable(n *node, section string, room *Room) {
+// readTable reads the keys of one table; t is set for one with a name.
+func (p *parse) readTable(n *node, section string, t *table) {
 	if !p.isTable(n, "["+n.key()+"]") {
 		return
 	}
@@ -237,7 +244,7 @@ func (p *parse) readTable(n *node, section string, room *Room) {
 			p.reportAt(child.item(p.text, f.item), child.key(), f)
 		}
 		if len(faults) == 0 {
-			store(s.field(&p.config, room), v)
+			store(s.field(&p.config, t), v)
 			p.config.origins[child.key()] = p.origin(child.at)
 		}
 	}
@@ -267,6 +274,7 @@ func (p *parse) unknown(n *node, section string) {
 	f := &fault{message: "unknown " + what + " " + show(last)}
 	if near := p.suggest(last, section, what); near != "" {
 		f.hint = "did you mean " + show(near) + "?"
+		p.bad[toml.Key(append(slices.Clone(n.path[:len(n.path)-1]), near)).String()] = true
 	}
 	p.reportAt(n.name, n.key(), f)
 }
@@ -306,29 +314,34 @@ func (p *parse) find(section, leaf string) (setting, bool) {
 	return setting{}, false
 }
 
-// finish puts the rooms in order and fills what depends on their names.
+// finish puts the named tables in order and fills what depends on their names.
 func (p *parse) finish() {
-	for _, room := range p.rooms {
-		if room.Seed == "" {
-			room.Seed = room.Name
-		}
-		p.config.Rooms = append(p.config.Rooms, *room)
+	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionRoom])) {
+		room := p.tables[sectionRoom][name].room
+		room.Name = name
+		room.Seed = cmp.Or(room.Seed, name)
+		p.config.Rooms = append(p.config.Rooms, room)
 	}
-	slices.SortFunc(p.config.Rooms, func(a, b Room) int { return strings.Compare(a.Name, b.Name) })
+	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionModel])) {
+		model := p.tables[sectionModel][name].model
+		model.Name = name
+		p.config.Models = append(p.config.Models, model)
+	}
 }
 
-// newRoom gives a room with every key at its default.
-func newRoom(name string, keys []setting) *Room {
-	room := &Room{Name: name}
+// newTable gives a named table with every key at its default.
+func newTable(section, name string, keys []setting) *table {
+	t := &table{name: name}
 	for _, s := range keys {
-		if s.section() == sectionRoom {
-			s.reset(nil, room)
+		if s.section() == section {
+			s.reset(nil, t)
 		}
 	}
-	return room
+	return t
 }
 
-// roomKey gives a room setting's full name, as TOML would write it.
-func roomKey(room, leaf string) string {
-	return toml.Key{sectionRoom, room, leaf}.String()
-}
+func roomKey(room, leaf string) string { return namedKey(sectionRoom, room, leaf) }
+
+// namedKey gives the full name of a key in a table with a name, as TOML would
+// write it.
+func namedKey(section, name, leaf string) string { return toml.Key{section, name, leaf}.String() }

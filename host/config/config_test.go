@@ -19,6 +19,7 @@ func defaults() Config {
 			Characters: "characters", Cache: "state/cache",
 			Debounce: 200 * time.Millisecond, Rescan: 10 * time.Second, Grace: 5 * time.Second,
 			Faults: 3, FaultWindow: time.Minute, CoolDown: 5 * time.Minute,
+			Grant: []string{abi.HostSay, abi.HostActionEmit},
 		},
 		Wasm:  Wasm{Memory: 64 << 20, MaxFile: 32 << 20, Guard: GuardFuel, LogRate: 64 << 10},
 		Rooms: []Room{defaultRoom("main")},
@@ -32,6 +33,14 @@ func defaultRoom(name string) Room {
 		Pool:  Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
 		MaxTurns: 24, Stale: abi.StaleReask, Seed: name,
+	}
+}
+
+// defaultModel is the model of a table that sets its key "model" alone.
+func defaultModel(name, model string) Model {
+	return Model{
+		Name: name, API: "openai", Model: model, Structured: "auto", Timeout: time.Minute, FirstByte: 20 * time.Second,
+		Retries: 2, Parallel: 4, MaxTokens: 1024, Temperature: -1,
 	}
 }
 
@@ -68,6 +77,7 @@ func TestDefaults(t *testing.T) {
 		"empty tables":   "[door]\n[log]\n",
 		"no room in it":  "[room]\n",
 		"the room named": "[room.main]\n",
+		"no model in it": "[model]\n",
 		"inline":         "room = { main = {} }\ndoor = {}\n",
 		"bom":            "\ufeff[door]\nlisten = \"127.0.0.1:3000\"\n",
 		"crlf":           "[door]\r\nlisten = \"127.0.0.1:3000\"\r\n",
@@ -177,6 +187,9 @@ func TestPlaces(t *testing.T) {
 		"room = {main={x = 1}}":    "c:1:15: ",
 		"[room]\nmain.x.y.z = 1":   "c:2:6: ",
 		"[room.main.x.y]\nz = 1":   "c:1:12: ",
+		"[model]\nb = {url = ''}":  "c:2:1: ",
+		" [ model . 'b' ]":         "c:1:12: ",
+		"model.b.url = ''":         "c:1:7: ",
 		"[room.\"a b\"]":           "c:1:7: ",
 		"room.\"a b\".pace = '0s'": "c:1:6: ",
 		// The byte order mark takes no column.
@@ -203,6 +216,17 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		"[[room]]\npatience = 1\n[[room]]\npatience = 2",
 		"[room.\"a b\"]",
 		"[room.main]\ncompanions = [\"*\", \"a b\"]",
+		"[model.main]",
+		"[model.main]\nmodel = ''",
+		"[model.main]\nmodel = 7",
+		"[model.main]\nmodle = \"m\"",
+		"model = \"m\"",
+		"[[model]]\nmodel = \"m\"",
+		"[[model.main]]\nmodel = \"m\"",
+		"[model]\nmodel = \"m\"",
+		"[modles.main]\nmodel = 7",
+		"[door]\nlisten = \":1\"\ninsecur = true",
+		"[modules]\ncharacters = \"a\"\ncach = \"b\"\ncache = \"a/b\"",
 	} {
 		if got := bad(t, src); strings.Contains(got, "\n") {
 			t.Errorf("%s\ngot:\n%s", src, got)
@@ -220,6 +244,9 @@ func TestSuggestions(t *testing.T) {
 		"[rooms.main]":                   `c:1:2: rooms: unknown table "rooms" (did you mean "room"?)`,
 		"[module]":                       `c:1:2: module: unknown table "module" (did you mean "modules"?)`,
 		"[[modles]]":                     `c:1:3: modles: unknown table "modles" (did you mean "modules"?)`,
+		"[models.main]":                  `c:1:2: models: unknown table "models" (did you mean "model"?)`,
+		"[room.main]\nmodel = \"m\"":     `c:2:1: room.main.model: unknown key "model" (did you mean "model.NAME.model"?)`,
+		"temperature = 1":                `c:1:1: temperature: unknown key "temperature" (did you mean "model.NAME.temperature"?)`,
 		"[quux]":                         `c:1:2: quux: unknown table "quux"`,
 		"[door]\nquux = 1":               `c:2:1: door.quux: unknown key "quux"`,
 		"[door]\n\"\" = 1":               `c:1:1: door."": unknown key ""`,

@@ -18,7 +18,7 @@ func Document(w io.Writer) error {
 	comment(b, "")
 	comment(b, "To change one, take the # away and write your value. A variable of the environment wins over this "+
 		"file; its name is the key's in capitals with _ for the dots, for example "+envName("door.listen")+" or "+
-		envName(roomKey(DefaultRoom, "patience"))+", and a list is written with commas. Paths are relative to the "+
+		envName(roomKey(DefaultName, "patience"))+", and a list is written with commas. Paths are relative to the "+
 		"folder the daemon runs in. A duration is \"250ms\", \"10s\", \"5m\" or \"1h30m\"; a size is \"64KiB\", \"16MiB\" or \"1GiB\".")
 	comment(b, "")
 	comment(b, "`companiond check` says everything that is wrong with this file; `companiond check -print` shows what "+
@@ -26,7 +26,11 @@ func Document(w io.Writer) error {
 	for _, section := range sections() {
 		b.WriteString("\n")
 		comment(b, section.doc)
-		fmt.Fprintf(b, "[%s]\n", header(section.name, DefaultRoom))
+		mark := ""
+		if section.name == sectionModel {
+			mark = "#" // there is none by default, and an empty one lacks its key "model"
+		}
+		fmt.Fprintf(b, "%s[%s]\n", mark, header(section.name, DefaultName))
 		for _, s := range settings() {
 			if s.section() == section.name {
 				b.WriteString("\n")
@@ -43,33 +47,45 @@ func Document(w io.Writer) error {
 func (c Config) Print(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i, section := range sections() {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		if section.name != sectionRoom {
-			c.printTable(b, section.name, nil)
-			continue
-		}
-		for i := range c.Rooms {
-			if i > 0 {
+		tables := c.tables(section.name)
+		for j, t := range tables {
+			if i+j > 0 {
 				b.WriteString("\n")
 			}
-			c.printTable(b, section.name, &c.Rooms[i])
+			c.printTable(b, section.name, t)
 		}
 	}
 	return b.Flush()
 }
 
-func (c Config) printTable(w io.Writer, section string, room *Room) {
-	table := section
-	if room != nil {
-		table = header(section, room.Name)
+// tables gives those of a section; one that is nil where the section is itself
+// the table.
+func (c Config) tables(section string) (all []*table) {
+	switch section {
+	case sectionRoom:
+		for _, r := range c.Rooms {
+			all = append(all, &table{name: r.Name, room: r})
+		}
+	case sectionModel:
+		for _, m := range c.Models {
+			all = append(all, &table{name: m.Name, model: m})
+		}
+	default:
+		all = []*table{nil}
 	}
-	fmt.Fprintf(w, "[%s]\n", table)
+	return all
+}
+
+func (c Config) printTable(w io.Writer, section string, t *table) {
+	name := section
+	if t != nil {
+		name = header(section, t.name)
+	}
+	fmt.Fprintf(w, "[%s]\n", name)
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range settings() {
 		if s.section() == section {
-			fmt.Fprintf(columns, "%s = %s\t# %s\n", s.leaf(), s.kind.literal(load(s.field(&c, room))), c.origins[table+"."+s.leaf()])
+			fmt.Fprintf(columns, "%s = %s\t# %s\n", s.leaf(), s.kind.literal(load(s.field(&c, t))), c.origins[name+"."+s.leaf()])
 		}
 	}
 	columns.Flush()
@@ -87,9 +103,9 @@ func (o origin) String() string {
 }
 
 // header gives the name of a section's table.
-func header(section, room string) string {
-	if section == sectionRoom {
-		return toml.Key{section, room}.String()
+func header(section, name string) string {
+	if hasNames(section) {
+		return toml.Key{section, name}.String()
 	}
 	return section
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -43,16 +44,38 @@ func TestDocumentIsTheDefaults(t *testing.T) {
 	}
 }
 
-// TestDocumentUncommented takes the # away from every key: the values written
-// there are the defaults too, and each key is in its table.
+// TestDocumentUncommented takes the # away from every key and header: the values
+// written there are the defaults too, and each key is in its table.
 func TestDocumentUncommented(t *testing.T) {
-	src := regexp.MustCompile(`(?m)^#(\w+ = )`).ReplaceAllString(document(t), "$1")
+	src := regexp.MustCompile(`(?m)^#(\w+ = |\[)`).ReplaceAllString(document(t), "$1")
+	// The one key that has no default, because nobody's model is everybody's.
+	src = strings.Replace(src, "\nmodel = \"\"\n", "\nmodel = \"m\"\n", 1)
+	want := defaults()
+	want.Models = []Model{defaultModel("main", "m")}
 	c := good(t, src)
-	if !sameConfig(c, defaults()) {
-		t.Errorf("got %+v", c)
+	if !sameConfig(c, want) {
+		t.Errorf("got  %+v\nwant %+v", c, want)
 	}
 	if got, want := len(c.origins), len(settings()); got != want {
 		t.Errorf("%d keys in the file, %d in the table", got, want)
+	}
+}
+
+// TestDocumentOffersAModel holds that the file as it is shipped has no model,
+// and that one is there once its header and its key "model" are.
+func TestDocumentOffersAModel(t *testing.T) {
+	text := document(t)
+	const head, key = "\n#[model.main]\n", "\n#model = \"\"\n"
+	if strings.Count(text, head) != 1 || strings.Count(text, key) != 1 || strings.Contains(text, "\n[model") {
+		t.Fatalf("the model is not offered:\n%s", text)
+	}
+	text = strings.Replace(text, head, "\n[model.main]\n", 1)
+	if got, want := bad(t, text), ": model.main.model: must not be empty ("; !strings.Contains(got, want) || strings.Contains(got, "\n") {
+		t.Errorf("the header alone: %s", got)
+	}
+	c := good(t, strings.Replace(text, key, "\nmodel = \"qwen3:8b\"\n", 1))
+	if want := []Model{defaultModel("main", "qwen3:8b")}; !reflect.DeepEqual(c.Models, want) {
+		t.Errorf("got %+v", c.Models)
 	}
 }
 
@@ -73,8 +96,9 @@ func TestDocumentReads(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	c, problems := Parse("etc/companiond.toml", []byte("log.level = \"warn\"\n[door]\nhosts = [\n  \"aya.example\",\n]\n"+
-		"[room.\"居間\"]\nseed = \"a\\tb\"\n[room.side]\npace = \"0s\"\n"),
-		[]string{"COMPANIOND_ROOM_SIDE_PACE=60s", "COMPANIOND_WASM_FUEL=5", "COMPANIOND_ROOM_SIDE_FLOOR=90s"})
+		"[room.\"居間\"]\nseed = \"a\\tb\"\n[room.side]\npace = \"0s\"\n"+
+		"[model.\"家.x\"]\nmodel = \"a\"\ntemperature = 1\n[model.b]\nmodel = \"b\"\nprice_in = 1e-7\n"),
+		[]string{"COMPANIOND_MODEL_B_KEY=credential:b", "COMPANIOND_MODEL_B_PRICE_OUT=15.25", "COMPANIOND_ROOM_SIDE_PACE=60s", "COMPANIOND_WASM_FUEL=5", "COMPANIOND_ROOM_SIDE_FLOOR=90s"})
 	if len(problems) != 0 {
 		t.Fatal(problems)
 	}
@@ -93,6 +117,12 @@ func TestPrint(t *testing.T) {
 		"\nfloor = \"1m30s\"                            # environment COMPANIOND_ROOM_SIDE_FLOOR\n",
 		"\nseed = \"side\"                              # default\n",
 		"\nseed = \"a\\tb\"                              # etc/companiond.toml:7\n",
+		"\n\n[model.b]\n", "\n\n[model.\"家.x\"]\n", "\n\n[log]\n",
+		"\ntemperature = 1      # etc/companiond.toml:12\n",
+		"\nprice_in = 0.0000001  # etc/companiond.toml:15\n",
+		"\nprice_out = 15.25     # environment COMPANIOND_MODEL_B_PRICE_OUT\n",
+		"\nkey = \"credential:b\"  # environment COMPANIOND_MODEL_B_KEY\n",
+		"\ntimeout = \"1m\"        # default\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("missing %q in\n%s", want, got)

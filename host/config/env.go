@@ -23,25 +23,23 @@ func envName(key string) string {
 // target is what a variable sets.
 type target struct {
 	setting setting
-	room    *Room
+	table   *table
 	key     string
 }
 
-// readEnv applies the variables over the file. Without a table [room.*] it
-// first makes the default room, so that variables can reach it.
+// readEnv applies the variables over the file, once [parse.addDefaults] has made
+// the tables that they can reach.
 //
 // A variable that matches no key is a warning only: Kubernetes sets
 // COMPANIOND_SERVICE_HOST and its like for a service of our name.
 func (p *parse) readEnv(env []string) {
-	if len(p.rooms) == 0 {
-		p.rooms[DefaultRoom] = newRoom(DefaultRoom, p.keys)
-	}
 	values := make(map[string]string)
 	for _, pair := range env {
 		if name, value, ok := strings.Cut(pair, "="); ok && strings.HasPrefix(name, prefix) {
 			values[name] = value
 		}
 	}
+	p.addDefaults(values)
 	targets := p.targets()
 	var known []string
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
@@ -61,8 +59,28 @@ func (p *parse) readEnv(env []string) {
 		default:
 			p.report(at, "", &fault{
 				message: "may mean " + found[0].key + " or " + found[1].key,
-				hint:    "set it in " + "the file",
+				hint:    "set it in the file",
 			})
+		}
+	}
+}
+
+// addDefaults makes the default room where the file has none. A model it makes
+// only for a variable that sets one of its keys: there need not be any.
+func (p *parse) addDefaults(values map[string]string) {
+	if rooms := p.tables[sectionRoom]; len(rooms) == 0 {
+		rooms[DefaultName] = newTable(sectionRoom, DefaultName, p.keys)
+	}
+	models := p.tables[sectionModel]
+	if len(models) > 0 {
+		return
+	}
+	variable := func(leaf string) string { return envName(namedKey(sectionModel, DefaultName, leaf)) }
+	for name := range values {
+		if slices.ContainsFunc(modelSettings(), func(s setting) bool { return variable(s.leaf()) == strings.ToUpper(name) }) {
+			models[DefaultName] = newTable(sectionModel, DefaultName, p.keys)
+			models[DefaultName].at = origin{env: variable("model")}
+			return
 		}
 	}
 }
@@ -75,13 +93,13 @@ func (p *parse) set(t target, at origin, value string) {
 		p.report(at, "", f)
 	}
 	if len(faults) == 0 {
-		store(t.setting.field(&p.config, t.room), v)
+		store(t.setting.field(&p.config, t.table), v)
 		p.config.origins[t.key] = at
 	}
 }
 
-// targets gives what each variable stands for. Two rooms whose names differ
-// only in what a variable cannot say share theirs.
+// targets gives what each variable stands for. Two rooms or two models whose
+// names differ only in what a variable cannot say share theirs.
 func (p *parse) targets() map[string][]target {
 	all := make(map[string][]target)
 	add := func(t target, key string) {
@@ -89,12 +107,13 @@ func (p *parse) targets() map[string][]target {
 		all[name] = append(all[name], t)
 	}
 	for _, s := range p.keys {
-		if s.section() != sectionRoom {
+		if !hasNames(s.section()) {
 			add(target{s, nil, s.name}, s.name)
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(p.rooms)) {
-			add(target{s, p.rooms[name], roomKey(name, s.leaf())}, sectionRoom+"."+name+"."+s.leaf())
+		tables := p.tables[s.section()]
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			add(target{s, tables[name], namedKey(s.section(), name, s.leaf())}, s.section()+"."+name+"."+s.leaf())
 		}
 	}
 	return all

@@ -4,10 +4,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/abi"
 )
 
 func TestEnvironment(t *testing.T) {
-	const file = "[door]\nlisten = \"127.0.0.1:1\"\n[room.main]\npatience = \"3s\"\n[room.\"Stage-1.左\"]\n"
+	const file = "[door]\nlisten = \"127.0.0.1:1\"\n[room.main]\npatience = \"3s\"\n[room.\"Stage-1.左\"]\n" +
+		"[model.main]\nmodel = \"m\"\nurl = \"http://a/v1\"\n[model.\"家-2\"]\n"
 	c := good(t, file,
 		"PATH=/bin", "COMPANIOND=1", "companiond_door_listen=x", "junk", "=",
 		"COMPANIOND_DOOR_LISTEN=localhost:0",
@@ -23,6 +26,12 @@ func TestEnvironment(t *testing.T) {
 		"COMPANIOND_ROOM_main_MAX_TURNS=0",
 		"COMPANIOND_ROOM_MAIN_COMPANIONS=aya,kyoko",
 		"COMPANIOND_ROOM_STAGE_1_左_PACE=0s",
+		"COMPANIOND_MODULES_GRANT=model.generate",
+		"COMPANIOND_MODEL_MAIN_URL=http://127.0.0.1:11434/v1/",
+		"COMPANIOND_MODEL_MAIN_TEMPERATURE=0.7",
+		"COMPANIOND_MODEL_main_RETRIES=0",
+		"COMPANIOND_MODEL_家_2_MODEL=qwen3:8b",
+		"COMPANIOND_MODEL_家_2_PRICE_CACHED=1e-1",
 	)
 	want := defaults()
 	want.Door.Listen, want.Door.MaxClients = "localhost:0", 7
@@ -35,6 +44,10 @@ func TestEnvironment(t *testing.T) {
 	want.Rooms = []Room{stage, defaultRoom("main")}
 	want.Rooms[1].Patience, want.Rooms[1].MaxTurns = 1500*time.Millisecond, 0
 	want.Rooms[1].Companions = []string{"aya", "kyoko"}
+	want.Modules.Grant = []string{abi.HostModelGenerate}
+	want.Models = []Model{defaultModel("main", "m"), defaultModel("家-2", "qwen3:8b")}
+	want.Models[0].URL, want.Models[0].Temperature, want.Models[0].Retries = "http://127.0.0.1:11434/v1", 0.7, 0
+	want.Models[1].PriceCached = 0.1
 	if !sameConfig(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
 	}
@@ -52,6 +65,8 @@ func TestEnvironmentProblems(t *testing.T) {
 		"COMPANIOND_DOR_LISTEN=x":                   `environment: COMPANIOND_DOR_LISTEN: matches no key and is ignored (did you mean COMPANIOND_DOOR_LISTEN?)`,
 		"COMPANIOND_ROOM_MAIN_PATIENSE=1s":          `environment: COMPANIOND_ROOM_MAIN_PATIENSE: matches no key and is ignored (did you mean COMPANIOND_ROOM_MAIN_PATIENCE?)`,
 		"COMPANIOND_ROOM_MIAN_PACE=1s":              `environment: COMPANIOND_ROOM_MIAN_PACE: matches no key and is ignored (did you mean COMPANIOND_ROOM_MAIN_PACE?)`,
+		"COMPANIOND_MODEL_MIAN_URL=http://a/v1":     `environment: COMPANIOND_MODEL_MIAN_URL: matches no key and is ignored`,
+		"COMPANIOND_MODULES_GRANT=say,sya":          `environment: COMPANIOND_MODULES_GRANT: "sya" is unknown, have: say, action.emit, model.generate`,
 		"COMPANIOND_SERVICE_HOST=10.0.0.1":          `environment: COMPANIOND_SERVICE_HOST: matches no key and is ignored`,
 		"COMPANIOND_PORT_3000_TCP=tcp://10.0.0.1:1": `environment: COMPANIOND_PORT_3000_TCP: matches no key and is ignored`,
 		"COMPANIOND_DOOR_LISTEN=":                   `environment: COMPANIOND_DOOR_LISTEN: "" is not host:port (try "127.0.0.1:3000")`,

@@ -36,6 +36,29 @@ func ExampleParse_defaults() {
 	// Output: 0 127.0.0.1:3000 main 1s
 }
 
+// A model has to be named; all else has a default.
+func ExampleParse_models() {
+	const file = `[model.main]
+url = "http://127.0.0.1:11434/v1/"
+temperature = 0.7
+
+[model.cloud]
+api = "anthropic"
+model = "claude"
+key = "credential:cloud"
+`
+	_, problems := config.Parse("companiond.toml", []byte(file), nil)
+	fmt.Println(problems)
+	c, _ := config.Parse("companiond.toml", []byte(file), []string{"COMPANIOND_MODEL_MAIN_MODEL=qwen3:8b"})
+	for _, m := range c.Models {
+		fmt.Printf("%s: %s %s %q %q %v %v\n", m.Name, m.API, m.Model, m.URL, m.Key, m.Temperature, m.Timeout)
+	}
+	// Output:
+	// [companiond.toml:1:8: model.main.model: must not be empty (set model.main.model to the model's name at its url, such as "qwen3:8b")]
+	// cloud: anthropic claude "" "credential:cloud" -1 1m0s
+	// main: openai qwen3:8b "http://127.0.0.1:11434/v1" "" 0.7 1m0s
+}
+
 func ExampleConfig_Print() {
 	c, _ := config.Parse("companiond.toml", []byte("[room.\"居間\"]\npace = \"1s\"\n"), []string{"COMPANIOND_LOG_LEVEL=warn"})
 	var b strings.Builder

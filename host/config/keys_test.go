@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/companiond/companiond/abi"
 )
 
 // row is what one key takes and refuses. Values are TOML; a refusal is the
@@ -19,7 +17,7 @@ type row struct {
 
 func rows() []row {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	return []row{
+	return append([]row{
 		{"door.listen", map[string]any{
 			`"127.0.0.1:0"`:          "127.0.0.1:0",
 			`"localhost:80"`:         "localhost:80",
@@ -102,6 +100,12 @@ func rows() []row {
 			`7`: `7 is not a text (try "7")`,
 		}},
 		{"identity.guests", map[string]any{`false`: false}, map[string]string{`"no"`: `"no" is not true or false`}},
+		{"door.require_spec", map[string]any{
+			`true`:  true,
+			`false`: false,
+		}, map[string]string{
+			`"yes"`: `"yes" is not true or false`,
+		}},
 		{"door.max_clients", map[string]any{
 			`1`:     int64(1),
 			`65536`: int64(65536),
@@ -357,7 +361,17 @@ func rows() []row {
 		}, map[string]string{
 			`"jsn"`: `"jsn" is unknown, have: auto, text, json (did you mean "json"?)`,
 		}},
+	}, modelRows()...)
+}
+
+// fileWith gives a file whose second line sets a key, and which lacks nothing.
+func fileWith(s setting, literal string) string {
+	table := strings.TrimSuffix(strings.Replace(s.name, "NAME", "main", 1), "."+s.leaf())
+	src := "[" + table + "]\n" + s.leaf() + " = " + literal + "\n"
+	if s.section() == sectionModel && s.leaf() != "model" {
+		src += "model = \"m\"\n"
 	}
+	return src
 }
 
 // TestKeys takes every key through its rows, and every row of the table has one.
@@ -367,15 +381,14 @@ func TestKeys(t *testing.T) {
 		tested[row.key] = true
 		t.Run(row.key, func(t *testing.T) {
 			s := settingOf(t, row.key)
-			section := strings.TrimSuffix(strings.Replace(s.name, "NAME", "main", 1), "."+s.leaf())
 			for literal, want := range row.takes {
-				c := good(t, "["+section+"]\n"+s.leaf()+" = "+literal+"\n")
-				if got := load(s.field(&c, &c.Rooms[0])); !reflect.DeepEqual(got, want) {
+				c := good(t, fileWith(s, literal))
+				if got := load(s.field(&c, c.tables(s.section())[0])); !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: got %#v, want %#v", literal, got, want)
 				}
 			}
 			for literal, want := range row.refuse {
-				got := bad(t, "["+section+"]\n"+s.leaf()+" = "+literal+"\n")
+				got := bad(t, fileWith(s, literal))
 				for line := range strings.Lines(got) {
 					place, said, _ := strings.Cut(line, " ")
 					_, said, _ = strings.Cut(said, ": ")
@@ -405,88 +418,4 @@ func settingOf(t testing.TB, name string) setting {
 	}
 	t.Fatalf("no key %s", name)
 	return setting{}
-}
-
-// TestTable holds what the table promises of itself.
-func TestTable(t *testing.T) {
-	seen := make(map[string]bool)
-	fields := make(map[any]string)
-	c, r := &Config{}, &Room{}
-	for _, s := range settings() {
-		if seen[s.name] || !isSection(s.section()) {
-			t.Errorf("%s is there twice or in no section", s.name)
-		}
-		seen[s.name] = true
-		if wantsRoom := s.section() == sectionRoom; wantsRoom != strings.HasPrefix(s.name, "room.NAME.") {
-			t.Errorf("%s is not named for its section", s.name)
-		}
-		v, faults := s.kind.parse(s.usual)
-		if faults != nil {
-			t.Errorf("%s: default %q: %s", s.name, s.usual, faults[0].message)
-			continue
-		}
-		field := s.field(c, r)
-		if other, taken := fields[field]; taken {
-			t.Errorf("%s and %s set the same field", s.name, other)
-		}
-		fields[field] = s.name
-		store(field, v)
-		if got := load(field); !reflect.DeepEqual(got, v) {
-			t.Errorf("%s: stored %#v, loaded %#v", s.name, v, got)
-		}
-		if s.doc == "" || !strings.HasSuffix(s.doc, ".") {
-			t.Errorf("%s: doc %q is not a sentence", s.name, s.doc)
-		}
-	}
-	// Every field of Config but the list of rooms and the origins has a key,
-	// and so has every field of Room but its name.
-	if want := countFields(reflect.TypeFor[Config]()) + countFields(reflect.TypeFor[Room]()) - 1; len(fields) != want {
-		t.Errorf("%d keys for %d fields", len(fields), want)
-	}
-}
-
-func countFields(t reflect.Type) (n int) {
-	for i := range t.NumField() {
-		switch f := t.Field(i); {
-		case f.Type.Kind() == reflect.Struct:
-			n += countFields(f.Type)
-		case f.IsExported() && f.Name != "Rooms":
-			n++
-		}
-	}
-	return n
-}
-
-func TestKeysIsTheTable(t *testing.T) {
-	keys := Keys()
-	if len(keys) != len(settings()) {
-		t.Fatalf("%d keys", len(keys))
-	}
-	want := map[string]Key{
-		"door.listen":          {Name: "door.listen", Default: `"127.0.0.1:3000"`, Env: "COMPANIOND_DOOR_LISTEN"},
-		"wasm.max_file":        {Name: "wasm.max_file", Default: `"32MiB"`, Env: "COMPANIOND_WASM_MAX_FILE"},
-		"modules.fault_window": {Name: "modules.fault_window", Default: `"1m"`, Env: "COMPANIOND_MODULES_FAULT_WINDOW"},
-		"room.NAME.companions": {Name: "room.NAME.companions", Default: `["*"]`, Env: "COMPANIOND_ROOM_NAME_COMPANIONS"},
-		"log.level":            {Name: "log.level", Default: `"info"`, Env: "COMPANIOND_LOG_LEVEL"},
-	}
-	for _, k := range keys {
-		if w, ok := want[k.Name]; ok {
-			if w.Doc = k.Doc; k != w {
-				t.Errorf("got  %+v\nwant %+v", k, w)
-			}
-			delete(want, k.Name)
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("missing %v", want)
-	}
-}
-
-// TestChoices holds the spellings that other packages have constants for.
-func TestChoices(t *testing.T) {
-	for _, stale := range []abi.Stale{abi.StaleReask, abi.StaleRefuse, abi.StaleAccept} {
-		if c := good(t, "[room.main]\nstale = \""+string(stale)+"\""); c.Rooms[0].Stale != stale {
-			t.Errorf("%s became %s", stale, c.Rooms[0].Stale)
-		}
-	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// kind is what values a setting takes. The Go values are bool, int64, string,
-// []string and time.Duration.
+// kind is what values a setting takes. The Go values are bool, int64, float64,
+// string, []string and time.Duration.
 type kind interface {
 	// parse reads a value as a variable of the environment gives it.
 	parse(s string) (any, []*fault)
@@ -28,11 +28,13 @@ type clean func(s string) (string, *fault)
 type (
 	truth  struct{}
 	number struct{ min, max int64 }
-	span   struct{ min, max time.Duration }
-	size   struct{ min, max, unit int64 } // whole units; 0 means 1
-	text   struct{ clean clean }
-	choice struct{ of []string }
-	list   struct{ clean clean }
+	// A decimal's also is the one value outside its range that it takes all the same.
+	decimal struct{ min, max, also float64 }
+	span    struct{ min, max time.Duration }
+	size    struct{ min, max, unit int64 } // whole units; 0 means 1
+	text    struct{ clean clean }
+	choice  struct{ of []string }
+	list    struct{ clean clean }
 )
 
 func one(f *fault) []*fault { return []*fault{f} }
@@ -40,6 +42,27 @@ func one(f *fault) []*fault { return []*fault{f} }
 // wrongType words a TOML value that cannot be what the setting wants.
 func wrongType(v any, want, hint string) []*fault {
 	return one(&fault{message: describe(v) + " is not " + want, hint: hint})
+}
+
+// unquoted hints at a value of k that stands between quotes.
+func unquoted(k kind, v any) string {
+	if s, isText := v.(string); isText {
+		if n, faults := k.parse(s); faults == nil {
+			return "try " + k.literal(n)
+		}
+	}
+	return ""
+}
+
+// notAmong words a value that is none of those there are.
+func notAmong(v any, known []string) *fault {
+	f := &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
+	if s, isText := v.(string); isText {
+		if near := nearest(s, known); near != "" {
+			f.hint = "did you mean " + show(near) + "?"
+		}
+	}
+	return f
 }
 
 // describe names a TOML value in a message.
@@ -95,13 +118,7 @@ func (k number) parse(s string) (any, []*fault) {
 func (k number) read(v any) (any, []*fault) {
 	n, ok := v.(int64)
 	if !ok {
-		hint := ""
-		if s, isText := v.(string); isText {
-			if n, faults := k.parse(s); faults == nil {
-				hint = "try " + k.literal(n)
-			}
-		}
-		return nil, wrongType(v, "a whole number", hint)
+		return nil, wrongType(v, "a whole number", unquoted(k, v))
 	}
 	if n < k.min || n > k.max {
 		return nil, one(&fault{message: fmt.Sprintf("%d is outside %d..%d", n, k.min, k.max)})
@@ -110,6 +127,34 @@ func (k number) read(v any) (any, []*fault) {
 }
 
 func (number) literal(v any) string { return strconv.FormatInt(v.(int64), 10) }
+
+func (k decimal) parse(s string) (any, []*fault) {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return nil, wrongType(s, "a number", "")
+	}
+	return k.read(n)
+}
+
+func (k decimal) read(v any) (any, []*fault) {
+	n, ok := v.(float64)
+	if whole, isWhole := v.(int64); isWhole {
+		n, ok = float64(whole), true
+	}
+	if !ok {
+		return nil, wrongType(v, "a number", unquoted(k, v))
+	}
+	if n == k.also || n >= k.min && n <= k.max { // NaN is neither
+		return n, nil
+	}
+	f := &fault{message: fmt.Sprintf("%s is outside %s..%s", describe(v), k.literal(k.min), k.literal(k.max))}
+	if k.also < k.min || k.also > k.max {
+		f.message += " and is not " + k.literal(k.also)
+	}
+	return nil, one(f)
+}
+
+func (decimal) literal(v any) string { return strconv.FormatFloat(v.(float64), 'f', -1, 64) }
 
 func (k span) parse(s string) (any, []*fault) {
 	d, err := time.ParseDuration(s)
@@ -197,11 +242,7 @@ func (k choice) read(v any) (any, []*fault) {
 	if ok && slices.Contains(k.of, s) {
 		return s, nil
 	}
-	f := &fault{message: describe(v) + " is unknown, have: " + strings.Join(k.of, ", ")}
-	if near := nearest(s, k.of); ok && near != "" {
-		f.hint = "did you mean " + show(near) + "?"
-	}
-	return nil, one(f)
+	return nil, one(notAmong(v, k.of))
 }
 
 func (choice) literal(v any) string { return quote(v.(string)) }
@@ -273,6 +314,8 @@ func store(field, v any) {
 		*f = abi.Stale(v.(string))
 	case *[]string:
 		*f = v.([]string)
+	case *float64:
+		*f = v.(float64)
 	}
 }
 
@@ -291,6 +334,8 @@ func load(field any) any {
 	case *abi.Stale:
 		return string(*f)
 	case *[]string:
+		return *f
+	case *float64:
 		return *f
 	}
 	return nil

@@ -33,6 +33,8 @@ func mistakesFor(s setting) []mistake {
 		all = append(all, mistake{"KEY = 'true'", "is not true or false"}, mistake{"KEY = 0", "is not true or false"})
 	case number:
 		all = append(all, mistake{"KEY = -1", "is outside"}, mistake{"KEY = '1'", "is not a whole number"}, mistake{"KEY = 1e3", "is not a whole number"})
+	case decimal:
+		all = append(all, mistake{"KEY = -2", "is outside"}, mistake{"KEY = nan", "NaN is outside"}, mistake{"KEY = '1'", "is not a number"}, mistake{"KEY = 1e7", "is outside"})
 	case span:
 		all = append(all, mistake{"KEY = '5 parsecs'", "is not a duration"}, mistake{"KEY = \"-1s\"", "is outside"}, mistake{"KEY = 5", "is not a duration"})
 	case size:
@@ -57,10 +59,14 @@ func TestEveryMistake(t *testing.T) {
 		table := func(name, prefix string, of string) {
 			file = append(file, "", "["+name+"] # here")
 			for _, s := range settings() {
-				if s.section() != of || !rapid.Bool().Draw(t, "write "+s.name) {
+				must := s.name == "model.NAME.model"
+				if s.section() != of || !must && !rapid.Bool().Draw(t, "write "+s.name) {
 					continue
 				}
 				line := s.leaf() + " = " + s.defaultLiteral()
+				if must {
+					line = s.leaf() + " = 'm'"
+				}
 				if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
 					all := mistakesFor(s)
 					m := all[rapid.IntRange(0, len(all)-1).Draw(t, "mistake")]
@@ -71,13 +77,13 @@ func TestEveryMistake(t *testing.T) {
 			}
 		}
 		for _, section := range sections() {
-			if section.name != sectionRoom {
+			if !hasNames(section.name) {
 				table(section.name, section.name+".", section.name)
 				continue
 			}
-			for i := range rapid.IntRange(0, 3).Draw(t, "rooms") {
-				name := header(sectionRoom, fmt.Sprintf("r.%d", i))
-				table(name, name+".", sectionRoom)
+			for i := range rapid.IntRange(0, 3).Draw(t, section.name+"s") {
+				name := header(section.name, fmt.Sprintf("r.%d", i))
+				table(name, name+".", section.name)
 			}
 		}
 		_, problems := Parse("c.toml", []byte(strings.Join(file, "\n")), nil)
@@ -104,7 +110,7 @@ func TestEveryMistake(t *testing.T) {
 // disk, the network, the clock's wake-ups or the process.
 func TestPure(t *testing.T) {
 	allowed := []string{
-		"bufio", "cmp", "errors", "fmt", "io", "maps", "math", "net/netip", "path", "slices", "strconv", "strings",
+		"bufio", "cmp", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "slices", "strconv", "strings",
 		"text/tabwriter", "time", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/agnivade/levenshtein", "github.com/companiond/companiond/abi",
 	}

@@ -45,22 +45,22 @@ func poolSettings() []setting {
 	return []setting{
 		{"room.NAME.pool_pricing", choice{[]string{string(abi.PricingStrict), string(abi.PricingFree)}}, string(usual.Pricing),
 			"With policy \"pool\" or \"vote+pool\": \"strict\" takes a message's price by its length, \"free\" takes what the speaker offers, whatever it says for it.",
-			func(_ *Config, r *Room) any { return &r.Pool.Pricing }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Pricing }},
 		{"room.NAME.pool_prices", list{cleanPrice}, strings.Join(prices, ","),
 			"Prices as CHARACTERS:COST, shortest first. The first is a backchannel's, the last the longest message that strict pricing takes. Japanese needs fewer characters than English: for English talk try \"20:5\", \"120:60\", \"280:80\".",
-			func(_ *Config, r *Room) any { return &r.Pool.Prices }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Prices }},
 		{"room.NAME.pool_size", number{1, math.MaxInt32}, fmt.Sprint(usual.Size),
 			"Points in a full pool.",
-			func(_ *Config, r *Room) any { return &r.Pool.Size }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Size }},
 		{"room.NAME.pool_recovery", span{milli, day}, (time.Duration(usual.Recovery) * milli).String(),
 			"How long until points that were spent come back.",
-			func(_ *Config, r *Room) any { return &r.Pool.Recovery }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Recovery }},
 		{"room.NAME.pool_reserve", number{0, math.MaxInt32}, fmt.Sprint(usual.Reserve),
 			"The last points of the pool, kept for participants who were addressed.",
-			func(_ *Config, r *Room) any { return &r.Pool.Reserve }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Reserve }},
 		{"room.NAME.pool_share", number{0, math.MaxInt32}, fmt.Sprint(usual.Share),
 			"Most points that one participant may have spent at a time. 0 means all of them.",
-			func(_ *Config, r *Room) any { return &r.Pool.Share }},
+			func(_ *Config, t *table) any { return &t.room.Pool.Share }},
 	}
 }
 

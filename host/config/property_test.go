@@ -20,6 +20,8 @@ func drawValue(t *rapid.T, s setting, label string) any {
 		return rapid.Bool().Draw(t, label)
 	case number:
 		return rapid.Int64Range(k.min, k.max).Draw(t, label)
+	case decimal:
+		return rapid.OneOf(rapid.Float64Range(k.min, k.max), rapid.Just(k.also)).Draw(t, label)
 	case span:
 		ms := rapid.Int64Range(int64(k.min/time.Millisecond), int64(k.max/time.Millisecond)).Draw(t, label)
 		return time.Duration(ms) * time.Millisecond
@@ -48,62 +50,97 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(`/people/[^\x00]{1,9}`)
 	case "room.NAME.companions":
 		return rapid.StringMatching(name)
-	case "room.NAME.seed":
+	case "room.NAME.seed", "model.NAME.model":
 		return rapid.StringN(1, 60, 256)
-	case "room":
+	case "modules.grant":
+		return rapid.SampledFrom([]string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate})
+	case "model.NAME.url":
+		return rapid.StringMatching(`(https?://([a-z0-9]{1,5}|\[::1\])(:[1-9]000)?(/[a-z]{1,5}){0,2})?`)
+	case "model.NAME.key":
+		return rapid.StringMatching(`(/[^\x00]{0,9}|[a-z]{1,9}\.key|credential:[a-z]{1,5})?`)
+	case sectionRoom, sectionModel:
 		return rapid.StringMatching(name)
 	}
 	return rapid.StringMatching(`[^\x00/]{1,3}[^\x00]{0,9}`)
+}
+
+// asVariable gives a value as a variable of the environment would.
+func asVariable(s setting, v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []string:
+		return strings.Join(v, ", ")
+	}
+	return strings.Trim(s.kind.literal(v), `"`)
+}
+
+// draft is a configuration that is being drawn: a file, variables, and what they
+// come to by full key.
+type draft struct {
+	src  strings.Builder
+	env  []string
+	want map[string]any
+}
+
+// write sets a key, or leaves it out, in the file or by a variable. The one key
+// that a table must have is never left out.
+func (d *draft) write(t *rapid.T, table, key string, s setting) {
+	if s.name != "model.NAME.model" && !rapid.Bool().Draw(t, key+"?") {
+		return
+	}
+	v := drawValue(t, s, key)
+	if variable := asVariable(s, v); !strings.ContainsRune(variable, 0) && rapid.Bool().Draw(t, key+" env?") {
+		d.env = append(d.env, envName(table+"."+s.leaf())+"="+variable)
+	} else {
+		fmt.Fprintf(&d.src, "%s = %s\n", s.leaf(), s.kind.literal(v))
+	}
+	d.want[key] = v
+}
+
+// named writes tables of a section, and gives their names.
+func (d *draft) named(t *rapid.T, section string) []string {
+	// Names that no two of which share a variable.
+	names := rapid.SliceOfNDistinct(drawText(section), 0, 3, func(s string) string { return envName(s) }).Draw(t, section+"s")
+	for _, name := range names {
+		fmt.Fprintf(&d.src, "[%s]\n", header(section, name))
+		for _, s := range settings() {
+			// Those of a pool depend on each other; TestPool has them.
+			if s.section() == section && !strings.HasPrefix(s.leaf(), "pool_") {
+				d.write(t, section+"."+name, namedKey(section, name, s.leaf()), s)
+			}
+		}
+	}
+	return names
 }
 
 // TestRoundTrip writes random values for random keys, as TOML or as variables,
 // and finds each of them in the Config; then prints it and reads it again.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var src strings.Builder
-		var env []string
-		want := make(map[string]any)
-		write := func(table, key string, s setting) {
-			if !rapid.Bool().Draw(t, key+"?") {
-				return
-			}
-			v := drawValue(t, s, key)
-			if text, isText := v.(string); isText && !strings.ContainsRune(text, 0) && rapid.Bool().Draw(t, key+" env?") {
-				env = append(env, envName(table+"."+s.leaf())+"="+text)
-			} else {
-				fmt.Fprintf(&src, "%s = %s\n", s.leaf(), s.kind.literal(v))
-			}
-			want[key] = v
-		}
+		d := draft{want: make(map[string]any)}
 		for _, section := range sections() {
-			if section.name == sectionRoom {
+			if hasNames(section.name) {
 				continue
 			}
-			fmt.Fprintf(&src, "[%s]\n", section.name)
+			fmt.Fprintf(&d.src, "[%s]\n", section.name)
 			for _, s := range settings() {
 				if s.section() == section.name && s.name != "wasm.fuel" {
-					write(section.name, s.name, s)
+					d.write(t, section.name, s.name, s)
 				}
 			}
 		}
-		// Names that no two of which share a variable.
-		rooms := rapid.SliceOfNDistinct(drawText("room"), 0, 3, func(s string) string { return envName(s) }).Draw(t, "rooms")
-		for _, room := range rooms {
-			fmt.Fprintf(&src, "[%s]\n", header(sectionRoom, room))
-			for _, s := range settings() {
-				// Those of a pool depend on each other; TestPool has them.
-				if s.section() == sectionRoom && !strings.HasPrefix(s.leaf(), "pool_") {
-					write(sectionRoom+"."+room, roomKey(room, s.leaf()), s)
-				}
-			}
-		}
-		c, problems := Parse("c.toml", []byte(src.String()), env)
+		rooms, models := d.named(t, sectionRoom), d.named(t, sectionModel)
+		c, problems := Parse("c.toml", []byte(d.src.String()), d.env)
 		if len(problems) > 0 {
-			t.Fatalf("%s\n%q\n%s", src.String(), env, lines(problems))
+			t.Fatalf("%s\n%q\n%s", d.src.String(), d.env, lines(problems))
 		}
-		checkValues(t, c, want)
+		checkValues(t, c, d.want)
 		if len(rooms) > 0 && len(c.Rooms) != len(rooms) {
 			t.Fatalf("rooms %q became %+v", rooms, c.Rooms)
+		}
+		if len(c.Models) != len(models) {
+			t.Fatalf("models %q became %+v", models, c.Models)
 		}
 		var printed bytes.Buffer
 		if err := c.Print(&printed); err != nil {
@@ -119,15 +156,15 @@ func TestRoundTrip(t *testing.T) {
 // checkValues holds that every key that was written has its value and every
 // other its default.
 func checkValues(t *rapid.T, c Config, want map[string]any) {
-	check := func(key string, s setting, r *Room) {
+	check := func(key string, s setting, named *table) {
 		w, written := want[key]
 		if !written {
 			w, _ = s.kind.parse(s.usual)
-			if r != nil && s.leaf() == "seed" {
-				w = r.Name
+			if named != nil && s.leaf() == "seed" {
+				w = named.name
 			}
 		}
-		if got := load(s.field(&c, r)); !reflect.DeepEqual(got, w) {
+		if got := load(s.field(&c, named)); !reflect.DeepEqual(got, w) {
 			t.Fatalf("%s: got %#v, want %#v", key, got, w)
 		}
 		if _, known := c.origins[key]; known != written {
@@ -135,12 +172,12 @@ func checkValues(t *rapid.T, c Config, want map[string]any) {
 		}
 	}
 	for _, s := range settings() {
-		if s.section() != sectionRoom {
+		if !hasNames(s.section()) {
 			check(s.name, s, nil)
 			continue
 		}
-		for i := range c.Rooms {
-			check(roomKey(c.Rooms[i].Name, s.leaf()), s, &c.Rooms[i])
+		for _, named := range c.tables(s.section()) {
+			check(namedKey(s.section(), named.name, s.leaf()), s, named)
 		}
 	}
 }
@@ -164,21 +201,20 @@ func checkRanges(c Config) error {
 		return fmt.Errorf("no room")
 	}
 	for _, s := range settings() {
-		if s.section() != sectionRoom {
-			if err := checkRange(s, load(s.field(&c, nil))); err != nil {
-				return err
-			}
-			continue
-		}
-		for i := range c.Rooms {
-			if err := checkRange(s, load(s.field(&c, &c.Rooms[i]))); err != nil {
-				return fmt.Errorf("room %q: %w", c.Rooms[i].Name, err)
+		for _, named := range c.tables(s.section()) {
+			if err := checkRange(s, load(s.field(&c, named))); err != nil {
+				return fmt.Errorf("%+v: %w", named, err)
 			}
 		}
 	}
 	for i, r := range c.Rooms {
 		if err := abi.CheckName("name", r.Name); err != nil || r.Seed == "" || i > 0 && c.Rooms[i-1].Name >= r.Name {
 			return fmt.Errorf("room %d: %+v", i, r)
+		}
+	}
+	for i, m := range c.Models {
+		if err := abi.CheckName("name", m.Name); err != nil || m.Model == "" || i > 0 && c.Models[i-1].Name >= m.Name {
+			return fmt.Errorf("model %d: %+v", i, m)
 		}
 	}
 	switch {
@@ -195,6 +231,8 @@ func checkRange(s setting, v any) error {
 	switch k := s.kind.(type) {
 	case number:
 		ok = v.(int64) >= k.min && v.(int64) <= k.max
+	case decimal:
+		ok = v.(float64) >= k.min && v.(float64) <= k.max || v.(float64) == k.also
 	case span:
 		ok = v.(time.Duration) >= k.min && v.(time.Duration) <= k.max && v.(time.Duration)%time.Millisecond == 0
 	case size:

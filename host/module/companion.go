@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 )
 
 // Limits says how patient a companion is. A zero field means its default.
@@ -81,11 +82,6 @@ func (c *Companion) current() *generation {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.cur
-}
-
-// Permit checks an action against the card; see [card.Card.Permit].
-func (c *Companion) Permit(a abi.ActionAsk) (warning string, err error) {
-	return "", abi.Errorf(abi.CodeDenied, "action: %s has no card, which would say what it can do", c.id)
 }
 
 // Call asks the current generation one op; data is the "ok" part of its reply.
@@ -241,6 +237,7 @@ type generation struct {
 	engine string
 	module Module
 	desc   abi.Description
+	card   *card.Card // nil when it has none
 	loaded time.Time
 
 	shares atomic.Int64
@@ -251,6 +248,7 @@ type generation struct {
 
 func newGeneration(number uint64, engine string, m Module) *generation {
 	g := &generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC(), idle: make(chan struct{})}
+	g.card, _ = readCard(g.desc) // Folder.ask refuses one that cannot be read
 	g.shares.Store(1)
 	return g
 }

@@ -72,6 +72,10 @@ func (f *Folder) ask(ctx context.Context, j *job, data []byte) (m Module, err er
 		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, reason(err))
 	case err == nil && m == nil:
 		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", j.src.engine.Name())
+	case err == nil:
+		if _, err = readCard(m.Describe()); err != nil {
+			return nil, errors.Join(err, m.Close(context.WithoutCancel(ctx)))
+		}
 	}
 	return m, err
 }

@@ -71,6 +71,8 @@ type HostCalls interface {
 type Caller struct {
 	Companion  string
 	Room       string // room of the request being answered, may be empty
+	Call       string // its id
+	Op         string // its op
 	Engine     string
 	Generation uint64
 }

@@ -177,9 +177,6 @@ func (r *Room) report(m moment, d abi.Done) {
 	_, _ = r.call(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
 }
 
-// Used writes down what a language model was asked for.
-func (r *Room) Used(ctx context.Context, u abi.Usage) { _ = r.put(ctx, usageEvent{u}) }
-
 // Segment shows a part of the line that a companion is speaking: call is the id
 // of the request for the line.
 //

@@ -95,15 +95,26 @@ func (l *Lobby) Loaded(ctx context.Context) {
 	}
 }
 
-// SetCast tells every room which companions are loaded now, ordered by id.
+// SetCast tells every room which companions are loaded now, ordered by id, and
+// answers when they know it.
 // Each takes those it is to have.
 func (l *Lobby) SetCast(ctx context.Context, cast []abi.Joined) {
 	if cast == nil {
 		cast = []abi.Joined{}
 	}
+	var told []chan struct{}
 	for _, r := range l.rooms {
+		e := castEvent{cast, make(chan struct{})}
 		select {
-		case r.inbox <- castEvent{cast}:
+		case r.inbox <- e:
+			told = append(told, e.done)
+		case <-l.done:
+		case <-ctx.Done():
+		}
+	}
+	for _, done := range told {
+		select {
+		case <-done:
 		case <-l.done:
 		case <-ctx.Done():
 		}
@@ -151,6 +162,23 @@ func (l *Lobby) History(ctx context.Context, room string, ask abi.HistoryAsk) (a
 		return abi.History{}, abi.Errorf(abi.CodeNotFound, "room: there is no %q", room)
 	}
 	return r.History(ctx, ask)
+}
+
+// Segment shows a part of the line that a companion is speaking; see [Room.Segment].
+func (l *Lobby) Segment(ctx context.Context, room, who, call, text string) error {
+	r, ok := l.rooms[room]
+	if !ok {
+		return abi.Errorf(abi.CodeInvalid, "say: this call is about no room")
+	}
+	return r.Segment(ctx, who, call, text)
+}
+
+// Used writes down what a language model was asked for, in the room for which it
+// was asked.
+func (l *Lobby) Used(ctx context.Context, room string, u abi.Usage) {
+	if r, ok := l.rooms[room]; ok {
+		_ = r.put(ctx, usageEvent{u})
+	}
 }
 
 // Rooms gives every room at a glance, by name.

@@ -74,7 +74,10 @@ type (
 		from string
 		done chan sayResult
 	}
-	castEvent  struct{ cast []abi.Joined }
+	castEvent struct {
+		cast []abi.Joined
+		done chan struct{}
+	}
 	votedEvent struct {
 		round uint64
 		who   string
@@ -338,6 +341,11 @@ func (r *Room) handle(e event) {
 		r.handleStop(e)
 	case castEvent:
 		r.cast = e.cast
+		if r.trouble != nil {
+			close(e.done)
+		} else {
+			r.acks = append(r.acks, ack{tell: func(error) { close(e.done) }})
+		}
 	case attendEvent:
 		r.answer(e.done, r.handleAttend(e))
 	case votedEvent:

@@ -72,6 +72,7 @@ type Room struct {
 	entries  []abi.Entry
 	grew     chan struct{}  // closed and replaced at each append
 	embodied map[string]int // bodies connected
+	members  []abi.Member
 	trouble  error
 	batch    int
 
@@ -156,11 +157,21 @@ func (r *Room) wake() {
 // Name gives the room's name.
 func (r *Room) Name() string { return r.name }
 
-// Info gives the room at a glance; Members is nil, as a careless room's is.
+// Live lets companions live here, beside those who do.
+func (r *Room) Live(companions ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range companions {
+		r.members = append(r.members, abi.Member{ID: id, Kind: abi.KindCompanion})
+	}
+}
+
+// Info gives the room at a glance; Members is nil, as a careless room's is, until
+// somebody lives here.
 func (r *Room) Info() room.Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return room.Info{Name: r.name, Head: uint64(len(r.entries)), State: "resting", Policy: "polite", Closing: abi.ClosingNone}
+	return room.Info{Name: r.name, Head: uint64(len(r.entries)), State: "resting", Policy: "polite", Closing: abi.ClosingNone, Members: slices.Clone(r.members)}
 }
 
 // Say records a message.
@@ -230,13 +241,30 @@ func (r *Room) Act(_ context.Context, who, by string, a abi.ActionAsk) (abi.Acti
 	return abi.ActionPlayed{ID: id, Delivered: r.embodied[who]}, nil
 }
 
-// Done writes a result down.
+// Done writes the first result of an action down, and finds no other.
 func (r *Room) Done(_ context.Context, who, by string, d abi.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d.By = by
+	if r.trouble != nil {
+		return r.trouble
+	}
+	action, waits := "", false
+	for _, e := range r.entries {
+		var a abi.Action
+		var known abi.Done
+		switch {
+		case e.Kind == abi.EntryAction && json.Unmarshal(e.Body, &a) == nil && a.ID == d.ID && a.Who == who:
+			action, waits = a.Action, true
+		case e.Kind == abi.EntryResult && json.Unmarshal(e.Body, &known) == nil && known.ID == d.ID && known.Who == who:
+			waits = false
+		}
+	}
+	if !waits {
+		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q", who, d.ID)
+	}
+	d.Action, d.By = action, by
 	r.append(abi.EntryResult, "", abi.Done{Who: who, Result: d})
-	return r.trouble
+	return nil
 }
 
 // Embody counts a body.
@@ -252,6 +280,13 @@ func (r *Room) Embody(who string) (leave func()) {
 		defer r.mu.Unlock()
 		r.embodied[who]--
 	}
+}
+
+// Bodies tells how many bodies of a companion are connected now.
+func (r *Room) Bodies(who string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.embodied[who]
 }
 
 // Stop records a stop.

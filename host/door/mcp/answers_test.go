@@ -148,7 +148,13 @@ func TestSchemasAreObjects(t *testing.T) {
 	if err != nil || len(list.Tools) < 6 {
 		t.Fatalf("%v, %d tools", err, len(list.Tools))
 	}
-	for _, tool := range list.Tools {
+	objects(t, list.Tools)
+}
+
+// objects demands that the schemas of tools are plain objects.
+func objects(t *testing.T, tools []*sdk.Tool) {
+	t.Helper()
+	for _, tool := range tools {
 		for which, schema := range map[string]any{"input": tool.InputSchema, "output": tool.OutputSchema} {
 			root, _ := schema.(map[string]any)
 			if root["type"] != "object" || root["properties"] == nil {

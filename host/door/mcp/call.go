@@ -26,11 +26,17 @@ const holderPrefix = "holder "
 func cutHolder(reader string) (name string, ok bool) { return strings.CutPrefix(reader, holderPrefix) }
 
 func (d *Door) callOf(r *sdk.CallToolRequest) call {
-	c := call{caller: d.callerOf(r.Extra), reader: r.Session.ID()}
-	if c.reader == "" && !c.caller.Guest {
-		c.reader = holderPrefix + c.caller.Name
+	caller := d.callerOf(r.Extra)
+	return call{caller, readerOf(r.Session, caller)}
+}
+
+// readerOf names a reader: the session, or the token's holder where there is
+// none; empty for a guest without one.
+func readerOf(s *sdk.ServerSession, caller identity.Caller) string {
+	if id := s.ID(); id != "" || caller.Guest {
+		return id
 	}
-	return c
+	return holderPrefix + caller.Name
 }
 
 // tool is a tool with typed arguments. Unknown arguments are refused, and a
@@ -41,7 +47,8 @@ type tool[In any] struct {
 	scope              identity.Scope
 	changes            bool // what is in the room
 	quick              bool // answers at once, so it may be called beside the SDK
-	in, out            *jsonschema.Schema
+	in                 any  // its JSON Schema: a *jsonschema.Schema, or as it is written
+	out                *jsonschema.Schema
 	run                func(context.Context, call, In) (any, error)
 }
 
@@ -53,7 +60,9 @@ func (t tool[In]) add(d *Door) {
 		return t.answer(ctx, d.callOf(r), r.Params.Arguments)
 	})
 	if t.quick {
-		d.quick[t.name] = t.answer
+		d.quick[t.name] = func(ctx context.Context, session string, raw json.RawMessage) (*sdk.CallToolResult, error) {
+			return t.answer(ctx, call{caller: identity.Of(ctx), reader: session}, raw)
+		}
 	}
 }
 

@@ -7,10 +7,17 @@
 // again of what it has not seen for as long as it has not seen it (flaw A4).
 // Rooms are resources to subscribe to, and the rules of talking are a prompt.
 //
+// The companions' cards (seed C) are resources as well: spec://main, and
+// spec://{companion} of each. Their actions are played with the tool action-play.
+// When a card's file is saved, whoever subscribed to it is told, and the tool's
+// schema is the new one. A house may want the card read before (flaw C6).
+//
 // An agent that reads the history and then speaks is held to what it has read:
 // the session remembers it, so that also agents which know nothing of a basis
 // do not answer what is no longer the newest (flaw A3).
 //
-// The package never decides who may speak; it translates between MCP and
-// host/room, and it alone knows the MCP SDK.
+// The package never decides who may speak or what a card allows; it translates
+// between MCP and host/room. Of its sub-packages, streamable knows how MCP goes
+// over HTTP, and cards what a set of cards offers. The door and streamable alone
+// know the MCP SDK.
 package mcp

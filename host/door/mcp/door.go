@@ -8,6 +8,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -19,6 +21,15 @@ type Config struct {
 	// Tokens are those of the house: a guest may not take their holders' names.
 	// Nil means none.
 	Tokens *identity.Register
+	// Cards gives the cards of the companions that have one, at every call those
+	// of the moment. Nil means that there are no cards: no spec:// resources, no
+	// action-play.
+	Cards func() []Card
+	// Home finds the room of a companion. It must be set where Cards is.
+	Home func(companion string) (room.Talk, error)
+	// RequireSpec refuses action-play to who has not read the companion's card
+	// in the same session, or under the same token (flaw C6).
+	RequireSpec bool
 	// Version is what the server says of itself.
 	Version string
 	// Log takes what goes wrong. Nil means nothing is logged.
@@ -34,11 +45,14 @@ type Config struct {
 type Door struct {
 	cfg       Config
 	server    *sdk.Server
-	transport *transport
+	transport *streamable.Transport
 	readers   *readers
 	usual     string // the room of who names none
-	quick     map[string]quickTool
+	quick     map[string]streamable.Tool
 	waits     chan struct{} // a token for each call that waits
+
+	telling sync.Mutex // held while told is compared and the difference told
+	told    cards.Set  // what was offered last
 }
 
 // New makes a door. It serves when it is registered; Run keeps those who
@@ -50,11 +64,15 @@ func New(cfg Config) *Door {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]quickTool{}, waits: make(chan struct{}, cfg.MaxWaits)}
+	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, cfg.MaxWaits)}
 	d.readers = newReaders(d.liveSessions)
+	about := instructions
+	if cfg.Cards != nil {
+		about += " The spec:// resources are the companions' cards; action-play plays the actions in them."
+	}
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
-		Instructions:       instructions,
-		Logger:             quiet(cfg.Log),
+		Instructions:       about,
+		Logger:             streamable.Quiet(cfg.Log),
 		SubscribeHandler:   func(_ context.Context, r *sdk.SubscribeRequest) error { return d.known(r.Params.URI) },
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 		CompletionHandler:  d.complete,
@@ -62,8 +80,9 @@ func New(cfg Config) *Door {
 	d.addSeedTools()
 	d.addTurnTools()
 	d.addResources()
+	d.addSpecs()
 	d.addPrompts()
-	d.transport = newTransport(d.server, transportConfig{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log, Tools: d.quick})
+	d.transport = streamable.New(d.server, streamable.Config{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log, Tools: d.quick})
 	return d
 }
 
@@ -78,7 +97,7 @@ func (d *Door) Register(mux *http.ServeMux) { mux.Handle("/mcp", d.authorized(d.
 const MaxBody = 4 << 20
 
 // Close ends all sessions and streams.
-func (d *Door) Close(ctx context.Context) error { return d.transport.close(ctx) }
+func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) }
 
 // Run tells those who subscribed what happens in the rooms, until ctx ends.
 func (d *Door) Run(ctx context.Context) error {

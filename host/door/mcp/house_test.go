@@ -30,6 +30,8 @@ func (a *actor) Describe() abi.Description {
 	return abi.Description{ABI: "1", Name: a.id, Ops: []string{abi.OpVote, abi.OpSpeak}}
 }
 
+func (a *actor) Permit(abi.ActionAsk) (string, error) { return "", nil }
+
 func (a *actor) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
 	if req.Op == abi.OpSpeak {
 		return json.Marshal(abi.Line{Text: a.id + "です"})

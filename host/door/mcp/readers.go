@@ -38,6 +38,7 @@ type waiting struct {
 // freshAnswer is for how long an answer is good.
 const freshAnswer = 500 * time.Millisecond
 
+// place is where somebody reads: a room, or the URI of a companion's card.
 type place struct{ reader, room string }
 
 // bookmark is how far a reader is in a room.

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -58,8 +59,15 @@ func (d *Door) addResources() {
 	}
 }
 
-// known answers an error for a URI that is no resource.
+// known answers an error for a URI that is no resource. Of a card's only the one
+// it is listed under counts, for only that is told of.
 func (d *Door) known(uri string) error {
+	if cards.IsURI(uri) {
+		if c, ok := d.cards().At(uri); ok && (uri == cards.Main || uri == cards.URI(c.ID)) {
+			return nil
+		}
+		return sdk.ResourceNotFoundError(uri)
+	}
 	name, _, ok := cutURI(uri)
 	if !ok {
 		return sdk.ResourceNotFoundError(uri)
@@ -150,14 +158,22 @@ func (d *Door) tell(ctx context.Context, name string, batch []abi.Entry) {
 	}
 }
 
-// complete offers the rooms' names where a room is to be named.
+// complete offers the rooms' names where a room is to be named, and the
+// companions' where a companion is.
 func (d *Door) complete(_ context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
-	values := []string{}
-	if r.Params.Argument.Name == "room" {
+	var names []string
+	switch r.Params.Argument.Name {
+	case "room":
 		for _, info := range d.cfg.Rooms.Rooms() {
-			if strings.HasPrefix(info.Name, r.Params.Argument.Value) && len(values) < 100 {
-				values = append(values, info.Name)
-			}
+			names = append(names, info.Name)
+		}
+	case "companion":
+		names = d.cards().IDs()
+	}
+	values := []string{}
+	for _, name := range names {
+		if strings.HasPrefix(name, r.Params.Argument.Value) && len(values) < 100 {
+			values = append(values, name)
 		}
 	}
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: len(values)}}, nil

@@ -11,22 +11,24 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/identity"
 )
 
-// client is one connection. Three goroutines serve it: serve's own follows the
-// room and is the only one to write frames, one reads, one pings. Whichever
-// fails first ends ctx with its reason.
+// client is one connection. Serve's own goroutine follows the room and writes
+// its frames; one reads, and answers; one pings; and the dialect has one beside
+// them. Whichever fails first ends ctx with its reason.
 type client struct {
-	cfg  Config
-	conn *websocket.Conn
-	talk room.Talk
-	log  *slog.Logger
-	seen uint64 // seq of the newest entry written
+	cfg    Config
+	conn   *websocket.Conn
+	caller identity.Caller
+	log    *slog.Logger
 
-	dialect dialect
-	writing sync.Mutex // frames; the relay's second goroutine writes, too
+	view    view
+	leave   func()        // ends what view.enter began
+	turns   chan view     // from who reads to who is beside: what the client is to see instead
+	writing chan struct{} // holds a token while a frame is written (fake time stands still before a mutex)
 
+	seen   uint64    // seq of the newest entry written
 	live   bool      // it has caught up once
 	looked time.Time // when the room's head was last looked at
 	mark   uint64    // the head when the client was found behind; 0: it was not
@@ -34,17 +36,52 @@ type client struct {
 }
 
 func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
-	read := c.startReading(cancel)
+	read := c.startReading(ctx, cancel)
 	var pings sync.WaitGroup
 	pings.Go(func() { c.ping(ctx, cancel) })
-	pings.Go(func() { c.dialect.beside(ctx, c) })
 	// A frame that is being written when the end comes gets a second to finish.
 	unhurry := context.AfterFunc(ctx, func() { _ = c.conn.NetConn().SetWriteDeadline(time.Now().Add(goodbye)) })
-	err := c.talk.Follow(ctx, c.seen, func(batch []abi.Entry) error { return c.write(ctx, batch) })
+	err := c.show(ctx)
 	unhurry() // when the end is ours, the goodbye has its own time
 	cancel(err)
+	c.leave()
 	c.finish(context.Cause(ctx), read)
 	pings.Wait()
+}
+
+// show follows what the client is to see until ctx ends.
+func (c *client) show(ctx context.Context) error {
+	for {
+		here, end := context.WithCancelCause(ctx)
+		var next *view
+		var beside sync.WaitGroup
+		beside.Go(func() {
+			if next = c.view.dialect.beside(here, c); next != nil {
+				end(errTurned)
+			}
+		})
+		err := c.view.talk.Follow(here, c.seen, func(batch []abi.Entry) error { return c.write(here, batch) })
+		end(err)
+		beside.Wait()
+		if !errors.Is(context.Cause(here), errTurned) {
+			return err
+		}
+		if err := c.turn(*next); err != nil {
+			return err
+		}
+	}
+}
+
+// turn changes what the client sees, and tells it.
+func (c *client) turn(v view) error {
+	c.leave()
+	c.leave = v.enter()
+	if v.asked || v.talk.Name() != c.view.talk.Name() {
+		c.seen = v.since
+	}
+	c.view = v
+	c.live, c.looked, c.mark = false, time.Time{}, 0
+	return c.send(v.hello)
 }
 
 // write sends a batch, one entry a frame. An error ends Follow.
@@ -53,7 +90,7 @@ func (c *client) write(ctx context.Context, batch []abi.Entry) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		frame, err := c.dialect.frame(e)
+		frame, err := c.view.dialect.frame(e)
 		if err != nil {
 			return fmt.Errorf("encode entry %d: %w", e.Seq, err)
 		}
@@ -73,8 +110,8 @@ func (c *client) send(frame []byte) error {
 	if frame == nil {
 		return nil
 	}
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(c.cfg.WriteTimeout)) // gorilla never fails here
 	if err := c.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
 		if stuck(err) {
@@ -100,7 +137,7 @@ func (c *client) checkLag(now time.Time) error {
 		return nil
 	}
 	c.looked = now
-	head := c.talk.Info().Head
+	head := c.view.talk.Info().Head
 	if head <= c.seen+c.cfg.MaxLag {
 		c.live = true
 	} else if c.live {
@@ -109,25 +146,40 @@ func (c *client) checkLag(now time.Time) error {
 	return nil
 }
 
-// startReading takes what the client sends: pongs, a close frame. A message is a
-// reason to end; what follows is still read, since closing a connection with
-// unread bytes would reset it and lose the close frame. The channel closes when
-// the client is gone.
-func (c *client) startReading(cancel context.CancelCauseFunc) <-chan struct{} {
+// startReading takes what the client sends: pongs, a close frame, and messages,
+// which are the dialect's. After ctx has ended it still reads, since closing a
+// connection with unread bytes would reset it and lose the close frame. The
+// channel closes when the client is gone.
+func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFunc) <-chan struct{} {
 	c.conn.SetReadLimit(readLimit)
 	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.cfg.PongWait)) }
 	c.conn.SetPongHandler(alive)
 	_ = alive("")
 	done := make(chan struct{})
+	d := c.view.dialect // this goroutine's: it knows first when that changes
 	go func() {
 		defer close(done)
+		var p pace
 		for {
-			if _, _, err := c.conn.NextReader(); err != nil {
+			_, message, err := c.conn.ReadMessage()
+			if err != nil {
 				cancel(errGone)
 				return
 			}
-			if !c.dialect.takesMessages() {
-				cancel(errMessage)
+			if p.wait(ctx); ctx.Err() != nil {
+				continue
+			}
+			_ = alive("") // who was not read from could not send a pong
+			next, err := d.take(ctx, c, message)
+			switch {
+			case err != nil:
+				cancel(err)
+			case next != nil:
+				d = next.dialect
+				select {
+				case c.turns <- *next:
+				case <-ctx.Done():
+				}
 			}
 		}
 	}()
@@ -163,7 +215,7 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	case CloseSlow:
 		level = slog.LevelWarn
 	}
-	c.log.Log(context.Background(), level, "feed ended", "seen", c.seen, "code", code, "reason", why)
+	c.log.Log(context.Background(), level, "feed ended", "room", c.view.talk.Name(), "seen", c.seen, "code", code, "reason", why)
 	wait := goodbye
 	if code == CloseSlow {
 		wait = c.cfg.WriteTimeout
@@ -183,7 +235,9 @@ func (c *client) finish(why error, read <-chan struct{}) {
 
 // refuse is a goodbye before the first entry.
 func (c *client) refuse(why error) {
-	c.finish(why, c.startReading(func(error) {}))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // what it sends is not taken
+	c.finish(why, c.startReading(ctx, func(error) {}))
 }
 
 // closing turns the reason a feed ended into a close code; 0 means that nobody

@@ -1,4 +1,5 @@
-// Package socket is the WebSocket door: what happens in a room, as it happens.
+// Package socket is the WebSocket door: what happens in a room, as it happens,
+// and what companions do, for their bodies.
 //
 // GET /v1/rooms/{room}/feed?since=N sends each entry of the room's journal with
 // seq > N as one text frame of JSON, in order, none missing and none twice.
@@ -7,6 +8,41 @@
 //
 // The feed goes one way: a client sends pongs and a close frame, anything else
 // is answered with [CloseUnsupported].
+//
+// # Bodies
+//
+// GET /v1/actions?companion=ID&room=NAME&since=N is for what plays a companion's
+// actions (seed C), and needs the scope act. Without room it is the companion's
+// own room; since is the feed's. A frame is one thing the companion does:
+//
+//	{"seq":7,"id":"a1","at":"2026-11-21T10:00:00Z","companion":"nikoni",
+//	 "action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"}
+//
+// perception is the title of what led to it, when something did. Words are the
+// action speak with {"message":"..."} and "kind":"speech", unless the
+// companion's card has no such action. A line that is said piece by piece is a
+// frame a piece, with "part":1, 2, ...; one that is said at once has no part.
+//
+// The client may tell what became of an action, which the companion hears of
+// (flaw C3): {"id":"a1","ok":true}, or {"id":"a1","ok":false,"reason":"..."}.
+// Where there are several bodies the first counts. For words the answer is taken
+// and ignored. A message that comes to nothing is answered with
+// {"error":{"code":"not_found","message":"..."},"id":"a1"}, without the id if it
+// had none that can be one. More than 64 messages a second are read that much
+// later. While it is connected, and from before the handshake is answered, a body
+// counts as one to which actions are delivered.
+//
+// A client of seed C's own server connects to any path as seed A's do, and sends
+//
+//	{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"..."}}
+//
+// From then on, and after {"jsonrpc":"2.0","id":1,"result":{}} if it sent an id,
+// it gets {"action":"move","parameters":{...},"id":"a1","seq":7} and may answer as
+// above. It starts with what comes after its subscription, or after since if its
+// URL has one and names the companion's room. A subscription to another session
+// takes the place of the first. A refusal is an error of JSON-RPC, whose
+// data.code is the daemon's. The session has to be the caller's own, and the
+// scope act is needed besides (flaw C4).
 //
 // # Slow clients
 //
@@ -19,7 +55,8 @@
 // entry that was newest then more than LagTimeout later: that is told with
 // [CloseSlow]. Either way the client may come back with since.
 //
-// The package never changes a room, and it alone knows gorilla/websocket.
+// The package changes nothing in a room but to pass on results and to say which
+// bodies are there. It alone knows gorilla/websocket.
 package socket
 
 import (
@@ -40,24 +77,34 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// The close codes of the feed. After all but CloseUnsupported a client may
+// The close codes of the door. After all but CloseUnsupported a client may
 // connect again; all refusals that can be known before (no such room, a since
 // that cannot be) are HTTP answers to the handshake instead.
 const (
 	CloseGoingAway   = websocket.CloseGoingAway       // 1001: the daemon stops
-	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client sent a message
+	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client of a feed sent a message
 	CloseTooBig      = websocket.CloseMessageTooBig   // 1009: the client sent more than 64 KiB
 	CloseInternal    = websocket.CloseInternalServerErr
 	CloseTryLater    = websocket.CloseTryAgainLater // 1013: too many clients, or the room cannot be read now
 	CloseSlow        = 4008                         // the client reads more slowly than the room talks
 )
 
-// Config is a feed's settings.
+// Config is the door's settings.
 type Config struct {
 	// Rooms finds rooms. It must be set.
 	Rooms room.Directory
 	// CheckOrigin is the gate's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
+	// Home finds the room of a companion. Nil means [room.Home] of Rooms.
+	Home func(companion string) (room.Talk, error)
+	// Session finds the companion of a session of seed C's, for the caller that
+	// opened it: a token's holder by name, a guest by "". Nil means that there
+	// are no sessions.
+	Session func(id, caller string) (companion string, err error)
+	// Speaks says whether a companion's words are shown to its bodies: its card
+	// has an action "speak", or it has no card. It is asked for each line. Nil
+	// means that all are.
+	Speaks func(companion string) bool
 	// Waiting says whether an agent in a room has not seen everything, for the
 	// relay, which then tells it again. Nil means that nobody ever waits.
 	Waiting func(room string) bool
@@ -88,6 +135,18 @@ func (c Config) withDefaults() Config {
 	if c.CheckOrigin == nil {
 		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
 	}
+	if c.Home == nil {
+		rooms := c.Rooms
+		c.Home = func(companion string) (room.Talk, error) { return room.Home(rooms, companion) }
+	}
+	if c.Session == nil {
+		c.Session = func(string, string) (string, error) {
+			return "", abi.Errorf(abi.CodeNotFound, "params.sessionId: there are no sessions here")
+		}
+	}
+	if c.Speaks == nil {
+		c.Speaks = func(string) bool { return true }
+	}
 	if c.Waiting == nil {
 		c.Waiting = func(string) bool { return false }
 	}
@@ -115,8 +174,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Feed serves the feed of all rooms. It starts no goroutine of its own; each
-// client has three, which are gone when [Feed.Close] returns nil.
+// Feed serves the feed of all rooms and the bodies of all companions. It starts
+// no goroutine of its own; each client has four at most, which are gone when
+// [Feed.Close] returns nil.
 type Feed struct {
 	cfg      Config
 	upgrader websocket.Upgrader
@@ -153,9 +213,10 @@ func New(cfg Config) *Feed {
 	return f
 }
 
-// Register mounts the feed.
+// Register mounts the feed and the socket of actions.
 func (f *Feed) Register(mux *http.ServeMux) {
 	mux.Handle("GET /v1/rooms/{room}/feed", f)
+	mux.HandleFunc("GET /v1/actions", f.actions)
 }
 
 // Clients tells how many clients are connected.
@@ -186,31 +247,46 @@ func (f *Feed) Close(ctx context.Context) error {
 // ServeHTTP is the handshake: everything that can be refused is, and then the
 // client is served until it or the daemon goes.
 func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !f.cfg.CheckOrigin(r) {
-		gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+	if !f.fromHere(w, r) {
 		return
 	}
-	talk, since, err := f.open(r, r.PathValue("room"))
+	v, err := f.open(r, r.PathValue("room"))
 	if err != nil {
 		gate.Problem(w, r, err)
 		return
 	}
-	f.accept(w, r, talk, since, entries{})
+	v.dialect = entries{}
+	f.accept(w, r, v)
+}
+
+// fromHere refuses the page of another site.
+func (f *Feed) fromHere(w http.ResponseWriter, r *http.Request) bool {
+	if f.cfg.CheckOrigin(r) {
+		return true
+	}
+	gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+	return false
 }
 
 // accept makes a client of a handshake and serves it.
-func (f *Feed) accept(w http.ResponseWriter, r *http.Request, talk room.Talk, since uint64, d dialect) {
+func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 	full, err := f.enter()
 	if err != nil {
 		gate.Problem(w, r, err)
 		return
 	}
 	defer f.leave()
-	conn, err := f.upgrader.Upgrade(w, r, nil)
-	if err != nil {
+	c := &client{
+		cfg: f.cfg, caller: identity.Of(r.Context()), log: f.cfg.Log.With("remote", r.RemoteAddr),
+		view: v, seen: v.since, turns: make(chan view), writing: make(chan struct{}, 1), leave: func() {},
+	}
+	if !full {
+		c.leave = v.enter() // who is told that it is connected, is
+	}
+	defer func() { c.leave() }()
+	if c.conn, err = f.upgrader.Upgrade(w, r, nil); err != nil {
 		return // upgrader.Error has answered
 	}
-	c := &client{cfg: f.cfg, conn: conn, talk: talk, seen: since, dialect: d, log: f.cfg.Log.With("room", talk.Name(), "remote", r.RemoteAddr)}
 	if full {
 		c.refuse(errFull)
 		return
@@ -224,35 +300,41 @@ func (f *Feed) accept(w http.ResponseWriter, r *http.Request, talk room.Talk, si
 // maxSeq is the greatest seq a JavaScript client can name; no room gets there.
 const maxSeq = 1<<53 - 1
 
-// open finds the room and where to start.
-func (f *Feed) open(r *http.Request, name string) (room.Talk, uint64, error) {
+// open finds the room and where to start, for who may read.
+func (f *Feed) open(r *http.Request, name string) (v view, err error) {
 	if err := identity.Of(r.Context()).May(identity.Read); err != nil {
-		return nil, 0, err
+		return view{}, err
 	}
-	talk, err := f.cfg.Rooms.Room(name)
-	if err != nil {
-		return nil, 0, err
+	if v.talk, err = f.cfg.Rooms.Room(name); err != nil {
+		return view{}, err
 	}
+	v.since, v.asked, err = start(r, v.talk)
+	return v, err
+}
+
+// start gives the seq of the entry to start after, and whether the client named
+// it.
+func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error) {
 	query := r.URL.Query()
 	if !query.Has("since") {
 		_, head, err := talk.Entries(r.Context(), 0, 1)
-		return talk, head, err
+		return head, false, err
 	}
-	since, err := strconv.ParseUint(query.Get("since"), 10, 64)
+	since, err = strconv.ParseUint(query.Get("since"), 10, 64)
 	if err != nil || since > maxSeq {
-		return nil, 0, abi.Errorf(abi.CodeInvalid, "query.since: not a whole number of 0..%d", uint64(maxSeq))
+		return 0, false, abi.Errorf(abi.CodeInvalid, "query.since: not a whole number of 0..%d", uint64(maxSeq))
 	}
 	// The entry itself must be there, for the head may be told a moment late.
 	at, head, err := talk.Entries(r.Context(), max(since, 1)-1, 1)
 	if err != nil {
-		return nil, 0, err
+		return 0, false, err
 	}
 	if since > 0 && len(at) == 0 {
 		// The client followed another history. Waiting for the room to get
 		// there would hide that.
-		return nil, 0, abi.Errorf(abi.CodeConflict, "query.since: %d is beyond the room's head, %d", since, head)
+		return 0, false, abi.Errorf(abi.CodeConflict, "query.since: %d is beyond the room's head, %d", since, head)
 	}
-	return talk, since, nil
+	return since, true, nil
 }
 
 // enter counts a client in; full says that it must be sent away.
@@ -278,6 +360,7 @@ var (
 	errGoingAway = errors.New("going away")
 	errSlow      = errors.New("too far behind")
 	errMessage   = errors.New("client sent a message")
+	errTurned    = errors.New("client is to see something else")
 	errGone      = errors.New("client is gone")
 	errFull      = errors.New("too many clients")
 )

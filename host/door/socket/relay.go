@@ -13,24 +13,6 @@ import (
 	"github.com/companiond/companiond/host/door/gate"
 )
 
-// dialect is what goes over a connection: which frames, and what is said to a
-// client that sends something.
-type dialect interface {
-	// frame gives the frame for an entry, nil for none.
-	frame(e abi.Entry) ([]byte, error)
-	// takesMessages says whether messages are ignored instead of refused.
-	takesMessages() bool
-	// beside runs beside the client until ctx ends.
-	beside(ctx context.Context, c *client)
-}
-
-// entries is the dialect of the feed: entries as they are.
-type entries struct{}
-
-func (entries) frame(e abi.Entry) ([]byte, error)     { return json.Marshal(e) }
-func (entries) takesMessages() bool                   { return false }
-func (entries) beside(ctx context.Context, _ *client) {}
-
 // How soon a client of the relay is told again, and how seldom at last: after
 // 2, 4, 8, 16 seconds and then every 30.
 const (
@@ -41,9 +23,12 @@ const (
 // relay is the dialect of seed A's clients: each message is a notice that wakes
 // an agent. While an agent in the room has not seen everything, the newest
 // notice is sent again: one that was busy when it came had missed it for ever
-// (flaw A4).
+// (flaw A4). A client that subscribes to a session becomes a body and gets no
+// more of them.
 type relay struct {
 	room    string
+	since   uint64 // where the client asked to start
+	asked   bool   // it did
 	waiting func(room string) bool
 
 	mu     sync.Mutex
@@ -87,23 +72,36 @@ func (r *relay) notice(m abi.Message) notice {
 	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: r.room, Kind: m.Kind, At: m.At}
 }
 
-func (*relay) takesMessages() bool { return true }
+// take ignores what seed A's clients send, as its server does.
+func (r *relay) take(ctx context.Context, c *client, message []byte) (*view, error) {
+	k, ok := readCall(message)
+	if !ok {
+		return nil, nil
+	}
+	v, err := c.answerCall(ctx, k)
+	if v != nil && r.asked && v.talk.Name() == r.room {
+		v.since, v.asked = r.since, true
+	}
+	return v, err
+}
 
 // beside tells the client again while somebody waits.
-func (r *relay) beside(ctx context.Context, c *client) {
+func (r *relay) beside(ctx context.Context, c *client) *view {
 	pause := firstAgain
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
+		case v := <-c.turns:
+			return &v
 		case <-r.news:
 			pause = firstAgain
 		case <-timer.C:
 			if frame := r.again(); frame != nil {
 				if c.send(frame) != nil {
-					return // whoever follows the room finds out as well
+					return nil // whoever follows the room finds out as well
 				}
 				pause = min(2*pause, lastAgain)
 			}
@@ -130,32 +128,32 @@ func (r *relay) again() []byte {
 
 // Relay serves seed A's clients beside another handler: a WebSocket handshake on
 // any path but the feed's own gets the messages of the room that ?room= names,
-// or else of usual.
+// or else of usual. Seed C's clients connect here as well, and subscribe.
 func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !websocket.IsWebSocketUpgrade(r) || isFeed(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !f.cfg.CheckOrigin(r) {
-			gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+		if !f.fromHere(w, r) {
 			return
 		}
 		name := usual
 		if r.URL.Query().Has("room") {
 			name = r.URL.Query().Get("room")
 		}
-		talk, since, err := f.open(r, name)
+		v, err := f.open(r, name)
 		if err != nil {
 			gate.Problem(w, r, err)
 			return
 		}
-		d := &relay{room: name, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
+		d := &relay{room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
+		v.dialect = d
 		// Who was away while something was said is told of it as well.
-		if past, err := talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
+		if past, err := v.talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
 			d.newest = d.notice(past.Messages[0])
 		}
-		f.accept(w, r, talk, since, d)
+		f.accept(w, r, v)
 	})
 }
 

@@ -76,7 +76,7 @@ type (
 // maxBody bounds a body here: abi.MaxText, every byte of it escaped, and names.
 const maxBody = 256 << 10
 
-// guest is who says stop without giving a name.
+// guest is who says stop, or sends a perception, without giving a name.
 const guest = "guest"
 
 func register(api huma.API, d *door) {
@@ -88,23 +88,34 @@ func register(api huma.API, d *door) {
 	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
 	add(api, identity.Read, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
 	add(api, identity.Read, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
+	registerSenses(api, d)
 }
 
 func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (*O, error), method, path, id, summary string, status int) {
-	op := huma.Operation{
+	addAs(api, scope, h, operation(api, method, path, id, summary, status))
+}
+
+func operation(api huma.API, method, path, id, summary string, status int) huma.Operation {
+	return huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status,
 		// The gate has read the body already, under a deadline that must not
 		// be set again: a slow room would be cut off by it.
 		BodyReadTimeout: -1, MaxBodyBytes: maxBody,
 		Responses: map[string]*huma.Response{"default": problemResponse(api)},
 	}
+}
+
+// addAs adds an operation. An empty scope is for the handler to ask about.
+func addAs[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (*O, error), op huma.Operation) {
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
-		if err := identity.Of(ctx).May(scope); err != nil {
-			return nil, gate.DetailsOf(err)
+		if scope != "" {
+			if err := identity.Of(ctx).May(scope); err != nil {
+				return nil, gate.DetailsOf(err)
+			}
 		}
 		out, err := h(ctx, in)
 		if err != nil {
-			return nil, gate.DetailsOf(err)
+			return nil, refusal(err)
 		}
 		return out, nil
 	})

@@ -1,5 +1,6 @@
-// Package web is the HTTP door: rooms and companions as JSON, described by an
-// OpenAPI 3.1 document, and one page to watch and talk.
+// Package web is the HTTP door: rooms, companions and what companions perceive as
+// JSON, described by an OpenAPI 3.1 document, and one page to watch and talk. Seed
+// A's /add and seed C's /init and /perception are here too, in the seeds' shapes.
 //
 // Every refusal is problem+json of one shape, gate.Details; those about the
 // request itself name the fields. Unknown fields and query parameters are
@@ -12,13 +13,16 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/sense"
 )
 
 // Config is what the door stands before.
@@ -31,7 +35,27 @@ type Config struct {
 	Companions func() []Companion
 	// Version is what GET /v1/version answers.
 	Version Version
+	// Senses take perceptions. Nil means that nobody perceives anything.
+	Senses Senses
+	// Home finds the room of a companion, in which it answers. Nil means none.
+	Home func(companion string) (room.Talk, error)
+	// Cards gives the card of a companion: ok is false when there is no such
+	// companion, and the card nil when it has none. Nil means no cards.
+	Cards func(companion string) (c *card.Card, ok bool)
+	// Stopping ends when the daemon is about to: whoever waits for a judgement or
+	// an answer then is told at once that there is none yet. Nil means never.
+	Stopping context.Context
 }
+
+// Senses are what perceptions are offered to. *sense.Senses implements it.
+type Senses interface {
+	Offer(ctx context.Context, companion string, p card.Percept, from string) (sense.Taken, error)
+	Counts(companion string) map[string]int
+	Open(companion, caller string) (id string, err error)
+	Session(id, caller string) (companion string, err error)
+}
+
+var _ Senses = (*sense.Senses)(nil)
 
 // Companion is one companion as the door shows it.
 type Companion struct {
@@ -63,7 +87,10 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	mux.HandleFunc("POST /add", (&door{cfg: cfg}).add)
+	d := &door{cfg: cfg}
+	mux.HandleFunc("POST /add", d.add)
+	mux.HandleFunc("POST /init", d.initSession)
+	mux.HandleFunc("POST /perception", d.perception)
 	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
 	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
 	return registerPage(mux)
@@ -80,6 +107,7 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	d := &door{cfg: cfg}
 	register(api, d)
 	tidy(api.OpenAPI())
+	describePerceptions(api.OpenAPI())
 	return api
 }
 

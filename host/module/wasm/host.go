@@ -182,7 +182,7 @@ func (i *instance) askHost(op string, data json.RawMessage) (answer json.RawMess
 		}
 	}()
 	return i.m.engine.cfg.Host.HostCall(i.ctx, module.Caller{
-		Companion: i.m.id, Room: i.room, Engine: i.m.engine.Name(), Generation: i.m.generation,
+		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.engine.Name(), Generation: i.m.generation,
 	}, op, data)
 }
 

@@ -32,10 +32,10 @@ type instance struct {
 	// Of the call that runs:
 	ctx      context.Context
 	deadline time.Time
-	room     string
-	asks     bool   // host ops are answered
-	spent    int64  // units of fuel, in slices
-	pending  []byte // what read copies
+	of       abi.Request // without its data
+	asks     bool        // host ops are answered
+	spent    int64       // units of fuel, in slices
+	pending  []byte      // what read copies
 	reply    []byte
 	replied  bool
 }
@@ -55,7 +55,7 @@ func (i *instance) begin(ctx context.Context) context.Context {
 
 // end forgets what belonged to the call.
 func (i *instance) end() {
-	i.ctx, i.pending, i.reply, i.room = nil, nil, nil, ""
+	i.ctx, i.pending, i.reply, i.of = nil, nil, nil, abi.Request{}
 	i.m.log.end()
 }
 
@@ -126,7 +126,8 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	}
 	ctx = i.begin(ctx)
 	defer i.end()
-	i.pending, i.room, i.asks = request, req.Room, asks
+	i.pending, i.asks, i.of = request, asks, req
+	i.of.Data = nil
 	stack := [1]uint64{uint64(len(request))}
 	if err := i.call.CallWithStack(ctx, stack[:]); err != nil {
 		return nil, i.fault(err), nil

@@ -1,0 +1,250 @@
+package card
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/schema"
+)
+
+// Mode says what becomes of an action that the events of a card do not allow for
+// the perception that led to it (flaw C2).
+type Mode string
+
+// Deny refuses such an action, which is usual; Warn plays it and says so.
+const (
+	Deny Mode = "deny"
+	Warn Mode = "warn"
+)
+
+// Card is a companion's definition (seed C). It does not change, so that many may
+// use it at once.
+type Card struct {
+	ID            string // empty when the file has none; else as [abi.CheckName] wants it
+	Name          string
+	Aliases       []string // other names it answers to
+	Personality   string
+	Story         string
+	Role          string
+	Sample        string // how it talks
+	Version       string // the maker's own
+	Language      string // such as "ja"; empty when the file does not say
+	Model         string // which of the daemon's models it asks; empty for the usual one
+	Talkativeness float64
+	Mode          Mode
+	Metadata      Metadata
+	Actions       []Action
+	Perceptions   []Perception
+	Events        []Event
+
+	source json.RawMessage
+}
+
+// Metadata is what the file says of itself; nothing depends on it.
+type Metadata struct {
+	Author    string
+	Tags      []string
+	Created   string // as the file has it, usually RFC 3339
+	Updated   string
+	Thumbnail string // address of a picture
+}
+
+// Action is something a companion can do.
+type Action struct {
+	Title       string
+	Description string
+	// Schema is what its parameters have to be: the action as the file has it, with
+	// the type "object" where the file leaves that out.
+	Schema json.RawMessage
+
+	schema *schema.Schema
+}
+
+// Perception is something a companion can take in.
+type Perception struct {
+	Title       string
+	Description string
+	Input       bool          // its body is what a person says
+	Formats     []string      // which of object, text and image it takes
+	MediaTypes  []string      // of an image
+	MaxBytes    int64         // of an image, decoded
+	CoolDown    time.Duration // how long after one the next is judged; 0 for at once
+
+	schema *schema.Schema
+}
+
+// Event is a rule of what to do about a perception.
+type Event struct {
+	Perception string
+	Actions    []string // which actions the rule allows
+	Condition  string   // when to, in words
+}
+
+// Source gives the file's own bytes, which are JSON. They are not to be changed.
+func (c *Card) Source() json.RawMessage { return c.source }
+
+// Action finds an action by its title.
+func (c *Card) Action(title string) (*Action, bool) {
+	i := slices.IndexFunc(c.Actions, func(a Action) bool { return a.Title == title })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Actions[i], true
+}
+
+// Perception finds a perception by its title.
+func (c *Card) Perception(title string) (*Perception, bool) {
+	i := slices.IndexFunc(c.Perceptions, func(p Perception) bool { return p.Title == title })
+	if i < 0 {
+		return nil, false
+	}
+	return &c.Perceptions[i], true
+}
+
+// EventsOf gives the rules about a perception, in the order of the file.
+func (c *Card) EventsOf(title string) []Event {
+	var all []Event
+	for _, e := range c.Events {
+		if e.Perception == title {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// Allowed gives the actions that the rules about a perception allow, each once, in
+// the order of the file.
+func (c *Card) Allowed(title string) []string {
+	var all []string
+	for _, e := range c.EventsOf(title) {
+		for _, a := range e.Actions {
+			if !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
+
+// Permit checks an action that somebody wants to play: the card has to have it,
+// the events have to allow it for the perception that led to it, where that is named
+// (flaw C2), and its parameters have to be as the card says. With [Warn] the events
+// need not allow it, and warning says so.
+//
+// # Errors
+//
+// CodeNotFound for an action or a perception that the card has not, CodeDenied for
+// what the events do not allow, and those of [Action.Check].
+func (c *Card) Permit(a abi.ActionAsk) (warning string, err error) {
+	action, ok := c.Action(a.Action)
+	if !ok {
+		return "", abi.Errorf(abi.CodeNotFound, "action: %s has no %s; %s", c.Name, schema.Show(a.Action), schema.Have(c.can()))
+	}
+	if warning, err = c.events(a); err != nil {
+		return "", err
+	}
+	if err := action.Check(a.Parameters); err != nil {
+		return "", err
+	}
+	return warning, nil
+}
+
+// events asks the events about an action.
+func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
+	if a.Perception == "" {
+		return "", nil
+	}
+	if _, ok := c.Perception(a.Perception); !ok {
+		return "", c.senseless("perception", a.Perception)
+	}
+	allowed := c.Allowed(a.Perception)
+	if slices.Contains(allowed, a.Action) {
+		return "", nil
+	}
+	why := abi.Errorf(abi.CodeDenied, "action: the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, schema.Have(allowed))
+	if c.Mode == Warn {
+		return why.Message, nil
+	}
+	return "", why
+}
+
+// senseless says that the card has no such perception.
+func (c *Card) senseless(field, title string) error {
+	return abi.Errorf(abi.CodeNotFound, "%s: %s does not perceive %s; %s", field, c.Name, schema.Show(title), schema.Have(c.perceived()))
+}
+
+// can gives the titles of the actions, perceived those of the perceptions.
+func (c *Card) can() (titles []string) {
+	for _, a := range c.Actions {
+		titles = append(titles, a.Title)
+	}
+	return titles
+}
+
+func (c *Card) perceived() (titles []string) {
+	for _, p := range c.Perceptions {
+		titles = append(titles, p.Title)
+	}
+	return titles
+}
+
+//go:embed companion.schema.json
+var published string
+
+// Schema gives the JSON Schema (draft 2020-12) of definition files, for editors. It
+// takes whatever [Parse] takes; Parse is stricter.
+func Schema() []byte { return []byte(published) }
+
+// MaxParameters bounds the parameters of an action, in bytes.
+const MaxParameters = 64 << 10
+
+// Check says why parameters are not what the action takes; nil when they are. None
+// at all count as {}.
+//
+// Beyond JSON Schema, which lets anything be in an object that its schema does not
+// forbid, a parameter has to be one that the schema names, unless it says what
+// becomes of others with additionalProperties or unevaluatedProperties. A key that
+// is there twice is refused.
+//
+// # Errors
+//
+// CodeInvalid names the places in the value, such as "parameters.x: is a string,
+// must be a number"; CodeTooLarge is for more than [MaxParameters] or what would
+// take too long to check.
+func (a *Action) Check(parameters json.RawMessage) error {
+	const path = "parameters"
+	if len(parameters) > MaxParameters {
+		return abi.Errorf(abi.CodeTooLarge, "%s: %d bytes, at most %d", path, len(parameters), MaxParameters)
+	}
+	if len(parameters) == 0 {
+		parameters = json.RawMessage("{}")
+	}
+	var why schema.Faults
+	n := schema.Read(parameters, path, &why)
+	if len(why) > 0 {
+		return why.Err(abi.CodeInvalid, path)
+	}
+	if n.Kind != schema.Object { // also where the schema leaves the type out
+		return abi.Errorf(abi.CodeInvalid, "%s: is %s, must be an object", path, n.Kind.Called())
+	}
+	more, code := a.schema.Check(n, path)
+	return append(a.schema.Strangers(n, path), more...).Err(cmp.Or(code, abi.CodeInvalid), path)
+}
+
+// asObject gives the bytes of a schema with the type "object" put in where there
+// is none.
+func asObject(data []byte, n *schema.Node) json.RawMessage {
+	raw := slices.Clone(data[n.At : n.At+n.Size])
+	switch {
+	case n.Get("type") != nil:
+		return raw
+	case len(n.Fields) == 0:
+		return json.RawMessage(`{"type": "object"}`)
+	}
+	return json.RawMessage(`{"type": "object", ` + strings.TrimLeft(string(raw[1:]), " \t\r\n"))
+}

@@ -1,0 +1,250 @@
+package card
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/schema"
+)
+
+// Percept is what arrives, see [abi.Percept].
+type Percept = abi.Percept
+
+// The formats of a percept.
+const (
+	FormatObject = "object"
+	FormatText   = "text"
+	FormatImage  = "image"
+)
+
+// MaxBody bounds the body of a percept that is no image, in bytes.
+const MaxBody = 64 << 10
+
+// perceptFields are what the schema of a perception sees.
+var perceptFields = []string{"title", "format", "body"}
+
+// Check says why the companion cannot perceive a percept (flaw C1), and gives it
+// in its one form otherwise; Check takes that form again and changes nothing.
+//
+//   - text: Body is a JSON string.
+//   - object: Body is any JSON. A string that holds JSON becomes what it holds (flaw
+//     C5: seed C makes every body a string).
+//   - image: Image has the bytes and MediaType says which kind they are; Body is
+//     gone. It arrives so, or as a Body that is base64 or a data: URL. An address of
+//     an image is refused: nothing is fetched.
+//
+// The perception's schema is asked about {title, format, body}. Where the companion
+// takes a body in two forms the schema has to take one of them: an object as it is
+// or as the JSON text of it, an image as base64 or as a data: URL.
+//
+// # Errors
+//
+// CodeNotFound for a perception that the card has not; CodeInvalid names the field,
+// or the place in the body; CodeTooLarge.
+func (c *Card) Check(p Percept) (Percept, error) {
+	s, ok := c.Perception(p.Title)
+	if !ok {
+		return p, c.senseless("title", p.Title)
+	}
+	if !slices.Contains(s.Formats, p.Format) {
+		return p, abi.Errorf(abi.CodeInvalid, "format: is %s, must be %s", schema.Show(p.Format), strings.Join(s.Formats, " or "))
+	}
+	if p.Format == FormatImage {
+		return s.image(p)
+	}
+	switch {
+	case len(p.Image) > 0 || p.MediaType != "":
+		return p, abi.Errorf(abi.CodeInvalid, "image: is for the format image, and this is %s", p.Format)
+	case len(p.Body) == 0:
+		return p, abi.Errorf(abi.CodeInvalid, "body: is missing")
+	case len(p.Body) > MaxBody:
+		return p, abi.Errorf(abi.CodeTooLarge, "body: %d bytes, at most %d", len(p.Body), MaxBody)
+	}
+	body, err := readBody(p.Body)
+	if err != nil {
+		return p, err
+	}
+	if p.Format == FormatText {
+		return s.textual(p, body)
+	}
+	return s.structured(p, body)
+}
+
+func readBody(raw json.RawMessage) (*schema.Node, error) {
+	var why schema.Faults
+	n := schema.Read(raw, "body", &why)
+	if len(why) > 0 {
+		return nil, why.Err(abi.CodeInvalid, "body")
+	}
+	return n, nil
+}
+
+func (s *Perception) textual(p Percept, body *schema.Node) (Percept, error) {
+	if body.Kind != schema.Text {
+		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be a string", body.Kind.Called())
+	}
+	p.Body = encode(body.Text)
+	return p, s.fits(p, body)
+}
+
+func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
+	raw := p.Body
+	if body.Kind == schema.Text {
+		raw = json.RawMessage(body.Text)
+		held, err := readBody(raw)
+		if err != nil || held.Kind == schema.Text {
+			return p, abi.Errorf(abi.CodeInvalid, "body: is a string that holds no JSON; the format object takes JSON, or a string with JSON in it")
+		}
+		body = held
+	}
+	one, err := canonical(raw)
+	if err != nil {
+		return p, abi.Errorf(abi.CodeInvalid, "body: %v", err)
+	}
+	p.Body = one
+	return p, s.fits(p, body, schema.NewText(string(one)))
+}
+
+// canonical gives JSON its one form, in which numbers stay as they were written.
+func canonical(raw json.RawMessage) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return encode(v), nil
+}
+
+// encode gives JSON in which < and > are themselves.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // a string, or what was JSON
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// image brings an image into its one form.
+func (s *Perception) image(p Percept) (Percept, error) {
+	if len(p.Image) > 0 && len(p.Body) > 0 {
+		return p, abi.Errorf(abi.CodeInvalid, "body: an image is in body or in image, and this has both")
+	}
+	said := mediaType(p.MediaType)
+	if len(p.Image) == 0 {
+		var err error
+		if p.Image, said, err = s.decode(p.Body, said); err != nil {
+			return p, err
+		}
+	}
+	p.Body = nil
+	if int64(len(p.Image)) > s.MaxBytes {
+		return p, abi.Errorf(abi.CodeTooLarge, "body: the image has %d bytes, at most %d", len(p.Image), s.MaxBytes)
+	}
+	is := sniff(p.Image)
+	if said == "" {
+		said = is
+	}
+	switch {
+	case said == "":
+		return p, abi.Errorf(abi.CodeInvalid, "body: is no image that is known; say its media type in a data: URL")
+	case is != said && (is != "" || slices.Contains(usualMediaTypes, said)):
+		return p, abi.Errorf(abi.CodeInvalid, "body: is said to be %s and is not", schema.Show(said))
+	case !slices.Contains(s.MediaTypes, said):
+		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be %s", said, strings.Join(s.MediaTypes, " or "))
+	}
+	p.MediaType = said
+	plain := base64.StdEncoding.EncodeToString(p.Image)
+	return p, s.fits(p, schema.NewText(plain), schema.NewText("data:"+said+";base64,"+plain))
+}
+
+// decode takes the bytes and the media type out of a body.
+func (s *Perception) decode(raw json.RawMessage, said string) ([]byte, string, error) {
+	var body string
+	switch err := json.Unmarshal(raw, &body); {
+	case len(raw) == 0:
+		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is missing")
+	case int64(len(raw)) > int64(base64.StdEncoding.EncodedLen(int(s.MaxBytes)))*2+1024: // room for line ends
+		return nil, "", abi.Errorf(abi.CodeTooLarge, "body: %d bytes, and the image may have at most %d", len(raw), s.MaxBytes)
+	case err != nil:
+		return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a string with an image in base64, or a data: URL of one")
+	}
+	lower := strings.ToLower(body[:min(len(body), 8)])
+	if strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:") {
+		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is the address of an image, and nothing is fetched; send the image itself in base64, or a data: URL")
+	}
+	if strings.HasPrefix(lower, "data:") {
+		head, data, ok := strings.Cut(body[len("data:"):], ",")
+		kind, coded := strings.CutSuffix(head, ";base64")
+		if !ok || !coded {
+			return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a data: URL in base64, data:image/png;base64,...")
+		}
+		named, _, err := mime.ParseMediaType(kind)
+		named = mediaType(named)
+		if err != nil || said != "" && said != named {
+			return nil, "", abi.Errorf(abi.CodeInvalid, "body: the data: URL is of the media type %s", schema.Show(kind))
+		}
+		body, said = data, named
+	}
+	image, err := base64.StdEncoding.DecodeString(body)
+	if err != nil {
+		image, err = base64.RawStdEncoding.DecodeString(body)
+	}
+	if err != nil || len(image) == 0 {
+		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is no image in base64, and no data: URL of one")
+	}
+	return image, said, nil
+}
+
+// mediaType gives a media type its one spelling.
+func mediaType(s string) string {
+	if s = strings.ToLower(s); s == "image/jpg" {
+		return "image/jpeg"
+	}
+	return s
+}
+
+// sniff tells the media type of an image by its first bytes; "" for one that is
+// not known.
+func sniff(image []byte) string {
+	has := func(at int, magic string) bool {
+		return len(image) >= at+len(magic) && string(image[at:at+len(magic)]) == magic
+	}
+	switch {
+	case has(0, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case has(0, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case has(0, "GIF87a"), has(0, "GIF89a"):
+		return "image/gif"
+	case has(0, "RIFF") && has(8, "WEBP"):
+		return "image/webp"
+	}
+	return ""
+}
+
+// fits asks the schema about a percept with each of the forms of its body in turn.
+// It gives the refusal of the first form that is not refused for its kind.
+func (s *Perception) fits(p Percept, bodies ...*schema.Node) error {
+	var refused error
+	var told bool
+	for i, body := range bodies {
+		n := schema.NewObject(schema.Field{Name: "title", Value: schema.NewText(p.Title)},
+			schema.Field{Name: "format", Value: schema.NewText(p.Format)}, schema.Field{Name: "body", Value: body})
+		why, code := s.schema.Check(n, "")
+		if len(why) == 0 {
+			return nil
+		}
+		if kind := why[0].Kind && why[0].Path == "body"; i == 0 || !told && !kind {
+			refused, told = why.Err(code, "perception"), !kind
+		}
+	}
+	return refused
+}

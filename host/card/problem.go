@@ -1,0 +1,61 @@
+package card
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/schema"
+)
+
+// Problem is one thing wrong with a definition file.
+type Problem struct {
+	File string
+	Line int    // from 1
+	Path string // e.g. "actions[1].properties.x.type"; empty for the file as a whole
+	Text string
+}
+
+// String gives the problem on one line, e.g.
+//
+//	nikoni.json:21: actions[0].properties.x.type: "nubmer" is no type; did you mean "number"?
+func (p Problem) String() string {
+	where := fmt.Sprintf("%s:%d: ", p.File, p.Line)
+	if p.Path != "" {
+		where += p.Path + ": "
+	}
+	return where + p.Text
+}
+
+// Problems is everything wrong with a definition file, sorted by line. At a
+// border it is an [abi.Error] with CodeInvalid.
+type Problems []Problem
+
+// Error gives the problems, a line each.
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the problems as the one error that crosses borders.
+func (p Problems) Unwrap() error { return abi.Errorf(abi.CodeInvalid, "%s", p.Error()) }
+
+// problems says in which lines of a file the faults are.
+func problems(file string, data []byte, found schema.Faults) Problems {
+	told := found[:min(len(found), schema.MaxFaults)] // the one after these says that there is more
+	slices.SortStableFunc(told, func(a, b schema.Fault) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
+	if len(found) > len(told) {
+		found[len(told)].At = told[len(told)-1].At
+	}
+	var all Problems
+	for _, f := range slices.Compact(found) { // two readers may have told the same
+		all = append(all, Problem{File: file, Line: 1 + bytes.Count(data[:f.At], []byte("\n")), Path: f.Path, Text: f.Text})
+	}
+	return all
+}

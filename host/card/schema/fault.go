@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// MaxFaults bounds what is told of a text, which may have been made to be told much
+// about.
+const MaxFaults = 100
+
+// Fault is something wrong at a byte of a text and a path in it.
+type Fault struct {
+	At   int
+	Path string // e.g. "actions[1].properties.x"; empty for the whole
+	Text string
+	Kind bool // the value is of another kind than it has to be
+}
+
+// Faults collects what is wrong with a text, the first hundred and one more to say
+// that there is more.
+type Faults []Fault
+
+// Add adds a fault.
+func (f *Faults) Add(at int, path, format string, args ...any) {
+	if len(*f) <= MaxFaults {
+		f.join(Fault{At: at, Path: path, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (f *Faults) join(more ...Fault) {
+	for _, x := range more {
+		if len(*f) == MaxFaults {
+			x = Fault{At: x.At, Text: "and there is more; mend these first"}
+		}
+		if len(*f) <= MaxFaults {
+			*f = append(*f, x)
+		}
+	}
+}
+
+// Err makes one error of the faults of a value that somebody sent, nil of none.
+// root is how the value as a whole is called.
+func (f Faults) Err(code abi.Code, root string) error {
+	var told []string
+	for _, x := range f {
+		if len(told) == maxTold {
+			told = append(told, "and more")
+			break
+		}
+		told = append(told, cmp.Or(x.Path, root)+": "+x.Text)
+	}
+	if told == nil {
+		return nil
+	}
+	return abi.Errorf(code, "%s", strings.Join(told, "; "))
+}
+
+// Member gives the path of a member of an object: a.b, or a["b c"].
+func Member(path, name string) string {
+	plain := name != "" && len(name) <= 64
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-$", r) {
+			plain = false
+		}
+	}
+	switch {
+	case !plain:
+		return path + "[" + Show(name) + "]"
+	case path == "":
+		return name
+	}
+	return path + "." + name
+}
+
+// Item gives the path of an item of a list: a[1].
+func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// Show quotes a string for a message and shortens a long one.
+func Show(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// Listed joins words for a message, some of them when there are many.
+func Listed(words []string) string {
+	const most = 20
+	if len(words) > most {
+		return strings.Join(words[:most], ", ") + ", …"
+	}
+	return strings.Join(words, ", ")
+}
+
+// Have says which words there are.
+func Have(known []string) string {
+	if len(known) == 0 {
+		return "there are none"
+	}
+	return "there are " + Listed(known)
+}
+
+// Near gives the known word that name was probably meant to be, "" when there is
+// none. Capitals, spaces, hyphens and underscores cost nothing; in a short word
+// nothing else may differ, for too many short words are near to each other.
+func Near(name string, known []string) string {
+	plain := plainly(name)
+	most := 0
+	if n := utf8.RuneCountInString(plain); n >= 9 {
+		most = 2
+	} else if n >= 5 {
+		most = 1
+	}
+	best := ""
+	for _, k := range known {
+		if d := distance(plain, plainly(k), most); d < most || d == most && best == "" {
+			best, most = k, d
+		}
+	}
+	return best
+}
+
+func plainly(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// distance counts the letters that have to be put in, taken out, changed or
+// swapped with the next to make b of a; more than most is most+1.
+func distance(a, b string, most int) int {
+	x, y := []rune(a), []rune(b)
+	if max(len(x)-len(y), len(y)-len(x)) > most {
+		return most + 1
+	}
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			change := last[j]
+			if x[i] != y[j] {
+				change++
+			}
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(y)], most+1)
+}
+
+// Hint asks whether something else was meant; it gives "" where meant is.
+func Hint(meant string) string {
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", meant)
+}

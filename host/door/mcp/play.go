@@ -1,0 +1,81 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+)
+
+const playTool = "action-play"
+
+// playIn has the names that seed C's tool has, and two of our own.
+type playIn struct {
+	Action     string          `json:"actionName"`
+	Parameters json.RawMessage `json:"parameters"`
+	Companion  string          `json:"companion"`
+	Perception string          `json:"perception"`
+}
+
+type playOut struct {
+	abi.ActionPlayed
+	Note string `json:"note,omitempty"`
+}
+
+// offerPlay adds the tool action-play, or replaces it; without a schema there is
+// nothing to play, and it is taken away.
+func (d *Door) offerPlay(schema json.RawMessage) {
+	if schema == nil {
+		d.server.RemoveTools(playTool)
+		return
+	}
+	tool[playIn]{
+		name: playTool, title: "Play Action", scope: identity.Act, changes: true, run: d.play, in: schema,
+		about: "コンパニオンの行動を実行します。先に spec://main を読んでください。 Plays an action of a companion's card: its body shows it. Read spec://main first: its events say what to do when.",
+		out: shape(
+			prop{"id", words("Of the action; what became of it is told by it.")},
+			prop{"delivered", integer("How many bodies were connected.")},
+			prop{"warning?", words("The card's events do not allow it for this perception.")},
+			prop{"note?", words("")},
+		),
+	}.add(d)
+}
+
+// play lets a companion do something. What her card says of it, the room checks.
+func (d *Door) play(ctx context.Context, c call, in playIn) (any, error) {
+	if in.Action == "" {
+		return nil, abi.Errorf(abi.CodeInvalid, "actionName: is missing")
+	}
+	card, ok := d.cards().Find(in.Companion)
+	switch {
+	case !ok && in.Companion == "":
+		return nil, abi.Errorf(abi.CodeNotFound, "companion: none has a card")
+	case !ok:
+		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q with a card", in.Companion)
+	}
+	if err := d.mustHaveRead(c, card.ID); err != nil {
+		return nil, err
+	}
+	home, err := d.cfg.Home(card.ID)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(bytes.TrimSpace(in.Parameters), []byte("null")) {
+		in.Parameters = nil
+	}
+	by := c.caller.Name
+	if by == "" {
+		by = string(abi.KindAgent)
+	}
+	played, err := home.Act(ctx, card.ID, by, abi.ActionAsk{Action: in.Action, Parameters: in.Parameters, Perception: in.Perception})
+	if err != nil {
+		return nil, err
+	}
+	out := playOut{ActionPlayed: played}
+	if played.Delivered == 0 {
+		out.Note = "no body is connected: nobody has shown it"
+	}
+	return out, nil
+}

@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"context"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/identity"
+)
+
+// Card is the card of a companion, as the door is told of it.
+type Card = cards.Card
+
+// Action is an action of a Card.
+type Action = cards.Action
+
+// addSpecs offers the companions' cards as resources and their actions as the
+// tool action-play (seed C), if the door was told of cards at all.
+func (d *Door) addSpecs() {
+	if d.cfg.Cards == nil {
+		return
+	}
+	d.server.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "spec", Title: "card of a companion", URITemplate: "spec://{companion}", MIMEType: "application/json",
+		Description: aboutSpec + " spec://main is that of the usual companion.",
+	}, d.readSpec)
+	d.CardsChanged()
+}
+
+const aboutSpec = "The companion's definition file, as it is: who it is, its actions, its perceptions, and the events that say when it does what."
+
+// cards gives the cards there are now.
+func (d *Door) cards() cards.Set {
+	if d.cfg.Cards == nil {
+		return cards.Set{}
+	}
+	return cards.Of(d.cfg.Cards())
+}
+
+// CardsChanged tells whoever listens what has changed in the cards since it was
+// called last: the host calls it whenever the folder has changed. It waits for no
+// client.
+func (d *Door) CardsChanged() {
+	if d.cfg.Cards == nil {
+		return
+	}
+	d.telling.Lock()
+	defer d.telling.Unlock()
+	now := d.cards()
+	c := now.Since(d.told)
+	d.told = now
+	if len(c.Gone) > 0 {
+		d.server.RemoveResources(c.Gone...)
+	}
+	for _, row := range c.Listed {
+		d.server.AddResource(&sdk.Resource{Name: row.Name, Title: row.Title, URI: row.URI, Description: aboutSpec, MIMEType: "application/json"}, d.readSpec)
+	}
+	if c.Play {
+		d.offerPlay(now.Play())
+	}
+	for _, uri := range c.Updated {
+		// Whoever cannot be told reads again when it comes back.
+		_ = d.server.ResourceUpdated(context.Background(), &sdk.ResourceUpdatedNotificationParams{URI: uri})
+	}
+}
+
+// readSpec answers with the bytes of a companion's file, and remembers who has
+// read them where that is asked for (flaw C6).
+func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	caller := d.callerOf(r.Extra)
+	if err := caller.May(identity.Read); err != nil {
+		return nil, err
+	}
+	card, ok := d.cards().At(r.Params.URI)
+	if !ok {
+		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+	}
+	if d.cfg.RequireSpec {
+		d.readers.read(place{readerOf(r.Session, caller), cards.URI(card.ID)}, 1, time.Now())
+	}
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(card.Source)}}}, nil
+}
+
+// mustHaveRead refuses who has not read a companion's card, if the house wants it
+// read first. Seed C only prompts its model to, with threats (flaw C6).
+func (d *Door) mustHaveRead(c call, companion string) error {
+	uri := cards.URI(companion)
+	at := place{c.reader, uri}
+	switch {
+	case !d.cfg.RequireSpec:
+		return nil
+	case c.reader == "":
+		return abi.Errorf(abi.CodeDenied, "spec: who plays actions here must have read %s; without a session or a token nobody knows", uri)
+	case d.readers.seen(at) == 0:
+		return abi.Errorf(abi.CodeDenied, "spec: read %s first", uri)
+	}
+	d.readers.read(at, 1, time.Now()) // it is heard of, and not forgotten
+	return nil
+}

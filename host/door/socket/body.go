@@ -1,0 +1,261 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+const (
+	knownSpeech  = 256              // lines whose result is taken for one
+	maxActionID  = 128              // bytes; longer is no id of ours
+	donePatience = 10 * time.Second // with a room that is told a result
+)
+
+// body is the dialect of what plays the actions of one companion (seed C).
+type body struct {
+	talk      room.Talk
+	companion string
+	speaks    func(companion string) bool
+	reference bool // frames are as seed C has them, and the client may subscribe
+
+	mu     sync.Mutex
+	speech []string // ids of the newest lines shown
+}
+
+// move is one frame of GET /v1/actions: something the companion does.
+type move struct {
+	Seq        uint64          `json:"seq"` // to resume after
+	ID         string          `json:"id"`  // to name in the result
+	At         time.Time       `json:"at"`
+	Companion  string          `json:"companion"`
+	Action     string          `json:"action"`
+	Parameters json.RawMessage `json:"parameters"`
+	Perception string          `json:"perception,omitempty"` // title of what led to it
+	Kind       string          `json:"kind,omitempty"`       // "speech", or nothing
+	Part       int             `json:"part,omitempty"`       // of a line said piece by piece, from 1
+}
+
+// speech is the kind of a move that is words, and speak the action it comes as.
+const (
+	speech = "speech"
+	speak  = "speak"
+)
+
+// referenceMove is a move as seed C shows it. What is added stands behind.
+type referenceMove struct {
+	Action     string          `json:"action"`
+	Parameters json.RawMessage `json:"parameters"`
+	ID         string          `json:"id"`
+	Seq        uint64          `json:"seq"`
+}
+
+func (b *body) frame(e abi.Entry) ([]byte, error) {
+	m, err := b.move(e)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if m.Kind == speech {
+		if !b.speaks(b.companion) {
+			return nil, nil
+		}
+		b.remember(m.ID)
+	}
+	if b.reference {
+		return json.Marshal(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq})
+	}
+	return json.Marshal(m)
+}
+
+// move makes of an entry what the body sees of it, nil for nothing. It depends on
+// the entry alone, so that each is shown once however often a client comes back.
+// A line that was shown piece by piece is not shown again as a message.
+func (b *body) move(e abi.Entry) (*move, error) {
+	m := &move{Seq: e.Seq, ID: e.ID, At: e.At, Companion: b.companion}
+	switch e.Kind {
+	case abi.EntryAction:
+		var a abi.Action
+		if err := json.Unmarshal(e.Body, &a); err != nil || a.Who != b.companion {
+			return nil, err
+		}
+		m.ID, m.Action, m.Parameters, m.Perception = a.ID, a.Action, a.Parameters, a.Perception
+		return m, nil
+	case abi.EntrySegment:
+		var s abi.Segment
+		if err := json.Unmarshal(e.Body, &s); err != nil || s.Who != b.companion {
+			return nil, err
+		}
+		m.Part = s.N
+		return m, m.say(s.Text)
+	case abi.EntrySaid:
+		var s abi.Said
+		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
+			return nil, err
+		}
+		return m, m.say(s.Text)
+	}
+	return nil, nil
+}
+
+// say makes a move of words: to speak is an action and a message at once.
+func (m *move) say(text string) (err error) {
+	m.Action, m.Kind = speak, speech
+	m.Parameters, err = json.Marshal(struct {
+		Message string `json:"message"`
+	}{text})
+	return err
+}
+
+func (b *body) remember(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.speech) == knownSpeech {
+		b.speech = b.speech[1:]
+	}
+	b.speech = append(b.speech, id)
+}
+
+func (b *body) said(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.speech, id)
+}
+
+// take gets a result and passes it on to the companion (flaw C3).
+func (b *body) take(ctx context.Context, c *client, message []byte) (*view, error) {
+	if call, ok := readCall(message); b.reference && ok {
+		return c.answerCall(ctx, call)
+	}
+	r, err := readResult(message)
+	if err == nil && !b.said(r.ID) {
+		asking, cancel := context.WithTimeout(ctx, donePatience)
+		err = b.talk.Done(asking, b.companion, c.caller.Name, r)
+		cancel()
+	}
+	if err == nil || ctx.Err() != nil {
+		return nil, nil
+	}
+	return nil, c.send(c.refusal(r.ID, err))
+}
+
+func (b *body) beside(ctx context.Context, c *client) *view {
+	select {
+	case v := <-c.turns:
+		return &v
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// readResult decodes {"id","ok","reason"?}. With an error it still gives the id,
+// if there is one that can be answered with.
+func readResult(message []byte) (abi.Result, error) {
+	var r struct {
+		ID     *string `json:"id"`
+		OK     *bool   `json:"ok"`
+		Reason string  `json:"reason"`
+	}
+	err := json.Unmarshal(message, &r)
+	var id string
+	if r.ID != nil && len(*r.ID) <= maxActionID {
+		id = *r.ID
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "ok":
+		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is a JSON %s, must be true or false", wrong.Value)
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "%s: is a JSON %s, must be a string", wrong.Field, wrong.Value)
+	case err != nil:
+		return abi.Result{}, abi.Errorf(abi.CodeInvalid, `message: is no JSON object {"id":"...","ok":true}`)
+	case r.ID == nil:
+		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: is missing; it is the id of an action")
+	case id == "":
+		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: %d bytes, must be 1..%d", len(*r.ID), maxActionID)
+	case r.OK == nil:
+		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is missing; it is true or false")
+	}
+	return abi.Result{ID: id, OK: *r.OK, Reason: r.Reason}, nil
+}
+
+// refusal is the frame for a message that came to nothing.
+func (c *client) refusal(id string, err error) []byte {
+	frame, err := json.Marshal(struct {
+		Error *abi.Error `json:"error"`
+		ID    string     `json:"id,omitempty"`
+	}{c.told(err), id})
+	if err != nil { // cannot be: texts and numbers
+		return nil
+	}
+	return frame
+}
+
+// told gives what a client is told of an error; the rest is for the log.
+func (c *client) told(err error) *abi.Error {
+	e := abi.AsError(err)
+	if e.Code == abi.CodeInternal {
+		c.log.Error("a client's message failed", "error", errors.Join(e, errors.Unwrap(e)))
+	}
+	return e
+}
+
+// actions is the handshake of a body.
+func (f *Feed) actions(w http.ResponseWriter, r *http.Request) {
+	if !f.fromHere(w, r) {
+		return
+	}
+	v, err := f.openBody(r)
+	if err != nil {
+		gate.Problem(w, r, err)
+		return
+	}
+	f.accept(w, r, v)
+}
+
+// openBody finds the companion, its room, and where to start.
+func (f *Feed) openBody(r *http.Request) (view, error) {
+	if err := identity.Of(r.Context()).May(identity.Act); err != nil {
+		return view{}, err
+	}
+	query := r.URL.Query()
+	companion := query.Get("companion")
+	if err := abi.CheckName("query.companion", companion); err != nil {
+		return view{}, err
+	}
+	talk, err := f.roomOf(companion, query.Get("room"), query.Has("room"))
+	if err != nil {
+		return view{}, err
+	}
+	since, _, err := start(r, talk)
+	return f.cfg.body(talk, companion, since, false), err
+}
+
+// roomOf finds the room that a client named, or else the companion's own.
+func (f *Feed) roomOf(companion, name string, named bool) (room.Talk, error) {
+	if !named {
+		return f.cfg.Home(companion)
+	}
+	talk, err := f.cfg.Rooms.Room(name)
+	if err != nil {
+		return nil, err
+	}
+	members := talk.Info().Members
+	if members != nil && !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion }) {
+		return nil, abi.Errorf(abi.CodeNotFound, "query.companion: %q is not in room %s", companion, name)
+	}
+	return talk, nil
+}
+
+// body is what the body of a companion sees of a room.
+func (c Config) body(talk room.Talk, companion string, since uint64, reference bool) view {
+	return view{talk: talk, since: since, embody: companion, dialect: &body{talk: talk, companion: companion, speaks: c.Speaks, reference: reference}}
+}

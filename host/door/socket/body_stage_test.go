@@ -1,0 +1,227 @@
+package socket_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// bodies is the door with nikoni, who lives in main, and kai, who lives in side,
+// in a bubble of fake time.
+type bodies struct {
+	*testing.T
+	house *doortest.House
+	room  *doortest.Room // main
+	feed  *socket.Feed
+	pipe  *doortest.Pipe
+
+	mu       sync.Mutex
+	mute     map[string]bool   // companions whose card has no action speak
+	sessions map[string]string // id: companion and caller, "nikoni of mika"
+	waiting  bool
+}
+
+// as is a caller by the header that names it and its scopes, "mika read,act".
+const as = "X-Test-As"
+
+// onBodies runs a test and checks that nobody is left. change may be nil.
+func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &bodies{T: t, house: doortest.NewHouse("main", "side"), pipe: doortest.NewPipe(), mute: map[string]bool{}, sessions: map[string]string{}}
+		s.room = s.house.Get("main")
+		s.room.Live("aya", "nikoni")
+		s.house.Get("side").Live("kai")
+		cfg := socket.Config{Rooms: s.house, Session: s.session, Speaks: s.speaks, Waiting: s.waits}
+		if change != nil {
+			change(&cfg)
+		}
+		s.feed = socket.New(cfg)
+		mux := http.NewServeMux()
+		s.feed.Register(mux)
+		srv := &http.Server{Handler: identify(s.feed.Relay("main", gate.Mux(mux)))}
+		served := make(chan struct{})
+		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			if err := s.feed.Close(ctx); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			_ = srv.Close()
+			<-served
+			for _, r := range []*doortest.Room{s.room, s.house.Get("side")} {
+				if r.Followers()+r.Bodies("nikoni")+r.Bodies("kai") != 0 {
+					t.Errorf("%s: %d still follow, nikoni has %d bodies, kai %d", r.Name(), r.Followers(), r.Bodies("nikoni"), r.Bodies("kai"))
+				}
+			}
+		}()
+		f(s)
+	})
+}
+
+// identify stands for the gate.
+func identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, scopes, named := strings.Cut(r.Header.Get(as), " ")
+		caller := identity.Guest(nil)
+		if named {
+			caller = identity.Caller{Name: name, Kind: abi.KindHuman}
+			for _, scope := range strings.Split(scopes, ",") {
+				caller.Scopes = append(caller.Scopes, identity.Scope(scope))
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
+	})
+}
+
+func (s *bodies) session(id, caller string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	companion, owner, found := strings.Cut(s.sessions[id], " of ")
+	switch {
+	case !found:
+		return "", abi.Errorf(abi.CodeNotFound, "session: there is no such session")
+	case owner != caller:
+		return "", abi.Errorf(abi.CodeDenied, "session: is another caller's")
+	}
+	return companion, nil
+}
+
+func (s *bodies) speaks(companion string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.mute[companion]
+}
+
+func (s *bodies) waits(string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting
+}
+
+// set changes what the test's house says.
+func (s *bodies) set(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// body connects one; query may be empty.
+func (s *bodies) body(companion, query, who string) *websocket.Conn {
+	s.Helper()
+	return s.dial("/v1/actions?companion="+companion+query, who)
+}
+
+func (s *bodies) dial(path, who string) *websocket.Conn {
+	s.Helper()
+	c, _, err := s.try(path, who)
+	if err != nil {
+		s.Fatalf("dial %s: %v", path, err)
+	}
+	s.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func (s *bodies) try(path, who string) (*websocket.Conn, *http.Response, error) {
+	d := websocket.Dialer{NetDialContext: s.pipe.Dial}
+	return d.Dial("ws://localhost"+path, http.Header{as: {who}})
+}
+
+// frame reads one frame as it is.
+func (s *bodies) frame(c *websocket.Conn) string {
+	s.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(time.Hour)) // fake time would go on for ever
+	kind, frame, err := c.ReadMessage()
+	if err != nil || kind != websocket.TextMessage {
+		s.Fatalf("read: kind %d, %v", kind, err)
+	}
+	return string(frame)
+}
+
+// quiet checks that nothing more comes.
+func (s *bodies) quiet(c *websocket.Conn) {
+	s.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(time.Second))
+	if _, frame, err := c.ReadMessage(); err == nil {
+		s.Errorf("there is more: %s", frame)
+	}
+}
+
+func (s *bodies) send(c *websocket.Conn, text string) {
+	s.Helper()
+	if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// want reads frames and compares them.
+func (s *bodies) want(c *websocket.Conn, frames ...string) {
+	s.Helper()
+	for _, want := range frames {
+		if got := s.frame(c); got != want {
+			s.Errorf("frame\n got %s\nwant %s", got, want)
+		}
+	}
+}
+
+// act lets somebody do something, as an MCP agent or a module would.
+func (s *bodies) act(who, action, parameters string) abi.ActionPlayed {
+	s.Helper()
+	played, err := s.house.Get(map[string]string{"nikoni": "main", "kai": "side"}[who]).
+		Act(context.Background(), who, "", abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return played
+}
+
+// results gives what was told of actions, in order.
+func results(r *doortest.Room) (all []abi.Done) {
+	for _, e := range r.Journal() {
+		var d abi.Done
+		if e.Kind == abi.EntryResult && json.Unmarshal(e.Body, &d) == nil {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// line is what a companion says at once.
+func line(who, text string) abi.Said {
+	return abi.Said{From: who, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn}
+}
+
+// kill ends a connection without a goodbye.
+func (s *bodies) kill(c *websocket.Conn) { _ = c.NetConn().Close() }
+
+// ended reads until the connection ends, and gives the close code, 0 for none.
+func ended(c *websocket.Conn) int {
+	_ = c.SetReadDeadline(time.Time{})
+	for {
+		_, _, err := c.ReadMessage()
+		if err == nil {
+			continue
+		}
+		_ = c.Close()
+		var ce *websocket.CloseError
+		if errors.As(err, &ce) && ce.Code != websocket.CloseAbnormalClosure {
+			return ce.Code
+		}
+		return 0
+	}
+}

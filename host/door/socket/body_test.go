@@ -1,0 +1,336 @@
+package socket_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/socket"
+)
+
+// What a body is shown of what happens in a room, and how it looks. Words come
+// from segments or from a message said at once, never from both.
+func TestWhatABodySees(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "&since=0", "")
+		at := time.Now().UTC().Format(time.RFC3339)
+		s.act("nikoni", "move", `{"x":1,"y":0,"z":2}`)
+		s.room.Append(abi.EntryAction, abi.Action{ID: "a2", Who: "aya", Action: "move", Parameters: json.RawMessage(`{}`)})
+		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
+		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
+		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
+		both := line("nikoni", "やあ、元気？")
+		both.Segments = 2
+		s.room.Append(abi.EntrySaid, both)
+		s.room.Append(abi.EntrySaid, line("nikoni", `"hi"`))
+		nod := line("nikoni", "うん")
+		nod.Kind = abi.KindBackchannel
+		s.room.Append(abi.EntrySaid, nod)
+		human := line("nikoni", "an impostor's")
+		human.By = abi.KindHuman
+		s.room.Append(abi.EntrySaid, human)
+		s.room.Append(abi.EntrySaid, line("aya", "another's"))
+		s.room.Append(abi.EntryStop, abi.Stop{From: "nikoni"})
+		s.room.Append(abi.EntryAction, abi.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
+		s.want(c,
+			`{"seq":1,"id":"act-1","at":"`+at+`","companion":"nikoni","action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"}`,
+			`{"seq":3,"id":"e3","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"やあ、"},"kind":"speech","part":1}`,
+			`{"seq":5,"id":"e5","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"元気？"},"kind":"speech","part":2}`,
+			`{"seq":7,"id":"e7","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"\"hi\""},"kind":"speech"}`,
+			`{"seq":8,"id":"e8","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"うん"},"kind":"speech"}`,
+			`{"seq":12,"id":"a12","at":"`+at+`","companion":"nikoni","action":"look","parameters":{}}`,
+		)
+		s.quiet(c)
+	})
+}
+
+// A companion whose card has no action speak says nothing to its body; what the
+// card has now counts.
+func TestCompanionThatDoesNotSpeak(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "", "")
+		s.set(func() { s.mute["nikoni"] = true })
+		s.room.Append(abi.EntrySaid, line("nikoni", "one"))
+		s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "two"})
+		s.act("nikoni", "move", `{}`)
+		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":3,"id":"act-3",`) {
+			s.Error(f)
+		}
+		s.set(func() { s.mute["nikoni"] = false })
+		s.room.Append(abi.EntrySaid, line("nikoni", "three"))
+		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":4,`) || !strings.Contains(f, "three") {
+			s.Error(f)
+		}
+	})
+}
+
+func TestBodyStartsWhereAsked(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		for range 3 {
+			s.act("nikoni", "move", `{}`)
+		}
+		s.act("kai", "move", `{}`)
+		fresh, some, end := s.body("nikoni", "", ""), s.body("nikoni", "&since=1", ""), s.body("nikoni", "&since=3&room=main", "")
+		kai := s.body("kai", "&since=0", "")
+		s.act("nikoni", "look", `{}`)
+		for _, tc := range []struct {
+			c    *websocket.Conn
+			seqs []uint64
+		}{{fresh, []uint64{4}}, {some, []uint64{2, 3, 4}}, {end, []uint64{4}}, {kai, []uint64{1}}} {
+			for _, seq := range tc.seqs {
+				if f := s.frame(tc.c); !strings.HasPrefix(f, fmt.Sprintf(`{"seq":%d,`, seq)) {
+					s.Errorf("%s, want %d", f, seq)
+				}
+			}
+			s.quiet(tc.c)
+		}
+	})
+}
+
+// A body needs the scope act, and no other; what can be refused is refused in
+// the handshake, and leaves no body behind.
+func TestBodyHandshakes(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.act("nikoni", "move", `{}`)
+		for _, tc := range []struct {
+			path, who string
+			status    int
+			says      string
+		}{
+			{"?companion=nikoni", "", 101, ""},
+			{"?companion=nikoni", "mika act", 101, ""},
+			{"?companion=nikoni", "mika read,talk,admin", 403, `the token of mika has not the scope \"act\"`},
+			{"?companion=ghost", "mika read", 403, "scope"}, // tells nothing of companions
+			{"", "", 400, "query.companion: must not be empty"},
+			{"?companion=a%2Fb", "", 400, "query.companion: "},
+			{"?companion=ghost", "", 404, `companion: \"ghost\" is in no room`},
+			{"?companion=nikoni&room=attic", "", 404, "no such room"},
+			{"?companion=nikoni&room=side", "", 404, `query.companion: \"nikoni\" is not in room side`},
+			{"?companion=nikoni&room=", "", 404, "no such room"},
+			{"?companion=nikoni&since=x", "", 400, "query.since: "},
+			{"?companion=nikoni&since=2", "", 409, "query.since: 2 is beyond"},
+		} {
+			c, answer, _ := s.try("/v1/actions"+tc.path, tc.who)
+			if answer == nil || answer.StatusCode != tc.status {
+				s.Errorf("%q as %q: %v", tc.path, tc.who, answer)
+			} else if c == nil {
+				var b [1024]byte
+				n, _ := answer.Body.Read(b[:])
+				if !strings.Contains(string(b[:n]), tc.says) {
+					s.Errorf("%q as %q: %s", tc.path, tc.who, b[:n])
+				}
+			}
+			if c != nil {
+				_ = c.Close()
+			}
+			synctest.Wait()
+			if n := s.room.Bodies("nikoni"); n != 0 {
+				s.Fatalf("%q as %q: %d bodies are left", tc.path, tc.who, n)
+			}
+		}
+	})
+}
+
+// No page of another site, and no request that is no handshake, counts as a
+// body, not even for a moment.
+func TestWhatIsNoHandshakeIsNoBody(t *testing.T) {
+	house := doortest.NewHouse("main")
+	house.Get("main").Live("nikoni")
+	feed := socket.New(socket.Config{Rooms: house})
+	mux := http.NewServeMux()
+	feed.Register(mux)
+	for _, tc := range []struct {
+		method, origin string
+		status         int
+	}{{"GET", "http://evil.example", 403}, {"GET", "null", 403}, {"GET", "", 400}, {"POST", "", 405}} {
+		r := httptest.NewRequest(tc.method, "/v1/actions?companion=nikoni", nil)
+		if tc.origin != "" {
+			r.Header.Set("Origin", tc.origin)
+		}
+		w := httptest.NewRecorder()
+		gate.Mux(mux).ServeHTTP(w, r)
+		if w.Code != tc.status || house.Get("main").Bodies("nikoni") != 0 {
+			t.Errorf("%+v: %d %s", tc, w.Code, w.Body)
+		}
+	}
+}
+
+// A body is there from the moment it is told that it is connected until it is
+// gone, however it goes; who is turned away never was.
+func TestEmbodiedWhileConnected(t *testing.T) {
+	onBodies(t, func(c *socket.Config) { c.MaxClients = 3 }, func(s *bodies) {
+		count := func(when string, want int) {
+			s.Helper()
+			if n := s.room.Bodies("nikoni"); n != want {
+				s.Errorf("%s: %d bodies, want %d", when, n, want)
+			}
+		}
+		polite := s.body("nikoni", "", "")
+		count("one", 1)
+		killed := s.body("nikoni", "", "")
+		count("two", 2)
+		deaf := s.body("nikoni", "", "")
+		count("three", 3)
+		played := s.act("nikoni", "move", `{}`)
+		refused := s.body("nikoni", "", "")
+		s.send(refused, `{"id":"`+played.ID+`","ok":true}`)
+		if code := ended(refused); code != socket.CloseTryLater {
+			s.Errorf("one too many: code %d", code)
+		}
+		count("one too many", 3)
+		if len(results(s.room)) != 0 {
+			s.Error("one that was turned away was heard")
+		}
+
+		go ended(polite) // reads the answer to its goodbye
+		_ = polite.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
+		synctest.Wait()
+		count("after a goodbye", 2)
+		s.kill(killed)
+		synctest.Wait()
+		count("after a crash", 1)
+		deaf.SetPingHandler(func(string) error { return nil }) // its machine is off
+		start := time.Now()
+		if ended(deaf); time.Since(start) != time.Minute {
+			s.Errorf("dropped after %v", time.Since(start))
+		}
+		synctest.Wait()
+		count("after silence", 0)
+	})
+}
+
+// A result reaches the companion under the name of whose body it is, whatever
+// the message claims; the first of several counts.
+func TestC3ResultsReachTheCompanion(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		if p := s.act("nikoni", "move", `{"x":1}`); p.Delivered != 0 {
+			s.Errorf("nobody is connected, and yet: %+v", p)
+		}
+		face, voice, kai := s.body("nikoni", "", "mika act"), s.body("nikoni", "", ""), s.body("kai", "", "")
+		for i, tc := range []struct {
+			by     *websocket.Conn
+			answer string
+			want   abi.Result
+		}{
+			{face, `"ok":true`, abi.Result{OK: true, By: "mika"}},
+			{face, `"ok":false,"reason":"壁がある","by":"taro","who":"aya","action":"fly"`, abi.Result{Reason: "壁がある", By: "mika"}},
+			{voice, `"ok":true,"reason":"slowly"`, abi.Result{OK: true, Reason: "slowly"}},
+		} {
+			played := s.act("nikoni", "move", `{"x":1}`)
+			if played.Delivered != 2 {
+				s.Errorf("%+v", played)
+			}
+			for _, c := range []*websocket.Conn{face, voice} {
+				if f := s.frame(c); !strings.Contains(f, `"id":"`+played.ID+`"`) {
+					s.Errorf("the id of the frame is not the one that was told, %s: %s", played.ID, f)
+				}
+			}
+			refused := `{"error":{"code":"not_found","message":"id: kai waits for no result of an action \"` + played.ID + `\""},"id":"` + played.ID + `"}`
+			answer := `{"id":"` + played.ID + `",` + tc.answer + `}`
+			s.send(kai, answer)
+			s.want(kai, refused)
+			s.send(tc.by, answer)
+			synctest.Wait()
+			s.send(voice, answer)
+			s.want(voice, strings.Replace(refused, "kai", "nikoni", 1))
+			tc.want.ID, tc.want.Action = played.ID, "move"
+			all := results(s.room)
+			if len(all) != i+1 || all[i] != (abi.Done{Who: "nikoni", Result: tc.want}) {
+				s.Errorf("results: %+v, want %+v", all, tc.want)
+			}
+		}
+		s.kill(face)
+		s.kill(voice)
+		synctest.Wait()
+		if p := s.act("nikoni", "move", `{}`); p.Delivered != 0 {
+			s.Errorf("all are gone, and yet: %+v", p)
+		}
+	})
+}
+
+// Whatever else a body sends is answered with what is wrong with it, and it goes
+// on.
+func TestBadMessagesOfABody(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "", "")
+		long := strings.Repeat("x", 129)
+		for _, tc := range []struct{ message, want string }{
+			{``, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
+			{`hello`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
+			{`[]`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
+			{`{"id":"a","ok":true}{`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
+			{`{}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
+			{`null`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
+			{`{"id":7,"ok":true}`, `{"error":{"code":"invalid","message":"id: is a JSON number, must be a string"}}`},
+			{`{"id":"","ok":true}`, `{"error":{"code":"invalid","message":"id: 0 bytes, must be 1..128"}}`},
+			{`{"id":"` + long + `","ok":true}`, `{"error":{"code":"invalid","message":"id: 129 bytes, must be 1..128"}}`},
+			{`{"id":"a"}`, `{"error":{"code":"invalid","message":"ok: is missing; it is true or false"},"id":"a"}`},
+			{`{"id":"a","ok":"yes"}`, `{"error":{"code":"invalid","message":"ok: is a JSON string, must be true or false"},"id":"a"}`},
+			{`{"id":"a","ok":true,"reason":{}}`, `{"error":{"code":"invalid","message":"reason: is a JSON object, must be a string"},"id":"a"}`},
+			{`{"id":"a","ok":true}`, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"a\""},"id":"a"}`},
+			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
+		} {
+			s.send(c, tc.message)
+			s.want(c, tc.want)
+		}
+		if len(results(s.room)) != 0 {
+			s.Error("something counted")
+		}
+		played := s.act("nikoni", "move", `{}`)
+		s.frame(c)
+		if err := c.WriteMessage(websocket.BinaryMessage, []byte(`{"id":"`+played.ID+`","ok":true}`)); err != nil {
+			s.Fatal(err)
+		}
+		s.quiet(c)
+		if len(results(s.room)) != 1 {
+			s.Error("a result in a binary frame is lost")
+		}
+	})
+}
+
+// What is said of words is taken, and the room is not asked.
+func TestResultsOfWordsAreIgnored(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "", "")
+		s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
+		s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "ho"})
+		for range 2 {
+			var f struct{ ID string }
+			if err := json.Unmarshal([]byte(s.frame(c)), &f); err != nil {
+				s.Fatal(err)
+			}
+			for range 2 {
+				s.send(c, `{"id":"`+f.ID+`","ok":false,"reason":"hoarse"}`)
+			}
+		}
+		s.quiet(c)
+		if len(results(s.room)) != 0 {
+			s.Error("words are no action")
+		}
+	})
+}
+
+// Only the newest lines are known by their ids: a body that never stops costs a
+// bounded memory.
+func TestOldWordsAreForgotten(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "", "")
+		for range 257 {
+			s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
+			s.frame(c)
+		}
+		s.send(c, `{"id":"e2","ok":true}`)
+		s.send(c, `{"id":"e1","ok":true}`)
+		s.want(c, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"e1\""},"id":"e1"}`)
+	})
+}

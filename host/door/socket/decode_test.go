@@ -1,0 +1,61 @@
+package socket
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Whatever a client sends, a result that is taken has an id that can be one, a
+// refusal is an *abi.Error, and what is sent back of it is JSON.
+func FuzzReadResult(f *testing.F) {
+	f.Add([]byte(`{"id":"a","ok":true}`))
+	f.Add([]byte(`{"id":"a","ok":false,"reason":"\ud800"}`))
+	f.Add([]byte(`{"ID":7,"Ok":null}`))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		r, err := readResult(message)
+		if len(r.ID) > maxActionID || (err == nil && r.ID == "") || r.By != "" || r.Action != "" {
+			t.Fatalf("%+v %v", r, err)
+		}
+		if err == nil {
+			return
+		}
+		if abi.CodeOf(err) != abi.CodeInvalid {
+			t.Fatal(err)
+		}
+		if frame := (&client{}).refusal(r.ID, err); !json.Valid(frame) {
+			t.Fatalf("%q", frame)
+		}
+	})
+}
+
+// A call that is taken is answered with its own id, or null.
+func FuzzReadCall(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"a"}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":"\u0000","method":"x"}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":[],"method":"x","params":null}`))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		k, ok := readCall(message)
+		if !ok {
+			return
+		}
+		id := k.ID
+		if checkCallID(id) != nil {
+			id = nil
+		}
+		frame := (&client{}).rpcRefusal(id, rpcUnknownMethod, abi.Errorf(abi.CodeUnknownOp, "method: %q", k.Method))
+		var a rpcAnswer
+		if err := json.Unmarshal(frame, &a); err != nil {
+			t.Fatalf("%q: %v", frame, err)
+		}
+		want := []byte("null")
+		if id != nil {
+			want = id
+		}
+		if !bytes.Contains(frame, append([]byte(`"id":`), want...)) && !bytes.ContainsAny(id, "<>&\u2028\u2029") && bytes.Equal(bytes.ToValidUTF8(id, nil), id) {
+			t.Fatalf("%q is answered with %q", id, frame)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package socket
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// dialect is what goes over a connection: which frames, and what becomes of what
+// the client sends. One loop follows the journal for all of them.
+type dialect interface {
+	// frame gives the frame for an entry, nil for none.
+	frame(e abi.Entry) ([]byte, error)
+	// take gets a message of the client, one at a time. It may answer with
+	// c.send, or give what the client is to see from now on. An error ends the
+	// connection.
+	take(ctx context.Context, c *client, message []byte) (*view, error)
+	// beside runs beside the client until ctx ends or, where take may give a
+	// view, one comes in c.turns, and gives that.
+	beside(ctx context.Context, c *client) *view
+}
+
+// view is what a client sees: a room, through a dialect.
+type view struct {
+	talk    room.Talk
+	dialect dialect
+	since   uint64 // seq of the entry it starts after
+	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already
+	embody  string // the companion whose body it is; empty: nobody's
+	hello   []byte // the first frame; nil for none
+}
+
+// enter says in the room that a body is here, until leave is called; leave may be
+// called again.
+func (v view) enter() (leave func()) {
+	if v.embody == "" {
+		return func() {}
+	}
+	return sync.OnceFunc(v.talk.Embody(v.embody))
+}
+
+// entries is the dialect of the feed: entries as they are.
+type entries struct{}
+
+func (entries) frame(e abi.Entry) ([]byte, error) { return json.Marshal(e) }
+
+func (entries) take(context.Context, *client, []byte) (*view, error) { return nil, errMessage }
+
+func (entries) beside(context.Context, *client) *view { return nil }
+
+// maxMessages is how many messages of one client are read in a second. The rest
+// wait in its own connection.
+const maxMessages = 64
+
+// pace counts the messages of a client. The zero value is ready.
+type pace struct {
+	began time.Time
+	n     int
+}
+
+// wait returns when one more may be taken, or ctx ends.
+func (p *pace) wait(ctx context.Context) {
+	now := time.Now()
+	over := p.began.Add(time.Second)
+	if !now.Before(over) {
+		p.began, p.n = now, 0
+	}
+	if p.n++; p.n <= maxMessages {
+		return
+	}
+	t := time.NewTimer(over.Sub(now))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	p.began, p.n = time.Now(), 1
+}

@@ -1,0 +1,148 @@
+package socket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+)
+
+// The socket of seed C's own server: a client says which session it is the body
+// of, in JSON-RPC, and gets that companion's actions.
+
+// call is a message in JSON-RPC.
+type call struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"` // nil or null: a notification
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// maxCallID bounds what is sent back as the id of a call.
+const maxCallID = 256
+
+// readCall decodes a call; ok is false for what is none.
+func readCall(message []byte) (k call, ok bool) {
+	if json.Unmarshal(message, &k) != nil || k.Version != "2.0" || k.Method == "" {
+		return call{}, false
+	}
+	if string(k.ID) == "null" {
+		k.ID = nil
+	}
+	return k, true
+}
+
+// The codes of JSON-RPC that are used here. What they cannot say is the code of
+// the daemon in the error's data.
+const (
+	rpcInvalidRequest = -32600
+	rpcUnknownMethod  = -32601
+	rpcInvalidParams  = -32602
+	rpcInternal       = -32603
+	rpcRefused        = -32000
+)
+
+type rpcAnswer struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"` // null for a notification
+	Result  *struct{}       `json:"result,omitempty"`
+	Error   *rpcError       `json:"error,omitempty"`
+}
+
+type rpcError struct {
+	Code    int     `json:"code"`
+	Message string  `json:"message"`
+	Data    rpcData `json:"data"`
+}
+
+type rpcData struct {
+	Code abi.Code `json:"code"`
+}
+
+// answerCall does what a call asks for. Errors are told also to who sent no id:
+// nobody would understand why there are no actions otherwise.
+func (c *client) answerCall(ctx context.Context, k call) (*view, error) {
+	if err := checkCallID(k.ID); err != nil {
+		return nil, c.send(c.rpcRefusal(nil, rpcInvalidRequest, err))
+	}
+	if k.Method != "subscribe" {
+		if k.ID == nil {
+			return nil, nil
+		}
+		return nil, c.send(c.rpcRefusal(k.ID, rpcUnknownMethod, abi.Errorf(abi.CodeUnknownOp, "method: there is only subscribe here, not %.64q", k.Method)))
+	}
+	v, err := c.subscribe(ctx, k.Params)
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, c.send(c.rpcRefusal(k.ID, rpcCode(err), err))
+	}
+	if k.ID != nil {
+		v.hello, err = json.Marshal(rpcAnswer{Version: "2.0", ID: k.ID, Result: &struct{}{}})
+	}
+	return v, err
+}
+
+// checkCallID refuses an id that is neither a string nor a number.
+func checkCallID(id json.RawMessage) error {
+	switch {
+	case len(id) > maxCallID:
+		return abi.Errorf(abi.CodeInvalid, "id: %d bytes, at most %d", len(id), maxCallID)
+	case id != nil && !bytes.ContainsAny(id[:1], `"-0123456789`):
+		return abi.Errorf(abi.CodeInvalid, "id: is neither a string nor a number")
+	}
+	return nil
+}
+
+// subscribe finds what the body of a session is to see. The session's id is not
+// enough: it has to be the caller's own, who must be allowed to act (flaw C4).
+func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, error) {
+	if err := c.caller.May(identity.Act); err != nil {
+		return nil, err
+	}
+	var p struct {
+		SessionID string `json:"sessionId"`
+	}
+	if params != nil && json.Unmarshal(params, &p) != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "params.sessionId: must be a string in an object")
+	}
+	if p.SessionID == "" {
+		return nil, abi.Errorf(abi.CodeInvalid, "params.sessionId: is missing")
+	}
+	companion, err := c.cfg.Session(p.SessionID, c.caller.Name)
+	if err != nil {
+		return nil, err
+	}
+	talk, err := c.cfg.Home(companion)
+	if err != nil {
+		return nil, err
+	}
+	_, head, err := talk.Entries(ctx, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	v := c.cfg.body(talk, companion, head, true)
+	return &v, nil
+}
+
+func rpcCode(err error) int {
+	switch abi.CodeOf(err) {
+	case abi.CodeInvalid, abi.CodeTooLarge:
+		return rpcInvalidParams
+	case abi.CodeInternal:
+		return rpcInternal
+	}
+	return rpcRefused
+}
+
+func (c *client) rpcRefusal(id json.RawMessage, code int, err error) []byte {
+	e := c.told(err)
+	frame, err := json.Marshal(rpcAnswer{Version: "2.0", ID: id, Error: &rpcError{code, e.Message, rpcData{e.Code}}})
+	if err != nil { // cannot be: what is sent back was decoded
+		return nil
+	}
+	return frame
+}

@@ -1,0 +1,411 @@
+package socket_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/socket"
+)
+
+// referenceClient is a body written from seed C's shapes alone: it subscribes to
+// its session and does what {"action","parameters"} tells it. It knows nothing
+// of what this house adds.
+type referenceClient struct {
+	conn *websocket.Conn
+	pos  [3]float64
+	said []string
+}
+
+// subscribe says which session it belongs to.
+func (r *referenceClient) subscribe(session string) error {
+	return r.conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
+}
+
+// play takes one frame and does what it says.
+func (r *referenceClient) play() error {
+	_ = r.conn.SetReadDeadline(time.Now().Add(time.Hour))
+	_, frame, err := r.conn.ReadMessage()
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(string(frame), `{"action":`) {
+		return fmt.Errorf("no action comes first: %s", frame)
+	}
+	var f struct {
+		Action     string          `json:"action"`
+		Parameters json.RawMessage `json:"parameters"`
+	}
+	if err := json.Unmarshal(frame, &f); err != nil {
+		return err
+	}
+	switch f.Action {
+	case "move":
+		var to struct{ X, Y, Z float64 }
+		if err := json.Unmarshal(f.Parameters, &to); err != nil {
+			return err
+		}
+		r.pos = [3]float64{to.X, to.Y, to.Z}
+	case "speak":
+		var words struct{ Message string }
+		if err := json.Unmarshal(f.Parameters, &words); err != nil {
+			return err
+		}
+		r.said = append(r.said, words.Message)
+	default:
+		return fmt.Errorf("unknown action %q", f.Action)
+	}
+	return nil
+}
+
+// Seed C's client, unmodified, plays a companion's actions.
+func TestReferenceClient(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["abc"] = "nikoni of " })
+		for _, path := range []string{"/", "/ws"} {
+			r := &referenceClient{conn: s.dial(path, "")}
+			if err := r.subscribe("abc"); err != nil {
+				s.Fatal(err)
+			}
+			synctest.Wait()
+			if n := s.room.Bodies("nikoni"); n != 1 {
+				s.Errorf("%d bodies", n)
+			}
+			s.room.Append(abi.EntrySaid, abi.Said{From: "mika", By: abi.KindHuman, Text: "こっちに来て", Kind: abi.KindTurn})
+			s.act("nikoni", "move", `{"x":1,"y":0,"z":2.5}`)
+			s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "はい、"})
+			s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 2, Text: "今行くね。"})
+			said := line("nikoni", "はい、今行くね。")
+			said.Segments = 2
+			s.room.Append(abi.EntrySaid, said)
+			s.room.Append(abi.EntrySaid, line("aya", "いってらっしゃい"))
+			s.room.Append(abi.EntrySaid, line("nikoni", "着いた！"))
+			for range 4 {
+				if err := r.play(); err != nil {
+					s.Fatal(err)
+				}
+			}
+			s.quiet(r.conn)
+			if r.pos != [3]float64{1, 0, 2.5} || strings.Join(r.said, "|") != "はい、|今行くね。|着いた！" {
+				s.Errorf("%+v", r)
+			}
+			s.kill(r.conn)
+			synctest.Wait()
+			if n := s.room.Bodies("nikoni"); n != 0 {
+				s.Errorf("%d bodies", n)
+			}
+		}
+	})
+}
+
+// The frames as they are, an answer only to who asks for one, and results as at
+// the other socket.
+func TestReferenceFrames(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["abc"] = "nikoni of mika" })
+		c := s.dial("/", "mika read,act")
+		synctest.Wait()
+		s.room.Append(abi.EntrySaid, line("aya", "before"))
+		if f := s.frame(c); !strings.HasPrefix(f, `{"type":"newMessage",`) {
+			s.Error(f)
+		}
+		s.send(c, `{"jsonrpc":"2.0","id":"x1","method":"subscribe","params":{"sessionId":"abc"}}`)
+		s.want(c, `{"jsonrpc":"2.0","id":"x1","result":{}}`)
+		s.set(func() { s.waiting = true }) // nor is it told again of the message before
+		s.room.Append(abi.EntrySaid, line("aya", "after"))
+		time.AfterFunc(time.Minute, func() {
+			s.act("nikoni", "move", `{"x":1}`)
+			s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
+		})
+		s.want(c,
+			`{"action":"move","parameters":{"x":1},"id":"act-3","seq":3}`,
+			`{"action":"speak","parameters":{"message":"hi"},"id":"e4","seq":4}`)
+		s.send(c, `{"id":"act-3","ok":false,"reason":"stuck"}`)
+		s.send(c, `{"id":"e4","ok":true}`)
+		s.send(c, `{"id":"act-9","ok":true}`)
+		s.want(c, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"act-9\""},"id":"act-9"}`)
+		s.send(c, `rubbish`)
+		s.want(c, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`)
+		want := abi.Done{Who: "nikoni", Result: abi.Result{ID: "act-3", Action: "move", Reason: "stuck", By: "mika"}}
+		if all := results(s.room); len(all) != 1 || all[0] != want {
+			s.Errorf("%+v", all)
+		}
+		s.quiet(c)
+	})
+}
+
+// A session's id is not enough to take a companion's actions: it has to be the
+// caller's own, and the caller has to be allowed to act.
+func TestC4SessionIsNotTheOnlySecret(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() {
+			s.sessions["mikas"], s.sessions["guests"], s.sessions["lost"] = "nikoni of mika", "nikoni of ", "ghost of "
+		})
+		const refused = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%q,"data":{"code":%q}}}`
+		for _, tc := range []struct{ who, session, message, code string }{
+			{"mika read,act", "mikas", "", ""},
+			{"", "guests", "", ""},
+			{"taro read,act", "mikas", "session: is another caller's", "denied"},
+			{"", "mikas", "session: is another caller's", "denied"},
+			{"mika read,act", "guests", "session: is another caller's", "denied"},
+			{"mika read,talk", "mikas", `the token of mika has not the scope "act"`, "denied"},
+			{"mika read,talk", "unknown", `the token of mika has not the scope "act"`, "denied"}, // tells nothing of sessions
+			{"mika read,act", "unknown", "session: there is no such session", "not_found"},
+			{"", "lost", `companion: "ghost" is in no room`, "not_found"},
+		} {
+			c := s.dial("/", tc.who)
+			s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"`+tc.session+`"}}`)
+			want, bodies := fmt.Sprintf(refused, tc.message, tc.code), 0
+			if tc.code == "" {
+				want, bodies = `{"jsonrpc":"2.0","id":1,"result":{}}`, 1
+			}
+			s.want(c, want)
+			s.act("nikoni", "move", `{}`)
+			if n := s.room.Bodies("nikoni"); n != bodies {
+				s.Errorf("%s with %s: %d bodies", tc.who, tc.session, n)
+			}
+			if bodies == 1 {
+				s.frame(c)
+			}
+			s.quiet(c)
+			s.kill(c)
+			synctest.Wait()
+		}
+	})
+}
+
+// Calls that are none are told so; what is no call is ignored, as seed A's server
+// does, until there is a subscription.
+func TestReferenceMistakes(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["abc"] = "nikoni of " })
+		c := s.dial("/", "")
+		for _, ignored := range []string{
+			``, `hello`, `{}`, `[1]`, `{"id":"a","ok":true}`, `{"jsonrpc":"1.0","id":1,"method":"subscribe"}`,
+			`{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","method":"hello"}`, `{"jsonrpc":"2.0","id":null,"method":"hello"}`,
+			`[{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"abc"}}]`,
+		} {
+			s.send(c, ignored)
+		}
+		long := strings.Repeat("x", 255)
+		const invalid = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q,"data":{"code":%q}}}`
+		mistakes := []struct{ message, want string }{
+			{`{"jsonrpc":"2.0","id":1.5,"method":"hello"}`, fmt.Sprintf(invalid, "1.5", -32601, `method: there is only subscribe here, not "hello"`, "unknown_op")},
+			{`{"jsonrpc":"2.0","id":-1,"method":"subscribe"}`, fmt.Sprintf(invalid, "-1", -32602, "params.sessionId: is missing", "invalid")},
+			{`{"jsonrpc":"2.0","id":"a","method":"subscribe","params":{"sessionId":""}}`, fmt.Sprintf(invalid, `"a"`, -32602, "params.sessionId: is missing", "invalid")},
+			{`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":[1]}`, fmt.Sprintf(invalid, "1", -32602, "params.sessionId: must be a string in an object", "invalid")},
+			{`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":7}}`, fmt.Sprintf(invalid, "1", -32602, "params.sessionId: must be a string in an object", "invalid")},
+			{`{"jsonrpc":"2.0","id":{},"method":"subscribe","params":{"sessionId":"abc"}}`, fmt.Sprintf(invalid, "null", -32600, "id: is neither a string nor a number", "invalid")},
+			{`{"jsonrpc":"2.0","id":"` + long + `","method":"subscribe","params":{"sessionId":"abc"}}`, fmt.Sprintf(invalid, "null", -32600, "id: 257 bytes, at most 256", "invalid")},
+			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"x"}}`, fmt.Sprintf(invalid, "null", -32000, "session: there is no such session", "not_found")},
+		}
+		for _, tc := range mistakes {
+			s.send(c, tc.message)
+			s.want(c, tc.want)
+		}
+		s.room.Chat(1) // and it is still seed A's
+		if f := s.frame(c); !strings.HasPrefix(f, `{"type":"newMessage",`) {
+			s.Error(f)
+		}
+		s.send(c, `{"jsonrpc":"2.0","id":null,"method":"subscribe","params":{"sessionId":"abc"}}`)
+		for _, tc := range mistakes { // a body makes the same
+			s.send(c, tc.message)
+			s.want(c, tc.want)
+		}
+		s.act("nikoni", "move", `{}`)
+		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
+	})
+}
+
+// What goes wrong inside is not told.
+func TestSessionsThatFail(t *testing.T) {
+	fail := func(c *socket.Config) {
+		c.Session = func(string, string) (string, error) { return "", errors.New("secret") }
+	}
+	onBodies(t, fail, func(s *bodies) {
+		c := s.dial("/", "")
+		s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"abc"}}`)
+		s.want(c, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error","data":{"code":"internal"}}}`)
+	})
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["k"] = "kai of " })
+		c := s.dial("/", "")
+		s.house.Get("side").Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
+		s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"k"}}`)
+		s.want(c, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"the disk is full","data":{"code":"unavailable"}}}`)
+		s.house.Get("side").Trouble(nil)
+	})
+}
+
+// Without sessions in the house every subscription is refused.
+func TestNoSessions(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		c, _ := s.dial("/", nil)
+		if err := c.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"abc"}}`)); err != nil {
+			s.Fatal(err)
+		}
+		if n := s.next(c); n["error"].(map[string]any)["message"] != "params.sessionId: there are no sessions here" {
+			s.Errorf("%v", n)
+		}
+	})
+}
+
+// A subscription is about the companion's own room, whatever room the socket was
+// about, and shows what comes after it, or after since in that room's own URL.
+func TestSubscriptionsStart(t *testing.T) {
+	for _, tc := range []struct {
+		path, session string
+		seqs          []int
+	}{
+		{"/", "n", []int{5}}, {"/", "k", []int{5}}, {"/?room=side", "n", []int{5}},
+		{"/?since=1", "n", []int{2, 3, 4, 5}}, {"/?since=1", "k", []int{5}},
+		{"/?room=side&since=0", "k", []int{1, 2, 3, 4, 5}}, {"/?room=side&since=2", "n", []int{5}},
+	} {
+		onBodies(t, nil, func(s *bodies) {
+			s.set(func() { s.sessions["n"], s.sessions["k"] = "nikoni of ", "kai of " })
+			for range 3 {
+				s.act("nikoni", "move", `{}`)
+				s.act("kai", "move", `{}`)
+			}
+			c := s.dial(tc.path, "")
+			s.act("nikoni", "move", `{}`)
+			s.act("kai", "move", `{}`)
+			synctest.Wait()
+			s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"`+tc.session+`"}}`)
+			s.want(c, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+			s.act("nikoni", "move", `{}`)
+			s.act("kai", "move", `{}`)
+			for _, seq := range tc.seqs {
+				s.want(c, fmt.Sprintf(`{"action":"move","parameters":{},"id":"act-%d","seq":%d}`, seq, seq))
+			}
+			s.quiet(c)
+		})
+	}
+}
+
+// The newest subscription counts. To subscribe again shows nothing twice, and
+// leaves nothing out.
+func TestSubscribingAgain(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["n"], s.sessions["k"] = "nikoni of ", "kai of " })
+		side := s.house.Get("side")
+		c := s.dial("/?since=0", "")
+		subscribe := func(session string, nikonis, kais int) {
+			s.Helper()
+			s.send(c, `{"jsonrpc":"2.0","id":"`+session+`","method":"subscribe","params":{"sessionId":"`+session+`"}}`)
+			s.want(c, `{"jsonrpc":"2.0","id":"`+session+`","result":{}}`)
+			synctest.Wait()
+			if n, k := s.room.Bodies("nikoni"), side.Bodies("kai"); n != nikonis || k != kais || s.room.Followers()+side.Followers() != 1 {
+				s.Errorf("nikoni has %d bodies, kai %d; %d and %d follow", n, k, s.room.Followers(), side.Followers())
+			}
+		}
+		subscribe("n", 1, 0)
+		s.act("nikoni", "move", `{}`)
+		s.want(c, `{"action":"move","parameters":{},"id":"act-1","seq":1}`)
+		subscribe("n", 1, 0)
+		s.act("nikoni", "move", `{}`)
+		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
+		s.act("kai", "move", `{}`)
+		subscribe("k", 0, 1)
+		s.act("nikoni", "move", `{}`)
+		s.act("kai", "move", `{}`)
+		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
+		s.send(c, `{"id":"act-2","ok":true}`) // now kai's
+		s.send(c, `{"jsonrpc":"2.0","id":9,"method":"subscribe","params":{"sessionId":"x"}}`)
+		s.want(c, `{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"session: there is no such session","data":{"code":"not_found"}}}`)
+		if len(results(side)) != 1 || len(results(s.room)) != 0 {
+			s.Errorf("%v %v", results(side), results(s.room))
+		}
+		s.quiet(c)
+	})
+}
+
+// What a body had not been sent yet when it subscribed again comes afterwards.
+func TestSubscribingAgainWithFramesOnTheWay(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["n"] = "nikoni of " })
+		c := s.dial("/", "")
+		const subscribe = `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"n"}}`
+		s.send(c, subscribe)
+		s.frame(c)
+		for range 5 {
+			s.act("nikoni", "move", `{}`)
+		}
+		s.send(c, subscribe)
+		synctest.Wait()
+		var all []string
+		for range 6 {
+			if f := s.frame(c); !strings.HasPrefix(f, `{"jsonrpc"`) {
+				all = append(all, f[strings.LastIndex(f, ":"):])
+			}
+		}
+		if strings.Join(all, "") != ":1}:2}:3}:4}:5}" {
+			s.Errorf("%q", all)
+		}
+	})
+}
+
+// How far a client was behind in one room says nothing of the next.
+func TestSlowInOneRoomIsNotSlowInAnother(t *testing.T) {
+	slow := func(c *socket.Config) { c.MaxLag, c.LagTimeout = 1, 2*time.Second }
+	onBodies(t, slow, func(s *bodies) {
+		s.set(func() { s.sessions["n"], s.sessions["k"] = "nikoni of ", "kai of " })
+		c := s.dial("/", "")
+		s.send(c, `{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"n"}}`)
+		synctest.Wait()
+		s.act("nikoni", "move", `{}`)
+		s.frame(c)
+		time.Sleep(time.Second)
+		for range 10 {
+			s.act("nikoni", "move", `{}`)
+		}
+		s.frame(c)
+		synctest.Wait() // it is found behind, and has two seconds
+		s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"k"}}`)
+		for !strings.HasPrefix(s.frame(c), `{"jsonrpc"`) {
+		}
+		time.Sleep(3 * time.Second)
+		for range 2 {
+			s.act("kai", "move", `{}`)
+			s.frame(c)
+		}
+	})
+}
+
+// Many subscriptions at once, unread, are taken one after another.
+func TestManySubscriptionsAtOnce(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["n"], s.sessions["k"] = "nikoni of ", "kai of " })
+		c := s.dial("/", "")
+		go func() {
+			for i := range 100 {
+				message := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"subscribe","params":{"sessionId":"%c"}}`, i, "nk"[i%2])
+				if c.WriteMessage(websocket.TextMessage, []byte(message)) != nil {
+					return
+				}
+			}
+		}()
+		for i := range 100 {
+			s.want(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i))
+		}
+		s.act("kai", "move", `{}`)
+		s.frame(c)
+	})
+}
+
+// Who may not read gets no socket of seed A's, and so no subscription.
+func TestReferenceNeedsRead(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		if c, answer, _ := s.try("/", "mika act"); c != nil || answer.StatusCode != http.StatusForbidden {
+			s.Errorf("%v", answer)
+		}
+	})
+}

@@ -1,0 +1,154 @@
+// Package answer waits in a room for what a companion says because of something: a
+// message, or a wish to speak about what it perceived. The reference wire of seed C
+// answers a perception with that.
+//
+// It reads what the room writes down, and nothing else; it never asks anybody, and
+// changes nothing.
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// ToMessage waits until a companion has answered the message with seq in its room,
+// until the room rests, or until ctx ends. The text is empty when it said nothing.
+//
+// # Errors
+//
+// Those of the room; that ctx ended is none.
+func ToMessage(ctx context.Context, talk room.Talk, companion string, seq uint64) (text string, err error) {
+	return follow(ctx, talk, seq, &reply{who: companion})
+}
+
+// OfWish waits until a companion has said what it wished to, until it is clear that
+// it will not, or until ctx ends. wish is the seq of the wish. Text and errors are
+// as those of [ToMessage].
+func OfWish(ctx context.Context, talk room.Talk, companion string, wish uint64) (text string, err error) {
+	return follow(ctx, talk, wish, &wished{who: companion, wish: wish})
+}
+
+// listener is told what happens in a room, until it has heard enough.
+type listener interface {
+	hear(e abi.Entry) (text string, enough bool)
+}
+
+var errEnough = errors.New("heard enough")
+
+func follow(ctx context.Context, talk room.Talk, since uint64, l listener) (heard string, err error) {
+	err = talk.Follow(ctx, since, func(entries []abi.Entry) error {
+		for _, e := range entries {
+			if text, enough := l.hear(e); enough {
+				heard = text
+				return errEnough
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) || ctx.Err() != nil {
+		return heard, nil
+	}
+	return "", err
+}
+
+// reply hears a companion's answer to a message, from what follows it. That is
+// its next turn for which the floor was given after the message, when everybody
+// who decided knew of it, or for which it was asked again since. A line that was
+// on its way before is no answer, and neither is one about something perceived.
+type reply struct {
+	who    string
+	grants map[string]bool
+}
+
+func (r *reply) hear(e abi.Entry) (string, bool) {
+	switch e.Kind {
+	case abi.EntrySaid:
+		s, ok := read[abi.Said](e)
+		return s.Text, ok && isTurnOf(s, r.who) && (s.Grant == "" || r.grants[s.Grant])
+	case abi.EntryDecision:
+		d, _ := read[abi.Decision](e)
+		if d.Wish != 0 {
+			return "", false
+		}
+		switch d.Outcome {
+		case abi.OutcomeGrant:
+			if d.Speaker == r.who && d.Grant != nil {
+				r.granted(d.Grant.Token)
+			}
+		case abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped:
+			return "", true // the room rests
+		}
+	case abi.EntryRefused:
+		if b, _ := read[abi.Refused](e); b.Again && b.Who == r.who {
+			r.granted(b.Grant)
+		}
+	}
+	return "", gone(e, r.who)
+}
+
+func (r *reply) granted(token string) {
+	if r.grants == nil {
+		r.grants = map[string]bool{}
+	}
+	r.grants[token] = true
+}
+
+// wished hears the line of a wish to speak, from what follows the wish.
+type wished struct {
+	who   string
+	wish  uint64
+	grant string // token, once it was granted
+}
+
+func (w *wished) hear(e abi.Entry) (string, bool) {
+	switch e.Kind {
+	case abi.EntrySaid:
+		s, ok := read[abi.Said](e)
+		return s.Text, ok && isTurnOf(s, w.who) && w.grant != "" && s.Grant == w.grant
+	case abi.EntryDecision:
+		d, _ := read[abi.Decision](e)
+		if d.Wish == w.wish && d.Outcome == abi.OutcomeGrant && d.Grant != nil {
+			w.grant = d.Grant.Token
+			return "", false
+		}
+		return "", d.Wish == w.wish || w.grant != "" // it cannot be, or somebody else has the floor by now
+	case abi.EntryDue:
+		b, _ := read[abi.Due](e)
+		return "", b.What == abi.DueStale && b.Of == w.wish
+	case abi.EntryFailed:
+		b, _ := read[abi.Failed](e)
+		return "", b.Grant != "" && b.Grant == w.grant
+	case abi.EntryRefused:
+		b, _ := read[abi.Refused](e)
+		return "", b.Grant != "" && b.Grant == w.grant && b.Kind == abi.KindTurn && !b.Again
+	}
+	return "", gone(e, w.who)
+}
+
+// gone says whether nothing is to be heard of a companion: somebody said STOP, or
+// it left.
+func gone(e abi.Entry, who string) bool {
+	switch e.Kind {
+	case abi.EntryStop:
+		return true
+	case abi.EntryCast:
+		b, _ := read[abi.Cast](e)
+		return slices.ContainsFunc(b.Left, func(l abi.Left) bool { return l.ID == who })
+	}
+	return false
+}
+
+func isTurnOf(s abi.Said, who string) bool {
+	return s.From == who && s.By == abi.KindCompanion && s.Kind == abi.KindTurn
+}
+
+// read decodes the body of an entry.
+func read[T any](e abi.Entry) (b T, ok bool) {
+	err := json.Unmarshal(e.Body, &b)
+	return b, err == nil
+}

@@ -1,0 +1,247 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/web/answer"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/sense"
+)
+
+// The reference wire of seed C: JSON-RPC by POST /init, which opens a session with
+// a companion, and POST /perception in that session. The body of a session is at
+// the WebSocket door. Shapes are the seed's, so this is no part of the described
+// API.
+
+// answerPatience is how long a perception waits for what the companion says.
+const answerPatience = 55 * time.Second
+
+// sessionHeader carries the session of a perception.
+const sessionHeader = "Mcp-Session-Id"
+
+// The codes of JSON-RPC.
+const (
+	rpcParse   = -32700
+	rpcRequest = -32600
+	rpcMethod  = -32601
+	rpcParams  = -32602
+	rpcServer  = -32000
+)
+
+type rpcRequestIn struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+type rpcAnswer struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *rpcFault       `json:"error,omitempty"`
+}
+
+type rpcFault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// wrongCall is an error that has a code of its own in JSON-RPC.
+type wrongCall struct {
+	why  *abi.Error
+	code int
+}
+
+func (c wrongCall) Error() string { return c.why.Error() }
+
+// Unwrap gives the error that the other doors know.
+func (c wrongCall) Unwrap() error { return c.why }
+
+func wrong(code int, format string, args ...any) error {
+	return wrongCall{abi.Errorf(abi.CodeInvalid, format, args...), code}
+}
+
+// readCall reads a call. What it gives can be answered also when it is wrong. A
+// bare one may be no call at all: nothing, or an object.
+func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return in, abi.Wrap(abi.CodeInvalid, err, "body: broke off")
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		if bare {
+			return in, nil
+		}
+		return in, wrong(rpcRequest, "body: is missing")
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		if json.Valid(raw) {
+			return in, wrong(rpcRequest, "body: is no call of JSON-RPC: %v", err)
+		}
+		return in, wrong(rpcParse, "body: is no JSON: %v", err)
+	}
+	if in.Version != "2.0" && !(bare && in.Version == "") {
+		return in, wrong(rpcRequest, `jsonrpc: must be "2.0"`)
+	}
+	return in, nil
+}
+
+// answerCall answers a call with a result or an error.
+func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
+	out := rpcAnswer{Version: "2.0", ID: json.RawMessage("null"), Result: result}
+	if id := bytes.TrimSpace(in.ID); len(id) > 0 && (id[0] == '"' || id[0] == '-' || '0' <= id[0] && id[0] <= '9') {
+		out.ID = id // else it is no id, and is not given back
+	}
+	if err == nil {
+		writeJSON(w, http.StatusOK, out)
+		return
+	}
+	gate.Note(w, err)
+	d := gate.DetailsOf(err)
+	out.Result, out.Error = nil, &rpcFault{rpcServer, d.Detail}
+	if own, ok := err.(wrongCall); ok { //nolint:errorlint // it is never wrapped
+		out.Error.Code = own.code
+	} else if where := fieldOf(err); where != "" {
+		out.Error = &rpcFault{rpcParams, strings.Replace(d.Detail, where, "params."+where, 1)}
+	}
+	if after := retryAfter(err); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
+	writeJSON(w, d.Status, out)
+}
+
+// initSession opens a session. Which companion it is with may be said by
+// ?companion= or params.companion; the seed knows one only.
+func (d *door) initSession(w http.ResponseWriter, r *http.Request) {
+	in, err := readCall(r, true)
+	if err != nil {
+		answerCall(w, in, nil, err)
+		return
+	}
+	id, err := d.open(r, in.Params)
+	answerCall(w, in, struct {
+		SessionID string `json:"sessionId"`
+	}{id}, err)
+}
+
+func (d *door) open(r *http.Request, params json.RawMessage) (id string, err error) {
+	caller := identity.Of(r.Context())
+	if caller.May(identity.Talk) != nil {
+		if err := caller.May(identity.Act); err != nil {
+			return "", err
+		}
+	}
+	var asked struct {
+		Companion string `json:"companion"`
+	}
+	if len(params) > 0 && json.Unmarshal(params, &asked) != nil {
+		return "", wrong(rpcParams, "params.companion: must be a text in an object")
+	}
+	companion := cmp.Or(r.URL.Query().Get("companion"), asked.Companion)
+	if companion == "" {
+		if companion, err = d.usual(); err != nil {
+			return "", err
+		}
+	}
+	if d.cfg.Senses == nil {
+		return "", abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
+	}
+	return d.cfg.Senses.Open(companion, caller.Name)
+}
+
+// usual is the companion of who names none: the first by id that has a card.
+func (d *door) usual() (string, error) {
+	var ids []string
+	for _, c := range d.everybody() {
+		if card, err := d.cardOf(c.ID); err == nil && card != nil {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return "", abi.Errorf(abi.CodeNotFound, "companion: nobody here has a card; name one with ?companion=")
+	}
+	return slices.Min(ids), nil
+}
+
+// perception lets a session's companion perceive something and answers with what
+// it says because of it.
+func (d *door) perception(w http.ResponseWriter, r *http.Request) {
+	in, err := readCall(r, false)
+	if err != nil {
+		answerCall(w, in, nil, err)
+		return
+	}
+	text, err := d.perceiveCall(r, in)
+	answerCall(w, in, struct {
+		Text string `json:"text"`
+	}{text}, err)
+}
+
+func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (string, error) {
+	// Versions of the reference call it perception and perception.send.
+	if !strings.HasPrefix(in.Method, "perception") {
+		return "", wrong(rpcMethod, "method: is %.64q, must be %q", in.Method, "perception")
+	}
+	id := r.Header.Get(sessionHeader)
+	if id == "" {
+		return "", wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
+	}
+	if d.cfg.Senses == nil {
+		return "", abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
+	}
+	companion, err := d.cfg.Senses.Session(id, identity.Of(r.Context()).Name)
+	if err != nil {
+		return "", err
+	}
+	var p struct {
+		Title  string          `json:"title"`
+		Format string          `json:"format"`
+		Body   json.RawMessage `json:"body"`
+	}
+	if err := json.Unmarshal(in.Params, &p); err != nil {
+		return "", wrong(rpcParams, "params: must be {title, format, body}: %v", err)
+	}
+	taken, err := d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
+	if err != nil {
+		return "", err
+	}
+	return d.spoken(r.Context(), companion, taken)
+}
+
+// spoken waits for what a companion says because of a perception: "" when it says
+// nothing, not in time, or a newer perception took this one's place.
+func (d *door) spoken(ctx context.Context, companion string, taken sense.Taken) (string, error) {
+	if d.cfg.Home == nil {
+		return "", nil
+	}
+	talk, err := d.cfg.Home(companion)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := d.patience(ctx, answerPatience)
+	defer cancel()
+	if taken.Message != nil {
+		return answer.ToMessage(ctx, talk, companion, taken.Message.Seq)
+	}
+	select {
+	case o := <-taken.Outcome:
+		if o.Err != nil || o.Judged.Wish == 0 {
+			return "", o.Err // a replaced one has neither
+		}
+		return answer.OfWish(ctx, talk, companion, o.Judged.Wish)
+	case <-ctx.Done():
+		return "", nil
+	}
+}

@@ -1,0 +1,223 @@
+// Package prompt is the engine without code: a companion is a card (seed C's
+// JSON), and a language model lives it.
+//
+// The model is asked whether the character wants to speak, for its lines, and
+// what it makes of a perception. The card is in what the model is told, as data;
+// nothing is left to its obedience (flaw C6): an action that the card or its
+// events do not allow is refused by the host, whatever the model says.
+//
+// The package never decides who speaks, never reaches a network or a body
+// itself, and knows no vendor of models.
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Mind gives the models of companions. The host implements it.
+type Mind interface {
+	// Generate asks the model of a companion, see [model.Client]; wanted is what its
+	// card names. Without a model it is abi.CodeUnavailable.
+	Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error)
+	// Waits says why a companion has no model; empty when it has one.
+	Waits(companion, wanted string) string
+}
+
+// Config is what the engine needs.
+type Config struct {
+	Mind Mind             // must be set
+	Host module.HostCalls // must be set: plays actions, shows segments
+	Log  *slog.Logger     // nil: nothing is logged
+}
+
+// Engine loads cards.
+type Engine struct{ cfg Config }
+
+var _ module.Engine = (*Engine)(nil)
+
+// New makes an engine. It starts nothing.
+func New(c Config) *Engine {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{c}
+}
+
+// Name is "prompt".
+func (*Engine) Name() string { return "prompt" }
+
+// Suffix is ".json".
+func (*Engine) Suffix() string { return ".json" }
+
+// Load reads a card. No model is asked: a card is good or bad by itself.
+func (e *Engine) Load(_ context.Context, f module.File) (module.Module, error) {
+	def, err := card.Parse(f.Path, f.Data)
+	if err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "%s", abi.AsError(err).Message)
+	}
+	if def.ID != "" && def.ID != f.ID {
+		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", f.Path, def.ID, f.ID)
+	}
+	killed, kill := context.WithCancelCause(context.Background())
+	return &Module{
+		engine: e, id: f.ID, generation: f.Generation, card: def, words: wordsOf(def), size: int64(len(f.Data)),
+		desc: abi.Description{
+			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
+			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
+		},
+		killed: killed, kill: kill,
+	}, nil
+}
+
+// Module is one loaded card. Its calls run side by side.
+type Module struct {
+	engine     *Engine
+	id         string
+	generation uint64
+	card       *card.Card
+	words      words // in its language
+	desc       abi.Description
+	size       int64
+
+	killed context.Context // ended by force
+	kill   context.CancelCauseFunc
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+	results []abi.Result // of its actions, the newest last
+}
+
+var _ module.Module = (*Module)(nil)
+
+// Describe gives what the card says.
+func (m *Module) Describe() abi.Description { return m.desc }
+
+// Memory gives the bytes of the file; a card has no guest.
+func (m *Module) Memory() int64 { return m.size }
+
+var errClosed = abi.Errorf(abi.CodeUnavailable, "the card is closed")
+
+// Close lets the running calls end until its ctx does, and then ends them.
+func (m *Module) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	idle := make(chan struct{})
+	go func() { m.running.Wait(); close(idle) }()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	m.kill(errClosed)
+	<-idle
+	return nil
+}
+
+// Call answers one op.
+func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil, errClosed
+	}
+	m.running.Add(1)
+	m.mu.Unlock()
+	defer m.running.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(m.killed, func() { cancel(context.Cause(m.killed)) })()
+	call := &call{m: m, caller: module.Caller{
+		Companion: m.id, Room: req.Room, Call: req.ID, Op: req.Op, Engine: m.engine.Name(), Generation: m.generation,
+	}}
+	data, err := call.answer(ctx, req)
+	if err != nil && m.killed.Err() != nil {
+		err = errClosed
+	}
+	return data, err
+}
+
+// call is one op that is being answered.
+type call struct {
+	m      *Module
+	caller module.Caller
+}
+
+func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	switch req.Op {
+	case abi.OpDescribe:
+		return json.Marshal(c.m.desc)
+	case abi.OpVote:
+		return asked(req.Data, func(s abi.Scene) (abi.Vote, error) { return c.vote(ctx, s) })
+	case abi.OpSpeak:
+		return asked(req.Data, func(s abi.Scene) (abi.Line, error) { return c.speak(ctx, s) })
+	case abi.OpPerceive:
+		return asked(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return c.perceive(ctx, p) })
+	case abi.OpResult:
+		return asked(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "a card does not answer %q", req.Op)
+}
+
+func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (json.RawMessage, error) {
+	var a Ask
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
+	}
+	got, err := run(a)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(got)
+}
+
+// maxResults is how many results of actions a card remembers.
+const maxResults = 8
+
+// remember keeps what became of an action, for the next prompts (flaw C3).
+func (m *Module) remember(r abi.Result) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.results) == maxResults {
+		m.results = m.results[1:]
+	}
+	m.results = append(m.results, r)
+	return nil
+}
+
+func (m *Module) remembered() []abi.Result {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]abi.Result(nil), m.results...)
+}
+
+// generate asks the model. A call that ran out of time says so in plain words.
+func (c *call) generate(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
+	a, err := c.m.engine.cfg.Mind.Generate(ctx, c.caller, c.m.card.Model, req, onText)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return a, abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
+	}
+	return a, err
+}
+
+// host asks the host for one op.
+func host[Answer any](ctx context.Context, c *call, op string, ask any) (a Answer, err error) {
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return a, abi.Errorf(abi.CodeInternal, "encode %s: %w", op, err)
+	}
+	got, err := c.m.engine.cfg.Host.HostCall(ctx, c.caller, op, data)
+	if err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal(got, &a)
+}

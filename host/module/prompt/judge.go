@@ -1,0 +1,67 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
+)
+
+// judgementImportance is how much a perception that made the character speak is
+// worth: the model was asked whether, not how much.
+const judgementImportance = 6
+
+// perceive lets the model judge a perception by the card's events. It does
+// nothing but by tools: what it writes besides is thinking.
+func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, error) {
+	if why := c.m.engine.cfg.Mind.Waits(c.m.id, c.m.card.Model); why != "" {
+		return abi.Judgement{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
+	}
+	title := p.Perception.Title
+	if len(c.m.card.EventsOf(title)) == 0 {
+		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
+	}
+	req := model.Request{
+		System:   c.m.words.judge(c.m.card, p, c.m.remembered()),
+		Messages: []model.Message{c.m.words.percept(p)},
+		Tools:    c.tools([]string{title}, true),
+	}
+	var text []string
+	reason := ""
+	played, err := c.converse(ctx, req, nil, func(name string, args json.RawMessage) (string, error) {
+		if name != speakAction {
+			return c.play(ctx, name, args, []string{title})
+		}
+		if !c.allows([]string{title}, speakAction) {
+			reason = "no event lets it speak about " + title
+			if c.m.card.Mode != card.Warn {
+				return "", abi.Errorf(abi.CodeDenied, "action: %s", reason)
+			}
+		}
+		action, ok := c.m.card.Action(speakAction)
+		if !ok {
+			return "", abi.Errorf(abi.CodeInvalid, "action: there is no %q", speakAction)
+		}
+		if err := action.Check(args); err != nil {
+			return "", err
+		}
+		if said := strings.TrimSpace(spoken(args)); said != "" {
+			text = append(text, said)
+		}
+		return "ok", nil
+	})
+	switch {
+	case err != nil && len(text) == 0:
+		return abi.Judgement{}, err
+	case len(text) > 0:
+		return abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: strings.TrimPrefix(reason+"; an event about "+title, "; "), Text: strings.Join(text, "\n")}, nil
+	case len(played) > 0:
+		return abi.Judgement{State: abi.Listen, Reason: "played " + strings.Join(played, ", ")}, nil
+	case reason != "":
+		return abi.Judgement{State: abi.Listen, Reason: reason}, nil
+	}
+	return abi.Judgement{State: abi.Listen, Reason: "no event applies"}, nil
+}

@@ -1,0 +1,183 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+)
+
+func vision() abi.Percept {
+	return abi.Percept{Title: "vision", Format: "image", MediaType: "image/png", Image: []byte("\x89PNG\r\n\x1a\n")}
+}
+
+// TestAPictureMakesHerSpeak: by the tool alone; the picture and the rows are what
+// the model gets.
+func TestAPictureMakesHerSpeak(t *testing.T) {
+	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("speak", `{"message":"こんにちは！"}`)}})
+	j, err := r.perceive(vision())
+	if err != nil || j.State != abi.Speak || j.Text != "こんにちは！" || j.Check() != nil || len(r.host.said) != 0 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	req := r.mind.requests()[0]
+	if got := names(req.Tools); got != "speak" {
+		t.Errorf("offered %q", got)
+	}
+	if len(req.Messages) != 1 || len(req.Messages[0].Images) != 1 || req.Messages[0].Images[0].MediaType != "image/png" || !strings.Contains(req.Messages[0].Text, "vision") {
+		t.Errorf("asked %+v", req.Messages)
+	}
+	if !strings.Contains(req.System, "画像に人が写った時") || strings.Contains(req.System, "- input →") {
+		t.Errorf("the rows are those of another perception:\n%s", req.System)
+	}
+}
+
+// TestDoingNothingIsFine.
+func TestDoingNothingIsFine(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"何も変わっていない。"}})
+	if j, err := r.perceive(vision()); err != nil || j.State != abi.Listen || j.Reason != "no event applies" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	noEvents := strings.Replace(string(nikoni(t)), `"perception": "vision"`, `"perception": "input"`, -1)
+	r = load(t, []byte(noEvents))
+	if j, err := r.perceive(vision()); err != nil || j.State != abi.Listen || len(r.mind.requests()) != 0 || !strings.Contains(j.Reason, "vision") {
+		t.Errorf("%+v, %v: a model was asked %d times about what no event is about", j, err, len(r.mind.requests()))
+	}
+}
+
+// TestPerceivedActions: what the events of the title allow is played, the rest is
+// told to the model (flaw C2).
+func TestPerceivedActions(t *testing.T) {
+	r := load(t, nikoni(t),
+		reply{calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`), tool("speak", `{"message":1}`), tool("fly", `not json`)}},
+		reply{calls: []model.ToolCall{tool("speak", `{"message":"見えたよ"}`)}})
+	j, err := r.perceive(abi.Percept{Title: "vision", Format: "text", Body: json.RawMessage(`"人"`)})
+	if err != nil || j.Text != "見えたよ" || len(r.host.played) != 0 {
+		t.Fatalf("%+v, %v, played %+v", j, err, r.host.played)
+	}
+	told := r.mind.requests()[1].Messages
+	for i, want := range []string{"move", "message", "JSON"} {
+		if m := told[len(told)-3+i]; !m.Failed || !strings.Contains(m.Text, want) {
+			t.Errorf("told %+v, want %s", m, want)
+		}
+	}
+	if !strings.Contains(told[0].Text, "人") || strings.Contains(told[0].Text, `"人"`) {
+		t.Errorf("the perception reads %s", told[0].Text)
+	}
+}
+
+// TestSpeechThatNoEventAllows is dropped, and the reason is written.
+func TestSpeechThatNoEventAllows(t *testing.T) {
+	mute := strings.ReplaceAll(string(nikoni(t)), `"action": ["speak"]`, `"action": ["look"]`)
+	r := load(t, []byte(mute), reply{calls: []model.ToolCall{tool("speak", `{"message":"見えたよ"}`)}}, reply{})
+	if j, err := r.perceive(vision()); err != nil || j.State != abi.Listen || j.Reason != "no event lets it speak about vision" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	r = load(t, []byte(strings.Replace(mute, `"name"`, `"mode": "warn", "name"`, 1)), reply{calls: []model.ToolCall{tool("speak", `{"message":"見えたよ"}`)}})
+	if j, err := r.perceive(vision()); err != nil || j.Text != "見えたよ" || !strings.Contains(j.Reason, "no event") {
+		t.Errorf("in warn mode: %+v, %v", j, err)
+	}
+}
+
+// TestVotes: who was addressed by a human asks no model; else a referee judges,
+// and the talkative want more.
+func TestVotes(t *testing.T) {
+	vote := func(r *rig, s abi.Scene) (abi.Vote, error) {
+		return call_[abi.Vote](r, t.Context(), abi.OpVote, s)
+	}
+	r := load(t, nikoni(t))
+	s := scene("taro", "ニコニ立体ちゃん、元気？")
+	s.Addressed = true
+	if v, err := vote(r, s); err != nil || v.State != abi.Speak || v.Importance != 10 || len(r.mind.requests()) != 0 {
+		t.Errorf("%+v, %v", v, err)
+	}
+	answer := reply{json: `{"state":"speak","importance":6,"closing":"none","reason":"知っている話題"}`}
+	for talkativeness, want := range map[string]float64{"0": 4, "0.5": 6, "1": 8} {
+		r = load(t, []byte(strings.Replace(string(nikoni(t)), `"name"`, `"talkativeness": `+talkativeness+`, "name"`, 1)), answer)
+		r.host.history = []abi.Message{{Seq: 6, From: "taro", Text: "誰か彫刻に詳しい？"}, {Seq: 7, From: "aya", Text: "知りません"}}
+		v, err := vote(r, scene("aya", "知りません"))
+		if err != nil || v.Importance != want || v.Reason != "知っている話題" || v.Check() != nil {
+			t.Errorf("talkativeness %s: %+v, %v", talkativeness, v, err)
+		}
+		req := r.mind.requests()[0]
+		if len(req.Schema) == 0 || !strings.Contains(req.System, "審判") || req.Messages[0].Text != "taro: 誰か彫刻に詳しい？\nAya: 知りません" {
+			t.Errorf("asked %+v", req)
+		}
+	}
+	r = load(t, nikoni(t), reply{json: `{"state":"shout","importance":6}`})
+	if _, err := vote(r, scene("aya", "やあ")); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "rubbish") {
+		t.Errorf("rubbish: %v", err)
+	}
+}
+
+// TestWithoutAModel the card is loaded, and says what it waits for.
+func TestWithoutAModel(t *testing.T) {
+	r := load(t, nikoni(t))
+	r.mind.waits = "waits for a model: write [model.main] into the configuration"
+	if _, err := call_[abi.Vote](r, t.Context(), abi.OpVote, scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "waits for a model") {
+		t.Errorf("vote: %v", err)
+	}
+	if _, err := r.perceive(vision()); abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("perceive: %v", err)
+	}
+	if got, err := r.m.Call(t.Context(), abi.Request{Op: "dance"}); abi.CodeOf(err) != abi.CodeUnknownOp {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestLoad: what is wrong with a card is said with its place.
+func TestLoad(t *testing.T) {
+	e := New(Config{Mind: &fakeMind{}, Host: &fakeHost{}})
+	for data, want := range map[string]string{
+		`{`:                         "nikoni.json:1",
+		`{"name":1}`:                "name",
+		`{"id":"aya","name":"Aya"}`: "id",
+	} {
+		if m, err := e.Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: []byte(data)}); m != nil || abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	r := load(t, nikoni(t))
+	d := r.m.Describe()
+	if d.Name != "ニコニ立体ちゃん" || string(d.Card) != string(nikoni(t)) || d.Version != "1.0.0" || r.m.Memory() != int64(len(nikoni(t))) {
+		t.Errorf("%+v", d)
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := abi.ReadDescription(raw, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClose waits for calls, and ends them by force when it has to.
+func TestClose(t *testing.T) {
+	r := load(t, nikoni(t))
+	r.mind.hang = true
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := r.speak(scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeUnavailable {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	for len(r.mind.requests()) < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	if err := r.m.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if _, err := r.speak(scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("after Close: %v", err)
+	}
+}

@@ -1,0 +1,91 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestSentences(t *testing.T) {
+	for text, want := range map[string][]string{
+		"こんにちは！元気？うん。":             {"こんにちは！", "元気？", "うん。"},
+		"「はい。そうです。」と言った。次。":        {"「はい。そうです。」と言った。", "次。"},
+		"えっ！？ほんと！！やった♪":            {"えっ！？", "ほんと！！", "やった♪"},
+		"I am 1.5 m tall. Really?": {"I am 1.5 m tall.", " Really?"},
+		"one\ntwo":                 {"one\n", "two"},
+		"うれしいな！♪ また来てね。":           {"うれしいな！♪", " また来てね。"},
+		"猫🐈だ。犬🐕だ。":                 {"猫🐈だ。", "犬🐕だ。"},
+	} {
+		for _, size := range []int{1, 2, 100} {
+			var got []string
+			m := newMouth(nil, nil, func(s string) error { got = append(got, s); return nil })
+			for _, c := range chunks(text, size) {
+				if err := m.take(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := m.end(); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) || m.said() != text {
+				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, m.said())
+			}
+		}
+	}
+}
+
+// TestSegmentsAreTheLine: however the text is cut and whatever it is, the segments
+// are the line, none is blank, and the line is the text without its edges.
+func TestSegmentsAreTheLine(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom([]rune("あい。！？!?. \n「」『』♪…a1:：Aya"))).Draw(t, "text")
+		var got []string
+		m := newMouth([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
+		for rest := []rune(text); len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
+			if err := m.take(string(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := m.end(); err != nil {
+			t.Fatal(err)
+		}
+		shown := strings.Join(got, "")
+		if strings.TrimRight(m.said(), " \n") != strings.TrimRight(shown, " \n") || !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(m.said())) {
+			t.Fatalf("%q: said %q, shown %q", text, m.said(), got)
+		}
+		if slices.ContainsFunc(got, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+			t.Fatalf("%q: a blank segment in %q", text, got)
+		}
+	})
+}
+
+func FuzzMouth(f *testing.F) {
+	f.Add("ニコニ: やあ。\nAya: うん", 3)
+	f.Add("\xff。\xe3\x81\a", 1)
+	f.Fuzz(func(t *testing.T, text string, size int) {
+		var got strings.Builder
+		whole := text
+		m := newMouth([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
+		for len(text) > 0 {
+			n := min(max(1, size), len(text))
+			if err := m.take(text[:n]); err != nil {
+				t.Fatal(err)
+			}
+			text = text[n:]
+		}
+		if err := m.end(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(m.said(), got.String()) {
+			t.Errorf("shown %q, said %q", got.String(), m.said())
+		}
+		if !utf8.ValidString(m.said()) || strings.ContainsAny(m.said(), "\x00\x07\r") {
+			t.Errorf("%q became %q", whole, m.said())
+		}
+	})
+}

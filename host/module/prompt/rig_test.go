@@ -1,0 +1,206 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+)
+
+// reply is what the fake model does at one request.
+type reply struct {
+	deltas []string // streamed one by one
+	calls  []model.ToolCall
+	json   string
+	err    error
+	after  func() // between the deltas
+}
+
+// fakeMind plays replies, and keeps what it was asked.
+type fakeMind struct {
+	mu      sync.Mutex
+	replies []reply
+	asked   []model.Request
+	waits   string
+	hang    bool
+}
+
+func (f *fakeMind) Waits(string, string) string { return f.waits }
+
+func (f *fakeMind) Generate(ctx context.Context, _ module.Caller, _ string, req model.Request, onText func(string) error) (a model.Answer, err error) {
+	f.mu.Lock()
+	f.asked = append(f.asked, req)
+	hang := f.hang
+	var r reply
+	if len(f.replies) > 0 {
+		r, f.replies = f.replies[0], f.replies[1:]
+	}
+	f.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return a, ctx.Err()
+	}
+	for _, d := range r.deltas {
+		a.Text += d
+		if onText != nil {
+			if err := onText(d); err != nil {
+				return a, err
+			}
+		}
+		if r.after != nil {
+			r.after()
+		}
+	}
+	a.Calls, a.JSON = r.calls, json.RawMessage(r.json)
+	if r.json != "" && req.Check != nil && r.err == nil {
+		if err := req.Check(a.JSON); err != nil {
+			return a, abi.Errorf(abi.CodeInvalid, "model main: answered rubbish twice: %v", err)
+		}
+	}
+	return a, r.err
+}
+
+func (f *fakeMind) requests() []model.Request {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked
+}
+
+// fakeHost shows segments and plays actions that the card allows, as a room does.
+type fakeHost struct {
+	mu      sync.Mutex
+	card    *card.Card
+	said    []string
+	played  []abi.ActionAsk
+	sayErr  error
+	history []abi.Message
+}
+
+func (h *fakeHost) HostCall(_ context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch op {
+	case abi.HostSay:
+		var a abi.SayAsk
+		if err := json.Unmarshal(data, &a); err != nil {
+			return nil, err
+		}
+		if h.sayErr != nil {
+			return nil, h.sayErr
+		}
+		h.said = append(h.said, a.Text)
+		return json.RawMessage("{}"), abi.CheckText("text", a.Text)
+	case abi.HostActionEmit:
+		var a abi.ActionAsk
+		if err := json.Unmarshal(data, &a); err != nil {
+			return nil, err
+		}
+		warning, err := h.card.Permit(a)
+		if err != nil {
+			return nil, err
+		}
+		h.played = append(h.played, a)
+		return json.Marshal(abi.ActionPlayed{ID: fmt.Sprintf("a%d", len(h.played)), Delivered: 1, Warning: warning})
+	case abi.HostHistoryGet:
+		return json.Marshal(abi.History{Messages: h.history})
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "%s is not known to %+v", op, c)
+}
+
+// rig is a loaded card between a fake model and a fake host.
+type rig struct {
+	t    *testing.T
+	mind *fakeMind
+	host *fakeHost
+	m    module.Module
+}
+
+func nikoni(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../../../characters/nikoni.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func load(t *testing.T, data []byte, replies ...reply) *rig {
+	t.Helper()
+	r := &rig{t: t, mind: &fakeMind{replies: replies}, host: &fakeHost{}}
+	m, err := New(Config{Mind: r.mind, Host: r.host}).Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: data, Generation: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.m = m
+	if r.host.card, err = card.Parse("nikoni.json", data); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := m.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+func call_[Answer any](r *rig, ctx context.Context, op string, ask any) (a Answer, err error) {
+	r.t.Helper()
+	data, err := json.Marshal(ask)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	got, err := r.m.Call(ctx, abi.Request{V: 1, Op: op, ID: "main/g1@0", Self: "nikoni", Room: "main", Data: data})
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(got, &a); err != nil {
+		r.t.Fatalf("%s answered %s", op, got)
+	}
+	return a, nil
+}
+
+func (r *rig) speak(s abi.Scene) (abi.Line, error) {
+	return call_[abi.Line](r, r.t.Context(), abi.OpSpeak, s)
+}
+
+func (r *rig) perceive(p abi.Percept) (abi.Judgement, error) {
+	return call_[abi.Judgement](r, r.t.Context(), abi.OpPerceive, abi.Perceiving{Perception: p, Members: members()})
+}
+
+func members() []abi.Member {
+	return []abi.Member{
+		{ID: "aya", Name: "Aya", Kind: abi.KindCompanion}, {ID: "nikoni", Name: "ニコニ立体ちゃん", Kind: abi.KindCompanion}, {ID: "taro", Kind: abi.KindHuman},
+	}
+}
+
+// scene is a room in which somebody said something last.
+func scene(from, text string) abi.Scene {
+	m := abi.Message{Seq: 7, ID: "m7", From: from, To: []string{}, Text: text, Kind: abi.KindTurn}
+	return abi.Scene{Message: m, Recent: []abi.Message{m}, Members: members(), Grant: &abi.Grant{Token: "g1"}}
+}
+
+func tool(name, args string) model.ToolCall {
+	return model.ToolCall{ID: "call-" + name, Name: name, Arguments: json.RawMessage(args)}
+}
+
+func names(tools []model.Tool) string {
+	var all []string
+	for _, t := range tools {
+		all = append(all, t.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+var errBroken = errors.New("broken pipe")

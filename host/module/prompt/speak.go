@@ -1,0 +1,211 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
+)
+
+// maxModelTurns bounds how often the model is asked for one answer: it plays
+// actions, hears what became of them, and goes on.
+const maxModelTurns = 4
+
+// speakAction is the action of seed C that is a message at once.
+const speakAction = "speak"
+
+// speak makes a line and shows it sentence by sentence.
+func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
+	triggers := c.inputs(s)
+	mouth := newMouth(c.m.names(), others(s.Members, c.m.id), func(text string) error {
+		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
+		return err
+	})
+	if s.Budget != nil {
+		mouth.mute, mouth.most = true, s.Budget.Chars
+	}
+	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered()), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
+	played, err := c.converse(ctx, req, mouth.take, func(name string, args json.RawMessage) (string, error) {
+		if name == speakAction {
+			return "ok", mouth.take(spoken(args))
+		}
+		return c.play(ctx, name, args, triggers)
+	})
+	if err == nil {
+		err = mouth.end()
+	}
+	if mouth.lost != nil { // the floor is gone: what the model says now is nobody's business
+		return abi.Line{}, mouth.lost
+	}
+	line := abi.Line{Text: mouth.said()}
+	switch {
+	case err != nil && line.Text == "":
+		return abi.Line{}, err
+	case line.Text == "" && len(played) > 0:
+		line.Pass = "played " + strings.Join(played, ", ") + " and said nothing"
+	case line.Text == "":
+		line.Pass = "the model said nothing"
+	}
+	return line, nil
+}
+
+// inputs gives the perceptions that the newest message is: what a person says
+// is one, what others say is none.
+func (c *call) inputs(s abi.Scene) []string {
+	if !isHuman(s.Members, s.Message.From) || s.Message.Seq == 0 {
+		return nil
+	}
+	var titles []string
+	for _, p := range c.m.card.Perceptions {
+		if p.Input {
+			titles = append(titles, p.Title)
+		}
+	}
+	return titles
+}
+
+// converse asks the model until it plays nothing any more. It gives the names of
+// the actions that were played.
+func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
+	for turn := range maxModelTurns {
+		if turn == maxModelTurns-1 {
+			req.ToolChoice = "none"
+		}
+		a, err := c.generate(ctx, req, onText)
+		if err != nil {
+			return played, err
+		}
+		if len(a.Calls) == 0 {
+			return played, nil
+		}
+		req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Text: a.Text, Calls: a.Calls})
+		silent := true
+		for _, t := range a.Calls {
+			told, err := play(t.Name, t.Arguments)
+			if err == nil {
+				played = append(played, t.Name)
+				silent = silent && t.Name == speakAction
+			} else {
+				told, silent = abi.AsError(err).Message, false
+			}
+			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: told, Failed: err != nil})
+			if ctx.Err() != nil {
+				return played, ctx.Err()
+			}
+		}
+		if silent { // it has said what it wanted to; there is nothing to tell it
+			return played, nil
+		}
+	}
+	return played, nil
+}
+
+// tools offers what the events allow for these perceptions; in warn mode all.
+func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
+	var tools []model.Tool
+	for _, a := range c.m.card.Actions {
+		if (a.Title != speakAction || withSpeak) && (c.allows(triggers, a.Title) || c.m.card.Mode == card.Warn && len(triggers) > 0) {
+			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		}
+	}
+	return tools
+}
+
+func (c *call) allows(triggers []string, action string) bool {
+	return c.trigger(triggers, action) != ""
+}
+
+// trigger gives the first perception whose events allow an action.
+func (c *call) trigger(triggers []string, action string) string {
+	for _, title := range triggers {
+		for _, allowed := range c.m.card.Allowed(title) {
+			if allowed == action {
+				return title
+			}
+		}
+	}
+	return ""
+}
+
+// play plays an action by the host, which checks it. The answer or the error is
+// what the model is told.
+func (c *call) play(ctx context.Context, name string, args json.RawMessage, triggers []string) (string, error) {
+	if !json.Valid(args) {
+		return "", abi.Errorf(abi.CodeInvalid, "parameters: are not JSON")
+	}
+	title := c.trigger(triggers, name)
+	if title == "" && len(triggers) > 0 {
+		title = triggers[0] // the host says no, or warns
+	}
+	done, err := host[abi.ActionPlayed](ctx, c, abi.HostActionEmit, abi.ActionAsk{Action: name, Parameters: args, Perception: title})
+	if err != nil {
+		return "", err
+	}
+	return c.m.words.played(done), nil
+}
+
+// spoken gives the words of a call of the action speak.
+func spoken(args json.RawMessage) string {
+	var fields map[string]any
+	if json.Unmarshal(args, &fields) != nil {
+		return ""
+	}
+	if text, ok := fields["message"].(string); ok {
+		return text
+	}
+	for _, v := range fields {
+		if text, ok := v.(string); ok && len(fields) == 1 {
+			return text
+		}
+	}
+	return ""
+}
+
+// names gives what the character is called.
+func (m *Module) names() []string { return append([]string{m.card.Name, m.id}, m.card.Aliases...) }
+
+// others gives the names of everybody else.
+func others(members []abi.Member, self string) []string {
+	var names []string
+	for _, m := range members {
+		if m.ID != self {
+			names = append(names, m.ID)
+			if m.Name != "" && m.Name != m.ID {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// dialogue puts the newest messages into the roles of a talk with a model.
+func (m *Module) dialogue(s abi.Scene) []model.Message {
+	recent := s.Recent
+	if len(recent) == 0 && s.Message.Seq > 0 {
+		recent = []abi.Message{s.Message}
+	}
+	var talk []model.Message
+	for _, msg := range recent {
+		if msg.From == m.id {
+			talk = append(talk, model.Message{Role: model.RoleAssistant, Text: msg.Text})
+		} else {
+			talk = append(talk, model.Message{Role: model.RoleUser, Text: nameOf(s.Members, msg.From) + ": " + msg.Text})
+		}
+	}
+	if len(talk) == 0 || talk[len(talk)-1].Role == model.RoleAssistant {
+		talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.goOn})
+	}
+	return talk
+}
+
+func nameOf(members []abi.Member, id string) string {
+	for _, m := range members {
+		if m.ID == id && m.Name != "" {
+			return m.Name
+		}
+	}
+	return id
+}

@@ -1,0 +1,215 @@
+package prompt
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model"
+)
+
+// TestSentencesGoOutWhileTheModelWrites: the first before the last word came.
+func TestSentencesGoOutWhileTheModelWrites(t *testing.T) {
+	var r *rig
+	var when []int
+	r = load(t, nikoni(t), reply{deltas: []string{"こん", "にちは！", "今日は", "いい", "天気だね。", "散歩", "しよう"}, after: func() {
+		when = append(when, len(r.host.said))
+	}})
+	line, err := r.speak(scene("taro", "やあ"))
+	if err != nil || line.Text != "こんにちは！今日はいい天気だね。散歩しよう" {
+		t.Fatalf("%+v, %v", line, err)
+	}
+	if want := []string{"こんにちは！", "今日はいい天気だね。", "散歩しよう"}; !slices.Equal(r.host.said, want) {
+		t.Errorf("segments %q", r.host.said)
+	}
+	if when[2] != 1 || when[5] != 2 {
+		t.Errorf("segments after each delta: %v", when)
+	}
+}
+
+// TestAWrongParameterIsToldToTheModel, and corrected by it.
+func TestAWrongParameterIsToldToTheModel(t *testing.T) {
+	r := load(t, nikoni(t),
+		reply{calls: []model.ToolCall{tool("move", `{"x":"みぎ","y":0,"z":2}`)}},
+		reply{calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`)}},
+		reply{deltas: []string{"移動したよ！"}})
+	line, err := r.speak(scene("taro", "移動して"))
+	if err != nil || line.Text != "移動したよ！" {
+		t.Fatalf("%+v, %v", line, err)
+	}
+	if len(r.host.played) != 1 || string(r.host.played[0].Parameters) != `{"x":1,"y":0,"z":2}` || r.host.played[0].Perception != "input" {
+		t.Errorf("played %+v", r.host.played)
+	}
+	asked := r.mind.requests()
+	told := asked[1].Messages[len(asked[1].Messages)-1]
+	if told.Role != model.RoleTool || !told.Failed || told.CallID != "call-move" || !strings.Contains(told.Text, "parameters.x") {
+		t.Errorf("told %+v", told)
+	}
+	if told := asked[2].Messages[len(asked[2].Messages)-1]; told.Failed || told.Text != "行いました" {
+		t.Errorf("told %+v", told)
+	}
+	if got := names(asked[0].Tools); got != "move" {
+		t.Errorf("offered %q", got)
+	}
+}
+
+// TestOnlyWhatTheEventsAllow (flaw C2): an action that was not offered is refused,
+// and to companions' talk no event applies.
+func TestOnlyWhatTheEventsAllow(t *testing.T) {
+	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("look", `{"x":1,"y":0,"z":2}`)}}, reply{deltas: []string{"うん。"}})
+	if _, err := r.speak(scene("taro", "見て")); err != nil {
+		t.Fatal(err)
+	}
+	if told := r.mind.requests()[1].Messages; len(r.host.played) != 0 || !told[len(told)-1].Failed {
+		t.Errorf("played %+v, told %+v", r.host.played, told)
+	}
+	r = load(t, nikoni(t), reply{deltas: []string{"そうだね。"}})
+	if _, err := r.speak(scene("aya", "移動して")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(r.mind.requests()[0].Tools); got != "" {
+		t.Errorf("a companion's words offer %q", got)
+	}
+	warn := []byte(strings.Replace(string(nikoni(t)), `"name"`, `"mode": "warn", "name"`, 1))
+	r = load(t, warn, reply{calls: []model.ToolCall{tool("look", `{"x":1,"y":0,"z":2}`)}}, reply{deltas: []string{"うん。"}})
+	if _, err := r.speak(scene("taro", "見て")); err != nil {
+		t.Fatal(err)
+	}
+	if told := r.mind.requests()[1].Messages; len(r.host.played) != 1 || !strings.Contains(told[len(told)-1].Text, "look") {
+		t.Errorf("in warn mode played %+v, told %+v", r.host.played, told)
+	}
+}
+
+// TestSpeakIsSpeech: what the model says by the action is part of the line.
+func TestSpeakIsSpeech(t *testing.T) {
+	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("speak", `{"message":"やっほー！"}`)}})
+	line, err := r.speak(scene("taro", "やあ"))
+	if err != nil || line.Text != "やっほー！" || len(r.host.played) != 0 || len(r.mind.requests()) != 1 {
+		t.Errorf("%+v, %v, played %+v", line, err, r.host.played)
+	}
+}
+
+// TestTheModelCannotGoOnForEver.
+func TestTheModelCannotGoOnForEver(t *testing.T) {
+	moves := reply{calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`)}}
+	r := load(t, nikoni(t), moves, moves, moves, moves, moves, moves)
+	line, err := r.speak(scene("taro", "移動して"))
+	asked := r.mind.requests()
+	if err != nil || len(asked) != maxModelTurns || asked[maxModelTurns-1].ToolChoice != "none" || !strings.HasPrefix(line.Pass, "played move") {
+		t.Errorf("%d requests, %+v, %v", len(asked), line, err)
+	}
+}
+
+// TestTheFloorIsLost: the model is stopped, and the error is the room's.
+func TestTheFloorIsLost(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"ひとつ。", "ふたつ。", "みっつ。", "よっつ。"}})
+	n := 0
+	r.mind.replies[0].after = func() {
+		if n++; n == 2 {
+			r.host.sayErr = abi.Errorf(abi.CodeDenied, "say: nikoni does not have the floor")
+		}
+	}
+	line, err := r.speak(scene("taro", "数えて"))
+	if abi.CodeOf(err) != abi.CodeDenied || line.Text != "" || n > 3 {
+		t.Errorf("%+v, %v after %d deltas", line, err, n)
+	}
+}
+
+// TestInOnePiece where the room takes no segments.
+func TestInOnePiece(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"ひとつ。", "ふたつ。", "みっつ。"}})
+	r.host.sayErr = abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here")
+	line, err := r.speak(scene("taro", "数えて"))
+	if err != nil || line.Text != "ひとつ。ふたつ。みっつ。" {
+		t.Errorf("%+v, %v", line, err)
+	}
+}
+
+// TestTheBudgetBoundsTheLine: the model is told, and what is too long is not said.
+func TestTheBudgetBoundsTheLine(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"はい。", "そうですね。", "それはとても長い話になります。"}})
+	s := scene("taro", "どう？")
+	s.Budget = &abi.Budget{Level: 5, Size: 100, Chars: 10}
+	line, err := r.speak(s)
+	if err != nil || line.Text != "はい。そうですね。" || len(r.host.said) != 0 {
+		t.Errorf("%+v, %v, shown %q", line, err, r.host.said)
+	}
+	if got := r.mind.requests()[0].System; !strings.Contains(got, "10 文字以内") {
+		t.Errorf("told %s", got)
+	}
+}
+
+// TestAModelThatFails gives its own words, fast, and nothing half said is lost.
+func TestAModelThatFails(t *testing.T) {
+	limited := abi.Errorf(abi.CodeUnavailable, "model main: rate limited, asked to wait 3s")
+	r := load(t, nikoni(t), reply{err: limited})
+	if _, err := r.speak(scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "rate limited") {
+		t.Errorf("%v", err)
+	}
+	r = load(t, nikoni(t), reply{deltas: []string{"こんにちは。", "それで"}, err: errBroken})
+	line, err := r.speak(scene("taro", "やあ"))
+	if err != nil || line.Text != "こんにちは。" {
+		t.Errorf("%+v, %v", line, err)
+	}
+	r = load(t, nikoni(t))
+	r.mind.hang = true
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := call_[abi.Line](r, ctx, abi.OpSpeak, scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeTimeout || !strings.Contains(err.Error(), "in time") {
+		t.Errorf("%v", err)
+	}
+	r = load(t, nikoni(t), reply{})
+	if line, err := r.speak(scene("taro", "やあ")); err != nil || line.Pass != "the model said nothing" {
+		t.Errorf("%+v, %v", line, err)
+	}
+}
+
+// TestNoOtherVoices: names before the line are cut off, and lines for others are
+// not said.
+func TestNoOtherVoices(t *testing.T) {
+	for text, want := range map[string]string{
+		"ニコニ立体ちゃん: やあ！":              "やあ！",
+		"**nikoni:** やあ！":            "やあ！",
+		"「ニコニ立体ちゃん」：やあ！":             "やあ！",
+		"やあ！\nAya: こんにちは。\ntaro: へえ": "やあ！",
+		"時刻は10:30だよ。":                "時刻は10:30だよ。",
+		"注意: 足元に気をつけて。":              "注意: 足元に気をつけて。",
+		"Ayaはどう思う？":                  "Ayaはどう思う？",
+	} {
+		for _, size := range []int{1, 3, 100} {
+			r := load(t, nikoni(t), reply{deltas: chunks(text, size)})
+			line, err := r.speak(scene("taro", "やあ"))
+			if err != nil || strings.TrimSpace(line.Text) != want || strings.Join(r.host.said, "") != line.Text {
+				t.Errorf("%q in chunks of %d: %q, shown %q, %v", text, size, line.Text, r.host.said, err)
+			}
+		}
+	}
+}
+
+func chunks(s string, size int) (all []string) {
+	runes := []rune(s)
+	for len(runes) > 0 {
+		n := min(size, len(runes))
+		all, runes = append(all, string(runes[:n])), runes[n:]
+	}
+	return all
+}
+
+// TestResultsAreInTheNextPrompt (flaw C3).
+func TestResultsAreInTheNextPrompt(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"ごめんね。"}})
+	for range maxResults + 2 {
+		if _, err := call_[struct{}](r, t.Context(), abi.OpResult, abi.Result{ID: "a1", Action: "move", Reason: "壁がある"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.speak(scene("taro", "どうしたの？")); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.mind.requests()[0].System; strings.Count(got, "move: 失敗: 壁がある") != maxResults {
+		t.Errorf("told %s", got)
+	}
+}

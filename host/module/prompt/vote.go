@@ -1,0 +1,73 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model"
+)
+
+// Tokens that a vote may take: one small object.
+const voteTokens = 200
+
+// How many messages a referee sees.
+const voteHistory = 8
+
+const voteSchema = `{"type":"object","properties":{
+"state":{"type":"string","enum":["speak","listen"]},
+"importance":{"type":"number","minimum":0,"maximum":10},
+"closing":{"type":"string","enum":["none","pre-closing","closing","terminal"]},
+"reason":{"type":"string"}},
+"required":["state","importance","closing","reason"],"additionalProperties":false}`
+
+// vote answers seed B's State. Whom a human addressed need not ask a model
+// whether it wants to answer. Otherwise a referee is asked, who is not the
+// character: its voice is for its lines.
+func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
+	if why := c.m.engine.cfg.Mind.Waits(c.m.id, c.m.card.Model); why != "" {
+		return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
+	}
+	if s.Addressed && isHuman(s.Members, s.Message.From) {
+		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
+	}
+	past, err := host[abi.History](ctx, c, abi.HostHistoryGet, abi.HistoryAsk{Limit: voteHistory})
+	if err != nil || len(past.Messages) == 0 {
+		past.Messages = []abi.Message{s.Message}
+	}
+	a, err := c.generate(ctx, model.Request{
+		System:   c.m.words.referee(c.m.card, s),
+		Messages: []model.Message{{Role: model.RoleUser, Text: c.m.words.transcript(past.Messages, s.Members)}},
+		Schema:   json.RawMessage(voteSchema), SchemaName: "vote", MaxTokens: voteTokens,
+		Check: func(raw json.RawMessage) error { _, err := readVote(raw); return err },
+	}, nil)
+	if err != nil {
+		return abi.Vote{}, err
+	}
+	v, err := readVote(a.JSON)
+	if err != nil {
+		return abi.Vote{}, err
+	}
+	v.Importance = math.Max(0, math.Min(10, v.Importance+(c.m.card.Talkativeness-0.5)*4))
+	return v, nil
+}
+
+func readVote(raw json.RawMessage) (v abi.Vote, err error) {
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: %v", err)
+	}
+	v.Backchannel, v.Selected = "", false
+	return v, v.Check()
+}
+
+// isHuman says whether a participant is a person; who is not here any more was a
+// guest.
+func isHuman(members []abi.Member, who string) bool {
+	for _, m := range members {
+		if m.ID == who {
+			return m.Kind == abi.KindHuman
+		}
+	}
+	return true
+}

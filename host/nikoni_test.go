@@ -1,0 +1,360 @@
+package host_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// aimockDir holds a fake of language-model APIs that others wrote.
+const aimockDir = "model/testdata/aimock"
+
+// aimock runs it with the answers of testdata/nikoni until the test ends, and
+// gives the settings of a model that asks it.
+func aimock(t *testing.T, flags ...string) (url, toml string) {
+	t.Helper()
+	needsNode(t, aimockDir)
+	fixtures, err := filepath.Abs("testdata/nikoni/talk.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"node_modules/@copilotkit/aimock/dist/cli.js", "-h", "127.0.0.1", "-p", "0", "-f", fixtures, "--strict", "--validate-on-load"}, flags...)
+	cmd := exec.CommandContext(t.Context(), "node", args...)
+	cmd.Dir = aimockDir
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may be gone
+		_ = cmd.Wait()         // it was killed
+	})
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if _, at, found := strings.Cut(lines.Text(), "listening on "); found {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return at, "[model.main]\nurl = \"" + at + "/v1\"\nmodel = \"tiny\"\nretries = 0\nprice_out = 10\n"
+		}
+	}
+	t.Fatal("aimock ended")
+	return "", ""
+}
+
+// openNikoni opens a house with seed C's sample, as the seed prints it, and more.
+func openNikoni(t *testing.T, toml string, more ...string) *home {
+	t.Helper()
+	h := newHome(t)
+	sample, err := os.ReadFile("../characters/nikoni.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.save("nikoni.json", sample)
+	for _, name := range more {
+		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
+	}
+	h.open(toml)
+	return h
+}
+
+// act is a frame of an action socket.
+type act struct {
+	Seq        uint64
+	ID         string
+	Action     string
+	Parameters map[string]any
+	Part       int
+	at         time.Time
+}
+
+// body connects to a socket and gives what comes.
+func (h *home) body(path string, first any) (conn *websocket.Conn, frames <-chan act) {
+	h.t.Helper()
+	conn, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(h.url, "http")+path, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = conn.Close() })
+	if first != nil {
+		if err := conn.WriteJSON(first); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	got := make(chan act, 100)
+	go func() {
+		defer close(got)
+		for {
+			var a act
+			if err := conn.ReadJSON(&a); err != nil {
+				return
+			}
+			a.at = time.Now()
+			got <- a
+		}
+	}()
+	return conn, got
+}
+
+// next gives the next frame.
+func (h *home) next(frames <-chan act) act {
+	h.t.Helper()
+	select {
+	case a, ok := <-frames:
+		if !ok {
+			h.t.Fatal("the socket was closed")
+		}
+		return a
+	case <-time.After(20 * time.Second):
+		h.t.Fatal("no action came within 20 s")
+	}
+	return act{}
+}
+
+// show sends a picture to nikoni.
+func (h *home) show(query string) (status int, answer string) {
+	h.t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	if err := w.WriteField("title", "vision"); err != nil {
+		h.t.Fatal(err)
+	}
+	part, err := w.CreateFormFile("image", "person.png")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := part.Write([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	return h.post("/v1/companions/nikoni/perceptions"+query, w.FormDataContentType(), form.String())
+}
+
+func (h *home) post(path, contentType, body string, headers ...string) (status int, answer string) {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), "POST", h.url+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", contentType)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+const asksToMove = `{"title":"input","format":"text","body":"移動して"}`
+
+// TestNikoni: a picture of a person makes her speak, 「移動して」 makes her move and
+// speak; what arrives is what her card allows, and the model is told what is not.
+func TestNikoni(t *testing.T) {
+	at, toml := aimock(t)
+	h := openNikoni(t, toml)
+	conn, frames := h.body("/v1/actions?companion=nikoni", nil)
+
+	if status, answer := h.show("?wait=20"); status != 200 || !strings.Contains(answer, `"speak"`) {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if a := h.next(frames); a.Action != "speak" || a.Parameters["message"] != "こんにちは！会えてうれしいな！" {
+		t.Errorf("a picture leads to %+v", a)
+	}
+	if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", asksToMove); status != 201 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	move := h.next(frames)
+	if p := move.Parameters; move.Action != "move" || p["x"] != 1.0 || p["y"] != 0.0 || p["z"] != 2.0 {
+		t.Errorf("移動して leads to %+v", move)
+	}
+	for _, want := range []string{"うん、移動したよ！", "ここからの眺め、とってもきれいだね。"} {
+		if a := h.next(frames); a.Action != "speak" || a.Parameters["message"] != want {
+			t.Errorf("then %+v, not %s", a, want)
+		}
+	}
+	if err := conn.WriteJSON(map[string]any{"id": move.ID, "ok": false, "reason": "壁がある"}); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the result is written down", func() bool {
+		return len(ofKind[abi.Done](h, "main", abi.EntryResult)) == 1
+	})
+	if acts := ofKind[abi.Action](h, "main", abi.EntryAction); len(acts) != 1 || acts[0].Delivered != 1 {
+		t.Errorf("actions in the journal: %+v", acts)
+	}
+	for _, u := range ofKind[abi.Usage](h, "main", abi.EntryUsage) {
+		if u.In == 0 || u.Out == 0 || u.Cost == 0 || u.Calls != 1 || u.Error != "" {
+			t.Errorf("usage %+v", u)
+		}
+	}
+	resp, err := http.Get(at + "/__aimock/journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	told, err := io.ReadAll(resp.Body)
+	if err != nil || !bytes.Contains(told, []byte("parameters.x")) {
+		t.Errorf("the model was not told what is wrong with x: %v", err)
+	}
+	h.stop()
+	h.replay("main")
+}
+
+// ofKind gives the bodies of a room's entries of a kind.
+func ofKind[T any](h *home, room string, kind abi.EntryKind) (all []T) {
+	h.t.Helper()
+	for _, e := range h.entries(room) {
+		if e.Kind == kind {
+			var b T
+			if err := json.Unmarshal(e.Body, &b); err != nil {
+				h.t.Fatal(err)
+			}
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// TestReferenceWire drives the protocol's reference server by its shapes alone:
+// init, subscribe, perception, action.
+func TestReferenceWire(t *testing.T) {
+	_, toml := aimock(t)
+	h := openNikoni(t, toml)
+	status, answer := h.post("/init", "application/json", `{}`)
+	var opened struct{ Result struct{ SessionID string } }
+	if err := json.Unmarshal([]byte(answer), &opened); err != nil || status != 200 || opened.Result.SessionID == "" {
+		t.Fatalf("%d %s", status, answer)
+	}
+	session := opened.Result.SessionID
+	_, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
+	time.Sleep(300 * time.Millisecond) // the seed's subscribe has no answer to wait for
+	status, answer = h.post("/perception", "application/json", `{"jsonrpc":"2.0","id":7,"method":"perception","params":`+asksToMove+`}`, "mcp-session-id", session)
+	var heard struct {
+		ID     int
+		Result struct{ Text string }
+	}
+	if err := json.Unmarshal([]byte(answer), &heard); err != nil || status != 200 || heard.ID != 7 || heard.Result.Text != "うん、移動したよ！ここからの眺め、とってもきれいだね。" {
+		t.Fatalf("%d %s", status, answer)
+	}
+	if a := h.next(frames); a.Action != "move" || a.Parameters["z"] != 2.0 {
+		t.Errorf("%+v", a)
+	}
+	if a := h.next(frames); a.Action != "speak" {
+		t.Errorf("%+v", a)
+	}
+	if status, answer := h.post("/perception", "application/json", `{"jsonrpc":"2.0","id":8,"method":"perception","params":{"title":"smell","format":"text","body":"x"}}`, "mcp-session-id", session); status == 200 || !strings.Contains(answer, "smell") {
+		t.Errorf("an unknown perception: %d %s", status, answer)
+	}
+}
+
+// TestFirstWordsBeforeTheLastToken: the model writes 20 tokens a second; the first
+// sentence is at the body while it still writes.
+func TestFirstWordsBeforeTheLastToken(t *testing.T) {
+	_, toml := aimock(t)
+	h := openNikoni(t, toml)
+	_, frames := h.body("/v1/actions?companion=nikoni", nil)
+	began := time.Now()
+	if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"input","format":"text","body":"自己紹介して"}`); status != 201 {
+		t.Fatalf("%d %s", status, answer)
+	}
+	first := h.next(frames)
+	if n := len(h.messages("main")); n != 1 || first.Parameters["message"] != "ニコニ立体ちゃんだよ！" || first.Part != 1 {
+		t.Errorf("with the first sentence there are %d messages: %+v", n, first)
+	}
+	last := first
+	for range 3 {
+		last = h.next(frames)
+	}
+	h.until("the whole line is said", func() bool { return len(h.messages("main")) == 2 })
+	t.Logf("first sentence after %v, the last after %v", first.at.Sub(began), last.at.Sub(began))
+}
+
+// TestModelsThatFail: slow, down, rate-limited, talking rubbish, or not there at
+// all: the room talks with the others, and the journal says why she does not.
+func TestModelsThatFail(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		flags []string
+		toml  string
+		why   string
+	}{
+		{"slow", []string{"--chaos-latency", "30000"}, "", "nikoni: .*(in time|held too long)"},
+		{"down", []string{"--chaos-disconnect", "1"}, "", "nikoni: model main: "},
+		{"rate limited", []string{"--chaos-ratelimit", "1"}, "", "nikoni: model main: .*rate"},
+		{"rubbish", []string{"--chaos-malformed", "1"}, "", "nikoni: model main: "},
+		{"none", nil, "[log]\nlevel = \"info\"\n", `nikoni.*waits for a model: write \[model.main\] into the configuration`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			toml := tc.toml
+			if toml == "" {
+				_, toml = aimock(t, tc.flags...)
+			}
+			h := openNikoni(t, toml+"[room.main]\nfloor = \"2s\"\npace = \"100ms\"\nmax_turns = 3\n", "aya", "kyoko")
+			seq := h.say("main", "taro", "ニコニ立体ちゃん、移動して")
+			h.until("the others talk", func() bool { return len(h.messages("main")) >= 3 })
+			if h.messages("main")[1].From == "nikoni" {
+				t.Errorf("she spoke: %+v", h.messages("main"))
+			}
+			why := regexp.MustCompile(tc.why)
+			h.until("why says why", func() bool { return why.MatchString(h.why("main", seq)) })
+		})
+	}
+}
+
+// why gives what `companiond why` says of the entries behind seq.
+func (h *home) why(room string, seq uint64) (all string) {
+	h.t.Helper()
+	for _, e := range h.entries(room) {
+		if e.Seq < seq || e.Kind != abi.EntryDecision {
+			continue
+		}
+		var why struct{ Text string }
+		h.get(fmt.Sprintf("/v1/rooms/%s/entries/%d/why", room, e.Seq), &why)
+		all += why.Text + "\n"
+	}
+	return all
+}
+
+// TestSavedCard: saving the file changes the companion in the running room, and a
+// file with a mistake changes nothing.
+func TestSavedCard(t *testing.T) {
+	h := openNikoni(t, "")
+	sample, err := os.ReadFile("../characters/nikoni.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := h.companion("nikoni"); c.State != "ready" || !strings.HasPrefix(c.Error, "waits for a model") {
+		t.Errorf("%+v", c)
+	}
+	h.save("nikoni.json", bytes.Replace(sample, []byte("ニコニ立体ちゃん"), []byte("ニコ"), 1))
+	h.until("the new card is there", func() bool { return h.companion("nikoni").Name == "ニコ" })
+	h.save("nikoni.json", bytes.Replace(sample, []byte(`"title": "move"`), []byte(`"titel": "move"`), 1))
+	h.until("the mistake is told", func() bool { return strings.Contains(h.companion("nikoni").Error, "nikoni.json:15") })
+	if c := h.companion("nikoni"); c.Name != "ニコ" || c.Generation != 2 {
+		t.Errorf("%+v", c)
+	}
+}

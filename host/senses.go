@@ -1,0 +1,98 @@
+package host
+
+import (
+	"context"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// home finds the room of a companion.
+func (h *Host) home(companion string) (room.Talk, error) { return room.Home(h.lobby, companion) }
+
+// card gives a companion's card, nil where it has none.
+func (h *Host) card(companion string) (*card.Card, bool) {
+	c, ok := h.folder.Companion(companion)
+	if !ok {
+		return nil, false
+	}
+	return c.Card(), true
+}
+
+// cards gives those who have a card, as agents over MCP see them.
+func (h *Host) cards() []mcp.Card {
+	var all []mcp.Card
+	for _, c := range h.folder.Companions() {
+		def := c.Card()
+		if def == nil {
+			continue
+		}
+		one := mcp.Card{ID: c.ID(), Name: def.Name, Source: def.Source()}
+		for _, a := range def.Actions {
+			one.Actions = append(one.Actions, mcp.Action{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// judge lets a companion perceive something in its room.
+func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
+	talk, err := h.home(companion)
+	if err != nil {
+		return abi.Judged{}, err
+	}
+	return talk.Perceive(ctx, companion, p)
+}
+
+// hear is what a person says to a companion through its senses.
+func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error) {
+	talk, err := h.home(companion)
+	if err != nil {
+		return abi.Message{}, err
+	}
+	from, kind, err := identity.Of(ctx).From(p.From, abi.KindHuman)
+	if err != nil {
+		return abi.Message{}, err
+	}
+	return talk.Say(ctx, room.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
+}
+
+// act is what a companion does by itself, in the room of the call or in its own.
+func (h *Host) act(ctx context.Context, in, companion string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	talk, err := h.home(companion)
+	if in != "" {
+		talk, err = h.lobby.Room(in)
+	}
+	if err != nil {
+		return abi.ActionPlayed{}, err
+	}
+	return talk.Act(ctx, companion, "", a)
+}
+
+// speaks says whether a companion's body is to hear what it says as the action
+// "speak" of seed C.
+func (h *Host) speaks(companion string) bool {
+	def, here := h.card(companion)
+	if !here || def == nil {
+		return here
+	}
+	_, ok := def.Action("speak")
+	return ok
+}
+
+// waitingMinds gives which companions wait for a model, and why.
+func (h *Host) waitingMinds() map[string]string {
+	waits := map[string]string{}
+	for _, c := range h.folder.Companions() {
+		if def := c.Card(); def != nil && c.Engine() == "prompt" {
+			if why := h.minds.Waits(c.ID(), def.Model); why != "" {
+				waits[c.ID()] = why
+			}
+		}
+	}
+	return waits
+}

@@ -1,0 +1,121 @@
+package host_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+const specDir = "testdata/spec"
+
+// TestSpecClient: an MCP client on the TypeScript SDK subscribes to a card, the
+// file is edited on the disk, it hears of it and plays the new action.
+func TestSpecClient(t *testing.T) {
+	needsNode(t, specDir)
+	h := openNikoni(t, "")
+	_, frames := h.body("/v1/actions?companion=nikoni", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "client.mjs", h.url+"/mcp", filepath.Join(h.dir, "characters", "nikoni.json"), "nikoni", "edit")
+	cmd.Dir = specDir
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("client: %v\n%s", err, out)
+	}
+	var saw []string
+	for lines := bufio.NewScanner(strings.NewReader(string(out))); lines.Scan(); {
+		var line struct {
+			Saw     string
+			Same    *bool
+			IsError *bool
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		if line.Same != nil && !*line.Same {
+			t.Errorf("the resource is not the file: %s", lines.Text())
+		}
+		saw = append(saw, line.Saw)
+	}
+	all := strings.Join(saw, " ")
+	for _, want := range []string{"spec", "subscribed", "resources/updated", "tools/list_changed", "action-play", "done"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it did not see %s:\n%s", want, out)
+		}
+	}
+	a := h.next(frames)
+	if acts := ofKind[abi.Action](h, "main", abi.EntryAction); len(acts) != 1 || acts[0].Action != a.Action || acts[0].ID != a.ID || acts[0].By == "" {
+		t.Errorf("actions in the journal %+v, at the body %+v", acts, a)
+	}
+}
+
+// TestFlood: a camera sends more than a companion can judge, for five seconds;
+// memory stays bounded, frames are dropped and counted, and what people say
+// meanwhile is said.
+func TestFlood(t *testing.T) {
+	timely(t)
+	_, toml := aimock(t, "--chaos-latency", "500")
+	h := openNikoni(t, toml+"[room.main]\nmax_turns = 5\n")
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	const clients, each, lines = 4, 1250, 20
+	var sent, refused atomic.Int64
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for range each {
+				switch status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"vision","format":"object","body":"{\"people\":1}"}`); status {
+				case http.StatusAccepted:
+					sent.Add(1)
+				case http.StatusTooManyRequests:
+					refused.Add(1)
+				default:
+					t.Errorf("%d %s", status, answer)
+					return
+				}
+			}
+		})
+	}
+	began := time.Now()
+	for range lines {
+		if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"input","format":"text","body":"こんにちは"}`); status != http.StatusCreated {
+			t.Errorf("a human is turned away: %d %s", status, answer)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	wg.Wait()
+	took := time.Since(began)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	var one struct{ Senses map[string]int }
+	h.get("/v1/companions/nikoni", &one)
+	t.Logf("%d frames in %v, %d refused; counts %v; heap %+d KiB", sent.Load(), took, refused.Load(), one.Senses, (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>10)
+	if one.Senses["said"] != lines || one.Senses["replaced"] == 0 || int64(one.Senses["taken"]) != sent.Load() {
+		t.Errorf("counts %v for %d frames", one.Senses, sent.Load())
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+	said := 0
+	for _, m := range h.messages("main") {
+		if m.Text == "こんにちは" {
+			said++
+		}
+	}
+	if said != lines {
+		t.Errorf("%d of %d human lines were said", said, lines)
+	}
+}
