@@ -18,7 +18,6 @@ import (
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
 )
 
 // bodies is the door with nikoni, who lives in main, and kai, who lives in side,
