@@ -185,7 +185,7 @@ type Perceived struct {
 // an answer.
 type Wish struct {
 	Who        string    `json:"who"`
-	Perception uint64    `json:"perception"` // seq of the EntryPerceived
+	Perception uint64    `json:"perception"` // seq of the EntryPerceived; 0: it was played as the action "speak"
 	Importance float64   `json:"importance"`
 	Reason     string    `json:"reason,omitempty"`
 	Text       string    `json:"text,omitempty"` // the line at hand

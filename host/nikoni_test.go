@@ -145,29 +145,7 @@ func (h *home) show(query string) (status int, answer string) {
 	if err := w.Close(); err != nil {
 		h.t.Fatal(err)
 	}
-	return h.post("/v1/companions/nikoni/perceptions"+query, w.FormDataContentType(), form.String())
-}
-
-func (h *home) post(path, contentType, body string, headers ...string) (status int, answer string) {
-	h.t.Helper()
-	req, err := http.NewRequestWithContext(h.t.Context(), "POST", h.url+path, strings.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", contentType)
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
+	return h.ask("POST", "/v1/companions/nikoni/perceptions"+query, form.String(), "Content-Type", w.FormDataContentType())
 }
 
 const asksToMove = `{"title":"input","format":"text","body":"移動して"}`
@@ -185,7 +163,7 @@ func TestNikoni(t *testing.T) {
 	if a := h.next(frames); a.Action != "speak" || a.Parameters["message"] != "こんにちは！会えてうれしいな！" {
 		t.Errorf("a picture leads to %+v", a)
 	}
-	if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", asksToMove); status != 201 {
+	if status, answer := h.ask("POST", "/v1/companions/nikoni/perceptions", asksToMove); status != 201 {
 		t.Fatalf("%d %s", status, answer)
 	}
 	move := h.next(frames)
@@ -244,7 +222,7 @@ func ofKind[T any](h *home, room string, kind abi.EntryKind) (all []T) {
 func TestReferenceWire(t *testing.T) {
 	_, toml := aimock(t)
 	h := openNikoni(t, toml)
-	status, answer := h.post("/init", "application/json", `{}`)
+	status, answer := h.ask("POST", "/init", `{}`)
 	var opened struct{ Result struct{ SessionID string } }
 	if err := json.Unmarshal([]byte(answer), &opened); err != nil || status != 200 || opened.Result.SessionID == "" {
 		t.Fatalf("%d %s", status, answer)
@@ -252,7 +230,7 @@ func TestReferenceWire(t *testing.T) {
 	session := opened.Result.SessionID
 	_, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
 	time.Sleep(300 * time.Millisecond) // the seed's subscribe has no answer to wait for
-	status, answer = h.post("/perception", "application/json", `{"jsonrpc":"2.0","id":7,"method":"perception","params":`+asksToMove+`}`, "mcp-session-id", session)
+	status, answer = h.ask("POST", "/perception", `{"jsonrpc":"2.0","id":7,"method":"perception","params":`+asksToMove+`}`, "mcp-session-id", session)
 	var heard struct {
 		ID     int
 		Result struct{ Text string }
@@ -266,7 +244,7 @@ func TestReferenceWire(t *testing.T) {
 	if a := h.next(frames); a.Action != "speak" {
 		t.Errorf("%+v", a)
 	}
-	if status, answer := h.post("/perception", "application/json", `{"jsonrpc":"2.0","id":8,"method":"perception","params":{"title":"smell","format":"text","body":"x"}}`, "mcp-session-id", session); status == 200 || !strings.Contains(answer, "smell") {
+	if status, answer := h.ask("POST", "/perception", `{"jsonrpc":"2.0","id":8,"method":"perception","params":{"title":"smell","format":"text","body":"x"}}`, "mcp-session-id", session); status == 200 || !strings.Contains(answer, "smell") {
 		t.Errorf("an unknown perception: %d %s", status, answer)
 	}
 }
@@ -278,7 +256,7 @@ func TestFirstWordsBeforeTheLastToken(t *testing.T) {
 	h := openNikoni(t, toml)
 	_, frames := h.body("/v1/actions?companion=nikoni", nil)
 	began := time.Now()
-	if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"input","format":"text","body":"自己紹介して"}`); status != 201 {
+	if status, answer := h.ask("POST", "/v1/companions/nikoni/perceptions", `{"title":"input","format":"text","body":"自己紹介して"}`); status != 201 {
 		t.Fatalf("%d %s", status, answer)
 	}
 	first := h.next(frames)

@@ -77,7 +77,7 @@ func TestFlood(t *testing.T) {
 	for range clients {
 		wg.Go(func() {
 			for range each {
-				switch status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"vision","format":"object","body":"{\"people\":1}"}`); status {
+				switch status, answer := h.ask("POST", "/v1/companions/nikoni/perceptions", `{"title":"vision","format":"object","body":"{\"people\":1}"}`); status {
 				case http.StatusAccepted:
 					sent.Add(1)
 				case http.StatusTooManyRequests:
@@ -91,7 +91,7 @@ func TestFlood(t *testing.T) {
 	}
 	began := time.Now()
 	for range lines {
-		if status, answer := h.post("/v1/companions/nikoni/perceptions", "application/json", `{"title":"input","format":"text","body":"こんにちは"}`); status != http.StatusCreated {
+		if status, answer := h.ask("POST", "/v1/companions/nikoni/perceptions", `{"title":"input","format":"text","body":"こんにちは"}`); status != http.StatusCreated {
 			t.Errorf("a human is turned away: %d %s", status, answer)
 		}
 		time.Sleep(50 * time.Millisecond)

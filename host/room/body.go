@@ -3,11 +3,13 @@ package room
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // What goes out to a companion's body (seed C): actions, their results, and the
@@ -17,6 +19,8 @@ const (
 	maxActs       = 32       // actions of one companion a second
 	maxParameters = 64 << 10 // bytes of an action's parameters
 	knownActs     = 256      // actions whose result is still waited for
+
+	playedImportance = 5 // of words that were played as an action
 )
 
 type actResult struct {
@@ -63,6 +67,8 @@ type acts struct {
 
 // Act lets a companion do something: the action is checked against its card and
 // is in the journal when Act answers. by names an agent that played it for her.
+// The action "speak" with a message is a wish for the floor: what is said is an
+// action and a message at once (seed C).
 //
 // # Errors
 //
@@ -113,10 +119,46 @@ func (r *Room) handleAct(e actEvent) {
 		return
 	}
 	e.a.Delivered = r.bodies.count(e.a.Who)
+	if text := speech(e.a); text != "" {
+		r.wishToSay(e, text, at)
+		return
+	}
 	r.must(r.m.Input(abi.EntryAction, at, e.a))
 	r.acts.know(e.a)
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		e.done <- actResult{abi.ActionPlayed{ID: e.a.ID, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
+	}})
+}
+
+// speakAction is the action of seed C that is a message at once.
+const speakAction = "speak"
+
+// speech gives the words of an action that is one.
+func speech(a abi.Action) string {
+	var p struct {
+		Message string `json:"message"`
+	}
+	if a.Action != speakAction || json.Unmarshal(a.Parameters, &p) != nil || abi.CheckText("message", p.Message) != nil {
+		return ""
+	}
+	return p.Message
+}
+
+// wishToSay makes words that were played as an action wait for the floor, as
+// those of a perception do: the body hears them when they are said.
+func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
+	if waiting(r.m.State, e.a.Who) >= rules.MaxWishes {
+		e.done <- actResult{err: abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", e.a.Who, rules.MaxWishes)}
+		return
+	}
+	reason := "played " + speakAction
+	if e.a.By != "" {
+		reason = e.a.By + " " + reason
+	}
+	r.must(r.m.Input(abi.EntryWish, at, abi.Wish{Who: e.a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience)}))
+	id := fmt.Sprintf("%s/%d", abi.EntryWish, r.lastMade(abi.EntryWish))
+	r.acks = append(r.acks, ack{tell: func(err error) {
+		e.done <- actResult{abi.ActionPlayed{ID: id, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
 	}})
 }
 

@@ -321,3 +321,29 @@ func TestActionsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestSpeakIsAnActionAndAMessage: words that are played wait for the floor, as all
+// words do, and are said once.
+func TestSpeakIsAnActionAndAMessage(t *testing.T) {
+	n := &actor{id: "nikoni", can: []string{"speak"}}
+	play(t, testRules, []*actor{n, wants_("aya", 9)}, func(s *stage) {
+		say := func(text string) (abi.ActionPlayed, error) {
+			return s.room.Act(s.t.Context(), "nikoni", "bot", abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
+		}
+		defer s.room.Embody("nikoni")()
+		played, err := say("やあ")
+		if err != nil || played.ID == "" || played.Delivered != 1 {
+			t.Fatalf("%+v %v", played, err)
+		}
+		synctest.Wait()
+		if got := s.texts(); len(got) == 0 || got[0] != "nikoni: やあ" || s.count(abi.EntryAction) != 0 {
+			t.Errorf("said %q, %d actions", got, s.count(abi.EntryAction))
+		}
+		if d := s.decisions()[0]; d.Ranking[0].Note != "bot played speak" || d.Wish == 0 {
+			t.Errorf("%+v", d)
+		}
+		if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(abi.EntryAction) != 1 {
+			t.Errorf("a speak without words is an action like others: %v", err)
+		}
+	})
+}

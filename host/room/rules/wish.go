@@ -50,7 +50,7 @@ func (m *Machine) grantWish(at time.Time, w Wish) error {
 	s := m.State
 	d := abi.Decision{
 		Wish: w.Seq, Outcome: abi.OutcomeGrant, Speaker: w.Who, Rule: abi.RulePerceived,
-		Reason:  fmt.Sprintf("%s perceived something (#%d) while nobody had the floor", w.Who, w.Perception),
+		Reason:  w.why(),
 		Ranking: []abi.Candidate{{Who: w.Who, Standing: "speak", Importance: w.Importance, Debt: s.Debt[w.Who], Note: w.Reason}},
 	}
 	switch {
@@ -63,6 +63,13 @@ func (m *Machine) grantWish(at time.Time, w Wish) error {
 		d.Speaker, d.Rule = "", ""
 	}
 	return m.decide(at, d)
+}
+
+func (w Wish) why() string {
+	if w.Perception == 0 {
+		return w.Who + " has something to say while nobody has the floor"
+	}
+	return fmt.Sprintf("%s perceived something (#%d) while nobody had the floor", w.Who, w.Perception)
 }
 
 // granted is decided for a wish. Nothing but the floor changes: the newest turn
