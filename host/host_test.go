@@ -233,7 +233,26 @@ func (h *home) until(what string, ok func() bool) {
 			return
 		}
 	}
+	h.tell("main")
 	h.t.Fatalf("%s: not within two minutes", what)
+}
+
+// tell logs the last entries of a room if the daemon still answers, for whoever
+// reads a failed test on another machine.
+func (h *home) tell(room string) {
+	answer, err := http.Get(h.url + "/v1/rooms/" + room + "/entries?limit=1000")
+	if err != nil {
+		h.t.Log(err)
+		return
+	}
+	defer answer.Body.Close()
+	var page struct{ Entries []abi.Entry }
+	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
+		h.t.Log(err)
+	}
+	for _, e := range page.Entries[max(0, len(page.Entries)-20):] {
+		h.t.Logf("%d %s %s %.300s", e.Seq, e.At.Format("15:04:05.000"), e.Kind, e.Body)
+	}
 }
 
 // replay stops the daemon and holds its journal to the rules.
