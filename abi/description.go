@@ -17,6 +17,9 @@ func AlwaysGranted() []string {
 	}
 }
 
+// GrantedOnly lists the host ops that a companion has to be granted by name.
+func GrantedOnly() []string { return []string{HostSay, HostActionEmit, HostModelGenerate} }
+
 // knownOps lists the ops of ABI 1.0, those included that this daemon does not
 // ask yet.
 func knownOps() []string {

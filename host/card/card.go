@@ -178,17 +178,22 @@ func (c *Card) senseless(field, title string) error {
 	return abi.Errorf(abi.CodeNotFound, "%s: %s does not perceive %s; %s", field, c.Name, schema.Show(title), schema.Have(c.perceived()))
 }
 
-// can gives the titles of the actions, perceived those of the perceptions.
+// can gives the titles of the actions, perceived those of the perceptions. In a
+// card with mistakes some have none, or one that another has.
 func (c *Card) can() (titles []string) {
 	for _, a := range c.Actions {
-		titles = append(titles, a.Title)
+		if a.Title != "" && !slices.Contains(titles, a.Title) {
+			titles = append(titles, a.Title)
+		}
 	}
 	return titles
 }
 
 func (c *Card) perceived() (titles []string) {
 	for _, p := range c.Perceptions {
-		titles = append(titles, p.Title)
+		if p.Title != "" && !slices.Contains(titles, p.Title) {
+			titles = append(titles, p.Title)
+		}
 	}
 	return titles
 }

@@ -116,7 +116,7 @@ func cleanKey(s string) (string, *fault) {
 
 // cleanGrant takes one of the host ops that are not granted to everybody.
 func cleanGrant(s string) (string, *fault) {
-	known := []string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate}
+	known := abi.GrantedOnly()
 	switch {
 	case slices.Contains(known, s):
 		return s, nil

@@ -267,7 +267,13 @@ func (r *Room) breakOff() {
 // shown, and what the speaker adds to them.
 func (r *Room) finish(line abi.Line) {
 	f := r.m.State.Floor
-	if rest, ok := strings.CutPrefix(line.Text, f.Spoken); ok && abi.CheckText("", rest) == nil && len(line.Text) <= abi.MaxText {
+	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
+	switch {
+	case line.Text == "" || ok && rest == "":
+	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
+		r.counts.add("rest of a line dropped")
+		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
+	default:
 		r.must(r.m.Input(abi.EntrySegment, r.now(), abi.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest}))
 	}
 	if r.trouble != nil {

@@ -66,6 +66,27 @@ func TestSegmentsComeBeforeTheLine(t *testing.T) {
 	})
 }
 
+// TestALineThatIsAnother: words that do not follow from those that were heard are
+// not said, and that is not hidden.
+func TestALineThatIsAnother(t *testing.T) {
+	for line, dropped := range map[string]int{"さようなら。": 1, "はい。\x00": 1, "はい。" + strings.Repeat("a", abi.MaxText): 1, "": 0, "はい。": 0, "はい。じゃあね。": 0} {
+		end := func(string) (abi.Line, error) { return abi.Line{Text: line}, nil }
+		recital(t, testRules, []string{"はい。"}, end, func(s *stage) {
+			s.say("taro", "nikoni, hi")
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			want := "はい。"
+			if dropped == 0 && line != "" {
+				want = line
+			}
+			got := s.said()
+			if n := s.room.Info().Counts["rest of a line dropped"]; len(got) != 2 || got[1].Text != want || int(n) != dropped {
+				s.t.Errorf("%.20q: said %.60q, %d dropped", line, got[1].Text, n)
+			}
+		})
+	}
+}
+
 // TestALineThatBreaksOff: what was heard is the message, whatever happens.
 func TestALineThatBreaksOff(t *testing.T) {
 	parts := []string{"まず、", "それから、", "最後に。"}

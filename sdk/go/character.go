@@ -1,6 +1,7 @@
 package companion
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -15,21 +16,34 @@ type (
 	Message = abi.Message
 	Member  = abi.Member
 	Closing = abi.Closing
+
+	Perceiving = abi.Perceiving
+	Judgement  = abi.Judgement
+	Result     = abi.Result
 )
 
 // Character is what a maker registers. Name is required; a character without
-// Vote always listens, one without Speak passes the floor on.
+// Vote always listens, one without Speak passes the floor on, one without
+// Perceive makes nothing of what its senses bring.
 type Character struct {
 	Name    string   // the name people call it by
 	Aliases []string // other names it answers to
 	Version string   // your own version, shown to people
 	Needs   []string // host ops beyond those always granted
+	// Card is the companion's definition as JSON, with what it perceives and does,
+	// as characters without code have it. Empty for one without a body.
+	Card string
 
 	// Vote says whether the character wants to speak about s.Message. It should
 	// be quick: the whole room waits for it.
 	Vote func(h *Host, s Scene) Vote
 	// Speak gives the line. s.Recent holds the newest messages.
 	Speak func(h *Host, s Scene) Line
+	// Perceive makes something of what the senses bring. Actions are played
+	// meanwhile, with [Host.Act].
+	Perceive func(h *Host, p Perceiving) Judgement
+	// Result hears what became of an action.
+	Result func(h *Host, r Result)
 }
 
 // registered is set once, by an initialiser, before the first call.
@@ -73,13 +87,19 @@ func Pass(why string) Line { return Line{Pass: why} }
 func (c *Character) describe() abi.Description {
 	d := abi.Description{
 		ABI: "1", Name: c.Name, Aliases: c.Aliases, Version: c.Version,
-		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs),
+		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs), Card: json.RawMessage(c.Card),
 	}
 	if c.Vote != nil {
 		d.Ops = append(d.Ops, abi.OpVote)
 	}
 	if c.Speak != nil {
 		d.Ops = append(d.Ops, abi.OpSpeak)
+	}
+	if c.Perceive != nil {
+		d.Ops = append(d.Ops, abi.OpPerceive)
+	}
+	if c.Result != nil {
+		d.Ops = append(d.Ops, abi.OpResult)
 	}
 	return d
 }

@@ -38,6 +38,14 @@
 // no locks; but it may drop an instance and start another at any moment. What
 // must last belongs in the key-value store of [Host].
 //
+// # Senses, a body, a model
+//
+// A character with a [Character.Card] has a body and senses: Perceive is asked
+// about what comes in, [Host.Act] and [Host.React] play actions of the card, and
+// Result hears what became of them. [Host.Say] says a line piece by piece.
+// [Host.Generate] asks the language model of the house; that has to be granted, by
+// modules.grant in the daemon's configuration, and Needs says so at load.
+//
 // # When something goes wrong
 //
 // [Host.Fail] ends the op with an error of your choice. A panic in your code is

@@ -132,6 +132,42 @@ func (h *Host) History(limit int) ([]Message, error) {
 	return hist.Messages, err
 }
 
+// Say says a piece of the line that [Character.Speak] was asked for, a sentence
+// or so, at once: the room and the body have it before the line is whole. The
+// line that Speak gives at last is the whole one and begins with these pieces; an
+// empty one says that they were all.
+func (h *Host) Say(text string) error {
+	return h.Ask(abi.HostSay, abi.SayAsk{Text: text}, nil)
+}
+
+// Act plays an action of the card; parameters become its JSON object, nil for
+// none. The id is that of the result that [Character.Result] may hear; delivered
+// says how many bodies it went to.
+func (h *Host) Act(action string, parameters any) (played abi.ActionPlayed, err error) {
+	return h.act(abi.ActionAsk{Action: action}, parameters)
+}
+
+// React plays an action because of a perception: the card's events have to allow
+// it for that one.
+func (h *Host) React(p Perceiving, action string, parameters any) (played abi.ActionPlayed, err error) {
+	return h.act(abi.ActionAsk{Action: action, Perception: p.Perception.Title}, parameters)
+}
+
+func (h *Host) act(ask abi.ActionAsk, parameters any) (played abi.ActionPlayed, err error) {
+	if parameters != nil {
+		if ask.Parameters, err = json.Marshal(parameters); err != nil {
+			return played, abi.Errorf(abi.CodeInvalid, "parameters: %v", err)
+		}
+	}
+	return played, h.Ask(abi.HostActionEmit, ask, &played)
+}
+
+// Generate asks the language model that the daemon has for companions. It takes
+// as long as the model does: in [Character.Vote] the room waits for it.
+func (h *Host) Generate(ask abi.ModelAsk) (a abi.ModelAnswer, err error) {
+	return a, h.Ask(abi.HostModelGenerate, ask, &a)
+}
+
 // Info says who and where the character is.
 func (h *Host) Info() (abi.SelfInfo, error) {
 	var info abi.SelfInfo

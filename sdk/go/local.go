@@ -29,6 +29,12 @@ type Local struct {
 	KV      map[string]string
 	History []Message
 	Logs    []string // "LEVEL text", as the character wrote them
+	Said    []string // pieces of lines, as [Host.Say] had them
+	// Played are the actions. They are not held against the card: the daemon
+	// refuses those that the card has not or does not allow.
+	Played []abi.ActionAsk
+	// Model answers for the language model; without it there is none.
+	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 
 	c   Character
 	mu  sync.Mutex // guards the fields in calls from many goroutines
@@ -57,6 +63,16 @@ func (l *Local) Speak(s Scene) (line Line, err error) {
 		s.Recent = l.History[max(0, len(l.History)-abi.RecentInAsk):]
 	}
 	return line, l.ask(abi.OpSpeak, s, &line)
+}
+
+// Perceive asks what the character makes of a perception.
+func (l *Local) Perceive(p Perceiving) (j Judgement, err error) {
+	return j, l.ask(abi.OpPerceive, p, &j)
+}
+
+// Result tells the character what became of an action.
+func (l *Local) Result(r Result) error {
+	return l.ask(abi.OpResult, r, &struct{}{})
 }
 
 // ask sends one op through Serve's path.
@@ -148,6 +164,18 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.set)
 	case abi.HostKVList:
 		return asked(data, l.keys)
+	case abi.HostSay:
+		return asked(data, l.say)
+	case abi.HostActionEmit:
+		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) {
+			l.Played = append(l.Played, a)
+			return abi.ActionPlayed{ID: fmt.Sprintf("act-%d", len(l.Played)), Delivered: 1}, nil
+		})
+	case abi.HostModelGenerate:
+		if l.Model == nil {
+			return nil, abi.Errorf(abi.CodeUnavailable, "waits for a model: set Local.Model")
+		}
+		return asked(data, l.Model)
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }
@@ -194,6 +222,14 @@ func (l *Local) history(ask abi.HistoryAsk) (abi.History, error) {
 	}
 	h.Messages = h.Messages[max(0, len(h.Messages)-limit):]
 	return h, nil
+}
+
+func (l *Local) say(ask abi.SayAsk) (struct{}, error) {
+	if err := abi.CheckText("text", ask.Text); err != nil {
+		return struct{}{}, err
+	}
+	l.Said = append(l.Said, ask.Text)
+	return struct{}{}, nil
 }
 
 // set keeps the daemon's bounds, so that a character that outgrows them fails

@@ -106,6 +106,23 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 			return nil, err
 		}
 		return c.Speak(h, s), nil
+	case req.Op == abi.OpPerceive && c.Perceive != nil:
+		var p Perceiving
+		if err := decode(req, "a perception", &p); err != nil {
+			return nil, err
+		}
+		j := c.Perceive(h, p)
+		if j.State == "" {
+			j.State = abi.Listen
+		}
+		return j, j.Check()
+	case req.Op == abi.OpResult && c.Result != nil:
+		var r Result
+		if err := decode(req, "a result", &r); err != nil {
+			return nil, err
+		}
+		c.Result(h, r)
+		return struct{}{}, nil
 	case req.Op == "":
 		return nil, abi.Errorf(abi.CodeInvalid, "request.op: must not be empty")
 	}
@@ -113,14 +130,17 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 }
 
 // scene decodes the data of a vote or a line.
-func scene(req abi.Request) (s Scene, err error) {
+func scene(req abi.Request) (s Scene, err error) { return s, decode(req, "a scene", &s) }
+
+// decode takes the data of an op, which is something.
+func decode(req abi.Request, something string, v any) error {
 	if len(req.Data) == 0 {
-		return s, abi.Errorf(abi.CodeInvalid, "request.data: %s needs a scene", req.Op)
+		return abi.Errorf(abi.CodeInvalid, "request.data: %s needs %s", req.Op, something)
 	}
-	if err := json.Unmarshal(req.Data, &s); err != nil {
-		return s, abi.Errorf(abi.CodeInvalid, "request.data: %v", err)
+	if err := json.Unmarshal(req.Data, v); err != nil {
+		return abi.Errorf(abi.CodeInvalid, "request.data: %v", err)
 	}
-	return s, nil
+	return nil
 }
 
 // errNoHost is the cause when a character asks a host that is not there.

@@ -131,7 +131,7 @@ func TestHostCalls(t *testing.T) {
 		{aya, `{"op":"kv.set","data":{"key":"mood","value":"sunny"}}`, `{"ok":{}}`},
 		{aya, `{"op":"kv.get","data":{"key":"mood"}}`, `{"ok":{"found":true,"value":"sunny"}}`},
 		{ken, `{"op":"kv.get","data":{"key":"mood"}}`, `{"ok":{"found":false}}`},
-		{aya, `{"op":"launch_rockets"}`, `{"error":{"code":"unknown_op","message":"host op \"launch_rockets\" is unknown or not granted"}}`},
+		{aya, `{"op":"launch_rockets"}`, `{"error":{"code":"unknown_op","message":"there is no host op \"launch_rockets\""}}`},
 		{aya, `{"op":"history.get"}`, `{"error":{"code":"unknown_op","message":"no host op \"history.get\""}}`},
 		{aya, `{"op":"now"}`, `{"error":{"code":"internal","message":"internal error"}}`},
 		{aya, `{"op":"random"}`, `{"error":{"code":"internal","message":"the host's answer cannot be written"}}`},
@@ -165,6 +165,9 @@ func TestHostCallsAreGranted(t *testing.T) {
 	}
 	if got := mustDo(t, ken, "host", `{"op":"test.x"}`); !strings.Contains(got, "unknown_op") {
 		t.Errorf("op not granted: %s", got)
+	}
+	if got := mustDo(t, ken, "host", `{"op":"model.generate"}`); got != `{"error":{"code":"denied","message":"host op \"model.generate\" is not granted: modules.grant in the configuration does not name it"}}` {
+		t.Errorf("op that somebody else may: %s", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -164,7 +165,10 @@ func (i *instance) ask(ask []byte, n uint32) (json.RawMessage, error) {
 	}
 	cfg := i.m.engine.cfg
 	if cfg.Host == nil || !i.m.mayAsk(req.Op) {
-		return nil, abi.Errorf(abi.CodeUnknownOp, "host op %q is unknown or not granted", req.Op)
+		if slices.Contains(abi.GrantedOnly(), req.Op) {
+			return nil, abi.Errorf(abi.CodeDenied, "host op %q is not granted: modules.grant in the configuration does not name it", req.Op)
+		}
+		return nil, abi.Errorf(abi.CodeUnknownOp, "there is no host op %q", req.Op)
 	}
 	if !i.asks {
 		return nil, abi.Errorf(abi.CodeUnavailable, "host ops are answered once the module is loaded, not while it starts or describes itself")

@@ -7,6 +7,7 @@ package reference
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 func Character() companion.Character {
 	return companion.Character{
 		Name: "Echo", Aliases: []string{"エコー", "こだま"}, Version: "1",
-		Vote: vote, Speak: speak,
+		Vote: vote, Speak: speak, Perceive: perceive, Result: result,
 	}
 }
 
@@ -69,10 +70,37 @@ func speak(h *companion.Host, s companion.Scene) companion.Line {
 		found, err := h.Del("count")
 		check(h, err)
 		text = "forgot: " + strconv.FormatBool(found)
+	case "!say":
+		check(h, h.Say("One. "))
+		text = "One. Two."
+	case "!model":
+		a, err := h.Generate(abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "Say something."}}})
+		check(h, err)
+		text = a.Text
 	default:
 		text += " (" + strconv.Itoa(count(h)) + ")"
 	}
 	return companion.Say(text, s.Message.From)
+}
+
+// perceive repeats a text, and nods to everything else.
+func perceive(h *companion.Host, p companion.Perceiving) companion.Judgement {
+	var text string
+	if p.Perception.Format == "text" && json.Unmarshal(p.Perception.Body, &text) == nil {
+		return companion.Judgement{State: abi.Speak, Importance: 5, Reason: "heard", Text: text}
+	}
+	played, err := h.React(p, "nod", map[string]int{"times": 2})
+	check(h, err)
+	return companion.Judgement{State: abi.Listen, Reason: "nodded to " + strconv.Itoa(played.Delivered)}
+}
+
+// result remembers what became of an action.
+func result(h *companion.Host, r companion.Result) {
+	became := "done"
+	if !r.OK {
+		became = r.Reason
+	}
+	check(h, h.Set(r.Action, became))
 }
 
 func askNow(h *companion.Host) int64 {

@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+)
+
+// TestKeyFiles: a bad file is told with the name of the setting, never with what
+// is in it.
+func TestKeyFiles(t *testing.T) {
+	dir := t.TempDir()
+	plain := func(setting string) (string, error) { return filepath.Join(dir, setting), nil }
+	for text, want := range map[string]string{
+		"sk-secret": "", "\n sk-secret\n\n": "", "": "must hold the key and nothing else",
+		"\n": "must hold the key and nothing else", "sk-secret\nsk-secret": "must hold the key and nothing else",
+		"sk-secret\x00": "must hold the key and nothing else", strings.Repeat("sk-secret", 1000): "more than 8192 bytes",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "key"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := readKey(config.Model{Name: "main", Key: "key"}, plain)
+		switch {
+		case want == "" && (err != nil || key != "sk-secret"):
+			t.Errorf("%q: %q, %v", text, key, err)
+		case want != "" && (err == nil || key != "" || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "model.main.key: ") || strings.Contains(err.Error(), "secret")):
+			t.Errorf("%.20q: %q, %v", text, key, err)
+		}
+	}
+	for name, file := range map[string]func(string) (string, error){
+		"no file":       func(string) (string, error) { return filepath.Join(dir, "none"), nil },
+		"a folder":      func(string) (string, error) { return dir, nil },
+		"no credential": func(string) (string, error) { return "", errors.New("there is no credential") },
+	} {
+		if key, err := readKey(config.Model{Name: "main", Key: "key"}, file); err == nil || key != "" || !strings.HasPrefix(err.Error(), "model.main.key: ") {
+			t.Errorf("%s: %q, %v", name, key, err)
+		}
+	}
+	if key, err := readKey(config.Model{Name: "main"}, nil); key != "" || err != nil {
+		t.Errorf("a model without a key: %q, %v", key, err)
+	}
+}
+
+// TestWhichModel: who names none gets the only one, or "main"; who waits is told
+// what to do about it.
+func TestWhichModel(t *testing.T) {
+	one := func(name string) config.Model {
+		return config.Model{Name: name, API: model.OpenAI, URL: "http://127.0.0.1:1/v1", Model: "tiny", Temperature: -1}
+	}
+	for _, tc := range []struct {
+		models      []config.Model
+		wanted, got string
+		waits       string
+	}{
+		{nil, "", "", "write [model.main] into the configuration"},
+		{nil, "big", "", `its card names "big", and the configuration has no [model.big]`},
+		{[]config.Model{one("tiny")}, "", "tiny", ""},
+		{[]config.Model{one("tiny")}, "big", "", `has no [model.big]`},
+		{[]config.Model{one("tiny"), one("big")}, "", "", "has several and none is called"},
+		{[]config.Model{one("tiny"), one("main")}, "", "main", ""},
+		{[]config.Model{one("tiny"), one("main")}, "tiny", "tiny", ""},
+	} {
+		m, err := newMinds(tc.models, nil, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, why := m.of(tc.wanted)
+		if got := client != nil; got != (tc.got != "") || got && client.Name() != tc.got || !strings.Contains(why, tc.waits) || (why == "") != got {
+			t.Errorf("%d models, %q is wanted: %v, %q", len(tc.models), tc.wanted, client, why)
+		}
+		if m.Waits("x", tc.wanted) != why {
+			t.Errorf("waits: %q, want %q", m.Waits("x", tc.wanted), why)
+		}
+	}
+	bad := one("main")
+	bad.URL = "::"
+	if _, err := newMinds([]config.Model{bad}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "model.main.") {
+		t.Errorf("a bad url: %v", err)
+	}
+}
+
+// TestModelAsks: what a module asks wrongly never reaches a model.
+func TestModelAsks(t *testing.T) {
+	m := &minds{}
+	for want, ask := range map[string]abi.ModelAsk{
+		"messages: must not be empty":                                  {},
+		`messages[1].role: "system" is neither "user" nor "assistant"`: {Messages: []abi.ModelMessage{{Role: "user", Text: "a"}, {Role: "system", Text: "b"}}},
+	} {
+		if _, err := m.ask(context.Background(), module.Caller{}, ask); abi.CodeOf(err) != abi.CodeInvalid || abi.AsError(err).Message != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := m.ask(context.Background(), module.Caller{}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}); abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("without a model: %v", err)
+	}
+}
+
+// TestLinesAreForTheSpeaker: a piece of a line is taken while a line is asked for.
+func TestLinesAreForTheSpeaker(t *testing.T) {
+	calls := &hostCalls{}
+	for _, op := range []string{abi.OpVote, abi.OpPerceive, abi.OpResult, abi.OpDescribe} {
+		if _, err := calls.HostCall(context.Background(), module.Caller{Op: op}, abi.HostSay, []byte(`{"text":"x"}`)); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("say while %s: %v", op, err)
+		}
+	}
+}
