@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -251,22 +250,6 @@ func (h *Host) warnOfNames() {
 			}
 		}
 	}
-}
-
-// CheckFolder compares a configuration with its folder of characters, as it is
-// on the disk now, and gives what is worth a warning.
-func CheckFolder(c config.Config) []config.Problem {
-	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{}, &prompt.Engine{})
-	var p *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return c.CheckFolder(nil, "is not there")
-	case errors.As(err, &p):
-		return c.CheckFolder(nil, "cannot be read: "+p.Err.Error())
-	case err != nil:
-		return c.CheckFolder(nil, "cannot be read: "+err.Error())
-	}
-	return c.CheckFolder(ids, "")
 }
 
 // warnOfFolder tells of companions that rooms wait for and nobody made.

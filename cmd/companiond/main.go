@@ -58,7 +58,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{"run", "[-config FILE]", "run the daemon", runVerb},
-		{"check", "[-config FILE] [-print] [-strict]", "look a configuration through and list every mistake", checkVerb},
+		{"check", "[-config FILE] [-print] [-strict]", "look a configuration and the cards through and list every mistake", checkVerb},
 		{"new", "character NAME [-dir DIR]", "write a character that builds with go build", newVerb},
 		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room", sayVerb},
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},

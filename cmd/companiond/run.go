@@ -103,7 +103,7 @@ func (t *term) logger(c config.Log) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(t.err, o))
 }
 
-func checkVerb(t *term, _ context.Context, args []string) error {
+func checkVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("check")
 	path := fs.String("config", "", "configuration `file`; default "+defaultConfig)
 	print := fs.Bool("print", false, "print every value and where it comes from")
@@ -118,7 +118,7 @@ func checkVerb(t *term, _ context.Context, args []string) error {
 	for _, p := range problems {
 		fmt.Fprintln(t.out, p)
 	}
-	warned := len(problems) > 0
+	warned, bad := len(problems) > 0, false
 	if !config.Failed(problems) {
 		_, warning, err := t.readTokens(cfg)
 		if err != nil {
@@ -132,11 +132,16 @@ func checkVerb(t *term, _ context.Context, args []string) error {
 			warned = true
 			fmt.Fprintln(t.out, p)
 		}
+		mistakes, waits := host.CheckCards(ctx, cfg)
+		bad = len(mistakes) > 0
+		for _, line := range append(mistakes, waits...) {
+			fmt.Fprintln(t.out, line)
+		}
 	}
 	switch {
 	case config.Failed(problems):
 		return coded{exitConfig, nil}
-	case warned && *strict:
+	case bad || warned && *strict:
 		return coded{exitFailed, nil}
 	case *print:
 		return cfg.Print(t.out)

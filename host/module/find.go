@@ -1,6 +1,7 @@
 package module
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,6 +67,39 @@ func IDs(dir string, engines ...Engine) ([]string, error) {
 	}
 	maps.DeleteFunc(found, func(_ string, fd *finding) bool { return len(fd.sources) == 0 })
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// Try loads each companion's file of an engine that needs no daemon for that, and
+// gives what was loaded or the mistake in it to tell, sorted by the file's name.
+// Nothing of it runs, and nothing is kept.
+func Try(ctx context.Context, dir string, max int64, e Engine, tell func(file string, m Module, err error)) error {
+	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
+	found, err := finder{dir: dir, engines: []Engine{e}}.find("", nothing)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		for _, s := range found[id].sources {
+			m, err := s.try(ctx, id, max)
+			tell(s.show, m, err)
+		}
+	}
+	return nil
+}
+
+func (s source) try(ctx context.Context, id string, max int64) (Module, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	data, err := readWhole(s.path, max)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.engine.Load(ctx, File{ID: id, Path: s.show, Data: data, Generation: 1})
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Close(ctx)
 }
 
 // idOf gives the id that an entry of the folder belongs to, if it is a

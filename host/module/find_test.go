@@ -125,3 +125,37 @@ func TestReadWholeBesideAWriter(t *testing.T) {
 		})
 	}
 }
+
+// TestTry: every file is tried, none is kept, and what is wrong with one is told.
+func TestTry(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"aya.fake": `{"name":"Aya"}`, "ken.fake": `{"name":`, "empty.fake": "", "long.fake": `{"name":"` + strings.Repeat("a", 100) + `"}`,
+		"mia/main.fake": `{"name":"Mia"}`, "other.wasm": "x",
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &moduletest.Engine{}
+	var told []string
+	err := module.Try(t.Context(), dir, 50, e, func(file string, m module.Module, err error) {
+		switch {
+		case err != nil:
+			told = append(told, file+": "+string(abi.CodeOf(err)))
+		default:
+			told = append(told, file+" is "+m.Describe().Name)
+		}
+	})
+	want := "aya.fake is Aya, empty.fake: invalid, ken.fake: invalid, long.fake: too_large, mia/main.fake is Mia"
+	if got := strings.Join(told, ", "); got != want || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	if e.Opened() != 2 || e.Closed() != 2 {
+		t.Errorf("%d opened, %d closed", e.Opened(), e.Closed())
+	}
+	if err := module.Try(t.Context(), filepath.Join(dir, "none"), 50, e, nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}

@@ -1,0 +1,62 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt"
+	"github.com/companiond/companiond/host/module/wasm"
+)
+
+// CheckFolder compares a configuration with its folder of characters, as it is
+// on the disk now, and gives what is worth a warning.
+func CheckFolder(c config.Config) []config.Problem {
+	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{}, &prompt.Engine{})
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.CheckFolder(nil, "is not there")
+	case errors.As(err, &p):
+		return c.CheckFolder(nil, "cannot be read: "+p.Err.Error())
+	case err != nil:
+		return c.CheckFolder(nil, "cannot be read: "+err.Error())
+	}
+	return c.CheckFolder(ids, "")
+}
+
+// CheckCards looks through the cards in the folder of characters. mistakes are
+// those for which a card would be refused, a line each with its file and place;
+// waits says which companions would have no language model.
+func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
+	minds, err := newMinds(c.Models, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	err = module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Mind: minds}), func(file string, m module.Module, err error) {
+		if err != nil {
+			why := abi.AsError(err).Message
+			if !strings.HasPrefix(why, file+":") {
+				why = file + ": " + why
+			}
+			mistakes = append(mistakes, why)
+			return
+		}
+		def, err := card.Parse(file, m.Describe().Card)
+		if err != nil {
+			mistakes = append(mistakes, err.Error())
+		} else if why := minds.Waits("", def.Model); why != "" {
+			waits = append(waits, file+": "+why)
+		}
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // CheckFolder tells that it is not there
+		mistakes = append(mistakes, err.Error())
+	}
+	return mistakes, waits
+}
