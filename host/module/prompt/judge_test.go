@@ -119,8 +119,13 @@ func TestVotes(t *testing.T) {
 func TestWithoutAModel(t *testing.T) {
 	r := load(t, nikoni(t))
 	r.mind.waits = "waits for a model: write [model.main] into the configuration"
-	if _, err := call_[abi.Vote](r, t.Context(), abi.OpVote, scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "waits for a model") {
-		t.Errorf("vote: %v", err)
+	s := scene("taro", "やあ")
+	if v, err := call_[abi.Vote](r, t.Context(), abi.OpVote, s); err != nil || v.State != abi.Listen || v.Reason != r.mind.waits {
+		t.Errorf("vote: %+v, %v", v, err)
+	}
+	s.Addressed = true
+	if _, err := call_[abi.Vote](r, t.Context(), abi.OpVote, s); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "waits for a model") {
+		t.Errorf("vote when addressed: %v", err)
 	}
 	if _, err := r.perceive(vision()); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("perceive: %v", err)

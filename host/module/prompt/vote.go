@@ -24,10 +24,14 @@ const voteSchema = `{"type":"object","properties":{
 
 // vote answers seed B's State. Whom a human addressed need not ask a model
 // whether it wants to answer. Otherwise a referee is asked, who is not the
-// character: its voice is for its lines.
+// character: its voice is for its lines. A character without a model listens, and
+// fails where it was addressed, so that whoever spoke to it is shown why.
 func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	if why := c.m.engine.cfg.Mind.Waits(c.m.id, c.m.card.Model); why != "" {
-		return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
+		if s.Addressed {
+			return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
+		}
+		return abi.Vote{State: abi.Listen, Reason: why}, nil
 	}
 	if s.Addressed && isHuman(s.Members, s.Message.From) {
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
