@@ -107,13 +107,7 @@ func TestAWishIsNotLost(t *testing.T) {
 		})
 	})
 	t.Run("too late", func(t *testing.T) {
-		rules := testRules
-		rules.Floor = 60_000
-		holds := wants_("aya", 9)
-		holds.speak = hang[abi.Line]
-		play(t, rules, []*actor{sees("nikoni", "猫"), holds}, func(s *stage) {
-			s.say("taro", "aya, hello")
-			synctest.Wait()
+		occupied(t, 60_000, sees("nikoni", "猫"), func(s *stage) {
 			j := s.perceive("nikoni", frame("vision"))
 			time.Sleep(wishPatience)
 			synctest.Wait()
@@ -168,13 +162,7 @@ func TestAWishIsNotLost(t *testing.T) {
 		})
 	})
 	t.Run("too many", func(t *testing.T) {
-		rules := testRules
-		rules.Floor = 60_000
-		holds := wants_("aya", 9)
-		holds.speak = hang[abi.Line]
-		play(t, rules, []*actor{sees("nikoni", "猫"), holds}, func(s *stage) {
-			s.say("taro", "aya, hello")
-			synctest.Wait()
+		occupied(t, 60_000, sees("nikoni", "猫"), func(s *stage) {
 			for range 6 {
 				s.perceive("nikoni", frame("vision"))
 			}
@@ -188,20 +176,29 @@ func TestAWishIsNotLost(t *testing.T) {
 	})
 }
 
-// TestWishesByImportance: the most important first, the oldest of equals.
-func TestWishesByImportance(t *testing.T) {
+// occupied plays a room in which aya has the floor, for so many milliseconds,
+// and says nothing.
+func occupied(t *testing.T, floor int64, a *actor, f func(*stage)) {
+	t.Helper()
 	rules := testRules
-	rules.Floor = 3_000
+	rules.Floor = floor
 	holds := wants_("aya", 9)
 	holds.speak = hang[abi.Line]
+	play(t, rules, []*actor{a, holds}, func(s *stage) {
+		s.say("taro", "aya, hello")
+		synctest.Wait()
+		f(s)
+	})
+}
+
+// TestWishesByImportance: the most important first, the oldest of equals.
+func TestWishesByImportance(t *testing.T) {
 	n := &actor{id: "nikoni", judge: func(_ context.Context, p abi.Perceiving) (abi.Judgement, error) {
 		var text string
 		_ = json.Unmarshal(p.Perception.Body, &text)
 		return abi.Judgement{State: abi.Speak, Importance: float64(len(text)), Text: text}, nil
 	}}
-	play(t, rules, []*actor{n, holds}, func(s *stage) {
-		s.say("taro", "aya, hello")
-		synctest.Wait()
+	occupied(t, 3_000, n, func(s *stage) {
 		for _, text := range []string{`"a"`, `"bbb"`, `"ccc"`} {
 			s.perceive("nikoni", abi.Percept{Title: "vision", Format: "text", Body: json.RawMessage(text)})
 		}
@@ -215,13 +212,7 @@ func TestWishesByImportance(t *testing.T) {
 
 // TestAWishOutlivesARestart, with its line.
 func TestAWishOutlivesARestart(t *testing.T) {
-	rules := testRules
-	rules.Floor = 5_000
-	holds := wants_("aya", 9)
-	holds.speak = hang[abi.Line]
-	play(t, rules, []*actor{sees("nikoni", "猫だ！"), holds}, func(s *stage) {
-		s.say("taro", "aya, hello")
-		synctest.Wait()
+	occupied(t, 5_000, sees("nikoni", "猫だ！"), func(s *stage) {
 		s.perceive("nikoni", frame("vision"))
 		s.end()
 		s.start()

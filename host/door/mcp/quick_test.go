@@ -3,56 +3,15 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 )
 
 const headerSession = "Mcp-Session-Id"
-
-// raw is a client that writes its requests by hand.
-type raw struct {
-	t       *testing.T
-	url     string
-	session string
-	header  http.Header
-}
-
-func (h *home) raw() *raw {
-	h.t.Helper()
-	c := &raw{t: h.t, url: h.url, header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}}
-	res, _ := c.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`)
-	c.session = res.Header.Get(headerSession)
-	c.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return c
-}
-
-func (c *raw) post(body string) (*http.Response, string) {
-	c.t.Helper()
-	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.url, strings.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	req.Header = c.header.Clone()
-	if c.session != "" {
-		req.Header.Set(headerSession, c.session)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return res, string(b)
-}
 
 // counted counts the calls that are answered beside the SDK.
 func counted(h *home) *int {
@@ -71,7 +30,7 @@ func counted(h *home) *int {
 func TestQuickAnswersAreTheSame(t *testing.T) {
 	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", freePool())}, &actor{id: "aya"})
 	h.human("main", `<こんにちは> & "hello"`)
-	c, n := h.raw(), counted(h)
+	c, n := doortest.NewByHand(h.t, h.url), counted(h)
 	for _, args := range []string{
 		`"name":"status"`, `"name":"status","arguments":{}`, `"name":"status","arguments":{"room":"attic"}`,
 		`"name":"history","arguments":{"since":0}`, `"name":"history"`, `"name":"history","arguments":[]`, `"name":"history","arguments":null`,
@@ -81,11 +40,11 @@ func TestQuickAnswersAreTheSame(t *testing.T) {
 	} {
 		for _, id := range []string{"7", `"seven"`, `-7`} {
 			before := *n
-			quick, answer := c.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + args + `}}`)
+			quick, answer := c.Post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + args + `}}`)
 			if *n != before+1 {
 				t.Errorf("%s: was not quick", args)
 			}
-			slow, same := c.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"_meta":{},` + args + `}}`)
+			slow, same := c.Post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"_meta":{},` + args + `}}`)
 			if *n != before+1 {
 				t.Errorf("%s with _meta: was quick", args)
 			}
