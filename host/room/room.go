@@ -23,6 +23,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/naming"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -475,7 +476,7 @@ func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
 				continue // itself
 			}
 			for _, name := range append([]string{c.ID, c.Name}, c.Aliases...) {
-				if turn.SameName(name, who) {
+				if naming.Same(name, who) {
 					return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", who, a(c.Kind))
 				}
 			}

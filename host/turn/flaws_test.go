@@ -78,7 +78,8 @@ func TestB5Tie(t *testing.T) {
 	}
 }
 
-// TestB6Selected: selected, which a voter says of itself, beat everything.
+// TestB6Selected: selected, which a voter says of itself, beat everything. Who is
+// addressed is derived from the message: see package naming.
 func TestB6Selected(t *testing.T) {
 	liar := abi.Vote{State: abi.Listen, Importance: 0, Selected: true}
 	if d := newRig("aya", "liar").cast("aya", speak(1)).cast("liar", liar).decide(); d.Speaker != "aya" {
@@ -91,9 +92,6 @@ func TestB6Selected(t *testing.T) {
 	b := newRig("aya", "liar").cast("aya", speak(6)).cast("liar", honest).decide()
 	if order(a) != order(b) || a.Ranking[1].Note == "" {
 		t.Errorf("the claim moved the liar, or is not noted: %q, %q", order(a), order(b))
-	}
-	if got := addressed("mika", "京子、どう思う？"); got != "kyoko" {
-		t.Errorf("addressing is derived from the message: got %q", got)
 	}
 }
 

@@ -230,14 +230,3 @@ func TestAwaits(t *testing.T) {
 		t.Error("who failed is awaited")
 	}
 }
-
-func TestSameName(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{{"あや", "アヤ", true}, {"ｱﾔ", "あや", true}, {"Ａya", "aYA", true}, {"", " ", true}, {"あや", "あやか", false}, {"aya", "あや", false}} {
-		if SameName(c.a, c.b) != c.want || SameName(c.b, c.a) != c.want {
-			t.Errorf("%q and %q: want %v", c.a, c.b, c.want)
-		}
-	}
-}

@@ -326,12 +326,3 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkAddressed measures an ordinary message in a full room.
-func BenchmarkAddressed(b *testing.B) {
-	m := abi.Message{From: "mika", Text: "ねえ京子ちゃん、昨日のあやの歌すごかったよね。Nikoniはどう思った？"}
-	b.ReportAllocs()
-	for b.Loop() {
-		Addressed(m, cast)
-	}
-}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/naming"
 	"github.com/companiond/companiond/host/room"
-	"github.com/companiond/companiond/host/turn"
 )
 
 // news is what an agent may want to act on.
@@ -84,12 +84,12 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 // addressed says whether somebody is meant by one of the messages, as the house
 // finds out for its companions.
 func addressed(unseen []heard, members []abi.Member, who string) bool {
-	named := make([]turn.Named, 0, len(members))
+	named := make([]naming.Member, 0, len(members))
 	for _, m := range members {
-		named = append(named, turn.Named{ID: m.ID, Names: []string{m.Name}})
+		named = append(named, naming.Member{ID: m.ID, Names: []string{m.Name}})
 	}
 	return slices.ContainsFunc(unseen, func(h heard) bool {
-		return slices.Contains(turn.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
+		return slices.Contains(naming.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/naming"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -394,7 +395,7 @@ func (s *State) addressed(who string) bool {
 // that is paid for, and costs more than the rest of judging one.
 func (s *State) lastTo() []string {
 	if s.to == nil {
-		to := turn.Addressed(s.Last, s.Named())
+		to := naming.Addressed(s.Last, s.Named())
 		s.to = &to
 	}
 	return *s.to
@@ -437,10 +438,10 @@ func (s *State) unanswered() bool {
 }
 
 // Named gives the names the cast answers to.
-func (s *State) Named() []turn.Named {
-	ns := make([]turn.Named, 0, len(s.Cast))
+func (s *State) Named() []naming.Member {
+	ns := make([]naming.Member, 0, len(s.Cast))
 	for _, m := range s.Cast {
-		ns = append(ns, turn.Named{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
+		ns = append(ns, naming.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
 	}
 	return ns
 }

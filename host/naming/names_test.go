@@ -1,4 +1,4 @@
-package turn
+package naming
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // cast is a room with names in every script. mika is the human who speaks
 // unless a case says otherwise.
-var cast = []Named{
+var cast = []Member{
 	{ID: "aya", Names: []string{"Aya", "あや"}},
 	{ID: "kyoko", Names: []string{"Kyoko", "京子", "きょうこ"}},
 	{ID: "natsumi", Names: []string{"なつみ", "夏美"}},
@@ -225,7 +225,7 @@ func TestAddressedByTo(t *testing.T) {
 // TestAddressedLongerNameHides: a name inside a longer one is not called, also
 // when the longer one is the speaker's.
 func TestAddressedLongerNameHides(t *testing.T) {
-	members := []Named{{ID: "aya", Names: []string{"あや"}}, {ID: "ayaka", Names: []string{"あやか"}}, {ID: "aya-2"}}
+	members := []Member{{ID: "aya", Names: []string{"あや"}}, {ID: "ayaka", Names: []string{"あやか"}}, {ID: "aya-2"}}
 	for _, c := range []struct{ from, text, want string }{
 		{"x", "あやか、どう？", "ayaka"},
 		{"x", "あや、どう？", "aya"},
@@ -242,7 +242,7 @@ func TestAddressedLongerNameHides(t *testing.T) {
 
 // TestAddressedSharedName: who shares a name is addressed alike.
 func TestAddressedSharedName(t *testing.T) {
-	members := []Named{{ID: "b", Names: []string{"Aya"}}, {ID: "a", Names: []string{"アヤ", "Aya"}}, {ID: "c", Names: []string{"Kyoko"}}}
+	members := []Member{{ID: "b", Names: []string{"Aya"}}, {ID: "a", Names: []string{"アヤ", "Aya"}}, {ID: "c", Names: []string{"Kyoko"}}}
 	for _, text := range []string{"Aya, how is Kyoko?", "@aya hi", "Hey Aya"} {
 		if got := Addressed(abi.Message{From: "x", Text: text}, members); !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("%q: got %q", text, got)
@@ -255,7 +255,7 @@ func TestAddressedSharedName(t *testing.T) {
 
 // TestAddressedIsQuick: nobody can write a text that keeps a room busy (law 6).
 func TestAddressedIsQuick(t *testing.T) {
-	members := append(slices.Clone(cast), Named{ID: "ー"}, Named{ID: "x", Names: []string{"て", "か", "の", "あ", " "}})
+	members := append(slices.Clone(cast), Member{ID: "ー"}, Member{ID: "x", Names: []string{"て", "か", "の", "あ", " "}})
 	for _, unit := range []string{"あや", "てあ", "ー", "あやー", "@aya ", "://", "aya,", " ", "か\u3099", "あやと", "さーん", "ﷺ", "「あや」", "ねえ"} {
 		text := strings.Repeat(unit, abi.MaxText/len(unit))
 		start := time.Now()
@@ -274,13 +274,13 @@ func FuzzAddressed(f *testing.F) {
 	}
 	f.Add("aya", "ねえ\xff\u3099ー", "京子さん", "ー")
 	f.Fuzz(func(t *testing.T, from, text, to, alias string) {
-		members := append(slices.Clone(cast), Named{ID: "extra", Names: []string{alias, to}}, Named{ID: alias})
+		members := append(slices.Clone(cast), Member{ID: "extra", Names: []string{alias, to}}, Member{ID: alias})
 		got := Addressed(abi.Message{From: from, Text: text, To: []string{to}}, members)
 		if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Fatalf("not sorted or not once each: %q", got)
 		}
 		for _, id := range got {
-			if id == from || !slices.ContainsFunc(members, func(m Named) bool { return m.ID == id }) {
+			if id == from || !slices.ContainsFunc(members, func(m Member) bool { return m.ID == id }) {
 				t.Fatalf("%q says %q: %q is the speaker or no member", from, text, id)
 			}
 		}
@@ -289,4 +289,24 @@ func FuzzAddressed(f *testing.F) {
 			t.Fatalf("%q and then %q", got, again)
 		}
 	})
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"あや", "アヤ", true}, {"ｱﾔ", "あや", true}, {"Ａya", "aYA", true}, {"", " ", true}, {"あや", "あやか", false}, {"aya", "あや", false}} {
+		if Same(c.a, c.b) != c.want || Same(c.b, c.a) != c.want {
+			t.Errorf("%q and %q: want %v", c.a, c.b, c.want)
+		}
+	}
+}
+
+// BenchmarkAddressed measures an ordinary message in a full room.
+func BenchmarkAddressed(b *testing.B) {
+	m := abi.Message{From: "mika", Text: "ねえ京子ちゃん、昨日のあやの歌すごかったよね。Nikoniはどう思った？"}
+	b.ReportAllocs()
+	for b.Loop() {
+		Addressed(m, cast)
+	}
 }

@@ -1,4 +1,10 @@
-package turn
+// Package naming finds out whom a message is addressed to: the members of a room
+// that it calls by name, as people do in Japanese and English chat, with
+// honorifics, particles and kana in any width.
+//
+// It is pure and reads the text alone: it never guesses what is meant, and asks no
+// model.
+package naming
 
 import (
 	"slices"
@@ -10,8 +16,8 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// Named is a member of a room and what people call it.
-type Named struct {
+// Member is a member of a room and what people call it.
+type Member struct {
 	ID    string
 	Names []string // display name and aliases; the id is a name by itself
 }
@@ -51,7 +57,7 @@ type Named struct {
 // a word that is no particle is missed: 「あや元気?」, 「すごいあや」. A title before
 // a name is taken for part of it in kanji (「監督京子」). Names of one Latin letter
 // count only in To, after @ and with an honorific.
-func Addressed(m abi.Message, members []Named) []string {
+func Addressed(m abi.Message, members []Member) []string {
 	names := newNames(m.From, members)
 	if got, ok := names.explicit(m.To); ok {
 		return got
@@ -86,7 +92,7 @@ type names struct {
 	first   map[rune][]name // by first letter, longest first
 }
 
-func newNames(from string, members []Named) *names {
+func newNames(from string, members []Member) *names {
 	n := &names{first: map[rune][]name{}}
 	add := func(s string, who int) {
 		if f := fold(s).folded; len(f) > 0 {
@@ -295,9 +301,9 @@ func hasPrefix(s, prefix []rune) bool {
 	return len(s) >= len(prefix) && slices.Equal(s[:len(prefix)], prefix)
 }
 
-// SameName says whether two names read alike: case, width and the choice of
+// Same says whether two names read alike: case, width and the choice of
 // hiragana or katakana make no difference.
-func SameName(a, b string) bool { return Reading(a) == Reading(b) }
+func Same(a, b string) bool { return Reading(a) == Reading(b) }
 
 // Reading is what all names that read alike have in common. It is for comparing
 // many names, and not for showing.

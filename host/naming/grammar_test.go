@@ -1,7 +1,6 @@
-package turn
+package naming
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -142,7 +141,7 @@ func TestTheMemberMayBeAnybody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(`[a-z]{2,8}`).Draw(t, "id")
 		name := rapid.StringMatching(`[ぁ-んァ-ヶ一-鿋A-Za-z]{2,6}`).Draw(t, "name")
-		members := []Named{{ID: id, Names: []string{name}}, {ID: "other-member"}}
+		members := []Member{{ID: id, Names: []string{name}}, {ID: "other-member"}}
 		if _, all := newNames("x", nil).called(fold(id).folded); all {
 			t.Skip("a word for everybody")
 		}
@@ -156,87 +155,4 @@ func TestTheMemberMayBeAnybody(t *testing.T) {
 			t.Fatalf("%s says %q: got %q", id, name, got)
 		}
 	})
-}
-
-// talk is a room reduced to what turns need: everybody votes by a fixed habit,
-// who wins speaks, and the closing follows the speaker's wish.
-func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, maxTurns, rounds int) (said []string, last Ruling) {
-	t.Helper()
-	ids := []string{"aya", "kyoko", "nat"}
-	stage, speaker, debt := abi.ClosingNone, Voter{"mika", from}, map[string]int{}
-	for i := range rounds {
-		body := abi.Round{About: uint64(2 * i), Addressed: []string{}}
-		for _, id := range ids {
-			if id != speaker.ID {
-				body.Electorate = append(body.Electorate, id)
-			}
-		}
-		r := Open(uint64(2*i+1), body, speaker, nil)
-		for _, id := range body.Electorate {
-			r.Cast(id, habits[id])
-		}
-		last = Vote{}.Decide(Input{Round: r, Seed: "s", Debt: debt, Stage: stage, Turns: len(said), MaxTurns: maxTurns})
-		if stage = last.Stage; last.Outcome != abi.OutcomeGrant {
-			return said, last
-		}
-		for _, c := range last.Ranking {
-			if c.Standing == StandingSpeak {
-				debt[c.Who]++
-			}
-		}
-		debt[last.Speaker] = 0
-		said, speaker = append(said, last.Speaker), Voter{last.Speaker, abi.KindCompanion}
-		stage = Step(stage, habits[last.Speaker].Closing)
-	}
-	return said, last
-}
-
-// TestPoliteLoopersEnd: companions that thank each other for ever come to an
-// end by themselves: two farewells while the stage moves on, and the talk is
-// closed without a human or a cap (metric 14).
-func TestPoliteLoopersEnd(t *testing.T) {
-	said, last := talk(t, map[string]abi.Vote{"aya": farewell(5), "kyoko": farewell(5), "nat": farewell(9)}, abi.KindHuman, 0, 100)
-	if len(said) != 2 || last.Outcome != abi.OutcomeClosed || last.Stage != abi.ClosingTerminal {
-		t.Errorf("%d farewells, then %s at stage %q", len(said), last.Outcome, last.Stage)
-	}
-}
-
-// TestChatterboxesAreCapped: companions cannot talk for ever (law 7).
-func TestChatterboxesAreCapped(t *testing.T) {
-	for _, maxTurns := range []int{1, 6, 40} {
-		said, last := talk(t, map[string]abi.Vote{"aya": speak(10), "kyoko": speak(10), "nat": speak(10)}, abi.KindHuman, maxTurns, 100)
-		if len(said) != maxTurns || last.Outcome != abi.OutcomeCapped {
-			t.Errorf("cap %d: %d turns, then %s", maxTurns, len(said), last.Outcome)
-		}
-		for i := 1; i < len(said); i++ {
-			if said[i] == said[i-1] {
-				t.Errorf("cap %d: %s speaks twice running", maxTurns, said[i])
-			}
-		}
-	}
-}
-
-// TestAlwaysTen holds a limit of the order on purpose: importance goes before
-// debt, so two that always say 10 keep the floor from one that says 9. Debt
-// helps only among equals.
-func TestAlwaysTen(t *testing.T) {
-	said, _ := talk(t, map[string]abi.Vote{"aya": speak(10), "kyoko": speak(10), "nat": speak(9)}, abi.KindHuman, 0, 30)
-	if all := fmt.Sprint(said); strings.Contains(all, "nat") || len(said) != 30 {
-		t.Errorf("got %s; if importance no longer goes before debt, say so at rank", all)
-	}
-}
-
-func TestBrief(t *testing.T) {
-	for _, c := range []struct {
-		in    string
-		limit int
-		want  string
-	}{
-		{"", 5, ""}, {"  \n ", 5, ""}, {"abcd", 5, "abcd"}, {"abcdef", 5, "abcd…"}, {" a \n\t b ", 9, "a b"},
-		{"あいうえおか", 5, "あいうえ…"}, {"a\x00b\x1b[0m", 9, "ab[0m"}, {"a\u202eb", 9, "ab"}, {"\xff", 9, "\ufffd"},
-	} {
-		if got := brief(c.in, c.limit); got != c.want {
-			t.Errorf("brief(%q, %d) = %q, want %q", c.in, c.limit, got, c.want)
-		}
-	}
 }
