@@ -302,6 +302,7 @@ func TestNobodyWaitsForAStop(t *testing.T) {
 			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"state":"queued"}`)
 			done <- struct{}{}
 		}()
+		synctest.Wait() // it is judged now: what waits may be replaced
 		for _, params := range []string{touch, `{"title":"input","format":"text","body":"hello?"}`} {
 			go func() {
 				exactly(t, s.perceive(id, params), 200, result(""))
