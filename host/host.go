@@ -138,6 +138,7 @@ func (h *Host) buildRooms() (err error) {
 	if h.minds, err = newMinds(h.cfg.Models, h.secrets, h.log); err != nil {
 		return err
 	}
+	h.minds.wants = h.modelOf
 	calls := &hostCalls{kv: h.journal, minds: h.minds}
 	h.engine, err = wasm.New(wasm.Config{
 		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,

@@ -92,15 +92,45 @@ func TestWhichModel(t *testing.T) {
 func TestModelAsks(t *testing.T) {
 	m := &minds{}
 	for want, ask := range map[string]abi.ModelAsk{
-		"messages: must not be empty":                                  {},
+		"messages: must not be empty": {},
+		`schema.type: "nubmer" is no type; did you mean "number"?; the types are object, array, string, number, integer, boolean, null`: {
+			Schema: []byte(`{"type":"nubmer"}`), Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}},
+		`schema: is no JSON`: {Schema: []byte(`x`), Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}},
 		`messages[1].role: "system" is neither "user" nor "assistant"`: {Messages: []abi.ModelMessage{{Role: "user", Text: "a"}, {Role: "system", Text: "b"}}},
 	} {
-		if _, err := m.ask(context.Background(), module.Caller{}, ask); abi.CodeOf(err) != abi.CodeInvalid || abi.AsError(err).Message != want {
+		if _, err := m.ask(context.Background(), module.Caller{}, ask); abi.CodeOf(err) != abi.CodeInvalid || !strings.HasPrefix(abi.AsError(err).Message, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	if _, err := m.ask(context.Background(), module.Caller{}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("without a model: %v", err)
+	}
+}
+
+// TestAnswersAreHeldToTheSchema of the module that asked.
+func TestAnswersAreHeldToTheSchema(t *testing.T) {
+	check, err := checkOf([]byte(`{"type":"object","properties":{"mood":{"type":"string","enum":["glad","sad"]}},"required":["mood"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`{"mood":"glad"}`: "", `{"mood":"glad","more":1}`: "", `{}`: "mood: is missing", `{"mood":"angry"}`: "mood: ", `[]`: "answer: is an array", `{`: "answer: ",
+	} {
+		err := check([]byte(text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestWhoseModel: the card of a module names its model as that of a companion without code does.
+func TestWhoseModel(t *testing.T) {
+	m := &minds{wants: func(companion string) string { return map[string]string{"seer": "big"}[companion] }}
+	ask := abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}
+	for who, want := range map[string]string{"seer": `its card names "big"`, "aya": "write [model.main]"} {
+		if _, err := m.ask(context.Background(), module.Caller{Companion: who}, ask); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", who, err)
+		}
 	}
 }
 

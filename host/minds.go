@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/schema"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
@@ -22,6 +23,7 @@ type minds struct {
 	models map[string]model.Client
 	usual  string // for who names none; empty: there is none
 	used   func(ctx context.Context, room string, u abi.Usage)
+	wants  func(companion string) string // which model the card of a module names; nil: none does
 }
 
 // vendorURL is where a model is whose url is empty.
@@ -132,9 +134,39 @@ func (m *minds) Generate(ctx context.Context, c module.Caller, wanted string, re
 	return a, err
 }
 
-// ask answers a module's model.generate.
+// checkOf gives what holds an answer to a schema, which a module wrote.
+func checkOf(text json.RawMessage) (func(json.RawMessage) error, error) {
+	const path = "schema"
+	var faults schema.Faults
+	n := schema.Read(text, path, &faults)
+	if len(faults) > 0 {
+		return nil, faults.Err(abi.CodeInvalid, path)
+	}
+	s := new(schema.Compiler).Compile(text, n, path, &faults)
+	if len(faults) > 0 {
+		return nil, faults.Err(abi.CodeInvalid, path)
+	}
+	return func(answer json.RawMessage) error {
+		var faults schema.Faults
+		n := schema.Read(answer, "", &faults)
+		if len(faults) > 0 {
+			return faults.Err(abi.CodeInvalid, "answer")
+		}
+		why, code := s.Check(n, "")
+		return why.Err(code, "answer")
+	}, nil
+}
+
+// ask answers a module's model.generate. With a schema the answer is held to it, and
+// the model has one try to mend it.
 func (m *minds) ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (abi.ModelAnswer, error) {
 	req := model.Request{System: ask.System, MaxTokens: ask.MaxTokens, Schema: ask.Schema}
+	if len(ask.Schema) > 0 {
+		var err error
+		if req.Check, err = checkOf(ask.Schema); err != nil {
+			return abi.ModelAnswer{}, err
+		}
+	}
 	for i, msg := range ask.Messages {
 		role := model.Role(msg.Role)
 		if role != model.RoleUser && role != model.RoleAssistant {
@@ -145,7 +177,11 @@ func (m *minds) ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (abi
 	if len(req.Messages) == 0 {
 		return abi.ModelAnswer{}, abi.Errorf(abi.CodeInvalid, "messages: must not be empty")
 	}
-	a, err := m.Generate(ctx, c, "", req, nil)
+	wanted := ""
+	if m.wants != nil {
+		wanted = m.wants(c.Companion)
+	}
+	a, err := m.Generate(ctx, c, wanted, req, nil)
 	if err != nil {
 		return abi.ModelAnswer{}, err
 	}

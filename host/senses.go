@@ -22,6 +22,14 @@ func (h *Host) card(companion string) (*card.Card, bool) {
 	return c.Card(), true
 }
 
+// modelOf gives which model a companion's card names, "" for the usual one.
+func (h *Host) modelOf(companion string) string {
+	if def, _ := h.card(companion); def != nil {
+		return def.Model
+	}
+	return ""
+}
+
 // cards gives those who have a card, as agents over MCP see them.
 func (h *Host) cards() []mcp.Card {
 	var all []mcp.Card

@@ -74,7 +74,7 @@ func (e *Engine) Load(_ context.Context, f module.File) (module.Module, error) {
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
-		killed: killed, kill: kill,
+		killed: killed, kill: kill, lately: map[string][]string{},
 	}, nil
 }
 
@@ -94,7 +94,8 @@ type Module struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup
-	results []abi.Result // of its actions, the newest last
+	results []abi.Result        // of its actions, the newest last
+	lately  map[string][]string // actions of its last line, by room
 }
 
 var _ module.Module = (*Module)(nil)

@@ -31,7 +31,7 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	}
 	var text []string
 	reason := ""
-	played, err := c.converse(ctx, req, nil, func(name string, args json.RawMessage) (string, error) {
+	played, err := c.converse(ctx, req, nil, nil, func(name string, args json.RawMessage) (string, error) {
 		if name != speakAction {
 			return c.play(ctx, name, args, []string{title})
 		}
@@ -48,18 +48,20 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		if err := action.Check(args); err != nil {
 			return "", err
 		}
-		if said := strings.TrimSpace(spoken(args)); said != "" {
-			text = append(text, said)
+		said := strings.TrimSpace(spoken(args))
+		if said == "" {
+			return "", errNoMessage
 		}
+		text = append(text, said)
 		return "ok", nil
 	})
 	switch {
-	case err != nil && len(text) == 0:
+	case err != nil && len(played) == 0:
 		return abi.Judgement{}, err
 	case len(text) > 0:
 		return abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: strings.TrimPrefix(reason+"; an event about "+title, "; "), Text: strings.Join(text, "\n")}, nil
 	case len(played) > 0:
-		return abi.Judgement{State: abi.Listen, Reason: "played " + strings.Join(played, ", ")}, nil
+		return abi.Judgement{State: abi.Listen, Reason: did(played, err)}, nil
 	case reason != "":
 		return abi.Judgement{State: abi.Listen, Reason: reason}, nil
 	}

@@ -97,7 +97,7 @@ func TestVotes(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	answer := reply{json: `{"state":"speak","importance":6,"closing":"none","reason":"知っている話題"}`}
-	for talkativeness, want := range map[string]float64{"0": 4, "0.5": 6, "1": 8} {
+	for talkativeness, want := range map[string]float64{"0.25": 5, "0.5": 6, "1": 8} {
 		r = load(t, []byte(strings.Replace(string(nikoni(t)), `"name"`, `"talkativeness": `+talkativeness+`, "name"`, 1)), answer)
 		r.host.history = []abi.Message{{Seq: 6, From: "taro", Text: "誰か彫刻に詳しい？"}, {Seq: 7, From: "aya", Text: "知りません"}}
 		v, err := vote(r, scene("aya", "知りません"))
@@ -108,6 +108,16 @@ func TestVotes(t *testing.T) {
 		if len(req.Schema) == 0 || !strings.Contains(req.System, "審判") || req.Messages[0].Text != "taro: 誰か彫刻に詳しい？\nAya: 知りません" {
 			t.Errorf("asked %+v", req)
 		}
+	}
+	shy := []byte(strings.Replace(string(nikoni(t)), `"name"`, `"talkativeness": 0, "name"`, 1))
+	r = load(t, shy, answer)
+	if v, err := vote(r, scene("taro", "誰か彫刻に詳しい？")); err != nil || v.State != abi.Listen || len(r.mind.requests()) != 0 {
+		t.Errorf("who talks only when spoken to: %+v, %v", v, err)
+	}
+	s = scene("aya", "ニコニ立体ちゃん、元気？")
+	s.Addressed = true
+	if v, err := vote(r, s); err != nil || v.State != abi.Speak || v.Importance != 4 {
+		t.Errorf("and was spoken to: %+v, %v", v, err)
 	}
 	r = load(t, nikoni(t), reply{json: `{"state":"shout","importance":6}`})
 	if _, err := vote(r, scene("aya", "やあ")); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "rubbish") {

@@ -1,6 +1,10 @@
 package prompt
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,75 +21,138 @@ type mouth struct {
 	mute        bool // segments are not shown; the line is said in one piece
 	most        int  // characters of the line; below 0, or 0 when not mute: any
 
-	held string // not cut into sentences yet
-	line strings.Builder
-	sent int   // bytes of line that were shown
-	over bool  // what comes is not the character's any more
-	lost error // the floor is gone
+	held  string // not cut into sentences yet
+	begun bool   // something of this answer was cut already: no name comes any more
+	line  strings.Builder
+	sent  int   // bytes of line that were shown
+	over  error // errOver with the reason: what comes is not said any more
+	lost  error // the floor is gone
 }
+
+// errOver ends the talk with a model whose line is complete: nobody pays for words
+// that are not said.
+var errOver = errors.New("the line is over")
 
 func newMouth(own, others []string, say func(string) error) *mouth {
 	return &mouth{own: own, others: others, say: say}
 }
 
-// maxHead is how much text may stand before the colon of a name.
-const maxHead = abi.MaxName + 8
+// maxHead is how much text may stand before the colon of a name; maxSentence how
+// much is held back, in bytes, until a sentence ends.
+const (
+	maxHead     = abi.MaxName + 8
+	maxSentence = 1 << 10
+)
 
 // take takes what the model wrote next. Its error ends the talk with the model.
 func (m *mouth) take(delta string) error {
-	if m.lost != nil || m.over {
-		return m.lost
+	for delta != "" && m.lost == nil && m.over == nil {
+		n := max(1, floorRune(delta, min(len(delta), maxSentence)))
+		m.held, delta = m.held+delta[:n], delta[n:]
+		if err := m.cut(false); err != nil {
+			return err
+		}
 	}
-	m.held += delta
-	return m.cut(false)
+	return cmp.Or(m.lost, m.over)
+}
+
+// turn is between an answer of the model and the next: what is left is said before
+// the actions are played.
+func (m *mouth) turn() error {
+	if err := m.end(); err != nil {
+		return err
+	}
+	m.begun = false
+	return nil
+}
+
+// speak takes a whole line that the model put into an action.
+func (m *mouth) speak(text string) error {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return errNoMessage
+	}
+	if strings.HasSuffix(strings.TrimSpace(m.said()), text) { // written and then called
+		return nil
+	}
+	if err := m.take(text); err != nil {
+		return ended{err}
+	}
+	if err := m.turn(); err != nil {
+		return ended{err}
+	}
+	return nil
 }
 
 // end says what is left.
 func (m *mouth) end() error {
-	if m.lost != nil || m.over {
+	if m.lost != nil || m.over != nil {
 		return m.lost
 	}
-	return m.cut(true)
+	if err := m.cut(true); m.lost != nil {
+		return err
+	}
+	return nil
 }
 
 // said gives the line: what was shown, and in a mute mouth all of it.
 func (m *mouth) said() string { return m.line.String() }
 
+// why says why there is no line.
+func (m *mouth) why() string {
+	if m.over != nil {
+		return abi.AsError(m.over).Message
+	}
+	return "the model said nothing"
+}
+
 func (m *mouth) cut(end bool) error {
-	if m.line.Len() == 0 {
+	if !m.begun {
 		head, sure := stripName(m.held, m.own)
 		if !sure && !end {
 			return nil
 		}
 		m.held = strings.TrimLeft(head, " \t\r\n　")
 	}
-	for !m.over {
-		n := sentence(m.held, end)
+	for m.over == nil {
+		n := sentence(m.held, !m.begun, end)
 		if n == 0 {
 			return nil
 		}
 		text := m.held[:n]
-		if at := otherName(text, m.others); at >= 0 { // it begins to speak for somebody else
-			text, m.over = strings.TrimRight(text[:at], " \t\r\n　"), true
+		if at := otherName(text, m.others); at >= 0 {
+			text, m.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, errOver, "the model began to speak for somebody else")
 		}
-		m.held = m.held[n:]
+		if !m.begun {
+			text = m.gap() + text
+		}
+		m.held, m.begun = m.held[n:], true
 		if err := m.emit(text); err != nil {
 			return err
 		}
 	}
 	m.held = ""
-	return nil
+	return m.over
+}
+
+// gap is what has to stand between what was said and what another answer adds.
+func (m *mouth) gap() string {
+	last, _ := utf8.DecodeLastRuneInString(m.line.String())
+	if m.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(enders+closers, last) {
+		return ""
+	}
+	return " "
 }
 
 func (m *mouth) emit(text string) error {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if m.line.Len()+len(text) > abi.MaxText {
-		m.over = true
-		return nil
+		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
+		return m.over
 	}
 	if m.mute && m.most >= 0 && utf8.RuneCountInString(m.line.String()+strings.TrimSpace(text)) > m.most {
-		m.over = true
-		return nil
+		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", m.most))
+		return m.over
 	}
 	if strings.TrimSpace(text) == "" || m.mute {
 		m.line.WriteString(text)
@@ -99,7 +166,7 @@ func (m *mouth) emit(text string) error {
 	case m.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp):
 		m.mute, m.most = true, -1
 	default:
-		m.lost, m.over = err, true
+		m.lost = err
 		return err
 	}
 	m.line.WriteString(text)
@@ -120,22 +187,21 @@ const (
 )
 
 // sentence gives where the first sentence of a text ends, 0 while that is not
-// sure. The end of the text ends it when nothing more comes.
-func sentence(s string, end bool) int {
-	depth := 0
+// sure. The end of the text ends it when nothing more comes. A bracket that a whole
+// line is in, as in novels, does not count: first says that the line begins here.
+func sentence(s string, first, end bool) int {
+	depth, before := 0, rune(0)
 	for i, r := range s {
-		next := i + utf8.RuneLen(r)
+		_, size := utf8.DecodeRuneInString(s[i:])
+		next := i + size
 		switch {
-		case strings.ContainsRune("「『（", r):
+		case strings.ContainsRune("「『（", r) && (i > 0 || !first):
 			depth++
 		case strings.ContainsRune("」』）", r):
 			depth = max(0, depth-1)
 		}
-		stop := strings.ContainsRune(enders, r) && depth == 0 || r == '\n'
-		if r == '.' && depth == 0 {
-			after, _ := utf8.DecodeRuneInString(s[next:])
-			stop = unicode.IsSpace(after)
-		}
+		stop := depth == 0 && ends(before, r, s[next:]) || r == '\n'
+		before = r
 		if !stop || strings.TrimSpace(s[:next]) == "" {
 			continue
 		}
@@ -148,10 +214,36 @@ func sentence(s string, end bool) int {
 		}
 		break // more may come that belongs to it
 	}
-	if end {
+	switch {
+	case end:
 		return len(s)
+	case len(s) > maxSentence:
+		return breath(s)
 	}
 	return 0
+}
+
+// ends says whether a character ends a sentence: not the dot in 3.14, nor the mark
+// in Yahoo!ニュース.
+func ends(before, r rune, after string) bool {
+	next, _ := utf8.DecodeRuneInString(after)
+	switch r {
+	case '.':
+		return unicode.IsSpace(next)
+	case '!', '?':
+		return !(before <= unicode.MaxASCII && unicode.IsLetter(before) && unicode.IsLetter(next))
+	}
+	return strings.ContainsRune(enders, r)
+}
+
+// breath gives a place to cut a sentence that does not end: after its last comma or
+// space, or anywhere.
+func breath(s string) int {
+	if i := strings.LastIndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("、，,;；", r) }); i > 0 {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		return i + size
+	}
+	return len(s)
 }
 
 // stripName cuts the character's own name off the beginning: 「ニコニ:」,
@@ -166,6 +258,13 @@ func stripName(s string, own []string) (rest string, sure bool) {
 					rest = strings.TrimLeft(trimmed[i+utf8.RuneLen(r):], " *_　")
 					return rest, rest != "" // a mark may follow
 				}
+			}
+			return s, true
+		}
+		if i > 0 && strings.ContainsRune("「『", r) { // ニコニ「やあ」
+			name := strings.TrimRight(trimmed[:i], " *_」】]　")
+			if slices.ContainsFunc(own, func(n string) bool { return strings.EqualFold(name, n) }) {
+				return trimmed[i:], true
 			}
 			return s, true
 		}
@@ -197,7 +296,7 @@ func otherName(s string, others []string) int {
 		for _, n := range others {
 			if len(head) > len(n) && strings.EqualFold(head[:floorRune(head, len(n))], n) {
 				after := strings.TrimLeft(head[len(n):], " *_」】]　")
-				if strings.HasPrefix(after, ":") || strings.HasPrefix(after, "：") {
+				if r, _ := utf8.DecodeRuneInString(after); strings.ContainsRune(":：「『", r) {
 					return at
 				}
 			}

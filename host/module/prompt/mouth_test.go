@@ -1,23 +1,30 @@
 package prompt
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
 )
 
 func TestSentences(t *testing.T) {
 	for text, want := range map[string][]string{
 		"こんにちは！元気？うん。":             {"こんにちは！", "元気？", "うん。"},
-		"「はい。そうです。」と言った。次。":        {"「はい。そうです。」と言った。", "次。"},
+		"「はい。そうです。」と言った。次。":        {"「はい。", "そうです。」", "と言った。", "次。"},
+		"彼は「はい。そうです。」と言った。次。":      {"彼は「はい。そうです。」と言った。", "次。"},
 		"えっ！？ほんと！！やった♪":            {"えっ！？", "ほんと！！", "やった♪"},
 		"I am 1.5 m tall. Really?": {"I am 1.5 m tall.", " Really?"},
 		"one\ntwo":                 {"one\n", "two"},
 		"うれしいな！♪ また来てね。":           {"うれしいな！♪", " また来てね。"},
 		"猫🐈だ。犬🐕だ。":                 {"猫🐈だ。", "犬🐕だ。"},
+		"「こんにちは！どこに行く？」":           {"「こんにちは！", "どこに行く？」"},
+		"「こんにちは！それは『何？』ですか。":       {"「こんにちは！", "それは『何？』ですか。"},
+		"Yahoo!ニュースを見た?うん!":        {"Yahoo!ニュースを見た?", "うん!"},
 	} {
 		for _, size := range []int{1, 2, 100} {
 			var got []string
@@ -34,6 +41,60 @@ func TestSentences(t *testing.T) {
 				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, m.said())
 			}
 		}
+	}
+}
+
+// TestAnEndlessSentence is cut where one would breathe, and costs no more the
+// longer it is: what is held back has a bound.
+func TestAnEndlessSentence(t *testing.T) {
+	for text, last := range map[string]string{
+		strings.Repeat("あ", 5000): "あ", strings.Repeat("あいう、", 1200): "、", strings.Repeat("「la la ", 1500): " ",
+	} {
+		var got []string
+		m := newMouth(nil, nil, func(s string) error { got = append(got, s); return nil })
+		for _, c := range chunks(text, 1) {
+			if err := m.take(c); err != nil {
+				t.Fatal(err)
+			}
+			if len(m.held) > maxSentence {
+				t.Fatalf("%d bytes are held back", len(m.held))
+			}
+		}
+		if err := m.end(); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(got, "") != text || len(got) < 10 {
+			t.Errorf("%.20q: %d segments, %d of %d bytes", text, len(got), len(m.said()), len(text))
+		}
+		for _, s := range got[:len(got)-1] {
+			if len(s) > maxSentence+4 || !strings.HasSuffix(s, last) {
+				t.Errorf("a segment of %d bytes, ending in %q", len(s), s[len(s)-4:])
+			}
+		}
+		m = newMouth(nil, nil, func(string) error { return nil })
+		if err := m.take(text); err != nil || len(m.held) > maxSentence {
+			t.Errorf("in one piece: %v, %d bytes are held back", err, len(m.held))
+		}
+	}
+}
+
+// TestTheLineIsOver: the talk with the model ends there, and why is known.
+func TestTheLineIsOver(t *testing.T) {
+	m := newMouth(nil, []string{"Aya"}, func(string) error { return nil })
+	if err := m.take("やあ！\nAya: うん。そう。"); !errors.Is(err, errOver) || m.said() != "やあ！" {
+		t.Errorf("%v, said %q", err, m.said())
+	}
+	if err := m.take("もっと。"); !errors.Is(err, errOver) || m.end() != nil {
+		t.Errorf("%v", err)
+	}
+	m = newMouth(nil, nil, func(string) error { return nil })
+	m.mute, m.most = true, 5
+	if err := m.take("とても長い話です。はい。"); !errors.Is(err, errOver) || m.said() != "" || !strings.Contains(m.why(), "more than the 5 characters") {
+		t.Errorf("%v, said %q, %s", err, m.said(), m.why())
+	}
+	m = newMouth(nil, nil, func(string) error { return nil })
+	if err := m.take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, errOver) || len(m.said()) > abi.MaxText || len(m.said()) < abi.MaxText-20 {
+		t.Errorf("%v, said %d bytes", err, len(m.said()))
 	}
 }
 
@@ -73,7 +134,7 @@ func FuzzMouth(f *testing.F) {
 		m := newMouth([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
 		for len(text) > 0 {
 			n := min(max(1, size), len(text))
-			if err := m.take(text[:n]); err != nil {
+			if err := m.take(text[:n]); err != nil && !errors.Is(err, errOver) {
 				t.Fatal(err)
 			}
 			text = text[n:]

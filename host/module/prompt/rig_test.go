@@ -83,6 +83,7 @@ type fakeHost struct {
 	said    []string
 	played  []abi.ActionAsk
 	sayErr  error
+	onPlay  func()
 	history []abi.Message
 }
 
@@ -108,6 +109,9 @@ func (h *fakeHost) HostCall(_ context.Context, c module.Caller, op string, data 
 		warning, err := h.card.Permit(a)
 		if err != nil {
 			return nil, err
+		}
+		if h.onPlay != nil {
+			h.onPlay()
 		}
 		h.played = append(h.played, a)
 		return json.Marshal(abi.ActionPlayed{ID: fmt.Sprintf("a%d", len(h.played)), Delivered: 1, Warning: warning})

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -27,14 +28,20 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if s.Budget != nil {
 		mouth.mute, mouth.most = true, s.Budget.Chars
 	}
-	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered()), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
-	played, err := c.converse(ctx, req, mouth.take, func(name string, args json.RawMessage) (string, error) {
+	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room, nil)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
+	var played []string
+	_, err := c.converse(ctx, req, mouth.take, mouth.turn, func(name string, args json.RawMessage) (string, error) {
 		if name == speakAction {
-			return "ok", mouth.take(spoken(args))
+			return "ok", mouth.speak(spoken(args))
 		}
-		return c.play(ctx, name, args, triggers)
+		told, err := c.play(ctx, name, args, triggers)
+		if err == nil {
+			played = append(played, name)
+		}
+		return told, err
 	})
-	if err == nil {
+	c.m.acted(c.caller.Room, &played)
+	if err == nil || errors.Is(err, errOver) {
 		err = mouth.end()
 	}
 	if mouth.lost != nil { // the floor is gone: what the model says now is nobody's business
@@ -42,14 +49,44 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	}
 	line := abi.Line{Text: mouth.said()}
 	switch {
-	case err != nil && line.Text == "":
+	case line.Text != "":
+	case len(played) > 0: // an error would have it asked again, and play them again
+		line.Pass = did(played, err)
+	case err != nil:
 		return abi.Line{}, err
-	case line.Text == "" && len(played) > 0:
-		line.Pass = "played " + strings.Join(played, ", ") + " and said nothing"
-	case line.Text == "":
-		line.Pass = "the model said nothing"
+	default:
+		line.Pass = mouth.why()
 	}
 	return line, nil
+}
+
+// ended is an error of an action after which the model is asked no more.
+type ended struct{ error }
+
+func (e ended) Unwrap() error { return e.error }
+
+// did says what was played where nothing was said, and what went wrong then.
+func did(played []string, err error) string {
+	text := "played " + strings.Join(played, ", ")
+	if err != nil {
+		return text + "; then: " + abi.AsError(err).Message
+	}
+	return text + " and said nothing"
+}
+
+// acted gives the actions of the last line in a room, and puts others there.
+func (m *Module) acted(room string, now *[]string) (last []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last = m.lately[room]
+	switch {
+	case now == nil:
+	case len(*now) == 0:
+		delete(m.lately, room)
+	default:
+		m.lately[room] = *now
+	}
+	return last
 }
 
 // inputs gives the perceptions that the newest message is: what a person says
@@ -68,8 +105,9 @@ func (c *call) inputs(s abi.Scene) []string {
 }
 
 // converse asks the model until it plays nothing any more. It gives the names of
-// the actions that were played.
-func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
+// the actions that were played. between is called when an answer is whole and its
+// actions come next.
+func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
 		if turn == maxModelTurns-1 {
 			req.ToolChoice = "none"
@@ -80,6 +118,11 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 		}
 		if len(a.Calls) == 0 {
 			return played, nil
+		}
+		if between != nil {
+			if err := between(); err != nil {
+				return played, err
+			}
 		}
 		req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Text: a.Text, Calls: a.Calls})
 		silent := true
@@ -92,6 +135,9 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 				told, silent = abi.AsError(err).Message, false
 			}
 			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: told, Failed: err != nil})
+			if over := new(ended); errors.As(err, over) {
+				return played, over.error
+			}
 			if ctx.Err() != nil {
 				return played, ctx.Err()
 			}
@@ -136,8 +182,11 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	if !json.Valid(args) {
 		return "", abi.Errorf(abi.CodeInvalid, "parameters: are not JSON")
 	}
+	if len(triggers) == 0 { // a model may call what it was not offered
+		return "", abi.Errorf(abi.CodeDenied, "action: nothing was perceived that an event is about, so %s is not played", name)
+	}
 	title := c.trigger(triggers, name)
-	if title == "" && len(triggers) > 0 {
+	if title == "" {
 		title = triggers[0] // the host says no, or warns
 	}
 	done, err := host[abi.ActionPlayed](ctx, c, abi.HostActionEmit, abi.ActionAsk{Action: name, Parameters: args, Perception: title})
@@ -147,21 +196,17 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	return c.m.words.played(done), nil
 }
 
+// errNoMessage is what a model is told that speaks without words.
+var errNoMessage = abi.Errorf(abi.CodeInvalid, "parameters.message: is missing, or no text")
+
 // spoken gives the words of a call of the action speak.
 func spoken(args json.RawMessage) string {
-	var fields map[string]any
-	if json.Unmarshal(args, &fields) != nil {
+	var fields struct{ Message json.RawMessage }
+	var text string
+	if json.Unmarshal(args, &fields) != nil || json.Unmarshal(fields.Message, &text) != nil {
 		return ""
 	}
-	if text, ok := fields["message"].(string); ok {
-		return text
-	}
-	for _, v := range fields {
-		if text, ok := v.(string); ok && len(fields) == 1 {
-			return text
-		}
-	}
-	return ""
+	return text
 }
 
 // names gives what the character is called.
@@ -192,7 +237,7 @@ func (m *Module) dialogue(s abi.Scene) []model.Message {
 		if msg.From == m.id {
 			talk = append(talk, model.Message{Role: model.RoleAssistant, Text: msg.Text})
 		} else {
-			talk = append(talk, model.Message{Role: model.RoleUser, Text: nameOf(s.Members, msg.From) + ": " + msg.Text})
+			talk = append(talk, model.Message{Role: model.RoleUser, Text: lineOf(s.Members, msg)})
 		}
 	}
 	if len(talk) == 0 || talk[len(talk)-1].Role == model.RoleAssistant {

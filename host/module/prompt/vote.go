@@ -33,6 +33,9 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		}
 		return abi.Vote{State: abi.Listen, Reason: why}, nil
 	}
+	if !s.Addressed && c.m.card.Talkativeness == 0 {
+		return abi.Vote{State: abi.Listen, Reason: "talks when it is spoken to"}, nil
+	}
 	if s.Addressed && isHuman(s.Members, s.Message.From) {
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
 	}
@@ -65,13 +68,13 @@ func readVote(raw json.RawMessage) (v abi.Vote, err error) {
 	return v, v.Check()
 }
 
-// isHuman says whether a participant is a person; who is not here any more was a
-// guest.
+// isHuman says whether a participant is a person. Who spoke last and is one is
+// among the members; an agent may have left.
 func isHuman(members []abi.Member, who string) bool {
 	for _, m := range members {
 		if m.ID == who {
 			return m.Kind == abi.KindHuman
 		}
 	}
-	return true
+	return false
 }

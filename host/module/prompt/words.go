@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -79,7 +80,7 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 		"誰かほかの人に向けた発言や、もう話題が尽きたときは listen です。質問や呼びかけ、得意な話題なら importance を高くします。",
 		"What is meant for somebody else, and a topic that is used up, are for listening. Questions, and what it knows much about, matter more."))
 	w.persona(p, c)
-	p.add("%s: %s", w.pick("部屋にいる人", "In the room"), people(s.Members))
+	w.who(p, s.Members)
 	return p.String()
 }
 
@@ -92,15 +93,32 @@ func people(members []abi.Member) string {
 }
 
 func (w words) transcript(past []abi.Message, members []abi.Member) string {
-	var b strings.Builder
+	lines := make([]string, 0, len(past))
 	for _, m := range past {
-		fmt.Fprintf(&b, "%s: %s\n", nameOf(members, m.From), m.Text)
+		lines = append(lines, lineOf(members, m))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.Join(lines, "\n")
 }
 
-// speaker is the character with the floor.
-func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result) string {
+// lineOf is a message as a model reads it. Only the daemon begins a line with a
+// name: a text that goes on in a new line is indented, or its second line could be
+// taken for somebody else's.
+func lineOf(members []abi.Member, m abi.Message) string {
+	return nameOf(members, m.From) + ": " + indented.Replace(m.Text)
+}
+
+var indented = strings.NewReplacer("\n", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+
+// who tells how to read what was said, and who is there.
+func (w words) who(p *prompt, members []abi.Member) {
+	p.add("%s: %s\n%s", w.pick("部屋にいる人", "In the room"), people(members),
+		w.pick("会話は「名前: 発言」の形です。字下げした行は、その上の人の発言の続きです。",
+			"What was said is written NAME: TEXT. An indented line goes on with what the one above it says."))
+}
+
+// speaker is the character with the floor. acted are the actions that it played for
+// the line that it is asked for once more.
+func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []string) string {
 	p := &prompt{}
 	p.add(w.pick(
 		"あなたは「%s」です。いまあなたの番です。会話の流れに合う発言を、%[1]sとして、ひとつだけ書いてください。名前や説明は書かず、話す言葉だけを書きます。\n"+
@@ -109,11 +127,17 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result) string {
 			"stage directions. Do not write for others. Be brief, one to three sentences."), c.Name)
 	w.persona(p, c)
 	w.spec(p, c)
-	w.events(p, c, inputTitles(c))
-	p.add("%s: %s", w.pick("部屋にいる人", "In the room"), people(s.Members))
+	if c.Language != "" {
+		p.add(w.pick("言語タグ「%s」の言語で話してください。", "Speak the language with the tag %q."), c.Language)
+	}
+	w.events(p, c, inputTitles(c), w.pick("(話す)", "(say it)"))
+	w.who(p, s.Members)
 	if s.Retry {
 		p.add("%s", w.pick("さっき書いた発言は、新しい発言が先に来たので使われませんでした。いまの話に合うものを書いてください。",
 			"What you wrote before was not used, for somebody spoke first. Write what fits now."))
+		if len(acted) > 0 {
+			p.add("%s: %s", w.pick("そのときの行動はもう行われました。くり返さないでください", "What you did then is done; do not repeat it"), strings.Join(acted, ", "))
+		}
 	}
 	if s.Budget != nil && s.Budget.Chars >= 0 {
 		p.add(w.pick("%d 文字以内で話してください。", "Use at most %d characters."), s.Budget.Chars)
@@ -132,12 +156,20 @@ func inputTitles(c *card.Card) []string {
 	return titles
 }
 
-// events are the rows that matter now, with what each allows.
-func (w words) events(p *prompt, c *card.Card, titles []string) {
+// events are the rows that matter now, with what each allows. speak is what the
+// action of that name is called: for a character with the floor it is no tool, but
+// the line.
+func (w words) events(p *prompt, c *card.Card, titles []string, speak string) {
 	var rows []string
 	for _, title := range titles {
 		for _, e := range c.EventsOf(title) {
-			rows = append(rows, fmt.Sprintf("- %s → %s: %s", title, strings.Join(e.Actions, ", "), e.Condition))
+			actions := slices.Clone(e.Actions)
+			for i, a := range actions {
+				if a == speakAction {
+					actions[i] = speak
+				}
+			}
+			rows = append(rows, fmt.Sprintf("- %s → %s: %s", title, strings.Join(actions, ", "), e.Condition))
 		}
 	}
 	if len(rows) > 0 {
@@ -174,7 +206,7 @@ func (w words) judge(c *card.Card, p abi.Perceiving, results []abi.Result) strin
 			"is fine: then use no tool and write a short reason."), c.Name)
 	w.persona(b, c)
 	w.spec(b, c)
-	w.events(b, c, []string{p.Perception.Title})
+	w.events(b, c, []string{p.Perception.Title}, speakAction)
 	if len(p.Recent) > 0 {
 		b.add("%s\n%s", w.pick("最近の会話:", "What was said lately:"), w.transcript(p.Recent, p.Members))
 	}
