@@ -122,6 +122,10 @@ type Said struct {
 	// Segments is how many EntrySegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
+	// Wish is the seq of the EntryWish that the line came with, and Parameters are
+	// those of that wish.
+	Wish       uint64          `json:"wish,omitempty"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // Voted is the body of EntryVote.
@@ -191,6 +195,9 @@ type Wish struct {
 	Text       string    `json:"text,omitempty"` // the line at hand
 	To         []string  `json:"to,omitempty"`
 	Due        time.Time `json:"due"` // given up then
+	// Parameters are those of the action "speak" that the line came with, Text among
+	// them as its message.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // Segment is the body of EntrySegment. When its line breaks off, what was shown

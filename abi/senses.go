@@ -40,6 +40,9 @@ type Judgement struct {
 	Reason     string   `json:"reason,omitempty"`
 	Text       string   `json:"text,omitempty"` // the line at hand; without one OpSpeak is asked when the floor is granted
 	To         []string `json:"to,omitempty"`
+	// Parameters are all of the action "speak" where the card's has more than a
+	// message; the message is Text.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // Check reports the first field that breaks the rules of a judgement.
@@ -91,6 +94,7 @@ type (
 		ID        string `json:"id"`
 		Delivered int    `json:"delivered"`         // bodies that were connected; 0 is not hidden (flaw C3)
 		Warning   string `json:"warning,omitempty"` // the events do not allow it, and the card only warns
+		Wish      uint64 `json:"wish,omitempty"`    // of the action "speak": seq of the wish, whose line waits for the floor
 	}
 	// ModelAsk asks the companion's language model.
 	ModelAsk struct {

@@ -16,7 +16,7 @@ type hostCalls struct {
 	kv      journal.KV
 	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
 	segment func(ctx context.Context, room, who, call, text string) error
-	act     func(ctx context.Context, room, who string, a abi.ActionAsk) (abi.ActionPlayed, error)
+	act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	minds   *minds
 }
 
@@ -62,7 +62,7 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 			return struct{}{}, h.segment(ctx, c.Room, c.Companion, c.Call, a.Text)
 		})
 	case abi.HostActionEmit:
-		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c.Room, c.Companion, a) })
+		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c, a) })
 	case abi.HostModelGenerate:
 		return asked(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.minds.ask(ctx, c, a) })
 	}

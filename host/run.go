@@ -65,6 +65,7 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)
+	h.agents.CardsChanged() // the folder was empty when the door was made
 	return true
 }
 

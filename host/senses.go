@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -66,19 +67,24 @@ func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text s
 	if err != nil {
 		return abi.Message{}, err
 	}
-	return talk.Say(ctx, room.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
+	m, err := talk.Say(ctx, room.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
+	if kind != abi.KindHuman && abi.CodeOf(err) == abi.CodeDenied {
+		return m, abi.Errorf(abi.CodeDenied, "%s; %s is what people say, and the token of %s is that of an agent, who speaks in turn: companiond token -kind human NAME makes one for a microphone",
+			abi.AsError(err).Message, p.Title, from)
+	}
+	return m, err
 }
 
 // act is what a companion does by itself, in the room of the call or in its own.
-func (h *Host) act(ctx context.Context, in, companion string, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	talk, err := h.home(companion)
-	if in != "" {
-		talk, err = h.lobby.Room(in)
+func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	talk, err := h.home(c.Companion)
+	if c.Room != "" {
+		talk, err = h.lobby.Room(c.Room)
 	}
 	if err != nil {
 		return abi.ActionPlayed{}, err
 	}
-	return talk.Act(ctx, companion, "", a)
+	return talk.Act(ctx, c.Companion, room.Player{Call: c.Call, Op: c.Op}, a)
 }
 
 // speaks says whether a companion's body is to hear what it says as the action

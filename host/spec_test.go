@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 )
 
 const specDir = "testdata/spec"
@@ -118,4 +120,46 @@ func TestFlood(t *testing.T) {
 	if said != lines {
 		t.Errorf("%d of %d human lines were said", said, lines)
 	}
+}
+
+// TestCardsAreThereFromTheStart: agents find the spec and may play without anybody
+// saving a file first.
+func TestCardsAreThereFromTheStart(t *testing.T) {
+	h := openNikoni(t, "")
+	agent := doortest.NewByHand(t, h.url+"/mcp")
+	for ask, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`: `"action-play"`, `{"jsonrpc":"2.0","id":2,"method":"resources/list"}`: `"spec://main"`,
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"action-play","arguments":{"actionName":"move","parameters":{"x":1,"y":0,"z":2}}}}`: `delivered`,
+	} {
+		if res, body := agent.Post(ask); res.StatusCode != 200 || !strings.Contains(body, want) || strings.Contains(body, `"isError":true`) {
+			t.Errorf("%s\n%d %s", ask, res.StatusCode, body)
+		}
+	}
+}
+
+// TestHowItIsSaidReachesTheBody: a card's speak may have more than a message; an
+// agent that plays it is told which wish waits, and the message has it.
+func TestHowItIsSaidReachesTheBody(t *testing.T) {
+	h := newHome(t)
+	h.save("emo.json", []byte(`{"name": "Emo", "actions": [{"title": "speak", "properties": {
+		"message": {"type": "string"}, "emotion": {"type": "string", "enum": ["joy", "anger"]}}, "required": ["message"]}]}`))
+	h.open("")
+	_, frames := h.body("/v1/actions?companion=emo", nil)
+	agent := doortest.NewByHand(t, h.url+"/mcp")
+	play := func(parameters string) string {
+		_, body := agent.Post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"action-play","arguments":{"actionName":"speak","parameters":` + parameters + `}}}`)
+		return body
+	}
+	if body := play(`{"message":"やった！","emotion":"shame"}`); !strings.Contains(body, "parameters.emotion") {
+		t.Errorf("%s", body)
+	}
+	body := play(`{"message":"やった！","emotion":"joy"}`)
+	if f := h.next(frames); f.Action != "speak" || f.Parameters["message"] != "やった！" || f.Parameters["emotion"] != "joy" {
+		t.Errorf("%+v", f)
+	}
+	said := ofKind[abi.Said](h, "main", abi.EntrySaid)
+	if len(said) != 1 || said[0].Text != "やった！" || !strings.Contains(body, fmt.Sprintf(`"wish":%d`, said[0].Wish)) {
+		t.Errorf("%s, said %+v", body, said)
+	}
+	h.replay("main")
 }

@@ -31,11 +31,11 @@ type Card struct {
 	Personality   string
 	Story         string
 	Role          string
-	Sample        string // how it talks
-	Version       string // the maker's own
-	Language      string // such as "ja"; empty when the file does not say
-	Model         string // which of the daemon's models it asks; empty for the usual one
-	Talkativeness float64
+	Sample        string  // how it talks
+	Version       string  // the maker's own
+	Language      string  // a tag of BCP 47 such as "ja"; empty when the file does not say
+	Model         string  // which of the daemon's models it asks; empty for the usual one
+	Talkativeness float64 // 0: speaks only when addressed; 1: likes to talk
 	Mode          Mode
 	Metadata      Metadata
 	Actions       []Action
@@ -54,7 +54,13 @@ type Metadata struct {
 	Thumbnail string // address of a picture
 }
 
-// Action is something a companion can do.
+// Speak is the title of the action that is a message at once (seed C): its parameter
+// message is what is said aloud, and every line goes to bodies as this action. So a
+// card that has it takes {"message": "..."} for it and requires nothing else, though
+// it may have more, such as an emotion. See [Message].
+const Speak = "speak"
+
+// Action is something a companion can do. One with the title [Speak] says something.
 type Action struct {
 	Title       string
 	Description string

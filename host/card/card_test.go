@@ -113,7 +113,7 @@ func TestParameters(t *testing.T) {
 		{"speak", `{"message": "a", "message": "b"}`, `invalid: parameters.message: is there twice`},
 		{"speak", `["a"]`, `invalid: parameters: is an array, must be an object`},
 		{"speak", `null`, `invalid: parameters: is null, must be an object`},
-		{"speak", `{"message": `, `invalid: parameters: is no JSON: unexpected end of JSON input`},
+		{"speak", `{"message": `, `invalid: parameters: is no JSON: it ends too early: the { in column 1 is not closed`},
 		{"speak", "{\"message\": \"\xff\"}", `invalid: parameters: is not UTF-8`},
 		{"speak", `{"message": "` + strings.Repeat("a", card.MaxParameters) + `"}`, `too_large: parameters: 65551 bytes, at most 65536`},
 		{"speak", strings.Repeat("[", 70) + strings.Repeat("]", 70), `invalid: parameters` + strings.Repeat("[0]", 64) + `: lies more than 64 levels deep`},

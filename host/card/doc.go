@@ -5,6 +5,22 @@
 // It is pure: it opens no file, knows no clock, and follows no reference out of a
 // card. It never decides what a companion does; it says what they may.
 //
+// # The action speak
+//
+// An action with the title [Speak] is an action and a message at once: its parameter
+// message is what is said aloud, and each line that a companion says, however it came
+// to it, goes to bodies as speak {"message": "..."}. A card need not have it. One that
+// has it is refused unless it takes such parameters: it may have others beside
+// message, and must not require them.
+//
+// # What would load and not work
+//
+// A card is also refused for what JSON Schema ignores and a maker means: the schema
+// of an action under parameters, input_schema, inputSchema or arguments, as functions
+// have it elsewhere; format, formats or body beside the properties of a perception;
+// a name in required of an action that neither properties nor anything else
+// describes; a language that is the code of a country, or a name.
+//
 // # Schemas
 //
 // Actions and perceptions are JSON Schemas of draft 2020-12, or of draft-07 where

@@ -78,6 +78,7 @@ func (p *parser) card(n *schema.Node) {
 		*field, _ = p.text(n, "", key)
 	}
 	p.called(n)
+	p.language(n)
 	if x := p.a(n, "", "talkativeness", schema.Number); x != nil {
 		if p.Talkativeness = x.Number; x.Number < 0 || x.Number > 1 {
 			p.Add(x.At, "talkativeness", "is %s, must be from 0 to 1", x.Written())
@@ -148,8 +149,12 @@ func (p *parser) metadata(n *schema.Node) {
 func (p *parser) action(n *schema.Node, path string) {
 	a := Action{Title: p.title(n, path, p.can())}
 	a.Description, _ = p.text(n, path, "description")
+	told := p.unwrapped(n, path)
 	if a.schema = p.schema(n, path); a.schema != nil {
 		a.Schema = asObject(p.data, n)
+		if told = p.described(n, path, a.schema) || told; a.Title == Speak && !told {
+			p.speaks(n, path, &a)
+		}
 	}
 	p.Actions = append(p.Actions, a)
 }
@@ -184,11 +189,15 @@ func (p *parser) perception(n *schema.Node, path string) {
 	if required := n.Get("required"); required != nil {
 		for i, x := range required.Items {
 			if x.Kind == schema.Text && !slices.Contains(perceptFields, x.Text) {
-				p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s is never there: a perception has %s", schema.Show(x.Text), schema.Listed(perceptFields))
+				p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s is never there: a perception has %s%s", schema.Show(x.Text), schema.Listed(perceptFields), schema.Hint(schema.Near(x.Text, perceptFields)))
 			}
 		}
 	}
+	told := p.misplaced(n, path)
+	before := len(p.Faults)
 	s.schema = p.schema(n, path, perceptionKeys...)
+	more := slices.DeleteFunc(p.Faults[before:], func(f schema.Fault) bool { return slices.Contains(told, f.Path) })
+	p.Faults = p.Faults[:before+len(more)]
 	p.Perceptions = append(p.Perceptions, s)
 }
 

@@ -30,6 +30,9 @@ func wrong(t testing.TB, src string) string {
 		if p.File != "f" || p.Line < max(last, 1) || p.Line > 1+strings.Count(src, "\n") || p.Text == "" {
 			t.Errorf("%+v after line %d", p, last)
 		}
+		if syntax := strings.HasPrefix(p.Text, "is no JSON") || p.Text == "is not UTF-8"; syntax != (p.Column > 0) {
+			t.Errorf("%+v", p)
+		}
 		last = p.Line
 	}
 	return err.Error()
@@ -38,11 +41,11 @@ func wrong(t testing.TB, src string) string {
 func TestMistakes(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	for src, want := range map[string]string{
-		``:                                       `f:1: is no JSON: unexpected end of JSON input`,
-		"{\n\"name\": \"a\"\n":                   `f:3: is no JSON: unexpected end of JSON input`,
-		"{\n\"name\": \"a\",\n}":                 `f:3: is no JSON: invalid character '}' looking for beginning of object key string`,
+		``:                                       `f:1:1: is no JSON: it ends too early: there is nothing in it`,
+		"{\n\"name\": \"a\"\n":                   `f:3:1: is no JSON: it ends too early: the { in line 1 is not closed`,
+		"{\n\"name\": \"a\",\n}":                 `f:2:12: is no JSON: there is a comma before }; take it out`,
 		"\ufeff{\"name\": \"a\"}":                `f:1: begins with a byte order mark; save it as UTF-8 without one`,
-		"{\n\"name\": \"\x80\"}":                 `f:2: is not UTF-8`,
+		"{\n\"name\": \"\x80\"}":                 `f:2:10: is not UTF-8`,
 		`[]`:                                     `f:1: is an array, must be an object`,
 		`{}`:                                     `f:1: name: is missing`,
 		`{"name": ""}`:                           `f:1: name: must not be empty`,
@@ -102,12 +105,12 @@ func TestMistakes(t *testing.T) {
 		`{"name": "a", "perceptions": [{"title": "b", "required": ["title", "at"]}]}`:                               `f:1: perceptions[0].required[1]: "at" is never there: a perception has title, format, body`,
 		`{"name": "a", "events": {}}`:                                                                               `f:1: events: is an object, must be an array`,
 		`{"name": "a", "events": [1, {}]}`:                                                                          "f:1: events[0]: is a number, must be an object\nf:1: events[1].action: is missing\nf:1: events[1].condition: is missing\nf:1: events[1].perception: is missing",
-		`{"name": "a", "perceptions": [{"title": "vision"}], "actions": [{"title": "speak"}], "events": [{"perception": "visoin", "action": ["speek", "fly"], "condition": " "}]}`: `f:1: events[0].perception: the card has no perception "visoin"; there are vision; did you mean "vision"?` + "\n" + `f:1: events[0].action[0]: the card has no action "speek"; there are speak; did you mean "speak"?` + "\n" + `f:1: events[0].action[1]: the card has no action "fly"; there are speak` + "\n" + `f:1: events[0].condition: must not be empty`,
-		`{"name": "a", "perceptions": [{"title": "b"}], "events": [{"perception": "b", "action": "speak", "condition": "c"}]}`:                                                     `f:1: events[0].action: is a string, must be an array`,
-		`{"name": "a", "perceptions": [{"title": "b"}], "events": [{"perception": "b", "action": [], "conditions": "c", "condition": "c"}]}`:                                       `f:1: events[0].conditions: is not a key of a card; did you mean "condition"?`,
-		`{"name": "a", "actions": [{"title": "speak"}, {}], "events": [{"perception": "b", "action": ["c"], "condition": "c"}]}`:                                                   `f:1: actions[1].title: is missing` + "\n" + `f:1: events[0].perception: the card has no perception "b"; there are none` + "\n" + `f:1: events[0].action[0]: the card has no action "c"; there are speak`,
-		`{"name": "a", "events": [{"perception": "b", "action": [], "condition": "c"}]}`:                                                                                           `f:1: events[0].perception: the card has no perception "b"; there are none`,
-		`{"name": "a", "x": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`:                                                                                            `f:1: x` + strings.Repeat("[0]", 63) + `: lies more than 64 levels deep`,
+		`{"name": "a", "perceptions": [{"title": "vision"}], "actions": [{"title": "speak", "properties": {"message": {"type": "string"}}}], "events": [{"perception": "visoin", "action": ["speek", "fly"], "condition": " "}]}`: `f:1: events[0].perception: the card has no perception "visoin"; there are vision; did you mean "vision"?` + "\n" + `f:1: events[0].action[0]: the card has no action "speek"; there are speak; did you mean "speak"?` + "\n" + `f:1: events[0].action[1]: the card has no action "fly"; there are speak` + "\n" + `f:1: events[0].condition: must not be empty`,
+		`{"name": "a", "perceptions": [{"title": "b"}], "events": [{"perception": "b", "action": "speak", "condition": "c"}]}`:                                                                                                    `f:1: events[0].action: is a string, must be an array`,
+		`{"name": "a", "perceptions": [{"title": "b"}], "events": [{"perception": "b", "action": [], "conditions": "c", "condition": "c"}]}`:                                                                                      `f:1: events[0].conditions: is not a key of a card; did you mean "condition"?`,
+		`{"name": "a", "actions": [{"title": "speak", "properties": {"message": {"type": "string"}}}, {}], "events": [{"perception": "b", "action": ["c"], "condition": "c"}]}`:                                                   `f:1: actions[1].title: is missing` + "\n" + `f:1: events[0].perception: the card has no perception "b"; there are none` + "\n" + `f:1: events[0].action[0]: the card has no action "c"; there are speak`,
+		`{"name": "a", "events": [{"perception": "b", "action": [], "condition": "c"}]}`:                                                                                                                                          `f:1: events[0].perception: the card has no perception "b"; there are none`,
+		`{"name": "a", "x": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`:                                                                                                                                           `f:1: x` + strings.Repeat("[0]", 63) + `: lies more than 64 levels deep`,
 	} {
 		if got := wrong(t, src); got != want {
 			t.Errorf("%.150s:\n got %s\nwant %s", src, got, want)

@@ -45,7 +45,7 @@ func TestPercepts(t *testing.T) {
 		"no format":       {nikoni, card.Percept{Title: "input", Body: json.RawMessage(`"a"`)}, "", `invalid: format: is "", must be object or text or image`},
 		"other format":    {mine, card.Percept{Title: "ear", Format: "image", Body: json.RawMessage(`"a"`)}, "", `invalid: format: is "image", must be text`},
 		"no body":         {nikoni, card.Percept{Title: "input", Format: "text"}, "", `invalid: body: is missing`},
-		"no JSON":         {nikoni, card.Percept{Title: "input", Format: "text", Body: json.RawMessage(`hello`)}, "", `invalid: body: is no JSON: invalid character 'h' looking for beginning of value`},
+		"no JSON":         {nikoni, card.Percept{Title: "input", Format: "text", Body: json.RawMessage(`hello`)}, "", `invalid: body: is no JSON: 'h' where a value has to begin; a text stands in "`},
 		"no string":       {nikoni, card.Percept{Title: "input", Format: "text", Body: json.RawMessage(`{}`)}, "", `invalid: body: is an object, must be a string`},
 		"too long":        {mine, card.Percept{Title: "ear", Format: "text", Body: json.RawMessage(`"12345678901"`)}, "", `invalid: body: has 11 characters, must have at most 10`},
 		"no JSON inside":  {nikoni, card.Percept{Title: "vision", Format: "object", Body: json.RawMessage(`"a person"`)}, "", `invalid: body: is a string that holds no JSON; the format object takes JSON, or a string with JSON in it`},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
@@ -13,17 +14,25 @@ import (
 
 // Problem is one thing wrong with a definition file.
 type Problem struct {
-	File string
-	Line int    // from 1
-	Path string // e.g. "actions[1].properties.x.type"; empty for the file as a whole
-	Text string
+	File   string
+	Line   int    // from 1
+	Column int    // from 1, in characters, where the file stops being JSON; 0 where Path says more
+	Path   string // e.g. "actions[1].properties.x.type"; empty for the file as a whole
+	Text   string
 }
 
 // String gives the problem on one line, e.g.
 //
 //	nikoni.json:21: actions[0].properties.x.type: "nubmer" is no type; did you mean "number"?
+//
+// or, where the file stops being JSON,
+//
+//	nikoni.json:21:9: is no JSON: '“' where a value has to begin; write " instead
 func (p Problem) String() string {
 	where := fmt.Sprintf("%s:%d: ", p.File, p.Line)
+	if p.Column > 0 {
+		where = fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
+	}
 	if p.Path != "" {
 		where += p.Path + ": "
 	}
@@ -55,7 +64,11 @@ func problems(file string, data []byte, found schema.Faults) Problems {
 	}
 	var all Problems
 	for _, f := range slices.Compact(found) { // two readers may have told the same
-		all = append(all, Problem{File: file, Line: 1 + bytes.Count(data[:f.At], []byte("\n")), Path: f.Path, Text: f.Text})
+		p := Problem{File: file, Line: 1 + bytes.Count(data[:f.At], []byte("\n")), Path: f.Path, Text: f.Text}
+		if f.Syntax {
+			p.Column = 1 + utf8.RuneCount(data[1+bytes.LastIndexByte(data[:f.At], '\n'):f.At])
+		}
+		all = append(all, p)
 	}
 	return all
 }

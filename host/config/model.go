@@ -24,6 +24,7 @@ type Model struct {
 	Parallel    int           // calls at once
 	MaxTokens   int           // of an answer
 	Temperature float64       // 0..2; -1 means the model's own
+	Effort      string        // none, low, medium or high; empty means the model's own
 	PriceIn     float64       // of a million tokens, as the other two
 	PriceOut    float64
 	PriceCached float64 // 0 means PriceIn
@@ -59,11 +60,14 @@ func modelSettings() []setting {
 			"How many calls it answers at once; the others wait.",
 			func(_ *Config, t *table) any { return &t.model.Parallel }},
 		{"model.NAME.max_tokens", number{16, 100_000}, "1024",
-			"The longest answer, in tokens.",
+			"The longest answer, in tokens. A model that turns out to think before it answers may take 4096 more, for its thoughts count as well.",
 			func(_ *Config, t *table) any { return &t.model.MaxTokens }},
 		{"model.NAME.temperature", decimal{0, 2, -1}, "-1",
 			"How freely it chooses its words, from 0 to 2. -1 leaves it to the model.",
 			func(_ *Config, t *table) any { return &t.model.Temperature }},
+		{"model.NAME.effort", text{cleanEffort}, "",
+			"How much it thinks before it answers: \"none\", \"low\", \"medium\" or \"high\". Characters are quicker with \"none\". Empty leaves it to the model; so does an endpoint that refuses the setting. With api \"anthropic\" it has no effect: thinking is off there.",
+			func(_ *Config, t *table) any { return &t.model.Effort }},
 		{"model.NAME.price_in", decimal{0, 1e6, 0}, "0",
 			"What a million tokens that it reads cost, in any currency; the journal keeps what each call cost.",
 			func(_ *Config, t *table) any { return &t.model.PriceIn }},
@@ -112,6 +116,14 @@ func cleanKey(s string) (string, *fault) {
 		return "", &fault{message: "looks like the key itself", hint: "write it into a file, and the file's path here"}
 	}
 	return cleanSecret(s, "key")
+}
+
+// cleanEffort takes how much a model is to think, or nothing.
+func cleanEffort(s string) (string, *fault) {
+	if known := []string{"none", "low", "medium", "high"}; s != "" && !slices.Contains(known, s) {
+		return "", notAmong(s, known)
+	}
+	return s, nil
 }
 
 // cleanGrant takes one of the host ops that are not granted to everybody.

@@ -60,6 +60,13 @@ func modelRows() []row {
 		}, map[string]string{
 			`"json-schema"`: `"json-schema" is unknown, have: auto, json_schema, json_object, prompt (did you mean "json_schema"?)`,
 		}},
+		{"model.NAME.effort", map[string]any{
+			`""`: "", `"none"`: "none", `"low"`: "low", `"medium"`: "medium", `"high"`: "high",
+		}, map[string]string{
+			`"hihg"`: `"hihg" is unknown, have: none, low, medium, high (did you mean "high"?)`,
+			`"None"`: `"None" is unknown, have: none, low, medium, high (did you mean "none"?)`,
+			`false`:  `false is not a text (try "false")`,
+		}},
 		price("price_in"), price("price_out"), price("price_cached"),
 	}...)
 }

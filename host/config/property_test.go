@@ -58,6 +58,8 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(`(https?://([a-z0-9]{1,5}|\[::1\])(:[1-9]000)?(/[a-z]{1,5}){0,2})?`)
 	case "model.NAME.key":
 		return rapid.StringMatching(`(/[^\x00]{0,9}|[a-z]{1,9}\.key|credential:[a-z]{1,5})?`)
+	case "model.NAME.effort":
+		return rapid.SampledFrom([]string{"", "none", "low", "medium", "high"})
 	case sectionRoom, sectionModel:
 		return rapid.StringMatching(name)
 	}

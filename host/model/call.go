@@ -51,20 +51,12 @@ type turn struct {
 	stop  string // in the words of Answer.Stop; "" when the endpoint did not say
 	ended bool   // the endpoint said that it was done
 
-	thought strings.Builder // what a model thought beside its text
-	blocks  thoughtBlocks   // the same, at an API that wants it back as it was
+	thought   strings.Builder // what a model thought beside its text
+	reasoning strings.Builder // the same, under the name under which it is never wanted back
+	blocks    thoughtBlocks   // the same, at an API that wants it back as it was
 
 	in, out, cached int // tokens; 0: the endpoint did not say
-}
-
-// quirks are what an endpoint has shown that it does otherwise.
-type quirks struct {
-	rung          int  // of the ladder: those below are refused
-	noUsage       bool // refuses stream_options
-	newLimit      bool // wants max_completion_tokens
-	noTemperature bool // refuses a temperature
-	noForce       bool // refuses to be forced to call a tool
-	thinks        bool // its texts begin with a thought that is not opened
+	reasoned        int // the part of out that was thought
 }
 
 func (e *endpoint) Name() string { return e.cfg.Name }
@@ -123,21 +115,27 @@ func (e *endpoint) named(err error) error {
 
 // ask sends a request until it is answered or there is no use in it.
 func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) error, used *Usage) (*turn, error) {
-	e.mu.Lock()
-	q := e.known
-	e.mu.Unlock()
+	q := e.quirks()
 	for n := 0; ; {
+		if q.noTools && req.NeedsTools && len(req.Tools) > 0 {
+			return nil, failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
+		}
 		t, err := e.once(ctx, req, q, onText, used)
 		if err == nil {
 			e.learn(q, t)
-			return t, nil
+			if !t.starved() || q.needsRoom || req.MaxTokens == 0 {
+				return t, nil
+			}
+			e.cfg.Log.Info("the model is asked again, with room for its thoughts", "model", e.cfg.Name)
+			q.needsRoom = true
+			continue
 		}
 		var f *failure
 		if !errors.As(err, &f) || t.text.Told() {
 			return nil, err
 		}
 		if next, ok := q.adapted(f, req, len(e.ladder)); ok {
-			e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.coded.Message)
+			e.adapting(q, next, f)
 			q = next
 			continue
 		}
@@ -163,6 +161,7 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 	if err != nil {
 		return t, err
 	}
+	req = e.suited(req, q)
 	body, err := e.api.body(req, e.ladder[q.rung], q)
 	if err != nil {
 		return t, err
@@ -177,6 +176,9 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 		}
 	}
 	if err == nil {
+		if t.stop == StopLength && !q.noRoom {
+			t.text.Cut()
+		}
 		err = t.text.End()
 	}
 	e.count(used, req, t)
@@ -213,54 +215,6 @@ func (e *endpoint) key() (string, error) {
 		return "", abi.Errorf(abi.CodeInvalid, "the key has a character that no header can carry")
 	}
 	return key, nil
-}
-
-// learn remembers what made a request succeed, for the next ones.
-func (e *endpoint) learn(q quirks, t *turn) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.known.rung = max(e.known.rung, q.rung)
-	e.known.noUsage = e.known.noUsage || q.noUsage
-	e.known.newLimit = e.known.newLimit || q.newLimit
-	e.known.noTemperature = e.known.noTemperature || q.noTemperature
-	e.known.noForce = e.known.noForce || q.noForce
-	if t.text.String() != "" { // a text can hold a tag by chance, so this is unlearned as well
-		e.known.thinks = t.text.Thinks()
-	}
-}
-
-// adapted gives the way to ask that a refusal suggests, if there is one that was not tried. Servers
-// say 400, or 422, or, llama.cpp about some schemas, 500.
-func (q quirks) adapted(f *failure, req Request, rungs int) (quirks, bool) {
-	switch f.status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
-	default:
-		return q, false
-	}
-	about := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(f.said, w) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case !q.noUsage && about("stream_options", "include_usage"):
-		q.noUsage = true
-	case !q.newLimit && about("max_completion_tokens"):
-		q.newLimit = true
-	case !q.noTemperature && req.Temperature != nil && about("temperature"):
-		q.noTemperature = true
-	case !q.noForce && req.ToolChoice == "required" && about("tool_choice"):
-		q.noForce = true
-	case req.Schema != nil && q.rung+1 < rungs && about("response_format", "schema", "json_object", "grammar",
-		"structured", "tool_choice", "output_config", "output_format", "guided"):
-		q.rung++
-	default:
-		return q, false
-	}
-	return q, true
 }
 
 // answer gives a turn as its caller sees it.

@@ -57,8 +57,16 @@ type Config struct {
 	Retries   int           // how often a request is sent again; 0: twice, below 0: never
 	Parallel  int           // calls at once; 0: 4
 
-	MaxTokens   int // of an answer; 0: the endpoint's own limit, 4096 for Anthropic
+	// MaxTokens is how long an answer may be; 0: the endpoint's own limit, 4096 for Anthropic. A model
+	// that spends a limit on thoughts is known from then on, and asked with 4096 tokens more than
+	// this, or than the request's own limit where that is higher.
+	MaxTokens   int
 	Temperature *float64
+
+	// Effort is how much a model thinks before it answers: none, low, medium or high; empty: as it
+	// likes. An OpenAI-compatible endpoint is sent it as reasoning_effort, unless it refuses that.
+	// At Anthropic's API it has no effect: thinking is not asked for there.
+	Effort string
 
 	// Prices per million tokens. Without PriceCached what is cached costs PriceIn. What an
 	// endpoint asks for writing to its cache is not counted.
@@ -121,6 +129,8 @@ func (c Config) check() (string, error) {
 		return invalid("model: is missing; it is the name the endpoint knows it by")
 	case c.Structured != "" && !slices.Contains(structuredValues(), c.Structured):
 		return invalid("structured: must be one of %s, is %.40q", strings.Join(structuredValues(), ", "), c.Structured)
+	case c.Effort != "" && !slices.Contains(effortValues(), c.Effort):
+		return invalid("effort: must be one of %s, is %.40q", strings.Join(effortValues(), ", "), c.Effort)
 	case c.Timeout < 0:
 		return invalid("timeout: must not be negative, is %v", c.Timeout)
 	case c.FirstByte < 0:
@@ -146,6 +156,11 @@ func (c Config) check() (string, error) {
 func structuredValues() []string {
 	return []string{StructuredAuto, StructuredSchema, StructuredObject, StructuredPrompt}
 }
+
+// effortNone tells a model not to think.
+const effortNone = "none"
+
+func effortValues() []string { return []string{effortNone, "low", "medium", "high"} }
 
 // target makes the address of an API's one request from the configured base. What is wrong with it
 // is said without repeating it where a password may be in it.

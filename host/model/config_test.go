@@ -45,6 +45,7 @@ func TestNewRefuses(t *testing.T) {
 		"model: is missing":                    func(c *Config) { c.Model = "" },
 		"name: is missing":                     func(c *Config) { c.Name = "" },
 		"structured: must be one of auto":      func(c *Config) { c.Structured = "xml" },
+		"effort: must be one of none, low":     func(c *Config) { c.Effort = "max" },
 		"timeout: must not be negative":        func(c *Config) { c.Timeout = -time.Second },
 		"first_byte: must not be negative":     func(c *Config) { c.FirstByte = -1 },
 		"parallel: must be":                    func(c *Config) { c.Parallel = -1 },

@@ -24,14 +24,15 @@ type Client interface {
 	// a JSON value is no text.
 	//
 	// A request is sent again after 408, 429, 5xx, a connection that failed or broke, and a first
-	// byte that did not come, as long as onText was given nothing. The deadline of all that, the
-	// waiting for a place included, is Config.Timeout or ctx's, whichever is earlier.
+	// byte that did not come, as long as onText was given nothing; and once with more room, when the
+	// model spent its limit on thoughts and said nothing. The deadline of all that, the waiting for a
+	// place included, is Config.Timeout or ctx's, whichever is earlier.
 	//
 	// Every other error is an *abi.Error that names the client: CodeInvalid for a request or an
 	// answer that cannot be used, CodeDenied when the endpoint refuses the key, CodeUnavailable
-	// when it is down, over its rate or broke off, CodeTimeout, CodeTooLarge for an answer above
-	// 4 MiB. When ctx was cancelled, context.Canceled is in its chain. The Answer that comes with
-	// an error has the Usage and nothing else.
+	// when it is down, over its rate or broke off, or cannot call the tools that a request needs,
+	// CodeTimeout, CodeTooLarge for an answer above 4 MiB. When ctx was cancelled, context.Canceled
+	// is in its chain. The Answer that comes with an error has the Usage and nothing else.
 	Generate(ctx context.Context, req Request, onText func(delta string) error) (Answer, error)
 }
 
@@ -42,6 +43,11 @@ type Request struct {
 
 	Tools      []Tool // not together with Schema
 	ToolChoice string // "" and "auto": as the model likes; "required": one at least; "none"
+	// NeedsTools says that the Tools are all the request is for. A model that cannot call any is then
+	// not asked, and the error is CodeUnavailable. Without it such a model is asked all the same, as
+	// if there were no tools: it may talk where it cannot act. What was called before is told it in
+	// words. It means nothing where there are no Tools.
+	NeedsTools bool
 
 	// Schema asks for a structured answer: one JSON object that this JSON Schema describes. Its
 	// root is of type object. It is checked by Check alone.
@@ -51,8 +57,10 @@ type Request struct {
 	// and may answer again.
 	Check func(json.RawMessage) error
 
-	MaxTokens   int      // of the answer; 0: as configured
+	MaxTokens   int      // of the answer; 0: as configured; see Config.MaxTokens about thoughts
 	Temperature *float64 // nil: as configured
+
+	effort string // as configured, where the API has it; "": the model's own
 }
 
 // Role is who a message is from.

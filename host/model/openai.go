@@ -36,7 +36,7 @@ type chatRequest struct {
 }
 
 func (a *chatAPI) body(req Request, as how, q quirks) ([]byte, error) {
-	out := chatRequest{ChatCompletionRequest: openai.ChatCompletionRequest{Model: a.model, Stream: true}}
+	out := chatRequest{ChatCompletionRequest: openai.ChatCompletionRequest{Model: a.model, Stream: true, ReasoningEffort: req.effort}}
 	if !q.noUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
@@ -142,6 +142,9 @@ type chunk struct {
 			CachedTokens int `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for it
+		Spent    *struct {
+			Reasoning int `json:"reasoning_tokens"` // all that OpenAI shows of its models' thoughts
+		} `json:"completion_tokens_details"`
 	}
 	Object stream.Phrase // "error" when old vLLM means the whole to be one
 	Error  json.RawMessage
@@ -150,7 +153,8 @@ type chunk struct {
 type chatPart struct {
 	Content   stream.Phrase
 	Refusal   stream.Phrase
-	Thought   stream.Phrase    `json:"reasoning_content"` // others call it reasoning; it is never wanted back
+	Thought   stream.Phrase    `json:"reasoning_content"`
+	Reasoning stream.Phrase    // Ollama's and OpenRouter's name for it; it is never wanted back
 	ToolCalls []stream.Part    `json:"tool_calls"`
 	Function  *stream.Function `json:"function_call"` // what tool_calls were before
 }
@@ -171,6 +175,9 @@ func (a *chatAPI) event(ev stream.Event, t *turn) (bool, error) {
 		t.in, t.out, t.cached = u.PromptTokens, u.CompletionTokens, u.CacheHit
 		if u.Details != nil {
 			t.cached = max(t.cached, u.Details.CachedTokens)
+		}
+		if u.Spent != nil {
+			t.reasoned = u.Spent.Reasoning
 		}
 	}
 	for _, choice := range c.Choices {
@@ -195,6 +202,7 @@ func (a *chatAPI) event(ev stream.Event, t *turn) (bool, error) {
 
 func (p *chatPart) take(t *turn) error {
 	t.thought.WriteString(string(p.Thought))
+	t.reasoning.WriteString(string(p.Reasoning))
 	parts := p.ToolCalls
 	if p.Function != nil {
 		parts = append(parts, stream.Part{Function: *p.Function})

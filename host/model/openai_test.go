@@ -332,7 +332,7 @@ func TestRepairTellsWhatCheckSays(t *testing.T) {
 
 // An answer that was cut off gets more room the second time, and what a model said before nothing.
 func TestRepairOfWhatWasCutOff(t *testing.T) {
-	f := newFake(t, sse(textChunk(`<think>Hm`), finish("length")), says(`{"state":"speak"}`))
+	f := newFake(t, sse(textChunk(""), finish("length")), says(`{"state":"speak"}`))
 	req := voteRequest()
 	req.MaxTokens = 50
 	if _, _, err := generate(t, f.client(OpenAI, nil), req); err != nil {

@@ -104,6 +104,9 @@ func (r Request) filled(c Config) Request {
 	if r.SchemaName == "" {
 		r.SchemaName = "answer"
 	}
+	if c.API == OpenAI {
+		r.effort = c.Effort
+	}
 	r.Messages = joined(r.Messages)
 	return r
 }

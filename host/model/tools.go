@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/host/model/stream"
@@ -111,6 +112,35 @@ func played(from []stream.Call, tools []Tool, fresh func() string, clean func(st
 		all = append(all, ToolCall{ID: id, Name: clean(toolName(c.Name, tools)), Arguments: json.RawMessage(args)})
 	}
 	return all
+}
+
+// withoutTools gives the request for a model that cannot call any. What was called and what came of it
+// is told in the user's words: in its own, the model would learn to write calls into its text.
+func (r Request) withoutTools() Request {
+	r.Tools, r.ToolChoice = nil, ""
+	calls := map[string]ToolCall{}
+	var talk []Message
+	for _, m := range r.Messages {
+		for _, c := range m.Calls {
+			calls[c.ID] = c
+		}
+		m.Calls = nil
+		if m.Role == RoleTool {
+			text := m.outcome()
+			if c, known := calls[m.CallID]; known {
+				text = c.Name + " " + string(c.Arguments) + ": " + text
+			}
+			m = Message{Role: RoleUser, Text: "(" + text + ")"}
+		}
+		talk = append(talk, m)
+	}
+	r.Messages = joined(talk)
+	return r
+}
+
+// usesTools says whether there is anything of tools in a request.
+func (r Request) usesTools() bool {
+	return len(r.Tools) > 0 || slices.ContainsFunc(r.Messages, func(m Message) bool { return m.Role == RoleTool || len(m.Calls) > 0 })
 }
 
 // sendable gives the arguments of a call as every server takes them back: an object. What the model

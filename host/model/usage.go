@@ -46,7 +46,8 @@ func (r Request) tokens() int {
 }
 
 func (t *turn) tokens() int {
-	n := tokens(t.text.String()) + tokens(t.thought.String())
+	// A server that moves from one name of the thoughts to the other sends them under both.
+	n := tokens(t.text.String()) + tokens(t.text.Thought()) + max(tokens(t.thought.String()), tokens(t.reasoning.String()))
 	for _, c := range t.calls.List() {
 		n += tokens(c.Name) + tokens(c.Arguments)
 	}

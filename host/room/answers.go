@@ -107,10 +107,14 @@ func (r *Room) handleLine(e spokeEvent) {
 		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
 		return
 	}
-	r.say(abi.Said{
+	said := abi.Said{
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
-	})
+	}
+	if e.wish != nil {
+		said.Wish, said.Parameters = e.wish.Seq, e.wish.Parameters
+	}
+	r.say(said)
 }
 
 // say records a companion's line, or that it was refused.

@@ -85,9 +85,8 @@ type Talk interface {
 	Stop(ctx context.Context, from string) (uint64, error)
 	// Perceive lets a companion perceive something and answers when it has judged it.
 	Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error)
-	// Act lets a companion do something that its card allows; by names an agent
-	// that played it for her.
-	Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error)
+	// Act lets a companion do something that its card allows.
+	Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Done tells what became of an action.
 	Done(ctx context.Context, who, by string, d abi.Result) error
 	// Embody says that a body of a companion is connected, until leave is called.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,6 @@ import (
 const (
 	maxActs       = 32       // actions of one companion a second
 	maxParameters = 64 << 10 // bytes of an action's parameters
-	knownActs     = 256      // actions whose result is still waited for
 
 	playedImportance = 5 // of words that were played as an action
 )
@@ -57,25 +57,31 @@ func (b *connected) count(who string) int {
 	return b.of[who]
 }
 
-// acts remembers the actions whose result may come, and how many there were in
-// this second.
+// acts counts the actions of this second.
 type acts struct {
-	known  []abi.Action
 	second time.Time
 	count  map[string]int
 }
 
+// Player is who plays an action: an agent for the companion, or the companion in
+// a call of its own.
+type Player struct {
+	Agent    string
+	Call, Op string // id and op of the request that the companion is answering
+}
+
 // Act lets a companion do something: the action is checked against its card and
-// is in the journal when Act answers. by names an agent that played it for her.
-// The action "speak" with a message is a wish for the floor: what is said is an
-// action and a message at once (seed C).
+// is in the journal when Act answers. The action "speak" with a message is a wish
+// for the floor: what is said is an action and a message at once (seed C); the
+// answer has the wish, and the body sees it when it is said.
 //
 // # Errors
 //
 // CodeInvalid names the place in the parameters; CodeDenied for what the events
-// of the card do not allow, and after a STOP; CodeNotFound for a companion that
-// is not here; CodeExhausted for too many in a second.
-func (r *Room) Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+// of the card do not allow, after a STOP, and in a call whose floor has passed on;
+// CodeNotFound for a companion that is not here; CodeExhausted for too many in a
+// second.
+func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	c, ok := r.find(who)
 	if !ok {
 		return abi.ActionPlayed{}, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", who)
@@ -91,8 +97,8 @@ func (r *Room) Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.Ac
 	if len(a.Parameters) == 0 {
 		a.Parameters = json.RawMessage("{}")
 	}
-	e := actEvent{done: make(chan actResult, 1), a: abi.Action{
-		ID: r.newID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by, Warning: warning,
+	e := actEvent{by: by, done: make(chan actResult, 1), a: abi.Action{
+		ID: r.newID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
 	}}
 	if err := r.put(ctx, e); err != nil {
 		return abi.ActionPlayed{}, err
@@ -110,6 +116,9 @@ func (r *Room) Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.Ac
 func (r *Room) handleAct(e actEvent) {
 	err := r.mayPerceive(e.a.Who)
 	at := r.now()
+	if err == nil {
+		err = r.mayPlay(e)
+	}
 	if err == nil && !r.acts.take(e.a.Who, at) {
 		err = abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
 	}
@@ -124,10 +133,27 @@ func (r *Room) handleAct(e actEvent) {
 		return
 	}
 	r.must(r.m.Input(abi.EntryAction, at, e.a))
-	r.acts.know(e.a)
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		e.done <- actResult{abi.ActionPlayed{ID: e.a.ID, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
 	}})
+}
+
+// mayPlay says why a call may not play an action any more: its floor has passed on,
+// or a human said STOP since, whatever was said after that.
+func (r *Room) mayPlay(e actEvent) error {
+	switch {
+	case e.by.Op == abi.OpSpeak && !r.hasFloor(e.a.Who, e.by.Call):
+		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", e.a.Who)
+	case e.by.Op == abi.OpPerceive && !r.live.has(e.by.Call):
+		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", e.a.Who)
+	}
+	return nil
+}
+
+// hasFloor says whether a call is the one for the line of who has the floor.
+func (r *Room) hasFloor(who, call string) bool {
+	f := r.m.State.Floor
+	return f != nil && f.Who == who && f.Lost == "" && callID(r.settings.Name, f.Token, f.Basis) == call
 }
 
 // speakAction is the action of seed C that is a message at once.
@@ -144,9 +170,23 @@ func speech(a abi.Action) string {
 	return p.Message
 }
 
+// beside gives the parameters of a "speak" that has more than its message.
+func beside(parameters json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(parameters, &fields) != nil || len(fields) < 2 {
+		return nil
+	}
+	return parameters
+}
+
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
 func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
+	if why := r.m.State.Mute(); why != "" {
+		r.counts.add("action refused: " + string(abi.CodeDenied))
+		e.done <- actResult{err: abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", e.a.Who, why)}
+		return
+	}
 	if waiting(r.m.State, e.a.Who) >= rules.MaxWishes {
 		e.done <- actResult{err: abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", e.a.Who, rules.MaxWishes)}
 		return
@@ -155,10 +195,13 @@ func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
 	if e.a.By != "" {
 		reason = e.a.By + " " + reason
 	}
-	r.must(r.m.Input(abi.EntryWish, at, abi.Wish{Who: e.a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience)}))
-	id := fmt.Sprintf("%s/%d", abi.EntryWish, r.lastMade(abi.EntryWish))
+	r.must(r.m.Input(abi.EntryWish, at, abi.Wish{
+		Who: e.a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(e.a.Parameters),
+	}))
+	wish := r.lastMade(abi.EntryWish)
+	id := fmt.Sprintf("%s/%d", abi.EntryWish, wish)
 	r.acks = append(r.acks, ack{tell: func(err error) {
-		e.done <- actResult{abi.ActionPlayed{ID: id, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
+		e.done <- actResult{abi.ActionPlayed{ID: id, Wish: wish, Warning: e.a.Warning}, err}
 	}})
 }
 
@@ -171,19 +214,13 @@ func (a *acts) take(who string, at time.Time) bool {
 	return a.count[who] <= maxActs
 }
 
-func (a *acts) know(act abi.Action) {
-	if len(a.known) == knownActs {
-		a.known = a.known[1:]
-	}
-	a.known = append(a.known, act)
-}
-
 // Done tells what became of an action; the companion hears of it (flaw C3). by
 // is whose body it was.
 //
 // # Errors
 //
-// CodeNotFound for an action that is not known, any more, or was answered.
+// CodeNotFound for an action whose result nobody waits for: it is not known, was
+// answered, or there were too many after it.
 func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 	if len(d.Reason) > 1000 {
 		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
@@ -197,18 +234,15 @@ func (r *Room) handleDone(e doneEvent) error {
 	if r.trouble != nil {
 		return doorError(r.trouble)
 	}
-	for i, a := range r.acts.known {
-		if a.ID != e.d.ID || a.Who != e.d.Who {
-			continue
-		}
-		r.acts.known = append(r.acts.known[:i:i], r.acts.known[i+1:]...)
-		e.d.Action = a.Action
-		r.must(r.m.Input(abi.EntryResult, r.now(), e.d))
-		m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
-		r.calls.Go(func() { r.report(m, e.d) })
-		return nil
+	i := slices.IndexFunc(r.m.State.Acts, func(a rules.Act) bool { return a.ID == e.d.ID && a.Who == e.d.Who })
+	if i < 0 {
+		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", e.d.Who, e.d.ID)
 	}
-	return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q", e.d.Who, e.d.ID)
+	e.d.Action = r.m.State.Acts[i].Action
+	r.must(r.m.Input(abi.EntryResult, r.now(), e.d))
+	m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
+	r.calls.Go(func() { r.report(m, e.d) })
+	return nil
 }
 
 // report tells a companion what became of its action; nothing comes of it.
@@ -242,7 +276,7 @@ func (r *Room) handleSegment(e segmentEvent) error {
 	s := r.m.State
 	f := s.Floor
 	switch {
-	case f == nil || f.Who != e.who || f.Lost != "" || callID(r.settings.Name, f.Token, f.Basis) != e.call:
+	case !r.hasFloor(e.who, e.call):
 		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", e.who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
@@ -269,7 +303,7 @@ func (r *Room) finish(line abi.Line) {
 	f := r.m.State.Floor
 	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
 	switch {
-	case line.Text == "" || ok && rest == "":
+	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
 	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
 		r.counts.add("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)

@@ -34,12 +34,15 @@ func (r *Room) dispatch(ctx context.Context) {
 		who, grant, m := f.Who, f.Grant, r.moment(f.Who, f.Expires)
 		m.id = callID(r.settings.Name, f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
-		r.calls.Go(func() { r.speak(ctx, who, grant, m) })
+		r.live[m.id] = nil
+		during := r.live.begin(ctx, m.id)
+		r.calls.Go(func() { r.speak(ctx, during, who, grant, m) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := moment{now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p)
-		r.calls.Go(func() { r.judge(ctx, p, m, scene) })
+		m, scene := moment{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p)
+		during := r.live.begin(ctx, p.call)
+		r.calls.Go(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
 }
@@ -108,10 +111,10 @@ func (r *Room) ask(ctx context.Context, who string, round uint64, m moment) {
 	r.post(ctx, e)
 }
 
-// speak gets one line and puts it into the inbox.
-func (r *Room) speak(ctx context.Context, who string, grant abi.Grant, m moment) {
+// speak gets one line and puts it into the inbox. The call ends with during.
+func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m moment) {
 	e := spokeEvent{grant: grant.Token, basis: grant.Basis, who: who}
-	call, cancel := context.WithDeadline(ctx, m.due)
+	call, cancel := context.WithDeadline(during, m.due)
 	defer cancel()
 	var known bool
 	known, e.err = r.call(call, who, abi.OpSpeak, m, m.scene, &e.line, func() error { return checkLine(e.line) })

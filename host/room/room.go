@@ -96,6 +96,7 @@ type (
 		basis uint64
 		who   string
 		line  abi.Line
+		wish  *rules.Wish // the line came with it
 		err   error
 	}
 	segmentEvent struct {
@@ -115,6 +116,7 @@ type (
 	}
 	actEvent struct {
 		a    abi.Action
+		by   Player
 		done chan actResult
 	}
 	doneEvent struct {
@@ -160,6 +162,7 @@ type Room struct {
 	speaking map[string]bool // grant tokens with a call running, "token@basis"
 	judging  []perception    // to be asked about once they are in the journal
 	acts     acts
+	live     live
 	early    turn.Early
 	ids      idRing
 	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
@@ -179,7 +182,7 @@ func newRoom(s Settings, c Config) *Room {
 		settings: s, journal: c.Journal, find: c.Find, blame: c.Blame, newID: c.NewID,
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
-		asking: map[string]bool{}, speaking: map[string]bool{},
+		asking: map[string]bool{}, speaking: map[string]bool{}, live: live{},
 		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
 		owner:   ownerName + c.NewID(),
 		trouble: errNotLoaded,
@@ -370,6 +373,7 @@ func (r *Room) handle(e event) {
 		}
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
+		r.live.over(callID(r.settings.Name, e.grant, e.basis))
 		r.spoken++
 		r.handleLine(e)
 	}
@@ -383,20 +387,6 @@ func (r *Room) answer(done chan error, err error) {
 		return
 	}
 	r.acks = append(r.acks, ack{tell: func(err error) { done <- err }})
-}
-
-func (r *Room) handleStop(e stopEvent) {
-	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-		return
-	}
-	if err := r.mayBe(e.from, abi.KindHuman); err != nil {
-		e.done <- sayResult{err: err}
-		return
-	}
-	r.breakOff() // what was heard is said
-	seq := r.m.State.Head + 1
-	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
-	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
 }
 
 func (r *Room) refuseWhileTroubled(tell func(error)) bool {

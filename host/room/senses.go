@@ -24,6 +24,7 @@ const (
 type perception struct {
 	who  string
 	seq  uint64 // of its entry
+	call string // id of the request that it is judged with
 	p    abi.Percept
 	done chan judged
 }
@@ -82,10 +83,12 @@ func (r *Room) handlePerceive(e perceiveEvent) {
 		e.done <- judged{err: doorError(r.trouble)}
 		return
 	}
-	p := perception{who: e.who, seq: r.lastMade(abi.EntryPerceived), p: e.p, done: e.done}
+	p := perception{who: e.who, seq: r.lastMade(abi.EntryPerceived), call: r.newID(), p: e.p, done: e.done}
 	p.p.Seq = p.seq
+	r.live[p.call] = nil
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		if err != nil {
+			r.live.over(p.call)
 			e.done <- judged{err: err}
 			return
 		}
@@ -128,21 +131,41 @@ func (r *Room) perceiving(p perception) abi.Perceiving {
 	}
 }
 
-// judge gets one judgement and puts it into the inbox.
-func (r *Room) judge(ctx context.Context, p perception, m moment, ask abi.Perceiving) {
+// judge gets one judgement and puts it into the inbox. The call ends with during.
+func (r *Room) judge(ctx, during context.Context, p perception, m moment, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	e := judgedEvent{of: p}
-	call, cancel := context.WithDeadline(ctx, m.due)
+	call, cancel := context.WithDeadline(during, m.due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, p.who, abi.OpPerceive, m, ask, &e.judgement, func() error { return e.judgement.Check() })
+	known, e.err = r.call(call, p.who, abi.OpPerceive, m, ask, &e.judgement, func() error { return r.checkJudgement(p, e.judgement) })
 	if e.err == nil && !known {
 		e.judgement = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
 	r.post(ctx, e)
 }
 
+// checkJudgement reports the first thing that is wrong with a judgement. Where it
+// comes with the parameters of the action "speak", they are the card's and their
+// message is its text.
+func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
+	if err := j.Check(); err != nil || len(j.Parameters) == 0 {
+		return err
+	}
+	c, ok := r.find(p.who)
+	if !ok {
+		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
+	}
+	if speech(abi.Action{Action: speakAction, Parameters: j.Parameters}) != j.Text {
+		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
+	}
+	_, err := c.Permit(abi.ActionAsk{Action: speakAction, Parameters: j.Parameters, Perception: p.p.Title})
+	return err
+}
+
 func (r *Room) handleJudged(e judgedEvent) {
+	live := r.live.has(e.of.call)
+	r.live.over(e.of.call)
 	res := judged{abi.Judged{Seq: e.of.seq, Judgement: e.judgement}, e.err}
 	tell := func(err error) {
 		if err != nil {
@@ -157,12 +180,13 @@ func (r *Room) handleJudged(e judgedEvent) {
 	why := ""
 	var code abi.Code
 	switch s := r.m.State; {
+	case !live:
+		code, why = abi.CodeDenied, "a human said STOP before it had judged"
+		res.Judgement, res.err = abi.Judgement{State: abi.Listen, Reason: why}, nil
 	case e.err != nil:
 		code, why = failure(e.err)
 		r.counts.add("perception failed: " + string(code))
 	case e.judgement.State != abi.Speak:
-	case s.Stopped != "":
-		code, why = abi.CodeDenied, "wanted to speak, but "+s.Stopped+" said STOP"
 	case s.Kinds()[e.of.who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
 	case waiting(s, e.of.who) >= rules.MaxWishes:
@@ -171,7 +195,7 @@ func (r *Room) handleJudged(e judgedEvent) {
 		at := r.now()
 		r.must(r.m.Input(abi.EntryWish, at, abi.Wish{
 			Who: e.of.who, Perception: e.of.seq, Importance: e.judgement.Importance, Reason: clip(e.judgement.Reason),
-			Text: e.judgement.Text, To: r.here(e.judgement.To), Due: at.Add(wishPatience),
+			Text: e.judgement.Text, To: r.here(e.judgement.To), Due: at.Add(wishPatience), Parameters: beside(e.judgement.Parameters),
 		}))
 		res.Wish = r.lastMade(abi.EntryWish)
 	}
@@ -198,6 +222,6 @@ func (r *Room) sayAtHand() {
 		if r.trouble != nil || f == nil || f.Wish == nil || f.Wish.Text == "" || f.Lost != "" || f.Again || r.speaking[speakKey(f.Token, f.Basis)] {
 			return
 		}
-		r.handleLine(spokeEvent{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}})
+		r.handleLine(spokeEvent{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}, wish: f.Wish})
 	}
 }

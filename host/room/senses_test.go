@@ -134,7 +134,7 @@ func TestAWishIsNotLost(t *testing.T) {
 			close(gate)
 			synctest.Wait()
 			failed := bodies[abi.Failed](t, s.entries(), abi.EntryFailed)
-			if f := failed[len(failed)-1]; f.Perception == 0 || f.Error != "wanted to speak, but taro said STOP" {
+			if f := failed[len(failed)-1]; f.Perception == 0 || f.Error != "a human said STOP before it had judged" {
 				t.Errorf("%+v", f)
 			}
 			if _, err := s.room.Perceive(s.t.Context(), "nikoni", frame("vision")); abi.CodeOf(err) != abi.CodeDenied {
@@ -231,7 +231,7 @@ func TestPerceptionsOfWhoIsNotHere(t *testing.T) {
 			if _, err := s.room.Perceive(s.t.Context(), who, frame("vision")); abi.CodeOf(err) != abi.CodeNotFound {
 				t.Errorf("%q: %v", who, err)
 			}
-			if _, err := s.room.Act(s.t.Context(), who, "", abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeNotFound {
+			if _, err := s.room.Act(s.t.Context(), who, Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeNotFound {
 				t.Errorf("%q acts: %v", who, err)
 			}
 		}
@@ -248,11 +248,11 @@ func TestActions(t *testing.T) {
 		told = append(told, r)
 	}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
-		if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(abi.EntryAction) != 0 {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(abi.EntryAction) != 0 {
 			t.Fatalf("err %v, %d actions", err, s.count(abi.EntryAction))
 		}
 		leave := s.room.Embody("nikoni")
-		played, err := s.room.Act(s.t.Context(), "nikoni", "bot", abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
+		played, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
 		if err != nil || played.Delivered != 1 {
 			t.Fatalf("%+v %v", played, err)
 		}
@@ -262,7 +262,7 @@ func TestActions(t *testing.T) {
 		}
 		leave()
 		leave() // twice is once
-		if played, _ := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "move"}); played.Delivered != 0 {
+		if played, _ := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); played.Delivered != 0 {
 			t.Errorf("delivered to %d bodies that left", played.Delivered)
 		}
 		if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: played.ID, Reason: "a wall"}); err != nil {
@@ -292,7 +292,7 @@ func TestActionsAreBounded(t *testing.T) {
 	play(t, testRules, []*actor{n}, func(s *stage) {
 		refused := 0
 		for range 100 {
-			if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "move"}); abi.CodeOf(err) == abi.CodeExhausted {
+			if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) == abi.CodeExhausted {
 				refused++
 			}
 		}
@@ -300,14 +300,14 @@ func TestActionsAreBounded(t *testing.T) {
 			t.Errorf("%d refused", refused)
 		}
 		time.Sleep(time.Second)
-		if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "move"}); err != nil {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); err != nil {
 			t.Errorf("a second later: %v", err)
 		}
 		s.say("taro", "stop it")
 		if _, err := s.room.Stop(s.t.Context(), "taro"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeDenied {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("after STOP: %v", err)
 		}
 	})
@@ -319,11 +319,11 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 	n := &actor{id: "nikoni", can: []string{"speak"}}
 	play(t, testRules, []*actor{n, wants_("aya", 9)}, func(s *stage) {
 		say := func(text string) (abi.ActionPlayed, error) {
-			return s.room.Act(s.t.Context(), "nikoni", "bot", abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
+			return s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
 		}
 		defer s.room.Embody("nikoni")()
 		played, err := say("やあ")
-		if err != nil || played.ID == "" || played.Delivered != 1 {
+		if err != nil || played.ID == "" || played.Wish == 0 || played.Delivered != 0 {
 			t.Fatalf("%+v %v", played, err)
 		}
 		synctest.Wait()
@@ -333,7 +333,7 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 		if d := s.decisions()[0]; d.Ranking[0].Note != "bot played speak" || d.Wish == 0 {
 			t.Errorf("%+v", d)
 		}
-		if _, err := s.room.Act(s.t.Context(), "nikoni", "", abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(abi.EntryAction) != 1 {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(abi.EntryAction) != 1 {
 			t.Errorf("a speak without words is an action like others: %v", err)
 		}
 	})

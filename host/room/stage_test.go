@@ -34,6 +34,7 @@ type actor struct {
 	mu    sync.Mutex
 	asked int
 	nows  []time.Time // that it was told
+	call  string      // id of the newest perception's request
 }
 
 func (a *actor) Describe() abi.Description {
@@ -67,6 +68,7 @@ func (a *actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, err
 		if err := json.Unmarshal(req.Data, &p); err != nil {
 			return nil, err
 		}
+		a.call = req.ID
 		return encoded(a.judge(ctx, p))
 	case req.Op == abi.OpPerceive:
 		return encoded(abi.Judgement{State: abi.Listen}, nil)

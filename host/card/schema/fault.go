@@ -16,10 +16,11 @@ const MaxFaults = 100
 
 // Fault is something wrong at a byte of a text and a path in it.
 type Fault struct {
-	At   int
-	Path string // e.g. "actions[1].properties.x"; empty for the whole
-	Text string
-	Kind bool // the value is of another kind than it has to be
+	At     int
+	Path   string // e.g. "actions[1].properties.x"; empty for the whole
+	Text   string
+	Kind   bool // the value is of another kind than it has to be
+	Syntax bool // the text is no JSON from here on, so that no path leads here
 }
 
 // Faults collects what is wrong with a text, the first hundred and one more to say

@@ -135,7 +135,7 @@ type reader struct {
 // number that no float64 holds are faults as well.
 func Read(data []byte, path string, f *Faults) *Node {
 	if i := invalidUTF8(data); i >= 0 {
-		f.Add(i, path, "is not UTF-8")
+		f.join(Fault{At: i, Path: path, Text: "is not UTF-8", Syntax: true})
 		return nil
 	}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
@@ -144,12 +144,8 @@ func Read(data []byte, path string, f *Faults) *Node {
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
-		at := len(data)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) && !ended(err) {
-			at = max(int(syntax.Offset)-1, 0)
-		}
-		f.Add(at, path, "is no JSON: %v", err)
+		at, why := broken(data, err)
+		f.join(Fault{At: at, Path: path, Text: "is no JSON: " + why, Syntax: true})
 		return nil
 	}
 	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), Faults: f}

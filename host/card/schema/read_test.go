@@ -41,11 +41,11 @@ func TestPlaces(t *testing.T) {
 func TestWhatIsNotRead(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for src, want := range map[string]string{
-		``:                                     `0 v: is no JSON: unexpected end of JSON input`,
-		`{"a": 1`:                              `7 v: is no JSON: unexpected end of JSON input`,
-		`{"a": 1,}`:                            `8 v: is no JSON: invalid character '}' looking for beginning of object key string`,
-		`{} {}`:                                `3 v: is no JSON: invalid character '{' after top-level value`,
-		`[1, tru]`:                             `7 v: is no JSON: invalid character ']' in literal true (expecting 'e')`,
+		``:                                     `0 v: is no JSON: it ends too early: there is nothing in it`,
+		`{"a": 1`:                              `7 v: is no JSON: it ends too early: the { in column 1 is not closed`,
+		`{"a": 1,}`:                            `7 v: is no JSON: there is a comma before }; take it out`,
+		`{} {}`:                                `3 v: is no JSON: '{' after the end; the } in column 2 closes all that was open`,
+		`[1, tru]`:                             `7 v: is no JSON: ']' in what begins like true; a text stands in "`,
 		"{\"a\": \"\xff\"}":                    `7 v: is not UTF-8`,
 		"\ufeff{}":                             `0 v: begins with a byte order mark; save it as UTF-8 without one`,
 		`{"a": 1, "a": 2}`:                     `9 v.a: is there twice`,

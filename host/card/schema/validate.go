@@ -172,15 +172,17 @@ func (s *rule) inOrder() []part {
 // in a list of what is required; and whether it says what becomes of the others.
 // Schemas that judge the same object count.
 type named struct {
-	names    []string
-	known    map[string]bool
-	patterns []*pattern
-	open     bool
+	names     []string
+	known     map[string]bool
+	described map[string]bool // those of properties, which have a schema
+	patterns  []*pattern
+	open      bool
+	others    bool // are taken, as far as can be told
 }
 
 // naming collects what a schema names.
 func naming(root *rule, d draft) *named {
-	all, seen := &named{known: map[string]bool{}}, map[*rule]bool{}
+	all, seen := &named{known: map[string]bool{}, described: map[string]bool{}}, map[*rule]bool{}
 	name := func(s string) {
 		if !all.known[s] {
 			all.known[s] = true
@@ -195,6 +197,7 @@ func naming(root *rule, d draft) *named {
 		seen[s] = true
 		for _, p := range s.parts["properties"] {
 			name(p.name)
+			all.described[p.name] = true
 		}
 		for _, p := range s.parts["patternProperties"] {
 			all.patterns = append(all.patterns, p.pattern)
@@ -207,11 +210,26 @@ func naming(root *rule, d draft) *named {
 		if s.part("additionalProperties") != nil || s.part("unevaluatedProperties") != nil {
 			all.open = true
 		}
+		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties", "propertyNames"} {
+			if rest := s.part(keyword); rest != nil && !rest.takesNothing() {
+				all.others = true
+			}
+		}
 		s.same(d, visit)
 	}
 	visit(root)
 	return all
 }
+
+// Describes reports whether the schema says what a property has to be, by its name
+// or by a pattern, in itself or in a schema that judges the same object.
+func (v *Schema) Describes(name string) bool {
+	return v.named.described[name] || v.named.matches(name)
+}
+
+// TakesOthers reports whether the schema says what properties have to be that it
+// does not describe, and does not just forbid them.
+func (v *Schema) TakesOthers() bool { return v.named.others }
 
 // Strangers tells which members of an object the schema names nowhere, where it
 // does not say what becomes of those. JSON Schema lets them be there.
@@ -235,6 +253,8 @@ func (a *named) strangers(n *Node, path string) (why Faults) {
 	return why
 }
 
-func (a *named) has(name string) bool {
-	return a.known[name] || slices.ContainsFunc(a.patterns, func(p *pattern) bool { return p.MatchString(name) })
+func (a *named) has(name string) bool { return a.known[name] || a.matches(name) }
+
+func (a *named) matches(name string) bool {
+	return slices.ContainsFunc(a.patterns, func(p *pattern) bool { return p.MatchString(name) })
 }

@@ -230,14 +230,14 @@ func (r *Room) Perceive(_ context.Context, who string, p abi.Percept) (abi.Judge
 }
 
 // Act writes the action down, whatever it is.
-func (r *Room) Act(_ context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+func (r *Room) Act(_ context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.trouble != nil {
 		return abi.ActionPlayed{}, r.trouble
 	}
 	id := fmt.Sprintf("act-%d", len(r.entries)+1)
-	r.append(abi.EntryAction, "", abi.Action{ID: id, Who: who, By: by, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
+	r.append(abi.EntryAction, "", abi.Action{ID: id, Who: who, By: by.Agent, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
 	return abi.ActionPlayed{ID: id, Delivered: r.embodied[who]}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
 )
 
 const playTool = "action-play"
@@ -37,6 +38,7 @@ func (d *Door) offerPlay(schema json.RawMessage) {
 		out: shape(
 			prop{"id", words("Of the action; what became of it is told by it.")},
 			prop{"delivered", integer("How many bodies were connected.")},
+			prop{"wish?", integer("Of the action speak: the entry of the wish. Its line is said, and shown by the body, when the floor is free.")},
 			prop{"warning?", words("The card's events do not allow it for this perception.")},
 			prop{"note?", words("")},
 		),
@@ -69,12 +71,15 @@ func (d *Door) play(ctx context.Context, c call, in playIn) (any, error) {
 	if by == "" {
 		by = string(abi.KindAgent)
 	}
-	played, err := home.Act(ctx, card.ID, by, abi.ActionAsk{Action: in.Action, Parameters: in.Parameters, Perception: in.Perception})
+	played, err := home.Act(ctx, card.ID, room.Player{Agent: by}, abi.ActionAsk{Action: in.Action, Parameters: in.Parameters, Perception: in.Perception})
 	if err != nil {
 		return nil, err
 	}
 	out := playOut{ActionPlayed: played}
-	if played.Delivered == 0 {
+	switch {
+	case played.Wish > 0:
+		out.Note = "the line waits for the floor; the message that is said has this wish, and a STOP or 20 seconds end it"
+	case played.Delivered == 0:
 		out.Note = "no body is connected: nobody has shown it"
 	}
 	return out, nil

@@ -125,7 +125,7 @@ type checking struct {
 	s *shelf
 }
 
-func (c *checking) Act(ctx context.Context, who, by string, a abi.ActionAsk) (abi.ActionPlayed, error) {
+func (c *checking) Act(ctx context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	for _, card := range c.s.cards() {
 		for _, known := range card.Actions {
 			if card.ID != who || known.Name != a.Action {

@@ -101,6 +101,10 @@ func (b *body) move(e abi.Entry) (*move, error) {
 		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
 			return nil, err
 		}
+		if len(s.Parameters) > 0 { // it came as the action, with more than its message
+			m.Action, m.Kind, m.Parameters = speak, speech, s.Parameters
+			return m, nil
+		}
 		return m, m.say(s.Text)
 	}
 	return nil, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
 )
 
 // bodies is the door with nikoni, who lives in main, and kai, who lives in side,
@@ -182,7 +183,7 @@ func (s *bodies) want(c *websocket.Conn, frames ...string) {
 func (s *bodies) act(who, action, parameters string) abi.ActionPlayed {
 	s.Helper()
 	played, err := s.house.Get(map[string]string{"nikoni": "main", "kai": "side"}[who]).
-		Act(context.Background(), who, "", abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
+		Act(context.Background(), who, room.Player{}, abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
 	if err != nil {
 		s.Fatal(err)
 	}

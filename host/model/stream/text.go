@@ -32,10 +32,21 @@ func NewText(key string, thinks bool, out func(string) error) *Text {
 func (t *Text) Write(delta string) error {
 	said, forget := t.thoughts.write(delta)
 	if forget && !t.told { // all before it was a thought: that can be mended where nobody was told
+		t.thoughts.thought.WriteString(t.text.String())
 		t.text.Reset()
 		t.key.end()
 	}
 	return t.give(t.key.write(said))
+}
+
+// Cut says, before End, that the text broke off at a limit: what is held back because it may be a
+// thought is one then, for its end did not come.
+func (t *Text) Cut() {
+	if f := &t.thoughts; f.assumed {
+		f.thought.WriteString(f.held.String())
+		f.held.Reset()
+		f.assumed, f.in = false, true
+	}
 }
 
 // End hands on what was held back.
@@ -58,6 +69,9 @@ func (t *Text) give(said string) error {
 // String gives the text so far. When out was given anything, it is all that out was given.
 func (t *Text) String() string { return t.text.String() }
 
+// Thought gives what was taken out because it was a thought; not always in order, for counting alone.
+func (t *Text) Thought() string { return t.thoughts.thought.String() }
+
 // Told says whether out was given something.
 func (t *Text) Told() bool { return t.told }
 
@@ -79,6 +93,7 @@ type thoughtFilter struct {
 	trim    bool            // a thought just ended: space is dropped
 	tag     string          // the end of the text so far, which may begin a tag
 	held    strings.Builder // while assumed: what may have been a thought
+	thought strings.Builder // what certainly was one
 	said    strings.Builder // what write gives
 	forgets bool
 }
@@ -128,9 +143,11 @@ func (f *thoughtFilter) pass(opens bool) {
 		f.in = true
 		return
 	case !f.in && f.assumed:
+		f.thought.WriteString(f.held.String())
 		f.held.Reset()
 		f.assumed, f.unopened = false, true
 	case !f.in:
+		f.thought.WriteString(f.said.String())
 		f.said.Reset()
 		f.forgets, f.unopened = true, true
 	}
@@ -146,7 +163,11 @@ func (f *thoughtFilter) release() {
 
 // add takes text that is no tag.
 func (f *thoughtFilter) add(s string) {
-	if f.in || s == "" {
+	if f.in {
+		f.thought.WriteString(s)
+		return
+	}
+	if s == "" {
 		return
 	}
 	if f.trim {

@@ -89,6 +89,42 @@ func TestThoughtThatIsNotOpened(t *testing.T) {
 	}
 }
 
+// What is taken out is counted by others, and what breaks off at a limit while it is held back is a
+// thought.
+func TestThoughtIsKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		thinks  bool
+		deltas  []string
+		cut     bool
+		text    string
+		thought string
+	}{
+		"none":                         {false, []string{"Hello."}, true, "Hello.", ""},
+		"between tags":                 {false, []string{"<thi", "nk>He", " greets.</think>Hello."}, false, "Hello.", "He greets."},
+		"open":                         {false, []string{"<think>He greets"}, true, "", "He greets"},
+		"twice":                        {false, []string{"<think>a</think>A<think>b</think>B"}, false, "AB", "ab"},
+		"not opened":                   {false, []string{"Hm. ", "Hm. </think>Hello."}, false, "Hello.", "Hm. Hm. "},
+		"not opened, held back":        {true, []string{"He", " greets.</think>Hello."}, false, "Hello.", "He greets."},
+		"held back, cut off":           {true, []string{"He", " greets"}, true, "", "He greets"},
+		"held back, cut off in a tag":  {true, []string{"He greets</th"}, true, "", "He greets</th"},
+		"held back, but it was none":   {true, []string{"Hello."}, false, "Hello.", ""},
+		"held back, done, and cut off": {true, []string{"a</think>Hello"}, true, "Hello", "a"},
+	} {
+		text := stream.NewText("", c.thinks, nil)
+		for _, d := range c.deltas {
+			if err := text.Write(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.cut {
+			text.Cut()
+		}
+		if err := text.End(); err != nil || text.String() != c.text || text.Thought() != c.thought {
+			t.Errorf("%s: text %q, thought %q, %v", name, text, text.Thought(), err)
+		}
+	}
+}
+
 // What opens its thoughts itself is not held back any longer.
 func TestOpenedThoughtIsNotHeldBack(t *testing.T) {
 	var heard string

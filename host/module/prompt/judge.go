@@ -27,39 +27,44 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	req := model.Request{
 		System:   c.m.words.judge(c.m.card, p, c.m.remembered()),
 		Messages: []model.Message{c.m.words.percept(p)},
-		Tools:    c.tools([]string{title}, true),
+		Tools:    c.tools([]string{title}, true), NeedsTools: true,
 	}
 	var text []string
+	var parameters json.RawMessage // of the last words
 	reason := ""
 	played, err := c.converse(ctx, req, nil, nil, func(name string, args json.RawMessage) (string, error) {
-		if name != speakAction {
+		if name != card.Speak {
 			return c.play(ctx, name, args, []string{title})
 		}
-		if !c.allows([]string{title}, speakAction) {
+		if !c.allows([]string{title}, card.Speak) {
 			reason = "no event lets it speak about " + title
 			if c.m.card.Mode != card.Warn {
 				return "", abi.Errorf(abi.CodeDenied, "action: %s", reason)
 			}
 		}
-		action, ok := c.m.card.Action(speakAction)
+		action, ok := c.m.card.Action(card.Speak)
 		if !ok {
-			return "", abi.Errorf(abi.CodeInvalid, "action: there is no %q", speakAction)
+			return "", abi.Errorf(abi.CodeInvalid, "action: there is no %q", card.Speak)
 		}
 		if err := action.Check(args); err != nil {
 			return "", err
 		}
-		said := strings.TrimSpace(spoken(args))
+		said := strings.TrimSpace(card.Message(args))
 		if said == "" {
 			return "", errNoMessage
 		}
-		text = append(text, said)
+		text, parameters = append(text, said), args
 		return "ok", nil
 	})
 	switch {
 	case err != nil && len(played) == 0:
 		return abi.Judgement{}, err
 	case len(text) > 0:
-		return abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: strings.TrimPrefix(reason+"; an event about "+title, "; "), Text: strings.Join(text, "\n")}, nil
+		j := abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: strings.TrimPrefix(reason+"; an event about "+title, "; "), Text: strings.Join(text, "\n")}
+		if len(text) == 1 && card.Message(parameters) == j.Text { // how it is said goes with it
+			j.Parameters = parameters
+		}
+		return j, nil
 	case len(played) > 0:
 		return abi.Judgement{State: abi.Listen, Reason: did(played, err)}, nil
 	case reason != "":

@@ -15,9 +15,6 @@ import (
 // actions, hears what became of them, and goes on.
 const maxModelTurns = 4
 
-// speakAction is the action of seed C that is a message at once.
-const speakAction = "speak"
-
 // speak makes a line and shows it sentence by sentence.
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
@@ -31,8 +28,8 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room, nil)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
 	var played []string
 	_, err := c.converse(ctx, req, mouth.take, mouth.turn, func(name string, args json.RawMessage) (string, error) {
-		if name == speakAction {
-			return "ok", mouth.speak(spoken(args))
+		if name == card.Speak {
+			return "ok", mouth.speak(card.Message(args))
 		}
 		told, err := c.play(ctx, name, args, triggers)
 		if err == nil {
@@ -130,7 +127,7 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 			told, err := play(t.Name, t.Arguments)
 			if err == nil {
 				played = append(played, t.Name)
-				silent = silent && t.Name == speakAction
+				silent = silent && t.Name == card.Speak
 			} else {
 				told, silent = abi.AsError(err).Message, false
 			}
@@ -153,7 +150,7 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
 	var tools []model.Tool
 	for _, a := range c.m.card.Actions {
-		if (a.Title != speakAction || withSpeak) && (c.allows(triggers, a.Title) || c.m.card.Mode == card.Warn && len(triggers) > 0) {
+		if (a.Title != card.Speak || withSpeak) && (c.allows(triggers, a.Title) || c.m.card.Mode == card.Warn && len(triggers) > 0) {
 			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
 		}
 	}
@@ -198,16 +195,6 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 
 // errNoMessage is what a model is told that speaks without words.
 var errNoMessage = abi.Errorf(abi.CodeInvalid, "parameters.message: is missing, or no text")
-
-// spoken gives the words of a call of the action speak.
-func spoken(args json.RawMessage) string {
-	var fields struct{ Message json.RawMessage }
-	var text string
-	if json.Unmarshal(args, &fields) != nil || json.Unmarshal(fields.Message, &text) != nil {
-		return ""
-	}
-	return text
-}
 
 // names gives what the character is called.
 func (m *Module) names() []string { return append([]string{m.card.Name, m.id}, m.card.Aliases...) }

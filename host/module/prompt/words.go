@@ -165,7 +165,7 @@ func (w words) events(p *prompt, c *card.Card, titles []string, speak string) {
 		for _, e := range c.EventsOf(title) {
 			actions := slices.Clone(e.Actions)
 			for i, a := range actions {
-				if a == speakAction {
+				if a == card.Speak {
 					actions[i] = speak
 				}
 			}
@@ -206,7 +206,7 @@ func (w words) judge(c *card.Card, p abi.Perceiving, results []abi.Result) strin
 			"is fine: then use no tool and write a short reason."), c.Name)
 	w.persona(b, c)
 	w.spec(b, c)
-	w.events(b, c, []string{p.Perception.Title}, speakAction)
+	w.events(b, c, []string{p.Perception.Title}, card.Speak)
 	if len(p.Recent) > 0 {
 		b.add("%s\n%s", w.pick("最近の会話:", "What was said lately:"), w.transcript(p.Recent, p.Members))
 	}

@@ -264,7 +264,7 @@ func TestApplyRefusesAGap(t *testing.T) {
 }
 
 func TestDecodeRefusesAnotherFormat(t *testing.T) {
-	for _, blob := range []string{``, `{"version":2}`, `{"version":"x"}`, `{"version":1,"rules":{"policy":"dice"}}`} {
+	for _, blob := range []string{``, `{"version":1}`, `{"version":3}`, `{"version":"x"}`, `{"version":2,"rules":{"policy":"dice"}}`} {
 		if _, err := Decode([]byte(blob)); err == nil {
 			t.Errorf("%q is a snapshot", blob)
 		}

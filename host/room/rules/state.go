@@ -13,7 +13,7 @@ import (
 
 // stateVersion is the format of a snapshot; an unknown one is not read, the
 // journal is folded from its start instead.
-const stateVersion = 1
+const stateVersion = 2
 
 // maxGuests is how many of the humans who spoke last a room remembers by name.
 const maxGuests = 32
@@ -53,6 +53,7 @@ type State struct {
 	Kept    *Kept               `json:"kept,omitempty"`
 	Waits   int                 `json:"waits,omitempty"`  // rounds put off since a companion or a human spoke
 	Wishes  []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
+	Acts    []Act               `json:"acts,omitempty"`   // actions whose result may come, oldest first
 
 	policy turn.Policy
 	to     *[]string // whom Last addresses, once somebody asked; see lastTo
@@ -161,6 +162,10 @@ func (s *State) change(e abi.Entry) error {
 		return with(e.Body, func(b abi.Wish) { s.wished(e.Seq, b) })
 	case abi.EntrySegment:
 		return with(e.Body, s.spoke)
+	case abi.EntryAction:
+		return with(e.Body, s.acted)
+	case abi.EntryResult:
+		return with(e.Body, func(b abi.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -410,52 +415,11 @@ func (s *State) pace() time.Time {
 	return s.Pace
 }
 
-// Kinds gives what everybody in the cast is.
-func (s *State) Kinds() map[string]abi.ParticipantKind {
-	k := make(map[string]abi.ParticipantKind, len(s.Cast))
-	for _, m := range s.Cast {
-		k[m.ID] = m.Kind
-	}
-	return k
-}
-
-// Voters gives who is asked about the newest turn: everybody but its speaker.
-func (s *State) Voters() []string {
-	var ids []string
-	for _, m := range s.Cast {
-		if !m.NoVote && (m.ID != s.Last.From || s.LastBy == abi.KindHuman) {
-			ids = append(ids, m.ID)
-		}
-	}
-	return ids
-}
-
 // unanswered says whether the newest turn is still to have its round. What a
 // human says to an empty room waits for somebody to come; so does every turn
 // where nobody needs a round to speak.
 func (s *State) unanswered() bool {
 	return s.policy != nil && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
-}
-
-// Named gives the names the cast answers to.
-func (s *State) Named() []naming.Member {
-	ns := make([]naming.Member, 0, len(s.Cast))
-	for _, m := range s.Cast {
-		ns = append(ns, naming.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
-	}
-	return ns
-}
-
-// Members gives everybody as the others see them.
-func (s *State) Members() []abi.Member {
-	ms := make([]abi.Member, 0, len(s.Cast)+len(s.Guests))
-	for _, m := range s.Cast {
-		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
-	}
-	for _, g := range slices.Sorted(slices.Values(s.Guests)) {
-		ms = append(ms, abi.Member{ID: g, Name: g, Kind: abi.KindHuman})
-	}
-	return ms
 }
 
 // NextDue gives the earliest stored time, ok false when there is none.

@@ -94,6 +94,49 @@ func (s *State) whyCapped() string {
 	return fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
 }
 
+// Act is an action whose result may still come.
+type Act struct {
+	ID     string `json:"id"`
+	Who    string `json:"who"`
+	Action string `json:"action"`
+}
+
+// maxActs is how many actions of one companion a room waits for.
+const maxActs = 64
+
+// acted notes an action. Where there are too many the oldest of its name goes, so
+// that one that takes long is not lost to many short ones; else the oldest.
+func (s *State) acted(b abi.Action) {
+	same, any, n := -1, -1, 0
+	for i, a := range slices.Backward(s.Acts) {
+		if a.Who != b.Who {
+			continue
+		}
+		any = i
+		if n++; a.Action == b.Action {
+			same = i
+		}
+	}
+	if same < 0 {
+		same = any
+	}
+	if n >= maxActs {
+		s.Acts = slices.Delete(s.Acts, same, same+1)
+	}
+	s.Acts = append(s.Acts, Act{b.ID, b.Who, b.Action})
+}
+
+// Mute says why no companion may speak here, whoever wants to; "" where one may.
+func (s *State) Mute() string {
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		return "the talk has ended"
+	case s.capped():
+		return s.whyCapped()
+	}
+	return ""
+}
+
 // spoke notes a segment. A line that has begun to sound is not stale any more.
 func (s *State) spoke(b abi.Segment) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {

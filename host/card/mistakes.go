@@ -1,0 +1,180 @@
+package card
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/host/card/schema"
+)
+
+// What is here is no JSON and no JSON Schema gone wrong. It would load, and the
+// companion would not do what its maker wrote: so it is refused, with what to write.
+
+// wrappers are where functions of other protocols (OpenAI, MCP) have their schema.
+// In a card the action is the schema.
+var wrappers = []string{"parameters", "input_schema", "inputSchema", "arguments"}
+
+// unwrapped refuses an action whose schema is one level too deep.
+func (p *parser) unwrapped(n *schema.Node, path string) (told bool) {
+	for _, f := range n.Fields {
+		if slices.Contains(wrappers, f.Name) {
+			p.Add(f.At, schema.Member(path, f.Name), `is not read: an action is the schema of its parameters itself; put "properties" and "required" beside "title"`)
+			told = true
+		}
+	}
+	return told
+}
+
+// misplaced refuses what a perception has beside its properties and is meant to be
+// one of them. It gives the paths, so that nothing more is told of those.
+func (p *parser) misplaced(n *schema.Node, path string) (paths []string) {
+	for _, f := range n.Fields {
+		write := ""
+		switch f.Name {
+		case "format", "formats":
+			write = `"format": {"enum": ` + formatsMeant(f.Value) + `}`
+		case "body":
+			write = `"body": {…}`
+		default:
+			continue
+		}
+		paths = append(paths, schema.Member(path, f.Name))
+		p.Add(f.At, schema.Member(path, f.Name), `is not read here: write "properties": {%s}`, write)
+	}
+	return paths
+}
+
+// formatsMeant gives the formats that a value outside of properties names, as JSON;
+// all that there are when it names none.
+func formatsMeant(n *schema.Node) string {
+	list := n.Items
+	if n.Kind == schema.Text {
+		list = []*schema.Node{n}
+	} else if enum := n.Get("enum"); enum != nil {
+		list = enum.Items
+	}
+	var meant []string
+	for _, x := range list {
+		if x.Kind == schema.Text && slices.Contains(allFormats, x.Text) && !slices.Contains(meant, x.Text) {
+			meant = append(meant, x.Text)
+		}
+	}
+	if meant == nil {
+		meant = allFormats
+	}
+	return `["` + strings.Join(meant, `", "`) + `"]`
+}
+
+// described refuses parameters that have to be there and that the schema says
+// nothing of: JSON Schema takes anything for them, and a model would not know what.
+func (p *parser) described(n *schema.Node, path string, s *schema.Schema) (told bool) {
+	required := n.Get("required")
+	if required == nil || s.TakesOthers() {
+		return false
+	}
+	var names []string
+	if properties := n.Get("properties"); properties != nil {
+		for _, f := range properties.Fields {
+			names = append(names, f.Name)
+		}
+	}
+	for i, x := range required.Items {
+		if !s.Describes(x.Text) {
+			p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s is not among the properties; %s%s", schema.Show(x.Text), schema.Have(names), schema.Hint(schema.Near(x.Text, names)))
+			told = true
+		}
+	}
+	return told
+}
+
+// mustSpeak is the end of what is said of an action speak.
+const mustSpeak = `; speak is the action whose message is said aloud: it must take {"message": "..."} and may require nothing else`
+
+// ordinary are lines that anybody may say. They are short, for a card may bound how
+// long a line is.
+var ordinary = []string{"OK", "はい"}
+
+// speaks refuses an action [Speak] that does not take a message: every line would
+// go out as one that the card itself forbids.
+func (p *parser) speaks(n *schema.Node, path string, a *Action) {
+	before := len(p.Faults)
+	if required := n.Get("required"); required != nil {
+		for i, x := range required.Items {
+			if x.Text != "message" {
+				p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s%s", schema.Show(x.Text), mustSpeak)
+			}
+		}
+	}
+	message := n.Get("properties").Get("message")
+	at := schema.Member(schema.Member(path, "properties"), "message")
+	if message == nil && !a.schema.Describes("message") {
+		p.Add(n.At, at, "is missing%s", mustSpeak)
+	}
+	for _, text := range ordinary {
+		if len(p.Faults) > before {
+			return
+		}
+		line := schema.NewObject(schema.Field{Name: "message", Value: schema.NewText(text)})
+		why, _ := a.schema.Check(line, "")
+		switch {
+		case len(why) == 0:
+		case message != nil && why[0].Path == "message":
+			p.Add(message.At, at, "%s %s%s", schema.Show(text), why[0].Text, mustSpeak)
+		default:
+			p.Add(n.At, path, "does not take {\"message\": %s}: %s %s%s", schema.Show(text), cmp.Or(why[0].Path, "it"), why[0].Text, mustSpeak)
+		}
+	}
+}
+
+// Message gives what is said aloud by an action [Speak] with such parameters; ""
+// where they have no message, or one that is no string. It does not ask whether the
+// card takes them.
+func Message(parameters json.RawMessage) string {
+	var all map[string]json.RawMessage // and not a struct, which would take "Message" too
+	var text string
+	if json.Unmarshal(parameters, &all) != nil || json.Unmarshal(all["message"], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// languageTag is what a language looks like: BCP 47, without its rarer forms.
+var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+
+// languages are what people write for a language and that is none: the code of a
+// country, or a name. kr by itself, which is Kanuri, is hardly ever meant; kr-NG is
+// taken, and so is uk, which is Ukrainian.
+var languages = map[string]string{
+	"jp": "ja", "cn": "zh", "kr": "ko", "kr-kr": "ko", "gb": "en", "us": "en",
+	"japanese": "ja", "日本語": "ja", "にほんご": "ja", "english": "en", "英語": "en",
+	"chinese": "zh", "中文": "zh", "中国語": "zh", "汉语": "zh", "漢語": "zh", "korean": "ko", "한국어": "ko", "韓国語": "ko",
+	"french": "fr", "français": "fr", "フランス語": "fr", "german": "de", "deutsch": "de", "ドイツ語": "de",
+	"spanish": "es", "español": "es", "スペイン語": "es", "italian": "it", "italiano": "it", "イタリア語": "it",
+	"portuguese": "pt", "português": "pt", "ポルトガル語": "pt", "russian": "ru", "русский": "ru", "ロシア語": "ru",
+	"ukrainian": "uk", "українська": "uk",
+}
+
+// language refuses what is no tag of a language: a model is told it, and the words
+// of the prompt are chosen by it.
+func (p *parser) language(n *schema.Node) {
+	x := n.Get("language")
+	if x == nil || x.Kind != schema.Text {
+		return
+	}
+	whole := strings.ReplaceAll(strings.TrimSpace(x.Text), "_", "-")
+	lower := strings.ToLower(whole)
+	country, _, _ := strings.Cut(lower, "-")
+	meant := languages[lower]
+	if meant == "" && country != "kr" {
+		meant = languages[country]
+	}
+	if meant == "" && languageTag.MatchString(whole) {
+		meant = whole
+	}
+	if meant == "" || meant != x.Text {
+		p.Add(x.At, "language", `is %s, must be the tag of a language such as "ja" or "en-US"%s`, schema.Show(x.Text), schema.Hint(meant))
+	}
+}

@@ -1,0 +1,49 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/naming"
+)
+
+// Kinds gives what everybody in the cast is.
+func (s *State) Kinds() map[string]abi.ParticipantKind {
+	k := make(map[string]abi.ParticipantKind, len(s.Cast))
+	for _, m := range s.Cast {
+		k[m.ID] = m.Kind
+	}
+	return k
+}
+
+// Named gives the names the cast answers to.
+func (s *State) Named() []naming.Member {
+	ns := make([]naming.Member, 0, len(s.Cast))
+	for _, m := range s.Cast {
+		ns = append(ns, naming.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
+	}
+	return ns
+}
+
+// Members gives everybody as the others see them.
+func (s *State) Members() []abi.Member {
+	ms := make([]abi.Member, 0, len(s.Cast)+len(s.Guests))
+	for _, m := range s.Cast {
+		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
+	}
+	for _, g := range slices.Sorted(slices.Values(s.Guests)) {
+		ms = append(ms, abi.Member{ID: g, Name: g, Kind: abi.KindHuman})
+	}
+	return ms
+}
+
+// Voters gives who is asked about the newest turn: everybody but its speaker.
+func (s *State) Voters() []string {
+	var ids []string
+	for _, m := range s.Cast {
+		if !m.NoVote && (m.ID != s.Last.From || s.LastBy == abi.KindHuman) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
+}

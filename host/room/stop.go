@@ -1,0 +1,61 @@
+package room
+
+import (
+	"context"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+)
+
+func (r *Room) handleStop(e stopEvent) {
+	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
+		return
+	}
+	if err := r.mayBe(e.from, abi.KindHuman); err != nil {
+		e.done <- sayResult{err: err}
+		return
+	}
+	r.breakOff() // what was heard is said
+	r.live.stop()
+	for _, w := range slices.Clone(r.m.State.Wishes) { // nobody is to wait for these
+		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueStale, Of: w.Seq}))
+	}
+	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
+		return
+	}
+	seq := r.m.State.Head + 1
+	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
+	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
+}
+
+// live are the calls that run for a line or a perception, by id, and what ends
+// each. A STOP ends them all; the loop alone uses it.
+type live map[string]context.CancelFunc
+
+func (l live) has(call string) bool { _, ok := l[call]; return ok }
+
+// begin gives the context of a call, which has ended already where a STOP came
+// between.
+func (l live) begin(ctx context.Context, call string) context.Context {
+	during, end := context.WithCancel(ctx)
+	if !l.has(call) {
+		end()
+		return during
+	}
+	l[call] = end
+	return during
+}
+
+// over forgets a call that has ended.
+func (l live) over(call string) {
+	if end := l[call]; end != nil {
+		end()
+	}
+	delete(l, call)
+}
+
+func (l live) stop() {
+	for call := range l {
+		l.over(call)
+	}
+}
