@@ -64,6 +64,7 @@ var owners = map[string]string{
 	"github.com/sashabaranov/go-openai":      "host/model",
 	"github.com/modelcontextprotocol/go-sdk": "host/door/mcp",
 	"golang.org/x/time":                      "host/door/gate",
+	"golang.org/x/sync":                      "host/door/gate",
 	"golang.org/x/text":                      "host/naming", // and host/module, see shared
 	"golang.org/x/sys":                       "host/journal/statedir",
 	"github.com/gofrs/flock":                 "host/journal/sqlite",

@@ -82,6 +82,7 @@ type Perception struct {
 	CoolDown    time.Duration // how long after one the next is judged; 0 for at once
 
 	schema *schema.Schema
+	reads  bool // its schema asks more of a body than its type
 }
 
 // Event is a rule of what to do about a perception.

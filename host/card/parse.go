@@ -193,6 +193,7 @@ func (p *parser) perception(n *schema.Node, path string) {
 			}
 		}
 	}
+	s.reads = readsBody(n)
 	told := p.misplaced(n, path)
 	before := len(p.Faults)
 	s.schema = p.schema(n, path, perceptionKeys...)

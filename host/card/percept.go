@@ -89,7 +89,7 @@ func (s *Perception) textual(p Percept, body *schema.Node) (Percept, error) {
 		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be a string", body.Kind.Called())
 	}
 	p.Body = encode(body.Text)
-	return p, s.fits(p, body)
+	return p, s.fits(p, as(body))
 }
 
 func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
@@ -107,7 +107,7 @@ func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
 		return p, abi.Errorf(abi.CodeInvalid, "body: %v", err)
 	}
 	p.Body = one
-	return p, s.fits(p, body, schema.NewText(string(one)))
+	return p, s.fits(p, as(body), as(schema.NewText(string(one))))
 }
 
 // canonical gives JSON its one form, in which numbers stay as they were written.
@@ -132,7 +132,9 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// image brings an image into its one form.
+// image brings an image into its one form. Its texts are made only for a schema that
+// asks for more of the body than that it is a string, and one after the other, for
+// each is longer than the image.
 func (s *Perception) image(p Percept) (Percept, error) {
 	if len(p.Image) > 0 && len(p.Body) > 0 {
 		return p, abi.Errorf(abi.CodeInvalid, "body: an image is in body or in image, and this has both")
@@ -161,46 +163,117 @@ func (s *Perception) image(p Percept) (Percept, error) {
 		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be %s", said, strings.Join(s.MediaTypes, " or "))
 	}
 	p.MediaType = said
-	plain := base64.StdEncoding.EncodeToString(p.Image)
-	return p, s.fits(p, schema.NewText(plain), schema.NewText("data:"+said+";base64,"+plain))
+	if cap(p.Image) > len(p.Image)+len(p.Image)/4+512 {
+		// It stood among line ends, or in a form full of something else. Who keeps it
+		// counts its length.
+		p.Image = bytes.Clone(p.Image)
+	}
+	if !s.reads {
+		return p, s.fits(p, as(schema.NewText("")))
+	}
+	return p, s.fits(p, coded("", p.Image), coded("data:"+said+";base64,", p.Image))
+}
+
+// coded makes the text of an image when it is asked for, in one piece of memory.
+func coded(head string, image []byte) func() *schema.Node {
+	return func() *schema.Node {
+		var b strings.Builder
+		b.Grow(len(head) + base64.StdEncoding.EncodedLen(len(image)))
+		b.WriteString(head)
+		enc := base64.NewEncoder(base64.StdEncoding, &b)
+		_, _ = enc.Write(image) // a strings.Builder takes everything
+		_ = enc.Close()
+		return schema.NewText(b.String())
+	}
+}
+
+// The keys beside which a schema asks nothing of the body but its type:
+// plainTop at the top of a perception that has properties.body, plainBody in that.
+var (
+	plainTop = append([]string{"type", "title", "description", "properties", "required", "additionalProperties",
+		"$schema", "$id", "$comment", "$defs", "definitions", "examples", "default"}, perceptionKeys...)
+	plainBody = []string{"type", "title", "description", "$comment", "examples", "default", "format", "contentEncoding", "contentMediaType"}
+)
+
+// readsBody reports whether the schema that a perception is may ask for more of a
+// body than its type. Whatever is not known to ask for nothing does.
+func readsBody(n *schema.Node) bool {
+	if !only(n, plainTop) {
+		return true
+	}
+	body := n.Get("properties")
+	if body != nil {
+		body = body.Get("body")
+	}
+	switch {
+	case body == nil:
+		return n.Get("additionalProperties") != nil
+	case body.Kind == schema.Boolean:
+		return !body.Truth
+	}
+	return !only(body, plainBody)
+}
+
+func only(object *schema.Node, keys []string) bool {
+	return !slices.ContainsFunc(object.Fields, func(f schema.Field) bool { return !slices.Contains(keys, f.Name) })
 }
 
 // decode takes the bytes and the media type out of a body.
 func (s *Perception) decode(raw json.RawMessage, said string) ([]byte, string, error) {
-	var body string
-	switch err := json.Unmarshal(raw, &body); {
+	switch {
 	case len(raw) == 0:
 		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is missing")
 	case int64(len(raw)) > int64(base64.StdEncoding.EncodedLen(int(s.MaxBytes)))*2+1024: // room for line ends
 		return nil, "", abi.Errorf(abi.CodeTooLarge, "body: %d bytes, and the image may have at most %d", len(raw), s.MaxBytes)
-	case err != nil:
+	}
+	body, err := inString(raw)
+	if err != nil {
 		return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a string with an image in base64, or a data: URL of one")
 	}
-	lower := strings.ToLower(body[:min(len(body), 8)])
+	lower := strings.ToLower(string(body[:min(len(body), 8)]))
 	if strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:") {
 		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is the address of an image, and nothing is fetched; send the image itself in base64, or a data: URL")
 	}
 	if strings.HasPrefix(lower, "data:") {
-		head, data, ok := strings.Cut(body[len("data:"):], ",")
-		kind, coded := strings.CutSuffix(head, ";base64")
+		head, data, ok := bytes.Cut(body[len("data:"):], []byte(","))
+		kind, coded := bytes.CutSuffix(head, []byte(";base64"))
 		if !ok || !coded {
 			return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a data: URL in base64, data:image/png;base64,...")
 		}
-		named, _, err := mime.ParseMediaType(kind)
+		named, _, err := mime.ParseMediaType(string(kind))
 		named = mediaType(named)
 		if err != nil || said != "" && said != named {
-			return nil, "", abi.Errorf(abi.CodeInvalid, "body: the data: URL is of the media type %s", schema.Show(kind))
+			return nil, "", abi.Errorf(abi.CodeInvalid, "body: the data: URL is of the media type %s", schema.Show(string(kind)))
 		}
 		body, said = data, named
 	}
-	image, err := base64.StdEncoding.DecodeString(body)
-	if err != nil {
-		image, err = base64.RawStdEncoding.DecodeString(body)
+	image, ok := decode64(base64.StdEncoding, body)
+	if !ok {
+		image, ok = decode64(base64.RawStdEncoding, body)
 	}
-	if err != nil || len(image) == 0 {
+	if !ok {
 		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is no image in base64, and no data: URL of one")
 	}
 	return image, said, nil
+}
+
+// inString gives what is in a JSON string. It is a part of raw where nothing is
+// escaped, as in base64, so that a large image is not copied.
+func inString(raw json.RawMessage) ([]byte, error) {
+	in := bytes.TrimSpace(raw)
+	if bytes.HasPrefix(in, []byte(`"`)) && bytes.IndexByte(in, '\\') < 0 && json.Valid(in) {
+		return in[1 : len(in)-1], nil
+	}
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return []byte(text), err
+}
+
+// decode64 gives the bytes, and false when there are none.
+func decode64(enc *base64.Encoding, body []byte) ([]byte, bool) {
+	image := make([]byte, enc.DecodedLen(len(body)))
+	n, err := enc.Decode(image, body)
+	return image[:n], err == nil && n > 0
 }
 
 // mediaType gives a media type its one spelling.
@@ -230,14 +303,18 @@ func sniff(image []byte) string {
 	return ""
 }
 
-// fits asks the schema about a percept with each of the forms of its body in turn.
-// It gives the refusal of the first form that is not refused for its kind.
-func (s *Perception) fits(p Percept, bodies ...*schema.Node) error {
+// as gives a form of a body that is there already.
+func as(body *schema.Node) func() *schema.Node { return func() *schema.Node { return body } }
+
+// fits asks the schema about a percept with each of the forms of its body in turn,
+// and makes none before it is needed. It gives the refusal of the first form that is
+// not refused for its kind.
+func (s *Perception) fits(p Percept, forms ...func() *schema.Node) error {
 	var refused error
 	var told bool
-	for i, body := range bodies {
+	for i, form := range forms {
 		n := schema.NewObject(schema.Field{Name: "title", Value: schema.NewText(p.Title)},
-			schema.Field{Name: "format", Value: schema.NewText(p.Format)}, schema.Field{Name: "body", Value: body})
+			schema.Field{Name: "format", Value: schema.NewText(p.Format)}, schema.Field{Name: "body", Value: form()})
 		why, code := s.schema.Check(n, "")
 		if len(why) == 0 {
 			return nil

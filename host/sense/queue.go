@@ -41,7 +41,8 @@ func (it *item) size() int { return len(it.p.Image) + len(it.p.Body) + 512 }
 // that the next one does not.
 func (it *item) frame() bool { return it.p.Format != "text" }
 
-// Full is the cause of CodeExhausted: too much of a companion's waits already.
+// Full is the cause of CodeExhausted: too much of a companion's waits already, or too
+// many sessions are open.
 type Full struct {
 	After time.Duration // how long to wait before trying again, at least a second
 }

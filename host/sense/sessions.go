@@ -1,6 +1,7 @@
 package sense
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ const (
 	maxSessions = 1024
 	idleSession = 24 * time.Hour   // then a session is over
 	quietEnough = 10 * time.Minute // then one may go for another, when there are too many
+	freshEnough = 30 * time.Second // so may one that nobody came back to after POST /init
 )
 
 // sessions are those of the reference wire of seed C, where an id stands for a
@@ -26,6 +28,15 @@ type session struct {
 	companion string
 	caller    string
 	used      time.Time
+	again     bool // it was used since it was opened
+}
+
+// spare gives when a session may go for another.
+func (x *session) spare() time.Time {
+	if x.again {
+		return x.used.Add(quietEnough)
+	}
+	return x.used.Add(freshEnough)
 }
 
 // Open makes a session with a companion for a caller: the name of a token's
@@ -34,7 +45,8 @@ type session struct {
 // # Errors
 //
 // CodeNotFound for a companion that does not exist. CodeExhausted when there are
-// too many sessions and all were used within 10 minutes.
+// too many sessions, and all were used within 10 minutes or opened within 30
+// seconds: a [Full] is in the chain.
 func (s *Senses) Open(companion, caller string) (id string, err error) {
 	if _, ok := s.cfg.Card(companion); !ok {
 		return "", abi.Errorf(abi.CodeNotFound, "companion: there is no %q", companion)
@@ -56,29 +68,44 @@ func (s *Senses) Session(id, caller string) (companion string, err error) {
 func (s *sessions) open(companion, caller string, now time.Time) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions && !s.clear(now) {
-		return "", abi.Errorf(abi.CodeExhausted, "%d sessions are open already", maxSessions)
+	if len(s.all) >= maxSessions {
+		if after := s.clear(now); after > 0 {
+			after = max(time.Second, (after + time.Second - 1).Truncate(time.Second)) // not before it is true
+			return "", abi.Wrap(abi.CodeExhausted, &Full{after}, fmt.Sprintf("%d sessions are open already; try again in %v", maxSessions, after))
+		}
 	}
 	id := s.newID()
-	s.all[id] = &session{companion, caller, now}
+	s.all[id] = &session{companion: companion, caller: caller, used: now}
 	return id, nil
 }
 
-// clear makes room: those that are over go, or else the one that was not used
-// for longest. Whoever is talking keeps the session, however many are opened.
-func (s *sessions) clear(now time.Time) bool {
-	oldest, since := "", now.Add(-quietEnough)
+// clear makes room, or says how long until it can. Those that are over go, or else
+// one that was opened and left alone, the oldest of them, or else the one that was
+// not used for longest. Whoever is talking keeps the session, however many are
+// opened; and who opens many and uses none is in nobody's way for long.
+func (s *sessions) clear(now time.Time) (after time.Duration) {
+	var least *session
+	leastID := ""
 	for id, x := range s.all {
-		if now.Sub(x.used) >= idleSession {
+		spare := !now.Before(x.spare())
+		switch {
+		case now.Sub(x.used) >= idleSession:
 			delete(s.all, id)
-		} else if x.used.Before(since) {
-			oldest, since = id, x.used
+		case !spare:
+			if d := x.spare().Sub(now); after == 0 || d < after {
+				after = d
+			}
+		case least == nil || least.again && !x.again || least.again == x.again && x.used.Before(least.used):
+			least, leastID = x, id
 		}
 	}
-	if len(s.all) >= maxSessions {
-		delete(s.all, oldest)
+	if len(s.all) >= maxSessions && least != nil {
+		delete(s.all, leastID)
 	}
-	return len(s.all) < maxSessions
+	if len(s.all) < maxSessions {
+		return 0
+	}
+	return after
 }
 
 func (s *sessions) find(id, caller string, now time.Time) (string, error) {
@@ -95,6 +122,6 @@ func (s *sessions) find(id, caller string, now time.Time) (string, error) {
 	case x.caller != caller:
 		return "", abi.Errorf(abi.CodeDenied, "session: was opened by somebody else; open another with POST /init")
 	}
-	x.used = now
+	x.used, x.again = now, true
 	return x.companion, nil
 }

@@ -12,7 +12,8 @@
 //  5. the rate limit, one bucket a remote address;
 //  6. the token, or that there is none: who asks;
 //  7. the body: read whole, under a bound and a deadline, so that a door never
-//     waits for a client in the middle of a request.
+//     waits for a client in the middle of a request. Large ones share a bound, too,
+//     or images sent at once would fill the memory.
 //
 // It knows nothing of rooms; it finds out who asks, and what that one may do is
 // for the doors to ask [identity.Of]. A
@@ -28,6 +29,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/companiond/companiond/host/identity"
 )
@@ -51,6 +54,13 @@ type Config struct {
 	// MaxBodyAt bounds bodies below a path prefix instead, "/mcp": 4 << 20. The
 	// longest prefix counts. Nil means MaxBody everywhere.
 	MaxBodyAt map[string]int64
+	// LargeBody is how many bytes make a body a large one, and LargeBodies how many
+	// large ones together may have that are on their way: from before they are read
+	// until they were answered, or a door said [BodyDone]. What finds no space within
+	// 2 s is refused, with Retry-After; all other bodies never wait. Zero means 1 MiB,
+	// and 64 MiB. No single body is refused for want of space: LargeBodies is at least
+	// the largest that is allowed.
+	LargeBody, LargeBodies int64
 	// BodyTimeout is how long a body may take to come in. Zero means 10 s.
 	BodyTimeout time.Duration
 	// Tokens are those of the house; nil means none.
@@ -72,6 +82,16 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.MaxBody == 0 {
 		c.MaxBody = 1 << 20
+	}
+	if c.LargeBody == 0 {
+		c.LargeBody = 1 << 20
+	}
+	if c.LargeBodies == 0 {
+		c.LargeBodies = 64 << 20
+	}
+	c.LargeBodies = max(c.LargeBodies, c.MaxBody)
+	for _, n := range c.MaxBodyAt {
+		c.LargeBodies = max(c.LargeBodies, n)
 	}
 	if c.BodyTimeout == 0 {
 		c.BodyTimeout = 10 * time.Second
@@ -96,7 +116,8 @@ type Gate struct {
 	hosts   map[string]bool // "name" or "name:port", lower case
 	origins map[string]bool
 	cross   *http.CrossOriginProtection
-	rate    *limiter // nil: no limit
+	rate    *limiter            // nil: no limit
+	space   *semaphore.Weighted // for large bodies
 }
 
 // New makes a gate. It fails for a host or an origin that could never match.
@@ -125,6 +146,7 @@ func New(cfg Config, log *slog.Logger) (*Gate, error) {
 		}
 		g.origins[o] = true
 	}
+	g.space = semaphore.NewWeighted(cfg.LargeBodies)
 	if cfg.Rate > 0 {
 		g.rate = newLimiter(cfg.Rate, cfg.Burst, cfg.RateAddresses)
 	}

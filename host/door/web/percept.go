@@ -19,7 +19,7 @@ import (
 const maxField = 1 << 10
 
 // readPerception reads the body of a perception, which is JSON or a form. Nothing
-// of what it gives is of raw, which is used again.
+// of what it gives is of raw: what waits to be judged must not keep all of that.
 func readPerception(contentType string, raw []byte) (p card.Percept, from string, err error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	switch {
@@ -82,50 +82,82 @@ func clip(s string) string {
 	return s
 }
 
-// readForm reads an image that is sent as a file: fields title and from, and one
-// file under any name.
+// readForm reads an image that is sent as a file: the fields of JSON but body, of
+// which format may be left out, and one file under any name.
 func readForm(raw []byte, boundary string) (p card.Percept, from string, err error) {
-	broken := func(err error) error {
-		return fields(at("body", abi.Errorf(abi.CodeInvalid, "body: is no form that can be read: %v", err)))
-	}
-	form := multipart.NewReader(bytes.NewReader(raw), boundary)
-	texts := map[string]*string{"title": &p.Title, "from": &from}
+	unread := bytes.NewReader(raw)
+	form := multipart.NewReader(unread, boundary)
+	var said string
+	texts := map[string]*string{"title": &p.Title, "format": &p.Format, "media_type": &said, "from": &from}
 	for {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return p, "", broken(err)
-		}
-		data, err := io.ReadAll(part)
-		if err != nil {
-			return p, "", broken(err)
+			return p, "", brokenForm(err)
 		}
 		name := part.FormName()
 		into, known := texts[name]
+		isFile := part.FileName() != ""
 		switch {
-		case part.FileName() != "" && p.Image != nil:
-			return p, "", fields(at("body."+clip(name), abi.Errorf(abi.CodeInvalid, "file: is the second file, and a perception is one image")))
-		case part.FileName() != "":
-			p.Format, p.Image = card.FormatImage, data
-			p.MediaType = mediaType(part.Header.Get("Content-Type"))
-		case !known:
-			return p, "", fields(at("body."+clip(name), abi.Errorf(abi.CodeInvalid, "field: is not a known field, and no file")))
+		case isFile && p.Image != nil:
+			return p, "", ofForm(name, abi.CodeInvalid, "file: is the second file, and a perception is one image")
+		case !isFile && !known:
+			return p, "", ofForm(name, abi.CodeInvalid, "field: is not a known field, and no file")
+		}
+		data, err := readPart(part, isFile, unread.Len())
+		switch {
+		case err != nil:
+			return p, "", brokenForm(err)
+		case isFile:
+			p.Image, p.MediaType = data, mediaType(part.Header.Get("Content-Type"))
 		case len(data) > maxField:
-			return p, "", fields(at("body."+name, abi.Errorf(abi.CodeTooLarge, "field: %d bytes, at most %d", len(data), maxField)))
+			return p, "", ofForm(name, abi.CodeTooLarge, "field: %d bytes, at most %d", len(data), maxField)
 		default:
 			*into = string(data)
 		}
 	}
-	var wrong []error
+	if p.Format != "" && p.Format != card.FormatImage {
+		return p, "", ofForm("format", abi.CodeInvalid, "format: is %q, must be %q: a form carries an image", clip(p.Format), card.FormatImage)
+	}
+	p.Format = card.FormatImage
+	if said != "" {
+		p.MediaType = said
+	}
+	return p, from, refuseFields(missing(p))
+}
+
+// readPart reads a part of a form, of which the reader below has so many bytes that
+// are not read yet. A file gets memory for them at once: growing would take several
+// times of that.
+func readPart(part *multipart.Part, isFile bool, unread int) ([]byte, error) {
+	b := &bytes.Buffer{}
+	if isFile {
+		b = bytes.NewBuffer(make([]byte, 0, unread+8<<10)) // and what the form's reader has read ahead
+	}
+	_, err := b.ReadFrom(part)
+	return b.Bytes(), err
+}
+
+// missing tells what a form has to have and p has not.
+func missing(p card.Percept) (wrong []error) {
 	if p.Title == "" {
 		wrong = append(wrong, at("body.title", abi.Errorf(abi.CodeInvalid, "field: is missing")))
 	}
 	if len(p.Image) == 0 {
 		wrong = append(wrong, at("body.image", abi.Errorf(abi.CodeInvalid, "field: is missing: send the image as a file")))
 	}
-	return p, from, refuseFields(wrong)
+	return wrong
+}
+
+func brokenForm(err error) error {
+	return fields(at("body", abi.Errorf(abi.CodeInvalid, "body: is no form that can be read: %v", err)))
+}
+
+// ofForm is what is wrong with one field of a form.
+func ofForm(name string, code abi.Code, format string, args ...any) error {
+	return fields(at("body."+clip(name), abi.Errorf(code, format, args...)))
 }
 
 // mediaType gives the media type of a part, "" where it says nothing: many clients

@@ -30,6 +30,8 @@ func TestPerceptionRefusals(t *testing.T) {
 	two, twoHeader := form([][2]string{{"title", "vision"}}, "image", "a.png", "", pixel)
 	boundary := strings.TrimPrefix(twoHeader, "multipart/form-data; boundary=")
 	two = strings.TrimSuffix(two, "--\r\n") + "\r\nContent-Disposition: form-data; name=\"image2\"; filename=\"b.png\"\r\n\r\nx\r\n--" + boundary + "--\r\n"
+	asText, asTextHeader := form([][2]string{{"title", "vision"}, {"format", "text"}}, "image", "a.png", "", pixel)
+	asJPEG, asJPEGHeader := form([][2]string{{"title", "vision"}, {"media_type", "image/jpeg"}}, "image", "a.png", "image/png", pixel)
 	long, longHeader := form([][2]string{{"title", strings.Repeat("x", 2000)}}, "image", "a.png", "", pixel)
 	for _, c := range []struct {
 		name, path, body, header string
@@ -61,6 +63,8 @@ func TestPerceptionRefusals(t *testing.T) {
 		{"two files", perceives, two, twoHeader, 400, "invalid", "body.image2", "second file"},
 		{"an unknown field", perceives, odd, oddHeader, 400, "invalid", "body.colour", "colour"},
 		{"a long field", perceives, long, longHeader, 413, "too_large", "body.title", "title"},
+		{"a form of another format", perceives, asText, asTextHeader, 400, "invalid", "body.format", `format: is "text", must be "image": a form carries an image`},
+		{"another kind than the bytes", perceives, asJPEG, asJPEGHeader, 400, "invalid", "body.body", "image/jpeg"},
 		{"not that kind of image", perceives, notPNG, notHeader, 400, "invalid", "body.body", "body: "},
 		{"waits too long", perceives + "?wait=56", touch, "", 400, "invalid", "query.wait", "wait"},
 		{"unknown parameter", perceives + "?wiat=5", touch, "", 400, "invalid", "query.wiat", "wiat"},

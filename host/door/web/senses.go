@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -41,7 +42,8 @@ type (
 		OfCompanion
 		ContentType string `header:"Content-Type" hidden:"true"`
 		Wait        int    `query:"wait" minimum:"0" maximum:"55" doc:"Wait up to so many seconds for the judgement."`
-		RawBody     []byte
+
+		body io.Reader
 	}
 	perceiveOut struct {
 		Status int
@@ -67,12 +69,18 @@ type (
 	}
 )
 
+// Resolve keeps the request's body for perceive to read. huma would copy it, and keep
+// the copy until the request was answered, which may be a minute for an image.
+func (in *perceiveIn) Resolve(ctx huma.Context) []error {
+	in.body = ctx.BodyReader()
+	return nil
+}
+
 func registerSenses(api huma.API, d *door) {
 	add(api, identity.Read, d.companion, http.MethodGet, "/v1/companions/{id}", "get-companion", "Look at one companion", http.StatusOK)
 	add(api, identity.Read, d.card, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK)
 	add(api, identity.Read, d.cardSchema, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK)
 	op := operation(api, http.MethodPost, "/v1/companions/{id}/perceptions", "perceive", "Let a companion perceive something", http.StatusAccepted)
-	op.MaxBodyBytes = MaxPerception
 	op.Description = "Perceptions that are input need the scope talk, the others act. They are judged one by one, in order. Of frames (not texts) that wait, only the newest is judged. When too many wait the answer is 429 with Retry-After."
 	addAs(api, "", d.perceive, op)
 }
@@ -80,9 +88,11 @@ func registerSenses(api huma.API, d *door) {
 // describePerceptions says what huma cannot find out by itself.
 func describePerceptions(doc *huma.OpenAPI) {
 	file := map[string]*huma.Schema{
-		"title": {Type: huma.TypeString, Description: "Which of the card's perceptions."},
-		"from":  {Type: huma.TypeString, Description: "Who sends it, as in JSON."},
-		"image": {Type: huma.TypeString, Format: "binary", Description: "The image. The field may have another name."},
+		"title":      {Type: huma.TypeString, Description: "Which of the card's perceptions."},
+		"format":     {Type: huma.TypeString, Enum: []any{card.FormatImage}, Description: "May be left out: a form carries an image."},
+		"media_type": {Type: huma.TypeString, Description: "Of the image, as in JSON. It counts for more than the file's own."},
+		"from":       {Type: huma.TypeString, Description: "Who sends it, as in JSON."},
+		"image":      {Type: huma.TypeString, Format: "binary", Description: "The image. The field may have another name."},
 	}
 	op := doc.Paths["/v1/companions/{id}/perceptions"].Post
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -166,14 +176,11 @@ func (d *door) cardSchema(context.Context, *struct{}) (*verbatim, error) {
 }
 
 func (d *door) perceive(ctx context.Context, in *perceiveIn) (*perceiveOut, error) {
-	p, from, err := readPerception(in.ContentType, in.RawBody)
+	taken, err := d.take(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := d.offer(ctx, in.ID, p, from)
-	if err != nil {
-		return nil, placed(err)
-	}
+	gate.BodyDone(ctx)
 	out := &perceiveOut{http.StatusAccepted, takenOut{State: taken.State, Message: taken.Message}}
 	if taken.Message != nil {
 		out.Status = http.StatusCreated
@@ -196,6 +203,23 @@ func (d *door) perceive(ctx context.Context, in *perceiveIn) (*perceiveOut, erro
 	case <-wait.Done():
 		return out, nil
 	}
+}
+
+// take reads a perception and offers it. Nothing of the body is kept after that.
+func (d *door) take(ctx context.Context, in *perceiveIn) (sense.Taken, error) {
+	raw, err := gate.ReadBody(in.body, MaxPerception)
+	if err != nil {
+		return sense.Taken{}, err
+	}
+	p, from, err := readPerception(in.ContentType, raw)
+	if err != nil {
+		return sense.Taken{}, err
+	}
+	taken, err := d.offer(ctx, in.ID, p, from)
+	if err != nil {
+		return sense.Taken{}, placed(err)
+	}
+	return taken, nil
 }
 
 // patience bounds how long somebody waits for what a companion makes of something.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -76,9 +75,9 @@ func wrong(code int, format string, args ...any) error {
 // readCall reads a call. What it gives can be answered also when it is wrong. A
 // bare one may be no call at all: nothing, or an object.
 func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
-	raw, err := io.ReadAll(r.Body)
+	raw, err := gate.ReadBody(r.Body, MaxPerception)
 	if err != nil {
-		return in, abi.Wrap(abi.CodeInvalid, err, "body: broke off")
+		return in, err
 	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		if bare {
@@ -161,7 +160,8 @@ func (d *door) open(r *http.Request, params json.RawMessage) (id string, err err
 	return d.cfg.Senses.Open(companion, caller.Name)
 }
 
-// usual is the companion of who names none: the first by id that has a card.
+// usual is the companion of who names none, of those that have a card: "main", or
+// the first by id. Over MCP it is the same one.
 func (d *door) usual() (string, error) {
 	var ids []string
 	for _, c := range d.everybody() {
@@ -171,6 +171,9 @@ func (d *door) usual() (string, error) {
 	}
 	if len(ids) == 0 {
 		return "", abi.Errorf(abi.CodeNotFound, "companion: nobody here has a card; name one with ?companion=")
+	}
+	if slices.Contains(ids, "main") {
+		return "main", nil
 	}
 	return slices.Min(ids), nil
 }
@@ -183,27 +186,34 @@ func (d *door) perception(w http.ResponseWriter, r *http.Request) {
 		answerCall(w, in, nil, err)
 		return
 	}
-	text, err := d.perceiveCall(r, in)
+	companion, taken, err := d.perceiveCall(r, in)
+	in.Params = nil // nothing of an image is kept while the answer is waited for
+	gate.BodyDone(r.Context())
+	text := ""
+	if err == nil {
+		text, err = d.spoken(r.Context(), companion, taken)
+	}
 	answerCall(w, in, struct {
 		Text string `json:"text"`
 	}{text}, err)
 }
 
-func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (string, error) {
+// perceiveCall offers what a call has to a session's companion.
+func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string, taken sense.Taken, err error) {
 	// Versions of the reference call it perception and perception.send.
 	if !strings.HasPrefix(in.Method, "perception") {
-		return "", wrong(rpcMethod, "method: is %.64q, must be %q", in.Method, "perception")
+		return "", taken, wrong(rpcMethod, "method: is %.64q, must be %q", in.Method, "perception")
 	}
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
-		return "", wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
+		return "", taken, wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
 	}
 	if d.cfg.Senses == nil {
-		return "", abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
+		return "", taken, abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
 	}
-	companion, err := d.cfg.Senses.Session(id, identity.Of(r.Context()).Name)
+	companion, err = d.cfg.Senses.Session(id, identity.Of(r.Context()).Name)
 	if err != nil {
-		return "", err
+		return "", taken, err
 	}
 	var p struct {
 		Title  string          `json:"title"`
@@ -211,13 +221,10 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (string, error) {
 		Body   json.RawMessage `json:"body"`
 	}
 	if err := json.Unmarshal(in.Params, &p); err != nil {
-		return "", wrong(rpcParams, "params: must be {title, format, body}: %v", err)
+		return "", taken, wrong(rpcParams, "params: must be {title, format, body}: %v", err)
 	}
-	taken, err := d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
-	if err != nil {
-		return "", err
-	}
-	return d.spoken(r.Context(), companion, taken)
+	taken, err = d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
+	return companion, taken, err
 }
 
 // spoken waits for what a companion says because of a perception: "" when it says
