@@ -62,6 +62,40 @@ func TestWhereVerbsGo(t *testing.T) {
 	}
 }
 
+// Who speaks while the companions are being loaded is heard when they are, and is
+// not kept waiting by another refusal.
+func TestSayWaitsForTheCompanions(t *testing.T) {
+	t.Chdir(t.TempDir())
+	asked, loadings := 0, 2
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked <= loadings {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"code":"unavailable","retry":true,"detail":"the companions are being loaded; try again"}`)
+			return
+		}
+		if loadings == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"code":"unavailable","retry":true,"detail":"the disk is full"}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"seq":7}`)
+	}))
+	defer server.Close()
+	say := func() (int, string, string) {
+		var out, errs bytes.Buffer
+		asked = 0
+		code := (&term{out: &out, err: &errs}).do(t.Context(), []string{"say", "-url", server.URL, "hello"})
+		return code, out.String(), errs.String()
+	}
+	if code, out, errs := say(); code != exitOK || out != "#7\n" || asked != 3 || strings.Count(errs, "being loaded") != 1 {
+		t.Errorf("%d after %d requests: %s%s", code, asked, out, errs)
+	}
+	loadings = 0
+	if code, _, errs := say(); code != exitFailed || asked != 1 || !strings.Contains(errs, "the disk is full") {
+		t.Errorf("%d after %d requests: %s", code, asked, errs)
+	}
+}
+
 // A journal of which one byte changed is not replayed as if nothing had happened.
 func TestReplayOfADamagedJournal(t *testing.T) {
 	path := talked(t)

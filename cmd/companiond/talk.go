@@ -144,10 +144,14 @@ func withoutToken(err error) error {
 // problem gives the words of a problem+json.
 func problem(status string, body []byte) error {
 	var p struct {
-		Detail string `json:"detail"` // with what the fields are at fault for
+		Code   abi.Code `json:"code"`
+		Detail string   `json:"detail"` // with what the fields are at fault for
 	}
 	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
 		return fmt.Errorf("the daemon answered %s", status)
+	}
+	if p.Code == abi.CodeUnavailable && strings.Contains(p.Detail, "being loaded") {
+		return loading{errors.New(p.Detail)}
 	}
 	return errors.New(p.Detail)
 }
@@ -172,7 +176,7 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	var said struct {
 		Seq uint64 `json:"seq"`
 	}
-	if err := r.call(ctx, http.MethodPost, "/messages", in, &said); err != nil {
+	if err := t.whenLoaded(ctx, func() error { return r.call(ctx, http.MethodPost, "/messages", in, &said) }); err != nil {
 		return err
 	}
 	if !*follow {
@@ -184,6 +188,33 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 		return err
 	}
 	return t.follow(ctx, r, said.Seq-1, painter{t: t}, true)
+}
+
+// loading is the refusal of a daemon whose companions are being loaded.
+type loading struct{ error }
+
+// A first start compiles the companions, which takes seconds; who speaks meanwhile
+// need not try again by hand.
+const (
+	loadPatience = time.Minute
+	loadPause    = 300 * time.Millisecond
+)
+
+// whenLoaded runs ask until the daemon does not refuse it for loading.
+func (t *term) whenLoaded(ctx context.Context, ask func() error) error {
+	err := ask()
+	for end, told := time.Now().Add(loadPatience), false; errors.As(err, new(loading)) && time.Now().Before(end); err = ask() {
+		if !told {
+			fmt.Fprintln(t.err, "companiond: the companions are being loaded; waiting for them")
+			told = true
+		}
+		select {
+		case <-time.After(loadPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
 }
 
 // alone says whether no companion is in the room.
