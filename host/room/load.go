@@ -42,8 +42,8 @@ func (r *Room) flush(ctx context.Context) {
 		return
 	}
 	r.head = head
-	r.publish() // before anybody is woken to look
-	r.tail.add(entries)
+	r.tail.add(entries) // before it shows: who sees how far the room is must find all of it
+	r.publish()         // before anybody is woken to look
 	r.tell(nil)
 	r.snapshot(write)
 }

@@ -250,3 +250,41 @@ func TestDrainWaitsForTheLine(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsShownCanBeRead: who looked at the room and then reads its messages
+// finds all up to what it saw. An agent that waits would else wait for the next
+// one with the newest unread.
+func TestWhatIsShownCanBeRead(t *testing.T) {
+	play(t, testRules, []*actor{{id: "aya"}}, func(s *stage) {
+		done := make(chan struct{})
+		behind := make(chan uint64, 1)
+		for range 2 {
+			go func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					shown := s.room.Info().Head
+					if h, err := s.room.History(context.Background(), abi.HistoryAsk{Limit: 1}); err == nil && h.Head < shown {
+						select {
+						case behind <- shown:
+						default:
+						}
+						return
+					}
+				}
+			}()
+		}
+		for n := range 300 {
+			s.say("taro", fmt.Sprint("line ", n))
+		}
+		close(done)
+		select {
+		case head := <-behind:
+			t.Errorf("the room showed %d and had not got it", head)
+		default:
+		}
+	})
+}
