@@ -94,7 +94,7 @@ func (h *Host) speaks(companion string) bool {
 	if !here || def == nil {
 		return here
 	}
-	_, ok := def.Action("speak")
+	_, ok := def.Action(card.Speak)
 	return ok
 }
 

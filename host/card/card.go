@@ -205,6 +205,18 @@ func (c *Card) perceived() (titles []string) {
 	return titles
 }
 
+// Usual gives the companion of who names none, of the ids of those who have a card:
+// "main", or the first by id; "" of none. All doors ask this one.
+func Usual(ids []string) string {
+	switch {
+	case len(ids) == 0:
+		return ""
+	case slices.Contains(ids, "main"):
+		return "main"
+	}
+	return slices.Min(ids)
+}
+
 //go:embed companion.schema.json
 var published string
 

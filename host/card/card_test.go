@@ -249,3 +249,11 @@ func goodCards(t testing.TB) []string {
 	}
 	return append(files, nikoniFile)
 }
+
+func TestUsual(t *testing.T) {
+	for want, ids := range map[string][]string{"": nil, "main": {"aya", "main", "bo"}, "aya": {"bo", "aya"}} {
+		if got := card.Usual(ids); got != want {
+			t.Errorf("of %v: %q, want %q", ids, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -156,18 +157,13 @@ func (r *Room) hasFloor(who, call string) bool {
 	return f != nil && f.Who == who && f.Lost == "" && callID(r.settings.Name, f.Token, f.Basis) == call
 }
 
-// speakAction is the action of seed C that is a message at once.
-const speakAction = "speak"
-
-// speech gives the words of an action that is one.
+// speech gives the words of an action that is a message at once.
 func speech(a abi.Action) string {
-	var p struct {
-		Message string `json:"message"`
-	}
-	if a.Action != speakAction || json.Unmarshal(a.Parameters, &p) != nil || abi.CheckText("message", p.Message) != nil {
+	text := card.Message(a.Parameters)
+	if a.Action != card.Speak || abi.CheckText("message", text) != nil {
 		return ""
 	}
-	return p.Message
+	return text
 }
 
 // beside gives the parameters of a "speak" that has more than its message.
@@ -182,7 +178,7 @@ func beside(parameters json.RawMessage) json.RawMessage {
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
 func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
-	if why := r.m.State.Mute(); why != "" {
+	if _, why := r.m.State.Mute(); why != "" {
 		r.counts.add("action refused: " + string(abi.CodeDenied))
 		e.done <- actResult{err: abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", e.a.Who, why)}
 		return
@@ -191,7 +187,7 @@ func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
 		e.done <- actResult{err: abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", e.a.Who, rules.MaxWishes)}
 		return
 	}
-	reason := "played " + speakAction
+	reason := "played " + card.Speak
 	if e.a.By != "" {
 		reason = e.a.By + " " + reason
 	}

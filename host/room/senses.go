@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -156,10 +157,10 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	if !ok {
 		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
 	}
-	if speech(abi.Action{Action: speakAction, Parameters: j.Parameters}) != j.Text {
+	if speech(abi.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
-	_, err := c.Permit(abi.ActionAsk{Action: speakAction, Parameters: j.Parameters, Perception: p.p.Title})
+	_, err := c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: p.p.Title})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
@@ -45,11 +46,8 @@ type move struct {
 	Part       int             `json:"part,omitempty"`       // of a line said piece by piece, from 1
 }
 
-// speech is the kind of a move that is words, and speak the action it comes as.
-const (
-	speech = "speech"
-	speak  = "speak"
-)
+// speech is the kind of a move that is words.
+const speech = "speech"
 
 // referenceMove is a move as seed C shows it. What is added stands behind.
 type referenceMove struct {
@@ -102,7 +100,7 @@ func (b *body) move(e abi.Entry) (*move, error) {
 			return nil, err
 		}
 		if len(s.Parameters) > 0 { // it came as the action, with more than its message
-			m.Action, m.Kind, m.Parameters = speak, speech, s.Parameters
+			m.Action, m.Kind, m.Parameters = card.Speak, speech, s.Parameters
 			return m, nil
 		}
 		return m, m.say(s.Text)
@@ -112,7 +110,7 @@ func (b *body) move(e abi.Entry) (*move, error) {
 
 // say makes a move of words: to speak is an action and a message at once.
 func (m *move) say(text string) (err error) {
-	m.Action, m.Kind = speak, speech
+	m.Action, m.Kind = card.Speak, speech
 	m.Parameters, err = json.Marshal(struct {
 		Message string `json:"message"`
 	}{text})

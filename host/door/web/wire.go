@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -160,22 +159,19 @@ func (d *door) open(r *http.Request, params json.RawMessage) (id string, err err
 	return d.cfg.Senses.Open(companion, caller.Name)
 }
 
-// usual is the companion of who names none, of those that have a card: "main", or
-// the first by id. Over MCP it is the same one.
+// usual is the companion of who names none, see [card.Usual].
 func (d *door) usual() (string, error) {
 	var ids []string
 	for _, c := range d.everybody() {
-		if card, err := d.cardOf(c.ID); err == nil && card != nil {
+		if def, err := d.cardOf(c.ID); err == nil && def != nil {
 			ids = append(ids, c.ID)
 		}
 	}
-	if len(ids) == 0 {
+	usual := card.Usual(ids)
+	if usual == "" {
 		return "", abi.Errorf(abi.CodeNotFound, "companion: nobody here has a card; name one with ?companion=")
 	}
-	if slices.Contains(ids, "main") {
-		return "main", nil
-	}
-	return slices.Min(ids), nil
+	return usual, nil
 }
 
 // perception lets a session's companion perceive something and answers with what

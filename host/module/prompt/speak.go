@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -25,19 +26,15 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if s.Budget != nil {
 		mouth.mute, mouth.most = true, s.Budget.Chars
 	}
-	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room, nil)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
-	var played []string
-	_, err := c.converse(ctx, req, mouth.take, mouth.turn, func(name string, args json.RawMessage) (string, error) {
+	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
+	played, err := c.converse(ctx, req, mouth.take, mouth.turn, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
 			return "ok", mouth.speak(card.Message(args))
 		}
-		told, err := c.play(ctx, name, args, triggers)
-		if err == nil {
-			played = append(played, name)
-		}
-		return told, err
+		return c.play(ctx, name, args, triggers)
 	})
-	c.m.acted(c.caller.Room, &played)
+	played = slices.DeleteFunc(played, func(name string) bool { return name == card.Speak }) // that is the line
+	c.m.keepActs(c.caller.Room, played)
 	if err == nil || errors.Is(err, errOver) {
 		err = mouth.end()
 	}
@@ -71,19 +68,17 @@ func did(played []string, err error) string {
 	return text + " and said nothing"
 }
 
-// acted gives the actions of the last line in a room, and puts others there.
-func (m *Module) acted(room string, now *[]string) (last []string) {
+// acted gives the actions of the last line in a room.
+func (m *Module) acted(room string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last = m.lately[room]
-	switch {
-	case now == nil:
-	case len(*now) == 0:
-		delete(m.lately, room)
-	default:
-		m.lately[room] = *now
-	}
-	return last
+	return m.lately[room]
+}
+
+func (m *Module) keepActs(room string, played []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lately[room] = played
 }
 
 // inputs gives the perceptions that the newest message is: what a person says

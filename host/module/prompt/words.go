@@ -47,6 +47,14 @@ type prompt struct{ parts []string }
 func (p *prompt) add(format string, args ...any) {
 	p.parts = append(p.parts, fmt.Sprintf(format, args...))
 }
+
+// list adds a paragraph with rows, where there are any.
+func (p *prompt) list(title string, rows []string) {
+	if len(rows) > 0 {
+		p.add("%s\n%s", title, strings.Join(rows, "\n"))
+	}
+}
+
 func (p *prompt) String() string { return strings.Join(p.parts, "\n\n") }
 
 // persona is who the character is, as data.
@@ -172,10 +180,8 @@ func (w words) events(p *prompt, c *card.Card, titles []string, speak string) {
 			rows = append(rows, fmt.Sprintf("- %s → %s: %s", title, strings.Join(actions, ", "), e.Condition))
 		}
 	}
-	if len(rows) > 0 {
-		p.add("%s\n%s", w.pick("いまの知覚に対する判断(events)。当てはまるものがあれば、その行動をツールで行います:",
-			"The events about what was perceived. Where one applies, play its actions with the tools:"), strings.Join(rows, "\n"))
-	}
+	p.list(w.pick("いまの知覚に対する判断(events)。当てはまるものがあれば、その行動をツールで行います:",
+		"The events about what was perceived. Where one applies, play its actions with the tools:"), rows)
 }
 
 // outcomes tells what became of actions (flaw C3).
@@ -191,9 +197,7 @@ func (w words) outcomes(p *prompt, results []abi.Result) {
 		}
 		rows = append(rows, "- "+r.Action+": "+outcome)
 	}
-	if len(rows) > 0 {
-		p.add("%s\n%s", w.pick("これまでの行動の結果:", "What became of your actions:"), strings.Join(rows, "\n"))
-	}
+	p.list(w.pick("これまでの行動の結果:", "What became of your actions:"), rows)
 }
 
 // judge asks what the character makes of a perception.

@@ -53,14 +53,8 @@ func (m *Machine) grantWish(at time.Time, w Wish) error {
 		Reason:  w.why(),
 		Ranking: []abi.Candidate{{Who: w.Who, Standing: "speak", Importance: w.Importance, Debt: s.Debt[w.Who], Note: w.Reason}},
 	}
-	switch {
-	case s.Stage == abi.ClosingTerminal:
-		d.Outcome, d.Reason = abi.OutcomeClosed, "the talk has ended"
-	case s.capped():
-		d.Outcome, d.Reason = abi.OutcomeCapped, s.whyCapped()
-	}
-	if d.Outcome != abi.OutcomeGrant {
-		d.Speaker, d.Rule = "", ""
+	if outcome, why := s.Mute(); why != "" {
+		d.Outcome, d.Reason, d.Speaker, d.Rule = outcome, why, "", ""
 	}
 	return m.decide(at, d)
 }
@@ -126,15 +120,16 @@ func (s *State) acted(b abi.Action) {
 	s.Acts = append(s.Acts, Act{b.ID, b.Who, b.Action})
 }
 
-// Mute says why no companion may speak here, whoever wants to; "" where one may.
-func (s *State) Mute() string {
+// Mute says why no companion may speak here, whoever wants to, and what is decided
+// then; "" where one may.
+func (s *State) Mute() (outcome abi.Outcome, why string) {
 	switch {
 	case s.Stage == abi.ClosingTerminal:
-		return "the talk has ended"
+		return abi.OutcomeClosed, "the talk has ended"
 	case s.capped():
-		return s.whyCapped()
+		return abi.OutcomeCapped, s.whyCapped()
 	}
-	return ""
+	return "", ""
 }
 
 // spoke notes a segment. A line that has begun to sound is not stale any more.

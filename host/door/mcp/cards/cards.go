@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/companiond/companiond/host/card"
 )
 
 // Card is the card of a companion.
@@ -62,14 +64,11 @@ func (s Set) IDs() []string {
 	return ids
 }
 
-// Find gives the card of a companion. An empty id means the usual one: "main",
-// or the first by id.
+// Find gives the card of a companion. An empty id means the usual one, see
+// [card.Usual].
 func (s Set) Find(companion string) (Card, bool) {
 	if companion == "" {
-		if c, ok := s.Find("main"); ok || len(s.cards) == 0 {
-			return c, ok
-		}
-		return s.cards[0], true
+		companion = card.Usual(s.IDs())
 	}
 	i, ok := slices.BinarySearchFunc(s.cards, companion, func(c Card, id string) int { return cmp.Compare(c.ID, id) })
 	if !ok {

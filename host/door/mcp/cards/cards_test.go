@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func card(id, source string) Card {
+func cardOf(id, source string) Card {
 	return Card{ID: id, Name: "name of " + id, Source: json.RawMessage(source)}
 }
 
@@ -26,7 +26,7 @@ func TestTheUsualCard(t *testing.T) {
 	} {
 		var all []Card
 		for _, id := range tc.ids {
-			all = append(all, card(id, id))
+			all = append(all, cardOf(id, id))
 		}
 		c, ok := Of(all).Find("")
 		if at, here := Of(all).At(Main); c.ID != tc.want || ok != (tc.want != "") || !reflect.DeepEqual(at, c) || here != ok {
@@ -36,7 +36,7 @@ func TestTheUsualCard(t *testing.T) {
 }
 
 func TestURIs(t *testing.T) {
-	s := Of([]Card{card("aya", "1"), card("アヤ", "2"), card("a.b-c_d", "3"), card("aya", "not this")})
+	s := Of([]Card{cardOf("aya", "1"), cardOf("アヤ", "2"), cardOf("a.b-c_d", "3"), cardOf("aya", "not this")})
 	for uri, want := range map[string]string{
 		"spec://main": "3", "spec://aya": "1", "spec://アヤ": "2", "spec://%E3%82%A2%E3%83%A4": "2", URI("アヤ"): "2", "spec://a.b-c_d": "3",
 		"spec://": "", "spec://nobody": "", "spec:/aya": "", "room://aya": "", "spec://%": "", "spec://aya/x": "", "aya": "",
@@ -55,7 +55,7 @@ func TestURIs(t *testing.T) {
 
 // Each step says what is new since the one before, and no more.
 func TestSince(t *testing.T) {
-	aya, kyoko := card("aya", "1"), card("kyoko", "2")
+	aya, kyoko := cardOf("aya", "1"), cardOf("kyoko", "2")
 	aya.Actions = []Action{{Name: "wave", Schema: json.RawMessage(`{"type":"object"}`)}}
 	bold := aya
 	bold.Source = json.RawMessage("3")
@@ -83,7 +83,7 @@ func TestSince(t *testing.T) {
 		}},
 		{"the last goes", nil, Change{Gone: []string{Main, "spec://kyoko"}, Updated: []string{Main, "spec://kyoko"}}},
 		{"one without actions", []Card{kyoko}, Change{Listed: []Listed{{Main, "main", "name of kyoko"}, {"spec://kyoko", "kyoko", "name of kyoko"}}, Updated: []string{Main, "spec://kyoko"}}},
-		{"one by the name of main", []Card{card("main", "m"), kyoko}, Change{Listed: []Listed{{Main, "main", "name of main"}}, Updated: []string{Main}}},
+		{"one by the name of main", []Card{cardOf("main", "m"), kyoko}, Change{Listed: []Listed{{Main, "main", "name of main"}}, Updated: []string{Main}}},
 	} {
 		now := Of(step.now)
 		if got := now.Since(before); !reflect.DeepEqual(got, step.want) {
@@ -113,7 +113,7 @@ func TestFollowersKnowWhatThereIs(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			var all []Card
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"aya", "kyoko", "main", "アヤ"}), 0, 3).Draw(t, "ids") {
-				c := card(id, rapid.SampledFrom([]string{"1", "2"}).Draw(t, "source"))
+				c := cardOf(id, rapid.SampledFrom([]string{"1", "2"}).Draw(t, "source"))
 				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"move", "look"}), 0, 2, rapid.ID[string]).Draw(t, "actions") {
 					c.Actions = append(c.Actions, Action{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
 				}
