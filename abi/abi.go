@@ -1,10 +1,9 @@
-// Package abi holds the words that cross companiond's borders: the envelope
-// between the daemon and its modules, and the entries a room writes down and
-// shows at its doors.
+// Package abi holds the words that cross the border between the daemon and its
+// modules: the envelope, and what every op takes and answers.
 //
 // It uses the standard library only and builds for wasip1, so that a character
 // compiled to WebAssembly and the daemon share one definition. It never decides
-// anything: who speaks is host/turn's business, what is stored is host/journal's.
+// anything: who speaks is host/turn's business, what is stored is host/entry's.
 //
 // ABI.md, beside this file, is the contract in prose for people who write a
 // module in another language.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -160,8 +161,8 @@ func TestSeedAgentsAmongCompanions(t *testing.T) {
 			worst := h.refusals(h.runAgents(20*time.Second, "こんにちは!あなたたちは誰ですか?"))
 			by := map[abi.ParticipantKind]int{}
 			for _, e := range h.entries("main") {
-				var s abi.Said
-				if e.Kind == abi.EntrySaid && json.Unmarshal(e.Body, &s) == nil {
+				var s entry.Said
+				if e.Kind == entry.KindSaid && json.Unmarshal(e.Body, &s) == nil {
 					by[s.By]++
 				}
 			}
@@ -207,8 +208,8 @@ func (h *home) judgeAgents(events []agentEvent) {
 		seq  uint64
 	}
 	for _, e := range h.entries("main") {
-		var s abi.Said
-		if e.Kind != abi.EntrySaid || json.Unmarshal(e.Body, &s) != nil {
+		var s entry.Said
+		if e.Kind != entry.KindSaid || json.Unmarshal(e.Body, &s) != nil {
 			continue
 		}
 		if s.By == abi.KindHuman {
@@ -244,8 +245,8 @@ func (h *home) checkPool(name string) {
 	}
 	var spends []spend
 	for _, e := range h.entries(name) {
-		var s abi.Said
-		if e.Kind != abi.EntrySaid || json.Unmarshal(e.Body, &s) != nil {
+		var s entry.Said
+		if e.Kind != entry.KindSaid || json.Unmarshal(e.Body, &s) != nil {
 			continue
 		}
 		spends = append(spends, spend{e.At, s.Cost})

@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -326,7 +327,7 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 		Journal: j, Log: quiet,
 		Find:  func(string) (room.Companion, bool) { return nil, false },
 		NewID: func() string { mu.Lock(); defer mu.Unlock(); ids++; return fmt.Sprintf("id%d", ids) },
-		Rooms: []room.Settings{{Name: "main", Rules: abi.Rules{Policy: "pool", Seed: "sim", Patience: 1000, Floor: 10000, MaxTurns: 60, Stale: abi.StaleReask}}},
+		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "pool", Seed: "sim", Patience: 1000, Floor: 10000, MaxTurns: 60, Stale: entry.StaleReask}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // ask makes one request of the daemon and gives status and body.
@@ -168,7 +168,7 @@ func takeNames(t *testing.T, policy string) {
 		}
 	}
 	for _, e := range h.entries("main") {
-		if e.Kind == abi.EntrySaid || e.Kind == abi.EntryVote || strings.Contains(string(e.Body), "偽物") {
+		if e.Kind == entry.KindSaid || e.Kind == entry.KindVote || strings.Contains(string(e.Body), "偽物") {
 			t.Errorf("entry %d: %s", e.Seq, e.Body)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -39,14 +40,14 @@ func quantiles(b *testing.B, took []time.Duration, unit string) {
 
 // benchRooms runs rooms on a journal on disk, with companions from Wasm files
 // where there are any, and without doors.
-func benchRooms(b *testing.B, rooms int, rules abi.Rules, files ...string) *room.Lobby {
+func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *room.Lobby {
 	b.Helper()
 	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(b.TempDir(), "state", "companiond.db")})
 	if err != nil {
 		b.Fatal(err)
 	}
 	loaded := map[string]*module.Companion{}
-	var cast []abi.Joined
+	var cast []entry.Joined
 	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
 	if err != nil {
 		b.Fatal(err)
@@ -63,7 +64,7 @@ func benchRooms(b *testing.B, rooms int, rules abi.Rules, files ...string) *room
 		}
 		<-m.(*wasm.Module).Compiled()
 		loaded[id] = module.NewCompanion(id, engine.Name(), m, module.Limits{}, slog.New(slog.DiscardHandler))
-		cast = append(cast, abi.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
+		cast = append(cast, entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
 	}
 	var ids atomic.Int64
 	var settings []room.Settings
@@ -102,7 +103,7 @@ func benchRooms(b *testing.B, rooms int, rules abi.Rules, files ...string) *room
 	return lobby
 }
 
-var benchRules = abi.Rules{Policy: "vote", Seed: "bench", Patience: 1000, Floor: 5000, MaxTurns: 1, Stale: abi.StaleReask}
+var benchRules = entry.Rules{Policy: "vote", Seed: "bench", Patience: 1000, Floor: 5000, MaxTurns: 1, Stale: entry.StaleReask}
 
 // BenchmarkRound measures a whole round with three Wasm voters: from a human's
 // message to the chosen companion's line, both durable.
@@ -115,7 +116,7 @@ func BenchmarkRound(b *testing.B) {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		_ = r.Follow(ctx, 0, func(es []abi.Entry) error {
+		_ = r.Follow(ctx, 0, func(es []entry.Entry) error {
 			for _, e := range es {
 				if m, ok := e.Message(); ok && m.From != "taro" {
 					lines <- struct{}{}

@@ -29,6 +29,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
@@ -195,7 +196,7 @@ func newID() string {
 func roomSettings(rooms []config.Room) []room.Settings {
 	settings := make([]room.Settings, 0, len(rooms))
 	for _, r := range rooms {
-		rules := abi.Rules{
+		rules := entry.Rules{
 			Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
 			Silence: r.Silence.Milliseconds(), Pace: r.Pace.Milliseconds(), MaxTurns: r.MaxTurns, Stale: r.Stale,
 		}
@@ -217,15 +218,15 @@ func (h *Host) tellCast(ctx context.Context) {
 	}
 	h.casting.Lock()
 	defer h.casting.Unlock()
-	cast := []abi.Joined{}
+	cast := []entry.Joined{}
 	for _, c := range h.folder.Companions() {
 		d := c.Describe()
-		cast = append(cast, abi.Joined{
+		cast = append(cast, entry.Joined{
 			ID: c.ID(), Name: d.Name, Aliases: d.Aliases, Kind: abi.KindCompanion,
 			Engine: c.Engine(), Generation: c.Generation(),
 		})
 	}
-	slices.SortFunc(cast, func(a, b abi.Joined) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
 	h.lobby.SetCast(ctx, cast)
 }
 

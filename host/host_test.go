@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -193,11 +194,11 @@ func (h *home) messages(room string) []abi.Message {
 	}
 }
 
-func (h *home) entries(room string) []abi.Entry {
+func (h *home) entries(room string) []entry.Entry {
 	h.t.Helper()
-	var all []abi.Entry
+	var all []entry.Entry
 	for since := uint64(0); ; {
-		var page struct{ Entries []abi.Entry }
+		var page struct{ Entries []entry.Entry }
 		h.get(fmt.Sprintf("/v1/rooms/%s/entries?limit=1000&since=%d", room, since), &page)
 		if len(page.Entries) == 0 {
 			return all
@@ -246,7 +247,7 @@ func (h *home) tell(room string) {
 		return
 	}
 	defer answer.Body.Close()
-	var page struct{ Entries []abi.Entry }
+	var page struct{ Entries []entry.Entry }
 	if err := json.NewDecoder(answer.Body).Decode(&page); err != nil {
 		h.t.Log(err)
 	}
@@ -394,19 +395,19 @@ func TestSavedFileSpeaksInTheRunningRoom(t *testing.T) {
 
 // checkNoRoundLost looks for rounds without a grant and voters that did not
 // answer, in a talk where everybody always wants to speak.
-func checkNoRoundLost(t *testing.T, es []abi.Entry) {
+func checkNoRoundLost(t *testing.T, es []entry.Entry) {
 	t.Helper()
 	rounds := 0
 	for _, e := range es {
-		var d abi.Decision
-		if e.Kind != abi.EntryDecision {
+		var d entry.Decision
+		if e.Kind != entry.KindDecision {
 			continue
 		}
 		if err := json.Unmarshal(e.Body, &d); err != nil {
 			t.Fatal(err)
 		}
 		rounds++
-		if d.Outcome != abi.OutcomeGrant && d.Outcome != abi.OutcomeStopped {
+		if d.Outcome != entry.OutcomeGrant && d.Outcome != entry.OutcomeStopped {
 			t.Errorf("entry %d: %s, %s", e.Seq, d.Outcome, d.Reason)
 		}
 		for _, c := range d.Ranking {

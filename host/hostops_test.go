@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
@@ -138,7 +139,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	lobby, err := room.NewLobby(room.Config{
 		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: newID,
 		Find:  func(string) (room.Companion, bool) { return nil, false },
-		Rooms: []room.Settings{{Name: "main", Rules: abi.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: abi.StaleReask}}},
+		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,8 @@ var floors = [][]string{
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/card/schema"},
-	{"host/turn", "host/naming", "host/config", "host/card"},
+	{"host/entry"},
+	{"host/turn", "host/address", "host/config", "host/card"},
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
 	{"host/journal", "host/module", "host/model"},
@@ -42,7 +43,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/turn", "host/naming", "host/config", "host/card", "host/identity", "host/room/rules"}
+	pure = []string{"host/entry", "host/turn", "host/address", "host/config", "host/card", "host/identity", "host/room/rules"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -65,7 +66,7 @@ var owners = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk": "host/door/mcp",
 	"golang.org/x/time":                      "host/door/gate",
 	"golang.org/x/sync":                      "host/door/gate",
-	"golang.org/x/text":                      "host/naming", // and host/module, see shared
+	"golang.org/x/text":                      "host/address", // and host/module, see shared
 	"golang.org/x/sys":                       "host/journal/statedir",
 	"github.com/gofrs/flock":                 "host/journal/sqlite",
 	"modernc.org/sqlite":                     "host/journal/sqlite",

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -22,7 +23,7 @@ import (
 type minds struct {
 	models map[string]model.Client
 	usual  string // for who names none; empty: there is none
-	used   func(ctx context.Context, room string, u abi.Usage)
+	used   func(ctx context.Context, room string, u entry.Usage)
 	wants  func(companion string) string // which model the card of a module names; nil: none does
 }
 
@@ -122,7 +123,7 @@ func (m *minds) Generate(ctx context.Context, c module.Caller, wanted string, re
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
 	a, err := client.Generate(ctx, req, onText)
-	u := abi.Usage{
+	u := entry.Usage{
 		Who: c.Companion, Model: client.Name(), Op: c.Op, In: a.Usage.In, Out: a.Usage.Out, Cached: a.Usage.Cached,
 		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost,
 	}

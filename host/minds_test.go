@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // oracle is a language model for tests: it gives one answer, and refuses every key
@@ -103,7 +104,7 @@ func TestSensesInWasm(t *testing.T) {
 	if err := conn.WriteJSON(map[string]any{"id": nod.ID, "ok": false, "reason": "a stiff neck"}); err != nil {
 		t.Fatal(err)
 	}
-	h.until("the result is in the journal", func() bool { return len(ofKind[abi.Result](h, "main", abi.EntryResult)) == 1 })
+	h.until("the result is in the journal", func() bool { return len(ofKind[abi.Result](h, "main", entry.KindResult)) == 1 })
 	const line = "Let me think. It is 42. a stiff neck"
 	h.until("she says what she thought", func() bool {
 		h.say("main", "taro", "Seer, what do you see?")
@@ -114,7 +115,7 @@ func TestSensesInWasm(t *testing.T) {
 	if first := h.next(frames); first.Action != "speak" || first.Parameters["message"] != "Let me think. " || first.Part != 1 {
 		t.Errorf("%+v", first)
 	}
-	used := ofKind[abi.Usage](h, "main", abi.EntryUsage)
+	used := ofKind[entry.Usage](h, "main", entry.KindUsage)
 	if u := used[0]; u.Who != "seer" || u.Op != abi.OpSpeak || u.Model != "main" || u.In != 9 || u.Out != 4 {
 		t.Errorf("%+v", u)
 	}
@@ -144,7 +145,7 @@ func TestKeyIsReadAtEachCall(t *testing.T) {
 	timely(t)
 	o := &oracle{good: "sk-one"}
 	h, key, log := openSeer(t, o, grantAll)
-	lines := func() int { return len(ofKind[abi.Usage](h, "main", abi.EntryUsage)) }
+	lines := func() int { return len(ofKind[entry.Usage](h, "main", entry.KindUsage)) }
 	for n, step := range []struct{ key, good, fails string }{
 		{"sk-one\n", "sk-one", ""},
 		{"sk-two", "sk-two", ""},
@@ -157,7 +158,7 @@ func TestKeyIsReadAtEachCall(t *testing.T) {
 		o.takes(step.good)
 		h.say("main", "taro", "Seer, what do you see?")
 		h.until("the model was asked", func() bool { return lines() == n+1 })
-		u := ofKind[abi.Usage](h, "main", abi.EntryUsage)[n]
+		u := ofKind[entry.Usage](h, "main", entry.KindUsage)[n]
 		if step.fails == "" && u.Error != "" || !strings.Contains(u.Error, step.fails) {
 			t.Errorf("with the key %q: %+v", step.key, u)
 		}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // aimockDir holds a fake of language-model APIs that others wrote.
@@ -179,12 +179,12 @@ func TestNikoni(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.until("the result is written down", func() bool {
-		return len(ofKind[abi.Done](h, "main", abi.EntryResult)) == 1
+		return len(ofKind[entry.Done](h, "main", entry.KindResult)) == 1
 	})
-	if acts := ofKind[abi.Action](h, "main", abi.EntryAction); len(acts) != 1 || acts[0].Delivered != 1 {
+	if acts := ofKind[entry.Action](h, "main", entry.KindAction); len(acts) != 1 || acts[0].Delivered != 1 {
 		t.Errorf("actions in the journal: %+v", acts)
 	}
-	for _, u := range ofKind[abi.Usage](h, "main", abi.EntryUsage) {
+	for _, u := range ofKind[entry.Usage](h, "main", entry.KindUsage) {
 		if u.In == 0 || u.Out == 0 || u.Cost == 0 || u.Calls != 1 || u.Error != "" {
 			t.Errorf("usage %+v", u)
 		}
@@ -203,7 +203,7 @@ func TestNikoni(t *testing.T) {
 }
 
 // ofKind gives the bodies of a room's entries of a kind.
-func ofKind[T any](h *home, room string, kind abi.EntryKind) (all []T) {
+func ofKind[T any](h *home, room string, kind entry.Kind) (all []T) {
 	h.t.Helper()
 	for _, e := range h.entries(room) {
 		if e.Kind == kind {
@@ -271,9 +271,9 @@ func TestFirstWordsBeforeTheLastToken(t *testing.T) {
 	var spoken []uint64 // the order does not depend on how fast this machine is
 	for _, e := range h.entries("main") {
 		switch e.Kind {
-		case abi.EntrySegment:
+		case entry.KindSegment:
 			spoken = append(spoken, e.Seq)
-		case abi.EntryUsage:
+		case entry.KindUsage:
 			if len(spoken) != 3 {
 				t.Errorf("when the model was done, the journal had %d of 4 sentences", len(spoken))
 			}
@@ -322,7 +322,7 @@ func TestModelsThatFail(t *testing.T) {
 func (h *home) why(room string, seq uint64) (all string) {
 	h.t.Helper()
 	for _, e := range h.entries(room) {
-		if e.Seq < seq || e.Kind != abi.EntryDecision {
+		if e.Seq < seq || e.Kind != entry.KindDecision {
 			continue
 		}
 		var why struct{ Text string }

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/entry"
 )
 
 const specDir = "testdata/spec"
@@ -58,7 +58,7 @@ func TestSpecClient(t *testing.T) {
 		}
 	}
 	a := h.next(frames)
-	if acts := ofKind[abi.Action](h, "main", abi.EntryAction); len(acts) != 1 || acts[0].Action != a.Action || acts[0].ID != a.ID || acts[0].By == "" {
+	if acts := ofKind[entry.Action](h, "main", entry.KindAction); len(acts) != 1 || acts[0].Action != a.Action || acts[0].ID != a.ID || acts[0].By == "" {
 		t.Errorf("actions in the journal %+v, at the body %+v", acts, a)
 	}
 }
@@ -157,7 +157,7 @@ func TestHowItIsSaidReachesTheBody(t *testing.T) {
 	if f := h.next(frames); f.Action != "speak" || f.Parameters["message"] != "やった！" || f.Parameters["emotion"] != "joy" {
 		t.Errorf("%+v", f)
 	}
-	said := ofKind[abi.Said](h, "main", abi.EntrySaid)
+	said := ofKind[entry.Said](h, "main", entry.KindSaid)
 	if len(said) != 1 || said[0].Text != "やった！" || !strings.Contains(body, fmt.Sprintf(`"wish":%d`, said[0].Wish)) {
 		t.Errorf("%s, said %+v", body, said)
 	}

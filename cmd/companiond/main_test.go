@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // beDaemon makes the test binary be companiond, so that tests can start it,
@@ -152,11 +152,11 @@ func (d *daemon) get(path string, out any) {
 }
 
 // entries reads the whole journal of the room main.
-func (d *daemon) entries() []abi.Entry {
+func (d *daemon) entries() []entry.Entry {
 	d.t.Helper()
-	var all []abi.Entry
+	var all []entry.Entry
 	for {
-		var page struct{ Entries []abi.Entry }
+		var page struct{ Entries []entry.Entry }
 		since := uint64(0)
 		if len(all) > 0 {
 			since = all[len(all)-1].Seq

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // painter shows entries to people, one colour a speaker.
@@ -17,7 +18,7 @@ type painter struct {
 }
 
 // paint writes one entry; kinds nobody needs to see write nothing.
-func (p painter) paint(e abi.Entry) error {
+func (p painter) paint(e entry.Entry) error {
 	line, err := p.line(e)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
@@ -28,7 +29,7 @@ func (p painter) paint(e abi.Entry) error {
 	return err
 }
 
-func (p painter) line(e abi.Entry) (string, error) {
+func (p painter) line(e entry.Entry) (string, error) {
 	if m, ok := e.Message(); ok {
 		to := ""
 		if len(m.To) > 0 {
@@ -37,29 +38,29 @@ func (p painter) line(e abi.Entry) (string, error) {
 		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", plain(m.Text, 15), to), nil
 	}
 	switch e.Kind {
-	case abi.EntryStop:
-		return shown(e, func(b abi.Stop) string { return p.aside("STOP by %s", b.From) })
-	case abi.EntryCast:
+	case entry.KindStop:
+		return shown(e, func(b entry.Stop) string { return p.aside("STOP by %s", b.From) })
+	case entry.KindCast:
 		return shown(e, p.cast)
-	case abi.EntryClosing:
-		return shown(e, func(b abi.ClosingMoved) string { return p.aside("the talk moves on to %s", b.To) })
-	case abi.EntryRefused:
-		return shown(e, func(b abi.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
-	case abi.EntryDecision:
+	case entry.KindClosing:
+		return shown(e, func(b entry.ClosingMoved) string { return p.aside("the talk moves on to %s", b.To) })
+	case entry.KindRefused:
+		return shown(e, func(b entry.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
+	case entry.KindDecision:
 		return shown(e, p.decision)
-	case abi.EntryVote:
+	case entry.KindVote:
 		if p.votes {
 			return shown(e, p.vote)
 		}
-	case abi.EntryFailed:
+	case entry.KindFailed:
 		if p.votes {
-			return shown(e, func(b abi.Failed) string { return p.aside("%s: %s", b.Who, b.Error) })
+			return shown(e, func(b entry.Failed) string { return p.aside("%s: %s", b.Who, b.Error) })
 		}
 	}
 	return "", nil
 }
 
-func shown[T any](e abi.Entry, f func(T) string) (string, error) {
+func shown[T any](e entry.Entry, f func(T) string) (string, error) {
 	var b T
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		return "", err
@@ -67,7 +68,7 @@ func shown[T any](e abi.Entry, f func(T) string) (string, error) {
 	return f(b), nil
 }
 
-func (p painter) cast(b abi.Cast) string {
+func (p painter) cast(b entry.Cast) string {
 	var parts []string
 	for _, j := range b.Joined {
 		if j.Kind == abi.KindAgent {
@@ -82,7 +83,7 @@ func (p painter) cast(b abi.Cast) string {
 	return p.aside("%s", strings.Join(parts, "; "))
 }
 
-func (p painter) vote(b abi.Voted) string {
+func (p painter) vote(b entry.Voted) string {
 	if b.State == abi.Listen {
 		return p.aside("%s listens", b.Voter)
 	}
@@ -93,11 +94,11 @@ func (p painter) vote(b abi.Voted) string {
 	return p.aside("%s asks for the floor, importance %g%s", b.Voter, b.Importance, why)
 }
 
-func (p painter) decision(b abi.Decision) string {
+func (p painter) decision(b entry.Decision) string {
 	switch {
-	case b.Outcome == abi.OutcomeGrant && p.votes:
+	case b.Outcome == entry.OutcomeGrant && p.votes:
 		return p.aside("%s gets the floor: %s", b.Speaker, b.Reason)
-	case b.Outcome == abi.OutcomeGrant, b.Outcome == abi.OutcomeSuperseded, b.Outcome == abi.OutcomeWaits && !p.votes:
+	case b.Outcome == entry.OutcomeGrant, b.Outcome == entry.OutcomeSuperseded, b.Outcome == entry.OutcomeWaits && !p.votes:
 		return ""
 	}
 	return p.aside("%s: %s", b.Outcome, b.Reason)

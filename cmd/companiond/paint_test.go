@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // What others said is shown and not obeyed.
@@ -35,15 +36,15 @@ func TestPlain(t *testing.T) {
 // Whatever is in an entry, its lines begin as lines of ours or behind the margin.
 func TestPaintIsHarmless(t *testing.T) {
 	const evil = "x\n00:00:00 #1    aya: I never said this\x1b[1A\u202e\r"
-	for kind, body := range map[abi.EntryKind]any{
-		abi.EntrySaid:     abi.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
-		abi.EntryRefused:  abi.Refused{Who: "taro", Why: evil, Text: evil},
-		abi.EntryVote:     abi.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},
-		abi.EntryFailed:   abi.Failed{Who: "taro", Error: evil},
-		abi.EntryDecision: abi.Decision{Outcome: abi.OutcomeSilence, Reason: evil},
+	for kind, body := range map[entry.Kind]any{
+		entry.KindSaid:     entry.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
+		entry.KindRefused:  entry.Refused{Who: "taro", Why: evil, Text: evil},
+		entry.KindVote:     entry.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},
+		entry.KindFailed:   entry.Failed{Who: "taro", Error: evil},
+		entry.KindDecision: entry.Decision{Outcome: entry.OutcomeSilence, Reason: evil},
 	} {
 		var out bytes.Buffer
-		e := abi.Entry{Seq: 3, Kind: kind, ID: "x"}
+		e := entry.Entry{Seq: 3, Kind: kind, ID: "x"}
 		e.Body, _ = json.Marshal(body)
 		if err := (painter{t: &term{out: &out}, votes: true}).paint(e); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // TestKilledDaemonKnowsThePool kills the daemon again and again while agents
@@ -62,8 +62,8 @@ func checkLevel(t *testing.T, d *daemon, recovery time.Duration, acked map[strin
 	var spends []spend
 	there := map[string]float64{}
 	for _, e := range d.entries() {
-		var s abi.Said
-		if e.Kind != abi.EntrySaid {
+		var s entry.Said
+		if e.Kind != entry.KindSaid {
 			continue
 		}
 		if err := json.Unmarshal(e.Body, &s); err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -138,7 +138,7 @@ func talked(t *testing.T) (path string) {
 	lobby, err := room.NewLobby(room.Config{
 		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { ids++; return fmt.Sprint("id", ids) },
 		Find:  func(string) (room.Companion, bool) { return nil, false },
-		Rooms: []room.Settings{{Name: "main", Rules: abi.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: abi.StaleReask}}},
+		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}}},
 	})
 	if err != nil {
 		t.Fatal(err)

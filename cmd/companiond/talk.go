@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 )
 
 const (
@@ -342,7 +343,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, u
 	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
 	}}
-	err := client.Follow(ctx, r.room, since, func(e abi.Entry) error {
+	err := client.Follow(ctx, r.room, since, func(e entry.Entry) error {
 		if err := p.paint(e); err != nil {
 			return err
 		}
@@ -364,16 +365,16 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, u
 }
 
 // rests says whether nobody is going to speak after this entry.
-func rests(e abi.Entry) bool {
-	if e.Kind != abi.EntryDecision {
+func rests(e entry.Entry) bool {
+	if e.Kind != entry.KindDecision {
 		return false
 	}
-	var d abi.Decision
+	var d entry.Decision
 	if json.Unmarshal(e.Body, &d) != nil {
 		return false
 	}
 	switch d.Outcome {
-	case abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped:
+	case entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped:
 		return true
 	}
 	return false

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // TestTalkFromTheShell uses every verb that talks to a daemon, with a character
@@ -133,8 +134,8 @@ func (u *watcher) String() string {
 }
 
 func TestColours(t *testing.T) {
-	e := abi.Entry{Seq: 3, Kind: abi.EntrySaid, ID: "x"}
-	e.Body, _ = json.Marshal(abi.Said{From: "aya", Text: "hello", Kind: abi.KindTurn})
+	e := entry.Entry{Seq: 3, Kind: entry.KindSaid, ID: "x"}
+	e.Body, _ = json.Marshal(entry.Said{From: "aya", Text: "hello", Kind: abi.KindTurn})
 	var plain, coloured bytes.Buffer
 	for _, p := range []painter{{t: &term{out: &plain}}, {t: &term{out: &coloured, colour: true}}} {
 		if err := p.paint(e); err != nil {

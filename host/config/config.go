@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
@@ -108,7 +109,7 @@ type Room struct {
 	Silence    time.Duration // 0 means never break a silence
 	Pace       time.Duration // pause between a line and the next round
 	MaxTurns   int           // companion turns since a human last spoke; 0 means no cap
-	Stale      abi.Stale
+	Stale      entry.Stale
 	Seed       string // never empty: the room's name unless the file says otherwise
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // defaults is the configuration of an empty file, written out by hand.
@@ -32,7 +33,7 @@ func defaultRoom(name string) Room {
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
 		Pool:  Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
-		MaxTurns: 24, Stale: abi.StaleReask, Seed: name,
+		MaxTurns: 24, Stale: entry.StaleReask, Seed: name,
 	}
 }
 

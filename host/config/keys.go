@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Key is one setting, for manuals and completions.
@@ -203,7 +203,7 @@ func wasmSettings() []setting {
 }
 
 func roomSettings() []setting {
-	stale := []string{string(abi.StaleReask), string(abi.StaleRefuse), string(abi.StaleAccept)}
+	stale := []string{string(entry.StaleReask), string(entry.StaleRefuse), string(entry.StaleAccept)}
 	return append([]setting{
 		{"room.NAME.companions", list{cleanCompanion}, Everyone,
 			"Who lives here: ids of companions, or \"*\" for everyone in the folder.",
@@ -223,7 +223,7 @@ func roomSettings() []setting {
 		{"room.NAME.silence", span{0, day}, "4s",
 			"Quiet after which somebody is asked to speak. \"0s\" never asks.",
 			func(_ *Config, t *table) any { return &t.room.Silence }},
-		{"room.NAME.stale", choice{stale}, string(abi.StaleReask),
+		{"room.NAME.stale", choice{stale}, string(entry.StaleReask),
 			"What becomes of a line that was written before the newest message: \"reask\" asks the speaker once more, \"refuse\" drops it, \"accept\" keeps it.",
 			func(_ *Config, t *table) any { return &t.room.Stale }},
 		{"room.NAME.pace", span{0, time.Minute}, "700ms",

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // kind is what values a setting takes. The Go values are bool, int64, float64,
@@ -310,8 +310,8 @@ func store(field, v any) {
 		*f = v.(time.Duration)
 	case *string:
 		*f = v.(string)
-	case *abi.Stale:
-		*f = abi.Stale(v.(string))
+	case *entry.Stale:
+		*f = entry.Stale(v.(string))
 	case *[]string:
 		*f = v.([]string)
 	case *float64:
@@ -331,7 +331,7 @@ func load(field any) any {
 		return *f
 	case *string:
 		return *f
-	case *abi.Stale:
+	case *entry.Stale:
 		return string(*f)
 	case *[]string:
 		return *f

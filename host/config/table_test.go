@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // TestTable holds what the table promises of itself.
@@ -96,7 +96,7 @@ func TestKeysIsTheTable(t *testing.T) {
 
 // TestChoices holds the spellings that other packages have constants for.
 func TestChoices(t *testing.T) {
-	for _, stale := range []abi.Stale{abi.StaleReask, abi.StaleRefuse, abi.StaleAccept} {
+	for _, stale := range []entry.Stale{entry.StaleReask, entry.StaleRefuse, entry.StaleAccept} {
 		if c := good(t, "[room.main]\nstale = \""+string(stale)+"\""); c.Rooms[0].Stale != stale {
 			t.Errorf("%s became %s", stale, c.Rooms[0].Stale)
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/naming"
+	"github.com/companiond/companiond/host/address"
 )
 
 // prefix begins every token, so that people and scanners know one when they see
@@ -213,7 +213,7 @@ func (r *Register) Names() []string {
 // Taken says which holder a name reads like.
 func (r *Register) Taken(name string) (holder string, taken bool) {
 	for i := range r.Len() {
-		if naming.Same(r.holders[i].Name, name) {
+		if address.Same(r.holders[i].Name, name) {
 			return r.holders[i].Name, true
 		}
 	}

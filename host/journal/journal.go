@@ -11,7 +11,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // The errors an engine answers; test with errors.Is.
@@ -35,7 +35,7 @@ type Head struct{ Seq, Epoch uint64 }
 // idempotency key, unique in the room. Body must be valid JSON.
 type New struct {
 	ID   string
-	Kind abi.EntryKind
+	Kind entry.Kind
 	At   time.Time // stored in whole milliseconds, UTC
 	Body []byte
 }
@@ -45,7 +45,7 @@ type New struct {
 // is not JSON) is an *abi.Error with abi.CodeInvalid.
 type Journal interface {
 	// Acquire makes the caller the room's owner: the epoch grows by one and an
-	// entry of kind abi.EntryOwner says so, which makes every older Head stale.
+	// entry of kind entry.KindOwner says so, which makes every older Head stale.
 	// An unknown room is created.
 	Acquire(ctx context.Context, room, owner string, at time.Time) (Head, error)
 	// Append stores all entries or none; when it returns nil they are durable,
@@ -61,15 +61,15 @@ type Journal interface {
 	Append(ctx context.Context, room string, h Head, entries ...New) (Head, error)
 	// Read gives up to limit entries with Seq > after, in order; none for an
 	// unknown room.
-	Read(ctx context.Context, room string, after uint64, limit int) ([]abi.Entry, error)
+	Read(ctx context.Context, room string, after uint64, limit int) ([]entry.Entry, error)
 	// Find gives the entry with this id, ok false when there is none.
-	Find(ctx context.Context, room, id string) (e abi.Entry, ok bool, err error)
+	Find(ctx context.Context, room, id string) (e entry.Entry, ok bool, err error)
 	// Follow calls fn with batches of entries with Seq > after, first those
 	// stored, then new ones as they come, in order, none missing, none twice,
 	// until ctx ends, fn returns an error, or the journal cannot be read; it
 	// returns that error. The room need not exist yet. What was trimmed before
 	// it was given is passed over.
-	Follow(ctx context.Context, room string, after uint64, fn func([]abi.Entry) error) error
+	Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error
 	// PutSnapshot keeps a room's state as of seq; an older one than the one
 	// kept is ignored, a seq above the room's head is ErrConflict. GetSnapshot
 	// answers 0, nil, nil when there is none.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/naming"
+	"github.com/companiond/companiond/host/address"
 )
 
 // keeper is the one loop that decides what is loaded. It hears names, waits
@@ -111,7 +111,7 @@ func (k *keeper) heard(name string) {
 func (k *keeper) seat(id string) *seat {
 	s := k.seats[id]
 	if s == nil {
-		s = &seat{id: id, reading: naming.Reading(id)}
+		s = &seat{id: id, reading: address.Reading(id)}
 		k.seats[id] = s
 	}
 	return s

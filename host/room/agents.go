@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -98,15 +99,15 @@ func (r *Room) nextAway() (at time.Time, some bool) {
 }
 
 // attending gives the agents as they stand in the cast, by id.
-func (r *Room) attending() []abi.Joined {
-	var js []abi.Joined
+func (r *Room) attending() []entry.Joined {
+	var js []entry.Joined
 	for _, who := range slices.Sorted(keys(r.agents)) {
-		js = append(js, abi.Joined{ID: who, Kind: abi.KindAgent, NoVote: !r.agents[who].votes})
+		js = append(js, entry.Joined{ID: who, Kind: abi.KindAgent, NoVote: !r.agents[who].votes})
 	}
 	return js
 }
 
-func whyLeft(m abi.Joined) string {
+func whyLeft(m entry.Joined) string {
 	if m.Kind == abi.KindAgent {
 		return "was not heard of for a while"
 	}
@@ -171,7 +172,7 @@ func (r *Room) sayAsides() {
 			if _, here := s.Kinds()[who]; !here || who == speaker || r.trouble != nil {
 				continue
 			}
-			_, err := r.m.Say(rules.Line{ID: r.newID(), Said: abi.Said{
+			_, err := r.m.Say(rules.Line{ID: r.newID(), Said: entry.Said{
 				From: who, By: abi.KindCompanion, Text: said[who], Kind: abi.KindBackchannel, Basis: s.Last.Seq,
 			}}, r.now())
 			r.must(err)

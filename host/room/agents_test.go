@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // poolRules are testRules with a policy that has a pool.
-func poolRules(policy string) abi.Rules {
+func poolRules(policy string) entry.Rules {
 	r := testRules
 	r.Policy = policy
 	return r
@@ -46,7 +47,7 @@ func (s *stage) agents() []string {
 // electorates gives who was asked in each round.
 func (s *stage) electorates() [][]string {
 	var all [][]string
-	for _, r := range bodies[abi.Round](s.t, s.entries(), abi.EntryRound) {
+	for _, r := range bodies[entry.Round](s.t, s.entries(), entry.KindRound) {
 		all = append(all, r.Electorate)
 	}
 	return all
@@ -69,10 +70,10 @@ func TestAgentsComeWhenTheyTalk(t *testing.T) {
 				}
 				es := s.entries()
 				last := es[len(es)-1]
-				came := es[slices.IndexFunc(es, func(e abi.Entry) bool {
-					return e.Kind == abi.EntryCast && strings.Contains(string(e.Body), `"bot"`)
+				came := es[slices.IndexFunc(es, func(e entry.Entry) bool {
+					return e.Kind == entry.KindCast && strings.Contains(string(e.Body), `"bot"`)
 				})]
-				if j := decode[abi.Cast](came).Joined; len(j) != 1 || j[0].Kind != abi.KindAgent || !j[0].NoVote || came.Seq >= last.Seq {
+				if j := decode[entry.Cast](came).Joined; len(j) != 1 || j[0].Kind != abi.KindAgent || !j[0].NoVote || came.Seq >= last.Seq {
 					t.Errorf("came with %s, talked in entry %d", came.Body, last.Seq)
 				}
 				s.say("taro", "bot, are you there?")
@@ -173,7 +174,7 @@ func TestAgentsLeave(t *testing.T) {
 				if got := s.agents(); len(got) != 0 {
 					t.Errorf("still here: %v", got)
 				}
-				casts := bodies[abi.Cast](t, s.entries(), abi.EntryCast)
+				casts := bodies[entry.Cast](t, s.entries(), entry.KindCast)
 				if left := casts[len(casts)-1].Left; len(left) != 1 || left[0].ID != "bot" || left[0].Reason != "was not heard of for a while" {
 					t.Errorf("left: %+v", left)
 				}
@@ -394,7 +395,7 @@ func TestWhoIsAnsweredIsCounted(t *testing.T) {
 		if r := s.room.Info().Round; r == nil || !slices.Equal(r.Awaits, []string{"slow"}) {
 			t.Errorf("the round shown is %+v", r)
 		}
-		if votes := bodies[abi.Voted](t, s.entries(), abi.EntryVote); len(votes) != 1 || votes[0].Voter != "bot" {
+		if votes := bodies[entry.Voted](t, s.entries(), entry.KindVote); len(votes) != 1 || votes[0].Voter != "bot" {
 			t.Errorf("votes in the journal: %+v", votes)
 		}
 	})

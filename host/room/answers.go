@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -18,12 +19,12 @@ func (r *Room) handleVote(e votedEvent) {
 		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
 			code, why := failure(e.err)
 			r.counts.add("vote failed: " + string(code))
-			r.must(r.m.Input(abi.EntryFailed, r.now(), abi.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
+			r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
 		}
 		return
 	}
 	r.noteAside(e)
-	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
+	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
 }
 
 // handleOutsideVote counts a vote of somebody whom no module call asked. It is
@@ -34,7 +35,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 	switch {
 	case r.trouble != nil:
 		return doorError(r.trouble)
-	case !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return m.ID == e.who }):
+	case !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return m.ID == e.who }):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
 	case e.about > s.Last.Seq:
@@ -49,7 +50,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 		if !r.early.Hold(e.about, e.who, e.vote) {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
 		}
-		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueWish, Of: e.about}))
+		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueWish, Of: e.about}))
 		return doorError(r.trouble)
 	case s.Round == nil || s.Round.About != e.about:
 		r.counts.add("vote refused: " + string(turn.Late))
@@ -76,7 +77,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 		r.counts.add("vote refused: " + string(why))
 		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
 	}
-	r.must(r.m.Input(abi.EntryVote, r.now(), abi.Voted{Round: round.ID, Voter: who, Vote: v}))
+	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: round.ID, Voter: who, Vote: v}))
 	return nil
 }
 
@@ -94,7 +95,7 @@ func (r *Room) handleLine(e spokeEvent) {
 		if f == nil || f.Token != e.grant {
 			return
 		}
-		b := abi.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
+		b := entry.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
 		if e.err != nil {
 			b.Code, b.Error = failure(e.err)
 			r.counts.add("line failed: " + string(b.Code))
@@ -104,10 +105,10 @@ func (r *Room) handleLine(e spokeEvent) {
 				b.Error = "passed: " + clip(e.line.Pass)
 			}
 		}
-		r.must(r.m.Input(abi.EntryFailed, r.now(), b))
+		r.must(r.m.Input(entry.KindFailed, r.now(), b))
 		return
 	}
-	said := abi.Said{
+	said := entry.Said{
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
 	}
@@ -118,11 +119,11 @@ func (r *Room) handleLine(e spokeEvent) {
 }
 
 // say records a companion's line, or that it was refused.
-func (r *Room) say(said abi.Said) {
-	entry, err := r.m.Say(rules.Line{ID: r.newID(), Said: said}, r.now())
+func (r *Room) say(said entry.Said) {
+	made, err := r.m.Say(rules.Line{ID: r.newID(), Said: said}, r.now())
 	r.must(err)
-	if entry.Kind == abi.EntryRefused {
-		r.counts.add("line refused: " + string(abi.CodeOf(refusal(entry))))
+	if made.Kind == entry.KindRefused {
+		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
 	}
 }
 

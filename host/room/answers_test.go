@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // A companion hears of its useless answers by way of whoever hosts it; nobody
@@ -73,8 +74,8 @@ func TestControlCharactersAreNotSaid(t *testing.T) {
 		}
 		why := map[string]bool{}
 		for _, e := range s.entries() {
-			var f abi.Failed
-			if e.Kind == abi.EntryFailed && json.Unmarshal(e.Body, &f) == nil {
+			var f entry.Failed
+			if e.Kind == entry.KindFailed && json.Unmarshal(e.Body, &f) == nil {
 				why[f.Who+": "+string(f.Code)+": "+f.Error[:strings.IndexByte(f.Error, ',')]] = true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Utterance is something a participant wants to say.
@@ -53,13 +54,13 @@ type OpenRound struct {
 
 // Why is the answer to why somebody spoke, or nobody did.
 type Why struct {
-	Seq      uint64       `json:"seq"`     // the entry asked about
-	Entry    abi.Entry    `json:"entry"`   // that entry
-	Decided  uint64       `json:"decided"` // seq of the decision
-	Decision abi.Decision `json:"decision"`
-	About    *abi.Message `json:"about,omitempty"`   // the message the round was about
-	Message  *abi.Message `json:"message,omitempty"` // what was said with the grant
-	Text     string       `json:"text"`              // all this in words
+	Seq      uint64         `json:"seq"`     // the entry asked about
+	Entry    entry.Entry    `json:"entry"`   // that entry
+	Decided  uint64         `json:"decided"` // seq of the decision
+	Decision entry.Decision `json:"decision"`
+	About    *abi.Message   `json:"about,omitempty"`   // the message the round was about
+	Message  *abi.Message   `json:"message,omitempty"` // what was said with the grant
+	Text     string         `json:"text"`              // all this in words
 }
 
 // Talk is what a door may do in a room. *Room implements it.
@@ -92,7 +93,7 @@ type Talk interface {
 	// Embody says that a body of a companion is connected, until leave is called.
 	Embody(who string) (leave func())
 	// Entries gives up to limit entries with Seq > since and the room's head.
-	Entries(ctx context.Context, since uint64, limit int) ([]abi.Entry, uint64, error)
+	Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error)
 	// Messages is Entries for messages only.
 	Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error)
 	// History gives the newest messages, oldest first.
@@ -101,7 +102,7 @@ type Talk interface {
 	Why(ctx context.Context, seq uint64) (Why, error)
 	// Follow calls fn with entries with Seq > since, in order, none missing,
 	// none twice, until ctx ends or fn answers an error, which it returns.
-	Follow(ctx context.Context, since uint64, fn func([]abi.Entry) error) error
+	Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error
 }
 
 // Directory finds rooms for doors. *Lobby implements it.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -98,7 +99,7 @@ func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) 
 	if len(a.Parameters) == 0 {
 		a.Parameters = json.RawMessage("{}")
 	}
-	e := actEvent{by: by, done: make(chan actResult, 1), a: abi.Action{
+	e := actEvent{by: by, done: make(chan actResult, 1), a: entry.Action{
 		ID: r.newID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
 	}}
 	if err := r.put(ctx, e); err != nil {
@@ -133,7 +134,7 @@ func (r *Room) handleAct(e actEvent) {
 		r.wishToSay(e, text, at)
 		return
 	}
-	r.must(r.m.Input(abi.EntryAction, at, e.a))
+	r.must(r.m.Input(entry.KindAction, at, e.a))
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		e.done <- actResult{abi.ActionPlayed{ID: e.a.ID, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
 	}})
@@ -158,7 +159,7 @@ func (r *Room) hasFloor(who, call string) bool {
 }
 
 // speech gives the words of an action that is a message at once.
-func speech(a abi.Action) string {
+func speech(a entry.Action) string {
 	text := card.Message(a.Parameters)
 	if a.Action != card.Speak || abi.CheckText("message", text) != nil {
 		return ""
@@ -191,11 +192,11 @@ func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
 	if e.a.By != "" {
 		reason = e.a.By + " " + reason
 	}
-	r.must(r.m.Input(abi.EntryWish, at, abi.Wish{
+	r.must(r.m.Input(entry.KindWish, at, entry.Wish{
 		Who: e.a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(e.a.Parameters),
 	}))
-	wish := r.lastMade(abi.EntryWish)
-	id := fmt.Sprintf("%s/%d", abi.EntryWish, wish)
+	wish := r.lastMade(entry.KindWish)
+	id := fmt.Sprintf("%s/%d", entry.KindWish, wish)
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		e.done <- actResult{abi.ActionPlayed{ID: id, Wish: wish, Warning: e.a.Warning}, err}
 	}})
@@ -222,7 +223,7 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
 	}
 	d.By = by
-	e := doneEvent{d: abi.Done{Who: who, Result: d}, done: make(chan error, 1)}
+	e := doneEvent{d: entry.Done{Who: who, Result: d}, done: make(chan error, 1)}
 	return r.answered(ctx, e, e.done)
 }
 
@@ -235,14 +236,14 @@ func (r *Room) handleDone(e doneEvent) error {
 		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", e.d.Who, e.d.ID)
 	}
 	e.d.Action = r.m.State.Acts[i].Action
-	r.must(r.m.Input(abi.EntryResult, r.now(), e.d))
+	r.must(r.m.Input(entry.KindResult, r.now(), e.d))
 	m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
 	r.calls.Go(func() { r.report(m, e.d) })
 	return nil
 }
 
 // report tells a companion what became of its action; nothing comes of it.
-func (r *Room) report(m moment, d abi.Done) {
+func (r *Room) report(m moment, d entry.Done) {
 	ctx, cancel := context.WithDeadline(context.Background(), m.due)
 	defer cancel()
 	var nothing struct{}
@@ -276,12 +277,12 @@ func (r *Room) handleSegment(e segmentEvent) error {
 		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", e.who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != e.who && s.Rules.Stale != abi.StaleAccept:
+	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != e.who && s.Rules.Stale != entry.StaleAccept:
 		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
 	case len(f.Spoken)+len(e.text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.must(r.m.Input(abi.EntrySegment, r.now(), abi.Segment{Grant: f.Token, Who: e.who, N: f.Segments + 1, Text: e.text}))
+	r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: e.who, N: f.Segments + 1, Text: e.text}))
 	return doorError(r.trouble)
 }
 
@@ -304,13 +305,13 @@ func (r *Room) finish(line abi.Line) {
 		r.counts.add("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		r.must(r.m.Input(abi.EntrySegment, r.now(), abi.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest}))
+		r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest}))
 	}
 	if r.trouble != nil {
 		return
 	}
 	f = r.m.State.Floor
-	r.say(abi.Said{
+	r.say(entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
 		Basis: r.m.State.Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
 	})

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -122,7 +123,7 @@ func TestLawsHoldWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := testRules
 		rules.Policy = rapid.SampledFrom([]string{"vote", "pool", "vote+pool"}).Draw(rt, "policy")
-		rules.Stale = rapid.SampledFrom([]abi.Stale{abi.StaleRefuse, abi.StaleReask, abi.StaleAccept}).Draw(rt, "stale")
+		rules.Stale = rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(rt, "stale")
 		rules.Silence = rapid.SampledFrom([]int64{0, 4000}).Draw(rt, "silence")
 		rules.Pace = rapid.SampledFrom([]int64{0, 700}).Draw(rt, "pace")
 		moods := map[string][]mood{}
@@ -167,7 +168,7 @@ func (s *stage) outside(st step) (abi.Message, bool) {
 	return m, err == nil
 }
 
-func chaosRun(t *testing.T, rules abi.Rules, moods map[string][]mood, steps []step) error {
+func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []step) error {
 	all := map[string]*actor{}
 	for id, ms := range moods {
 		all[id] = (&chaos{moods: ms}).actor(id)

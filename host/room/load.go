@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -25,7 +26,7 @@ func (r *Room) flush(ctx context.Context) {
 		r.tell(nil) // they wait for what is in the journal already
 		return
 	}
-	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e abi.Entry) bool { return !waits(e) }) {
+	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e entry.Entry) bool { return !waits(e) }) {
 		return
 	}
 	entries := r.m.Take()
@@ -49,12 +50,12 @@ func (r *Room) flush(ctx context.Context) {
 }
 
 // waits says whether an entry may wait in memory for the next that may not.
-func waits(e abi.Entry) bool {
-	if e.Kind == abi.EntryFailed {
-		var b abi.Failed
+func waits(e entry.Entry) bool {
+	if e.Kind == entry.KindFailed {
+		var b entry.Failed
 		return json.Unmarshal(e.Body, &b) == nil && b.Grant == ""
 	}
-	return e.Kind == abi.EntryVote || e.Kind == abi.EntryUsage
+	return e.Kind == entry.KindVote || e.Kind == entry.KindUsage
 }
 
 func (r *Room) tell(err error) {
@@ -128,7 +129,7 @@ func (r *Room) load(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read room: %w", err)
 		}
-		if slices.ContainsFunc(newer, func(e abi.Entry) bool { return e.Epoch > r.head.Epoch && !r.mine(e) }) {
+		if slices.ContainsFunc(newer, func(e entry.Entry) bool { return e.Epoch > r.head.Epoch && !r.mine(e) }) {
 			return journal.ErrFenced
 		}
 	}
@@ -194,9 +195,9 @@ func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.Stat
 }
 
 // mine says whether an entry is one with which this run took the room over.
-func (r *Room) mine(e abi.Entry) bool {
-	var b abi.Owner
-	return e.Kind == abi.EntryOwner && json.Unmarshal(e.Body, &b) == nil && b.Owner == r.owner
+func (r *Room) mine(e entry.Entry) bool {
+	var b entry.Owner
+	return e.Kind == entry.KindOwner && json.Unmarshal(e.Body, &b) == nil && b.Owner == r.owner
 }
 
 // syncRules writes down the settings when they are not those in force.
@@ -206,7 +207,7 @@ func (r *Room) syncRules() {
 	have, err := json.Marshal(r.m.State.Rules)
 	r.must(err)
 	if r.trouble == nil && !bytes.Equal(want, have) {
-		r.must(r.m.Input(abi.EntryRules, r.now(), r.settings.Rules))
+		r.must(r.m.Input(entry.KindRules, r.now(), r.settings.Rules))
 	}
 }
 
@@ -215,14 +216,14 @@ func (r *Room) syncCast() {
 	if r.cast == nil {
 		return // the host has not said yet who is there
 	}
-	var change abi.Cast
+	var change entry.Cast
 	here := map[string]bool{}
 	for _, c := range r.cast {
 		if !contains(r.settings.Companions, "*") && !contains(r.settings.Companions, c.ID) {
 			continue
 		}
 		here[c.ID] = true
-		if !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return same(m, c) }) {
+		if !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return same(m, c) }) {
 			change.Joined = append(change.Joined, c)
 		}
 	}
@@ -231,21 +232,21 @@ func (r *Room) syncCast() {
 			continue // a companion of this name was loaded meanwhile
 		}
 		here[j.ID] = true
-		if !slices.ContainsFunc(r.m.State.Cast, func(m abi.Joined) bool { return same(m, j) }) {
+		if !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return same(m, j) }) {
 			change.Joined = append(change.Joined, j)
 		}
 	}
 	for _, m := range r.m.State.Cast {
 		if !here[m.ID] {
-			change.Left = append(change.Left, abi.Left{ID: m.ID, Reason: whyLeft(m)})
+			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: whyLeft(m)})
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 {
-		r.must(r.m.Input(abi.EntryCast, r.now(), change))
+		r.must(r.m.Input(entry.KindCast, r.now(), change))
 	}
 }
 
-func same(a, b abi.Joined) bool {
+func same(a, b entry.Joined) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
 		a.Generation == b.Generation && a.NoVote == b.NoVote && slices.Equal(a.Aliases, b.Aliases)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
@@ -98,9 +99,9 @@ func (l *Lobby) Loaded(ctx context.Context) {
 // SetCast tells every room which companions are loaded now, ordered by id, and
 // answers when they know it.
 // Each takes those it is to have.
-func (l *Lobby) SetCast(ctx context.Context, cast []abi.Joined) {
+func (l *Lobby) SetCast(ctx context.Context, cast []entry.Joined) {
 	if cast == nil {
-		cast = []abi.Joined{}
+		cast = []entry.Joined{}
 	}
 	var told []chan struct{}
 	for _, r := range l.rooms {
@@ -175,7 +176,7 @@ func (l *Lobby) Segment(ctx context.Context, room, who, call, text string) error
 
 // Used writes down what a language model was asked for, in the room for which it
 // was asked.
-func (l *Lobby) Used(ctx context.Context, room string, u abi.Usage) {
+func (l *Lobby) Used(ctx context.Context, room string, u entry.Usage) {
 	if r, ok := l.rooms[room]; ok {
 		_ = r.put(ctx, usageEvent{u})
 	}
@@ -231,7 +232,7 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 	} else {
 		u.ID = r.newID()
 	}
-	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Offer: u.Offer, Said: abi.Said{
+	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Offer: u.Offer, Said: entry.Said{
 		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
 	}}}
 	res := r.send(ctx, e, e.done)

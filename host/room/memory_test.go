@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -16,7 +16,7 @@ import (
 // request.
 type memory struct {
 	mu      sync.Mutex
-	rooms   map[string][]abi.Entry
+	rooms   map[string][]entry.Entry
 	snaps   map[string]memSnap
 	wake    chan struct{}
 	fail    error // Append answers this
@@ -33,7 +33,7 @@ type memSnap struct {
 var _ journal.Journal = (*memory)(nil)
 
 func newMemory() *memory {
-	return &memory{rooms: map[string][]abi.Entry{}, snaps: map[string]memSnap{}, wake: make(chan struct{})}
+	return &memory{rooms: map[string][]entry.Entry{}, snaps: map[string]memSnap{}, wake: make(chan struct{})}
 }
 
 func (m *memory) break_(fail error, stores bool) {
@@ -54,8 +54,8 @@ func (m *memory) Acquire(_ context.Context, room, owner string, at time.Time) (j
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := m.head(room)
-	body, _ := json.Marshal(abi.Owner{Owner: owner})
-	e := abi.Entry{Seq: h.Seq + 1, Epoch: h.Epoch + 1, At: at, Kind: abi.EntryOwner, ID: fmt.Sprintf("owner/%d", h.Epoch+1), Body: body}
+	body, _ := json.Marshal(entry.Owner{Owner: owner})
+	e := entry.Entry{Seq: h.Seq + 1, Epoch: h.Epoch + 1, At: at, Kind: entry.KindOwner, ID: fmt.Sprintf("owner/%d", h.Epoch+1), Body: body}
 	m.rooms[room] = append(m.rooms[room], e)
 	m.ring()
 	return m.head(room), nil
@@ -75,12 +75,12 @@ func (m *memory) Append(_ context.Context, room string, h journal.Head, news ...
 		return h, journal.ErrConflict
 	}
 	for _, n := range news {
-		if slices.ContainsFunc(m.rooms[room], func(e abi.Entry) bool { return e.ID == n.ID }) {
+		if slices.ContainsFunc(m.rooms[room], func(e entry.Entry) bool { return e.ID == n.ID }) {
 			return h, fmt.Errorf("%w: duplicate id %q", journal.ErrConflict, n.ID)
 		}
 	}
 	for i, n := range news {
-		m.rooms[room] = append(m.rooms[room], abi.Entry{
+		m.rooms[room] = append(m.rooms[room], entry.Entry{
 			Seq: h.Seq + 1 + uint64(i), Epoch: h.Epoch, At: n.At.UTC(), Kind: n.Kind, ID: n.ID, Body: slices.Clone(n.Body),
 		})
 	}
@@ -97,7 +97,7 @@ func (m *memory) ring() {
 	m.wake = make(chan struct{})
 }
 
-func (m *memory) Read(_ context.Context, room string, after uint64, limit int) ([]abi.Entry, error) {
+func (m *memory) Read(_ context.Context, room string, after uint64, limit int) ([]entry.Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	es := m.rooms[room]
@@ -105,7 +105,7 @@ func (m *memory) Read(_ context.Context, room string, after uint64, limit int) (
 	return slices.Clone(es[i:min(len(es), i+limit)]), nil
 }
 
-func (m *memory) Find(_ context.Context, room, id string) (abi.Entry, bool, error) {
+func (m *memory) Find(_ context.Context, room, id string) (entry.Entry, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.rooms[room] {
@@ -113,10 +113,10 @@ func (m *memory) Find(_ context.Context, room, id string) (abi.Entry, bool, erro
 			return e, true, nil
 		}
 	}
-	return abi.Entry{}, false, nil
+	return entry.Entry{}, false, nil
 }
 
-func (m *memory) Follow(ctx context.Context, room string, after uint64, fn func([]abi.Entry) error) error {
+func (m *memory) Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error {
 	for {
 		m.mu.Lock()
 		wake := m.wake

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -17,8 +18,8 @@ import (
 func (s *stage) level(at time.Time) float64 {
 	left := 100.0
 	for _, e := range s.entries() {
-		if e.Kind == abi.EntrySaid && at.Sub(e.At) < 5*time.Second {
-			left -= decode[abi.Said](e).Cost
+		if e.Kind == entry.KindSaid && at.Sub(e.At) < 5*time.Second {
+			left -= decode[entry.Said](e).Cost
 		}
 	}
 	return left
@@ -218,7 +219,7 @@ func TestCompanionsWaitForThePool(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		var at []time.Time
 		for _, e := range s.entries() {
-			if e.Kind == abi.EntrySaid && decode[abi.Said](e).By == abi.KindCompanion {
+			if e.Kind == entry.KindSaid && decode[entry.Said](e).By == abi.KindCompanion {
 				at = append(at, e.At)
 			}
 		}
@@ -230,7 +231,7 @@ func TestCompanionsWaitForThePool(t *testing.T) {
 				t.Errorf("line %d came %v after the one before", i+1, gap)
 			}
 		}
-		if n := len(slices.DeleteFunc(s.decisions(), func(d abi.Decision) bool { return d.Outcome != abi.OutcomeWaits })); n != testRules.MaxTurns-1 {
+		if n := len(slices.DeleteFunc(s.decisions(), func(d entry.Decision) bool { return d.Outcome != entry.OutcomeWaits })); n != testRules.MaxTurns-1 {
 			t.Errorf("it waited %d times", n)
 		}
 		if i := s.room.Info(); i.State != "capped" {
@@ -248,7 +249,7 @@ func TestARoomThatWaitsIsRestarted(t *testing.T) {
 		_, _, _ = s.consume("bot", longText(50))
 		s.say("taro", "hello")
 		synctest.Wait()
-		if d := s.decisions(); len(d) != 2 || d[1].Outcome != abi.OutcomeWaits || s.room.Info().State != "talking" {
+		if d := s.decisions(); len(d) != 2 || d[1].Outcome != entry.OutcomeWaits || s.room.Info().State != "talking" {
 			t.Fatalf("%+v", d)
 		}
 		s.end()
@@ -296,13 +297,13 @@ func TestBackchannelsThatCameWithVotes(t *testing.T) {
 				if got := s.texts(); !slices.Equal(got, want) {
 					t.Errorf("%q, want %q", got, want)
 				}
-				refused := bodies[abi.Refused](t, s.entries(), abi.EntryRefused)
+				refused := bodies[entry.Refused](t, s.entries(), entry.KindRefused)
 				if policy == "vote" != (len(refused) == 0) || len(refused) > 1 || len(refused) == 1 && refused[0].Code != abi.CodeTooLarge {
 					t.Errorf("refused: %+v", refused)
 				}
 				for _, e := range s.entries() {
 					if m, ok := e.Message(); ok && (m.From == "kyoko" || m.From == "natsumi") {
-						if b := decode[abi.Said](e); b.Kind != abi.KindBackchannel || b.Cost != 5 || b.By != abi.KindCompanion || b.Grant != "" {
+						if b := decode[entry.Said](e); b.Kind != abi.KindBackchannel || b.Cost != 5 || b.By != abi.KindCompanion || b.Grant != "" {
 							t.Errorf("%+v", b)
 						}
 					}

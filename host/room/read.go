@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -23,7 +24,7 @@ type tail struct {
 	head uint64
 }
 
-func (t *tail) add(entries []abi.Entry) {
+func (t *tail) add(entries []entry.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range entries {
@@ -120,7 +121,7 @@ func lastMessages(ctx context.Context, j journal.Journal, room string, before ui
 }
 
 // Entries gives up to limit entries with Seq > since and the room's head.
-func (r *Room) Entries(ctx context.Context, since uint64, limit int) ([]abi.Entry, uint64, error) {
+func (r *Room) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
 	entries, err := r.journal.Read(ctx, r.settings.Name, since, limit)
 	if err != nil {
 		return nil, 0, doorError(err)
@@ -154,7 +155,7 @@ func (r *Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Mes
 
 // Follow calls fn with entries with Seq > since until ctx ends or fn answers
 // an error.
-func (r *Room) Follow(ctx context.Context, since uint64, fn func([]abi.Entry) error) error {
+func (r *Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
 	err := r.journal.Follow(ctx, r.settings.Name, since, fn)
 	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrUnavailable) {
 		return doorError(err)

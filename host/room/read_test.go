@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 func TestHistoryReachesBehindTheTail(t *testing.T) {
@@ -94,7 +95,7 @@ func TestFollowSeesEverythingOnce(t *testing.T) {
 		var seen []uint64
 		done := make(chan error, 1)
 		go func() {
-			done <- s.room.Follow(ctx, 2, func(es []abi.Entry) error {
+			done <- s.room.Follow(ctx, 2, func(es []entry.Entry) error {
 				for _, e := range es {
 					seen = append(seen, e.Seq)
 				}
@@ -130,7 +131,7 @@ func TestWhy(t *testing.T) {
 		for _, e := range s.entries() {
 			w, err := s.room.Why(s.t.Context(), e.Seq)
 			switch e.Kind {
-			case abi.EntryOwner, abi.EntryRules, abi.EntryCast:
+			case entry.KindOwner, entry.KindRules, entry.KindCast:
 				if abi.CodeOf(err) != abi.CodeNotFound {
 					s.t.Errorf("why %s: %v", e.Kind, err)
 				}
@@ -143,16 +144,16 @@ func TestWhy(t *testing.T) {
 			if w.Decision.Reason == "" || !strings.Contains(w.Text, w.Decision.Reason) {
 				s.t.Errorf("why %d (%s): %q", e.Seq, e.Kind, w.Text)
 			}
-			if w.Decision.Outcome == abi.OutcomeGrant && (w.About == nil || w.About.Seq != asked.Seq) {
+			if w.Decision.Outcome == entry.OutcomeGrant && (w.About == nil || w.About.Seq != asked.Seq) {
 				s.t.Errorf("why %d (%s) is about %+v", e.Seq, e.Kind, w.About)
 			}
 		}
-		answer := s.entries()[slices.IndexFunc(s.entries(), func(e abi.Entry) bool {
+		answer := s.entries()[slices.IndexFunc(s.entries(), func(e entry.Entry) bool {
 			m, ok := e.Message()
 			return ok && m.From == "aya"
 		})]
 		w, err := s.room.Why(s.t.Context(), answer.Seq)
-		if err != nil || w.Decision.Rule != abi.RuleNext || w.Message.Text != "aya line 1" {
+		if err != nil || w.Decision.Rule != entry.RuleNext || w.Message.Text != "aya line 1" {
 			s.t.Errorf("%+v, %v", w, err)
 		}
 		for _, seq := range []uint64{0, 999} {

@@ -22,8 +22,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
-	"github.com/companiond/companiond/host/naming"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -41,7 +42,7 @@ type Companion interface {
 type Settings struct {
 	Name       string
 	Companions []string // ids, or "*" for every companion
-	Rules      abi.Rules
+	Rules      entry.Rules
 }
 
 const (
@@ -76,7 +77,7 @@ type (
 		done chan sayResult
 	}
 	castEvent struct {
-		cast []abi.Joined
+		cast []entry.Joined
 		done chan struct{}
 	}
 	votedEvent struct {
@@ -106,7 +107,7 @@ type (
 	perceiveEvent struct {
 		who  string
 		p    abi.Percept
-		kept abi.Perceived
+		kept entry.Perceived
 		done chan judged
 	}
 	judgedEvent struct {
@@ -115,15 +116,15 @@ type (
 		err       error
 	}
 	actEvent struct {
-		a    abi.Action
+		a    entry.Action
 		by   Player
 		done chan actResult
 	}
 	doneEvent struct {
-		d    abi.Done
+		d    entry.Done
 		done chan error
 	}
-	usageEvent struct{ u abi.Usage }
+	usageEvent struct{ u entry.Usage }
 )
 
 // Room is one conversation.
@@ -152,7 +153,7 @@ type Room struct {
 
 	// Owned by Run.
 	m        rules.Machine
-	cast     []abi.Joined // the companions that are loaded now, by id
+	cast     []entry.Joined // the companions that are loaded now, by id
 	agents   map[string]agent
 	asides   map[uint64]map[string]string // backchannels that came with votes, by round and voter
 	head     journal.Head
@@ -303,11 +304,11 @@ func (r *Room) dueInputs() {
 		if !ok || r.now().Before(at) {
 			return
 		}
-		if f := r.m.State.Floor; due.What == abi.DueGrant && f != nil && r.m.State.Begun(f.Token) {
+		if f := r.m.State.Floor; due.What == entry.DueGrant && f != nil && r.m.State.Begun(f.Token) {
 			r.breakOff()
 			continue
 		}
-		r.must(r.m.Input(abi.EntryDue, later(r.now(), at), due))
+		r.must(r.m.Input(entry.KindDue, later(r.now(), at), due))
 	}
 }
 
@@ -369,7 +370,7 @@ func (r *Room) handle(e event) {
 		r.answer(e.done, r.handleDone(e))
 	case usageEvent:
 		if r.trouble == nil {
-			r.must(r.m.Input(abi.EntryUsage, r.now(), e.u))
+			r.must(r.m.Input(entry.KindUsage, r.now(), e.u))
 		}
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
@@ -425,7 +426,7 @@ func (r *Room) handleSay(e sayEvent) {
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
-	entry, err := r.m.Say(e.a, r.now())
+	made, err := r.m.Say(e.a, r.now())
 	if err != nil {
 		r.must(err)
 		e.done <- sayResult{err: doorError(err)}
@@ -434,12 +435,12 @@ func (r *Room) handleSay(e sayEvent) {
 	r.ids.add(e.a.ID)
 	res := sayResult{}
 	res.pool, _ = r.m.State.Budget(r.now())
-	if msg, ok := entry.Message(); ok {
+	if msg, ok := made.Message(); ok {
 		res.msg = msg
 	} else {
-		res.err = refusal(entry)
+		res.err = refusal(made)
 	}
-	r.acks = append(r.acks, ack{id: entry.ID, tell: func(err error) {
+	r.acks = append(r.acks, ack{id: made.ID, tell: func(err error) {
 		if err != nil {
 			res = sayResult{err: err}
 		}
@@ -448,8 +449,8 @@ func (r *Room) handleSay(e sayEvent) {
 }
 
 // refusal turns a refused entry into the error its speaker sees.
-func refusal(e abi.Entry) error {
-	var b abi.Refused
+func refusal(e entry.Entry) error {
+	var b entry.Refused
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		return abi.AsError(err)
 	}
@@ -460,13 +461,13 @@ func refusal(e abi.Entry) error {
 // companion of the house, also of one that is in other rooms only, or that of
 // somebody else who is here.
 func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
-	for _, cast := range [][]abi.Joined{r.cast, r.m.State.Cast} {
+	for _, cast := range [][]entry.Joined{r.cast, r.m.State.Cast} {
 		for _, c := range cast {
 			if c.Kind == abi.KindAgent && by == abi.KindAgent && c.ID == who {
 				continue // itself
 			}
 			for _, name := range append([]string{c.ID, c.Name}, c.Aliases...) {
-				if naming.Same(name, who) {
+				if address.Same(name, who) {
 					return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", who, a(c.Kind))
 				}
 			}

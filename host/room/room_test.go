@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -30,7 +31,7 @@ func TestCompanionsTalkUntilTheCap(t *testing.T) {
 			}
 		}
 		last := s.decisions()[len(s.decisions())-1]
-		if last.Outcome != abi.OutcomeCapped {
+		if last.Outcome != entry.OutcomeCapped {
 			t.Errorf("the last outcome is %q, want capped", last.Outcome)
 		}
 		if i := s.room.Info(); i.State != "capped" {
@@ -51,7 +52,7 @@ func TestAddressedAnswers(t *testing.T) {
 		s.say("taro", "きょうこさん、猫は好き？")
 		time.Sleep(time.Second)
 		d := s.decisions()[0]
-		if d.Speaker != "kyoko" || d.Rule != abi.RuleAddressed {
+		if d.Speaker != "kyoko" || d.Rule != entry.RuleAddressed {
 			t.Errorf("%s spoke by rule %s: %s", d.Speaker, d.Rule, d.Reason)
 		}
 	})
@@ -77,7 +78,7 @@ func TestDeadVotersCostThePatienceAndNoMore(t *testing.T) {
 		}
 		e := s.entries()
 		d := s.decisions()[0]
-		at := e[slices.IndexFunc(e, func(e abi.Entry) bool { return e.Kind == abi.EntryDecision })].At
+		at := e[slices.IndexFunc(e, func(e entry.Entry) bool { return e.Kind == entry.KindDecision })].At
 		if took := at.Sub(start); took != time.Second {
 			t.Errorf("decided after %v, want 1s", took)
 		}
@@ -120,7 +121,7 @@ func TestEverySpeakerFails(t *testing.T) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		ds := s.decisions()
-		if last := ds[len(ds)-1]; last.Outcome != abi.OutcomeSilence || len(ds) > 6 {
+		if last := ds[len(ds)-1]; last.Outcome != entry.OutcomeSilence || len(ds) > 6 {
 			t.Errorf("%d decisions, the last %s: %s", len(ds), last.Outcome, last.Reason)
 		}
 	})
@@ -129,15 +130,15 @@ func TestEverySpeakerFails(t *testing.T) {
 func TestHumanWhileALineIsMade(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		stale   abi.Stale
+		stale   entry.Stale
 		text    string
 		refused int
 		first   string // who speaks first behind the human's second message
 	}{
-		{"refuse", abi.StaleRefuse, "wait", 1, "aya"},
-		{"reask", abi.StaleReask, "wait", 1, "aya"},
-		{"reask, but somebody else is addressed", abi.StaleReask, "kyoko, what do you think?", 1, "kyoko"},
-		{"accept", abi.StaleAccept, "wait", 0, "aya"},
+		{"refuse", entry.StaleRefuse, "wait", 1, "aya"},
+		{"reask", entry.StaleReask, "wait", 1, "aya"},
+		{"reask, but somebody else is addressed", entry.StaleReask, "kyoko, what do you think?", 1, "kyoko"},
+		{"accept", entry.StaleAccept, "wait", 0, "aya"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rules := testRules
@@ -155,7 +156,7 @@ func TestHumanWhileALineIsMade(t *testing.T) {
 				s.say("taro", tc.text)
 				time.Sleep(20 * time.Second)
 				es := s.entries()
-				if n := len(bodies[abi.Refused](t, es, abi.EntryRefused)); n != tc.refused {
+				if n := len(bodies[entry.Refused](t, es, entry.KindRefused)); n != tc.refused {
 					t.Errorf("%d lines refused, want %d", n, tc.refused)
 				}
 				if got := s.texts(); !strings.HasPrefix(got[2], tc.first) {
@@ -186,14 +187,14 @@ func TestStopIsObeyedInTheSameTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := s.entries()[seq] // the entry behind the STOP
-		if d := decode[abi.Decision](next); d.Outcome != abi.OutcomeStopped {
+		if d := decode[entry.Decision](next); d.Outcome != entry.OutcomeStopped {
 			t.Errorf("behind STOP comes %s %s", next.Kind, next.Body)
 		}
 		time.Sleep(time.Minute)
 		if got := s.texts(); len(got) != 1 {
 			t.Errorf("said after STOP: %q", got)
 		}
-		if n := len(bodies[abi.Refused](t, s.entries(), abi.EntryRefused)); n != 1 {
+		if n := len(bodies[entry.Refused](t, s.entries(), entry.KindRefused)); n != 1 {
 			t.Errorf("%d lines refused, want the late one", n)
 		}
 		s.say("taro", "you may talk again")
@@ -230,7 +231,7 @@ func TestPaceLetsPeopleRead(t *testing.T) {
 		time.Sleep(time.Minute)
 		var at []time.Time
 		for _, e := range s.entries() {
-			if e.Kind == abi.EntrySaid {
+			if e.Kind == entry.KindSaid {
 				at = append(at, e.At)
 			}
 		}
@@ -448,7 +449,7 @@ func TestOneCompanionAlone(t *testing.T) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		ds := s.decisions()
-		if got := s.texts(); len(got) != 2 || len(ds) != 2 || ds[1].Outcome != abi.OutcomeSilence {
+		if got := s.texts(); len(got) != 2 || len(ds) != 2 || ds[1].Outcome != entry.OutcomeSilence {
 			t.Errorf("%q, %+v", got, ds)
 		}
 		if i := s.room.Info(); i.State != "resting" {
@@ -468,7 +469,7 @@ func TestTalkMovesTowardsItsEnd(t *testing.T) {
 	play(t, testRules, []*actor{bye("aya"), bye("kyoko")}, func(s *stage) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
-		moves := bodies[abi.ClosingMoved](t, s.entries(), abi.EntryClosing)
+		moves := bodies[entry.ClosingMoved](t, s.entries(), entry.KindClosing)
 		if len(moves) != 3 || moves[2].To != abi.ClosingTerminal {
 			t.Errorf("closing moved %+v", moves)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // recites gives an actor that says the parts of its line one by one, a second
@@ -36,7 +37,7 @@ func recites(s **stage, id string, parts []string, end func(said string) (abi.Li
 func whole(said string) (abi.Line, error) { return abi.Line{Text: said}, nil }
 
 // recital plays a room in which nikoni recites, once, and aya listens.
-func recital(t *testing.T, rules abi.Rules, parts []string, end func(string) (abi.Line, error), f func(*stage)) {
+func recital(t *testing.T, rules entry.Rules, parts []string, end func(string) (abi.Line, error), f func(*stage)) {
 	t.Helper()
 	var s *stage
 	rules.MaxTurns = 1
@@ -46,7 +47,7 @@ func recital(t *testing.T, rules abi.Rules, parts []string, end func(string) (ab
 	})
 }
 
-func (s *stage) said() []abi.Said { return bodies[abi.Said](s.t, s.entries(), abi.EntrySaid) }
+func (s *stage) said() []entry.Said { return bodies[entry.Said](s.t, s.entries(), entry.KindSaid) }
 
 // TestSegmentsComeBeforeTheLine: each is in the journal as soon as it is said,
 // and the message has them all.
@@ -55,7 +56,7 @@ func TestSegmentsComeBeforeTheLine(t *testing.T) {
 		s.say("taro", "nikoni, hi")
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		if n := s.count(abi.EntrySegment); n != 2 || len(s.said()) != 1 {
+		if n := s.count(entry.KindSegment); n != 2 || len(s.said()) != 1 {
 			t.Fatalf("%d segments, said %+v", n, s.said())
 		}
 		time.Sleep(time.Second)
@@ -117,8 +118,8 @@ func TestALineThatBreaksOff(t *testing.T) {
 				}
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
-				if got := s.said(); len(got) != 2 || got[1].Text != tc.want || got[1].Segments != tc.n || s.count(abi.EntrySegment) != tc.n {
-					t.Errorf("%+v, %d segments", got, s.count(abi.EntrySegment))
+				if got := s.said(); len(got) != 2 || got[1].Text != tc.want || got[1].Segments != tc.n || s.count(entry.KindSegment) != tc.n {
+					t.Errorf("%+v, %d segments", got, s.count(entry.KindSegment))
 				}
 			})
 		})
@@ -161,7 +162,7 @@ func TestStaleBeforeItBegins(t *testing.T) {
 		s.say("taro", "nikoni, are you well?")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := s.count(abi.EntrySegment); n != 0 {
+		if n := s.count(entry.KindSegment); n != 0 {
 			t.Errorf("%d segments of a stale line", n)
 		}
 		time.Sleep(20 * time.Second)

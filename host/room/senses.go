@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -58,13 +59,13 @@ func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Jud
 }
 
 // keep gives what the journal keeps of a perception.
-func keep(who string, p abi.Percept) abi.Perceived {
+func keep(who string, p abi.Percept) entry.Perceived {
 	data := []byte(p.Body)
 	if p.Format == "image" {
 		data = p.Image
 	}
 	sum := sha256.Sum256(data)
-	k := abi.Perceived{
+	k := entry.Perceived{
 		Who: who, Title: p.Title, Format: p.Format, From: p.From, MediaType: p.MediaType, Size: len(data), SHA256: hex.EncodeToString(sum[:]),
 	}
 	if p.Format != "image" && len(data) <= keptBody {
@@ -79,12 +80,12 @@ func (r *Room) handlePerceive(e perceiveEvent) {
 		return
 	}
 	e.p.At = r.now()
-	r.must(r.m.Input(abi.EntryPerceived, e.p.At, e.kept))
+	r.must(r.m.Input(entry.KindPerceived, e.p.At, e.kept))
 	if r.trouble != nil {
 		e.done <- judged{err: doorError(r.trouble)}
 		return
 	}
-	p := perception{who: e.who, seq: r.lastMade(abi.EntryPerceived), call: r.newID(), p: e.p, done: e.done}
+	p := perception{who: e.who, seq: r.lastMade(entry.KindPerceived), call: r.newID(), p: e.p, done: e.done}
 	p.p.Seq = p.seq
 	r.live[p.call] = nil
 	r.acks = append(r.acks, ack{tell: func(err error) {
@@ -98,7 +99,7 @@ func (r *Room) handlePerceive(e perceiveEvent) {
 }
 
 // lastMade gives the seq of the newest entry of a kind that is not written yet.
-func (r *Room) lastMade(kind abi.EntryKind) uint64 {
+func (r *Room) lastMade(kind entry.Kind) uint64 {
 	for _, e := range slices.Backward(r.m.Made()) {
 		if e.Kind == kind {
 			return e.Seq
@@ -157,7 +158,7 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	if !ok {
 		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
 	}
-	if speech(abi.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
+	if speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
 	_, err := c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: p.p.Title})
@@ -194,14 +195,14 @@ func (r *Room) handleJudged(e judgedEvent) {
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		at := r.now()
-		r.must(r.m.Input(abi.EntryWish, at, abi.Wish{
+		r.must(r.m.Input(entry.KindWish, at, entry.Wish{
 			Who: e.of.who, Perception: e.of.seq, Importance: e.judgement.Importance, Reason: clip(e.judgement.Reason),
 			Text: e.judgement.Text, To: r.here(e.judgement.To), Due: at.Add(wishPatience), Parameters: beside(e.judgement.Parameters),
 		}))
-		res.Wish = r.lastMade(abi.EntryWish)
+		res.Wish = r.lastMade(entry.KindWish)
 	}
 	if why != "" {
-		r.must(r.m.Input(abi.EntryFailed, r.now(), abi.Failed{Perception: e.of.seq, Who: e.of.who, Code: code, Error: why}))
+		r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Perception: e.of.seq, Who: e.of.who, Code: code, Error: why}))
 	}
 	r.acks = append(r.acks, ack{tell: tell})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // sees gives an actor that wants to say text about whatever it perceives.
@@ -33,7 +34,7 @@ func (s *stage) perceive(who string, p abi.Percept) abi.Judged {
 	return j
 }
 
-func (s *stage) count(kind abi.EntryKind) (n int) {
+func (s *stage) count(kind entry.Kind) (n int) {
 	for _, e := range s.entries() {
 		if e.Kind == kind {
 			n++
@@ -51,10 +52,10 @@ func TestWhoSeesSpeaks(t *testing.T) {
 			t.Fatalf("said: %q", got)
 		}
 		d := s.decisions()[0]
-		if d.Wish != j.Wish || d.Rule != abi.RulePerceived || d.Speaker != "nikoni" || d.Round != 0 {
+		if d.Wish != j.Wish || d.Rule != entry.RulePerceived || d.Speaker != "nikoni" || d.Round != 0 {
 			t.Errorf("decision %+v for wish %d", d, j.Wish)
 		}
-		seen := bodies[abi.Perceived](t, s.entries(), abi.EntryPerceived)
+		seen := bodies[entry.Perceived](t, s.entries(), entry.KindPerceived)
 		if len(seen) != 1 || seen[0].Title != "vision" || string(seen[0].Body) != `"a cat"` || seen[0].Size != 7 || len(seen[0].SHA256) != 64 {
 			t.Errorf("kept: %+v", seen)
 		}
@@ -101,7 +102,7 @@ func TestAWishIsNotLost(t *testing.T) {
 			s.perceive("nikoni", frame("vision"))
 			j := s.perceive("nikoni", frame("vision"))
 			ds := s.decisions()
-			if d := ds[len(ds)-1]; d.Wish != j.Wish || d.Outcome != abi.OutcomeCapped || len(s.texts()) != 1 {
+			if d := ds[len(ds)-1]; d.Wish != j.Wish || d.Outcome != entry.OutcomeCapped || len(s.texts()) != 1 {
 				t.Errorf("%+v %q", d, s.texts())
 			}
 		})
@@ -111,8 +112,8 @@ func TestAWishIsNotLost(t *testing.T) {
 			j := s.perceive("nikoni", frame("vision"))
 			time.Sleep(wishPatience)
 			synctest.Wait()
-			dues := bodies[abi.Due](t, s.entries(), abi.EntryDue)
-			if len(dues) == 0 || dues[len(dues)-1] != (abi.Due{What: abi.DueStale, Of: j.Wish}) || len(s.room.m.State.Wishes) != 0 {
+			dues := bodies[entry.Due](t, s.entries(), entry.KindDue)
+			if len(dues) == 0 || dues[len(dues)-1] != (entry.Due{What: entry.DueStale, Of: j.Wish}) || len(s.room.m.State.Wishes) != 0 {
 				t.Errorf("%+v", dues)
 			}
 		})
@@ -133,7 +134,7 @@ func TestAWishIsNotLost(t *testing.T) {
 			}
 			close(gate)
 			synctest.Wait()
-			failed := bodies[abi.Failed](t, s.entries(), abi.EntryFailed)
+			failed := bodies[entry.Failed](t, s.entries(), entry.KindFailed)
 			if f := failed[len(failed)-1]; f.Perception == 0 || f.Error != "a human said STOP before it had judged" {
 				t.Errorf("%+v", f)
 			}
@@ -150,7 +151,7 @@ func TestAWishIsNotLost(t *testing.T) {
 			if _, err := s.room.Perceive(s.t.Context(), "nikoni", frame("vision")); abi.CodeOf(err) != abi.CodeUnavailable {
 				t.Errorf("err %v", err)
 			}
-			failed := bodies[abi.Failed](t, s.entries(), abi.EntryFailed)
+			failed := bodies[entry.Failed](t, s.entries(), entry.KindFailed)
 			if len(failed) != 1 || failed[0].Perception == 0 || !strings.Contains(failed[0].Error, "rate limited") {
 				t.Errorf("%+v", failed)
 			}
@@ -166,10 +167,10 @@ func TestAWishIsNotLost(t *testing.T) {
 			for range 6 {
 				s.perceive("nikoni", frame("vision"))
 			}
-			if n := s.count(abi.EntryWish); n != 4 {
+			if n := s.count(entry.KindWish); n != 4 {
 				t.Errorf("%d wishes", n)
 			}
-			if failed := bodies[abi.Failed](t, s.entries(), abi.EntryFailed); len(failed) != 2 || failed[0].Code != abi.CodeExhausted {
+			if failed := bodies[entry.Failed](t, s.entries(), entry.KindFailed); len(failed) != 2 || failed[0].Code != abi.CodeExhausted {
 				t.Errorf("%+v", failed)
 			}
 		})
@@ -248,16 +249,16 @@ func TestActions(t *testing.T) {
 		told = append(told, r)
 	}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(abi.EntryAction) != 0 {
-			t.Fatalf("err %v, %d actions", err, s.count(abi.EntryAction))
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(entry.KindAction) != 0 {
+			t.Fatalf("err %v, %d actions", err, s.count(entry.KindAction))
 		}
 		leave := s.room.Embody("nikoni")
 		played, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
 		if err != nil || played.Delivered != 1 {
 			t.Fatalf("%+v %v", played, err)
 		}
-		want := abi.Action{ID: played.ID, Who: "nikoni", Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision", By: "bot", Delivered: 1}
-		if got := bodies[abi.Action](t, s.entries(), abi.EntryAction); len(got) != 1 || got[0].ID != want.ID || string(got[0].Parameters) != `{"x":1}` || got[0].By != "bot" || got[0].Delivered != 1 {
+		want := entry.Action{ID: played.ID, Who: "nikoni", Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision", By: "bot", Delivered: 1}
+		if got := bodies[entry.Action](t, s.entries(), entry.KindAction); len(got) != 1 || got[0].ID != want.ID || string(got[0].Parameters) != `{"x":1}` || got[0].By != "bot" || got[0].Delivered != 1 {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 		leave()
@@ -279,8 +280,8 @@ func TestActions(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 		}
-		if s.count(abi.EntryResult) != 1 {
-			t.Errorf("%d results", s.count(abi.EntryResult))
+		if s.count(entry.KindResult) != 1 {
+			t.Errorf("%d results", s.count(entry.KindResult))
 		}
 	})
 }
@@ -327,13 +328,13 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 			t.Fatalf("%+v %v", played, err)
 		}
 		synctest.Wait()
-		if got := s.texts(); len(got) == 0 || got[0] != "nikoni: やあ" || s.count(abi.EntryAction) != 0 {
-			t.Errorf("said %q, %d actions", got, s.count(abi.EntryAction))
+		if got := s.texts(); len(got) == 0 || got[0] != "nikoni: やあ" || s.count(entry.KindAction) != 0 {
+			t.Errorf("said %q, %d actions", got, s.count(entry.KindAction))
 		}
 		if d := s.decisions()[0]; d.Ranking[0].Note != "bot played speak" || d.Wish == 0 {
 			t.Errorf("%+v", d)
 		}
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(abi.EntryAction) != 1 {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(entry.KindAction) != 1 {
 			t.Errorf("a speak without words is an action like others: %v", err)
 		}
 	})

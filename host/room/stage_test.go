@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -118,8 +119,8 @@ func hang[T any](ctx context.Context, _ abi.Scene) (v T, err error) {
 	return v, ctx.Err()
 }
 
-var testRules = abi.Rules{
-	Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, Silence: 0, Pace: 0, MaxTurns: 6, Stale: abi.StaleReask,
+var testRules = entry.Rules{
+	Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, Silence: 0, Pace: 0, MaxTurns: 6, Stale: entry.StaleReask,
 }
 
 // stage runs one room in a synctest bubble.
@@ -127,7 +128,7 @@ type stage struct {
 	t       *testing.T
 	mu      sync.Mutex // guards actors
 	journal *memory
-	rules   abi.Rules
+	rules   entry.Rules
 	actors  map[string]*actor
 	lobby   *Lobby
 	room    *Room
@@ -135,7 +136,7 @@ type stage struct {
 	ids     int
 }
 
-func newStage(t *testing.T, rules abi.Rules, actors ...*actor) *stage {
+func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
 	s := &stage{t: t, journal: newMemory(), rules: rules, actors: map[string]*actor{}}
 	for _, a := range actors {
 		s.actors[a.id] = a
@@ -196,11 +197,11 @@ func (s *stage) unload(id string) {
 
 // cast tells the room who is loaded.
 func (s *stage) cast() {
-	var cast []abi.Joined
+	var cast []entry.Joined
 	for id, a := range s.actors {
-		cast = append(cast, abi.Joined{ID: id, Name: id, Aliases: a.names, Kind: abi.KindCompanion, Engine: "test", Generation: 1})
+		cast = append(cast, entry.Joined{ID: id, Name: id, Aliases: a.names, Kind: abi.KindCompanion, Engine: "test", Generation: 1})
 	}
-	slices.SortFunc(cast, func(a, b abi.Joined) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
 	s.lobby.SetCast(s.t.Context(), cast)
 	synctest.Wait()
 }
@@ -215,7 +216,7 @@ func (s *stage) say(from, text string, to ...string) abi.Message {
 }
 
 // entries gives the whole journal.
-func (s *stage) entries() []abi.Entry {
+func (s *stage) entries() []entry.Entry {
 	es, err := s.journal.Read(s.t.Context(), "main", 0, 1<<20)
 	if err != nil {
 		s.t.Fatal(err)
@@ -234,11 +235,11 @@ func (s *stage) texts() []string {
 	return out
 }
 
-func (s *stage) decisions() []abi.Decision {
-	return bodies[abi.Decision](s.t, s.entries(), abi.EntryDecision)
+func (s *stage) decisions() []entry.Decision {
+	return bodies[entry.Decision](s.t, s.entries(), entry.KindDecision)
 }
 
-func bodies[T any](t *testing.T, es []abi.Entry, kind abi.EntryKind) []T {
+func bodies[T any](t *testing.T, es []entry.Entry, kind entry.Kind) []T {
 	t.Helper()
 	var out []T
 	for _, e := range es {
@@ -282,7 +283,7 @@ func (s *stage) verdict() error {
 }
 
 // play runs a test in fake time.
-func play(t *testing.T, rules abi.Rules, actors []*actor, f func(s *stage)) {
+func play(t *testing.T, rules entry.Rules, actors []*actor, f func(s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, rules, actors...)
@@ -299,11 +300,11 @@ type law struct {
 	closing                abi.Closing
 	turns, limit, asides   int
 	policy                 string
-	spent                  []abi.Entry
+	spent                  []entry.Entry
 }
 
 // checkLaws holds a journal to laws 2, 3 and 7.
-func checkLaws(es []abi.Entry) error {
+func checkLaws(es []entry.Entry) error {
 	l := law{closing: abi.ClosingNone}
 	for i, e := range es {
 		err := l.read(e)
@@ -317,53 +318,53 @@ func checkLaws(es []abi.Entry) error {
 	return nil
 }
 
-func (l *law) read(e abi.Entry) error {
+func (l *law) read(e entry.Entry) error {
 	if e.At.Before(l.last) {
 		return fmt.Errorf("time runs back from %v", l.last)
 	}
 	l.last = e.At
-	if l.round != 0 && e.At.After(l.due) && e.Kind != abi.EntryOwner {
+	if l.round != 0 && e.At.After(l.due) && e.Kind != entry.KindOwner {
 		return fmt.Errorf("round %d was due at %v", l.round, l.due)
 	}
 	switch e.Kind {
-	case abi.EntryOwner:
+	case entry.KindOwner:
 		l.round, l.holder, l.token = 0, "", ""
-	case abi.EntryRules:
-		r := decode[abi.Rules](e)
+	case entry.KindRules:
+		r := decode[entry.Rules](e)
 		l.limit, l.policy = r.MaxTurns, r.Policy
-	case abi.EntryRound:
+	case entry.KindRound:
 		if l.round != 0 || l.holder != "" || l.stopped != "" {
 			return fmt.Errorf("round %d is open, the floor is %q's, STOP is %q's", l.round, l.holder, l.stopped)
 		}
-		l.round, l.due = e.Seq, decode[abi.Round](e).Due
-	case abi.EntryDecision:
-		return l.decision(decode[abi.Decision](e))
-	case abi.EntrySaid:
+		l.round, l.due = e.Seq, decode[entry.Round](e).Due
+	case entry.KindDecision:
+		return l.decision(decode[entry.Decision](e))
+	case entry.KindSaid:
 		if err := l.paid(e); err != nil {
 			return err
 		}
-		return l.said(decode[abi.Said](e))
-	case abi.EntryClosing:
-		b := decode[abi.ClosingMoved](e)
+		return l.said(decode[entry.Said](e))
+	case entry.KindClosing:
+		b := decode[entry.ClosingMoved](e)
 		if b.From != l.closing || b.To.Stage() != l.closing.Stage()+1 {
 			return fmt.Errorf("closing moves from %s to %s", l.closing, b.To)
 		}
 		l.closing = b.To
-	case abi.EntrySegment:
-		if b := decode[abi.Segment](e); l.holder != b.Who || l.token != b.Grant || l.stopped != "" {
+	case entry.KindSegment:
+		if b := decode[entry.Segment](e); l.holder != b.Who || l.token != b.Grant || l.stopped != "" {
 			return fmt.Errorf("%s speaks, the floor is %q's, STOP is %q's", b.Who, l.holder, l.stopped)
 		}
-	case abi.EntryAction, abi.EntryPerceived, abi.EntryWish:
+	case entry.KindAction, entry.KindPerceived, entry.KindWish:
 		if l.stopped != "" {
 			return fmt.Errorf("%s after STOP", e.Kind)
 		}
-	case abi.EntryStop:
-		l.stopped = decode[abi.Stop](e).From
+	case entry.KindStop:
+		l.stopped = decode[entry.Stop](e).From
 	}
 	return nil
 }
 
-func (l *law) decision(d abi.Decision) error {
+func (l *law) decision(d entry.Decision) error {
 	if l.round == 0 && l.holder == "" && d.Round != 0 {
 		return errors.New("nothing is to be decided")
 	}
@@ -375,10 +376,10 @@ func (l *law) decision(d abi.Decision) error {
 	}
 	fresh := l.round != 0
 	l.round, l.holder, l.token = 0, "", ""
-	if d.Outcome == abi.OutcomeGrant {
+	if d.Outcome == entry.OutcomeGrant {
 		l.holder, l.token = d.Speaker, d.Grant.Token
 	}
-	if d.Outcome == abi.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, rules.Wants) {
+	if d.Outcome == entry.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, rules.Wants) {
 		return errors.New("silence, though somebody wanted to speak")
 	}
 	return nil
@@ -387,13 +388,13 @@ func (l *law) decision(d abi.Decision) error {
 // paid holds what was said to a pool with seed A's settings: what was spent in
 // five seconds is never more than there is, and no line of others than humans
 // is cheaper than its length, but for turns whose floor is free (flaws A1, A5).
-func (l *law) paid(e abi.Entry) error {
-	b := decode[abi.Said](e)
+func (l *law) paid(e entry.Entry) error {
+	b := decode[entry.Said](e)
 	l.spent = append(l.spent, e)
 	sum := 0.0
 	for _, s := range l.spent {
 		if e.At.Sub(s.At) < 5*time.Second {
-			sum += decode[abi.Said](s).Cost
+			sum += decode[entry.Said](s).Cost
 		}
 	}
 	price, n := 0.0, len([]rune(b.Text))
@@ -414,7 +415,7 @@ func (l *law) paid(e abi.Entry) error {
 	return nil
 }
 
-func (l *law) said(b abi.Said) error {
+func (l *law) said(b entry.Said) error {
 	paid := l.policy == "pool" && b.Grant == "" && (l.holder == "" || l.holder == b.From)
 	switch {
 	case b.By == abi.KindHuman && b.Kind == abi.KindBackchannel:
@@ -445,14 +446,14 @@ func (l *law) said(b abi.Said) error {
 }
 
 // decode reads a body; one that does not decode is a bug of the test.
-func decode[T any](e abi.Entry) (b T) {
+func decode[T any](e entry.Entry) (b T) {
 	if err := json.Unmarshal(e.Body, &b); err != nil {
 		panic(fmt.Sprintf("entry %d: %v", e.Seq, err))
 	}
 	return b
 }
 
-func dump(es []abi.Entry) string {
+func dump(es []entry.Entry) string {
 	var b strings.Builder
 	for _, e := range es {
 		fmt.Fprintf(&b, "%4d %s %-8s %s\n", e.Seq, e.At.Format("05.000"), e.Kind, e.Body)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 func (r *Room) handleStop(e stopEvent) {
@@ -18,14 +19,14 @@ func (r *Room) handleStop(e stopEvent) {
 	r.breakOff() // what was heard is said
 	r.live.stop()
 	for _, w := range slices.Clone(r.m.State.Wishes) { // nobody is to wait for these
-		r.must(r.m.Input(abi.EntryDue, r.now(), abi.Due{What: abi.DueStale, Of: w.Seq}))
+		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
 	}
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
 	seq := r.m.State.Head + 1
 	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
-	r.must(r.m.Input(abi.EntryStop, r.now(), abi.Stop{From: e.from}))
+	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: e.from}))
 }
 
 // live are the calls that run for a line or a perception, by id, and what ends

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 var moves = abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`)}
@@ -65,10 +66,10 @@ func TestAStopEndsWhatRuns(t *testing.T) {
 				if ended != time.Second {
 					t.Errorf("the call ended after %v", ended)
 				}
-				if abi.CodeOf(late) != abi.CodeDenied || s.count(abi.EntryAction) != 0 {
-					t.Errorf("the late action: %v, %d in the journal", late, s.count(abi.EntryAction))
+				if abi.CodeOf(late) != abi.CodeDenied || s.count(entry.KindAction) != 0 {
+					t.Errorf("the late action: %v, %d in the journal", late, s.count(entry.KindAction))
 				}
-				if got := s.texts(); len(got) != 2 || s.count(abi.EntryWish) != 0 {
+				if got := s.texts(); len(got) != 2 || s.count(entry.KindWish) != 0 {
 					t.Errorf("said %q", got)
 				}
 			})
@@ -96,8 +97,8 @@ func TestActionsAreForTheFloor(t *testing.T) {
 		s = st
 		s.say("taro", "nikoni, move")
 		synctest.Wait()
-		if len(errs) != 3 || errs[0] != nil || abi.CodeOf(errs[1]) != abi.CodeDenied || abi.CodeOf(errs[2]) != abi.CodeDenied || s.count(abi.EntryAction) != 1 {
-			t.Errorf("%v, %d actions", errs, s.count(abi.EntryAction))
+		if len(errs) != 3 || errs[0] != nil || abi.CodeOf(errs[1]) != abi.CodeDenied || abi.CodeOf(errs[2]) != abi.CodeDenied || s.count(entry.KindAction) != 1 {
+			t.Errorf("%v, %d actions", errs, s.count(entry.KindAction))
 		}
 	})
 }
@@ -118,8 +119,8 @@ func TestAStopEndsWishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		given := map[uint64]bool{}
-		for _, d := range bodies[abi.Due](t, s.entries(), abi.EntryDue) {
-			given[d.Of] = d.What == abi.DueStale
+		for _, d := range bodies[entry.Due](t, s.entries(), entry.KindDue) {
+			given[d.Of] = d.What == entry.DueStale
 		}
 		if !given[j.Wish] || !given[played.Wish] {
 			t.Errorf("wishes %d and %d: given up are %v", j.Wish, played.Wish, given)

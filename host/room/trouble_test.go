@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -257,7 +258,7 @@ func TestG_AddressLost(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		return abi.Line{Text: "as I was saying"}, nil
 	}
-	for _, st := range []abi.Stale{abi.StaleReask, abi.StaleRefuse, abi.StaleAccept} {
+	for _, st := range []entry.Stale{entry.StaleReask, entry.StaleRefuse, entry.StaleAccept} {
 		t.Run(string(st), func(t *testing.T) {
 			rules := testRules
 			rules.Stale, rules.MaxTurns = st, 3
@@ -265,12 +266,12 @@ func TestG_AddressLost(t *testing.T) {
 				s.say("taro", "hello")
 				time.Sleep(time.Second)
 				s.say("taro", "kyoko, listen.")
-				if st != abi.StaleAccept {
+				if st != entry.StaleAccept {
 					s.say("taro", "What do you think?")
 				}
 				time.Sleep(30 * time.Second)
 				for _, d := range s.decisions() {
-					if d.Speaker == "kyoko" && d.Rule == abi.RuleAddressed {
+					if d.Speaker == "kyoko" && d.Rule == entry.RuleAddressed {
 						return
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -32,8 +33,8 @@ func (r *Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	if m, ok := e.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
 	}
-	if round, err := r.entry(ctx, w.Decision.Round); err == nil && round.Kind == abi.EntryRound {
-		var b abi.Round
+	if round, err := r.entry(ctx, w.Decision.Round); err == nil && round.Kind == entry.KindRound {
+		var b entry.Round
 		if json.Unmarshal(round.Body, &b) == nil {
 			if about, err := r.entry(ctx, b.About); err == nil {
 				if m, ok := about.Message(); ok {
@@ -58,66 +59,66 @@ func (w Why) words() string {
 	return text
 }
 
-func (r *Room) entry(ctx context.Context, seq uint64) (abi.Entry, error) {
+func (r *Room) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
 	if seq == 0 {
-		return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entries are counted from 1")
+		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entries are counted from 1")
 	}
 	got, err := r.journal.Read(ctx, r.settings.Name, seq-1, 1)
 	if err != nil {
-		return abi.Entry{}, doorError(err)
+		return entry.Entry{}, doorError(err)
 	}
 	if len(got) == 0 || got[0].Seq != seq {
-		return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.settings.Name, seq)
+		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.settings.Name, seq)
 	}
 	return got[0], nil
 }
 
 // decisionFor finds the decision an entry came from or led to.
-func (r *Room) decisionFor(ctx context.Context, e abi.Entry) (abi.Entry, error) {
+func (r *Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, error) {
 	var of struct {
 		Grant json.RawMessage `json:"grant"`
 		Round uint64          `json:"round"`
 	}
 	if err := json.Unmarshal(e.Body, &of); err != nil {
-		return abi.Entry{}, doorError(err)
+		return entry.Entry{}, doorError(err)
 	}
 	var token string
-	if e.Kind != abi.EntryDecision && len(of.Grant) > 0 {
+	if e.Kind != entry.KindDecision && len(of.Grant) > 0 {
 		if err := json.Unmarshal(of.Grant, &token); err != nil {
-			return abi.Entry{}, doorError(err)
+			return entry.Entry{}, doorError(err)
 		}
 	}
 	switch {
-	case e.Kind == abi.EntryDecision:
+	case e.Kind == entry.KindDecision:
 		return e, nil
 	case token != "":
 		var seq uint64
 		if _, err := fmt.Sscanf(token, "g%d", &seq); err != nil {
-			return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d used a grant nobody gave", e.Seq)
+			return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d used a grant nobody gave", e.Seq)
 		}
 		return r.entry(ctx, seq)
-	case e.Kind == abi.EntryRound:
-		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == e.Seq })
-	case e.Kind == abi.EntryWish:
-		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Wish == e.Seq })
+	case e.Kind == entry.KindRound:
+		return r.decisionAfter(ctx, e, func(d entry.Decision) bool { return d.Round == e.Seq })
+	case e.Kind == entry.KindWish:
+		return r.decisionAfter(ctx, e, func(d entry.Decision) bool { return d.Wish == e.Seq })
 	case of.Round > 0:
-		return r.decisionAfter(ctx, e, func(d abi.Decision) bool { return d.Round == of.Round })
-	case e.Kind == abi.EntrySaid, e.Kind == abi.EntryStop, e.Kind == abi.EntryDue:
-		return r.decisionAfter(ctx, e, func(abi.Decision) bool { return true })
+		return r.decisionAfter(ctx, e, func(d entry.Decision) bool { return d.Round == of.Round })
+	case e.Kind == entry.KindSaid, e.Kind == entry.KindStop, e.Kind == entry.KindDue:
+		return r.decisionAfter(ctx, e, func(entry.Decision) bool { return true })
 	}
-	return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) led to no decision", e.Seq, e.Kind)
+	return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) led to no decision", e.Seq, e.Kind)
 }
 
 // decisionAfter finds the first decision behind an entry that fits.
-func (r *Room) decisionAfter(ctx context.Context, e abi.Entry, fits func(abi.Decision) bool) (abi.Entry, error) {
+func (r *Room) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
 	for since := e.Seq; since < e.Seq+whySpan; {
 		entries, _, err := r.Entries(ctx, since, readChunk)
 		if err != nil {
-			return abi.Entry{}, err
+			return entry.Entry{}, err
 		}
 		for _, next := range entries {
-			var d abi.Decision
-			if next.Kind == abi.EntryDecision && json.Unmarshal(next.Body, &d) == nil && fits(d) {
+			var d entry.Decision
+			if next.Kind == entry.KindDecision && json.Unmarshal(next.Body, &d) == nil && fits(d) {
 				return next, nil
 			}
 			since = next.Seq
@@ -126,5 +127,5 @@ func (r *Room) decisionAfter(ctx context.Context, e abi.Entry, fits func(abi.Dec
 			break
 		}
 	}
-	return abi.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) has led to no decision yet", e.Seq, e.Kind)
+	return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) has led to no decision yet", e.Seq, e.Kind)
 }

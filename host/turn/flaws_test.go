@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // The flaws of seed B's TurnTakingManager, each with the proof that it is gone.
@@ -73,13 +74,13 @@ func TestB4RepeatedVote(t *testing.T) {
 func TestB5Tie(t *testing.T) {
 	a := newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)).decide()
 	b := newRig("kyoko", "aya").cast("kyoko", speak(5)).cast("aya", speak(5)).decide()
-	if asJSON(t, a) != asJSON(t, b) || a.Rule != abi.RuleHash {
+	if asJSON(t, a) != asJSON(t, b) || a.Rule != entry.RuleHash {
 		t.Errorf("\n%s\n%s", asJSON(t, a), asJSON(t, b))
 	}
 }
 
 // TestB6Selected: selected, which a voter says of itself, beat everything. Who is
-// addressed is derived from the message: see package naming.
+// addressed is derived from the message: see package address.
 func TestB6Selected(t *testing.T) {
 	liar := abi.Vote{State: abi.Listen, Importance: 0, Selected: true}
 	if d := newRig("aya", "liar").cast("aya", speak(1)).cast("liar", liar).decide(); d.Speaker != "aya" {
@@ -123,7 +124,7 @@ func TestB8Basis(t *testing.T) {
 		t.Errorf("aya's wish is lost: %q", d.Reason)
 	}
 	r.cast("aya", listen(0))
-	if d := r.decide(); d.Outcome != abi.OutcomeSilence {
+	if d := r.decide(); d.Outcome != entry.OutcomeSilence {
 		t.Errorf("aya changed its mind and still got the floor: %q", d.Reason)
 	}
 }

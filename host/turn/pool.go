@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Pool is the policy "pool": seed A's talk budget. Whoever can pay may talk; a
@@ -88,7 +89,7 @@ func (p Pool) spent(now time.Time, ledger []Spend, who string) float64 {
 // cannot pay for a turn: the round is asked again when it can.
 func (p Pool) Decide(in Input) Ruling {
 	r := Vote{}.Decide(in)
-	if r.Outcome != abi.OutcomeGrant || r.Rule == abi.RuleHuman {
+	if r.Outcome != entry.OutcomeGrant || r.Rule == entry.RuleHuman {
 		return r
 	}
 	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: contains(in.Round.Addressed, r.Speaker)}
@@ -101,7 +102,7 @@ func (p Pool) Decide(in Input) Ruling {
 	if until.IsZero() {
 		return r // no waiting would help: the line itself will be refused, in words
 	}
-	r.Outcome, r.Rule, r.Until = abi.OutcomeWaits, "", until
+	r.Outcome, r.Rule, r.Until = entry.OutcomeWaits, "", until
 	r.Reason = fmt.Sprintf("%s is next, but there is %s; it is asked again when there is enough for a turn", r.Speaker, why)
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // inPool puts a round into a room with a pool, at noon.
@@ -39,12 +40,12 @@ func TestDecideWaitsForThePool(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", listen(0)).to(tc.to...).inPool(t, "pool", tc.settings, tc.ledger...)
 			if tc.wait == 0 {
-				if r.Outcome != abi.OutcomeGrant || r.Speaker != "aya" || !r.Until.IsZero() {
+				if r.Outcome != entry.OutcomeGrant || r.Speaker != "aya" || !r.Until.IsZero() {
 					t.Errorf("%+v", r)
 				}
 				return
 			}
-			if r.Outcome != abi.OutcomeWaits || r.Speaker != "aya" || r.Rule != "" || !r.Until.Equal(noon.Add(tc.wait)) {
+			if r.Outcome != entry.OutcomeWaits || r.Speaker != "aya" || r.Rule != "" || !r.Until.Equal(noon.Add(tc.wait)) {
 				t.Errorf("%+v, want to wait %v", r, tc.wait)
 			}
 			if !strings.HasPrefix(r.Reason, "aya is next") || len(r.Ranking) != 2 {
@@ -65,7 +66,7 @@ func TestWaitsInWords(t *testing.T) {
 	if !strings.Contains(r.Reason, "share") {
 		t.Errorf("90 points are left, and the reason is %q", r.Reason)
 	}
-	text := Explain(abi.Decision{Round: 12, Outcome: r.Outcome, Reason: r.Reason, Ranking: r.Ranking, Until: r.Until})
+	text := Explain(entry.Decision{Round: 12, Outcome: r.Outcome, Reason: r.Reason, Ranking: r.Ranking, Until: r.Until})
 	if !strings.Contains(text, "waits for the pool until 12:00:04.000") {
 		t.Errorf("%s", text)
 	}
@@ -78,13 +79,13 @@ func TestPoolStopsNoOtherOutcome(t *testing.T) {
 		name   string
 		rig    *rig
 		policy string
-		want   abi.Outcome
+		want   entry.Outcome
 	}{
-		{"a human", newRig("mika:human", "aya").cast("mika", speak(1)).cast("aya", speak(9)), "pool", abi.OutcomeGrant},
-		{"silence", newRig("aya").cast("aya", listen(1)), "pool", abi.OutcomeSilence},
-		{"capped", newRig("aya").cast("aya", speak(1)).turns(6), "pool", abi.OutcomeCapped},
-		{"closed", newRig("aya").cast("aya", speak(1)).stage(abi.ClosingTerminal), "pool", abi.OutcomeClosed},
-		{"votes, the pool is beside", newRig("aya").cast("aya", speak(1)), "vote+pool", abi.OutcomeGrant},
+		{"a human", newRig("mika:human", "aya").cast("mika", speak(1)).cast("aya", speak(9)), "pool", entry.OutcomeGrant},
+		{"silence", newRig("aya").cast("aya", listen(1)), "pool", entry.OutcomeSilence},
+		{"capped", newRig("aya").cast("aya", speak(1)).turns(6), "pool", entry.OutcomeCapped},
+		{"closed", newRig("aya").cast("aya", speak(1)).stage(abi.ClosingTerminal), "pool", entry.OutcomeClosed},
+		{"votes, the pool is beside", newRig("aya").cast("aya", speak(1)), "vote+pool", entry.OutcomeGrant},
 	} {
 		if r := tc.rig.inPool(t, tc.policy, "", empty...); r.Outcome != tc.want || !r.Until.IsZero() {
 			t.Errorf("%s: %+v", tc.name, r)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // drawPool gives a pool whose settings are right, with amounts that add up
@@ -203,7 +204,7 @@ func TestWaitsUntilATurnCanBePaid(t *testing.T) {
 		}
 		votes := Vote{}.Decide(in)
 		r := p.Decide(in)
-		if r.Outcome != abi.OutcomeWaits {
+		if r.Outcome != entry.OutcomeWaits {
 			if asJSON(t, r) != asJSON(t, votes) {
 				t.Fatalf("the pool decides %+v, votes %+v", r, votes)
 			}
@@ -213,11 +214,11 @@ func TestWaitsUntilATurnCanBePaid(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		in.Now = r.Until
-		if then := p.Decide(in); then.Outcome != abi.OutcomeGrant || then.Speaker != votes.Speaker {
+		if then := p.Decide(in); then.Outcome != entry.OutcomeGrant || then.Speaker != votes.Speaker {
 			t.Fatalf("at its time: %+v, votes say %s", then, votes.Speaker)
 		}
 		in.Now = r.Until.Add(-time.Nanosecond)
-		if then := p.Decide(in); then.Outcome != abi.OutcomeWaits {
+		if then := p.Decide(in); then.Outcome != entry.OutcomeWaits {
 			t.Fatalf("before its time: %+v", then)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 type fataler interface{ Fatal(args ...any) }
@@ -25,7 +26,7 @@ func asJSON(t fataler, v any) string {
 
 // scene is one round as rapid draws it: who votes what, who is dead.
 type scene struct {
-	body   abi.Round
+	body   entry.Round
 	from   Voter
 	kinds  map[string]abi.ParticipantKind
 	votes  map[string]abi.Vote
@@ -49,7 +50,7 @@ func drawVote(t *rapid.T, who string) abi.Vote {
 func drawScene(t *rapid.T) scene {
 	n := rapid.IntRange(1, 6).Draw(t, "voters")
 	s := scene{
-		body:  abi.Round{About: 6, Due: time.Unix(9, 0).UTC(), Silence: rapid.Bool().Draw(t, "silence")},
+		body:  entry.Round{About: 6, Due: time.Unix(9, 0).UTC(), Silence: rapid.Bool().Draw(t, "silence")},
 		kinds: map[string]abi.ParticipantKind{}, votes: map[string]abi.Vote{}, dead: map[string]bool{}, failed: map[string]bool{},
 		in: Input{
 			Seed: rapid.StringN(0, 4, 8).Draw(t, "seed"), Debt: map[string]int{},
@@ -164,7 +165,7 @@ func TestNoWishIsLost(t *testing.T) {
 			asked = asked || !human && v.State == abi.Listen && (s.body.Silence || addressed && s.from.Kind == abi.KindHuman)
 		}
 		must := s.isOpen() && (lively || asked || wish && s.in.Stage != abi.ClosingClosing)
-		if granted := r.Outcome == abi.OutcomeGrant; granted != must {
+		if granted := r.Outcome == entry.OutcomeGrant; granted != must {
 			t.Fatalf("granted %v, want %v: %s", granted, must, asJSON(t, r))
 		}
 		if r.Reason == "" {
@@ -207,7 +208,7 @@ func TestDeadVotersAreListeners(t *testing.T) {
 			if got.Outcome != want.Outcome || got.Speaker != want.Speaker || got.Rule != want.Rule || got.Stage != want.Stage {
 				t.Fatalf("%s\n got %s\nwant %s", what, asJSON(t, got), asJSON(t, want))
 			}
-			if got.Outcome != abi.OutcomeSilence && got.Reason != want.Reason {
+			if got.Outcome != entry.OutcomeSilence && got.Reason != want.Reason {
 				t.Fatalf("%s: reason %q, want %q", what, got.Reason, want.Reason)
 			}
 		}
@@ -257,7 +258,7 @@ func TestMoreImportanceNeverHurts(t *testing.T) {
 			t.Skip("dead")
 		}
 		place := func(r Ruling) int {
-			return slices.IndexFunc(r.Ranking, func(c abi.Candidate) bool { return c.Who == who })
+			return slices.IndexFunc(r.Ranking, func(c entry.Candidate) bool { return c.Who == who })
 		}
 		before := s.run()
 		v.Importance = min(10, v.Importance+float64(rapid.IntRange(0, 20).Draw(t, "raise"))/2)
@@ -326,7 +327,7 @@ func TestTheFloorGoesDownToTheLast(t *testing.T) {
 		if _, ok := Next(r, tried); ok {
 			t.Fatal("there is always one more")
 		}
-		if r.Outcome == abi.OutcomeGrant && tried[0] != r.Speaker {
+		if r.Outcome == entry.OutcomeGrant && tried[0] != r.Speaker {
 			t.Fatalf("first %s, but %s speaks", tried[0], r.Speaker)
 		}
 	})
@@ -402,12 +403,12 @@ func FuzzDecide(f *testing.F) {
 		r.Ballots["b"] = Ballot{Vote: abi.Vote{State: abi.State(s2), Importance: i2, Closing: abi.Closing(c2)}, Carried: true, Failed: s1}
 		in := Input{Round: r, Seed: seed, Stage: abi.Closing(stage), Turns: turns, MaxTurns: maxTurns, Debt: map[string]int{"a": turns}}
 		d := Vote{}.Decide(in)
-		if len(d.Ranking) != 3 || d.Reason == "" || (d.Outcome == abi.OutcomeGrant) != (d.Speaker != "") {
+		if len(d.Ranking) != 3 || d.Reason == "" || (d.Outcome == entry.OutcomeGrant) != (d.Speaker != "") {
 			t.Fatalf("%+v", d)
 		}
 		if again := (Vote{}).Decide(in); fmt.Sprintf("%v", again) != fmt.Sprintf("%v", d) {
 			t.Fatalf("\n%+v\n%+v", d, again)
 		}
-		Explain(abi.Decision{Round: id, Outcome: d.Outcome, Speaker: d.Speaker, Rule: d.Rule, Reason: d.Reason, Ranking: d.Ranking})
+		Explain(entry.Decision{Round: id, Outcome: d.Outcome, Speaker: d.Speaker, Rule: d.Rule, Reason: d.Reason, Ranking: d.Ranking})
 	})
 }

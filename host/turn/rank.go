@@ -8,9 +8,10 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
-// The standings of a candidate, as they are written in abi.Candidate.
+// The standings of a candidate, as they are written in entry.Candidate.
 const (
 	StandingHuman     = "human"     // a human who votes to speak
 	StandingAddressed = "addressed" // addressed by the message, votes to speak
@@ -37,8 +38,8 @@ var (
 // Being addressed is derived from the message; a vote's own claim to be
 // selected moves nobody (flaw B6). No part of the order depends on when a vote
 // came, so every node and every replay ranks alike (flaw B5).
-func rank(in Input) []abi.Candidate {
-	out := make([]abi.Candidate, 0, len(in.Round.Electorate))
+func rank(in Input) []entry.Candidate {
+	out := make([]entry.Candidate, 0, len(in.Round.Electorate))
 	for _, v := range in.Round.Electorate {
 		out = append(out, candidate(in, v))
 	}
@@ -46,7 +47,7 @@ func rank(in Input) []abi.Candidate {
 	if in.Round.Silence {
 		order = silenceOrder
 	}
-	slices.SortFunc(out, func(a, b abi.Candidate) int {
+	slices.SortFunc(out, func(a, b entry.Candidate) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order[:], a.Standing), slices.Index(order[:], b.Standing)),
 			cmp.Compare(b.Importance, a.Importance),
@@ -59,8 +60,8 @@ func rank(in Input) []abi.Candidate {
 }
 
 // candidate gives one voter's place-to-be.
-func candidate(in Input, v Voter) abi.Candidate {
-	c := abi.Candidate{Who: v.ID, Debt: in.Debt[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
+func candidate(in Input, v Voter) entry.Candidate {
+	c := entry.Candidate{Who: v.ID, Debt: in.Debt[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
 	b, voted := in.Round.Ballots[v.ID]
 	if !voted || b.Absent != "" {
 		c.Standing, c.Note = StandingAbsent, brief(b.Absent, maxNote)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // maxReason bounds what a reason quotes of somebody's own words, in runes.
@@ -14,24 +14,24 @@ const maxReason = 60
 
 // grantReason says in one sentence why first holds the floor; second is the
 // next that could have had it, or nobody.
-func grantReason(in Input, r Ruling, first, second abi.Candidate) string {
+func grantReason(in Input, r Ruling, first, second entry.Candidate) string {
 	switch r.Rule {
-	case abi.RuleHuman:
+	case entry.RuleHuman:
 		return first.Who + " is human and wants to speak" + alsoWant(r, first)
-	case abi.RuleAddressed:
+	case entry.RuleAddressed:
 		return first.Who + " was addressed and wants to speak" + alsoWant(r, first)
-	case abi.RuleAsked:
+	case entry.RuleAsked:
 		return fmt.Sprintf("nobody else wants to speak; %s, a human, addressed %s, which is asked though it would rather listen", in.Round.From.ID, first.Who)
-	case abi.RuleSilence:
+	case entry.RuleSilence:
 		return "nobody wants to speak; " + first.Who + " is asked to break the silence"
-	case abi.RuleSpeak:
+	case entry.RuleSpeak:
 		return speakReason(first, second)
 	}
 	return sameStanding(first.Standing) + compared(in, r.Rule, first, second)
 }
 
 // speakReason is for the only one, or the only kind, that wants to speak.
-func speakReason(first, second abi.Candidate) string {
+func speakReason(first, second entry.Candidate) string {
 	switch {
 	case first.Standing == StandingTerminal:
 		return "only a farewell is left, and " + first.Who + " wants to say it"
@@ -57,18 +57,18 @@ func sameStanding(standing string) string {
 }
 
 // compared says what decides between two candidates of one standing.
-func compared(in Input, rule abi.Rule, a, b abi.Candidate) string {
+func compared(in Input, rule entry.Rule, a, b entry.Candidate) string {
 	switch rule {
-	case abi.RuleImportance:
+	case entry.RuleImportance:
 		return fmt.Sprintf("%s's importance %s is above %s's %s", a.Who, num(a.Importance), b.Who, num(b.Importance))
-	case abi.RuleDebt:
+	case entry.RuleDebt:
 		return fmt.Sprintf("equal importance %s; %s has waited %s, %s %d", num(a.Importance), a.Who, count(a.Debt, "round"), b.Who, b.Debt)
 	}
 	return fmt.Sprintf("equal importance %s, both waited %s; the draw of round %d put %s before %s", num(a.Importance), count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
 }
 
 // alsoWant names the others who want to speak, at most three.
-func alsoWant(r Ruling, first abi.Candidate) string {
+func alsoWant(r Ruling, first entry.Candidate) string {
 	var who []string
 	for _, c := range r.Ranking {
 		switch c.Standing {
@@ -91,7 +91,7 @@ func alsoWant(r Ruling, first abi.Candidate) string {
 }
 
 // silenceReason says how many listened, and who was absent and why.
-func silenceReason(ranking []abi.Candidate) string {
+func silenceReason(ranking []entry.Candidate) string {
 	listened, absent := 0, []string(nil)
 	for _, c := range ranking {
 		if c.Standing == StandingAbsent {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Voter is a member of a round's electorate.
@@ -50,7 +51,7 @@ const (
 
 // Open starts a round from its entry's seq and body. Electorate ids that kinds
 // does not know count as companions; an id that is named twice votes once.
-func Open(id uint64, b abi.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
+func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
 	r := &Round{
 		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
 		Ballots: map[string]Ballot{}, Refused: map[Refusal]int{},

@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 func openRound(id uint64, electorate ...string) *Round {
-	return Open(id, abi.Round{About: id - 1, Electorate: electorate}, Voter{"mika", abi.KindHuman}, nil)
+	return Open(id, entry.Round{About: id - 1, Electorate: electorate}, Voter{"mika", abi.KindHuman}, nil)
 }
 
 func TestOpen(t *testing.T) {
-	b := abi.Round{About: 4, Electorate: []string{"aya", "yui", "aya"}, Addressed: []string{"aya"}, Silence: true}
+	b := entry.Round{About: 4, Electorate: []string{"aya", "yui", "aya"}, Addressed: []string{"aya"}, Silence: true}
 	r := Open(5, b, Voter{"mika", abi.KindHuman}, map[string]abi.ParticipantKind{"yui": abi.KindHuman})
 	if want := []Voter{{"aya", abi.KindCompanion}, {"yui", abi.KindHuman}}; !slices.Equal(r.Electorate, want) {
 		t.Errorf("electorate %v, want %v: each voter once", r.Electorate, want)
@@ -103,7 +104,7 @@ func TestCarry(t *testing.T) {
 		old.Cast(who, speak(8))
 	}
 	old.Fail("kyoko", "crashed")
-	r := Open(5, abi.Round{Electorate: []string{"aya", "kyoko", "nat", "zoe"}}, Voter{"zoe", abi.KindCompanion}, nil)
+	r := Open(5, entry.Round{Electorate: []string{"aya", "kyoko", "nat", "zoe"}}, Voter{"zoe", abi.KindCompanion}, nil)
 	r.Cast("nat", speak(2))
 	old.Ballots["nat"] = Ballot{Vote: speak(9)}
 	r.Carry(old)

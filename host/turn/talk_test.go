@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // talk is a room reduced to what turns need: everybody votes by a fixed habit,
@@ -15,7 +16,7 @@ func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, ma
 	ids := []string{"aya", "kyoko", "nat"}
 	stage, speaker, debt := abi.ClosingNone, Voter{"mika", from}, map[string]int{}
 	for i := range rounds {
-		body := abi.Round{About: uint64(2 * i), Addressed: []string{}}
+		body := entry.Round{About: uint64(2 * i), Addressed: []string{}}
 		for _, id := range ids {
 			if id != speaker.ID {
 				body.Electorate = append(body.Electorate, id)
@@ -26,7 +27,7 @@ func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, ma
 			r.Cast(id, habits[id])
 		}
 		last = Vote{}.Decide(Input{Round: r, Seed: "s", Debt: debt, Stage: stage, Turns: len(said), MaxTurns: maxTurns})
-		if stage = last.Stage; last.Outcome != abi.OutcomeGrant {
+		if stage = last.Stage; last.Outcome != entry.OutcomeGrant {
 			return said, last
 		}
 		for _, c := range last.Ranking {
@@ -46,7 +47,7 @@ func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, ma
 // closed without a human or a cap (metric 14).
 func TestPoliteLoopersEnd(t *testing.T) {
 	said, last := talk(t, map[string]abi.Vote{"aya": farewell(5), "kyoko": farewell(5), "nat": farewell(9)}, abi.KindHuman, 0, 100)
-	if len(said) != 2 || last.Outcome != abi.OutcomeClosed || last.Stage != abi.ClosingTerminal {
+	if len(said) != 2 || last.Outcome != entry.OutcomeClosed || last.Stage != abi.ClosingTerminal {
 		t.Errorf("%d farewells, then %s at stage %q", len(said), last.Outcome, last.Stage)
 	}
 }
@@ -55,7 +56,7 @@ func TestPoliteLoopersEnd(t *testing.T) {
 func TestChatterboxesAreCapped(t *testing.T) {
 	for _, maxTurns := range []int{1, 6, 40} {
 		said, last := talk(t, map[string]abi.Vote{"aya": speak(10), "kyoko": speak(10), "nat": speak(10)}, abi.KindHuman, maxTurns, 100)
-		if len(said) != maxTurns || last.Outcome != abi.OutcomeCapped {
+		if len(said) != maxTurns || last.Outcome != entry.OutcomeCapped {
 			t.Errorf("cap %d: %d turns, then %s", maxTurns, len(said), last.Outcome)
 		}
 		for i := 1; i < len(said); i++ {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Policy is a room's turn rule. An implementation holds no state of its own:
@@ -54,11 +55,11 @@ type Input struct {
 // Ruling is how a round ends. Ranking holds everybody in the electorate, best
 // first; the room hands the floor down this list when a speaker fails.
 type Ruling struct {
-	Outcome abi.Outcome // grant, silence, closed, capped or waits
+	Outcome entry.Outcome // grant, silence, closed, capped or waits
 	Speaker string
-	Rule    abi.Rule
+	Rule    entry.Rule
 	Reason  string // one English sentence
-	Ranking []abi.Candidate
+	Ranking []entry.Candidate
 	Stage   abi.Closing // the room's closing from now on: the same, or one stage on
 	Silence bool        // the round was the silence breaker's, so Next may ask listeners
 	Until   time.Time   // with waits: when the round is to be asked again

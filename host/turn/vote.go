@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Vote is the policy "vote": seed B's vote, counted by one authority in a
@@ -62,24 +63,24 @@ func (Vote) Admit(b Bid) Verdict {
 func (Vote) Decide(in Input) Ruling {
 	r := Ruling{Stage: in.Stage, Silence: in.Round.Silence, Ranking: rank(in)}
 	if in.MaxTurns > 0 && in.Turns >= in.MaxTurns {
-		r.Outcome, r.Reason = abi.OutcomeCapped, cappedReason(in)
+		r.Outcome, r.Reason = entry.OutcomeCapped, cappedReason(in)
 		return r
 	}
 	if in.Stage == abi.ClosingTerminal {
-		r.Outcome, r.Reason = abi.OutcomeClosed, "the last farewell has been said; the talk has ended"
+		r.Outcome, r.Reason = entry.OutcomeClosed, "the last farewell has been said; the talk has ended"
 		return r
 	}
 	first, ok := Next(r, nil)
 	if !ok {
-		r.Outcome, r.Reason = abi.OutcomeSilence, silenceReason(r.Ranking)
+		r.Outcome, r.Reason = entry.OutcomeSilence, silenceReason(r.Ranking)
 		return r
 	}
 	if first.Standing == StandingTerminal && in.Stage == abi.ClosingClosing {
-		r.Outcome, r.Stage = abi.OutcomeClosed, Step(in.Stage, abi.ClosingTerminal)
+		r.Outcome, r.Stage = entry.OutcomeClosed, Step(in.Stage, abi.ClosingTerminal)
 		r.Reason = "only farewells are left and the talk is closing already, so it ends"
 		return r
 	}
-	r.Outcome, r.Speaker = abi.OutcomeGrant, first.Who
+	r.Outcome, r.Speaker = entry.OutcomeGrant, first.Who
 	second, rivalled := Next(r, []string{first.Who})
 	r.Rule = ruleOf(first, second, rivalled)
 	r.Reason = grantReason(in, r, first, second)
@@ -88,34 +89,34 @@ func (Vote) Decide(in Input) Ruling {
 
 // ruleOf names what put first before second, the next one that could have had
 // the floor; rivalled is false when there is none.
-func ruleOf(first, second abi.Candidate, rivalled bool) abi.Rule {
+func ruleOf(first, second entry.Candidate, rivalled bool) entry.Rule {
 	switch first.Standing {
 	case StandingAsked:
-		return abi.RuleAsked
+		return entry.RuleAsked
 	case StandingListen:
-		return abi.RuleSilence
+		return entry.RuleSilence
 	}
 	if rivalled && first.Standing == second.Standing {
 		return innerRule(first, second)
 	}
 	switch first.Standing {
 	case StandingHuman:
-		return abi.RuleHuman
+		return entry.RuleHuman
 	case StandingAddressed:
-		return abi.RuleAddressed
+		return entry.RuleAddressed
 	}
-	return abi.RuleSpeak
+	return entry.RuleSpeak
 }
 
 // innerRule names what decides between two candidates of one standing.
-func innerRule(a, b abi.Candidate) abi.Rule {
+func innerRule(a, b entry.Candidate) entry.Rule {
 	switch {
 	case a.Importance != b.Importance:
-		return abi.RuleImportance
+		return entry.RuleImportance
 	case a.Debt != b.Debt:
-		return abi.RuleDebt
+		return entry.RuleDebt
 	}
-	return abi.RuleHash
+	return entry.RuleHash
 }
 
 // Next gives the best candidate of a ruling who may have the floor and is not
@@ -128,16 +129,16 @@ func innerRule(a, b abi.Candidate) abi.Rule {
 //
 // It reads Outcome, Silence and Ranking only, so a room may fill these three in
 // from its journal (Decision.Ranking and Round.Silence).
-func Next(r Ruling, tried []string) (abi.Candidate, bool) {
-	if r.Outcome == abi.OutcomeClosed || r.Outcome == abi.OutcomeCapped {
-		return abi.Candidate{}, false
+func Next(r Ruling, tried []string) (entry.Candidate, bool) {
+	if r.Outcome == entry.OutcomeClosed || r.Outcome == entry.OutcomeCapped {
+		return entry.Candidate{}, false
 	}
 	for _, c := range r.Ranking {
 		if mayHaveFloor(c.Standing, r.Silence) && !contains(tried, c.Who) {
 			return c, true
 		}
 	}
-	return abi.Candidate{}, false
+	return entry.Candidate{}, false
 }
 
 // Step gives the room's closing after somebody wished for wish: at most one

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // rig builds a round for tests.
@@ -19,7 +20,7 @@ type rig struct {
 // "x:human" and "x:agent" give a voter that kind.
 func newRig(electorate ...string) *rig {
 	kinds := map[string]abi.ParticipantKind{}
-	b := abi.Round{About: 11, Due: time.Unix(100, 0)}
+	b := entry.Round{About: 11, Due: time.Unix(100, 0)}
 	for _, who := range electorate {
 		id, kind, ok := strings.Cut(who, ":")
 		if ok {
@@ -67,63 +68,63 @@ func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		rig     *rig
-		outcome abi.Outcome
+		outcome entry.Outcome
 		speaker string
-		rule    abi.Rule
+		rule    entry.Rule
 		reason  string
 		ranking string
 	}{
 		{"one wants to speak", newRig("aya", "kyoko").cast("aya", speak(1)).cast("kyoko", listen(9)),
-			abi.OutcomeGrant, "aya", abi.RuleSpeak, "only aya wants to speak", "aya=speak kyoko=listen"},
+			entry.OutcomeGrant, "aya", entry.RuleSpeak, "only aya wants to speak", "aya=speak kyoko=listen"},
 		{"importance", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(8)),
-			abi.OutcomeGrant, "kyoko", abi.RuleImportance, "kyoko's importance 8 is above aya's 5", "kyoko=speak aya=speak"},
+			entry.OutcomeGrant, "kyoko", entry.RuleImportance, "kyoko's importance 8 is above aya's 5", "kyoko=speak aya=speak"},
 		{"debt", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)).debt("aya", 1).debt("kyoko", 3),
-			abi.OutcomeGrant, "kyoko", abi.RuleDebt, "equal importance 5; kyoko has waited 3 rounds, aya 1", "kyoko=speak aya=speak"},
+			entry.OutcomeGrant, "kyoko", entry.RuleDebt, "equal importance 5; kyoko has waited 3 rounds, aya 1", "kyoko=speak aya=speak"},
 		{"hash", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)),
-			abi.OutcomeGrant, "aya", abi.RuleHash, "equal importance 5, both waited 0 rounds; the draw of round 12 put aya before kyoko", "aya=speak kyoko=speak"},
+			entry.OutcomeGrant, "aya", entry.RuleHash, "equal importance 5, both waited 0 rounds; the draw of round 12 put aya before kyoko", "aya=speak kyoko=speak"},
 		{"addressed", newRig("aya", "kyoko").to("kyoko").cast("aya", speak(10)).cast("kyoko", speak(0)),
-			abi.OutcomeGrant, "kyoko", abi.RuleAddressed, "kyoko was addressed and wants to speak; aya wants to speak too", "kyoko=addressed aya=speak"},
+			entry.OutcomeGrant, "kyoko", entry.RuleAddressed, "kyoko was addressed and wants to speak; aya wants to speak too", "kyoko=addressed aya=speak"},
 		{"two addressed", newRig("aya", "kyoko", "nat").to("aya", "kyoko").cast("aya", speak(2.5)).cast("kyoko", speak(0)).cast("nat", speak(10)),
-			abi.OutcomeGrant, "aya", abi.RuleImportance, "both were addressed; aya's importance 2.5 is above kyoko's 0", "aya=addressed kyoko=addressed nat=speak"},
+			entry.OutcomeGrant, "aya", entry.RuleImportance, "both were addressed; aya's importance 2.5 is above kyoko's 0", "aya=addressed kyoko=addressed nat=speak"},
 		{"addressed alone", newRig("aya", "kyoko").to("kyoko").cast("aya", listen(10)).cast("kyoko", speak(0)),
-			abi.OutcomeGrant, "kyoko", abi.RuleAddressed, "kyoko was addressed and wants to speak", "kyoko=addressed aya=listen"},
+			entry.OutcomeGrant, "kyoko", entry.RuleAddressed, "kyoko was addressed and wants to speak", "kyoko=addressed aya=listen"},
 		{"human", newRig("aya", "yui:human").to("aya").cast("aya", speak(10)).cast("yui", speak(0)),
-			abi.OutcomeGrant, "yui", abi.RuleHuman, "yui is human and wants to speak; aya wants to speak too", "yui=human aya=addressed"},
+			entry.OutcomeGrant, "yui", entry.RuleHuman, "yui is human and wants to speak; aya wants to speak too", "yui=human aya=addressed"},
 		{"addressed may answer with a farewell", newRig("aya", "kyoko").to("aya").cast("aya", farewell(1)).cast("kyoko", speak(9)),
-			abi.OutcomeGrant, "aya", abi.RuleAddressed, "aya was addressed and wants to speak; kyoko wants to speak too", "aya=addressed kyoko=speak"},
+			entry.OutcomeGrant, "aya", entry.RuleAddressed, "aya was addressed and wants to speak; kyoko wants to speak too", "aya=addressed kyoko=speak"},
 		{"asked", newRig("aya", "kyoko").to("kyoko").cast("aya", farewell(9)).cast("kyoko", listen(1)),
-			abi.OutcomeGrant, "kyoko", abi.RuleAsked, "nobody else wants to speak; mika, a human, addressed kyoko, which is asked though it would rather listen", "kyoko=asked aya=terminal"},
+			entry.OutcomeGrant, "kyoko", entry.RuleAsked, "nobody else wants to speak; mika, a human, addressed kyoko, which is asked though it would rather listen", "kyoko=asked aya=terminal"},
 		{"not asked when somebody wants to", newRig("aya", "kyoko").to("kyoko").cast("aya", speak(0)).cast("kyoko", listen(9)),
-			abi.OutcomeGrant, "aya", abi.RuleSpeak, "aya wants to speak; kyoko was addressed but would rather listen", "aya=speak kyoko=asked"},
+			entry.OutcomeGrant, "aya", entry.RuleSpeak, "aya wants to speak; kyoko was addressed but would rather listen", "aya=speak kyoko=asked"},
 		{"an agent asks nobody", newRig("aya", "kyoko").from(abi.KindAgent).to("kyoko").cast("aya", listen(9)).cast("kyoko", listen(1)),
-			abi.OutcomeSilence, "", "", "nobody wants to speak: 2 listened", "aya=listen kyoko=listen"},
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 2 listened", "aya=listen kyoko=listen"},
 		{"a human is not asked", newRig("yui:human").to("yui").cast("yui", listen(9)),
-			abi.OutcomeSilence, "", "", "nobody wants to speak: 1 listened", "yui=listen"},
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened", "yui=listen"},
 		{"the absent is not asked", newRig("aya", "kyoko").to("kyoko").cast("aya", listen(9)).fail("kyoko", "no answer in 1s"),
-			abi.OutcomeSilence, "", "", "nobody wants to speak: 1 listened, absent: kyoko (no answer in 1s)", "aya=listen kyoko=absent"},
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened, absent: kyoko (no answer in 1s)", "aya=listen kyoko=absent"},
 		{"silence breaker", newRig("aya", "kyoko", "nat", "yui:human").silence().cast("aya", listen(2)).cast("kyoko", listen(1)).cast("yui", listen(9)),
-			abi.OutcomeGrant, "aya", abi.RuleSilence, "nobody wants to speak; aya is asked to break the silence", "aya=listen kyoko=listen yui=out nat=absent"},
+			entry.OutcomeGrant, "aya", entry.RuleSilence, "nobody wants to speak; aya is asked to break the silence", "aya=listen kyoko=listen yui=out nat=absent"},
 		{"silence breaker asks before farewells", newRig("aya", "kyoko").silence().cast("aya", farewell(2)).cast("kyoko", listen(1)),
-			abi.OutcomeGrant, "kyoko", abi.RuleSilence, "nobody wants to speak; kyoko is asked to break the silence", "kyoko=listen aya=terminal"},
+			entry.OutcomeGrant, "kyoko", entry.RuleSilence, "nobody wants to speak; kyoko is asked to break the silence", "kyoko=listen aya=terminal"},
 		{"silence breaker finds nobody", newRig("aya").silence().fail("aya", "crashed"),
-			abi.OutcomeSilence, "", "", "nobody wants to speak: 0 listened, absent: aya (crashed)", "aya=absent"},
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 0 listened, absent: aya (crashed)", "aya=absent"},
 		{"farewell", newRig("aya", "kyoko").cast("aya", farewell(2)).cast("kyoko", listen(1)),
-			abi.OutcomeGrant, "aya", abi.RuleSpeak, "only a farewell is left, and aya wants to say it", "aya=terminal kyoko=listen"},
+			entry.OutcomeGrant, "aya", entry.RuleSpeak, "only a farewell is left, and aya wants to say it", "aya=terminal kyoko=listen"},
 		{"farewells", newRig("aya", "kyoko").stage(abi.ClosingPre).cast("aya", farewell(2)).cast("kyoko", farewell(3)),
-			abi.OutcomeGrant, "kyoko", abi.RuleImportance, "only farewells are left; kyoko's importance 3 is above aya's 2", "kyoko=terminal aya=terminal"},
+			entry.OutcomeGrant, "kyoko", entry.RuleImportance, "only farewells are left; kyoko's importance 3 is above aya's 2", "kyoko=terminal aya=terminal"},
 		{"farewells while closing", newRig("aya", "kyoko").stage(abi.ClosingClosing).cast("aya", farewell(2)).cast("kyoko", farewell(3)),
-			abi.OutcomeClosed, "", "", "only farewells are left and the talk is closing already, so it ends", "kyoko=terminal aya=terminal"},
+			entry.OutcomeClosed, "", "", "only farewells are left and the talk is closing already, so it ends", "kyoko=terminal aya=terminal"},
 		{"others before farewells", newRig("aya", "kyoko").stage(abi.ClosingClosing).cast("aya", farewell(9)).cast("kyoko", speak(0)),
-			abi.OutcomeGrant, "kyoko", abi.RuleSpeak, "kyoko wants to speak; aya only wants to say farewell", "kyoko=speak aya=terminal"},
+			entry.OutcomeGrant, "kyoko", entry.RuleSpeak, "kyoko wants to speak; aya only wants to say farewell", "kyoko=speak aya=terminal"},
 		{"terminal", newRig("aya").stage(abi.ClosingTerminal).cast("aya", speak(9)),
-			abi.OutcomeClosed, "", "", "the last farewell has been said; the talk has ended", "aya=speak"},
+			entry.OutcomeClosed, "", "", "the last farewell has been said; the talk has ended", "aya=speak"},
 		{"capped", newRig("aya").turns(6).cast("aya", speak(9)),
-			abi.OutcomeCapped, "", "", "companions have spoken 6 times since a human last spoke, and 6 is the cap", "aya=speak"},
+			entry.OutcomeCapped, "", "", "companions have spoken 6 times since a human last spoke, and 6 is the cap", "aya=speak"},
 		{"under the cap", newRig("aya").turns(5).cast("aya", speak(9)),
-			abi.OutcomeGrant, "aya", abi.RuleSpeak, "only aya wants to speak", "aya=speak"},
-		{"nobody there", newRig(), abi.OutcomeSilence, "", "", "nobody is there to speak", ""},
+			entry.OutcomeGrant, "aya", entry.RuleSpeak, "only aya wants to speak", "aya=speak"},
+		{"nobody there", newRig(), entry.OutcomeSilence, "", "", "nobody is there to speak", ""},
 		{"crowd", newRig("a", "b", "c", "d", "e").to("a").cast("a", speak(1)).cast("b", speak(9)).cast("c", speak(8)).cast("d", speak(7)).cast("e", speak(6)),
-			abi.OutcomeGrant, "a", abi.RuleAddressed, "a was addressed and wants to speak; b, c and 2 others want to speak too", "a=addressed b=speak c=speak d=speak e=speak"},
+			entry.OutcomeGrant, "a", entry.RuleAddressed, "a was addressed and wants to speak; b, c and 2 others want to speak too", "a=addressed b=speak c=speak d=speak e=speak"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.rig.decide()
@@ -161,7 +162,7 @@ func TestNotes(t *testing.T) {
 	v := speak(5)
 	v.Reason, v.Selected = "I know\n\tthis \x1b[31mone", true
 	r := newRig("aya", "kyoko", "nat", "zoe")
-	old := Open(9, abi.Round{Electorate: []string{"zoe"}}, Voter{"mika", abi.KindHuman}, nil)
+	old := Open(9, entry.Round{Electorate: []string{"zoe"}}, Voter{"mika", abi.KindHuman}, nil)
 	old.Cast("zoe", speak(1))
 	r.in.Round.Carry(old)
 	r.cast("aya", v).fail("kyoko", strings.Repeat("x", 5000)).fail("zoe", "no answer in 1s")
@@ -267,7 +268,7 @@ func TestExplain(t *testing.T) {
 	v := farewell(2.5)
 	v.Reason = "お先に"
 	ruling := r.cast("aya", v).cast("きょうこ", speak(5)).debt("aya", 2).decide()
-	got := Explain(abi.Decision{
+	got := Explain(entry.Decision{
 		Round: 12, Outcome: ruling.Outcome, Speaker: ruling.Speaker, Grant: &abi.Grant{Token: "g12", Basis: 11},
 		Rule: ruling.Rule, Reason: ruling.Reason, Ranking: ruling.Ranking,
 	})
@@ -284,17 +285,17 @@ reason:  きょうこ was addressed and wants to speak
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, o := range []abi.Outcome{abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped, abi.OutcomeSuperseded} {
-		if s := Explain(abi.Decision{Round: 3, Outcome: o, Reason: "because"}); strings.Contains(s, "unknown") || !strings.HasPrefix(s, "round 3: ") || !strings.Contains(s, "because") {
+	for _, o := range []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded} {
+		if s := Explain(entry.Decision{Round: 3, Outcome: o, Reason: "because"}); strings.Contains(s, "unknown") || !strings.HasPrefix(s, "round 3: ") || !strings.Contains(s, "because") {
 			t.Errorf("%s: %q", o, s)
 		}
 	}
-	for _, rule := range []abi.Rule{abi.RuleHuman, abi.RuleAddressed, abi.RuleSpeak, abi.RuleImportance, abi.RuleDebt, abi.RuleHash, abi.RuleAsked, abi.RuleSilence, abi.RuleNext} {
-		if s := Explain(abi.Decision{Outcome: abi.OutcomeGrant, Speaker: "aya", Rule: rule}); strings.Contains(s, "unknown") {
+	for _, rule := range []entry.Rule{entry.RuleHuman, entry.RuleAddressed, entry.RuleSpeak, entry.RuleImportance, entry.RuleDebt, entry.RuleHash, entry.RuleAsked, entry.RuleSilence, entry.RuleNext} {
+		if s := Explain(entry.Decision{Outcome: entry.OutcomeGrant, Speaker: "aya", Rule: rule}); strings.Contains(s, "unknown") {
 			t.Errorf("%s: %q", rule, s)
 		}
 	}
-	if s := Explain(abi.Decision{}); !strings.Contains(s, "unknown outcome") {
+	if s := Explain(entry.Decision{}); !strings.Contains(s, "unknown outcome") {
 		t.Errorf("empty decision: %q", s)
 	}
 }

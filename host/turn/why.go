@@ -8,12 +8,12 @@ import (
 
 	"golang.org/x/text/width"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Explain tells a decision to a person, in several lines: how the round ended,
 // by which rule, and the whole ranking as a table. `companiond why` prints it.
-func Explain(d abi.Decision) string {
+func Explain(d entry.Decision) string {
 	var b strings.Builder
 	from, seq := "round", d.Round
 	if d.Wish != 0 {
@@ -35,61 +35,61 @@ func Explain(d abi.Decision) string {
 	return b.String()
 }
 
-func outcomeWords(d abi.Decision) string {
+func outcomeWords(d entry.Decision) string {
 	switch d.Outcome {
-	case abi.OutcomeGrant:
+	case entry.OutcomeGrant:
 		if d.Grant != nil {
 			return fmt.Sprintf("%s holds the floor (grant %s, basis %d)", d.Speaker, d.Grant.Token, d.Grant.Basis)
 		}
 		return d.Speaker + " holds the floor"
-	case abi.OutcomeSilence:
+	case entry.OutcomeSilence:
 		return "silence, nobody holds the floor"
-	case abi.OutcomeClosed:
+	case entry.OutcomeClosed:
 		return "the talk is closed"
-	case abi.OutcomeCapped:
+	case entry.OutcomeCapped:
 		return "capped, companions wait for a human"
-	case abi.OutcomeStopped:
+	case entry.OutcomeStopped:
 		return "stopped by a human"
-	case abi.OutcomeWaits:
+	case entry.OutcomeWaits:
 		return "waits for the pool until " + d.Until.UTC().Format("15:04:05.000")
-	case abi.OutcomeSuperseded:
+	case entry.OutcomeSuperseded:
 		return "superseded, something newer was said"
 	}
 	return "unknown outcome " + strconv.Quote(string(d.Outcome))
 }
 
-func ruleWords(r abi.Rule) string {
+func ruleWords(r entry.Rule) string {
 	switch r {
-	case abi.RuleHuman:
+	case entry.RuleHuman:
 		return "a human goes before everybody"
-	case abi.RuleAddressed:
+	case entry.RuleAddressed:
 		return "who was addressed goes before who was not"
-	case abi.RuleSpeak:
+	case entry.RuleSpeak:
 		return "nobody else of the same or a better standing wants to speak"
-	case abi.RuleImportance:
+	case entry.RuleImportance:
 		return "same standing, the higher importance goes first"
-	case abi.RuleDebt:
+	case entry.RuleDebt:
 		return "same importance, who has waited longer goes first"
-	case abi.RuleHash:
+	case entry.RuleHash:
 		return "same in everything, a draw seeded by room and round"
-	case abi.RuleAsked:
+	case entry.RuleAsked:
 		return "nobody wants to speak, whom a human addressed is asked"
-	case abi.RuleSilence:
+	case entry.RuleSilence:
 		return "nobody speaks, the silence breaker asks the best listener"
-	case abi.RulePerceived:
+	case entry.RulePerceived:
 		return "who perceives something speaks when nobody has the floor and no human waits"
-	case abi.RuleNext:
+	case entry.RuleNext:
 		return "the one before failed or passed, the floor is handed down the ranking"
 	}
 	return "unknown rule"
 }
 
 // rankingRows gives the table's cells, the heading first.
-func rankingRows(d abi.Decision) [][]string {
+func rankingRows(d entry.Decision) [][]string {
 	rows := [][]string{{"", "#", "who", "standing", "importance", "waited", "draw", "closing", "note"}}
 	for i, c := range d.Ranking {
 		mark, closing := "", string(c.Closing)
-		if c.Who == d.Speaker && d.Outcome == abi.OutcomeGrant {
+		if c.Who == d.Speaker && d.Outcome == entry.OutcomeGrant {
 			mark = ">"
 		}
 		if c.Closing.Stage() == 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // front is the doors as the daemon mounts them, on a real socket.
@@ -226,7 +227,7 @@ func TestSaidHereHeardThere(t *testing.T) {
 	done := make(chan error, 1)
 	following, stop := context.WithCancel(ctx)
 	go func() {
-		done <- c.Follow(following, "main", 3, func(e abi.Entry) error {
+		done <- c.Follow(following, "main", 3, func(e entry.Entry) error {
 			if m, ok := e.Message(); ok {
 				heard <- m
 			}
@@ -281,10 +282,10 @@ func besideStalled(t *testing.T) (took time.Duration) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	big := abi.Said{From: "aya", By: abi.KindCompanion, Text: strings.Repeat("x", abi.MaxText), Kind: abi.KindTurn}
+	big := entry.Said{From: "aya", By: abi.KindCompanion, Text: strings.Repeat("x", abi.MaxText), Kind: abi.KindTurn}
 	start := time.Now()
 	for range 1000 { // 16 MB, more than the sockets hold
-		main.Append(abi.EntrySaid, big)
+		main.Append(entry.KindSaid, big)
 	}
 	took = time.Since(start)
 	for f.feed.Clients() > 0 {

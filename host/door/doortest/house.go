@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -69,7 +70,7 @@ type Room struct {
 	reserved map[string]bool
 
 	mu       sync.Mutex
-	entries  []abi.Entry
+	entries  []entry.Entry
 	grew     chan struct{}  // closed and replaced at each append
 	embodied map[string]int // bodies connected
 	members  []abi.Member
@@ -108,12 +109,12 @@ func (r *Room) Chat(n int) {
 	defer r.mu.Unlock()
 	for range n {
 		text := fmt.Sprintf("line %d", len(r.entries)+1)
-		r.append(abi.EntrySaid, "", abi.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
+		r.append(entry.KindSaid, "", entry.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
 	}
 }
 
 // Append adds any entry.
-func (r *Room) Append(kind abi.EntryKind, body any) abi.Entry {
+func (r *Room) Append(kind entry.Kind, body any) entry.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.append(kind, "", body)
@@ -123,18 +124,18 @@ func (r *Room) Append(kind abi.EntryKind, body any) abi.Entry {
 func (r *Room) Corrupt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.append(abi.EntrySaid, "", abi.Said{})
+	r.append(entry.KindSaid, "", entry.Said{})
 	r.entries[len(r.entries)-1].Body = json.RawMessage(`{`)
 }
 
 // Journal gives a copy of everything.
-func (r *Room) Journal() []abi.Entry {
+func (r *Room) Journal() []entry.Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.entries)
 }
 
-func (r *Room) append(kind abi.EntryKind, id string, body any) abi.Entry {
+func (r *Room) append(kind entry.Kind, id string, body any) entry.Entry {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		panic(err)
@@ -143,7 +144,7 @@ func (r *Room) append(kind abi.EntryKind, id string, body any) abi.Entry {
 	if id == "" {
 		id = fmt.Sprintf("e%d", seq)
 	}
-	e := abi.Entry{Seq: seq, Epoch: 1, At: time.Now().UTC().Truncate(time.Millisecond), Kind: kind, ID: id, Body: raw}
+	e := entry.Entry{Seq: seq, Epoch: 1, At: time.Now().UTC().Truncate(time.Millisecond), Kind: kind, ID: id, Body: raw}
 	r.entries = append(r.entries, e)
 	r.wake()
 	return e
@@ -192,7 +193,7 @@ func (r *Room) Say(_ context.Context, u room.Utterance) (abi.Message, error) {
 			return m, nil
 		}
 	}
-	m, _ := r.append(abi.EntrySaid, u.ID, abi.Said{From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: abi.KindTurn}).Message()
+	m, _ := r.append(entry.KindSaid, u.ID, entry.Said{From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: abi.KindTurn}).Message()
 	return m, nil
 }
 
@@ -225,7 +226,7 @@ func (r *Room) Perceive(_ context.Context, who string, p abi.Percept) (abi.Judge
 	if r.trouble != nil {
 		return abi.Judged{}, r.trouble
 	}
-	e := r.append(abi.EntryPerceived, "", abi.Perceived{Who: who, Title: p.Title, Format: p.Format, From: p.From, Body: p.Body, MediaType: p.MediaType})
+	e := r.append(entry.KindPerceived, "", entry.Perceived{Who: who, Title: p.Title, Format: p.Format, From: p.From, Body: p.Body, MediaType: p.MediaType})
 	return abi.Judged{Seq: e.Seq, Judgement: abi.Judgement{State: abi.Listen}}, nil
 }
 
@@ -237,7 +238,7 @@ func (r *Room) Act(_ context.Context, who string, by room.Player, a abi.ActionAs
 		return abi.ActionPlayed{}, r.trouble
 	}
 	id := fmt.Sprintf("act-%d", len(r.entries)+1)
-	r.append(abi.EntryAction, "", abi.Action{ID: id, Who: who, By: by.Agent, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
+	r.append(entry.KindAction, "", entry.Action{ID: id, Who: who, By: by.Agent, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
 	return abi.ActionPlayed{ID: id, Delivered: r.embodied[who]}, nil
 }
 
@@ -250,12 +251,12 @@ func (r *Room) Done(_ context.Context, who, by string, d abi.Result) error {
 	}
 	action, waits := "", false
 	for _, e := range r.entries {
-		var a abi.Action
-		var known abi.Done
+		var a entry.Action
+		var known entry.Done
 		switch {
-		case e.Kind == abi.EntryAction && json.Unmarshal(e.Body, &a) == nil && a.ID == d.ID && a.Who == who:
+		case e.Kind == entry.KindAction && json.Unmarshal(e.Body, &a) == nil && a.ID == d.ID && a.Who == who:
 			action, waits = a.Action, true
-		case e.Kind == abi.EntryResult && json.Unmarshal(e.Body, &known) == nil && known.ID == d.ID && known.Who == who:
+		case e.Kind == entry.KindResult && json.Unmarshal(e.Body, &known) == nil && known.ID == d.ID && known.Who == who:
 			waits = false
 		}
 	}
@@ -263,7 +264,7 @@ func (r *Room) Done(_ context.Context, who, by string, d abi.Result) error {
 		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q", who, d.ID)
 	}
 	d.Action, d.By = action, by
-	r.append(abi.EntryResult, "", abi.Done{Who: who, Result: d})
+	r.append(entry.KindResult, "", entry.Done{Who: who, Result: d})
 	return nil
 }
 
@@ -296,11 +297,11 @@ func (r *Room) Stop(_ context.Context, from string) (uint64, error) {
 	if r.trouble != nil {
 		return 0, r.trouble
 	}
-	return r.append(abi.EntryStop, "", abi.Stop{From: from}).Seq, nil
+	return r.append(entry.KindStop, "", entry.Stop{From: from}).Seq, nil
 }
 
 // Entries reads the journal.
-func (r *Room) Entries(_ context.Context, since uint64, limit int) ([]abi.Entry, uint64, error) {
+func (r *Room) Entries(_ context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.trouble != nil {
@@ -309,7 +310,7 @@ func (r *Room) Entries(_ context.Context, since uint64, limit int) ([]abi.Entry,
 	return r.read(since, limit), uint64(len(r.entries)), nil
 }
 
-func (r *Room) read(since uint64, limit int) []abi.Entry {
+func (r *Room) read(since uint64, limit int) []entry.Entry {
 	if since >= uint64(len(r.entries)) {
 		return nil
 	}
@@ -345,11 +346,11 @@ func (r *Room) Why(_ context.Context, seq uint64) (room.Why, error) {
 	if seq == 0 || seq > uint64(len(r.entries)) {
 		return room.Why{}, abi.Errorf(abi.CodeNotFound, "entry %d: there is no such entry", seq)
 	}
-	return room.Why{Seq: seq, Entry: r.entries[seq-1], Decided: seq, Decision: abi.Decision{Outcome: abi.OutcomeSilence, Reason: "nobody"}, Text: "nobody wanted to speak"}, nil
+	return room.Why{Seq: seq, Entry: r.entries[seq-1], Decided: seq, Decision: entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody"}, Text: "nobody wanted to speak"}, nil
 }
 
 // Follow hands over entries as they come.
-func (r *Room) Follow(ctx context.Context, since uint64, fn func([]abi.Entry) error) error {
+func (r *Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
 	r.mu.Lock()
 	r.followers++
 	r.mu.Unlock()

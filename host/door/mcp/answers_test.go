@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // declared is what the door says of its tools.
@@ -78,7 +79,7 @@ func (d *declared) hold(a *agent, tool string, args map[string]any) map[string]a
 func TestAnswersAreAsDeclared(t *testing.T) {
 	vote := rulesOf("vote", abi.Pool{})
 	vote.Pace = 100
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool()), "den": vote}, &actor{id: "aya", importance: 2})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool()), "den": vote}, &actor{id: "aya", importance: 2})
 	d, a := h.declared(), h.connect(nil)
 
 	d.hold(a, "status", nil)
@@ -143,7 +144,7 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 // Model providers refuse all of a request when one tool's schema is a choice at
 // its root, and clients that know only objects cannot show it.
 func TestSchemasAreObjects(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	list, err := h.connect(nil).session.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) < 6 {
 		t.Fatalf("%v, %d tools", err, len(list.Tools))

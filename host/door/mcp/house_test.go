@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -51,8 +52,8 @@ type home struct {
 	url   string
 }
 
-func rulesOf(policy string, pool abi.Pool) abi.Rules {
-	r := abi.Rules{Policy: policy, Seed: "test", Patience: 2000, Floor: 5000, MaxTurns: 24, Stale: abi.StaleReask}
+func rulesOf(policy string, pool abi.Pool) entry.Rules {
+	r := entry.Rules{Policy: policy, Seed: "test", Patience: 2000, Floor: 5000, MaxTurns: 24, Stale: entry.StaleReask}
 	if policy != "vote" {
 		r.PolicyRaw, _ = json.Marshal(pool)
 	}
@@ -60,7 +61,7 @@ func rulesOf(policy string, pool abi.Pool) abi.Rules {
 }
 
 // openHome opens a door before rooms of these rules, by name.
-func openHome(t *testing.T, rooms map[string]abi.Rules, actors ...*actor) *home {
+func openHome(t *testing.T, rooms map[string]entry.Rules, actors ...*actor) *home {
 	t.Helper()
 	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(t.TempDir(), "j.db"), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -72,9 +73,9 @@ func openHome(t *testing.T, rooms map[string]abi.Rules, actors ...*actor) *home 
 		settings = append(settings, room.Settings{Name: name, Companions: []string{"*"}, Rules: rules})
 	}
 	var ids atomic.Int64
-	cast := []abi.Joined{}
+	cast := []entry.Joined{}
 	for _, a := range actors {
-		cast = append(cast, abi.Joined{ID: a.id, Name: a.id, Kind: abi.KindCompanion})
+		cast = append(cast, entry.Joined{ID: a.id, Name: a.id, Kind: abi.KindCompanion})
 	}
 	lobby, err := room.NewLobby(room.Config{
 		Journal: j, Log: slog.New(slog.DiscardHandler), Rooms: settings,

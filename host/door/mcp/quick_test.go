@@ -7,8 +7,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/entry"
 )
 
 const headerSession = "Mcp-Session-Id"
@@ -28,7 +28,7 @@ func counted(h *home) *int {
 // A call answered beside the SDK has the answer it would have had from it, to
 // the header and the byte.
 func TestQuickAnswersAreTheSame(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", freePool())}, &actor{id: "aya"})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())}, &actor{id: "aya"})
 	h.human("main", `<こんにちは> & "hello"`)
 	c, n := doortest.NewByHand(h.t, h.url), counted(h)
 	for _, args := range []string{

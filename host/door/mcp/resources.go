@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -115,7 +116,7 @@ func (d *Door) follow(ctx context.Context, name string) {
 	}
 	since := d.begin(ctx, talk)
 	for ctx.Err() == nil {
-		err := talk.Follow(ctx, since, func(batch []abi.Entry) error {
+		err := talk.Follow(ctx, since, func(batch []entry.Entry) error {
 			d.tell(ctx, name, batch)
 			since = batch[len(batch)-1].Seq
 			return nil
@@ -140,7 +141,7 @@ func (d *Door) begin(ctx context.Context, talk room.Talk) uint64 {
 	return past.Head
 }
 
-func (d *Door) tell(ctx context.Context, name string, batch []abi.Entry) {
+func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
 	var ms []abi.Message
 	for _, e := range batch {
 		if m, ok := e.Message(); ok {

@@ -11,12 +11,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
 
 // A room is a resource that tells its subscribers when it changed.
 func TestRoomsAreResources(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool()), "居間": rulesOf("vote", abi.Pool{})})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool()), "居間": rulesOf("vote", abi.Pool{})})
 	updated := make(chan string, 64)
 	a := h.connect(&sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI }})
 	list, err := a.session.ListResources(t.Context(), nil)
@@ -56,7 +57,7 @@ func TestRoomsAreResources(t *testing.T) {
 }
 
 func TestUnknownResources(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
 	a := h.connect(nil)
 	for _, uri := range []string{"room://attic/history", "room://main/diary", "file:///etc/passwd", "room://main"} {
 		if _, err := a.session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
@@ -71,7 +72,7 @@ func TestUnknownResources(t *testing.T) {
 // The rules of talking are those of the room, with its prices, and do not
 // contradict themselves (flaw A7).
 func TestTurnTakingPrompt(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool()), "council": rulesOf("vote+pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool()), "council": rulesOf("vote+pool", abi.DefaultPool())})
 	a := h.connect(nil)
 	card := `{"id":"companion_aya","name":"アヤ"}`
 	get := func(args map[string]string) (string, error) {
@@ -101,7 +102,7 @@ func TestTurnTakingPrompt(t *testing.T) {
 }
 
 func TestCompletionOffersRooms(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{}), "mansion": rulesOf("vote", abi.Pool{}), "side": rulesOf("vote", abi.Pool{})})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{}), "mansion": rulesOf("vote", abi.Pool{}), "side": rulesOf("vote", abi.Pool{})})
 	res, err := h.connect(nil).session.Complete(t.Context(), &sdk.CompleteParams{
 		Ref:      &sdk.CompleteReference{Type: "ref/prompt", Name: "turn_taking"},
 		Argument: sdk.CompleteParamsArgument{Name: "room", Value: "ma"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 func freePool() abi.Pool {
@@ -28,7 +29,7 @@ func want(t *testing.T, got map[string]any, success bool, resource float64, mess
 
 // Seed A, as its article shows it: names, shapes and words.
 func TestSeedTools(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", freePool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())})
 	a := h.connect(nil)
 	if got, _ := a.call("status", nil); !maps.Equal(got, map[string]any{"resource": 100.0}) {
 		t.Errorf("status: %v", got)
@@ -51,7 +52,7 @@ func TestSeedTools(t *testing.T) {
 // The arguments and answers are declared as the seed declares them; only what
 // may be left out is added.
 func TestSeedSchemas(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	res, err := h.connect(nil).session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func required(schema any) []string {
 
 // A mistake names the argument, and what is too much is not cut off silently.
 func TestMistakesNameTheArgument(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())}, &actor{id: "aya"})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())}, &actor{id: "aya"})
 	a := h.connect(nil)
 	for _, c := range []struct {
 		args map[string]any
@@ -131,7 +132,7 @@ func TestMistakesNameTheArgument(t *testing.T) {
 // Who read the history is held to what it read, without knowing of a basis; who
 // did not is not (flaw A3).
 func TestWhatWasReadIsTheBasis(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", freePool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())})
 	one, two := h.connect(nil), h.connect(nil)
 	h.human("main", "こんにちは")
 	one.call("history", nil)
@@ -164,7 +165,7 @@ func TestWhatWasReadIsTheBasis(t *testing.T) {
 
 // Asked with since, history has what seed A's lacks: seq, kind and head.
 func TestHistorySince(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	a := h.connect(nil)
 	first := h.human("main", "いち")
 	second := h.human("main", "に")
@@ -195,7 +196,7 @@ func TestHundredClients(t *testing.T) {
 	pool.Recovery = time.Hour.Milliseconds()
 	rules := rulesOf("pool", pool)
 	rules.MaxTurns = 0
-	h := openHome(t, map[string]abi.Rules{"main": rules})
+	h := openHome(t, map[string]entry.Rules{"main": rules})
 	const n = 100
 	agents := make([]*agent, n)
 	for i := range agents {
@@ -230,7 +231,7 @@ func TestConsumeWhereTurnsAreVotedOn(t *testing.T) {
 	for _, policy := range []string{"vote", "vote+pool"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
-			h := openHome(t, map[string]abi.Rules{"main": rulesOf(policy, abi.DefaultPool())}, &actor{id: "aya"})
+			h := openHome(t, map[string]entry.Rules{"main": rulesOf(policy, abi.DefaultPool())}, &actor{id: "aya"})
 			a := h.connect(nil)
 			h.human("main", "誰か話して")
 			got := a.consume("kyoko", 60, "私が話します")
@@ -254,7 +255,7 @@ func TestConsumeWhereTurnsAreVotedOn(t *testing.T) {
 func TestWishThatLoses(t *testing.T) {
 	rules := rulesOf("vote", abi.Pool{})
 	rules.Pace = 500
-	h := openHome(t, map[string]abi.Rules{"main": rules}, &actor{id: "aya", importance: 9.5})
+	h := openHome(t, map[string]entry.Rules{"main": rules}, &actor{id: "aya", importance: 9.5})
 	a := h.connect(nil)
 	a.call("wait_for_turn", map[string]any{"from": "kyoko", "timeout_seconds": 0})
 	h.human("main", "誰か話して")
@@ -267,7 +268,7 @@ func TestWishThatLoses(t *testing.T) {
 // A wish that loses again and again is wished more, so that no agent is refused
 // for ever beside a companion that always wants to speak a little more.
 func TestWishThatLosesIsWishedMore(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 8.5}, &actor{id: "natsumi", importance: 8.4})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 8.5}, &actor{id: "natsumi", importance: 8.4})
 	a := h.connect(nil)
 	h.human("main", "誰か話して")
 	for n := range 6 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -74,7 +75,7 @@ func TestAnEditedCardReachesAgents(t *testing.T) {
 			if keys := slices.Sorted(maps.Keys(got)); failed || got["delivered"] != 1.0 || !slices.Equal(keys, []string{"delivered", "id"}) {
 				t.Errorf("%v", got)
 			}
-			var act abi.Action
+			var act entry.Action
 			last := s.house.Get("main").Journal()
 			if err := json.Unmarshal(last[len(last)-1].Body, &act); err != nil || act.Who != "nikoni" || act.By != "agent" || act.Action != "wave" ||
 				string(act.Parameters) != `{"hand":"left"}` || act.Perception != "input" || act.ID != got["id"] {
@@ -178,7 +179,7 @@ func TestCardsByTheirURIs(t *testing.T) {
 
 // A door that was not told of cards is as it was.
 func TestDoorWithoutCards(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
 	h.door.CardsChanged()
 	a := h.connect(nil)
 	if got, uris := a.playable(), a.uris(); got != nil || len(uris) != 0 || strings.Contains(a.session.InitializeResult().Instructions, "spec://") {
@@ -270,7 +271,7 @@ func TestScopesOfCards(t *testing.T) {
 		}
 	}
 	for _, e := range s.house.Get("main").Journal() {
-		var act abi.Action
+		var act entry.Action
 		if err := json.Unmarshal(e.Body, &act); err != nil || act.By != "bot" {
 			t.Errorf("%+v %v", act, err)
 		}

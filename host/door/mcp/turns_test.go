@@ -9,12 +9,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // An agent from outside takes part in a round as a companion does: it is asked,
 // votes, is granted the floor and speaks.
 func TestAgentTakesPartInARound(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 3})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya", importance: 3})
 	a := h.connect(nil)
 	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); got["reason"] != "timeout" {
 		t.Fatalf("in a quiet room: %v", got)
@@ -54,7 +55,7 @@ func TestAgentTakesPartInARound(t *testing.T) {
 
 // An agent that votes no is told what the others said, once and not again.
 func TestWaitTellsWhatIsUnseen(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	a := h.connect(nil)
 	done := make(chan map[string]any)
 	go func() {
@@ -86,7 +87,7 @@ func TestWaitTellsWhatIsUnseen(t *testing.T) {
 
 // A wish to speak wakes a room that rests.
 func TestVoteOpensARound(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
 	a := h.connect(nil)
 	h.human("main", "やあ")
 	waitFor(t, func() bool { return h.talk("main").Info().State == "resting" })
@@ -111,7 +112,7 @@ func waitFor(t *testing.T, ok func() bool) {
 }
 
 func TestTurnMistakes(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
 	a := h.connect(nil)
 	h.human("main", "やあ")
 	for _, c := range []struct {
@@ -146,7 +147,7 @@ func TestMixedRoom(t *testing.T) {
 			t.Parallel()
 			rules := rulesOf(policy, abi.DefaultPool())
 			rules.Patience = 300
-			h := openHome(t, map[string]abi.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko", importance: 1, aside: "そうだね"})
+			h := openHome(t, map[string]entry.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko", importance: 1, aside: "そうだね"})
 			a := h.connect(nil)
 			a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0})
 			h.human("main", "bot、元気?")
@@ -199,7 +200,7 @@ func spoken(h *home, t *testing.T) []string {
 
 // Who is meant is told so, by whatever name it is called.
 func TestAddressed(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	a := h.connect(nil)
 	a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0})
 	for text, want := range map[string]string{"botはどう?": "addressed", "BOT, what do you think?": "addressed", "誰かいる?": "unseen", "みんな、元気?": "unseen"} {
@@ -212,7 +213,7 @@ func TestAddressed(t *testing.T) {
 
 // Calls that wait are bounded, and the others go on.
 func TestWaitsAreBounded(t *testing.T) {
-	h := openHome(t, map[string]abi.Rules{"main": rulesOf("pool", abi.DefaultPool())})
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	for range cap(h.door.waits) {
 		h.door.waits <- struct{}{}
 	}
@@ -236,7 +237,7 @@ func TestWaitsAreBounded(t *testing.T) {
 func TestWishWhereNobodyMaySpeak(t *testing.T) {
 	rules := rulesOf("vote", abi.Pool{})
 	rules.MaxTurns = 1
-	h := openHome(t, map[string]abi.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko"})
+	h := openHome(t, map[string]entry.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko"})
 	a := h.connect(nil)
 	h.human("main", "やあ")
 	waitFor(t, func() bool { return h.talk("main").Info().State == "capped" })

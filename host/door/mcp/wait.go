@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/naming"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -84,12 +85,12 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 // addressed says whether somebody is meant by one of the messages, as the house
 // finds out for its companions.
 func addressed(unseen []heard, members []abi.Member, who string) bool {
-	named := make([]naming.Member, 0, len(members))
+	named := make([]address.Member, 0, len(members))
 	for _, m := range members {
-		named = append(named, naming.Member{ID: m.ID, Names: []string{m.Name}})
+		named = append(named, address.Member{ID: m.ID, Names: []string{m.Name}})
 	}
 	return slices.ContainsFunc(unseen, func(h heard) bool {
-		return slices.Contains(naming.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
+		return slices.Contains(address.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
 	})
 }
 
@@ -103,7 +104,7 @@ func wait(ctx context.Context, limit time.Duration, talk room.Talk, who string, 
 		if err != nil || wanted(n, info) {
 			return n, err == nil, err
 		}
-		err = talk.Follow(poll, info.Head, func([]abi.Entry) error { return errGrown })
+		err = talk.Follow(poll, info.Head, func([]entry.Entry) error { return errGrown })
 		switch {
 		case ctx.Err() != nil:
 			return n, false, ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -57,7 +58,7 @@ type referenceMove struct {
 	Seq        uint64          `json:"seq"`
 }
 
-func (b *body) frame(e abi.Entry) ([]byte, error) {
+func (b *body) frame(e entry.Entry) ([]byte, error) {
 	m, err := b.move(e)
 	if m == nil || err != nil {
 		return nil, err
@@ -77,25 +78,25 @@ func (b *body) frame(e abi.Entry) ([]byte, error) {
 // move makes of an entry what the body sees of it, nil for nothing. It depends on
 // the entry alone, so that each is shown once however often a client comes back.
 // A line that was shown piece by piece is not shown again as a message.
-func (b *body) move(e abi.Entry) (*move, error) {
+func (b *body) move(e entry.Entry) (*move, error) {
 	m := &move{Seq: e.Seq, ID: e.ID, At: e.At, Companion: b.companion}
 	switch e.Kind {
-	case abi.EntryAction:
-		var a abi.Action
+	case entry.KindAction:
+		var a entry.Action
 		if err := json.Unmarshal(e.Body, &a); err != nil || a.Who != b.companion {
 			return nil, err
 		}
 		m.ID, m.Action, m.Parameters, m.Perception = a.ID, a.Action, a.Parameters, a.Perception
 		return m, nil
-	case abi.EntrySegment:
-		var s abi.Segment
+	case entry.KindSegment:
+		var s entry.Segment
 		if err := json.Unmarshal(e.Body, &s); err != nil || s.Who != b.companion {
 			return nil, err
 		}
 		m.Part = s.N
 		return m, m.say(s.Text)
-	case abi.EntrySaid:
-		var s abi.Said
+	case entry.KindSaid:
+		var s entry.Said
 		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
 			return nil, err
 		}

@@ -12,11 +12,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // happening is an entry and what nikoni's body is to see of it, "" for nothing.
 type happening struct {
-	kind abi.EntryKind
+	kind entry.Kind
 	body any
 	sees string
 }
@@ -30,23 +31,23 @@ func happenings(t *rapid.T, n int, label string) []happening {
 		h := happening{sees: "speak " + text}
 		switch rapid.IntRange(0, 6).Draw(t, label+" what") {
 		case 0:
-			h = happening{kind: abi.EntryAction, body: abi.Action{ID: text, Who: who, Action: "move", Parameters: json.RawMessage(`{}`)}, sees: "move " + text}
+			h = happening{kind: entry.KindAction, body: entry.Action{ID: text, Who: who, Action: "move", Parameters: json.RawMessage(`{}`)}, sees: "move " + text}
 		case 1:
-			h.kind, h.body = abi.EntrySegment, abi.Segment{Who: who, N: 1, Text: text}
+			h.kind, h.body = entry.KindSegment, entry.Segment{Who: who, N: 1, Text: text}
 		case 2:
-			h.kind, h.body = abi.EntrySaid, line(who, text)
+			h.kind, h.body = entry.KindSaid, line(who, text)
 		case 3: // its segments were shown
 			said := line(who, text)
 			said.Segments = 1
-			h = happening{kind: abi.EntrySaid, body: said}
+			h = happening{kind: entry.KindSaid, body: said}
 		case 4: // somebody takes a companion's name
 			said := line(who, text)
 			said.By = abi.KindHuman
-			h = happening{kind: abi.EntrySaid, body: said}
+			h = happening{kind: entry.KindSaid, body: said}
 		case 5:
-			h = happening{kind: abi.EntryResult, body: abi.Done{Who: who, Result: abi.Result{ID: text}}}
+			h = happening{kind: entry.KindResult, body: entry.Done{Who: who, Result: abi.Result{ID: text}}}
 		case 6:
-			h = happening{kind: abi.EntryVote, body: abi.Voted{Voter: who}}
+			h = happening{kind: entry.KindVote, body: entry.Voted{Voter: who}}
 		}
 		if who != "nikoni" {
 			h.sees = ""
@@ -118,7 +119,7 @@ func TestBodiesMissNothingAndSeeNothingTwice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before := happenings(rt, rapid.IntRange(0, 30).Draw(rt, "before"), "before")
 		during := happenings(rt, rapid.IntRange(0, 40).Draw(rt, "during"), "during")
-		during = append(during, happening{abi.EntryAction, abi.Action{ID: "end", Who: "nikoni", Action: "move", Parameters: json.RawMessage(`{}`)}, "move end"})
+		during = append(during, happening{entry.KindAction, entry.Action{ID: "end", Who: "nikoni", Action: "move", Parameters: json.RawMessage(`{}`)}, "move end"})
 		since := rapid.IntRange(0, len(before)).Draw(rt, "since")
 		batch := rapid.IntRange(1, 20).Draw(rt, "batch")
 		cuts := rapid.SliceOfN(rapid.IntRange(0, 2000), 0, 12).Draw(rt, "cuts")

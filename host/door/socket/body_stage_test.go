@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -191,10 +192,10 @@ func (s *bodies) act(who, action, parameters string) abi.ActionPlayed {
 }
 
 // results gives what was told of actions, in order.
-func results(r *doortest.Room) (all []abi.Done) {
+func results(r *doortest.Room) (all []entry.Done) {
 	for _, e := range r.Journal() {
-		var d abi.Done
-		if e.Kind == abi.EntryResult && json.Unmarshal(e.Body, &d) == nil {
+		var d entry.Done
+		if e.Kind == entry.KindResult && json.Unmarshal(e.Body, &d) == nil {
 			all = append(all, d)
 		}
 	}
@@ -202,8 +203,8 @@ func results(r *doortest.Room) (all []abi.Done) {
 }
 
 // line is what a companion says at once.
-func line(who, text string) abi.Said {
-	return abi.Said{From: who, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn}
+func line(who, text string) entry.Said {
+	return entry.Said{From: who, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn}
 }
 
 // kill ends a connection without a goodbye.

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // What a body is shown of what happens in a room, and how it looks. Words come
@@ -25,23 +26,23 @@ func TestWhatABodySees(t *testing.T) {
 		c := s.body("nikoni", "&since=0", "")
 		at := time.Now().UTC().Format(time.RFC3339)
 		s.act("nikoni", "move", `{"x":1,"y":0,"z":2}`)
-		s.room.Append(abi.EntryAction, abi.Action{ID: "a2", Who: "aya", Action: "move", Parameters: json.RawMessage(`{}`)})
-		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
-		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
-		s.room.Append(abi.EntrySegment, abi.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
+		s.room.Append(entry.KindAction, entry.Action{ID: "a2", Who: "aya", Action: "move", Parameters: json.RawMessage(`{}`)})
+		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
+		s.room.Append(entry.KindSegment, entry.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
+		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
 		both := line("nikoni", "やあ、元気？")
 		both.Segments = 2
-		s.room.Append(abi.EntrySaid, both)
-		s.room.Append(abi.EntrySaid, line("nikoni", `"hi"`))
+		s.room.Append(entry.KindSaid, both)
+		s.room.Append(entry.KindSaid, line("nikoni", `"hi"`))
 		nod := line("nikoni", "うん")
 		nod.Kind = abi.KindBackchannel
-		s.room.Append(abi.EntrySaid, nod)
+		s.room.Append(entry.KindSaid, nod)
 		human := line("nikoni", "an impostor's")
 		human.By = abi.KindHuman
-		s.room.Append(abi.EntrySaid, human)
-		s.room.Append(abi.EntrySaid, line("aya", "another's"))
-		s.room.Append(abi.EntryStop, abi.Stop{From: "nikoni"})
-		s.room.Append(abi.EntryAction, abi.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
+		s.room.Append(entry.KindSaid, human)
+		s.room.Append(entry.KindSaid, line("aya", "another's"))
+		s.room.Append(entry.KindStop, entry.Stop{From: "nikoni"})
+		s.room.Append(entry.KindAction, entry.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
 		s.want(c,
 			`{"seq":1,"id":"act-1","at":"`+at+`","companion":"nikoni","action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"}`,
 			`{"seq":3,"id":"e3","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"やあ、"},"kind":"speech","part":1}`,
@@ -60,14 +61,14 @@ func TestCompanionThatDoesNotSpeak(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
 		s.set(func() { s.mute["nikoni"] = true })
-		s.room.Append(abi.EntrySaid, line("nikoni", "one"))
-		s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "two"})
+		s.room.Append(entry.KindSaid, line("nikoni", "one"))
+		s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 1, Text: "two"})
 		s.act("nikoni", "move", `{}`)
 		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":3,"id":"act-3",`) {
 			s.Error(f)
 		}
 		s.set(func() { s.mute["nikoni"] = false })
-		s.room.Append(abi.EntrySaid, line("nikoni", "three"))
+		s.room.Append(entry.KindSaid, line("nikoni", "three"))
 		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":4,`) || !strings.Contains(f, "three") {
 			s.Error(f)
 		}
@@ -245,7 +246,7 @@ func TestC3ResultsReachTheCompanion(t *testing.T) {
 			s.want(voice, strings.Replace(refused, "kai", "nikoni", 1))
 			tc.want.ID, tc.want.Action = played.ID, "move"
 			all := results(s.room)
-			if len(all) != i+1 || all[i] != (abi.Done{Who: "nikoni", Result: tc.want}) {
+			if len(all) != i+1 || all[i] != (entry.Done{Who: "nikoni", Result: tc.want}) {
 				s.Errorf("results: %+v, want %+v", all, tc.want)
 			}
 		}
@@ -302,8 +303,8 @@ func TestBadMessagesOfABody(t *testing.T) {
 func TestResultsOfWordsAreIgnored(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
-		s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
-		s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "ho"})
+		s.room.Append(entry.KindSaid, line("nikoni", "hi"))
+		s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 1, Text: "ho"})
 		for range 2 {
 			var f struct{ ID string }
 			if err := json.Unmarshal([]byte(s.frame(c)), &f); err != nil {
@@ -326,7 +327,7 @@ func TestOldWordsAreForgotten(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
 		for range 257 {
-			s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
+			s.room.Append(entry.KindSaid, line("nikoni", "hi"))
 			s.frame(c)
 		}
 		s.send(c, `{"id":"e2","ok":true}`)

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -60,7 +61,7 @@ func (c *client) show(ctx context.Context) error {
 				end(errTurned)
 			}
 		})
-		err := c.view.talk.Follow(here, c.seen, func(batch []abi.Entry) error { return c.write(here, batch) })
+		err := c.view.talk.Follow(here, c.seen, func(batch []entry.Entry) error { return c.write(here, batch) })
 		end(err)
 		beside.Wait()
 		if !errors.Is(context.Cause(here), errTurned) {
@@ -85,7 +86,7 @@ func (c *client) turn(v view) error {
 }
 
 // write sends a batch, one entry a frame. An error ends Follow.
-func (c *client) write(ctx context.Context, batch []abi.Entry) error {
+func (c *client) write(ctx context.Context, batch []entry.Entry) error {
 	for _, e := range batch {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -14,7 +14,7 @@ import (
 // the client sends. One loop follows the journal for all of them.
 type dialect interface {
 	// frame gives the frame for an entry, nil for none.
-	frame(e abi.Entry) ([]byte, error)
+	frame(e entry.Entry) ([]byte, error)
 	// take gets a message of the client, one at a time. It may answer with
 	// c.send, or give what the client is to see from now on. An error ends the
 	// connection.
@@ -46,7 +46,7 @@ func (v view) enter() (leave func()) {
 // entries is the dialect of the feed: entries as they are.
 type entries struct{}
 
-func (entries) frame(e abi.Entry) ([]byte, error) { return json.Marshal(e) }
+func (entries) frame(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
 
 func (entries) take(context.Context, *client, []byte) (*view, error) { return nil, errMessage }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -69,13 +70,13 @@ func (s *stage) dial(query string) *websocket.Conn {
 }
 
 // next reads one entry.
-func next(t testing.TB, c *websocket.Conn) abi.Entry {
+func next(t testing.TB, c *websocket.Conn) entry.Entry {
 	t.Helper()
 	kind, frame, err := c.ReadMessage()
 	if err != nil || kind != websocket.TextMessage {
 		t.Fatalf("read: kind %d, %v", kind, err)
 	}
-	var e abi.Entry
+	var e entry.Entry
 	if err := json.Unmarshal(frame, &e); err != nil {
 		t.Fatalf("%v: %s", err, frame)
 	}
@@ -106,7 +107,7 @@ func TestFeedStartsWhereAsked(t *testing.T) {
 		all, some, fresh := s.dial("?since=0"), s.dial("?since=3"), s.dial("")
 		end := s.dial("?since=5")
 		synctest.Wait()
-		s.room.Append(abi.EntryStop, abi.Stop{From: "mika"})
+		s.room.Append(entry.KindStop, entry.Stop{From: "mika"})
 		for _, tc := range []struct {
 			c     *websocket.Conn
 			first uint64

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Client follows rooms from outside, for tools. The zero value but for URL
@@ -54,7 +55,7 @@ const maxFrame = 16 << 20
 // It returns what fn returns, ctx's error when ctx ends, and an *abi.Error when
 // the daemon refuses in a way that will not change: no such room, a since
 // beyond the room's head, a request it does not allow.
-func (c Client) Follow(ctx context.Context, room string, since uint64, fn func(abi.Entry) error) error {
+func (c Client) Follow(ctx context.Context, room string, since uint64, fn func(entry.Entry) error) error {
 	wait := firstWait
 	for {
 		before := since
@@ -88,7 +89,7 @@ type finalError struct{ err error }
 func (f *finalError) Error() string { return f.err.Error() }
 
 // once connects and reads until the connection ends.
-func (c Client) once(ctx context.Context, room string, since *uint64, fn func(abi.Entry) error) error {
+func (c Client) once(ctx context.Context, room string, since *uint64, fn func(entry.Entry) error) error {
 	conn, err := c.connect(ctx, room, *since)
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (c Client) once(ctx context.Context, room string, since *uint64, fn func(ab
 		if err != nil {
 			return fmt.Errorf("read the feed: %w", err)
 		}
-		var e abi.Entry
+		var e entry.Entry
 		if err := json.Unmarshal(frame, &e); err != nil {
 			return fmt.Errorf("decode an entry: %w", err)
 		}

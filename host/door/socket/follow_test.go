@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // cutter makes connections that break after so many bytes from the server, by
@@ -76,7 +77,7 @@ func TestFollowNeverMissesNorRepeats(t *testing.T) {
 			})
 			cut := &cutter{dial: s.pipe.Dial, cuts: cuts}
 			c := socket.Client{URL: "http://localhost", Dial: cut.Dial}
-			err = c.Follow(context.Background(), "main", uint64(since), func(e abi.Entry) error {
+			err = c.Follow(context.Background(), "main", uint64(since), func(e entry.Entry) error {
 				got = append(got, e.Seq)
 				if e.Seq == uint64(before+during) {
 					return errEnough
@@ -109,7 +110,7 @@ func TestFollowWaitsLongerAndLonger(t *testing.T) {
 				}
 			},
 		}
-		err := c.Follow(ctx, "main", 0, func(abi.Entry) error { return nil })
+		err := c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil })
 		ms := time.Millisecond
 		want := []time.Duration{250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 8000 * ms, 10000 * ms, 10000 * ms, 10000 * ms}
 		if !errors.Is(err, context.Canceled) || !slices.Equal(waits, want) {
@@ -124,7 +125,7 @@ func TestFollowStartsOverWithItsPatienceAfterProgress(t *testing.T) {
 		var waits []time.Duration
 		cut := &cutter{dial: s.pipe.Dial, cuts: []int{0, 0, 400, 0, 0}}
 		c := socket.Client{URL: "http://localhost", Dial: cut.Dial, Retry: func(_ error, w time.Duration) { waits = append(waits, w) }}
-		err := c.Follow(context.Background(), "main", 0, func(e abi.Entry) error {
+		err := c.Follow(context.Background(), "main", 0, func(e entry.Entry) error {
 			if e.Seq == 3 {
 				return errEnough
 			}
@@ -140,7 +141,7 @@ func TestFollowStartsOverWithItsPatienceAfterProgress(t *testing.T) {
 func TestFollowGivesUpOnWhatWillNotChange(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
 		s.room.Chat(2)
-		never := func(abi.Entry) error { return nil }
+		never := func(entry.Entry) error { return nil }
 		for _, tc := range []struct {
 			url, room string
 			since     uint64
@@ -173,7 +174,7 @@ func TestFollowOutlastsTrouble(t *testing.T) {
 		go func() { time.Sleep(time.Minute); s.room.Trouble(nil) }()
 		var heard error
 		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { heard = err }}
-		err := c.Follow(context.Background(), "main", 0, func(abi.Entry) error { return errEnough })
+		err := c.Follow(context.Background(), "main", 0, func(entry.Entry) error { return errEnough })
 		if !errors.Is(err, errEnough) || abi.CodeOf(heard) != abi.CodeUnavailable {
 			s.Errorf("%v, heard %v", err, heard)
 		}
@@ -186,7 +187,7 @@ func TestFollowLeavesASilentDaemon(t *testing.T) {
 		start := time.Now()
 		ctx, cancel := context.WithCancel(context.Background())
 		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(error, time.Duration) { cancel() }}
-		_ = c.Follow(ctx, "main", 0, func(abi.Entry) error { return nil })
+		_ = c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil })
 		if time.Since(start) != time.Minute {
 			s.Errorf("left after %v", time.Since(start))
 		}
@@ -198,7 +199,7 @@ func TestFollowStaysWithAQuietRoom(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
 		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Retry: func(err error, _ time.Duration) { s.Errorf("lost: %v", err) }}
-		if err := c.Follow(ctx, "main", 0, func(abi.Entry) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		if err := c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 			s.Error(err)
 		}
 	})

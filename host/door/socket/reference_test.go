@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // referenceClient is a body written from seed C's shapes alone: it subscribes to
@@ -79,15 +80,15 @@ func TestReferenceClient(t *testing.T) {
 			if n := s.room.Bodies("nikoni"); n != 1 {
 				s.Errorf("%d bodies", n)
 			}
-			s.room.Append(abi.EntrySaid, abi.Said{From: "mika", By: abi.KindHuman, Text: "こっちに来て", Kind: abi.KindTurn})
+			s.room.Append(entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: "こっちに来て", Kind: abi.KindTurn})
 			s.act("nikoni", "move", `{"x":1,"y":0,"z":2.5}`)
-			s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 1, Text: "はい、"})
-			s.room.Append(abi.EntrySegment, abi.Segment{Who: "nikoni", N: 2, Text: "今行くね。"})
+			s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 1, Text: "はい、"})
+			s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 2, Text: "今行くね。"})
 			said := line("nikoni", "はい、今行くね。")
 			said.Segments = 2
-			s.room.Append(abi.EntrySaid, said)
-			s.room.Append(abi.EntrySaid, line("aya", "いってらっしゃい"))
-			s.room.Append(abi.EntrySaid, line("nikoni", "着いた！"))
+			s.room.Append(entry.KindSaid, said)
+			s.room.Append(entry.KindSaid, line("aya", "いってらっしゃい"))
+			s.room.Append(entry.KindSaid, line("nikoni", "着いた！"))
 			for range 4 {
 				if err := r.play(); err != nil {
 					s.Fatal(err)
@@ -113,17 +114,17 @@ func TestReferenceFrames(t *testing.T) {
 		s.set(func() { s.sessions["abc"] = "nikoni of mika" })
 		c := s.dial("/", "mika read,act")
 		synctest.Wait()
-		s.room.Append(abi.EntrySaid, line("aya", "before"))
+		s.room.Append(entry.KindSaid, line("aya", "before"))
 		if f := s.frame(c); !strings.HasPrefix(f, `{"type":"newMessage",`) {
 			s.Error(f)
 		}
 		s.send(c, `{"jsonrpc":"2.0","id":"x1","method":"subscribe","params":{"sessionId":"abc"}}`)
 		s.want(c, `{"jsonrpc":"2.0","id":"x1","result":{}}`)
 		s.set(func() { s.waiting = true }) // nor is it told again of the message before
-		s.room.Append(abi.EntrySaid, line("aya", "after"))
+		s.room.Append(entry.KindSaid, line("aya", "after"))
 		time.AfterFunc(time.Minute, func() {
 			s.act("nikoni", "move", `{"x":1}`)
-			s.room.Append(abi.EntrySaid, line("nikoni", "hi"))
+			s.room.Append(entry.KindSaid, line("nikoni", "hi"))
 		})
 		s.want(c,
 			`{"action":"move","parameters":{"x":1},"id":"act-3","seq":3}`,
@@ -134,7 +135,7 @@ func TestReferenceFrames(t *testing.T) {
 		s.want(c, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"act-9\""},"id":"act-9"}`)
 		s.send(c, `rubbish`)
 		s.want(c, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`)
-		want := abi.Done{Who: "nikoni", Result: abi.Result{ID: "act-3", Action: "move", Reason: "stuck", By: "mika"}}
+		want := entry.Done{Who: "nikoni", Result: abi.Result{ID: "act-3", Action: "move", Reason: "stuck", By: "mika"}}
 		if all := results(s.room); len(all) != 1 || all[0] != want {
 			s.Errorf("%+v", all)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // How soon a client of the relay is told again, and how seldom at last: after
@@ -52,7 +53,7 @@ type heard struct {
 	Message string `json:"message"`
 }
 
-func (r *relay) frame(e abi.Entry) ([]byte, error) {
+func (r *relay) frame(e entry.Entry) ([]byte, error) {
 	m, ok := e.Message()
 	if !ok {
 		return nil, nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -77,7 +77,7 @@ func TestAddKnowsTheCaller(t *testing.T) {
 		}
 	}
 	for _, e := range f.house.Get("main").Journal() {
-		if m, _ := e.Message(); m.From != "mika" && m.From != "taro" || e.Kind != abi.EntrySaid {
+		if m, _ := e.Message(); m.From != "mika" && m.From != "taro" || e.Kind != entry.KindSaid {
 			t.Errorf("%s", e.Body)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -51,8 +52,8 @@ type (
 		Head     uint64        `json:"head" doc:"The seq of the newest entry in the room."`
 	}
 	entriesOut struct {
-		Entries []abi.Entry `json:"entries" doc:"Oldest first; the shape of a body goes by kind, see abi/ENTRIES.md."`
-		Head    uint64      `json:"head" doc:"The seq of the newest entry in the room."`
+		Entries []entry.Entry `json:"entries" doc:"Oldest first; the shape of a body goes by kind, see docs/ENTRIES.md."`
+		Head    uint64        `json:"head" doc:"The seq of the newest entry in the room."`
 	}
 	whyIn struct {
 		InRoom

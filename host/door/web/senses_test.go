@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/sense"
@@ -209,7 +210,7 @@ func TestInputIsSaid(t *testing.T) {
 		s.ask("POST", perceives+"?wait=5", `{"title":"input","format":"text","body":"and"}`)
 		s.as(holder("bot", abi.KindAgent, identity.Talk), "POST", perceives, `{"title":"input","format":"text","body":"beep"}`)
 		for i, want := range []string{`"from":"mika","by":"human"`, `"from":"guest","by":"human"`, `"from":"bot","by":"agent"`} {
-			if e := s.room.Journal()[i]; e.Kind != abi.EntrySaid || !strings.Contains(string(e.Body), want) {
+			if e := s.room.Journal()[i]; e.Kind != entry.KindSaid || !strings.Contains(string(e.Body), want) {
 				t.Errorf("%s", e.Body)
 			}
 		}
@@ -227,9 +228,9 @@ func TestPerceptionsAreQueued(t *testing.T) {
 		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"vision","format":"object","body":"{\"cats\":2}"}`), 202, `{"state":"cooling"}`)
 		exactly(t, s.ask("POST", perceives+"?wait=20", `{"title":"vision","format":"object","body":"{\"cats\":3}"}`), 200,
 			`{"state":"judged","judged":{"seq":4,"judgement":{"state":"listen","importance":0}}}`)
-		p := []abi.Perceived{}
+		p := []entry.Perceived{}
 		for _, e := range s.room.Journal() {
-			var b abi.Perceived
+			var b entry.Perceived
 			if err := json.Unmarshal(e.Body, &b); err != nil {
 				t.Fatal(err)
 			}

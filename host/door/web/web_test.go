@@ -23,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
 )
 
 type fixture struct {
@@ -101,13 +102,13 @@ func TestTalk(t *testing.T) {
 		t.Errorf("null in %s", w.Body)
 	}
 	page := decode[struct {
-		Entries []abi.Entry
+		Entries []entry.Entry
 		Head    uint64
 	}](t, f.ask("GET", "/v1/rooms/main/entries?since=1&limit=2", ""), 200)
 	if len(page.Entries) != 2 || page.Entries[0].Seq != 2 || page.Entries[1].Seq != 3 || page.Head != 4 {
 		t.Errorf("%+v", page)
 	}
-	var said abi.Said
+	var said entry.Said
 	if err := json.Unmarshal(f.house.Get("main").Journal()[0].Body, &said); err != nil || said.By != abi.KindHuman {
 		t.Errorf("over HTTP a human speaks: %+v %v", said, err)
 	}
@@ -416,12 +417,12 @@ func TestPage(t *testing.T) {
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
-	for _, kind := range []abi.EntryKind{abi.EntryCast, abi.EntrySaid, abi.EntryRound, abi.EntryDecision, abi.EntryStop, abi.EntryRefused, abi.EntryFailed} {
+	for _, kind := range []entry.Kind{entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed} {
 		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
 			t.Errorf("the page does not show %s", kind)
 		}
 	}
-	outcomes := []abi.Outcome{abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped, abi.OutcomeSuperseded, abi.OutcomeWaits}
+	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
 	for _, o := range outcomes {
 		if n := strings.Count(html, " "+string(o)+`: "`); n < 2 { // in each language
 			t.Errorf("the page has %d words for %s", n, o)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -22,7 +23,7 @@ import (
 func (s *sensing) answers(who string, text func(said string) string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	hear := func(entries []abi.Entry) error {
+	hear := func(entries []entry.Entry) error {
 		for _, e := range entries {
 			m, ok := e.Message()
 			if !ok || m.From == who {
@@ -31,10 +32,10 @@ func (s *sensing) answers(who string, text func(said string) string) (stop func(
 			time.Sleep(time.Second)
 			token := fmt.Sprint("g", e.Seq)
 			if line := text(m.Text); line != "" {
-				s.room.Append(abi.EntryDecision, abi.Decision{Outcome: abi.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}})
-				s.room.Append(abi.EntrySaid, abi.Said{From: who, By: abi.KindCompanion, Text: line, Kind: abi.KindTurn, Grant: token})
+				s.room.Append(entry.KindDecision, entry.Decision{Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}})
+				s.room.Append(entry.KindSaid, entry.Said{From: who, By: abi.KindCompanion, Text: line, Kind: abi.KindTurn, Grant: token})
 			}
-			s.room.Append(abi.EntryDecision, abi.Decision{Outcome: abi.OutcomeSilence})
+			s.room.Append(entry.KindDecision, entry.Decision{Outcome: entry.OutcomeSilence})
 		}
 		return nil
 	}
@@ -135,15 +136,15 @@ func TestPerceptionIsJudged(t *testing.T) {
 			if !wish {
 				return abi.Judged{Seq: 1, Judgement: abi.Judgement{State: abi.Listen}}, nil
 			}
-			w := s.room.Append(abi.EntryWish, abi.Wish{Who: who, Text: "a cat!"}).Seq
+			w := s.room.Append(entry.KindWish, entry.Wish{Who: who, Text: "a cat!"}).Seq
 			go func() {
 				time.Sleep(3 * time.Second)
 				if !said {
-					s.room.Append(abi.EntryDue, abi.Due{What: abi.DueStale, Of: w})
+					s.room.Append(entry.KindDue, entry.Due{What: entry.DueStale, Of: w})
 					return
 				}
-				s.room.Append(abi.EntryDecision, abi.Decision{Wish: w, Outcome: abi.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: "g"}})
-				s.room.Append(abi.EntrySaid, abi.Said{From: who, By: abi.KindCompanion, Text: "a cat!", Kind: abi.KindTurn, Grant: "g"})
+				s.room.Append(entry.KindDecision, entry.Decision{Wish: w, Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: "g"}})
+				s.room.Append(entry.KindSaid, entry.Said{From: who, By: abi.KindCompanion, Text: "a cat!", Kind: abi.KindTurn, Grant: "g"})
 			}()
 			return abi.Judged{Seq: w - 1, Judgement: abi.Judgement{State: abi.Speak, Text: "a cat!"}, Wish: w}, nil
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -22,7 +22,7 @@ func racingWriters(t *testing.T, j journal.Journal) {
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {
-				nh, err := j.Append(t.Context(), "広場", h, entry(fmt.Sprintf("r%dw%d", round, w), "先に"))
+				nh, err := j.Append(t.Context(), "広場", h, message(fmt.Sprintf("r%dw%d", round, w), "先に"))
 				switch {
 				case err == nil:
 					wins.Add(1)
@@ -51,13 +51,13 @@ func cancelled(t *testing.T, j journal.Journal) {
 	for i := range 60 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%20)*50*time.Microsecond)
 		id := fmt.Sprintf("m%d", i)
-		nh, err := j.Append(ctx, "広場", h, entry(id, "やめた"))
+		nh, err := j.Append(ctx, "広場", h, message(id, "やめた"))
 		cancel()
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("append: %v", err)
 		}
 		// What was handed over may still be under way; an append after it is behind it.
-		if _, err := j.Append(t.Context(), "広場", journal.Head{Epoch: h.Epoch}, entry("behind", "")); !errors.Is(err, journal.ErrConflict) {
+		if _, err := j.Append(t.Context(), "広場", journal.Head{Epoch: h.Epoch}, message("behind", "")); !errors.Is(err, journal.ErrConflict) {
 			t.Fatalf("append with a wrong head: %v", err)
 		}
 		e, ok, ferr := j.Find(t.Context(), "広場", id)
@@ -91,7 +91,7 @@ func cancelled(t *testing.T, j journal.Journal) {
 func follow(ctx context.Context, j journal.Journal, room string, after, last uint64) error {
 	done := errors.New("seen all")
 	at := after
-	err := j.Follow(ctx, room, after, func(es []abi.Entry) error {
+	err := j.Follow(ctx, room, after, func(es []entry.Entry) error {
 		if len(es) == 0 {
 			return errors.New("empty batch")
 		}
@@ -118,7 +118,7 @@ func followers(t *testing.T, j journal.Journal) {
 	other := acquire(t, j, "別の部屋")
 	news := make([]journal.New, before)
 	for i, id := range ids("b", before) {
-		news[i] = entry(id, "前")
+		news[i] = message(id, "前")
 	}
 	h, err := j.Append(t.Context(), "広場", h, news...)
 	if err != nil {
@@ -175,7 +175,7 @@ func followEnds(t *testing.T, j journal.Journal) {
 	grow(t, j, "広場", acquire(t, j, "広場"), ids("m", 5)...)
 	mine := errors.New("mine")
 	calls := 0
-	err := j.Follow(t.Context(), "広場", 2, func(es []abi.Entry) error { calls++; return mine })
+	err := j.Follow(t.Context(), "広場", 2, func(es []entry.Entry) error { calls++; return mine })
 	if !errors.Is(err, mine) || calls != 1 {
 		t.Fatalf("follow answered %v after %d calls, want the error of fn after 1", err, calls)
 	}
@@ -183,7 +183,7 @@ func followEnds(t *testing.T, j journal.Journal) {
 	ended := make(chan error, 1)
 	seen := make(chan struct{})
 	go func() {
-		ended <- j.Follow(ctx, "広場", 0, func([]abi.Entry) error { close(seen); return nil })
+		ended <- j.Follow(ctx, "広場", 0, func([]entry.Entry) error { close(seen); return nil })
 	}()
 	<-seen
 	cancel()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -69,12 +70,12 @@ func Run(t *testing.T, open func(t *testing.T) journal.Journal, reopen func(t *t
 }
 
 // entry makes an entry said by a client.
-func entry(id, text string) journal.New {
-	b, err := json.Marshal(abi.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
+func message(id, text string) journal.New {
+	b, err := json.Marshal(entry.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
 	if err != nil {
 		panic(err) // strings only
 	}
-	return journal.New{ID: id, Kind: abi.EntrySaid, At: day, Body: b}
+	return journal.New{ID: id, Kind: entry.KindSaid, At: day, Body: b}
 }
 
 func acquire(t *testing.T, j journal.Journal, room string) journal.Head {
@@ -89,7 +90,7 @@ func acquire(t *testing.T, j journal.Journal, room string) journal.Head {
 func grow(t *testing.T, j journal.Journal, room string, h journal.Head, ids ...string) journal.Head {
 	t.Helper()
 	for _, id := range ids {
-		nh, err := j.Append(t.Context(), room, h, entry(id, "こんにちは "+id))
+		nh, err := j.Append(t.Context(), room, h, message(id, "こんにちは "+id))
 		if err != nil {
 			t.Fatalf("append %q to %q at %v: %v", id, room, h, err)
 		}
@@ -107,7 +108,7 @@ func ids(prefix string, n int) []string {
 	return s
 }
 
-func read(t *testing.T, j journal.Journal, room string, after uint64, limit int) []abi.Entry {
+func read(t *testing.T, j journal.Journal, room string, after uint64, limit int) []entry.Entry {
 	t.Helper()
 	es, err := j.Read(t.Context(), room, after, limit)
 	if err != nil {
@@ -167,8 +168,8 @@ func appendRead(t *testing.T, j journal.Journal) {
 		}
 		at := day.Add(1234567 * time.Microsecond)
 		in := []journal.New{
-			{ID: "一", Kind: abi.EntrySaid, At: at, Body: []byte(`{"text":"おはよう☀\u0000"}`)},
-			{ID: "two", Kind: abi.EntryVote, At: at.In(time.FixedZone("JST", 9*3600)), Body: []byte(` [1, 2.50, null] `)},
+			{ID: "一", Kind: entry.KindSaid, At: at, Body: []byte(`{"text":"おはよう☀\u0000"}`)},
+			{ID: "two", Kind: entry.KindVote, At: at.In(time.FixedZone("JST", 9*3600)), Body: []byte(` [1, 2.50, null] `)},
 			{ID: "three", Kind: "new.kind", At: time.Time{}, Body: []byte(`"` + strings.Repeat("あ", 100_000) + `"`)},
 		}
 		nh, err := j.Append(t.Context(), room, h, in...)
@@ -182,13 +183,13 @@ func appendRead(t *testing.T, j journal.Journal) {
 		if len(es) != 4 {
 			t.Fatalf("read %d entries, want 4", len(es))
 		}
-		var o abi.Owner
-		if err := json.Unmarshal(es[0].Body, &o); err != nil || o.Owner != "suite" || es[0].Kind != abi.EntryOwner ||
+		var o entry.Owner
+		if err := json.Unmarshal(es[0].Body, &o); err != nil || o.Owner != "suite" || es[0].Kind != entry.KindOwner ||
 			es[0].ID != journal.OwnerID+"1" || !es[0].At.Equal(day) {
 			t.Fatalf("owner entry is %+v (%v)", es[0], err)
 		}
 		for i, e := range es[1:] {
-			want := abi.Entry{Seq: uint64(i) + 2, Epoch: 1, At: in[i].At.UTC().Truncate(time.Millisecond), Kind: in[i].Kind, ID: in[i].ID, Body: in[i].Body}
+			want := entry.Entry{Seq: uint64(i) + 2, Epoch: 1, At: in[i].At.UTC().Truncate(time.Millisecond), Kind: in[i].Kind, ID: in[i].ID, Body: in[i].Body}
 			if e.Seq != want.Seq || e.Epoch != want.Epoch || e.Kind != want.Kind || e.ID != want.ID || string(e.Body) != string(want.Body) {
 				t.Fatalf("entry %d is %.300v, want %.300v", i, e, want)
 			}
@@ -214,7 +215,7 @@ func appendRead(t *testing.T, j journal.Journal) {
 
 func badInput(t *testing.T, j journal.Journal) {
 	h := acquire(t, j, "広場")
-	ok := entry("fine", "fine")
+	ok := message("fine", "fine")
 	for name, n := range map[string]journal.New{
 		"empty id":       {ID: "", Kind: ok.Kind, At: day, Body: ok.Body},
 		"id not UTF-8":   {ID: "a\xff", Kind: ok.Kind, At: day, Body: ok.Body},
@@ -242,7 +243,7 @@ func staleHead(t *testing.T, j journal.Journal) {
 	h := acquire(t, j, "広場")
 	nh := grow(t, j, "広場", h, "a")
 	for _, stale := range []journal.Head{h, {}, {Seq: nh.Seq + 1, Epoch: nh.Epoch}, {Seq: nh.Seq, Epoch: nh.Epoch + 1}} {
-		got, err := j.Append(t.Context(), "広場", stale, entry("b", "b"))
+		got, err := j.Append(t.Context(), "広場", stale, message("b", "b"))
 		if stale.Epoch < nh.Epoch {
 			wantErr(t, err, journal.ErrFenced)
 		} else {
@@ -252,7 +253,7 @@ func staleHead(t *testing.T, j journal.Journal) {
 			t.Fatalf("a refused append answered head %v, want %v", got, stale)
 		}
 	}
-	_, err := j.Append(t.Context(), "nobody acquired this", journal.Head{}, entry("b", "b"))
+	_, err := j.Append(t.Context(), "nobody acquired this", journal.Head{}, message("b", "b"))
 	wantErr(t, err, journal.ErrConflict)
 	if same, err := j.Append(t.Context(), "広場", nh); err != nil || same != nh {
 		t.Fatalf("append of nothing: %v, %v", same, err)
@@ -269,16 +270,16 @@ func oldEpoch(t *testing.T, j journal.Journal) {
 	if h != (journal.Head{Seq: old.Seq + 1, Epoch: old.Epoch + 1}) {
 		t.Fatalf("head after second acquire is %v", h)
 	}
-	_, err := j.Append(t.Context(), "広場", old, entry("b", "b"))
+	_, err := j.Append(t.Context(), "広場", old, message("b", "b"))
 	wantErr(t, err, journal.ErrFenced)
-	_, err = j.Append(t.Context(), "広場", journal.Head{Seq: h.Seq, Epoch: old.Epoch}, entry("b", "b"))
+	_, err = j.Append(t.Context(), "広場", journal.Head{Seq: h.Seq, Epoch: old.Epoch}, message("b", "b"))
 	wantErr(t, err, journal.ErrFenced)
 	grow(t, j, "広場", h, "b")
 	es := read(t, j, "広場", 0, 10)
 	if got := []uint64{es[0].Epoch, es[1].Epoch, es[2].Epoch, es[3].Epoch}; !slices.Equal(got, []uint64{1, 1, 2, 2}) {
 		t.Fatalf("epochs are %v", got)
 	}
-	if es[2].Kind != abi.EntryOwner {
+	if es[2].Kind != entry.KindOwner {
 		t.Fatalf("entry 3 is of kind %q", es[2].Kind)
 	}
 }
@@ -286,9 +287,9 @@ func oldEpoch(t *testing.T, j journal.Journal) {
 func allOrNothing(t *testing.T, j journal.Journal) {
 	h := grow(t, j, "広場", acquire(t, j, "広場"), "a")
 	for _, batch := range [][]journal.New{
-		{entry("b", "b"), entry("c", "c"), entry("a", "again")},
-		{entry("b", "b"), entry("b", "again"), entry("c", "c")},
-		{entry("b", "b"), {ID: "c", Kind: abi.EntrySaid, At: day, Body: []byte("no JSON")}},
+		{message("b", "b"), message("c", "c"), message("a", "again")},
+		{message("b", "b"), message("b", "again"), message("c", "c")},
+		{message("b", "b"), {ID: "c", Kind: entry.KindSaid, At: day, Body: []byte("no JSON")}},
 	} {
 		if _, err := j.Append(t.Context(), "広場", h, batch...); err == nil {
 			t.Fatal("a bad batch was taken")
@@ -296,7 +297,7 @@ func allOrNothing(t *testing.T, j journal.Journal) {
 		wantHead(t, j, "広場", h)
 		intact(t, j, "広場", 1, 2)
 	}
-	h, err := j.Append(t.Context(), "広場", h, entry("b", "b"), entry("c", "c"), entry("d", "d"))
+	h, err := j.Append(t.Context(), "広場", h, message("b", "b"), message("c", "c"), message("d", "d"))
 	if err != nil || h.Seq != 5 {
 		t.Fatalf("append three: %v, %v", h, err)
 	}
@@ -305,7 +306,7 @@ func allOrNothing(t *testing.T, j journal.Journal) {
 
 func duplicateID(t *testing.T, j journal.Journal) {
 	h := grow(t, j, "広場", acquire(t, j, "広場"), "a", "A")
-	_, err := j.Append(t.Context(), "広場", h, entry("a", "again"))
+	_, err := j.Append(t.Context(), "広場", h, message("a", "again"))
 	wantErr(t, err, journal.ErrConflict)
 	grow(t, j, "別の部屋", acquire(t, j, "別の部屋"), "a") // an id is a room's own
 	intact(t, j, "広場", 1, 3)
@@ -322,7 +323,7 @@ func find(t *testing.T, j journal.Journal) {
 			t.Errorf("find %q: %+v %v %v", c, e, ok, err)
 		}
 	}
-	if e, ok, err := j.Find(t.Context(), "広場", journal.OwnerID+"1"); !ok || err != nil || e.Kind != abi.EntryOwner {
+	if e, ok, err := j.Find(t.Context(), "広場", journal.OwnerID+"1"); !ok || err != nil || e.Kind != entry.KindOwner {
 		t.Errorf("find the owner: %+v %v %v", e, ok, err)
 	}
 	intact(t, j, "広場", 1, h.Seq)
@@ -344,12 +345,12 @@ func closed(t *testing.T, j journal.Journal) {
 	h := acquire(t, j, "広場")
 	following := make(chan error, 1)
 	go func() {
-		following <- j.Follow(context.Background(), "広場", 0, func([]abi.Entry) error { return nil })
+		following <- j.Follow(context.Background(), "広場", 0, func([]entry.Entry) error { return nil })
 	}()
 	if err := j.Close(); err != nil {
 		t.Fatalf("close: %v", err)
 	}
-	_, err := j.Append(t.Context(), "広場", h, entry("a", "a"))
+	_, err := j.Append(t.Context(), "広場", h, message("a", "a"))
 	wantErr(t, err, journal.ErrUnavailable)
 	_, err = j.Read(t.Context(), "広場", 0, 1)
 	wantErr(t, err, journal.ErrUnavailable)

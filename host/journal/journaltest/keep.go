@@ -119,7 +119,7 @@ func keepsEverything(t *testing.T, j journal.Journal, reopen func(*testing.T, jo
 	if h.Epoch != 2 {
 		t.Fatalf("epoch is %d, want 2", h.Epoch)
 	}
-	_, err = j.Append(t.Context(), "広場", old, entry("late", "遅い"))
+	_, err = j.Append(t.Context(), "広場", old, message("late", "遅い"))
 	wantErr(t, err, journal.ErrFenced)
 	if err := errors.Join(j.Health(), j.Close()); err != nil {
 		t.Fatal(err)

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"pgregory.net/rapid"
 )
 
 // modelRoom is what a room should be.
 type modelRoom struct {
-	entries []abi.Entry // from the first not trimmed
+	entries []entry.Entry // from the first not trimmed
 	ids     map[string]bool
 	head    journal.Head
 	trimmed uint64
@@ -22,13 +22,13 @@ type modelRoom struct {
 	state   []byte
 }
 
-func (m *modelRoom) add(id string, kind abi.EntryKind, body string) {
+func (m *modelRoom) add(id string, kind entry.Kind, body string) {
 	m.head.Seq++
 	m.ids[id] = true
-	m.entries = append(m.entries, abi.Entry{Seq: m.head.Seq, Epoch: m.head.Epoch, At: day, Kind: kind, ID: id, Body: []byte(body)})
+	m.entries = append(m.entries, entry.Entry{Seq: m.head.Seq, Epoch: m.head.Epoch, At: day, Kind: kind, ID: id, Body: []byte(body)})
 }
 
-func (m *modelRoom) after(seq uint64, limit int) (es []abi.Entry) {
+func (m *modelRoom) after(seq uint64, limit int) (es []entry.Entry) {
 	for _, e := range m.entries {
 		if e.Seq > seq && len(es) < limit {
 			es = append(es, e)
@@ -79,7 +79,7 @@ func (m *machine) acquire(rt *rapid.T, name string) {
 	r := m.room(name)
 	m.rooms[name] = r
 	r.head.Epoch++
-	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), abi.EntryOwner, `{"owner":"モデル"}`)
+	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, `{"owner":"モデル"}`)
 	if h != r.head {
 		rt.Fatalf("acquire gave %v, want %v", h, r.head)
 	}
@@ -105,7 +105,7 @@ func (m *machine) append(rt *rapid.T, name string) {
 			want = journal.ErrConflict
 		}
 		seen[id] = true
-		news = append(news, journal.New{ID: id, Kind: abi.EntrySaid, At: day, Body: []byte(body)})
+		news = append(news, journal.New{ID: id, Kind: entry.KindSaid, At: day, Body: []byte(body)})
 	}
 	switch {
 	case m.rooms[name] == nil:

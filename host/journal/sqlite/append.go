@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -30,7 +31,7 @@ func genesis(room string) []byte {
 
 // chain gives an entry's sum: it covers all of the entry and, through the sum
 // before it, the room's whole past.
-func chain(before []byte, e abi.Entry) []byte {
+func chain(before []byte, e entry.Entry) []byte {
 	b := make([]byte, 0, sumSize+48+len(e.Kind)+len(e.ID)+len(e.Body))
 	b = append(b, before...)
 	b = binary.BigEndian.AppendUint64(b, e.Seq)
@@ -74,7 +75,7 @@ func (j *Journal) Acquire(ctx context.Context, room, owner string, at time.Time)
 	if room == "" || !utf8.ValidString(room) {
 		return journal.Head{}, abi.Errorf(abi.CodeInvalid, "room: %q is empty or not UTF-8", room)
 	}
-	body, err := json.Marshal(abi.Owner{Owner: owner})
+	body, err := json.Marshal(entry.Owner{Owner: owner})
 	if err != nil {
 		return journal.Head{}, fmt.Errorf("encode owner: %w", err)
 	}
@@ -89,7 +90,7 @@ func (j *Journal) Acquire(ctx context.Context, room, owner string, at time.Time)
 			return fmt.Errorf("read room: %w", err)
 		}
 		id := fmt.Sprintf("%s%d", journal.OwnerID, row.head.Epoch)
-		r.head, err = grow(w, row, []journal.New{{ID: id, Kind: abi.EntryOwner, At: at, Body: body}})
+		r.head, err = grow(w, row, []journal.New{{ID: id, Kind: entry.KindOwner, At: at, Body: body}})
 		return err
 	}
 	if err := j.submit(ctx, r); err != nil {
@@ -136,7 +137,7 @@ func (j *Journal) Append(ctx context.Context, room string, h journal.Head, entri
 func grow(w *store, room roomRow, entries []journal.New) (journal.Head, error) {
 	for _, n := range entries {
 		room.head.Seq++
-		e := abi.Entry{Seq: room.head.Seq, Epoch: room.head.Epoch, At: n.At, Kind: n.Kind, ID: n.ID, Body: n.Body}
+		e := entry.Entry{Seq: room.head.Seq, Epoch: room.head.Epoch, At: n.At, Kind: n.Kind, ID: n.ID, Body: n.Body}
 		room.sum = chain(room.sum, e)
 		err := w.exec(`INSERT INTO events(room_id, seq, epoch, at_ms, kind, id, body, sum) VALUES(?,?,?,?,?,?,?,?)`,
 			room.id, int64(e.Seq), int64(e.Epoch), e.At.UnixMilli(), string(e.Kind), e.ID, string(e.Body), room.sum)

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
 // line is a message of about 345 bytes, as in the measurements of the design.
 func line(id string) journal.New {
-	return journal.New{ID: id, Kind: abi.EntrySaid, At: time.Now(),
+	return journal.New{ID: id, Kind: entry.KindSaid, At: time.Now(),
 		Body: []byte(`{"from":"aya","by":"companion","text":"` + strings.Repeat("今日は", 32) + `","kind":"turn"}`)}
 }
 

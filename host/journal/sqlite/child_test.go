@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -82,9 +82,9 @@ func appendTo(ctx context.Context, j *Journal, room string, g int) error {
 		h := heads[room]
 		for {
 			id := fmt.Sprintf("%d-%d-%d", os.Getpid(), g, i)
-			news := []journal.New{{ID: id, Kind: abi.EntrySaid, At: time.Now(), Body: body}}
+			news := []journal.New{{ID: id, Kind: entry.KindSaid, At: time.Now(), Body: body}}
 			if i%5 == 0 { // the first of two is acknowledged with the second
-				news = append(news, journal.New{ID: id + "b", Kind: abi.EntryVote, At: time.Now(), Body: body})
+				news = append(news, journal.New{ID: id + "b", Kind: entry.KindVote, At: time.Now(), Body: body})
 			}
 			nh, err := j.Append(ctx, room, h, news...)
 			if errors.Is(err, journal.ErrConflict) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
@@ -289,7 +289,7 @@ func TestTornLog(t *testing.T) {
 
 // TestChainIsStable pins the sums: a file of today must verify for ever.
 func TestChainIsStable(t *testing.T) {
-	e := abi.Entry{Seq: 1, Epoch: 1, At: time.UnixMilli(1795219200000), Kind: abi.EntrySaid, ID: "m1", Body: []byte(`{"text":"おはよう"}`)}
+	e := entry.Entry{Seq: 1, Epoch: 1, At: time.UnixMilli(1795219200000), Kind: entry.KindSaid, ID: "m1", Body: []byte(`{"text":"おはよう"}`)}
 	got := fmt.Sprintf("%x", chain(genesis("広場"), e))
 	if want := "ca68d1953267c8a2d8254e8e8a6ba26f"; got != want {
 		t.Errorf("sum is %s, want %s", got, want)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -15,7 +15,7 @@ const batch = 256
 // Follow implements journal.Journal. A wake-up only says "look again": what a
 // follower gets is always what it reads after its last entry, so that nothing
 // is missed and nothing comes twice.
-func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func([]abi.Entry) error) error {
+func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error {
 	woken, leave := j.listen(room)
 	defer leave()
 	var look <-chan time.Time

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -34,7 +34,7 @@ func quickOpen(t testing.TB, cfg Config) *Journal {
 }
 
 func said(id, text string) journal.New {
-	return journal.New{ID: id, Kind: abi.EntrySaid, At: time.Now(), Body: fmt.Appendf(nil, `{"from":"aya","text":%q}`, text)}
+	return journal.New{ID: id, Kind: entry.KindSaid, At: time.Now(), Body: fmt.Appendf(nil, `{"from":"aya","text":%q}`, text)}
 }
 
 // talk acquires the room and appends n entries, said together.

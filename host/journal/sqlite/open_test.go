@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
@@ -257,7 +257,7 @@ func TestOpenReadOnly(t *testing.T) {
 	seen, done := make(chan uint64, 10), errors.New("done")
 	from := h.Seq
 	go func() {
-		_ = tool.Follow(t.Context(), "広場", from, func(es []abi.Entry) error { seen <- es[0].Seq; return done })
+		_ = tool.Follow(t.Context(), "広場", from, func(es []entry.Entry) error { seen <- es[0].Seq; return done })
 	}()
 	if h, err = j.Append(t.Context(), "広場", h, said("live", "いま")); err != nil {
 		t.Fatal(err)

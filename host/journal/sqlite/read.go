@@ -8,14 +8,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
 
 const columns = `seq, epoch, at_ms, kind, id, body`
 
 // scan reads the columns, and more, of one row.
-func scan(row interface{ Scan(...any) error }, more ...any) (e abi.Entry, err error) {
+func scan(row interface{ Scan(...any) error }, more ...any) (e entry.Entry, err error) {
 	var ms int64
 	var body []byte
 	err = row.Scan(append([]any{&e.Seq, &e.Epoch, &ms, &e.Kind, &e.ID, &body}, more...)...)
@@ -49,7 +49,7 @@ func (j *Journal) reading(ctx context.Context, what string, f func(r *store) err
 }
 
 // Read implements journal.Journal.
-func (j *Journal) Read(ctx context.Context, room string, after uint64, limit int) (es []abi.Entry, err error) {
+func (j *Journal) Read(ctx context.Context, room string, after uint64, limit int) (es []entry.Entry, err error) {
 	err = j.reading(ctx, "read room", func(r *store) error {
 		return r.each(ctx, `SELECT `+columns+` FROM events WHERE room_id = (SELECT id FROM rooms WHERE name = ?)
 			AND seq > ? ORDER BY seq LIMIT ?`, []any{room, sqlInt(after), max(limit, 0)}, func(rows *sql.Rows) error {
@@ -65,7 +65,7 @@ func (j *Journal) Read(ctx context.Context, room string, after uint64, limit int
 }
 
 // Find implements journal.Journal.
-func (j *Journal) Find(ctx context.Context, room, id string) (e abi.Entry, ok bool, err error) {
+func (j *Journal) Find(ctx context.Context, room, id string) (e entry.Entry, ok bool, err error) {
 	err = j.reading(ctx, "find entry", func(r *store) error {
 		st, err := r.stmt(ctx, `SELECT `+columns+` FROM events WHERE room_id = (SELECT id FROM rooms WHERE name = ?) AND id = ?`)
 		if err != nil {
@@ -76,7 +76,7 @@ func (j *Journal) Find(ctx context.Context, room, id string) (e abi.Entry, ok bo
 		return present(err)
 	})
 	if !ok {
-		e = abi.Entry{}
+		e = entry.Entry{}
 	}
 	return e, ok, err
 }

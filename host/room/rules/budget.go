@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -32,7 +33,7 @@ const (
 )
 
 // spend keeps what a policy with a budget must remember.
-func (s *State) spend(b abi.Said, at time.Time) {
+func (s *State) spend(b entry.Said, at time.Time) {
 	s.Ledger = s.ledger(at)
 	if b.Cost > 0 && s.policy.Memory() > 0 {
 		s.Ledger = append(s.Ledger, turn.Spend{From: b.From, At: at, Cost: b.Cost})
@@ -52,7 +53,7 @@ func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
 
 // waits puts the round off: it is asked again when the pool can pay, and the
 // votes there are stand until then.
-func (s *State) waits(d abi.Decision) {
+func (s *State) waits(d entry.Decision) {
 	if s.Round != nil {
 		s.Held, s.Chain = s.Round, []uint64{s.Round.ID}
 	} else if s.Floor != nil && len(s.Called) == 0 {
@@ -72,7 +73,7 @@ func (s *State) waits(d abi.Decision) {
 // would hold and in the order of the first refusals, so that nobody is refused
 // for ever. Who does not use its turn begins anew, or one that never reads what
 // was said would keep all others waiting.
-func (s *State) keep(e abi.Entry, b abi.Refused) {
+func (s *State) keep(e entry.Entry, b entry.Refused) {
 	late := b.Code == abi.CodeStale || b.Code == abi.CodeConflict || b.Code == abi.CodeExhausted && !b.Until.IsZero() && !s.spent(b.Who, e.At)
 	kept := s.Kept != nil && e.At.Before(s.Kept.Until)
 	if b.Kind != abi.KindTurn || !late || kept && s.Kept.Who == b.Who {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // keepFor brings x to be refused twice in a row, so that the next turn is its.
@@ -33,7 +34,7 @@ func TestTheNextTurnIsKept(t *testing.T) {
 		"it speaks":             func(w *table) { w.said(w.turn("x")) },
 		"its time is over":      func(w *table) { w.wait(5 * time.Second) },
 		"a human speaks":        func(w *table) { w.human("hello") },
-		"it leaves":             func(w *table) { w.input(abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: "x"}}}) },
+		"it leaves":             func(w *table) { w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "x"}}}) },
 		"another daemon has it": func(w *table) { w.taken() },
 		"not that others nod":   func(w *table) { w.aside("y"); w.said(w.turn("x")) },
 		"not that a human nods": func(w *table) { w.nod(); w.refused(w.turn("y"), abi.CodeConflict, ""); w.wait(5 * time.Second) },
@@ -56,14 +57,14 @@ func TestTheNextTurnIsKept(t *testing.T) {
 
 func (w *table) nod() {
 	w.t.Helper()
-	w.said(w.say(Line{Said: abi.Said{From: "taro", By: abi.KindHuman, Text: "うん", Kind: abi.KindBackchannel}}))
+	w.said(w.say(Line{Said: entry.Said{From: "taro", By: abi.KindHuman, Text: "うん", Kind: abi.KindBackchannel}}))
 }
 
 // taken makes another daemon the owner; the agents come again.
 func (w *table) taken() {
 	w.t.Helper()
 	s := w.m.State
-	e := abi.Entry{Seq: s.Head + 1, Epoch: s.Epoch + 1, At: w.at, Kind: abi.EntryOwner, ID: fmt.Sprintf("owner/%d", s.Epoch+1), Body: []byte(`{"owner":"other"}`)}
+	e := entry.Entry{Seq: s.Head + 1, Epoch: s.Epoch + 1, At: w.at, Kind: entry.KindOwner, ID: fmt.Sprintf("owner/%d", s.Epoch+1), Body: []byte(`{"owner":"other"}`)}
 	if err := s.Apply(e); err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,11 +75,11 @@ func (w *table) taken() {
 // TestWhatCountsAsBadLuck: only a turn that others were quicker than, twice in
 // a row.
 func TestWhatCountsAsBadLuck(t *testing.T) {
-	tooLong := func(w *table) abi.Entry {
-		return w.say(Line{Said: abi.Said{From: "x", By: abi.KindAgent, Text: fmt.Sprintf("%0101d", 1), Kind: abi.KindTurn}})
+	tooLong := func(w *table) entry.Entry {
+		return w.say(Line{Said: entry.Said{From: "x", By: abi.KindAgent, Text: fmt.Sprintf("%0101d", 1), Kind: abi.KindTurn}})
 	}
-	cheap := func(w *table) abi.Entry {
-		return w.say(Line{Offer: new(float64), Said: abi.Said{From: "x", By: abi.KindAgent, Text: "はい", Kind: abi.KindTurn}})
+	cheap := func(w *table) entry.Entry {
+		return w.say(Line{Offer: new(float64), Said: entry.Said{From: "x", By: abi.KindAgent, Text: "はい", Kind: abi.KindTurn}})
 	}
 	for _, tc := range []struct {
 		name string
@@ -120,7 +121,7 @@ func TestNothingIsKeptForWhatCannotBePaid(t *testing.T) {
 	rules.PolicyRaw = []byte(`{"reserve":40}`)
 	w := newAgents(t, rules)
 	for range 5 {
-		w.refused(w.say(Line{Said: abi.Said{From: "x", By: abi.KindAgent, Text: fmt.Sprintf("%060d", 1)}}), abi.CodeExhausted, "kept for who is addressed")
+		w.refused(w.say(Line{Said: entry.Said{From: "x", By: abi.KindAgent, Text: fmt.Sprintf("%060d", 1)}}), abi.CodeExhausted, "kept for who is addressed")
 		w.said(w.turn("y"))
 	}
 	w.replay()
@@ -228,8 +229,8 @@ func TestNobodyIsRefusedForEver(t *testing.T) {
 			if long && p == ps[len(ps)-1] {
 				text = fmt.Sprintf("%050d", 1)
 			}
-			e := w.say(Line{Said: abi.Said{From: p.id, By: abi.KindAgent, Text: text, Kind: abi.KindTurn, Basis: p.basis}})
-			if p.row++; e.Kind == abi.EntrySaid {
+			e := w.say(Line{Said: entry.Said{From: p.id, By: abi.KindAgent, Text: text, Kind: abi.KindTurn, Basis: p.basis}})
+			if p.row++; e.Kind == entry.KindSaid {
 				p.row = 0
 				p.turns++
 			}
@@ -255,7 +256,7 @@ func TestAGreedyAgentLeavesCompanionsTurns(t *testing.T) {
 	rules := poolRules()
 	rules.MaxTurns, rules.Pace = 0, 700
 	w := newTable(t, rules)
-	w.input(abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: "b"}, {ID: "y"}, {ID: "z"}}})
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}, {ID: "y"}, {ID: "z"}}})
 	w.human("hello")
 	turns := map[string]int{}
 	var asked uint64
@@ -268,10 +269,10 @@ func TestAGreedyAgentLeavesCompanionsTurns(t *testing.T) {
 		if r := w.m.State.Round; r != nil && !w.at.Before(answer) {
 			w.vote("a", 5)
 		}
-		if f := w.m.State.Floor; f != nil && w.speak(strings.Repeat("い", 50)).Kind == abi.EntrySaid {
+		if f := w.m.State.Floor; f != nil && w.speak(strings.Repeat("い", 50)).Kind == entry.KindSaid {
 			turns["a"]++
 		}
-		if w.long("x").Kind == abi.EntrySaid {
+		if w.long("x").Kind == entry.KindSaid {
 			turns["x"]++
 		}
 	}

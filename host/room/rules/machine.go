@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -14,47 +15,47 @@ import (
 // the same entries, which is what replay holds it to.
 type Machine struct {
 	State *State
-	out   []abi.Entry // made since Take was last called
+	out   []entry.Entry // made since Take was last called
 }
 
 // Line is a line that wants into the room. An empty Kind is for the policy to
 // say.
 type Line struct {
-	abi.Said
+	entry.Said
 	ID    string   // of the message it is to be
 	Offer *float64 // what it would pay from a pool; nil: the price
 }
 
 // record writes an entry down and applies it. An empty id is made of kind and seq.
-func (m *Machine) record(kind abi.EntryKind, id string, at time.Time, body any) (abi.Entry, error) {
+func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (entry.Entry, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return abi.Entry{}, fmt.Errorf("encode %s: %w", kind, err)
+		return entry.Entry{}, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	seq := m.State.Head + 1
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", kind, seq)
 	}
-	e := abi.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, Body: raw}
+	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, Body: raw}
 	if err := m.State.Apply(e); err != nil {
-		return abi.Entry{}, err
+		return entry.Entry{}, err
 	}
 	m.out = append(m.out, e)
 	return e, nil
 }
 
 // Made gives the entries made since Take was last called.
-func (m *Machine) Made() []abi.Entry { return m.out }
+func (m *Machine) Made() []entry.Entry { return m.out }
 
 // Take hands over the entries made so far.
-func (m *Machine) Take() []abi.Entry {
+func (m *Machine) Take() []entry.Entry {
 	out := m.out
 	m.out = nil
 	return out
 }
 
 // Input records a fact other than a line and draws the consequences.
-func (m *Machine) Input(kind abi.EntryKind, at time.Time, body any) error {
+func (m *Machine) Input(kind entry.Kind, at time.Time, body any) error {
 	if _, err := m.record(kind, "", at, body); err != nil {
 		return err
 	}
@@ -63,11 +64,11 @@ func (m *Machine) Input(kind abi.EntryKind, at time.Time, body any) error {
 
 // Say judges a line, records it or its refusal, and draws the consequences.
 // The entry is the said or the refused one.
-func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
+func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	s := m.State
 	refuse, verdict := m.judge(a, at)
 	if refuse != nil {
-		e, err := m.record(abi.EntryRefused, "", at, refuse)
+		e, err := m.record(entry.KindRefused, "", at, refuse)
 		if err != nil {
 			return e, err
 		}
@@ -78,7 +79,7 @@ func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
 	if wish == "" && s.Floor != nil {
 		wish = s.Floor.closing()
 	}
-	e, err := m.record(abi.EntrySaid, a.ID, at, a.Said)
+	e, err := m.record(entry.KindSaid, a.ID, at, a.Said)
 	if err != nil {
 		return e, err
 	}
@@ -91,7 +92,7 @@ func (m *Machine) Say(a Line, at time.Time) (abi.Entry, error) {
 }
 
 // judge gives the refusal of a line, nil for one that may be said.
-func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
+func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 	s := m.State
 	holds := s.Floor != nil && s.Floor.Who == a.From && s.Floor.Token == a.Grant
 	v := s.policy.Admit(turn.Bid{
@@ -106,7 +107,7 @@ func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
 	if code == "" {
 		return nil, v
 	}
-	r := &abi.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer}
+	r := &entry.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer}
 	switch code {
 	case abi.CodeStale:
 		r.Again = holds && m.again(a)
@@ -119,7 +120,7 @@ func (m *Machine) judge(a Line, at time.Time) (*abi.Refused, turn.Verdict) {
 // forbids gives what the house has against a line, whatever the policy says: an
 // empty code where it has nothing.
 func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
-	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != abi.StaleAccept
+	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
 	if s.Begun(a.Grant) && holds && s.Stopped == "" {
 		return "", "" // people have heard it
 	}
@@ -171,7 +172,7 @@ func (s *State) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, string)
 // what was said meanwhile is addressed to somebody else.
 func (m *Machine) again(a Line) bool {
 	s := m.State
-	if s.Rules.Stale != abi.StaleReask || s.Floor.Again {
+	if s.Rules.Stale != entry.StaleReask || s.Floor.Again {
 		return false
 	}
 	to := s.lastTo()
@@ -185,7 +186,7 @@ func (m *Machine) moveClosing(to abi.Closing, by string, at time.Time) error {
 	if to.Stage() <= m.State.Stage.Stage() {
 		return nil
 	}
-	_, err := m.record(abi.EntryClosing, "", at, abi.ClosingMoved{From: m.State.Stage, To: to, By: by})
+	_, err := m.record(entry.KindClosing, "", at, entry.ClosingMoved{From: m.State.Stage, To: to, By: by})
 	return err
 }
 
@@ -220,13 +221,13 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
 		}
-		return true, m.decide(at, abi.Decision{Outcome: abi.OutcomeStopped, Reason: s.Stopped + " said STOP"})
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.Stopped + " said STOP"})
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.About:
-		return true, m.decide(at, abi.Decision{Outcome: abi.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
@@ -245,11 +246,11 @@ func (m *Machine) open(at time.Time) error {
 	voters := s.Voters()
 	switch {
 	case len(voters) == 0:
-		return m.decide(at, abi.Decision{Outcome: abi.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
+		return m.decide(at, entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
 	case s.Stage == abi.ClosingTerminal:
-		return m.decide(at, abi.Decision{Outcome: abi.OutcomeClosed, Reason: "the talk has ended"})
+		return m.decide(at, entry.Decision{Outcome: entry.OutcomeClosed, Reason: "the talk has ended"})
 	case s.capped():
-		return m.decide(at, abi.Decision{Outcome: abi.OutcomeCapped, Reason: s.whyCapped()})
+		return m.decide(at, entry.Decision{Outcome: entry.OutcomeCapped, Reason: s.whyCapped()})
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)
@@ -268,7 +269,7 @@ func (m *Machine) open(at time.Time) error {
 	if len(addressed) == 0 {
 		addressed = s.Called // while somebody had the floor
 	}
-	_, err := m.record(abi.EntryRound, "", at, abi.Round{
+	_, err := m.record(entry.KindRound, "", at, entry.Round{
 		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken,
 	})
 	return err
@@ -281,13 +282,13 @@ func (m *Machine) rule(at time.Time) error {
 		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.ledger(at),
 	})
-	d := abi.Decision{
+	d := entry.Decision{
 		Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking, Until: r.Until,
 	}
 	if err := m.decide(at, d); err != nil {
 		return err
 	}
-	if r.Outcome == abi.OutcomeClosed {
+	if r.Outcome == entry.OutcomeClosed {
 		return m.moveClosing(r.Stage, r.Ranking[0].Who, at)
 	}
 	return nil
@@ -299,38 +300,38 @@ func (m *Machine) pass(at time.Time) error {
 	s, f := m.State, m.State.Floor
 	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
 	if s.Last.Seq > f.About {
-		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
+		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
 	}
 	if !f.Until.IsZero() && at.Before(f.Until) {
-		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
+		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
 	}
 	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
 	if !ok {
-		return m.decide(at, abi.Decision{Round: f.Round, Outcome: abi.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking})
+		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking})
 	}
-	return m.decide(at, abi.Decision{
-		Round: f.Round, Outcome: abi.OutcomeGrant, Speaker: next.Who, Rule: abi.RuleNext,
+	return m.decide(at, entry.Decision{
+		Round: f.Round, Outcome: entry.OutcomeGrant, Speaker: next.Who, Rule: entry.RuleNext,
 		Reason: fmt.Sprintf("%s; %s is next", why, next.Who), Ranking: f.Ranking,
 	})
 }
 
 // decide records a decision, with a grant where somebody may speak.
-func (m *Machine) decide(at time.Time, d abi.Decision) error {
+func (m *Machine) decide(at time.Time, d entry.Decision) error {
 	s := m.State
 	if d.Round == 0 && s.Round != nil {
 		d.Round = s.Round.ID
 	} else if d.Round == 0 && s.Floor != nil {
 		d.Round = s.Floor.Round
 	}
-	if d.Outcome == abi.OutcomeGrant {
+	if d.Outcome == entry.OutcomeGrant {
 		d.Grant = &abi.Grant{
 			Token: fmt.Sprintf("g%d", s.Head+1), Basis: s.Last.Seq,
 			Expires: at.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
 		}
 	}
 	if d.Ranking == nil {
-		d.Ranking = []abi.Candidate{}
+		d.Ranking = []entry.Candidate{}
 	}
-	_, err := m.record(abi.EntryDecision, "", at, d)
+	_, err := m.record(entry.KindDecision, "", at, d)
 	return err
 }

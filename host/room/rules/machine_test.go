@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // world feeds a machine with whatever can come in, sensible or not.
@@ -19,30 +20,30 @@ type world struct {
 	t       *rapid.T
 	m       *Machine
 	at      time.Time
-	journal []abi.Entry
+	journal []entry.Entry
 }
 
-func drawRules(t *rapid.T) abi.Rules {
-	return abi.Rules{
+func drawRules(t *rapid.T) entry.Rules {
+	return entry.Rules{
 		Policy: rapid.SampledFrom([]string{"vote", "vote", "pool", "vote+pool"}).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
-		Stale:    rapid.SampledFrom([]abi.Stale{abi.StaleRefuse, abi.StaleReask, abi.StaleAccept}).Draw(t, "stale"),
+		Stale:    rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(t, "stale"),
 	}
 }
 
 func newWorld(t *rapid.T) *world {
 	w := &world{t: t, m: &Machine{State: New()}, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	w.own()
-	w.must(w.m.Input(abi.EntryRules, w.at, drawRules(t)))
+	w.must(w.m.Input(entry.KindRules, w.at, drawRules(t)))
 	w.step("everybody joins", func() error {
-		return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{joined("a"), joined("b"), joined("c")}})
+		return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{joined("a"), joined("b"), joined("c")}})
 	})
 	return w
 }
 
-func joined(id string) abi.Joined { return abi.Joined{ID: id, Name: id, Kind: abi.KindCompanion} }
+func joined(id string) entry.Joined { return entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion} }
 
 func (w *world) must(err error) {
 	if err != nil {
@@ -52,8 +53,8 @@ func (w *world) must(err error) {
 
 // own writes the entry with which the journal makes somebody the owner.
 func (w *world) own() {
-	e := abi.Entry{
-		Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: abi.EntryOwner,
+	e := entry.Entry{
+		Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: entry.KindOwner,
 		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), Body: []byte(`{"owner":"test"}`),
 	}
 	w.must(w.m.State.Apply(e))
@@ -88,11 +89,11 @@ func (w *world) anything() {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
-			_, err := w.m.Say(Line{ID: fmt.Sprintf("m%d", s.Head), Said: abi.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}, w.at)
+			_, err := w.m.Say(Line{ID: fmt.Sprintf("m%d", s.Head), Said: entry.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}, w.at)
 			return err
 		})
 	case "line":
-		l := Line{ID: fmt.Sprintf("m%d", s.Head), Said: abi.Said{From: w.who(), By: abi.KindCompanion, Text: "x", Kind: abi.KindTurn, Grant: "g1"}}
+		l := Line{ID: fmt.Sprintf("m%d", s.Head), Said: entry.Said{From: w.who(), By: abi.KindCompanion, Text: "x", Kind: abi.KindTurn, Grant: "g1"}}
 		if s.Floor != nil && rapid.IntRange(0, 4).Draw(w.t, "right") > 0 {
 			l.From, l.Grant, l.Basis = s.Floor.Who, s.Floor.Token, s.Floor.Basis
 		}
@@ -101,21 +102,21 @@ func (w *world) anything() {
 	case "paid":
 		w.step(what, func() error { _, err := w.m.Say(w.paid(), w.at); return err })
 	case "agent":
-		j := abi.Joined{ID: "agent", Kind: abi.KindAgent, NoVote: rapid.Bool().Draw(w.t, "no vote")}
-		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{j}}) })
+		j := entry.Joined{ID: "agent", Kind: abi.KindAgent, NoVote: rapid.Bool().Draw(w.t, "no vote")}
+		w.step(what, func() error { return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{j}}) })
 	case "vote":
-		v := abi.Voted{Round: w.round(), Voter: w.who(), Vote: abi.Vote{
+		v := entry.Voted{Round: w.round(), Voter: w.who(), Vote: abi.Vote{
 			State:      rapid.SampledFrom([]abi.State{abi.Speak, abi.Speak, abi.Listen, "shout"}).Draw(w.t, "state"),
 			Importance: float64(rapid.IntRange(0, 10).Draw(w.t, "importance")),
 			Closing:    rapid.SampledFrom([]abi.Closing{"", "", abi.ClosingPre, abi.ClosingTerminal}).Draw(w.t, "closing"),
 		}}
-		w.step(what, func() error { return w.m.Input(abi.EntryVote, w.at, v) })
+		w.step(what, func() error { return w.m.Input(entry.KindVote, w.at, v) })
 	case "fail":
-		f := abi.Failed{Round: w.round(), Who: w.who(), Error: "boom"}
+		f := entry.Failed{Round: w.round(), Who: w.who(), Error: "boom"}
 		if s.Floor != nil && rapid.Bool().Draw(w.t, "of the floor") {
-			f = abi.Failed{Grant: s.Floor.Token, Who: s.Floor.Who, Error: "boom"}
+			f = entry.Failed{Grant: s.Floor.Token, Who: s.Floor.Who, Error: "boom"}
 		}
-		w.step(what, func() error { return w.m.Input(abi.EntryFailed, w.at, f) })
+		w.step(what, func() error { return w.m.Input(entry.KindFailed, w.at, f) })
 	case "due":
 		at, due, ok := s.NextDue()
 		if !ok {
@@ -124,13 +125,15 @@ func (w *world) anything() {
 		if at.After(w.at) {
 			w.at = at
 		}
-		w.step(what, func() error { return w.m.Input(abi.EntryDue, w.at, due) })
+		w.step(what, func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	case "stop":
-		w.step(what, func() error { return w.m.Input(abi.EntryStop, w.at, abi.Stop{From: "taro"}) })
+		w.step(what, func() error { return w.m.Input(entry.KindStop, w.at, entry.Stop{From: "taro"}) })
 	case "join":
-		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Joined: []abi.Joined{joined(w.who())}}) })
+		w.step(what, func() error {
+			return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{joined(w.who())}})
+		})
 	case "leave":
-		w.step(what, func() error { return w.m.Input(abi.EntryCast, w.at, abi.Cast{Left: []abi.Left{{ID: w.who()}}}) })
+		w.step(what, func() error { return w.m.Input(entry.KindCast, w.at, entry.Cast{Left: []entry.Left{{ID: w.who()}}}) })
 	case "owner":
 		w.own()
 	}
@@ -138,7 +141,7 @@ func (w *world) anything() {
 
 // paid is a line that somebody would pay for.
 func (w *world) paid() Line {
-	l := Line{ID: fmt.Sprintf("m%d", w.m.State.Head), Said: abi.Said{
+	l := Line{ID: fmt.Sprintf("m%d", w.m.State.Head), Said: entry.Said{
 		From: rapid.SampledFrom([]string{"a", "agent", "bot", "taro"}).Draw(w.t, "payer"), By: abi.KindAgent,
 		Text:  strings.Repeat("あ", rapid.SampledFrom([]int{1, 10, 11, 50, 100, 101}).Draw(w.t, "length")),
 		Basis: w.m.State.Last.Seq - min(w.m.State.Last.Seq, rapid.Uint64Range(0, 3).Draw(w.t, "behind")),
@@ -187,8 +190,8 @@ func TestMachine(t *testing.T) {
 			if diff, err := player.Play(e); diff != nil || err != nil {
 				t.Fatalf("replay: %v %v\n%s", diff, err, show(e))
 			}
-			var r abi.Round
-			if e.Kind == abi.EntryRound && (json.Unmarshal(e.Body, &r) != nil || r.Due.Before(e.At)) {
+			var r entry.Round
+			if e.Kind == entry.KindRound && (json.Unmarshal(e.Body, &r) != nil || r.Due.Before(e.At)) {
 				t.Fatalf("a round opens when it is over: %s", show(e))
 			}
 		}
@@ -209,8 +212,8 @@ func (w *world) budget() {
 	}
 	want := now.Size
 	for _, e := range w.journal {
-		var b abi.Said
-		if e.Kind == abi.EntrySaid && w.at.Sub(e.At) < 5*time.Second {
+		var b entry.Said
+		if e.Kind == entry.KindSaid && w.at.Sub(e.At) < 5*time.Second {
 			w.must(json.Unmarshal(e.Body, &b))
 			want -= b.Cost
 		}
@@ -233,7 +236,7 @@ func (w *world) settles() {
 		if at.After(w.at) {
 			w.at = at
 		}
-		w.step("time", func() error { return w.m.Input(abi.EntryDue, w.at, due) })
+		w.step("time", func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	}
 	if s := w.m.State; s.Round != nil || s.Floor != nil {
 		w.t.Fatalf("left open: round %v, floor %v", s.Round, s.Floor)
@@ -251,14 +254,14 @@ func encode(t *rapid.T, v any) []byte {
 func TestApplyRefusesAGap(t *testing.T) {
 	s := New()
 	for _, seq := range []uint64{0, 2} {
-		if err := s.Apply(abi.Entry{Seq: seq, Kind: abi.EntryOwner, Body: []byte("{}")}); err == nil {
+		if err := s.Apply(entry.Entry{Seq: seq, Kind: entry.KindOwner, Body: []byte("{}")}); err == nil {
 			t.Errorf("entry %d went behind 0", seq)
 		}
 	}
-	if err := s.Apply(abi.Entry{Seq: 1, Kind: abi.EntrySaid, Body: []byte("no json")}); err == nil || s.Head != 0 {
+	if err := s.Apply(entry.Entry{Seq: 1, Kind: entry.KindSaid, Body: []byte("no json")}); err == nil || s.Head != 0 {
 		t.Errorf("a broken body went in: %v", err)
 	}
-	if err := s.Apply(abi.Entry{Seq: 1, Kind: "of a later version", Body: []byte("{}")}); err != nil {
+	if err := s.Apply(entry.Entry{Seq: 1, Kind: "of a later version", Body: []byte("{}")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -274,11 +277,11 @@ func TestDecodeRefusesAnotherFormat(t *testing.T) {
 func TestGuestsAreBounded(t *testing.T) {
 	m := &Machine{State: New()}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := m.Input(abi.EntryRules, at, abi.Rules{Policy: "vote"}); err != nil {
+	if err := m.Input(entry.KindRules, at, entry.Rules{Policy: "vote"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 * maxGuests {
-		if _, err := m.Say(Line{ID: fmt.Sprint(i), Said: abi.Said{From: fmt.Sprintf("viewer%d", i), By: abi.KindHuman, Text: "hi", Kind: abi.KindTurn}}, at); err != nil {
+		if _, err := m.Say(Line{ID: fmt.Sprint(i), Said: entry.Said{From: fmt.Sprintf("viewer%d", i), By: abi.KindHuman, Text: "hi", Kind: abi.KindTurn}}, at); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/naming"
+	"github.com/companiond/companiond/host/address"
 )
 
 // Kinds gives what everybody in the cast is.
@@ -17,10 +17,10 @@ func (s *State) Kinds() map[string]abi.ParticipantKind {
 }
 
 // Named gives the names the cast answers to.
-func (s *State) Named() []naming.Member {
-	ns := make([]naming.Member, 0, len(s.Cast))
+func (s *State) Named() []address.Member {
+	ns := make([]address.Member, 0, len(s.Cast))
 	for _, m := range s.Cast {
-		ns = append(ns, naming.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
+		ns = append(ns, address.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
 	}
 	return ns
 }

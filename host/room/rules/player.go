@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Difference is where a replay first departs from the journal.
@@ -23,7 +23,7 @@ func (d Difference) String() string {
 // Player compares entries with what the rules make of the same inputs.
 type Player struct {
 	m      *Machine
-	expect []abi.Entry // made by the rules and not yet seen in the journal
+	expect []entry.Entry // made by the rules and not yet seen in the journal
 }
 
 // NewPlayer begins at a state.
@@ -31,7 +31,7 @@ func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
 
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
-func (p *Player) Play(e abi.Entry) (*Difference, error) {
+func (p *Player) Play(e entry.Entry) (*Difference, error) {
 	if len(p.expect) == 0 {
 		p.m.State.Epoch = e.Epoch // a new owner is an input too
 		if err := p.redo(e); err != nil {
@@ -51,23 +51,23 @@ func (p *Player) Play(e abi.Entry) (*Difference, error) {
 }
 
 // redo gives an entry's input to the rules.
-func (p *Player) redo(e abi.Entry) error {
+func (p *Player) redo(e entry.Entry) error {
 	switch e.Kind {
-	case abi.EntryOwner: // written by the journal itself
+	case entry.KindOwner: // written by the journal itself
 		if err := p.m.State.Apply(e); err != nil {
 			return err
 		}
 		p.m.out = append(p.m.out, e)
 		return nil
-	case abi.EntrySaid:
-		var b abi.Said
+	case entry.KindSaid:
+		var b entry.Said
 		if err := json.Unmarshal(e.Body, &b); err != nil {
 			return err
 		}
 		_, err := p.m.Say(Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
 		return err
-	case abi.EntryRefused:
-		var b abi.Refused
+	case entry.KindRefused:
+		var b entry.Refused
 		if err := json.Unmarshal(e.Body, &b); err != nil {
 			return err
 		}
@@ -81,10 +81,10 @@ func (p *Player) redo(e abi.Entry) error {
 }
 
 // tried gives the line that was refused.
-func tried(b abi.Refused) Line {
-	return Line{Said: abi.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}, Offer: b.Offer}
+func tried(b entry.Refused) Line {
+	return Line{Said: entry.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}, Offer: b.Offer}
 }
 
-func show(e abi.Entry) string {
+func show(e entry.Entry) string {
 	return fmt.Sprintf("%s %s %s %s", e.Kind, e.ID, e.At.UTC().Format("15:04:05.000"), e.Body)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // TestPaidTurnsAndWhatWasSaidMeanwhile is flaw A3: a paid turn that did not see
@@ -26,8 +27,8 @@ func TestPaidTurnsAndWhatWasSaidMeanwhile(t *testing.T) {
 	w.said(w.turn("z"))
 	w.replay()
 
-	for stale, want := range map[abi.Stale]abi.EntryKind{
-		abi.StaleRefuse: abi.EntryRefused, abi.StaleReask: abi.EntryRefused, abi.StaleAccept: abi.EntrySaid,
+	for stale, want := range map[entry.Stale]entry.Kind{
+		entry.StaleRefuse: entry.KindRefused, entry.StaleReask: entry.KindRefused, entry.StaleAccept: entry.KindSaid,
 	} {
 		rules := poolRules()
 		rules.Stale = stale
@@ -46,7 +47,7 @@ func TestALateNod(t *testing.T) {
 	w := newAgents(t, poolRules())
 	w.human("hello")
 	w.said(w.turn("x"))
-	nod := Line{Said: abi.Said{From: "y", By: abi.KindAgent, Text: "うん", Basis: w.m.State.Last.Seq - 1}}
+	nod := Line{Said: entry.Said{From: "y", By: abi.KindAgent, Text: "うん", Basis: w.m.State.Last.Seq - 1}}
 	for range 3 {
 		w.refused(w.say(nod), abi.CodeStale, "x spoke meanwhile")
 	}
@@ -71,13 +72,13 @@ func TestAgentsCannotTalkForEver(t *testing.T) {
 	w.human("go on")
 	w.said(w.turn("y"))
 
-	w.input(abi.EntryStop, abi.Stop{From: "taro"})
+	w.input(entry.KindStop, entry.Stop{From: "taro"})
 	w.refused(w.turn("x"), abi.CodeDenied, "stopped by taro")
 	w.refused(w.aside("x"), abi.CodeDenied, "stopped by taro")
 	w.human("go on")
 	w.said(w.turn("x"))
 
-	w.input(abi.EntryClosing, abi.ClosingMoved{From: abi.ClosingNone, To: abi.ClosingTerminal})
+	w.input(entry.KindClosing, entry.ClosingMoved{From: abi.ClosingNone, To: abi.ClosingTerminal})
 	w.refused(w.turn("x"), abi.CodeDenied, "the talk has ended")
 	w.human("one more thing")
 	w.said(w.turn("x"))
@@ -94,7 +95,7 @@ func TestBackchannelsHaveACap(t *testing.T) {
 			w.wait(5 * time.Second)
 		}
 		w.refused(w.aside("z"), abi.CodeDenied, "10 backchannels")
-		w.said(w.say(Line{Said: abi.Said{From: "taro", By: abi.KindHuman, Text: "うん", Kind: abi.KindBackchannel}}))
+		w.said(w.say(Line{Said: entry.Said{From: "taro", By: abi.KindHuman, Text: "うん", Kind: abi.KindBackchannel}}))
 		w.refused(w.aside("z"), abi.CodeDenied, "10 backchannels") // a human's nod is no turn
 		w.human("hello")
 		w.said(w.aside("z"))
@@ -148,14 +149,14 @@ func TestOneTalksWhileItHasTheFloor(t *testing.T) {
 func TestTheFloorIsUsedUp(t *testing.T) {
 	for _, grant := range []bool{true, false} {
 		w := newAgents(t, poolRules())
-		w.join(abi.Joined{ID: "x", Kind: abi.KindAgent})
+		w.join(entry.Joined{ID: "x", Kind: abi.KindAgent})
 		w.human("hello")
 		w.vote("x", 5)
 		f := w.m.State.Floor
 		if f == nil || f.Who != "x" {
 			t.Fatalf("floor %+v", f)
 		}
-		l := Line{Said: abi.Said{From: "x", By: abi.KindAgent, Text: "はい", Kind: abi.KindTurn, Basis: f.Basis}}
+		l := Line{Said: entry.Said{From: "x", By: abi.KindAgent, Text: "はい", Kind: abi.KindTurn, Basis: f.Basis}}
 		if grant {
 			l.Grant = f.Token
 		}
@@ -180,10 +181,10 @@ func TestTheFloorIsNotLostByOthers(t *testing.T) {
 		w.vote("a", 5)
 		w.listen("b")
 		f := *w.m.State.Floor
-		l := Line{Said: abi.Said{From: "x", By: abi.KindAgent, Text: "そうだね", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}}
+		l := Line{Said: entry.Said{From: "x", By: abi.KindAgent, Text: "そうだね", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}}
 		w.refused(w.say(l), abi.CodeDenied, "")
 		l.From, l.By, l.Kind, l.Text = "a", abi.KindCompanion, abi.KindBackchannel, fmt.Sprintf("%011d", 1)
-		if e := w.say(l); e.Kind != abi.EntryRefused {
+		if e := w.say(l); e.Kind != entry.KindRefused {
 			t.Errorf("%s: %s", policy, show(e))
 		}
 		if got := w.m.State.Floor; got == nil || got.Token != f.Token {
@@ -198,11 +199,11 @@ func TestTheFloorIsNotLostByOthers(t *testing.T) {
 // but not of somebody who was granted the floor for it.
 func TestAWordWithTheFloorIsATurn(t *testing.T) {
 	w := newAgents(t, poolRules())
-	w.join(abi.Joined{ID: "x", Kind: abi.KindAgent})
+	w.join(entry.Joined{ID: "x", Kind: abi.KindAgent})
 	w.human("hello")
 	w.vote("x", 5)
 	f := w.m.State.Floor
-	w.said(w.say(Line{Said: abi.Said{From: "x", By: abi.KindAgent, Text: "はい", Grant: f.Token, Basis: f.Basis}}))
+	w.said(w.say(Line{Said: entry.Said{From: "x", By: abi.KindAgent, Text: "はい", Grant: f.Token, Basis: f.Basis}}))
 	if s := w.m.State; s.Floor != nil || s.Last.From != "x" || s.Turns != 1 {
 		t.Errorf("floor %+v, %d turns, the newest of %s", s.Floor, s.Turns, s.Last.From)
 	}
@@ -220,10 +221,10 @@ func TestTheRoundWaitsForThePool(t *testing.T) {
 	w.vote("a", 5)
 	w.listen("b")
 	d := w.last()
-	if d.Outcome != abi.OutcomeWaits || !d.Until.Equal(spent.Add(5*time.Second)) || d.Speaker != "a" || len(d.Ranking) != 2 {
+	if d.Outcome != entry.OutcomeWaits || !d.Until.Equal(spent.Add(5*time.Second)) || d.Speaker != "a" || len(d.Ranking) != 2 {
 		t.Fatalf("%+v", d)
 	}
-	if at, due, ok := w.m.State.NextDue(); !ok || due.What != abi.DuePace || !at.Equal(d.Until) {
+	if at, due, ok := w.m.State.NextDue(); !ok || due.What != entry.DuePace || !at.Equal(d.Until) {
 		t.Fatalf("due: %v %v %v", at, due, ok)
 	}
 	if c := w.m.State.Condition(); c != "talking" {
@@ -250,9 +251,9 @@ func TestTheRoundWaitsForThePool(t *testing.T) {
 // is said long afterwards; everybody has a whole patience to answer that.
 func TestWhatWaitedIsOver(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *table){
-		"a human said STOP": func(w *table) { w.input(abi.EntryStop, abi.Stop{From: "taro"}) },
+		"a human said STOP": func(w *table) { w.input(entry.KindStop, entry.Stop{From: "taro"}) },
 		"all left for a while": func(w *table) {
-			w.input(abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: "a"}, {ID: "b"}}})
+			w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "a"}, {ID: "b"}}})
 			w.wait(time.Minute)
 			w.join(joined("a"), joined("b"))
 			if r := w.m.State.Round; r == nil || !r.Due.Equal(w.at.Add(time.Second)) {
@@ -267,7 +268,7 @@ func TestWhatWaitedIsOver(t *testing.T) {
 			w.said(w.long("x"))
 			w.vote("a", 5)
 			w.listen("b")
-			if d := w.last(); d.Outcome != abi.OutcomeWaits {
+			if d := w.last(); d.Outcome != entry.OutcomeWaits {
 				t.Fatalf("%+v", d)
 			}
 			w.wait(time.Second)
@@ -296,7 +297,7 @@ func TestALineWaitsForThePool(t *testing.T) {
 	w.aside("x")
 	long := fmt.Sprintf("%060d", 1)
 	b := w.refused(w.speak(long), abi.CodeExhausted, "80 asked, 70 left")
-	if d := w.last(); d.Outcome != abi.OutcomeWaits || !d.Until.Equal(b.Until) || d.Reason == "" {
+	if d := w.last(); d.Outcome != entry.OutcomeWaits || !d.Until.Equal(b.Until) || d.Reason == "" {
 		t.Fatalf("%+v", d)
 	}
 	w.wait(5 * time.Second)
@@ -317,7 +318,7 @@ func TestTheReserveIsForWhoWasAddressed(t *testing.T) {
 	w.listen("a")
 	w.vote("b", 5)
 	w.human("@a and you?") // while b has the floor
-	w.say(Line{Said: abi.Said{From: "b", By: abi.KindCompanion, Text: "はい", Kind: abi.KindTurn, Grant: w.m.State.Floor.Token, Basis: w.m.State.Last.Seq}})
+	w.say(Line{Said: entry.Said{From: "b", By: abi.KindCompanion, Text: "はい", Kind: abi.KindTurn, Grant: w.m.State.Floor.Token, Basis: w.m.State.Last.Seq}})
 	w.aside("x") // 90 left
 	if r := w.m.State.Round; r == nil || len(r.Addressed) != 1 || r.Addressed[0] != "a" {
 		t.Fatalf("round %+v\n%s", r, w)
@@ -346,7 +347,7 @@ func TestReplayOfWhatWasFree(t *testing.T) {
 		rules := poolRules()
 		rules.Policy, rules.PolicyRaw = policy, []byte(`{"pricing":"free"}`)
 		w := newAgents(t, rules)
-		w.said(w.say(Line{Offer: new(float64), Said: abi.Said{From: "x", By: abi.KindAgent, Text: "うん", Kind: abi.KindBackchannel, Grant: "g1"}}))
+		w.said(w.say(Line{Offer: new(float64), Said: entry.Said{From: "x", By: abi.KindAgent, Text: "うん", Kind: abi.KindBackchannel, Grant: "g1"}}))
 		w.replay()
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/naming"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -25,8 +26,8 @@ type State struct {
 	Head    uint64              `json:"head"`
 	Epoch   uint64              `json:"epoch"`
 	At      time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
-	Rules   abi.Rules           `json:"rules"`
-	Cast    []abi.Joined        `json:"cast,omitempty"`   // companions and agents, by id
+	Rules   entry.Rules         `json:"rules"`
+	Cast    []entry.Joined      `json:"cast,omitempty"`   // companions and agents, by id
 	Guests  []string            `json:"guests,omitempty"` // humans who spoke, newest last
 	Last    abi.Message         `json:"last"`             // the newest turn
 	LastBy  abi.ParticipantKind `json:"last_by,omitempty"`
@@ -42,7 +43,7 @@ type State struct {
 	Stage   abi.Closing         `json:"stage"`
 	Called  []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
 	Stopped string              `json:"stopped,omitempty"` // who said STOP
-	Rest    abi.Outcome         `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
+	Rest    entry.Outcome       `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
 	Pace    time.Time           `json:"pace,omitzero"`     // not before this does the next round open
 	Silence time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
 	Of      uint64              `json:"of,omitempty"`      // entry that set Silence
@@ -62,20 +63,20 @@ type State struct {
 // Floor is a grant in force.
 type Floor struct {
 	abi.Grant
-	Who       string          `json:"who"`
-	By        uint64          `json:"by"`    // seq of the decision
-	Round     uint64          `json:"round"` // seq of the round
-	About     uint64          `json:"about"` // seq of the newest turn when it was granted
-	Silence   bool            `json:"silence,omitempty"`
-	Addressed []string        `json:"addressed,omitempty"` // by the message the round was about
-	Ranking   []abi.Candidate `json:"ranking"`
-	Tried     []string        `json:"tried"`            // who had the floor in this round, Who last
-	Again     bool            `json:"again,omitempty"`  // the line was stale once
-	Lost      string          `json:"lost,omitempty"`   // why the line will not come
-	Until     time.Time       `json:"until,omitzero"`   // when the pool could pay for it
-	Wish      *Wish           `json:"wish,omitempty"`   // it was granted without a round
-	Spoken    string          `json:"spoken,omitempty"` // segments of the line that were shown
-	Segments  int             `json:"segments,omitempty"`
+	Who       string            `json:"who"`
+	By        uint64            `json:"by"`    // seq of the decision
+	Round     uint64            `json:"round"` // seq of the round
+	About     uint64            `json:"about"` // seq of the newest turn when it was granted
+	Silence   bool              `json:"silence,omitempty"`
+	Addressed []string          `json:"addressed,omitempty"` // by the message the round was about
+	Ranking   []entry.Candidate `json:"ranking"`
+	Tried     []string          `json:"tried"`            // who had the floor in this round, Who last
+	Again     bool              `json:"again,omitempty"`  // the line was stale once
+	Lost      string            `json:"lost,omitempty"`   // why the line will not come
+	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
+	Wish      *Wish             `json:"wish,omitempty"`   // it was granted without a round
+	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
+	Segments  int               `json:"segments,omitempty"`
 }
 
 // New gives the state of a room in which nothing has happened.
@@ -107,7 +108,7 @@ func (s *State) setPolicy() (err error) {
 }
 
 // Apply changes the state by one entry. It is the only thing that does.
-func (s *State) Apply(e abi.Entry) error {
+func (s *State) Apply(e entry.Entry) error {
 	if e.Seq != s.Head+1 {
 		return fmt.Errorf("apply entry %d: head is %d", e.Seq, s.Head)
 	}
@@ -121,18 +122,18 @@ func (s *State) Apply(e abi.Entry) error {
 	return nil
 }
 
-func (s *State) change(e abi.Entry) error {
+func (s *State) change(e entry.Entry) error {
 	switch e.Kind {
-	case abi.EntryRules:
+	case entry.KindRules:
 		if err := json.Unmarshal(e.Body, &s.Rules); err != nil {
 			return err
 		}
 		return s.setPolicy()
-	case abi.EntryOwner:
+	case entry.KindOwner:
 		s.taken()
 		return nil
-	case abi.EntryCast:
-		return with(e.Body, func(b abi.Cast) {
+	case entry.KindCast:
+		return with(e.Body, func(b entry.Cast) {
 			for _, j := range b.Joined {
 				s.joined(j)
 			}
@@ -140,32 +141,32 @@ func (s *State) change(e abi.Entry) error {
 				s.left(l)
 			}
 		})
-	case abi.EntrySaid:
-		return with(e.Body, func(b abi.Said) { s.said(e, b) })
-	case abi.EntryVote:
+	case entry.KindSaid:
+		return with(e.Body, func(b entry.Said) { s.said(e, b) })
+	case entry.KindVote:
 		return with(e.Body, s.voted)
-	case abi.EntryFailed:
+	case entry.KindFailed:
 		return with(e.Body, s.failed)
-	case abi.EntryDue:
-		return with(e.Body, func(b abi.Due) { s.due(e.Seq, b) })
-	case abi.EntryStop:
-		return with(e.Body, func(b abi.Stop) { s.Stopped, s.Silence, s.Held, s.Wishes = b.From, time.Time{}, nil, nil })
-	case abi.EntryRound:
-		return with(e.Body, func(b abi.Round) { s.opened(e, b) })
-	case abi.EntryDecision:
-		return with(e.Body, func(b abi.Decision) { s.decided(e, b) })
-	case abi.EntryClosing:
-		return with(e.Body, func(b abi.ClosingMoved) { s.Stage = b.To })
-	case abi.EntryRefused:
-		return with(e.Body, func(b abi.Refused) { s.refused(e, b) })
-	case abi.EntryWish:
-		return with(e.Body, func(b abi.Wish) { s.wished(e.Seq, b) })
-	case abi.EntrySegment:
+	case entry.KindDue:
+		return with(e.Body, func(b entry.Due) { s.due(e.Seq, b) })
+	case entry.KindStop:
+		return with(e.Body, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Wishes = b.From, time.Time{}, nil, nil })
+	case entry.KindRound:
+		return with(e.Body, func(b entry.Round) { s.opened(e, b) })
+	case entry.KindDecision:
+		return with(e.Body, func(b entry.Decision) { s.decided(e, b) })
+	case entry.KindClosing:
+		return with(e.Body, func(b entry.ClosingMoved) { s.Stage = b.To })
+	case entry.KindRefused:
+		return with(e.Body, func(b entry.Refused) { s.refused(e, b) })
+	case entry.KindWish:
+		return with(e.Body, func(b entry.Wish) { s.wished(e.Seq, b) })
+	case entry.KindSegment:
 		return with(e.Body, s.spoke)
-	case abi.EntryAction:
+	case entry.KindAction:
 		return with(e.Body, s.acted)
-	case abi.EntryResult:
-		return with(e.Body, func(b abi.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
+	case entry.KindResult:
+		return with(e.Body, func(b entry.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -191,9 +192,9 @@ func (s *State) taken() {
 	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
 }
 
-func (s *State) joined(b abi.Joined) {
+func (s *State) joined(b entry.Joined) {
 	s.to = nil
-	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m abi.Joined, id string) int { return compare(m.ID, id) })
+	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
 	} else {
@@ -204,9 +205,9 @@ func (s *State) joined(b abi.Joined) {
 	}
 }
 
-func (s *State) left(b abi.Left) {
+func (s *State) left(b entry.Left) {
 	s.to = nil
-	s.Cast = slices.DeleteFunc(s.Cast, func(m abi.Joined) bool { return m.ID == b.ID })
+	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	s.luck(b.ID)
 	s.Wishes = slices.DeleteFunc(s.Wishes, func(w Wish) bool { return w.Who == b.ID })
@@ -218,7 +219,7 @@ func (s *State) left(b abi.Left) {
 	}
 }
 
-func (s *State) said(e abi.Entry, b abi.Said) {
+func (s *State) said(e entry.Entry, b entry.Said) {
 	s.spend(b, e.At)
 	if b.By == abi.KindHuman {
 		s.Guests = append(slices.DeleteFunc(s.Guests, func(g string) bool { return g == b.From }), b.From)
@@ -256,7 +257,7 @@ func (s *State) said(e abi.Entry, b abi.Said) {
 	}
 }
 
-func (s *State) failed(b abi.Failed) {
+func (s *State) failed(b entry.Failed) {
 	if s.Round != nil && b.Round == s.Round.ID {
 		s.Round.Fail(b.Who, b.Error)
 	}
@@ -265,17 +266,17 @@ func (s *State) failed(b abi.Failed) {
 	}
 }
 
-func (s *State) due(seq uint64, b abi.Due) {
+func (s *State) due(seq uint64, b entry.Due) {
 	switch b.What {
-	case abi.DueGrant:
+	case entry.DueGrant:
 		if s.Floor != nil && s.Floor.By == b.Of {
 			s.Floor.Lost = "the floor was held too long"
 		}
-	case abi.DueWish:
+	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
-	case abi.DueStale:
+	case entry.DueStale:
 		s.unwish(b.Of)
-	case abi.DueSilence:
+	case entry.DueSilence:
 		s.Silence, s.Of = time.Time{}, seq
 		s.Broken = true
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
@@ -284,7 +285,7 @@ func (s *State) due(seq uint64, b abi.Due) {
 
 // voted counts a vote for the open round; one for a round that was superseded
 // on the way to it stands until the voter answers anew.
-func (s *State) voted(b abi.Voted) {
+func (s *State) voted(b entry.Voted) {
 	switch {
 	case s.Round == nil:
 	case s.Round.ID == b.Round:
@@ -295,7 +296,7 @@ func (s *State) voted(b abi.Voted) {
 	}
 }
 
-func (s *State) opened(e abi.Entry, b abi.Round) {
+func (s *State) opened(e entry.Entry, b entry.Round) {
 	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.Kinds())
 	if s.Held != nil {
 		s.Round.Carry(s.Held)
@@ -309,29 +310,29 @@ func (s *State) opened(e abi.Entry, b abi.Round) {
 	s.Asked, s.Called = b.About, nil
 }
 
-func (s *State) decided(e abi.Entry, d abi.Decision) {
+func (s *State) decided(e entry.Entry, d entry.Decision) {
 	if d.Wish != 0 {
 		s.granted(e, d)
 		return
 	}
 	s.Rest = d.Outcome
-	if d.Outcome == abi.OutcomeSuperseded {
+	if d.Outcome == entry.OutcomeSuperseded {
 		if s.Round != nil {
 			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
 		}
 		s.Round, s.Floor = nil, nil
 		return
 	}
-	if d.Outcome == abi.OutcomeWaits {
+	if d.Outcome == entry.OutcomeWaits {
 		s.waits(d)
 		return
 	}
-	if d.Outcome != abi.OutcomeGrant {
+	if d.Outcome != entry.OutcomeGrant {
 		if s.Floor == nil || s.Floor.Wish == nil { // else the newest turn still waits for its round
 			s.Asked = s.Last.Seq
 		}
 		s.Round, s.Floor = nil, nil
-		if d.Outcome == abi.OutcomeSilence {
+		if d.Outcome == entry.OutcomeSilence {
 			s.Alone = len(s.Voters()) == 0
 			s.awaitSilence(e)
 		}
@@ -339,7 +340,7 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 	}
 	f := &Floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
 	switch {
-	case d.Rule == abi.RuleNext && s.Floor != nil:
+	case d.Rule == entry.RuleNext && s.Floor != nil:
 		f.Tried, f.Silence, f.Addressed = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed
 	case s.Round != nil:
 		f.Silence, f.Addressed = s.Round.Silence, s.Round.Addressed
@@ -357,19 +358,19 @@ func (s *State) decided(e abi.Entry, d abi.Decision) {
 }
 
 // Wants says whether a candidate asked for the floor.
-func Wants(c abi.Candidate) bool {
+func Wants(c entry.Candidate) bool {
 	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
 }
 
 // awaitSilence sets when a quiet room is woken: once after each turn, and only
 // in a talk that nobody is bringing to an end.
-func (s *State) awaitSilence(e abi.Entry) {
+func (s *State) awaitSilence(e entry.Entry) {
 	if s.Rules.Silence > 0 && !s.Broken && len(s.Voters()) > 0 && s.Stage.Stage() == 0 && s.Stopped == "" {
 		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
 	}
 }
 
-func (s *State) refused(e abi.Entry, b abi.Refused) {
+func (s *State) refused(e entry.Entry, b entry.Refused) {
 	if b.Grant == "" {
 		s.keep(e, b)
 		return
@@ -400,7 +401,7 @@ func (s *State) addressed(who string) bool {
 // that is paid for, and costs more than the rest of judging one.
 func (s *State) lastTo() []string {
 	if s.to == nil {
-		to := naming.Addressed(s.Last, s.Named())
+		to := address.Addressed(s.Last, s.Named())
 		s.to = &to
 	}
 	return *s.to
@@ -423,32 +424,32 @@ func (s *State) unanswered() bool {
 }
 
 // NextDue gives the earliest stored time, ok false when there is none.
-func (s *State) NextDue() (at time.Time, d abi.Due, ok bool) {
-	consider := func(t time.Time, what abi.DueKind, of uint64) {
+func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
+	consider := func(t time.Time, what entry.DueKind, of uint64) {
 		if !t.IsZero() && (!ok || t.Before(at)) {
-			at, d, ok = t, abi.Due{What: what, Of: of}, true
+			at, d, ok = t, entry.Due{What: what, Of: of}, true
 		}
 	}
 	if s.Stopped != "" {
 		return at, d, false
 	}
 	if s.Round != nil {
-		consider(s.Round.Due, abi.DueRound, s.Round.ID)
+		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}
 	if s.Floor != nil {
-		consider(s.Floor.Expires, abi.DueGrant, s.Floor.By)
+		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil && s.unanswered() {
-		consider(s.pace(), abi.DuePace, s.Last.Seq)
+		consider(s.pace(), entry.DuePace, s.Last.Seq)
 	}
 	if s.Round == nil && s.Floor == nil {
-		consider(s.Silence, abi.DueSilence, s.Of)
+		consider(s.Silence, entry.DueSilence, s.Of)
 		if s.nextWish() != nil {
-			consider(s.Pace, abi.DuePace, s.Last.Seq)
+			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
 	for _, w := range s.Wishes {
-		consider(w.Due, abi.DueStale, w.Seq)
+		consider(w.Due, entry.DueStale, w.Seq)
 	}
 	return at, d, ok
 }
@@ -460,7 +461,7 @@ func (s *State) Condition() string {
 		return "stopped"
 	case s.Round != nil, s.Floor != nil, s.unanswered():
 		return "talking"
-	case s.Rest == abi.OutcomeCapped, s.Rest == abi.OutcomeClosed:
+	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)
 	}
 	return "resting"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // fataler is a test or a property.
@@ -21,35 +22,38 @@ type table struct {
 	t       fataler
 	m       *Machine
 	at      time.Time
-	journal []abi.Entry
+	journal []entry.Entry
 }
 
 // poolRules are those of a room with a pool in which nothing else hurries.
-func poolRules() abi.Rules {
-	return abi.Rules{Policy: "pool", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Stale: abi.StaleReask}
+func poolRules() entry.Rules {
+	return entry.Rules{Policy: "pool", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Stale: entry.StaleReask}
 }
 
 // newTable seats the companions a and b and the agents x, y and z, which do not
 // vote.
-func newTable(t fataler, rules abi.Rules) *table {
+func newTable(t fataler, rules entry.Rules) *table {
 	w := &table{t: t, m: &Machine{State: New()}, at: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
-	w.input(abi.EntryRules, rules)
+	w.input(entry.KindRules, rules)
 	w.join(joined("a"), joined("b"), agent("x"), agent("y"), agent("z"))
 	return w
 }
 
 // newAgents is newTable without companions.
-func newAgents(t fataler, rules abi.Rules) *table {
+func newAgents(t fataler, rules entry.Rules) *table {
 	w := newTable(t, rules)
-	w.input(abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: "a"}, {ID: "b"}}})
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "a"}, {ID: "b"}}})
 	return w
 }
 
-func agent(id string) abi.Joined { return abi.Joined{ID: id, Kind: abi.KindAgent, NoVote: true} }
+func agent(id string) entry.Joined { return entry.Joined{ID: id, Kind: abi.KindAgent, NoVote: true} }
 
-func (w *table) join(js ...abi.Joined) { w.t.Helper(); w.input(abi.EntryCast, abi.Cast{Joined: js}) }
+func (w *table) join(js ...entry.Joined) {
+	w.t.Helper()
+	w.input(entry.KindCast, entry.Cast{Joined: js})
+}
 
-func (w *table) input(kind abi.EntryKind, body any) {
+func (w *table) input(kind entry.Kind, body any) {
 	w.t.Helper()
 	if err := w.m.Input(kind, w.at, body); err != nil {
 		w.t.Fatal(err)
@@ -57,7 +61,7 @@ func (w *table) input(kind abi.EntryKind, body any) {
 	w.journal = append(w.journal, w.m.Take()...)
 }
 
-func (w *table) say(l Line) abi.Entry {
+func (w *table) say(l Line) entry.Entry {
 	w.t.Helper()
 	if l.ID == "" {
 		l.ID = fmt.Sprintf("m%d", w.m.State.Head+1)
@@ -70,32 +74,32 @@ func (w *table) say(l Line) abi.Entry {
 	return e
 }
 
-func (w *table) human(text string) abi.Entry {
+func (w *table) human(text string) entry.Entry {
 	w.t.Helper()
-	return w.say(Line{Said: abi.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}})
+	return w.say(Line{Said: entry.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}})
 }
 
 // turn is a short turn of an agent that has seen everything; it costs 5.
-func (w *table) turn(who string) abi.Entry {
+func (w *table) turn(who string) entry.Entry {
 	w.t.Helper()
 	return w.late(who, 0)
 }
 
 // late is turn with a basis that is so many entries behind the newest turn.
-func (w *table) late(who string, behind uint64) abi.Entry {
+func (w *table) late(who string, behind uint64) entry.Entry {
 	w.t.Helper()
-	return w.say(Line{Said: abi.Said{From: who, By: abi.KindAgent, Text: "そうだね", Kind: abi.KindTurn, Basis: w.m.State.Last.Seq - behind}})
+	return w.say(Line{Said: entry.Said{From: who, By: abi.KindAgent, Text: "そうだね", Kind: abi.KindTurn, Basis: w.m.State.Last.Seq - behind}})
 }
 
 // long is a turn of 50 characters, which cost 60.
-func (w *table) long(who string) abi.Entry {
+func (w *table) long(who string) entry.Entry {
 	w.t.Helper()
-	return w.say(Line{Said: abi.Said{From: who, By: abi.KindAgent, Text: strings.Repeat("あ", 50), Kind: abi.KindTurn, Basis: w.m.State.Last.Seq}})
+	return w.say(Line{Said: entry.Said{From: who, By: abi.KindAgent, Text: strings.Repeat("あ", 50), Kind: abi.KindTurn, Basis: w.m.State.Last.Seq}})
 }
 
-func (w *table) aside(who string) abi.Entry {
+func (w *table) aside(who string) entry.Entry {
 	w.t.Helper()
-	return w.say(Line{Said: abi.Said{From: who, By: abi.KindAgent, Text: "うん", Kind: abi.KindBackchannel}})
+	return w.say(Line{Said: entry.Said{From: who, By: abi.KindAgent, Text: "うん", Kind: abi.KindBackchannel}})
 }
 
 // vote casts a vote to speak in the open round.
@@ -104,12 +108,12 @@ func (w *table) vote(who string, importance float64) {
 	if w.m.State.Round == nil {
 		w.t.Fatalf("no round is open for the vote of %s\n%s", who, w)
 	}
-	w.input(abi.EntryVote, abi.Voted{Round: w.m.State.Round.ID, Voter: who, Vote: abi.Vote{State: abi.Speak, Importance: importance}})
+	w.input(entry.KindVote, entry.Voted{Round: w.m.State.Round.ID, Voter: who, Vote: abi.Vote{State: abi.Speak, Importance: importance}})
 }
 
 func (w *table) listen(who string) {
 	w.t.Helper()
-	w.input(abi.EntryVote, abi.Voted{Round: w.m.State.Round.ID, Voter: who, Vote: abi.Vote{State: abi.Listen}})
+	w.input(entry.KindVote, entry.Voted{Round: w.m.State.Round.ID, Voter: who, Vote: abi.Vote{State: abi.Listen}})
 }
 
 // quiet lets everybody who is asked listen, so that nobody has the floor.
@@ -126,13 +130,13 @@ func (w *table) quiet() {
 }
 
 // speak is the line of the companion that has the floor.
-func (w *table) speak(text string) abi.Entry {
+func (w *table) speak(text string) entry.Entry {
 	w.t.Helper()
 	f := w.m.State.Floor
 	if f == nil {
 		w.t.Fatalf("nobody has the floor\n%s", w)
 	}
-	return w.say(Line{Said: abi.Said{From: f.Who, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}})
+	return w.say(Line{Said: entry.Said{From: f.Who, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}})
 }
 
 // wait lets time pass, with the stored times that come meanwhile.
@@ -150,23 +154,23 @@ func (w *table) wait(d time.Duration) {
 		if at.After(w.at) {
 			w.at = at
 		}
-		w.input(abi.EntryDue, due)
+		w.input(entry.KindDue, due)
 	}
 	w.at = end
 }
 
 // said and refused hold an entry to what it should be.
-func (w *table) said(e abi.Entry) {
+func (w *table) said(e entry.Entry) {
 	w.t.Helper()
-	if e.Kind != abi.EntrySaid {
+	if e.Kind != entry.KindSaid {
 		w.t.Fatalf("not said: %s", show(e))
 	}
 }
 
-func (w *table) refused(e abi.Entry, code abi.Code, why string) abi.Refused {
+func (w *table) refused(e entry.Entry, code abi.Code, why string) entry.Refused {
 	w.t.Helper()
-	var b abi.Refused
-	if e.Kind == abi.EntryRefused {
+	var b entry.Refused
+	if e.Kind == entry.KindRefused {
 		if err := json.Unmarshal(e.Body, &b); err != nil {
 			w.t.Fatal(err)
 		}
@@ -178,10 +182,10 @@ func (w *table) refused(e abi.Entry, code abi.Code, why string) abi.Refused {
 }
 
 // last gives the newest decision.
-func (w *table) last() (d abi.Decision) {
+func (w *table) last() (d entry.Decision) {
 	for _, e := range w.journal {
-		if e.Kind == abi.EntryDecision {
-			d = abi.Decision{}
+		if e.Kind == entry.KindDecision {
+			d = entry.Decision{}
 			if err := json.Unmarshal(e.Body, &d); err != nil {
 				w.t.Fatal(err)
 			}

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // Wish is an EntryWish that waits for the floor.
 type Wish struct {
 	Seq uint64 `json:"seq"`
-	abi.Wish
+	entry.Wish
 }
 
 // MaxWishes is how many of one companion may wait.
 const MaxWishes = 4
 
-func (s *State) wished(seq uint64, w abi.Wish) {
+func (s *State) wished(seq uint64, w entry.Wish) {
 	if s.Stopped == "" {
 		s.Wishes = append(s.Wishes, Wish{seq, w})
 	}
@@ -48,10 +49,10 @@ func (s *State) nextWish() (next *Wish) {
 // else perceived it.
 func (m *Machine) grantWish(at time.Time, w Wish) error {
 	s := m.State
-	d := abi.Decision{
-		Wish: w.Seq, Outcome: abi.OutcomeGrant, Speaker: w.Who, Rule: abi.RulePerceived,
+	d := entry.Decision{
+		Wish: w.Seq, Outcome: entry.OutcomeGrant, Speaker: w.Who, Rule: entry.RulePerceived,
 		Reason:  w.why(),
-		Ranking: []abi.Candidate{{Who: w.Who, Standing: "speak", Importance: w.Importance, Debt: s.Debt[w.Who], Note: w.Reason}},
+		Ranking: []entry.Candidate{{Who: w.Who, Standing: "speak", Importance: w.Importance, Debt: s.Debt[w.Who], Note: w.Reason}},
 	}
 	if outcome, why := s.Mute(); why != "" {
 		d.Outcome, d.Reason, d.Speaker, d.Rule = outcome, why, "", ""
@@ -68,14 +69,14 @@ func (w Wish) why() string {
 
 // granted is decided for a wish. Nothing but the floor changes: the newest turn
 // keeps the round it waits for.
-func (s *State) granted(e abi.Entry, d abi.Decision) {
+func (s *State) granted(e entry.Entry, d entry.Decision) {
 	i := slices.IndexFunc(s.Wishes, func(w Wish) bool { return w.Seq == d.Wish })
 	if i < 0 {
 		return
 	}
 	w := s.Wishes[i]
 	s.unwish(d.Wish)
-	if d.Outcome == abi.OutcomeGrant {
+	if d.Outcome == entry.OutcomeGrant {
 		s.Floor = &Floor{
 			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: &w,
 		}
@@ -100,7 +101,7 @@ const maxActs = 64
 
 // acted notes an action. Where there are too many the oldest of its name goes, so
 // that one that takes long is not lost to many short ones; else the oldest.
-func (s *State) acted(b abi.Action) {
+func (s *State) acted(b entry.Action) {
 	same, any, n := -1, -1, 0
 	for i, a := range slices.Backward(s.Acts) {
 		if a.Who != b.Who {
@@ -122,18 +123,18 @@ func (s *State) acted(b abi.Action) {
 
 // Mute says why no companion may speak here, whoever wants to, and what is decided
 // then; "" where one may.
-func (s *State) Mute() (outcome abi.Outcome, why string) {
+func (s *State) Mute() (outcome entry.Outcome, why string) {
 	switch {
 	case s.Stage == abi.ClosingTerminal:
-		return abi.OutcomeClosed, "the talk has ended"
+		return entry.OutcomeClosed, "the talk has ended"
 	case s.capped():
-		return abi.OutcomeCapped, s.whyCapped()
+		return entry.OutcomeCapped, s.whyCapped()
 	}
 	return "", ""
 }
 
 // spoke notes a segment. A line that has begun to sound is not stale any more.
-func (s *State) spoke(b abi.Segment) {
+func (s *State) spoke(b entry.Segment) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N

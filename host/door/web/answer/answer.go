@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -35,13 +36,13 @@ func OfWish(ctx context.Context, talk room.Talk, companion string, wish uint64) 
 
 // listener is told what happens in a room, until it has heard enough.
 type listener interface {
-	hear(e abi.Entry) (text string, enough bool)
+	hear(e entry.Entry) (text string, enough bool)
 }
 
 var errEnough = errors.New("heard enough")
 
 func follow(ctx context.Context, talk room.Talk, since uint64, l listener) (heard string, err error) {
-	err = talk.Follow(ctx, since, func(entries []abi.Entry) error {
+	err = talk.Follow(ctx, since, func(entries []entry.Entry) error {
 		for _, e := range entries {
 			if text, enough := l.hear(e); enough {
 				heard = text
@@ -65,26 +66,26 @@ type reply struct {
 	grants map[string]bool
 }
 
-func (r *reply) hear(e abi.Entry) (string, bool) {
+func (r *reply) hear(e entry.Entry) (string, bool) {
 	switch e.Kind {
-	case abi.EntrySaid:
-		s, ok := read[abi.Said](e)
+	case entry.KindSaid:
+		s, ok := read[entry.Said](e)
 		return s.Text, ok && isTurnOf(s, r.who) && (s.Grant == "" || r.grants[s.Grant])
-	case abi.EntryDecision:
-		d, _ := read[abi.Decision](e)
+	case entry.KindDecision:
+		d, _ := read[entry.Decision](e)
 		if d.Wish != 0 {
 			return "", false
 		}
 		switch d.Outcome {
-		case abi.OutcomeGrant:
+		case entry.OutcomeGrant:
 			if d.Speaker == r.who && d.Grant != nil {
 				r.granted(d.Grant.Token)
 			}
-		case abi.OutcomeSilence, abi.OutcomeClosed, abi.OutcomeCapped, abi.OutcomeStopped:
+		case entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped:
 			return "", true // the room rests
 		}
-	case abi.EntryRefused:
-		if b, _ := read[abi.Refused](e); b.Again && b.Who == r.who {
+	case entry.KindRefused:
+		if b, _ := read[entry.Refused](e); b.Again && b.Who == r.who {
 			r.granted(b.Grant)
 		}
 	}
@@ -105,26 +106,26 @@ type wished struct {
 	grant string // token, once it was granted
 }
 
-func (w *wished) hear(e abi.Entry) (string, bool) {
+func (w *wished) hear(e entry.Entry) (string, bool) {
 	switch e.Kind {
-	case abi.EntrySaid:
-		s, ok := read[abi.Said](e)
+	case entry.KindSaid:
+		s, ok := read[entry.Said](e)
 		return s.Text, ok && isTurnOf(s, w.who) && w.grant != "" && s.Grant == w.grant
-	case abi.EntryDecision:
-		d, _ := read[abi.Decision](e)
-		if d.Wish == w.wish && d.Outcome == abi.OutcomeGrant && d.Grant != nil {
+	case entry.KindDecision:
+		d, _ := read[entry.Decision](e)
+		if d.Wish == w.wish && d.Outcome == entry.OutcomeGrant && d.Grant != nil {
 			w.grant = d.Grant.Token
 			return "", false
 		}
 		return "", d.Wish == w.wish || w.grant != "" // it cannot be, or somebody else has the floor by now
-	case abi.EntryDue:
-		b, _ := read[abi.Due](e)
-		return "", b.What == abi.DueStale && b.Of == w.wish
-	case abi.EntryFailed:
-		b, _ := read[abi.Failed](e)
+	case entry.KindDue:
+		b, _ := read[entry.Due](e)
+		return "", b.What == entry.DueStale && b.Of == w.wish
+	case entry.KindFailed:
+		b, _ := read[entry.Failed](e)
 		return "", b.Grant != "" && b.Grant == w.grant
-	case abi.EntryRefused:
-		b, _ := read[abi.Refused](e)
+	case entry.KindRefused:
+		b, _ := read[entry.Refused](e)
 		return "", b.Grant != "" && b.Grant == w.grant && b.Kind == abi.KindTurn && !b.Again
 	}
 	return "", gone(e, w.who)
@@ -132,23 +133,23 @@ func (w *wished) hear(e abi.Entry) (string, bool) {
 
 // gone says whether nothing is to be heard of a companion: somebody said STOP, or
 // it left.
-func gone(e abi.Entry, who string) bool {
+func gone(e entry.Entry, who string) bool {
 	switch e.Kind {
-	case abi.EntryStop:
+	case entry.KindStop:
 		return true
-	case abi.EntryCast:
-		b, _ := read[abi.Cast](e)
-		return slices.ContainsFunc(b.Left, func(l abi.Left) bool { return l.ID == who })
+	case entry.KindCast:
+		b, _ := read[entry.Cast](e)
+		return slices.ContainsFunc(b.Left, func(l entry.Left) bool { return l.ID == who })
 	}
 	return false
 }
 
-func isTurnOf(s abi.Said, who string) bool {
+func isTurnOf(s entry.Said, who string) bool {
 	return s.From == who && s.By == abi.KindCompanion && s.Kind == abi.KindTurn
 }
 
 // read decodes the body of an entry.
-func read[T any](e abi.Entry) (b T, ok bool) {
+func read[T any](e entry.Entry) (b T, ok bool) {
 	err := json.Unmarshal(e.Body, &b)
 	return b, err == nil
 }

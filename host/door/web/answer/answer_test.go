@@ -11,38 +11,39 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/web/answer"
+	"github.com/companiond/companiond/host/entry"
 )
 
 // step is an entry that a room is made to write.
 type step struct {
-	kind abi.EntryKind
+	kind entry.Kind
 	body any
 }
 
 func line(from, grant, text string) step {
-	return step{abi.EntrySaid, abi.Said{From: from, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn, Grant: grant}}
+	return step{entry.KindSaid, entry.Said{From: from, By: abi.KindCompanion, Text: text, Kind: abi.KindTurn, Grant: grant}}
 }
 
 func grant(who, token string) step {
-	return step{abi.EntryDecision, abi.Decision{Outcome: abi.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}}}
+	return step{entry.KindDecision, entry.Decision{Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}}}
 }
 
 func granted(wish uint64, who, token string) step {
-	return step{abi.EntryDecision, abi.Decision{Wish: wish, Outcome: abi.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}}}
+	return step{entry.KindDecision, entry.Decision{Wish: wish, Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}}}
 }
 
-func decided(o abi.Outcome) step { return step{abi.EntryDecision, abi.Decision{Outcome: o}} }
+func decided(o entry.Outcome) step { return step{entry.KindDecision, entry.Decision{Outcome: o}} }
 
 func human(text string) step {
-	return step{abi.EntrySaid, abi.Said{From: "mika", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}
+	return step{entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}
 }
 
 func left(who string) step {
-	return step{abi.EntryCast, abi.Cast{Left: []abi.Left{{ID: who}}}}
+	return step{entry.KindCast, entry.Cast{Left: []entry.Left{{ID: who}}}}
 }
 
 func refusedLine(who, token string, kind abi.MessageKind, again bool) step {
-	return step{abi.EntryRefused, abi.Refused{Who: who, Grant: token, Kind: kind, Code: abi.CodeStale, Again: again}}
+	return step{entry.KindRefused, entry.Refused{Who: who, Grant: token, Kind: kind, Code: abi.CodeStale, Again: again}}
 }
 
 // waits is what a room's entries come to when the listener heard nothing that
@@ -57,25 +58,25 @@ var toMessage = []struct {
 	{"an answer", []step{grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
 	{"in a room without grants", []step{line("aya", "", "hi")}, "hi"},
 	{"after somebody else's", []step{grant("kyoko", "g1"), line("kyoko", "g1", "me first"), grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
-	{"after a round was overtaken", []step{human("and?"), decided(abi.OutcomeSuperseded), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
-	{"after the pool could pay", []step{decided(abi.OutcomeWaits), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
-	{"nobody wants to", []step{decided(abi.OutcomeSilence), line("aya", "", "much later")}, ""},
-	{"the talk has ended", []step{decided(abi.OutcomeClosed)}, ""},
-	{"too many turns", []step{decided(abi.OutcomeCapped)}, ""},
-	{"stopped", []step{{abi.EntryStop, abi.Stop{From: "mika"}}}, ""},
+	{"after a round was overtaken", []step{human("and?"), decided(entry.OutcomeSuperseded), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
+	{"after the pool could pay", []step{decided(entry.OutcomeWaits), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
+	{"nobody wants to", []step{decided(entry.OutcomeSilence), line("aya", "", "much later")}, ""},
+	{"the talk has ended", []step{decided(entry.OutcomeClosed)}, ""},
+	{"too many turns", []step{decided(entry.OutcomeCapped)}, ""},
+	{"stopped", []step{{entry.KindStop, entry.Stop{From: "mika"}}}, ""},
 	{"it left", []step{grant("aya", "g1"), left("aya")}, ""},
 	{"somebody else left", []step{left("kyoko"), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
 	{"a line from before", []step{line("aya", "g0", "old"), grant("aya", "g1"), line("aya", "g1", "hi")}, "hi"},
 	{"a line from before, asked again", []step{refusedLine("aya", "g0", abi.KindTurn, true), line("aya", "g0", "hi")}, "hi"},
-	{"somebody else asked again", []step{refusedLine("kyoko", "g0", abi.KindTurn, true), line("aya", "g0", "old"), decided(abi.OutcomeSilence)}, ""},
-	{"refused for good", []step{refusedLine("aya", "g0", abi.KindTurn, false), line("aya", "g0", "old"), decided(abi.OutcomeSilence)}, ""},
+	{"somebody else asked again", []step{refusedLine("kyoko", "g0", abi.KindTurn, true), line("aya", "g0", "old"), decided(entry.OutcomeSilence)}, ""},
+	{"refused for good", []step{refusedLine("aya", "g0", abi.KindTurn, false), line("aya", "g0", "old"), decided(entry.OutcomeSilence)}, ""},
 	{"about something it saw", []step{granted(7, "aya", "g1"), line("aya", "g1", "a cat!"), grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
-	{"what it saw cannot be said", []step{{abi.EntryDecision, abi.Decision{Wish: 7, Outcome: abi.OutcomeCapped}}, grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
-	{"a nod", []step{{abi.EntrySaid, abi.Said{From: "aya", By: abi.KindCompanion, Kind: abi.KindBackchannel, Text: "mm"}}, grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
-	{"with somebody else's grant", []step{grant("kyoko", "g1"), line("aya", "g1", "odd"), decided(abi.OutcomeSilence)}, ""},
-	{"a human of that name", []step{{abi.EntrySaid, abi.Said{From: "aya", By: abi.KindHuman, Kind: abi.KindTurn, Text: "me"}}}, waits},
+	{"what it saw cannot be said", []step{{entry.KindDecision, entry.Decision{Wish: 7, Outcome: entry.OutcomeCapped}}, grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
+	{"a nod", []step{{entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Kind: abi.KindBackchannel, Text: "mm"}}, grant("aya", "g2"), line("aya", "g2", "hi")}, "hi"},
+	{"with somebody else's grant", []step{grant("kyoko", "g1"), line("aya", "g1", "odd"), decided(entry.OutcomeSilence)}, ""},
+	{"a human of that name", []step{{entry.KindSaid, entry.Said{From: "aya", By: abi.KindHuman, Kind: abi.KindTurn, Text: "me"}}}, waits},
 	{"somebody thinks", []step{grant("aya", "g1")}, waits},
-	{"an entry of a later version", []step{{"mood", map[string]int{"aya": 1}}, {abi.EntryDecision, "no decision"}, line("aya", "", "hi")}, "hi"},
+	{"an entry of a later version", []step{{"mood", map[string]int{"aya": 1}}, {entry.KindDecision, "no decision"}, line("aya", "", "hi")}, "hi"},
 }
 
 func TestToMessage(t *testing.T) {
@@ -97,17 +98,17 @@ var ofWish = []struct {
 	{"after the answer to a human", []step{grant("aya", "g1"), line("aya", "g1", "hi"), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
 	{"another wish of its", []step{granted(9, "aya", "g1"), line("aya", "g1", "a dog!"), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
 	{"a line from before", []step{granted(2, "aya", "g1"), line("aya", "g0", "old"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"the room rests meanwhile", []step{decided(abi.OutcomeSilence), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
+	{"the room rests meanwhile", []step{decided(entry.OutcomeSilence), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
 	{"the line was stale once", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, true), line("aya", "g1", "a cat!")}, "a cat!"},
 	{"a nod was refused", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindBackchannel, false), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"another wish is given up", []step{{abi.EntryDue, abi.Due{What: abi.DueStale, Of: 9}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"a vote failed", []step{{abi.EntryFailed, abi.Failed{Round: 3, Who: "aya"}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"it cannot be granted", []step{{abi.EntryDecision, abi.Decision{Wish: 2, Outcome: abi.OutcomeCapped}}}, ""},
-	{"given up", []step{{abi.EntryDue, abi.Due{What: abi.DueStale, Of: 2}}}, ""},
+	{"another wish is given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: 9}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"a vote failed", []step{{entry.KindFailed, entry.Failed{Round: 3, Who: "aya"}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"it cannot be granted", []step{{entry.KindDecision, entry.Decision{Wish: 2, Outcome: entry.OutcomeCapped}}}, ""},
+	{"given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: 2}}}, ""},
 	{"the line was refused", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, false)}, ""},
-	{"the line will not come", []step{granted(2, "aya", "g1"), {abi.EntryFailed, abi.Failed{Grant: "g1", Who: "aya", Pass: true}}}, ""},
+	{"the line will not come", []step{granted(2, "aya", "g1"), {entry.KindFailed, entry.Failed{Grant: "g1", Who: "aya", Pass: true}}}, ""},
 	{"the floor is somebody else's", []step{granted(2, "aya", "g1"), grant("kyoko", "g2")}, ""},
-	{"stopped", []step{{abi.EntryStop, abi.Stop{From: "mika"}}}, ""},
+	{"stopped", []step{{entry.KindStop, entry.Stop{From: "mika"}}}, ""},
 	{"it left", []step{left("aya")}, ""},
 	{"it waits", []step{grant("kyoko", "g1")}, waits},
 	{"somebody else says it", []step{granted(2, "aya", "g1"), line("kyoko", "g1", "a cat!")}, waits},
@@ -132,7 +133,7 @@ func check(t *testing.T, steps []step, want string, wait func(context.Context, *
 			synctest.Test(t, func(t *testing.T) {
 				r := doortest.NewHouse("main").Get("main")
 				r.Batch(batch)
-				r.Append(abi.EntrySaid, abi.Said{From: "aya", By: abi.KindCompanion, Text: "long ago", Kind: abi.KindTurn})
+				r.Append(entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "long ago", Kind: abi.KindTurn})
 				seq := r.Append(human("hello").kind, human("hello").body).Seq
 				write := func() {
 					for _, s := range steps {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/web/answer"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 )
@@ -84,8 +85,8 @@ func newRoom(t *testing.T, cast map[string]*actor) room.Talk {
 	lobby, err := room.NewLobby(room.Config{
 		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { return fmt.Sprint("id", n.Add(1)) },
 		Find: func(id string) (room.Companion, bool) { a, ok := cast[id]; return a, ok },
-		Rooms: []room.Settings{{Name: "main", Companions: []string{"*"}, Rules: abi.Rules{
-			Policy: "vote", Seed: "x", Patience: 5000, Floor: 10000, MaxTurns: 6, Stale: abi.StaleReask,
+		Rooms: []room.Settings{{Name: "main", Companions: []string{"*"}, Rules: entry.Rules{
+			Policy: "vote", Seed: "x", Patience: 5000, Floor: 10000, MaxTurns: 6, Stale: entry.StaleReask,
 		}}},
 	})
 	if err != nil {
@@ -104,9 +105,9 @@ func newRoom(t *testing.T, cast map[string]*actor) room.Talk {
 		}
 	})
 	lobby.Loaded(ctx)
-	var here []abi.Joined
+	var here []entry.Joined
 	for id := range cast {
-		here = append(here, abi.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
+		here = append(here, entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
 	}
 	lobby.SetCast(ctx, here)
 	talk, err := lobby.Room("main")

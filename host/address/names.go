@@ -1,10 +1,10 @@
-// Package naming finds out whom a message is addressed to: the members of a room
+// Package address finds out whom a message is addressed to: the members of a room
 // that it calls by name, as people do in Japanese and English chat, with
 // honorifics, particles and kana in any width.
 //
 // It is pure and reads the text alone: it never guesses what is meant, and asks no
 // model.
-package naming
+package address
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package abi
+package entry
 
 import (
 	"os"
@@ -12,14 +12,14 @@ import (
 // TestEntriesDocument holds ENTRIES.md to the types: every kind has a row, with
 // the fields of its body.
 func TestEntriesDocument(t *testing.T) {
-	text, err := os.ReadFile("ENTRIES.md")
+	text, err := os.ReadFile("../../docs/ENTRIES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[EntryKind]any{
-		EntryOwner: Owner{}, EntryRules: Rules{}, EntryCast: Cast{}, EntrySaid: Said{}, EntryVote: Voted{}, EntryFailed: Failed{},
-		EntryDue: Due{}, EntryStop: Stop{}, EntryRound: Round{}, EntryDecision: Decision{}, EntryClosing: ClosingMoved{}, EntryRefused: Refused{},
-		EntryPerceived: Perceived{}, EntryWish: Wish{}, EntrySegment: Segment{}, EntryAction: Action{}, EntryResult: Done{}, EntryUsage: Usage{},
+	bodies := map[Kind]any{
+		KindOwner: Owner{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
+		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
+		KindPerceived: Perceived{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
 	for kind, body := range bodies {
@@ -43,7 +43,7 @@ func TestEntriesDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\t(?:Entry|Outcome|Rule|Due)[A-Z]\w+ +(EntryKind|Outcome|Rule|DueKind) += "([a-z]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t(?:Kind|Outcome|Rule|Due)[A-Z]\w+ +(Kind|Outcome|Rule|DueKind) += "([a-z]+)"`).FindAllStringSubmatch(string(source), -1) {
 		if !strings.Contains(string(text), "`"+m[2]+"`") {
 			t.Errorf("ENTRIES.md does not name the %s %q", m[1], m[2])
 		}

@@ -1,4 +1,4 @@
-package naming
+package address
 
 import "github.com/companiond/companiond/abi"
 

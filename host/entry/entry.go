@@ -1,8 +1,16 @@
-package abi
+// Package entry defines the journal's entries: what happened in a room, one thing
+// each, with the typed body of every kind.
+//
+// It never decides, stores or sends anything: host/rules makes entries and folds
+// them, host/journal keeps them, the doors show them as they are. docs/ENTRIES.md
+// is the same in prose, for whoever reads them at a door.
+package entry
 
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/companiond/companiond/abi"
 )
 
 // Entry is one thing that happened in a room, as the journal keeps it and the
@@ -11,54 +19,54 @@ type Entry struct {
 	Seq   uint64          `json:"seq"`
 	Epoch uint64          `json:"epoch"` // which owner of the room wrote it
 	At    time.Time       `json:"at"`    // UTC, whole milliseconds
-	Kind  EntryKind       `json:"kind"`
+	Kind  Kind            `json:"kind"`
 	ID    string          `json:"id"`   // unique in the room; a message's id is the message's
 	Body  json.RawMessage `json:"body"` // shape by Kind, see the types below
 }
 
-// EntryKind names the shape of an entry's body.
-type EntryKind string
+// Kind names the shape of an entry's body.
+type Kind string
 
 // Inputs are facts from outside the rules; the rest are what the rules made of
 // them, and replaying the inputs must give the rest again byte for byte.
 const (
-	EntryOwner  EntryKind = "owner"  // input, Owner: a daemon took the room over
-	EntryRules  EntryKind = "rules"  // input, Rules: the room's settings from here on
-	EntryCast   EntryKind = "cast"   // input, Cast: companions and agents came, changed or left
-	EntrySaid   EntryKind = "said"   // input, Said: a message
-	EntryVote   EntryKind = "vote"   // input, Voted
-	EntryFailed EntryKind = "failed" // input, Failed: a vote or a line that will not come
-	EntryDue    EntryKind = "due"    // input, Due: a stored time came
-	EntryStop   EntryKind = "stop"   // input, Stop: a human's STOP
+	KindOwner  Kind = "owner"  // input, Owner: a daemon took the room over
+	KindRules  Kind = "rules"  // input, Rules: the room's settings from here on
+	KindCast   Kind = "cast"   // input, Cast: companions and agents came, changed or left
+	KindSaid   Kind = "said"   // input, Said: a message
+	KindVote   Kind = "vote"   // input, Voted
+	KindFailed Kind = "failed" // input, Failed: a vote or a line that will not come
+	KindDue    Kind = "due"    // input, Due: a stored time came
+	KindStop   Kind = "stop"   // input, Stop: a human's STOP
 
-	EntryPerceived EntryKind = "perceived" // input, Perceived: a companion perceives something
-	EntryWish      EntryKind = "wish"      // input, Wish: a companion wants to speak about what it perceived
-	EntrySegment   EntryKind = "segment"   // input, Segment: a part of the line that is being spoken
-	EntryAction    EntryKind = "action"    // input, Action: a companion does something
-	EntryResult    EntryKind = "result"    // input, Done: what became of an action
-	EntryUsage     EntryKind = "usage"     // input, Usage: what a language model was asked for
+	KindPerceived Kind = "perceived" // input, Perceived: a companion perceives something
+	KindWish      Kind = "wish"      // input, Wish: a companion wants to speak about what it perceived
+	KindSegment   Kind = "segment"   // input, Segment: a part of the line that is being spoken
+	KindAction    Kind = "action"    // input, Action: a companion does something
+	KindResult    Kind = "result"    // input, Done: what became of an action
+	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
-	EntryRound    EntryKind = "round"    // Round: votes are asked for
-	EntryDecision EntryKind = "decision" // Decision: how a round, or a grant that came to nothing, went on
-	EntryClosing  EntryKind = "closing"  // ClosingMoved
-	EntryRefused  EntryKind = "refused"  // Refused: a line that was not accepted, kept with its reason
+	KindRound    Kind = "round"    // Round: votes are asked for
+	KindDecision Kind = "decision" // Decision: how a round, or a grant that came to nothing, went on
+	KindClosing  Kind = "closing"  // ClosingMoved
+	KindRefused  Kind = "refused"  // Refused: a line that was not accepted, kept with its reason
 )
 
 // IsInput says whether entries of this kind are facts the rules start from.
-func (k EntryKind) IsInput() bool {
+func (k Kind) IsInput() bool {
 	switch k {
-	case EntryRound, EntryDecision, EntryClosing, EntryRefused:
+	case KindRound, KindDecision, KindClosing, KindRefused:
 		return false
 	}
 	return true
 }
 
-// Owner is the body of EntryOwner.
+// Owner is the body of KindOwner.
 type Owner struct {
 	Owner string `json:"owner"`
 }
 
-// Rules is the body of EntryRules: everything a decision depends on besides
+// Rules is the body of KindRules: everything a decision depends on besides
 // the other entries. Durations are milliseconds.
 type Rules struct {
 	Policy    string          `json:"policy"`
@@ -82,8 +90,8 @@ const (
 	StaleAccept Stale = "accept" // kept and counted
 )
 
-// Cast is the body of EntryCast. What happens at one moment is one entry, so
-// that a round opened by it asks everybody who came. An EntryOwner empties the
+// Cast is the body of KindCast. What happens at one moment is one entry, so
+// that a round opened by it asks everybody who came. An KindOwner empties the
 // cast: who is here is said anew by each daemon.
 type Cast struct {
 	Joined []Joined `json:"joined,omitempty"`
@@ -93,13 +101,13 @@ type Cast struct {
 // Joined is somebody who came. One whose ID is here already was changed (a
 // companion was reloaded).
 type Joined struct {
-	ID         string          `json:"id"`
-	Name       string          `json:"name,omitempty"`
-	Aliases    []string        `json:"aliases,omitempty"`
-	Kind       ParticipantKind `json:"kind"`
-	Engine     string          `json:"engine,omitempty"`
-	Generation uint64          `json:"generation,omitempty"`
-	NoVote     bool            `json:"no_vote,omitempty"` // an agent that talks but takes no part in rounds
+	ID         string              `json:"id"`
+	Name       string              `json:"name,omitempty"`
+	Aliases    []string            `json:"aliases,omitempty"`
+	Kind       abi.ParticipantKind `json:"kind"`
+	Engine     string              `json:"engine,omitempty"`
+	Generation uint64              `json:"generation,omitempty"`
+	NoVote     bool                `json:"no_vote,omitempty"` // an agent that talks but takes no part in rounds
 }
 
 // Left is somebody who left.
@@ -108,46 +116,46 @@ type Left struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Said is the body of EntrySaid; with the entry's Seq, ID and At it makes a Message.
+// Said is the body of KindSaid; with the entry's Seq, ID and At it makes a Message.
 type Said struct {
-	From    string          `json:"from"`
-	By      ParticipantKind `json:"by"` // what From was when it was said
-	To      []string        `json:"to,omitempty"`
-	Text    string          `json:"text"`
-	Kind    MessageKind     `json:"kind"`
-	Basis   uint64          `json:"basis,omitempty"`
-	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
-	Closing Closing         `json:"closing,omitempty"` // the speaker's wish to end
-	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
-	// Segments is how many EntrySegment with the same grant make up the text; 0:
+	From    string              `json:"from"`
+	By      abi.ParticipantKind `json:"by"` // what From was when it was said
+	To      []string            `json:"to,omitempty"`
+	Text    string              `json:"text"`
+	Kind    abi.MessageKind     `json:"kind"`
+	Basis   uint64              `json:"basis,omitempty"`
+	Grant   string              `json:"grant,omitempty"`   // token of the grant it used
+	Closing abi.Closing         `json:"closing,omitempty"` // the speaker's wish to end
+	Cost    float64             `json:"cost,omitempty"`    // what a policy with a budget took for it
+	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
-	// Wish is the seq of the EntryWish that the line came with, and Parameters are
+	// Wish is the seq of the KindWish that the line came with, and Parameters are
 	// those of that wish.
 	Wish       uint64          `json:"wish,omitempty"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
-// Voted is the body of EntryVote.
+// Voted is the body of KindVote.
 type Voted struct {
-	Round uint64 `json:"round"` // seq of the EntryRound
+	Round uint64 `json:"round"` // seq of the KindRound
 	Voter string `json:"voter"`
-	Vote
+	abi.Vote
 }
 
-// Failed is the body of EntryFailed.
+// Failed is the body of KindFailed.
 type Failed struct {
-	Round uint64 `json:"round,omitempty"` // a vote will not come
-	Grant string `json:"grant,omitempty"` // a line will not come
-	Who   string `json:"who"`
-	Code  Code   `json:"code,omitempty"`
-	Error string `json:"error,omitempty"`
-	Pass  bool   `json:"pass,omitempty"` // no failure: the speaker passed the floor on
+	Round uint64   `json:"round,omitempty"` // a vote will not come
+	Grant string   `json:"grant,omitempty"` // a line will not come
+	Who   string   `json:"who"`
+	Code  abi.Code `json:"code,omitempty"`
+	Error string   `json:"error,omitempty"`
+	Pass  bool     `json:"pass,omitempty"` // no failure: the speaker passed the floor on
 	// Perception is the seq of the entry that could not be judged.
 	Perception uint64 `json:"perception,omitempty"`
 }
 
-// Due is the body of EntryDue.
+// Due is the body of KindDue.
 type Due struct {
 	What DueKind `json:"what"`
 	Of   uint64  `json:"of"` // seq of the entry that set the time
@@ -166,12 +174,12 @@ const (
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
 
-// Stop is the body of EntryStop.
+// Stop is the body of KindStop.
 type Stop struct {
 	From string `json:"from"`
 }
 
-// Perceived is the body of EntryPerceived. Images are kept by their hash, and a
+// Perceived is the body of KindPerceived. Images are kept by their hash, and a
 // long body too; what was perceived is not what was said.
 type Perceived struct {
 	Who       string          `json:"who"` // the companion
@@ -184,12 +192,12 @@ type Perceived struct {
 	SHA256    string          `json:"sha256"`
 }
 
-// Wish is the body of EntryWish. The floor is granted without a round, because
+// Wish is the body of KindWish. The floor is granted without a round, because
 // nobody else perceived anything: as soon as nobody has it and no human waits for
 // an answer.
 type Wish struct {
 	Who        string    `json:"who"`
-	Perception uint64    `json:"perception"` // seq of the EntryPerceived; 0: it was played as the action "speak"
+	Perception uint64    `json:"perception"` // seq of the KindPerceived; 0: it was played as the action "speak"
 	Importance float64   `json:"importance"`
 	Reason     string    `json:"reason,omitempty"`
 	Text       string    `json:"text,omitempty"` // the line at hand
@@ -200,7 +208,7 @@ type Wish struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
-// Segment is the body of EntrySegment. When its line breaks off, what was shown
+// Segment is the body of KindSegment. When its line breaks off, what was shown
 // is the message.
 type Segment struct {
 	Grant string `json:"grant"`
@@ -209,7 +217,7 @@ type Segment struct {
 	Text  string `json:"text"`
 }
 
-// Action is the body of EntryAction. It was checked against the card.
+// Action is the body of KindAction. It was checked against the card.
 type Action struct {
 	ID         string          `json:"id"`
 	Who        string          `json:"who"` // the companion
@@ -221,13 +229,13 @@ type Action struct {
 	Warning    string          `json:"warning,omitempty"`
 }
 
-// Done is the body of EntryResult.
+// Done is the body of KindResult.
 type Done struct {
 	Who string `json:"who"` // the companion
-	Result
+	abi.Result
 }
 
-// Usage is the body of EntryUsage. Tokens as the model's server counts them.
+// Usage is the body of KindUsage. Tokens as the model's server counts them.
 type Usage struct {
 	Who       string  `json:"who"`
 	Model     string  `json:"model"` // the name of its settings
@@ -241,7 +249,7 @@ type Usage struct {
 	Error     string  `json:"error,omitempty"`
 }
 
-// Round is the body of EntryRound.
+// Round is the body of KindRound.
 type Round struct {
 	About      uint64    `json:"about"` // seq of the message
 	Electorate []string  `json:"electorate"`
@@ -281,65 +289,65 @@ const (
 	RulePerceived  Rule = "perceived" // it perceived something, and nobody else had the floor
 )
 
-// Decision is the body of EntryDecision.
+// Decision is the body of KindDecision.
 type Decision struct {
 	Round   uint64      `json:"round"`
 	Outcome Outcome     `json:"outcome"`
 	Speaker string      `json:"speaker,omitempty"` // who holds the floor, or with OutcomeWaits is to have it
-	Grant   *Grant      `json:"grant,omitempty"`
+	Grant   *abi.Grant  `json:"grant,omitempty"`
 	Rule    Rule        `json:"rule,omitempty"`
 	Reason  string      `json:"reason"`
 	Ranking []Candidate `json:"ranking"`        // best first; everybody in the electorate
 	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits
-	Wish    uint64      `json:"wish,omitempty"` // seq of the EntryWish that was granted, or could not be
+	Wish    uint64      `json:"wish,omitempty"` // seq of the KindWish that was granted, or could not be
 }
 
 // Candidate is one voter's place in a ranking and what put it there.
 type Candidate struct {
-	Who        string  `json:"who"`
-	Standing   string  `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
-	Importance float64 `json:"importance"`
-	Debt       int     `json:"debt"`
-	Hash       string  `json:"hash"`
-	Closing    Closing `json:"closing,omitempty"`
-	Note       string  `json:"note,omitempty"` // the voter's reason, or why it is absent or out
+	Who        string      `json:"who"`
+	Standing   string      `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
+	Importance float64     `json:"importance"`
+	Debt       int         `json:"debt"`
+	Hash       string      `json:"hash"`
+	Closing    abi.Closing `json:"closing,omitempty"`
+	Note       string      `json:"note,omitempty"` // the voter's reason, or why it is absent or out
 }
 
-// ClosingMoved is the body of EntryClosing.
+// ClosingMoved is the body of KindClosing.
 type ClosingMoved struct {
-	From Closing `json:"from"`
-	To   Closing `json:"to"`
-	By   string  `json:"by"` // who moved it
+	From abi.Closing `json:"from"`
+	To   abi.Closing `json:"to"`
+	By   string      `json:"by"` // who moved it
 }
 
-// Refused is the body of EntryRefused: a line that came too late, without the
+// Refused is the body of KindRefused: a line that came too late, without the
 // floor, or that the pool could not pay for. The words are kept, so that nothing a companion said is lost.
 type Refused struct {
-	Who   string          `json:"who"`
-	By    ParticipantKind `json:"by"`
-	Kind  MessageKind     `json:"kind"`
-	Code  Code            `json:"code"`
-	Why   string          `json:"why"`
-	Grant string          `json:"grant,omitempty"`
-	Basis uint64          `json:"basis,omitempty"`
-	Text  string          `json:"text,omitempty"`
-	Again bool            `json:"again,omitempty"` // the speaker keeps the floor and is asked once more
-	Offer *float64        `json:"offer,omitempty"` // what it would have paid from the pool
-	Until time.Time       `json:"until,omitzero"`  // when the pool could pay for it, if nobody else spends
+	Who   string              `json:"who"`
+	By    abi.ParticipantKind `json:"by"`
+	Kind  abi.MessageKind     `json:"kind"`
+	Code  abi.Code            `json:"code"`
+	Why   string              `json:"why"`
+	Grant string              `json:"grant,omitempty"`
+	Basis uint64              `json:"basis,omitempty"`
+	Text  string              `json:"text,omitempty"`
+	Again bool                `json:"again,omitempty"` // the speaker keeps the floor and is asked once more
+	Offer *float64            `json:"offer,omitempty"` // what it would have paid from the pool
+	Until time.Time           `json:"until,omitzero"`  // when the pool could pay for it, if nobody else spends
 }
 
-// Message gives the message of an EntrySaid, ok false for any other entry or
+// Message gives the message of a KindSaid, ok false for any other entry or
 // a body that does not decode.
-func (e Entry) Message() (m Message, ok bool) {
-	if e.Kind != EntrySaid {
-		return Message{}, false
+func (e Entry) Message() (m abi.Message, ok bool) {
+	if e.Kind != KindSaid {
+		return abi.Message{}, false
 	}
 	var s Said
 	if json.Unmarshal(e.Body, &s) != nil {
-		return Message{}, false
+		return abi.Message{}, false
 	}
 	if s.To == nil {
 		s.To = []string{}
 	}
-	return Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At}, true
+	return abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At}, true
 }
