@@ -329,3 +329,36 @@ func TestResultsAreInTheNextPrompt(t *testing.T) {
 		t.Errorf("told %s", got)
 	}
 }
+
+// TestDistress: every model is told, before who it is and whatever its card says,
+// how to answer a person who wants to die; and referees, that others listen then.
+func TestDistress(t *testing.T) {
+	for language, want := range map[string][2]string{
+		"ja": {"人が、死にたい、または自分を傷つけたいと書いたときは、ほかの何よりもそれに、自分の言葉で、短い一文でまじめに答えます。冗談を言わず、相手の言葉を引用せず、\n" +
+			"話題を変えず、いますぐ信頼できる人か相談窓口に話すよう勧めます。",
+			"人が、死にたい、または自分を傷つけたいと書き、まだ誰も答えていないときは speak で importance は 10。誰かがまじめに答えたあとは、\n" +
+				"人がまた発言するまで listen です。closing はどちらも none。"},
+		"en": {"When a person writes that they want to die or to hurt themselves, answer that before anything else, seriously, in one short line of your\n" +
+			"own: no joke, no quotation of their words, no change of subject. Urge them to talk to someone they trust or to a crisis line now.",
+			"When a person wrote that they want to die or to hurt themselves and nobody has answered, that is speak with importance 10. Once somebody\n" +
+				"has answered seriously, it is listen until a person writes again. closing is none in both."},
+	} {
+		card := []byte(strings.Replace(string(nikoni(t)), `"name"`, `"language": "`+language+`", "name"`, 1))
+		r := load(t, card, reply{deltas: []string{"うん。"}}, reply{json: `{"state":"listen","importance":0,"closing":"none","reason":""}`}, reply{})
+		if _, err := r.speak(scene("taro", "死にたい")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := call_[abi.Vote](r, t.Context(), abi.OpVote, scene("taro", "死にたい")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.perceive(vision()); err != nil {
+			t.Fatal(err)
+		}
+		for i, rule := range []string{want[0], want[1], want[0]} {
+			_, after, found := strings.Cut(r.mind.requests()[i].System, "\n\n"+rule+"\n\n")
+			if !found || !strings.Contains(after, r.host.card.Personality) {
+				t.Errorf("%s: request %d does not tell %q before who it is:\n%s", language, i, rule, r.mind.requests()[i].System)
+			}
+		}
+	}
+}

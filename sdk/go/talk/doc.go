@@ -32,6 +32,13 @@
 // until three quarters of the script have been; farewells and answers to people
 // may come back when nobody in the room can remember them.
 //
+// A person who writes of wanting to die or of hurting themselves gets one of the
+// "distress" lines in [*], alone, from one companion; the others keep quiet until
+// a person writes again, and for a while nobody jokes. "grave" lines do the same
+// where suicide is spoken of as others'. Such a line has no placeholder and may
+// come again. Where a script has none, the package has one; write your own in the
+// character's voice: serious, plain, naming somebody to talk to.
+//
 // In a room with a pool, lines keep to what it can pay for, and "nod" lines in
 // [*] (なるほど, I see) are said beside others now and then.
 //

@@ -11,7 +11,7 @@ import (
 // Lint reads scripts and reports what a listener would stumble over: lines
 // that sound like another topic than their section's and so turn the talk,
 // farewells that nobody recognises, farewells in the middle of a talk, lines
-// that are there twice, and questions to a character among the scripts that it
+// that sound like a person in distress, lines that are there twice, and questions to a character among the scripts that it
 // has no answer for.
 func Lint(scripts ...string) []string {
 	var found []string
@@ -52,6 +52,9 @@ func (s *script) lint(l *line, all []*script) (problems []string) {
 	}
 	if bye := words.Intents(bare)[words.Bye]; bye != (l.act == farewell) {
 		problems = append(problems, "a farewell must sound like one, and nothing else may")
+	}
+	if words.Distressed(bare) {
+		problems = append(problems, "sounds like a person in distress")
 	}
 	topics := words.NewFinder(s.topics).In(words.Normal(bare))
 	switch {

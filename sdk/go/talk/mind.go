@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -23,6 +24,7 @@ const (
 // beat is one message as the mind remembers it.
 type beat struct {
 	seq      uint64
+	at       time.Time
 	own      bool // said in this call's wake, not seen in the room yet
 	from     string
 	to       []string
@@ -44,6 +46,12 @@ type mind struct {
 	lang  words.Lang
 	voted uint64 // message of the last vote
 	phase phase  // of the last vote
+
+	// About the newest message of a person that wants a serious answer.
+	seriousSeq uint64
+	concern    concern
+	meant      bool // it was addressed to this character, which has not answered
+	answered   bool // by a companion
 
 	nodded string // the last backchannel
 
@@ -70,6 +78,9 @@ func (p *persona) room(h *companion.Host, s companion.Scene) *mind {
 	}
 	p.hear(m, s, s.Message)
 	m.derive()
+	if _, ok := m.serious(); ok && len(s.Recent) == 0 {
+		p.recall(h, m, s)
+	}
 	return m
 }
 
@@ -140,15 +151,18 @@ func (p *persona) hear(m *mind, s companion.Scene, msg companion.Message) {
 		clear(m.heard)
 	}
 	m.heard[words.Hash(words.Normal(msg.Text))] = true
-	b := beat{seq: msg.Seq, from: msg.From, to: msg.To, text: words.Clip(msg.Text), human: kindOf(s, msg.From) == abi.KindHuman}
+	b := beat{seq: msg.Seq, at: msg.At, from: msg.From, to: msg.To, text: words.Clip(msg.Text), human: kindOf(s, msg.From) == abi.KindHuman}
 	b.norm, b.lang = words.Normal(b.text), words.Language(b.text)
 	b.question, b.intents, b.topics = words.Question(b.text), words.Intents(b.text), p.find.In(b.norm)
-	if utf8.RuneCountInString(msg.Text) > words.LongText {
+	switch {
+	case len(msg.Text) > len(b.text) && words.Distressed(msg.Text): // at the end of a long text
+		b.intents = map[words.Intent]bool{words.Distress: true}
+	case utf8.RuneCountInString(msg.Text) > words.LongText:
 		b.intents[words.Long] = true
 	}
 	m.beats = slices.Insert(m.beats, at, b)
 	if len(m.beats) > maxBeats {
-		m.beats = slices.Delete(m.beats, 0, 1)
+		m.forget()
 	}
 }
 

@@ -41,7 +41,9 @@ const (
 	pre       act = "pre"     // moves the talk towards its end
 	closing   act = "closing"
 	farewell  act = "bye"
-	nod       act = "nod" // a backchannel, said beside who speaks
+	nod       act = "nod"      // a backchannel, said beside who speaks
+	distress  act = "distress" // to a person who writes of wanting to die or of hurting themselves
+	grave     act = "grave"    // to a person who speaks of suicide or self-harm as of others'
 )
 
 // anyTopic is the section of lines that fit everywhere.
@@ -49,7 +51,7 @@ const anyTopic = "*"
 
 var topicActs = []act{tell, ask, answer, react, opening}
 
-var generalActs = []act{ask, react, greet, intro, reintro, again, name, namesake, howAreYou, thanks, praise, rude, wordless, emoji, long, unknown, dodge, pre, closing, farewell, nod}
+var generalActs = []act{ask, react, greet, intro, reintro, again, name, namesake, howAreYou, thanks, praise, rude, wordless, emoji, long, unknown, dodge, pre, closing, farewell, nod, distress, grave}
 
 // line is one thing a character can say.
 type line struct {
@@ -110,7 +112,7 @@ func parse(text string) (*script, error) {
 	}
 	for _, acts := range s.lines {
 		for act, lines := range acts {
-			if act != nod { // nods come again and again
+			if act != nod && !isSerious(act) { // these come again and again
 				s.keep += len(lines)
 			}
 		}
@@ -200,6 +202,9 @@ func (s *script) add(section, row string) error {
 	}
 	if err := l.prepare(); err != nil {
 		return err
+	}
+	if isSerious(l.act) && (l.to != "" || len(l.on) > 0 || len(l.needs) > 0) {
+		return fmt.Errorf("a line for %q stands alone: no @, no words and no placeholders", l.act)
 	}
 	if s.lines[section] == nil {
 		s.lines[section] = map[act][]*line{}

@@ -34,6 +34,9 @@ type turn struct {
 // speak gives the line.
 func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 	m := p.room(h, s)
+	if c, ok := m.serious(); ok {
+		return p.speakSerious(h, m, s, c)
+	}
 	p.learn(h, m)
 	if m.voted != s.Message.Seq {
 		m.phase = phaseOf(m, s, h.Self(), h.Room())

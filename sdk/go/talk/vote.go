@@ -26,6 +26,9 @@ const (
 // vote says whether the character wants to speak, and how much.
 func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
 	m := p.room(h, s)
+	if _, ok := m.serious(); ok {
+		return p.voteSerious(m, s, h.Self())
+	}
 	p.learn(h, m)
 	m.voted, m.phase = s.Message.Seq, phaseOf(m, s, h.Self(), h.Room())
 	v := p.judge(h, m, s)

@@ -10,8 +10,10 @@ import (
 // Intent is what a text does besides having a topic.
 type Intent string
 
-// The intents a text can have, several at once.
+// The intents a text can have, several at once; the first two are always alone.
 const (
+	Distress  Intent = "distress" // its writer may want to die or to hurt themselves
+	Grave     Intent = "grave"    // speaks of suicide or self-harm, but not as its writer's wish
 	Greet     Intent = "greet"
 	Who       Intent = "who" // asks who somebody is
 	HowAreYou Intent = "howareyou"
@@ -56,8 +58,12 @@ var intentLexicon = sync.OnceValue(func() lexicon {
 	return x
 })
 
-// Intents gives what a text does.
+// Intents gives what a text does. Nothing else it does counts beside [Distress] and
+// [Grave]: who says good night and wants to die is not wished a good night.
 func Intents(s string) map[Intent]bool {
+	if in := concern(s); in != "" {
+		return map[Intent]bool{in: true}
+	}
 	text := strings.ReplaceAll(Normal(s), "’", "'")
 	found := map[Intent]bool{}
 	intentLexicon().scan(text, func(_ int, t term) { found[intentWords[t.id].intent] = true })

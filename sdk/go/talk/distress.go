@@ -1,0 +1,246 @@
+package talk
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+	"github.com/companiond/companiond/sdk/go/words"
+)
+
+// A talk stays serious for a while after a person wrote of wanting to die. The next
+// message of anybody is answered seriously whatever it says, for "ok", "..." and
+// even "what's for dinner?" may be how a person goes on. So are the person's two
+// after that, unless they ask about a topic, which is taken for a change. After
+// half a day the talk begins anew.
+const (
+	aftercareMessages = 3
+	recentTalk        = 12 * time.Hour
+)
+
+// wantSerious is the importance of answering a person who may be in danger.
+const wantSerious = 10.0
+
+// isSerious says whether the lines of an act answer what nobody jokes about. Such
+// a line is said alone, and may be said again.
+func isSerious(a act) bool { return a == distress || a == grave }
+
+// concern is what is serious in a talk.
+type concern struct {
+	act  act
+	lang words.Lang // that the person writes
+}
+
+// serious says whether the newest message of a person wants a serious answer. It
+// is judged once: what it comes after may be forgotten while others talk on.
+func (m *mind) serious() (concern, bool) {
+	o := m.opener()
+	if o.seq != 0 && o.seq == m.seriousSeq {
+		return m.concern, true
+	}
+	c := concern{grave, o.lang}
+	if b, ok := m.aftercare(); ok {
+		c.act = distress
+		if o.lang == "" || o.lang == words.English && strings.Count(o.norm, " ") == 0 { // "ok" is said in Japanese as well
+			c.lang = b.lang
+		}
+	} else if !o.intents[words.Grave] {
+		return concern{}, false
+	}
+	m.seriousSeq, m.concern, m.meant, m.answered = o.seq, c, false, false
+	return c, true
+}
+
+// aftercare gives the message of distress that the newest message of a person is,
+// or comes soon after.
+func (m *mind) aftercare() (beat, bool) {
+	o := m.opener()
+	if o.intents[words.Distress] {
+		return o, true
+	}
+	after, own, turned, turns := 1, 1, turnsAway(o), false
+	for _, b := range slices.Backward(m.beats[:len(m.beats)-len(m.talk)]) {
+		switch {
+		case !b.human:
+		case b.intents[words.Distress]:
+			stays := b.from == o.from && own <= aftercareMessages && !turned
+			return b, o.human && o.at.Sub(b.at) < recentTalk && (after == 1 || stays)
+		default:
+			after++
+			if b.from == o.from {
+				own++
+				turned, turns = turned || turns, turnsAway(b) // the first after it does not count
+			}
+		}
+	}
+	return beat{}, false
+}
+
+// turnsAway says whether a message clearly changes the subject.
+func turnsAway(b beat) bool { return b.question && len(b.topics) > 0 }
+
+// recall takes in what was really said since, so that a character knows whether
+// the person was answered: it is not asked for a vote on its own lines, and one
+// of them may have been refused.
+func (p *persona) recall(h *companion.Host, m *mind, s companion.Scene) {
+	past, err := h.History(abi.RecentInAsk)
+	if err != nil {
+		h.Debugf("history: %v", err)
+	}
+	if !slices.ContainsFunc(past, func(msg companion.Message) bool { return msg.Seq == s.Message.Seq }) {
+		return
+	}
+	m.beats = slices.DeleteFunc(m.beats, func(b beat) bool { return b.own })
+	for _, msg := range past {
+		if msg.Seq <= s.Message.Seq {
+			p.hear(m, s, msg)
+		}
+	}
+	m.derive()
+}
+
+// forget drops the oldest beat, but for one that is waited on: until a person
+// writes again, nobody goes back to small talk.
+func (m *mind) forget() {
+	i := 0
+	if m.beats[0].human && m.beats[0].seq == m.seriousSeq {
+		i = 1
+	}
+	m.beats = slices.Delete(m.beats, i, i+1)
+}
+
+// settled says whether what there was to say to the person has been said: one
+// companion answers, and whom the person called besides. An agent's words count
+// for nothing, for nobody knows what it says.
+func (m *mind) settled(s companion.Scene, self string) bool {
+	if s.Message.Seq == m.seriousSeq {
+		m.meant = s.Addressed
+	}
+	if m.spoke(self) {
+		m.meant = false
+	}
+	m.answered = m.answered || slices.ContainsFunc(m.talk, func(b beat) bool { return b.own || !b.human && kindOf(s, b.from) == abi.KindCompanion })
+	return m.answered && !m.meant
+}
+
+// voteSerious votes where the talk is serious: to answer before everything else, and
+// to be quiet once somebody has. There is no backchannel and no farewell in it.
+func (p *persona) voteSerious(m *mind, s companion.Scene, self string) companion.Vote {
+	m.voted, m.phase = s.Message.Seq, talking
+	v := companion.Want(wantSerious, "a person speaks of something serious")
+	switch {
+	case s.Message.From == self:
+		v = companion.Listen("my own words")
+	case m.settled(s, self):
+		v = companion.Listen("a serious answer was given, and small talk can wait")
+	}
+	v.Closing, v.Selected = abi.ClosingNone, s.Addressed
+	return v
+}
+
+// speakSerious says a serious line and nothing with it: no name, no greeting, no
+// question of the talk before.
+func (p *persona) speakSerious(h *companion.Host, m *mind, s companion.Scene, c concern) companion.Line {
+	if m.settled(s, h.Self()) {
+		return companion.Pass("a serious answer was given, and small talk can wait")
+	}
+	t := turn{h: h, p: p, m: m, s: s, sc: p.script(m), roll: true}
+	l := t.seriousLine(c)
+	if l == nil {
+		return companion.Pass(t.whyNot())
+	}
+	m.remember(h, s, l, l.text, t.sc.keep)
+	return companion.Line{Text: l.text, Closing: abi.ClosingNone}
+}
+
+// seriousLine draws a serious line, of the script for the person's language or, where
+// that has none that the room's pool can pay for, of the package. They never run out:
+// where all were said, the one that was said longest ago comes again.
+func (t *turn) seriousLine(c concern) *line {
+	if c.lang == "" {
+		c.lang = t.sc.lang
+	}
+	var own []*line
+	if sc := t.p.scripts[c.lang]; sc != nil {
+		own = sc.lines[anyTopic][c.act]
+	}
+	sets := [][]*line{own}
+	for _, texts := range plain[c.lang][c.act] {
+		sets = append(sets, plainLines(c.act, texts))
+	}
+	for _, lines := range sets {
+		if lines = slices.DeleteFunc(slices.Clone(lines), func(l *line) bool { return !t.fits(l.text) }); len(lines) > 0 {
+			return t.longestAgo(lines)
+		}
+	}
+	return nil
+}
+
+func plainLines(a act, texts []string) []*line {
+	lines := make([]*line, len(texts))
+	for i, text := range texts {
+		lines[i] = &line{act: a, topic: anyTopic, text: text, id: words.Hash(text)}
+	}
+	return lines
+}
+
+// longestAgo draws one of the lines that were said longest ago in this room, by
+// whomever.
+func (t *turn) longestAgo(lines []*line) *line {
+	said := func(l *line) int {
+		norm, at := words.Normal(l.text), -1
+		for i, b := range t.m.beats {
+			if b.norm == norm {
+				at = i
+			}
+		}
+		return at
+	}
+	oldest := len(t.m.beats)
+	var draw []*line
+	for _, l := range lines {
+		switch at := said(l); {
+		case at < oldest:
+			oldest, draw = at, []*line{l}
+		case at == oldest:
+			draw = append(draw, l)
+		}
+	}
+	return draw[t.h.Intn(len(draw))]
+}
+
+// plain are serious lines in nobody's voice, for characters whose script has none
+// and for rooms whose pool pays for little: the first of the sets that has one
+// that fits. They name no number, for it may be wrong where the person is.
+var plain = map[words.Lang]map[act][][]string{
+	words.Japanese: {
+		distress: {{
+			"軽く受け流せることではないので、まじめに答えます。私はプログラムで、様子を見ることも、手を貸すこともできません。どうか今すぐ、信頼できる人か、いのちの電話のような窓口に話してください。",
+			"打ち明けてくれてありがとうございます。私は画面の中のプログラムで、そばへ行くことができません。ひとりで抱えずに、今、信頼できる人か、よりそいホットラインに話してください。",
+		}, {
+			"まじめに答えます。今すぐ、信頼できる人か、いのちの電話に話してください。",
+		}},
+		grave: {{
+			"それは、軽くは話せないことですね。私はプログラムで、言えることは多くありません。身近な人のことや、ご自身のことで苦しいときは、信頼できる人や相談窓口に話してください。",
+		}, {
+			"それは、軽くは話せないことですね。苦しいときは、信頼できる人に話してください。",
+		}},
+	},
+	words.English: {
+		distress: {{
+			"I am taking this seriously. I am a program: I cannot tell how you are, and I have no hands to help with. Please talk to somebody you trust right now, or to a crisis line where you are, or call your emergency number.",
+			"Thank you for telling us. A program like me cannot come to you, so please do not stay alone with it: talk now to somebody you trust, to a crisis line where you are, or to your emergency number.",
+		}, {
+			"I take this seriously. I am only a program: please call somebody you trust or a crisis line now.",
+		}, {
+			"Please call a crisis line or someone you trust.",
+		}},
+		grave: {{
+			"That is nothing to be light about, and I am only a program. If it is close to you, or weighs on you yourself, please talk to somebody you trust, or to a crisis line where you are.",
+		}, {
+			"That is serious. Please talk to someone you trust.",
+		}},
+	},
+}
