@@ -115,8 +115,9 @@ type Grant struct {
 }
 
 // CheckName reports why s cannot be the id of a participant or a room: it must
-// be 1..MaxName bytes of letters, digits, '_', '-' or '.' in any script, and
-// start with a letter or digit.
+// be 1..MaxName bytes of letters, digits, '_', '-' or '.' in any script, start
+// with a letter or digit, and hold nothing that [Ignorable] tells of: two names
+// that differ by it alone are one to every reader.
 func CheckName(field, s string) error {
 	if s == "" {
 		return Errorf(CodeInvalid, "%s: must not be empty", field)
@@ -127,7 +128,15 @@ func CheckName(field, s string) error {
 	if !utf8.ValidString(s) {
 		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
 	}
+	place := 0 // counted as people do, from 1
 	for i, r := range s {
+		place++
+		// These come first, for some of them are letters or marks. A code point
+		// without a picture is named by its number: the eye does not find it, and
+		// shown as it is it may turn the rest of the line around.
+		if Ignorable(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return Errorf(CodeInvalid, "%s: character %d is U+%04X, which shows as nothing; leave it out", field, place, r)
+		}
 		// Marks (U+3099, ー as Lm) belong to names in Japanese and other scripts.
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || (i > 0 && (unicode.IsMark(r) || strings.ContainsRune("_-.", r))) {
 			continue
@@ -135,6 +144,20 @@ func CheckName(field, s string) error {
 		return Errorf(CodeInvalid, "%s: %q may not contain %s", field, s, fmt.Sprintf("%q", r))
 	}
 	return nil
+}
+
+// Ignorable says whether r is a Default_Ignorable_Code_Point: a reader is shown
+// nothing of it, though some are letters (U+3164) or marks (U+034F, U+FE0F). It is
+// put together as the head of that property in Unicode's
+// DerivedCoreProperties.txt says; the standard library has only the parts.
+func Ignorable(r rune) bool {
+	switch {
+	case 0xFFF9 <= r && r <= 0xFFFB, 0x13430 <= r && r <= 0x13440: // annotations; hieroglyphs joined
+		return false
+	case unicode.In(r, unicode.White_Space, unicode.Prepended_Concatenation_Mark):
+		return false
+	}
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Variation_Selector)
 }
 
 // CheckText reports why s cannot be the text of a message: it must be UTF-8, of

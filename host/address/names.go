@@ -1,6 +1,7 @@
 // Package address finds out whom a message is addressed to: the members of a room
 // that it calls by name, as people do in Japanese and English chat, with
-// honorifics, particles and kana in any width.
+// honorifics, particles and kana in any width. And it says what may be a name, and
+// which names are one to people.
 //
 // It is pure and reads the text alone: it never guesses what is meant, and asks no
 // model.
@@ -301,10 +302,12 @@ func hasPrefix(s, prefix []rune) bool {
 	return len(s) >= len(prefix) && slices.Equal(s[:len(prefix)], prefix)
 }
 
-// Same says whether two names read alike: case, width and the choice of
-// hiragana or katakana make no difference.
-func Same(a, b string) bool { return Reading(a) == Reading(b) }
+// Same says whether two names are one to people: a reader cannot tell them apart
+// ([Skeleton]), or they read alike ([Reading]). It is symmetric, and no more than
+// that: Ν is N and its small letter ν is v, but N is not v.
+func Same(a, b string) bool { return Reading(a) == Reading(b) || Skeleton(a) == Skeleton(b) }
 
-// Reading is what all names that read alike have in common. It is for comparing
-// many names, and not for showing.
+// Reading is what all names that read alike have in common: case, width and the
+// choice of hiragana or katakana make no difference. It is for comparing many
+// names, and not for showing.
 func Reading(name string) string { return string(fold(name).folded) }
