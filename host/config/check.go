@@ -120,6 +120,17 @@ func cleanCompanion(s string) (string, *fault) {
 	return s, nil
 }
 
+// cleanHome takes the name of a room, or nothing.
+func cleanHome(s string) (string, *fault) {
+	if s == "" {
+		return s, nil
+	}
+	if err := abi.CheckName("name", s); err != nil {
+		return "", &fault{message: nameFault(s, err)}
+	}
+	return s, nil
+}
+
 // cleanShort takes any text of a bearable length.
 func cleanShort(s string) (string, *fault) {
 	const most = 256
@@ -225,14 +236,41 @@ func (p *parse) cross() {
 		}, "wasm.fuel", "wasm.guard")
 	}
 	p.checkModels()
+	p.checkHomes()
 	for _, room := range c.Rooms {
-		p.checkPool(room)
-		if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
-			p.complain(&fault{
-				message:  `names companions beside "*", which already stands for all of them`,
-				severity: Warning,
-			}, roomKey(room.Name, "companions"))
+		p.checkRoom(room)
+	}
+}
+
+// checkHomes tells of companions whose home is no room of the file, or one in which
+// they do not live.
+func (p *parse) checkHomes() {
+	for _, companion := range p.config.Companions {
+		at := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home })
+		f := &fault{message: show(companion.Home) + " is no room of this file"}
+		if at >= 0 {
+			lives := p.config.Rooms[at].Companions
+			if slices.Contains(lives, Everyone) || slices.Contains(lives, companion.Name) {
+				continue
+			}
+			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + roomKey(companion.Home, "companions")}
+		} else {
+			f.hint = "write [" + header(sectionRoom, companion.Home) + "] too"
 		}
+		if companion.Home != "" {
+			p.complain(f, namedKey(sectionCompanion, companion.Name, "home"))
+		}
+	}
+}
+
+// checkRoom holds the checks that compare keys of one room.
+func (p *parse) checkRoom(room Room) {
+	p.checkPool(room)
+	if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
+		p.complain(&fault{
+			message:  `names companions beside "*", which already stands for all of them`,
+			severity: Warning,
+		}, roomKey(room.Name, "companions"))
 	}
 }
 

@@ -23,14 +23,15 @@ import (
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
 // the environment or the defaults; paths are relative to the working directory.
 type Config struct {
-	Door     Door
-	Identity Identity
-	Journal  Journal
-	Modules  Modules
-	Wasm     Wasm
-	Rooms    []Room  // sorted by name, never empty
-	Models   []Model // sorted by name, often empty
-	Log      Log
+	Door       Door
+	Identity   Identity
+	Journal    Journal
+	Modules    Modules
+	Wasm       Wasm
+	Rooms      []Room      // sorted by name, never empty
+	Companions []Companion // sorted by name, often empty
+	Models     []Model     // sorted by name, often empty
+	Log        Log
 
 	origins map[string]origin // by full key; absent: the default
 }
@@ -42,6 +43,7 @@ type Door struct {
 	Hosts       []string // names allowed in Host headers besides the loopback's, lower case
 	Origins     []string // browser origins allowed besides the daemon's own, as a browser writes them
 	MaxClients  int      // WebSocket clients at once
+	MaxRooms    int      // rooms of one caller, besides those of the file
 	RequireSpec bool     // agents have to read a card before they play its actions
 	Rate        int      // requests a second of one remote address; 0 means no limit
 }
@@ -66,8 +68,15 @@ const Credential = "credential:"
 
 // Journal is the table [journal].
 type Journal struct {
-	Path    string
-	Ballast int64 // bytes; 0 means none
+	Path       string
+	Ballast    int64         // bytes; 0 means none
+	BlankAfter time.Duration // 0 means never
+}
+
+// Companion is one table [companion.NAME].
+type Companion struct {
+	Name string // its id
+	Home string // a room; empty: the usual one
 }
 
 // Modules is the table [modules]: the folder of characters and how it is watched.
@@ -139,7 +148,7 @@ func Parse(name string, src []byte, env []string) (Config, []Problem) {
 		file:   name,
 		keys:   settings(),
 		config: Config{origins: make(map[string]origin)},
-		tables: map[string]map[string]*table{sectionRoom: {}, sectionModel: {}},
+		tables: map[string]map[string]*table{sectionRoom: {}, sectionCompanion: {}, sectionModel: {}},
 		bad:    make(map[string]bool),
 	}
 	for _, s := range p.keys {
@@ -202,7 +211,7 @@ func (p *parse) readFile(src []byte) bool {
 	return true
 }
 
-// readNamed reads every table under [room] or [model].
+// readNamed reads every table under a section that holds tables with names.
 func (p *parse) readNamed(n *node, section string) {
 	if !p.isTable(n, "["+section+".NAME]") {
 		return
@@ -211,7 +220,7 @@ func (p *parse) readNamed(n *node, section string) {
 		if _, isKey := p.find(section, name); isKey && child.table == nil {
 			p.reportAt(child.name, child.key(), &fault{
 				message: "belongs to one " + section + ", not to all",
-				hint:    "write [" + section + "." + DefaultName + "] above it",
+				hint:    "write [" + section + "." + exampleName(section) + "] above it",
 			})
 			continue
 		}
@@ -322,6 +331,11 @@ func (p *parse) finish() {
 		room.Name = name
 		room.Seed = cmp.Or(room.Seed, name)
 		p.config.Rooms = append(p.config.Rooms, room)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionCompanion])) {
+		companion := p.tables[sectionCompanion][name].companion
+		companion.Name = name
+		p.config.Companions = append(p.config.Companions, companion)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionModel])) {
 		model := p.tables[sectionModel][name].model

@@ -13,7 +13,7 @@ import (
 // defaults is the configuration of an empty file, written out by hand.
 func defaults() Config {
 	return Config{
-		Door:     Door{Listen: "127.0.0.1:3000", Hosts: []string{}, Origins: []string{}, MaxClients: 256, Rate: 200},
+		Door:     Door{Listen: "127.0.0.1:3000", Hosts: []string{}, Origins: []string{}, MaxClients: 256, MaxRooms: 100, Rate: 200},
 		Identity: Identity{Guests: true},
 		Journal:  Journal{Path: "state/companiond.db", Ballast: 16 << 20},
 		Modules: Modules{

@@ -27,10 +27,10 @@ func Document(w io.Writer) error {
 		b.WriteString("\n")
 		comment(b, section.doc)
 		mark := ""
-		if section.name == sectionModel {
-			mark = "#" // there is none by default, and an empty one lacks its key "model"
+		if hasNames(section.name) && section.name != sectionRoom {
+			mark = "#" // there is none by default
 		}
-		fmt.Fprintf(b, "%s[%s]\n", mark, header(section.name, DefaultName))
+		fmt.Fprintf(b, "%s[%s]\n", mark, header(section.name, exampleName(section.name)))
 		for _, s := range settings() {
 			if s.section() == section.name {
 				b.WriteString("\n")
@@ -65,6 +65,10 @@ func (c Config) tables(section string) (all []*table) {
 	case sectionRoom:
 		for _, r := range c.Rooms {
 			all = append(all, &table{name: r.Name, room: r})
+		}
+	case sectionCompanion:
+		for _, o := range c.Companions {
+			all = append(all, &table{name: o.Name, companion: o})
 		}
 	case sectionModel:
 		for _, m := range c.Models {

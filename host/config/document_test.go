@@ -52,6 +52,7 @@ func TestDocumentUncommented(t *testing.T) {
 	src = strings.Replace(src, "\nmodel = \"\"\n", "\nmodel = \"m\"\n", 1)
 	want := defaults()
 	want.Models = []Model{defaultModel("main", "m")}
+	want.Companions = []Companion{{Name: "nikoni"}}
 	c := good(t, src)
 	if !sameConfig(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)

@@ -11,7 +11,7 @@ import (
 
 // Key is one setting, for manuals and completions.
 type Key struct {
-	Name    string // "door.listen"; a room's begin with "room.NAME.", a model's with "model.NAME."
+	Name    string // "door.listen"; a room's begin with "room.NAME.", and so on for what has names
 	Default string // as TOML
 	Env     string // the variable that overrides the file
 	Doc     string
@@ -36,13 +36,14 @@ type setting struct {
 	field func(c *Config, t *table) any // a pointer into t where the section has names, otherwise into c
 }
 
-// table is one of a section's tables with names: a room or a model, and the
-// other is not used.
+// table is one of a section's tables with names: a room, a companion or a model,
+// and the others are not used.
 type table struct {
-	name  string
-	at    origin // where its header stands
-	room  Room
-	model Model
+	name      string
+	at        origin // where its header stands
+	room      Room
+	companion Companion
+	model     Model
 }
 
 func (s setting) section() string { section, _, _ := strings.Cut(s.name, "."); return section }
@@ -62,14 +63,24 @@ func (s setting) defaultLiteral() string {
 // section is a table of the file.
 type section struct{ name, doc string }
 
-// sectionRoom holds the tables [room.NAME], sectionModel those [model.NAME].
+// These sections hold tables with names, as in [room.NAME], instead of keys.
 const (
-	sectionRoom  = "room"
-	sectionModel = "model"
+	sectionRoom      = "room"
+	sectionCompanion = "companion"
+	sectionModel     = "model"
 )
 
-// hasNames says whether a section holds tables with names instead of keys.
-func hasNames(section string) bool { return section == sectionRoom || section == sectionModel }
+func namedSections() []string { return []string{sectionRoom, sectionCompanion, sectionModel} }
+
+func hasNames(section string) bool { return slices.Contains(namedSections(), section) }
+
+// exampleName is the name of a section's table in the document.
+func exampleName(section string) string {
+	if section == sectionCompanion {
+		return "nikoni"
+	}
+	return DefaultName
+}
 
 func sections() []section {
 	return []section{
@@ -81,6 +92,7 @@ func sections() []section {
 		{sectionRoom, "A room is a table [room.NAME]; write as many as you like. Without any there is one room " +
 			"\"main\" with every companion. A name is letters and digits of any script, '_', '-' and '.'; a name " +
 			"outside A-Z, a-z, 0-9, '_' and '-' goes in quotes: [room.\"居間\"]."},
+		{sectionCompanion, "What is set for one companion, in a table [companion.ID]; take the # off its header too."},
 		{sectionModel, "A language model is a table [model.NAME]; write as many as you like, and take the # off its header too. " +
 			"Characters that are a card (NAME.json) think with it, and modules that are granted model.generate may ask it. " +
 			"A card's \"model\" says which one it wants; whoever names none gets \"main\", or the only one there is. " +
@@ -109,7 +121,7 @@ const (
 )
 
 func settings() []setting {
-	return slices.Concat(doorSettings(), moduleSettings(), wasmSettings(), roomSettings(), modelSettings(), logSettings())
+	return slices.Concat(doorSettings(), moduleSettings(), wasmSettings(), roomSettings(), companionSettings(), modelSettings(), logSettings())
 }
 
 func doorSettings() []setting {
@@ -132,6 +144,9 @@ func doorSettings() []setting {
 		{"door.max_clients", number{1, 65536}, "256",
 			"WebSocket clients at once.",
 			func(c *Config, _ *table) any { return &c.Door.MaxClients }},
+		{"door.max_rooms", number{0, 1_000_000}, "100",
+			"Rooms that one caller may have open besides those of this file; guests are one caller. 0 lets only admins open rooms.",
+			func(c *Config, _ *table) any { return &c.Door.MaxRooms }},
 		{"door.require_spec", truth{}, "false",
 			"Refuse an agent's action-play until it has read the card of that companion, spec://ID.",
 			func(c *Config, _ *table) any { return &c.Door.RequireSpec }},
@@ -147,6 +162,9 @@ func doorSettings() []setting {
 		{"journal.ballast", size{0, gib, 0}, "16MiB",
 			"Space kept free for the day the disk is full. \"0\" keeps none.",
 			func(c *Config, _ *table) any { return &c.Journal.Ballast }},
+		{"journal.blank_after", span{0, 100 * 365 * day}, "0s",
+			"After so long, but not within an hour, the bodies of votes and rounds, and of perceptions that led to nothing, are taken out for good; what was said, decided and done stays. \"0s\" keeps everything.",
+			func(c *Config, _ *table) any { return &c.Journal.BlankAfter }},
 	}
 }
 
@@ -233,6 +251,14 @@ func roomSettings() []setting {
 			"Any text; settles ties, and always the same way. Empty means the room's name.",
 			func(_ *Config, t *table) any { return &t.room.Seed }},
 	}, poolSettings()...)
+}
+
+func companionSettings() []setting {
+	return []setting{
+		{"companion.NAME.home", text{cleanHome}, "",
+			"The room in which it perceives and acts when nobody names one. Empty means \"main\" if it lives there, or the first room by name of this file in which it does.",
+			func(_ *Config, t *table) any { return &t.companion.Home }},
+	}
 }
 
 func logSettings() []setting {

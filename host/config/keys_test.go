@@ -106,6 +106,11 @@ func rows() []row {
 		}, map[string]string{
 			`"yes"`: `"yes" is not true or false`,
 		}},
+		{"door.max_rooms", map[string]any{`0`: int64(0), `100`: int64(100)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
+		{"journal.blank_after", map[string]any{`"0s"`: time.Duration(0), `"720h"`: 720 * time.Hour}, map[string]string{
+			`"-1s"`: `"-1s" is outside 0s..876000h`, `"30 days"`: `"30 days" is not a duration (try "720h")`,
+		}},
+		{"companion.NAME.home", map[string]any{`""`: "", `"main"`: "main"}, map[string]string{`"a/b"`: `"a/b" may not contain '/'`}},
 		{"door.max_clients", map[string]any{
 			`1`:     int64(1),
 			`65536`: int64(65536),

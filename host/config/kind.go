@@ -78,6 +78,8 @@ func describe(v any) string {
 		return "a table"
 	case []map[string]any:
 		return "an array of tables"
+	case nil: // TOML has none, JSON has
+		return "null"
 	}
 	return "a list"
 }

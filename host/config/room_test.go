@@ -1,0 +1,71 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+func TestReadRoom(t *testing.T) {
+	r, problems := ReadRoom("お茶", []byte(`{"policy":"pool","companions":["aya","kyoko"],"patience":"3s","max_turns":7,"stale":"refuse","pool_size":200,"pool_prices":["10:5"]}`))
+	if len(problems) > 0 || r.Name != "お茶" || r.Seed != "お茶" || r.Policy != "pool" || !reflect.DeepEqual(r.Companions, []string{"aya", "kyoko"}) ||
+		r.Patience != 3*time.Second || r.MaxTurns != 7 || r.Stale != entry.StaleRefuse || r.Pool.Size != 200 || r.Floor != 10*time.Second {
+		t.Errorf("%+v %v", r, problems)
+	}
+	same, problems := Parse("x", []byte("[room.main]\n"), nil)
+	if r, more := ReadRoom("main", []byte(`{}`)); len(problems)+len(more) > 0 || !reflect.DeepEqual(r, same.Rooms[0]) {
+		t.Errorf("the defaults of a file and of an object differ: %+v %+v", r, same.Rooms[0])
+	}
+}
+
+func TestReadRoomNamesTheKey(t *testing.T) {
+	for object, want := range map[string][2]string{
+		`{"polcy":"pool"}`:                            {"polcy", `did you mean "policy"?`},
+		`{"policy":"dice"}`:                           {"policy", "vote, pool"},
+		`{"patience":"5 parsecs"}`:                    {"patience", "is not a duration"},
+		`{"patience":5}`:                              {"patience", "5"},
+		`{"max_turns":"7"}`:                           {"max_turns", "try 7"},
+		`{"max_turns":null}`:                          {"max_turns", "null"},
+		`{"max_turns":1e30}`:                          {"max_turns", ""},
+		`{"companions":"aya"}`:                        {"companions", ""},
+		`{"companions":["a b"]}`:                      {"companions", "a b"},
+		`{"companions":[{"id":"aya"}]}`:               {"companions", "a table"},
+		`{"policy":"pool","pool_size":10}`:            {"pool_", ""},
+		`{"seed":"` + strings.Repeat("x", 300) + `"}`: {"seed", "at most"},
+		`[1]`:              {"", "no JSON object"},
+		`{"policy":"pool"`: {"", "no JSON object"},
+		`{"room.main.policy":"pool","listen":"x"}`: {"listen", "unknown key"},
+	} {
+		r, problems := ReadRoom("main", []byte(object))
+		if !Failed(problems) || !reflect.DeepEqual(r, Room{}) {
+			t.Errorf("%s is a room: %+v", object, problems)
+			continue
+		}
+		p := problems[0]
+		if !strings.HasPrefix(p.Key, want[0]) || strings.HasPrefix(p.Key, "room.") || !strings.Contains(p.Message+p.Hint, want[1]) {
+			t.Errorf("%s: %q %s (%s)", object, p.Key, p.Message, p.Hint)
+		}
+	}
+}
+
+func TestHomes(t *testing.T) {
+	const rooms = "[room.main]\ncompanions = [\"aya\"]\n[room.stage]\n"
+	c, problems := Parse("x", []byte(rooms+"[companion.aya]\nhome = \"stage\"\n[companion.ben]\n"), nil)
+	if len(problems) > 0 || len(c.Companions) != 2 || c.Companions[0] != (Companion{"aya", "stage"}) || c.Companions[1] != (Companion{"ben", ""}) {
+		t.Errorf("%+v %v", c.Companions, problems)
+	}
+	for toml, want := range map[string]string{
+		"[companion.ben]\nhome = \"main\"":    "add it to room.main.companions",
+		"[companion.ben]\nhome = \"kitchen\"": "write [room.kitchen] too",
+		"[companion.ben]\nhome = \"a b\"":     "may not contain",
+		"[companion]\nhome = \"main\"":        "write [companion.nikoni] above it",
+	} {
+		_, problems := Parse("x", []byte(rooms+toml), nil)
+		if len(problems) != 1 || !strings.Contains(problems[0].String(), want) {
+			t.Errorf("%s: %v, want %q", toml, problems, want)
+		}
+	}
+}
