@@ -88,7 +88,7 @@ type Description struct {
 type Scene struct {
 	Message   Message   `json:"message"`             // what was said last
 	Addressed bool      `json:"addressed,omitempty"` // the host found this companion addressed by Message
-	Members   []Member  `json:"members,omitempty"`   // everybody in the room, this companion included
+	Members   []Member  `json:"members,omitempty"`   // everybody in the room, this companion included; of more than MaxMembers some
 	Turns     int       `json:"turns"`               // companion turns since a human last spoke
 	MaxTurns  int       `json:"max_turns,omitempty"` // the room's cap on Turns; 0 means none
 	Closing   Closing   `json:"closing,omitempty"`   // where the talk is in its way to an end
@@ -127,6 +127,7 @@ const (
 	MaxHistory  = 100      // messages a history.get
 	MaxRandom   = 256      // bytes a random
 	RecentInAsk = 16       // messages in Scene.Recent
+	MaxMembers  = 256      // members in Scene.Members
 )
 
 type (

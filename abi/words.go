@@ -37,6 +37,8 @@ type Message struct {
 	Text string      `json:"text"`
 	Kind MessageKind `json:"kind"`
 	At   time.Time   `json:"at"`
+	// Addressed is whom a turn addressed, by To or by name, of those who were there.
+	Addressed []string `json:"addressed,omitempty"`
 }
 
 // State is a voter's wish: to speak next or to listen (seed B).

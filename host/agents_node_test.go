@@ -270,7 +270,7 @@ func (h *home) replays(name string) {
 		h.t.Fatal(err)
 	}
 	defer j.Close()
-	if n, diff, err := room.Replay(context.Background(), j, name); err != nil || diff != nil || n == 0 {
-		h.t.Errorf("replay of %d entries: %v %v", n, diff, err)
+	if r, err := room.Replay(context.Background(), j, name); err != nil || r.Diff != nil || r.Derived == 0 || r.Folded > 0 {
+		h.t.Errorf("replay: %+v %v", r, err)
 	}
 }

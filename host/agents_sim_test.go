@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 )
 
 // The simulation: three agents of seed A, each a loop of model calls of 1 to
@@ -323,10 +324,13 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	}
 	ids := 0
 	var mu sync.Mutex
-	lobby, err := room.NewLobby(room.Config{
-		Journal: j, Log: quiet,
-		Find:  func(string) (room.Companion, bool) { return nil, false },
-		NewID: func() string { mu.Lock(); defer mu.Unlock(); ids++; return fmt.Sprintf("id%d", ids) },
+	rooms, err := registry.New(registry.Config{
+		Room: room.Config{
+			Journal: j, Log: quiet,
+			Find:  func(string) (room.Companion, bool) { return nil, false },
+			NewID: func() string { mu.Lock(); defer mu.Unlock(); ids++; return fmt.Sprintf("id%d", ids) },
+		},
+		Usual: "main",
 		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "pool", Seed: "sim", Patience: 1000, Floor: 10000, MaxTurns: 60, Stale: entry.StaleReask}}},
 	})
 	if err != nil {
@@ -334,17 +338,17 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = lobby.Run(running) })
-	lobby.SetCast(ctx, nil)
-	door := mcp.New(mcp.Config{Rooms: lobby, Version: "sim"})
+	wg.Go(func() { _ = rooms.Run(running) })
+	rooms.SetCast(ctx, nil)
+	door := mcp.New(mcp.Config{Rooms: rooms, Version: "sim"})
 	wg.Go(func() { _ = door.Run(running) })
-	feed := socket.New(socket.Config{Rooms: lobby, Waiting: door.Waiting})
+	feed := socket.New(socket.Config{Rooms: rooms, Waiting: door.Waiting})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	pipe := doortest.NewPipe()
 	server := &http.Server{Handler: feed.Relay("main", mux)}
 	wg.Go(func() { _ = server.Serve(pipe) })
-	talk, err := lobby.Room("main")
+	talk, err := rooms.Room(ctx, "main")
 	if err != nil {
 		t.Fatal(err)
 	}

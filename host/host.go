@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,11 +32,13 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/sense"
 )
 
@@ -66,11 +69,13 @@ type Host struct {
 	addr    string // set before ready is closed
 
 	casting sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
-	journal *sqlite.Journal
+	journal journal.Journal
+	kv      journal.KV
 	engine  *wasm.Engine
 	minds   *minds
 	folder  *module.Folder
-	lobby   *room.Lobby
+	house   *residents
+	rooms   *registry.Registry
 	senses  *sense.Senses
 	feed    *socket.Feed
 	agents  *mcp.Door
@@ -102,9 +107,11 @@ func (h *Host) Addr() string { return h.addr }
 // What keeps the house from opening, in words for whoever started it; and what
 // ended it, when that was not ctx.
 func (h *Host) Run(ctx context.Context) (err error) {
-	if h.journal, err = sqlite.Open(sqlite.Config{Path: h.cfg.Journal.Path, Reserve: h.cfg.Journal.Ballast, Log: h.log}); err != nil {
+	db, err := sqlite.Open(sqlite.Config{Path: h.cfg.Journal.Path, Reserve: h.cfg.Journal.Ballast, Log: h.log})
+	if err != nil {
 		return err
 	}
+	h.journal, h.kv = db, db
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
 	if err := h.buildRooms(); err != nil {
 		return err
@@ -140,7 +147,7 @@ func (h *Host) buildRooms() (err error) {
 		return err
 	}
 	h.minds.wants = h.modelOf
-	calls := &hostCalls{kv: h.journal, minds: h.minds}
+	calls := &hostCalls{kv: h.kv, minds: h.minds}
 	h.engine, err = wasm.New(wasm.Config{
 		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
@@ -150,8 +157,9 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
+	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Mind: h.minds, Host: calls, Log: h.log})}
 	h.folder, err = module.NewFolder(module.FolderConfig{
-		Dir: h.cfg.Modules.Characters, Engines: []module.Engine{h.engine, prompt.New(prompt.Config{Mind: h.minds, Host: calls, Log: h.log})},
+		Dir: h.cfg.Modules.Characters, Engines: engines,
 		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
 		Limits: module.Limits{
 			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
@@ -163,26 +171,61 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	h.lobby, err = room.NewLobby(room.Config{
-		Journal: h.journal, NewID: newID, Log: h.log, Rooms: roomSettings(h.cfg.Rooms),
-		Find: func(id string) (room.Companion, bool) { return found(h.folder.Companion(id)) },
-		Blame: func(id, op string, err error) {
-			if c, ok := h.folder.Companion(id); ok {
-				c.Blame(op, err)
-			}
-		},
-	})
-	if err != nil {
+	found, err := module.IDs(h.cfg.Modules.Characters, engines...)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
+	}
+	h.house = &residents{folder: h.folder, tokens: h.tokens, found: found}
+	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
-	calls.history, calls.segment, calls.act = h.lobby.History, h.lobby.Segment, h.act
-	h.minds.used = h.lobby.Used
+	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
+	h.minds.used = h.rooms.Used
 	h.senses = sense.New(sense.Config{Card: h.card, Judge: h.judge, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
 
-// found keeps a nil *module.Companion from becoming a room.Companion.
-func found(c *module.Companion, ok bool) (room.Companion, bool) { return c, ok }
+// newRegistry makes the rooms, of which none is awake yet.
+func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
+	usual := config.DefaultName
+	if !slices.ContainsFunc(h.cfg.Rooms, func(r config.Room) bool { return r.Name == usual }) {
+		usual = h.cfg.Rooms[0].Name
+	}
+	homes := map[string]string{}
+	for _, c := range h.cfg.Companions {
+		homes[c.Name] = c.Home
+	}
+	return registry.New(registry.Config{
+		Room: room.Config{
+			Journal: h.journal, NewID: newID, House: house, Log: h.log,
+			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
+			Blame: func(id, op string, err error) {
+				if c, ok := h.folder.Companion(id); ok {
+					c.Blame(op, err)
+				}
+			},
+		},
+		Rooms: roomSettings(h.cfg.Rooms), Usual: usual, Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom,
+	})
+}
+
+// readRoom reads what a room was opened with.
+func readRoom(name string, settings []byte) (room.Settings, error) {
+	r, problems := config.ReadRoom(name, settings)
+	for _, p := range problems {
+		if p.Severity == config.Error {
+			why := strings.TrimPrefix(p.Key+": "+p.Message, ": ")
+			if p.Hint != "" {
+				why += " (" + p.Hint + ")"
+			}
+			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s", why)
+		}
+	}
+	return roomSettings([]config.Room{r})[0], nil
+}
+
+// loaded keeps a nil *module.Companion from becoming a room.Companion.
+func loaded(c *module.Companion, ok bool) (room.Companion, bool) { return c, ok }
 
 // newID makes a random id of 128 bits.
 func newID() string {
@@ -227,7 +270,7 @@ func (h *Host) tellCast(ctx context.Context) {
 		})
 	}
 	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
-	h.lobby.SetCast(ctx, cast)
+	h.rooms.SetCast(ctx, cast)
 }
 
 // changed is told of each companion that came, changed or went.
@@ -274,22 +317,32 @@ func (h *Host) buildDoors(at net.Addr) error {
 		return err
 	}
 	h.agents = mcp.New(mcp.Config{
-		Rooms: h.lobby, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Cards: h.cards, Home: h.home, RequireSpec: h.cfg.Door.RequireSpec,
+		Rooms: h.rooms, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
+		Cards: h.cards, RequireSpec: h.cfg.Door.RequireSpec,
 	})
 	h.feed = socket.New(socket.Config{
-		Rooms: h.lobby, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
-		Home: h.home, Session: h.senses.Session, Speaks: h.speaks,
+		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
+		Session: h.senses.Session, Speaks: h.speaks,
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
-	usual := room.Usual(h.lobby)
-	if err := web.Register(mux, web.Config{Rooms: h.lobby, Usual: usual, Companions: h.companions, Version: h.version, Senses: h.senses, Home: h.home, Cards: h.card, Stopping: h.waiting}); err != nil {
+	usual := h.rooms.Usual()
+	if err := web.Register(mux, web.Config{Rooms: h.rooms, Usual: usual, Companions: h.companions, Version: h.version, Senses: h.senses, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.server = gate.Server(g.Handler(h.feed.Relay(usual, gate.Mux(mux))), h.log)
 	return nil
+}
+
+// roomKeys are what a room may be opened with at a door.
+func roomKeys() (keys []web.RoomKey) {
+	for _, k := range config.Keys() {
+		if leaf, ok := strings.CutPrefix(k.Name, "room.NAME."); ok {
+			keys = append(keys, web.RoomKey{Name: leaf, Doc: k.Doc + " Default: " + k.Default + "."})
+		}
+	}
+	return keys
 }
 
 // rate is the gate's for the configuration's, where 0 means no limit.

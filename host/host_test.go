@@ -266,9 +266,9 @@ func (h *home) replay(rooms ...string) {
 	}
 	defer j.Close()
 	for _, name := range rooms {
-		n, diff, err := room.Replay(context.Background(), j, name)
-		if err != nil || diff != nil || n == 0 {
-			h.t.Errorf("replay of %d entries of %s: %v %v", n, name, diff, err)
+		r, err := room.Replay(context.Background(), j, name)
+		if err != nil || r.Diff != nil || r.Derived == 0 || r.Folded > 0 {
+			h.t.Errorf("replay of %s: %+v %v", name, r, err)
 		}
 		if bad, err := j.Verify(context.Background(), name, 0); err != nil || bad != 0 {
 			h.t.Errorf("verify %s: entry %d, %v", name, bad, err)

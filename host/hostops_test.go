@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
@@ -136,9 +137,11 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lobby, err := room.NewLobby(room.Config{
-		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: newID,
-		Find:  func(string) (room.Companion, bool) { return nil, false },
+	rooms, err := registry.New(registry.Config{
+		Room: room.Config{
+			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: newID,
+			Find: func(string) (room.Companion, bool) { return nil, false },
+		},
 		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}}},
 	})
 	if err != nil {
@@ -146,15 +149,15 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- lobby.Run(ctx) }()
+	go func() { done <- rooms.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-done, j.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	lobby.SetCast(ctx, nil)
-	main, err := lobby.Room("main")
+	rooms.SetCast(ctx, nil)
+	main, err := rooms.Room(ctx, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +170,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil || len(said) != 120 {
 		t.Fatalf("%d messages, %v", len(said), err)
 	}
-	calls := &hostCalls{kv: j, history: lobby.History}
+	calls := &hostCalls{kv: j, history: rooms.History}
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {

@@ -25,14 +25,15 @@ var floors = [][]string{
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/card/schema"},
-	{"host/entry"},
+	{"host/entry", "host/address/v1"},
 	{"host/turn", "host/address", "host/config", "host/card"},
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
 	{"host/journal", "host/module", "host/model"},
-	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir"},
+	{"host/module/wasm/fuel", "host/module/wasm/outline", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/room", "host/sense"},
+	{"host/room/registry", "host/room/retention"},
 	{"host/door/gate", "host/door/doortest"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/web/answer"},
 	{"host/door/web", "host/door/socket", "host/door/mcp"},
@@ -43,7 +44,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/entry", "host/turn", "host/address", "host/config", "host/card", "host/identity", "host/room/rules"}
+	pure = []string{"host/entry", "host/address/v1", "host/turn", "host/address", "host/config", "host/card", "host/identity", "host/room/rules"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

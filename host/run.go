@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/http"
+
+	"github.com/companiond/companiond/host/room/retention"
 )
 
 // run runs the house in two rings: the doors stop first and say goodbye, then
@@ -12,16 +14,17 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 5) // what ended before it was asked to
+	fell := make(chan error, 6) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
 		go func() { fell <- f() }()
 	}
-	start(func() error { return h.lobby.Run(inner) })
+	start(func() error { return h.rooms.Run(inner) })
 	start(func() error { return h.folder.Run(inner) })
 	start(func() error { return h.senses.Run(inner) })
 	start(func() error { return h.agents.Run(inner) })
+	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
 	start(func() error {
 		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return err
@@ -56,7 +59,6 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	case *err = <-fell:
 		return false
 	}
-	h.lobby.Loaded(ctx)
 	h.tellCast(ctx)
 	h.warnOfNames()
 	h.warnOfFolder()
@@ -82,7 +84,7 @@ func (h *Host) shut(stop context.CancelFunc) error {
 		// in advance. What was asked has been answered by now.
 		err = h.server.Close()
 	}
-	h.lobby.Drain(ctx)
+	h.rooms.Drain(ctx)
 	stop()
 	return errors.Join(feeds, err)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
@@ -12,15 +13,24 @@ import (
 )
 
 // home finds the room of a companion.
-func (h *Host) home(companion string) (room.Talk, error) { return room.Home(h.lobby, companion) }
+func (h *Host) home(ctx context.Context, companion string) (room.Talk, error) {
+	return h.rooms.Home(ctx, companion)
+}
 
 // card gives a companion's card, nil where it has none.
-func (h *Host) card(companion string) (*card.Card, bool) {
-	c, ok := h.folder.Companion(companion)
-	if !ok {
-		return nil, false
+func (h *Host) card(companion string) (*card.Card, error) {
+	if c, ok := h.folder.Companion(companion); ok {
+		return c.Card(), nil
 	}
-	return c.Card(), true
+	for _, s := range h.folder.Status() {
+		if s.ID == companion && s.State == module.StateFailed {
+			return nil, abi.Errorf(abi.CodeUnavailable, "companion: the file of %s could not be loaded: %s", companion, s.Error)
+		}
+	}
+	if slices.Contains(h.house.Residents(), companion) {
+		return nil, abi.Errorf(abi.CodeUnavailable, "companion: %s is being loaded; try again", companion)
+	}
+	return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", companion)
 }
 
 // modelOf gives which model a companion's card names, "" for the usual one.
@@ -50,7 +60,7 @@ func (h *Host) cards() []mcp.Card {
 
 // judge lets a companion perceive something in its room.
 func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
-	talk, err := h.home(companion)
+	talk, err := h.home(ctx, companion)
 	if err != nil {
 		return abi.Judged{}, err
 	}
@@ -59,7 +69,7 @@ func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.
 
 // hear is what a person says to a companion through its senses.
 func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error) {
-	talk, err := h.home(companion)
+	talk, err := h.home(ctx, companion)
 	if err != nil {
 		return abi.Message{}, err
 	}
@@ -77,9 +87,9 @@ func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text s
 
 // act is what a companion does by itself, in the room of the call or in its own.
 func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	talk, err := h.home(c.Companion)
+	talk, err := h.home(ctx, c.Companion)
 	if c.Room != "" {
-		talk, err = h.lobby.Room(c.Room)
+		talk, err = h.rooms.Room(ctx, c.Room)
 	}
 	if err != nil {
 		return abi.ActionPlayed{}, err
@@ -90,9 +100,9 @@ func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.A
 // speaks says whether a companion's body is to hear what it says as the action
 // "speak" of seed C.
 func (h *Host) speaks(companion string) bool {
-	def, here := h.card(companion)
-	if !here || def == nil {
-		return here
+	def, err := h.card(companion)
+	if err != nil || def == nil {
+		return err == nil
 	}
 	_, ok := def.Action(card.Speak)
 	return ok

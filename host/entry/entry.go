@@ -1,7 +1,7 @@
 // Package entry defines the journal's entries: what happened in a room, one thing
 // each, with the typed body of every kind.
 //
-// It never decides, stores or sends anything: host/rules makes entries and folds
+// It never decides, stores or sends anything: host/room/rules makes entries and folds
 // them, host/journal keeps them, the doors show them as they are. docs/ENTRIES.md
 // is the same in prose, for whoever reads them at a door.
 package entry
@@ -20,9 +20,15 @@ type Entry struct {
 	Epoch uint64          `json:"epoch"` // which owner of the room wrote it
 	At    time.Time       `json:"at"`    // UTC, whole milliseconds
 	Kind  Kind            `json:"kind"`
-	ID    string          `json:"id"`   // unique in the room; a message's id is the message's
-	Body  json.RawMessage `json:"body"` // shape by Kind, see the types below
+	ID    string          `json:"id"`              // unique in the room; a message's id is the message's
+	V     int             `json:"v"`               // which version of this package gave the body its shape
+	Body  json.RawMessage `json:"body"`            // shape by Kind, see the types below
+	Blank bool            `json:"blank,omitempty"` // what the body said was taken out; Body is null, or what was left
 }
+
+// Version is that of the shapes in this package. 1 is what commit 66dce41 wrote: there
+// a message has no addressees of its own (see [Said.Addressed]).
+const Version = 2
 
 // Kind names the shape of an entry's body.
 type Kind string
@@ -30,7 +36,10 @@ type Kind string
 // Inputs are facts from outside the rules; the rest are what the rules made of
 // them, and replaying the inputs must give the rest again byte for byte.
 const (
-	KindOwner  Kind = "owner"  // input, Owner: a daemon took the room over
+	KindOwner    Kind = "owner"    // input, Owner: a daemon took the room over
+	KindOpened   Kind = "opened"   // input, Opened: the room was opened at a door
+	KindArchived Kind = "archived" // input, Archived: the room was closed at a door
+
 	KindRules  Kind = "rules"  // input, Rules: the room's settings from here on
 	KindCast   Kind = "cast"   // input, Cast: companions and agents came, changed or left
 	KindSaid   Kind = "said"   // input, Said: a message
@@ -66,9 +75,24 @@ type Owner struct {
 	Owner string `json:"owner"`
 }
 
+// Opened is the body of KindOpened.
+type Opened struct {
+	By       string          `json:"by"`       // whose room it is
+	Settings json.RawMessage `json:"settings"` // as they were asked for, the keys of [room.NAME]
+}
+
+// Archived is the body of KindArchived. Nobody talks in the room any more, unless
+// it is opened again.
+type Archived struct {
+	By string `json:"by"`
+}
+
 // Rules is the body of KindRules: everything a decision depends on besides
 // the other entries. Durations are milliseconds.
 type Rules struct {
+	// Version is that of the code that decides (host/room/rules). Entries without
+	// one are of version 1.
+	Version   int             `json:"version,omitempty"`
 	Policy    string          `json:"policy"`
 	Seed      string          `json:"seed"`
 	Patience  int64           `json:"patience_ms"`
@@ -96,6 +120,12 @@ const (
 type Cast struct {
 	Joined []Joined `json:"joined,omitempty"`
 	Left   []Left   `json:"left,omitempty"`
+	// Loading says that companions are still being loaded: nobody is asked for a
+	// vote before they are here.
+	Loading bool `json:"loading,omitempty"`
+	// Addressed is whom the newest turn addresses, now that these are here, where
+	// that changed; nil: it did not.
+	Addressed *[]string `json:"addressed,omitempty"`
 }
 
 // Joined is somebody who came. One whose ID is here already was changed (a
@@ -118,15 +148,19 @@ type Left struct {
 
 // Said is the body of KindSaid; with the entry's Seq, ID and At it makes a Message.
 type Said struct {
-	From    string              `json:"from"`
-	By      abi.ParticipantKind `json:"by"` // what From was when it was said
-	To      []string            `json:"to,omitempty"`
-	Text    string              `json:"text"`
-	Kind    abi.MessageKind     `json:"kind"`
-	Basis   uint64              `json:"basis,omitempty"`
-	Grant   string              `json:"grant,omitempty"`   // token of the grant it used
-	Closing abi.Closing         `json:"closing,omitempty"` // the speaker's wish to end
-	Cost    float64             `json:"cost,omitempty"`    // what a policy with a budget took for it
+	From string              `json:"from"`
+	By   abi.ParticipantKind `json:"by"` // what From was when it was said
+	To   []string            `json:"to,omitempty"`
+	// Addressed is whom a turn addresses, of those who were there, by name or by To;
+	// sorted. It was found out when the turn was said and is never found out again.
+	// Entries of version 1 have none.
+	Addressed []string        `json:"addressed,omitempty"`
+	Text      string          `json:"text"`
+	Kind      abi.MessageKind `json:"kind"`
+	Basis     uint64          `json:"basis,omitempty"`
+	Grant     string          `json:"grant,omitempty"`   // token of the grant it used
+	Closing   abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
+	Cost      float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
@@ -227,6 +261,8 @@ type Action struct {
 	By         string          `json:"by,omitempty"`         // an agent that played it
 	Delivered  int             `json:"delivered"`            // bodies connected
 	Warning    string          `json:"warning,omitempty"`
+	// Perceived is the seq of the KindPerceived that the companion was judging.
+	Perceived uint64 `json:"perceived,omitempty"`
 }
 
 // Done is the body of KindResult.
@@ -349,5 +385,5 @@ func (e Entry) Message() (m abi.Message, ok bool) {
 	if s.To == nil {
 		s.To = []string{}
 	}
-	return abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At}, true
+	return abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}, true
 }

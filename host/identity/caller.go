@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 )
 
 // Scope is something a caller may do.
@@ -57,8 +58,9 @@ func (c Caller) May(s Scope) error {
 
 // From gives the name and the kind under which a caller speaks. A token's holder
 // speaks under its own name: claimed may be that, or empty. A guest speaks as
-// what the door takes it for, under any name that no token's holder has; whether
-// somebody in the room has it is the room's to say.
+// what the door takes it for, under any name that can be told from others, that no
+// token's holder has, and that is not reserved; whether somebody who lives here or
+// is in the room has it is the room's to say.
 func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kind abi.ParticipantKind, err error) {
 	if !c.Guest {
 		if claimed != "" && claimed != c.Name {
@@ -68,6 +70,15 @@ func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kin
 	}
 	if holder, taken := c.register.Taken(claimed); taken {
 		return "", "", abi.Errorf(abi.CodeDenied, "from: %s has a token; connect with it, or take another name", holder)
+	}
+	if claimed == "" {
+		return claimed, door, nil // the door says what is missing
+	}
+	if err := address.CheckName("from", claimed); err != nil {
+		return "", "", err
+	}
+	if why := address.Reserved(claimed, door); why != "" {
+		return "", "", abi.Errorf(abi.CodeDenied, "from: %s", why)
 	}
 	return claimed, door, nil
 }

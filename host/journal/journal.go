@@ -35,15 +35,24 @@ type Head struct{ Seq, Epoch uint64 }
 // idempotency key, unique in the room. Body must be valid JSON.
 type New struct {
 	ID   string
+	V    int // version of the body's shape; 0 is entry.Version
 	Kind entry.Kind
 	At   time.Time // stored in whole milliseconds, UTC
 	Body []byte
 }
 
-// Journal stores the entries of many rooms. All methods may be called from
-// many goroutines. Input that breaks a rule (an empty name or id, a body that
-// is not JSON) is an *abi.Error with abi.CodeInvalid.
+// Journal is all that an engine is. All methods may be called from many
+// goroutines. Input that breaks a rule (an empty name or id, a body that is not
+// JSON) is an *abi.Error with abi.CodeInvalid.
 type Journal interface {
+	Log
+	Index
+	Snapshots
+	Admin
+}
+
+// Log is the entries of many rooms.
+type Log interface {
 	// Acquire makes the caller the room's owner: the epoch grows by one and an
 	// entry of kind entry.KindOwner says so, which makes every older Head stale.
 	// An unknown room is created.
@@ -62,6 +71,9 @@ type Journal interface {
 	// Read gives up to limit entries with Seq > after, in order; none for an
 	// unknown room.
 	Read(ctx context.Context, room string, after uint64, limit int) ([]entry.Entry, error)
+	// Said is Read for entries of kind entry.KindSaid alone, and costs as much as
+	// the entries it gives, however many others there are.
+	Said(ctx context.Context, room string, s Span) ([]entry.Entry, error)
 	// Find gives the entry with this id, ok false when there is none.
 	Find(ctx context.Context, room, id string) (e entry.Entry, ok bool, err error)
 	// Follow calls fn with batches of entries with Seq > after, first those
@@ -70,13 +82,76 @@ type Journal interface {
 	// returns that error. The room need not exist yet. What was trimmed before
 	// it was given is passed over.
 	Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error
+}
+
+// Span is a part of a room: entries with After < Seq < Before, at most Limit of
+// them, in order. Where there are more, they are the oldest, or with Newest the
+// newest. Before 0 means no bound.
+type Span struct {
+	After, Before uint64
+	Limit         int
+	Newest        bool
+}
+
+// Index is a row for each room, so that a daemon needs neither to read a room nor
+// to keep it in memory to know that nothing is to be done there.
+type Index interface {
+	// Room gives a room's row, ok false for one that is unknown.
+	Room(ctx context.Context, name string) (r Room, ok bool, err error)
+	// Rooms gives up to limit rows with Name > after, by name in byte order.
+	Rooms(ctx context.Context, after string, limit int) ([]Room, error)
+	// Waking gives up to limit rows of rooms that are to be looked at, with Name >
+	// after: awake ones, and with a Due that is not after by. NextDue is the
+	// earliest Due of rooms that are not awake, zero for none.
+	Waking(ctx context.Context, by time.Time, after string, limit int) ([]Room, error)
+	NextDue(ctx context.Context) (time.Time, error)
+	// Rest says that the owner of a room has nothing to do there before due, zero
+	// for nothing at all. Acquire and Append make it awake again. A head that is not
+	// the current one is ErrConflict or ErrFenced.
+	Rest(ctx context.Context, room string, h Head, due time.Time) error
+	// Register makes a room that has no entries yet known, or changes what is known
+	// of one besides its entries. Another room with the same key is ErrConflict.
+	Register(ctx context.Context, room string, l Listing) error
+	// Registered counts the rooms of somebody that are not archived.
+	Registered(ctx context.Context, by string) (int, error)
+}
+
+// Room is a row of the index.
+type Room struct {
+	Name  string
+	Head  Head
+	Owner string    // of the newest Acquire
+	Awake bool      // it was acquired or grew since its owner last said Rest
+	Due   time.Time // when it is to be looked at, zero for never
+	Swept uint64    // entries up to here were looked through for bodies to be taken out
+	Listing
+}
+
+// Listing is what a room was registered with; of one that was not, it is zero.
+type Listing struct {
+	Key      string // what no two registered rooms have in common; empty: none
+	By       string // whose it is
+	Settings []byte // as the house wrote them
+	Archived bool   // nobody talks there any more
+}
+
+// Snapshots keep each room's state, so that its entries need not all be read.
+type Snapshots interface {
 	// PutSnapshot keeps a room's state as of seq; an older one than the one
 	// kept is ignored, a seq above the room's head is ErrConflict. GetSnapshot
 	// answers 0, nil, nil when there is none.
 	PutSnapshot(ctx context.Context, room string, seq uint64, state []byte) error
 	GetSnapshot(ctx context.Context, room string) (seq uint64, state []byte, err error)
-	// Rooms gives every room's head.
-	Rooms(ctx context.Context) (map[string]Head, error)
+}
+
+// Admin is what an engine is told and asked by whoever keeps it.
+type Admin interface {
+	// Blank takes the bodies out of entries, or puts what is to stay in their
+	// place: a nil body leaves none. What was taken is gone for ever; seq, kind and
+	// id stay, and so does the chain that Verify checks. Entries that are not
+	// there, or are blank already, are passed over. The row of the room keeps upTo as
+	// Swept, unless it was further already.
+	Blank(ctx context.Context, room string, upTo uint64, bodies map[uint64][]byte) error
 	// Trim forgets entries with Seq <= upTo; refused with ErrConflict unless a
 	// snapshot at or after upTo exists. Their ids may then be used again.
 	Trim(ctx context.Context, room string, upTo uint64) error
@@ -89,7 +164,8 @@ type Journal interface {
 }
 
 // KV is the durable store of characters, one name space each, bounded by
-// abi.MaxKV*. Its errors are *abi.Error where a bound is broken.
+// abi.MaxKV*. It stands beside the journal: no room's history depends on it. Its
+// errors are *abi.Error where a bound is broken.
 type KV interface {
 	KVGet(ctx context.Context, companion, key string) (value string, ok bool, err error)
 	KVSet(ctx context.Context, companion, key, value string) error

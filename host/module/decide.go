@@ -51,17 +51,17 @@ func (k *keeper) decide(s *seat, sources []source) {
 }
 
 // rival says why an id may not be loaded beside another one. People could not
-// tell two companions apart whose names read alike, and calling one would call
-// both.
+// tell two companions apart whose names read or look alike, and calling one would
+// call both.
 func (k *keeper) rival(s *seat) string {
 	s.behind = false
 	if s.holds() {
 		return ""
 	}
 	for id, other := range k.seats { // one at most holds a reading
-		if other != s && other.reading == s.reading && other.holds() {
+		if other != s && other.alike(s) && other.holds() {
 			s.behind = true
-			return fmt.Sprintf("reads like %s, which is loaded; rename the file", id)
+			return fmt.Sprintf("reads or looks like %s, which is loaded; rename the file", id)
 		}
 	}
 	return ""
@@ -74,7 +74,7 @@ func (k *keeper) freed(s *seat) {
 		return
 	}
 	for _, other := range k.seats {
-		if other.behind && other.reading == s.reading && other.due.IsZero() {
+		if other.behind && other.alike(s) && other.due.IsZero() {
 			other.due, other.polled = k.now, other.sources
 		}
 	}

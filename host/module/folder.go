@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,6 +156,14 @@ func (f *Folder) run(ctx context.Context, eyes lookout) {
 // loaded or refused, and Changed has been told of it. A folder that does not
 // exist yet has nothing in it.
 func (f *Folder) Ready() <-chan struct{} { return f.ready }
+
+// IDs gives the ids of all companions there are files for, sorted, also of those
+// that are being loaded or were refused.
+func (f *Folder) IDs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.views))
+}
 
 // Status gives all companions there are files for, sorted by id.
 func (f *Folder) Status() []Status {

@@ -111,7 +111,7 @@ func (k *keeper) heard(name string) {
 func (k *keeper) seat(id string) *seat {
 	s := k.seats[id]
 	if s == nil {
-		s = &seat{id: id, reading: address.Reading(id)}
+		s = &seat{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
 		k.seats[id] = s
 	}
 	return s
@@ -315,6 +315,9 @@ func (k *keeper) stop() {
 func checkID(id string) string {
 	if err := abi.CheckName("the file's name", id); err != nil {
 		return reason(err)
+	}
+	if why := address.Reserved(id, abi.KindCompanion); why != "" {
+		return "the file's name: " + why + "; rename the file"
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 type seat struct {
 	id        string
 	reading   string     // what ids that read alike have in common
+	shape     string     // and those that look alike
 	companion *Companion // nil before the first generation
 
 	sources []source // as they were decided upon last
@@ -70,3 +71,6 @@ func (s *seat) status() Status {
 	}
 	return st
 }
+
+// alike says whether people could not tell the ids of two seats apart.
+func (s *seat) alike(other *seat) bool { return s.reading == other.reading || s.shape == other.shape }

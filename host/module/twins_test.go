@@ -19,7 +19,7 @@ func TestIDsThatReadAlike(t *testing.T) {
 			r.save(second+".fake", saying("second"))
 			r.save("saki.fake", saying("another"))
 			r.pass(time.Minute)
-			const why = "reads like "
+			const why = "reads or looks like "
 			checkStatus(t, r.folder, second, module.StateFailed, 0, why+first+", which is loaded; rename the file")
 			checkStatus(t, r.folder, first, module.StateReady, 1, "")
 			checkStatus(t, r.folder, "saki", module.StateReady, 1, "")
@@ -50,10 +50,10 @@ func TestIDsThatReadAlikeAtTheStart(t *testing.T) {
 		r.begin()
 		r.pass(time.Second)
 		mustVote(t, r.companion("Aya"), "second")
-		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "reads like Aya, which is loaded")
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "reads or looks like Aya, which is loaded")
 		r.save("AYA.fake", saying("first"))
 		r.settle()
-		checkStatus(t, r.folder, "AYA", module.StateFailed, 0, "reads like Aya, which is loaded")
+		checkStatus(t, r.folder, "AYA", module.StateFailed, 0, "reads or looks like Aya, which is loaded")
 		if all := r.folder.Companions(); len(all) != 1 {
 			t.Errorf("%d companions with one name", len(all))
 		}

@@ -36,10 +36,10 @@ func (a agent) away() time.Time {
 
 func (r *Room) handleAttend(e attendEvent) error {
 	if r.trouble != nil {
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
 	}
-	if r.cast == nil {
-		return errLoading
+	if err := r.closed(); err != nil {
+		return err
 	}
 	if err := r.mayBe(e.who, abi.KindAgent); err != nil {
 		return err
@@ -107,8 +107,12 @@ func (r *Room) attending() []entry.Joined {
 	return js
 }
 
-func whyLeft(m entry.Joined) string {
-	if m.Kind == abi.KindAgent {
+func (r *Room) whyLeft(m entry.Joined) string {
+	_, human := r.names.people.Find(m.ID)
+	switch {
+	case m.Kind == abi.KindAgent && human:
+		return "a human has this name"
+	case m.Kind == abi.KindAgent:
 		return "was not heard of for a while"
 	}
 	return "its file is gone"
@@ -172,7 +176,7 @@ func (r *Room) sayAsides() {
 			if _, here := s.Kinds()[who]; !here || who == speaker || r.trouble != nil {
 				continue
 			}
-			_, err := r.m.Say(rules.Line{ID: r.newID(), Said: entry.Said{
+			_, err := r.m.Say(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 				From: who, By: abi.KindCompanion, Text: said[who], Kind: abi.KindBackchannel, Basis: s.Last.Seq,
 			}}, r.now())
 			r.must(err)

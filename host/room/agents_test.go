@@ -314,8 +314,9 @@ func TestARoomHoldsSoManyAgents(t *testing.T) {
 	})
 }
 
-// TestNamesOfAgents: nobody takes a name that reads like somebody else's
-// (flaw A2, law 7).
+// TestNamesOfAgents: nobody takes the name of one above it, nor one that reads or
+// looks like it: an agent neither a companion's nor a human's nor another agent's, a
+// human no companion's. A human that takes an agent's name has it: the agent goes.
 func TestNamesOfAgents(t *testing.T) {
 	a := wants_("aya", 5)
 	a.names = []string{"あや"}
@@ -324,25 +325,29 @@ func TestNamesOfAgents(t *testing.T) {
 		s.load(wants_("kyoko", 5)) // of another room
 		s.attend("botちゃん", true)
 		s.attend("rival", false)
+		s.say("taro", "hello")
 		ctx := context.Background()
-		for _, who := range []string{"aya", "AYA", "ａｙａ", "アヤ", "ｱﾔ", "あや", "kyoko", "Kyoko", "BOTちゃん", "botチャン", "ｂｏｔちゃん", "Rival"} {
+		denied := func(who string, human bool) {
 			if err := s.room.Attend(ctx, who, false); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("%s attends: %v", who, err)
 			}
 			if _, _, err := s.consume(who, "うん"); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("%s talks: %v", who, err)
 			}
+			if !human {
+				return
+			}
 			if _, err := s.room.Say(ctx, Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("a human talks as %s: %v", who, err)
 			}
 		}
+		for _, who := range []string{"aya", "AYA", "ａｙａ", "ауа", "アヤ", "ｱﾔ", "あや", "kyoko", "Kyoko"} {
+			denied(who, true)
+		}
+		for _, who := range []string{"BOTちゃん", "botチャン", "ｂｏｔちゃん", "Rival", "taro", "Taro", "tаro"} {
+			denied(who, false)
+		}
 		for _, who := range []string{"rival", "botちゃん"} {
-			if _, err := s.room.Say(ctx, Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
-				t.Errorf("a human talks as the agent %s: %v", who, err)
-			}
-			if _, err := s.room.Stop(ctx, who); abi.CodeOf(err) != abi.CodeDenied {
-				t.Errorf("an agent says STOP: %v", err)
-			}
 			if _, _, err := s.consume(who, "うん"); err != nil {
 				t.Errorf("%s itself: %v", who, err)
 			}
@@ -355,7 +360,74 @@ func TestNamesOfAgents(t *testing.T) {
 		if got := s.agents(); !slices.Equal(got, []string{"botちゃん", "rival"}) {
 			t.Errorf("agents %v", got)
 		}
+		s.say("Rival", "it is me, a human")
+		if got := s.agents(); !slices.Equal(got, []string{"botちゃん"}) {
+			t.Errorf("agents %v, after a human has come whose name is like one's", got)
+		}
+		denied("rival", false)
+		casts := bodies[entry.Cast](t, s.entries(), entry.KindCast)
+		if left := casts[len(casts)-1].Left; len(left) != 1 || left[0].Reason != "a human has this name" {
+			t.Errorf("left %+v", left)
+		}
 	})
+}
+
+// TestHumansAreForgotten: an agent may take the name of a human who was not heard of
+// for a day.
+func TestHumansAreForgotten(t *testing.T) {
+	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(humanAway - time.Minute)
+		s.cast()
+		if err := s.room.Attend(s.t.Context(), "taro", false); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("after 23 hours: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		s.cast()
+		if err := s.room.Attend(s.t.Context(), "taro", false); err != nil {
+			t.Errorf("after a day: %v", err)
+		}
+	})
+}
+
+// TestModuleNamesAreSettled: a display name or an alias that is somebody else's or
+// nobody's to have is not given, and mutes nobody; in another room it may be.
+func TestModuleNamesAreSettled(t *testing.T) {
+	play(t, testRules, []*actor{wants_("aya", 5)}, func(s *stage) {
+		s.say("taro", "hello")
+		s.mu.Lock()
+		s.actors["aya"].names = []string{"あや", "taro", "user", "companiond"}
+		s.mu.Unlock()
+		s.load(&actor{id: "ben", names: []string{"aya", "あや", "ベン"}})
+		want := map[string][]string{"aya": {"あや"}, "ben": {"ベン"}}
+		for _, c := range s.room.m.State.Cast {
+			if !slices.Equal(c.Aliases, want[c.ID]) {
+				t.Errorf("%s is called %q, want %q", c.ID, c.Aliases, want[c.ID])
+			}
+		}
+		s.say("taro", "I am still here")
+		if err := s.room.Attend(s.t.Context(), "taro", false); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("an agent attends as taro: %v", err)
+		}
+	})
+}
+
+// TestStopWhateverTheName: STOP is obeyed from anybody, also under a name that is a
+// companion's or an agent's, or no name at all.
+func TestStopWhateverTheName(t *testing.T) {
+	for name, want := range map[string]string{"taro": "taro", "aya": somebody, "kyoko": somebody, "a b": somebody, "": somebody, "you": "you", "bot": "bot"} {
+		play(t, testRules, []*actor{wants_("aya", 5), wants_("kyoko", 4)}, func(s *stage) {
+			s.attend("bot", true)
+			s.say("taro", "hello")
+			synctest.Wait()
+			if _, err := s.room.Stop(s.t.Context(), name); err != nil {
+				t.Fatalf("%q: %v", name, err)
+			}
+			if got := s.room.m.State.Stopped; got != want {
+				t.Errorf("%q: stopped by %q, want %q", name, got, want)
+			}
+		})
+	}
 }
 
 // TestACompanionTakesItsNameBack: an agent came first under a name that a

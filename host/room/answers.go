@@ -34,7 +34,9 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 	r.hear(e.who)
 	switch {
 	case r.trouble != nil:
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
+	case r.closed() != nil:
+		return r.closed()
 	case !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return m.ID == e.who }):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
@@ -51,7 +53,7 @@ func (r *Room) handleOutsideVote(e outsideVote) error {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
 		}
 		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueWish, Of: e.about}))
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
 	case s.Round == nil || s.Round.About != e.about:
 		r.counts.add("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
@@ -120,7 +122,7 @@ func (r *Room) handleLine(e spokeEvent) {
 
 // say records a companion's line, or that it was refused.
 func (r *Room) say(said entry.Said) {
-	made, err := r.m.Say(rules.Line{ID: r.newID(), Said: said}, r.now())
+	made, err := r.m.Say(rules.Line{ID: r.cfg.NewID(), Said: said}, r.now())
 	r.must(err)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))

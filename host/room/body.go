@@ -30,33 +30,37 @@ type actResult struct {
 	err    error
 }
 
-// connected counts who is connected to play the actions of whom.
-type connected struct {
+// Bodies counts who is connected to play the actions of whom, also while the room
+// sleeps. The zero value is ready.
+type Bodies struct {
 	mu sync.Mutex
-	of map[string]int
+	of map[body]int
 }
+
+type body struct{ room, companion string }
 
 // Embody says that a body of a companion is connected, until leave is called.
-func (r *Room) Embody(who string) (leave func()) {
-	r.bodies.add(who, 1)
-	return sync.OnceFunc(func() { r.bodies.add(who, -1) })
+func (b *Bodies) Embody(room, companion string) (leave func()) {
+	b.add(body{room, companion}, 1)
+	return sync.OnceFunc(func() { b.add(body{room, companion}, -1) })
 }
 
-func (b *connected) add(who string, n int) {
+func (b *Bodies) add(of body, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
-		b.of = map[string]int{}
+		b.of = map[body]int{}
 	}
-	if b.of[who] += n; b.of[who] == 0 {
-		delete(b.of, who)
+	if b.of[of] += n; b.of[of] == 0 {
+		delete(b.of, of)
 	}
 }
 
-func (b *connected) count(who string) int {
+// Count gives how many bodies of a companion are connected.
+func (b *Bodies) Count(room, companion string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.of[who]
+	return b.of[body{room, companion}]
 }
 
 // acts counts the actions of this second.
@@ -84,7 +88,7 @@ type Player struct {
 // CodeNotFound for a companion that is not here; CodeExhausted for too many in a
 // second.
 func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	c, ok := r.find(who)
+	c, ok := r.cfg.Find(who)
 	if !ok {
 		return abi.ActionPlayed{}, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", who)
 	}
@@ -100,19 +104,13 @@ func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) 
 		a.Parameters = json.RawMessage("{}")
 	}
 	e := actEvent{by: by, done: make(chan actResult, 1), a: entry.Action{
-		ID: r.newID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
+		ID: r.cfg.NewID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
 	}}
-	if err := r.put(ctx, e); err != nil {
+	res, err := outcome(ctx, r, e, e.done, "the room did not answer in time")
+	if err != nil {
 		return abi.ActionPlayed{}, err
 	}
-	select {
-	case res := <-e.done:
-		return res.played, res.err
-	case <-r.gone:
-		return abi.ActionPlayed{}, errStopping
-	case <-ctx.Done():
-		return abi.ActionPlayed{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time")
-	}
+	return res.played, res.err
 }
 
 func (r *Room) handleAct(e actEvent) {
@@ -129,7 +127,8 @@ func (r *Room) handleAct(e actEvent) {
 		e.done <- actResult{err: err}
 		return
 	}
-	e.a.Delivered = r.bodies.count(e.a.Who)
+	e.a.Perceived = r.judgedBy[e.by.Call]
+	e.a.Delivered = r.cfg.Bodies.Count(r.name, e.a.Who)
 	if text := speech(e.a); text != "" {
 		r.wishToSay(e, text, at)
 		return
@@ -155,7 +154,7 @@ func (r *Room) mayPlay(e actEvent) error {
 // hasFloor says whether a call is the one for the line of who has the floor.
 func (r *Room) hasFloor(who, call string) bool {
 	f := r.m.State.Floor
-	return f != nil && f.Who == who && f.Lost == "" && callID(r.settings.Name, f.Token, f.Basis) == call
+	return f != nil && f.Who == who && f.Lost == "" && callID(r.name, f.Token, f.Basis) == call
 }
 
 // speech gives the words of an action that is a message at once.
@@ -229,7 +228,7 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 
 func (r *Room) handleDone(e doneEvent) error {
 	if r.trouble != nil {
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
 	}
 	i := slices.IndexFunc(r.m.State.Acts, func(a rules.Act) bool { return a.ID == e.d.ID && a.Who == e.d.Who })
 	if i < 0 {
@@ -238,7 +237,7 @@ func (r *Room) handleDone(e doneEvent) error {
 	e.d.Action = r.m.State.Acts[i].Action
 	r.must(r.m.Input(entry.KindResult, r.now(), e.d))
 	m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
-	r.calls.Go(func() { r.report(m, e.d) })
+	r.goCall(func() { r.report(m, e.d) })
 	return nil
 }
 
@@ -268,7 +267,7 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 
 func (r *Room) handleSegment(e segmentEvent) error {
 	if r.trouble != nil {
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
 	}
 	s := r.m.State
 	f := s.Floor
@@ -283,7 +282,7 @@ func (r *Room) handleSegment(e segmentEvent) error {
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
 	r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: e.who, N: f.Segments + 1, Text: e.text}))
-	return doorError(r.trouble)
+	return DoorError(r.trouble)
 }
 
 // breakOff ends a line that has begun to sound: what was heard is the message.

@@ -19,13 +19,13 @@ func TestDamagedSQLite(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer j.Close()
-		l, _ := NewLobby(Config{Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { return "x" },
-			Find: func(string) (Companion, bool) { return nil, false }, Rooms: []Settings{{Name: "main", Rules: testRules}}})
+		r := New(Settings{Name: "main", Rules: testRules}, Config{Journal: j, Owner: d.String(), Log: slog.New(slog.DiscardHandler), NewID: func() string { return "x" },
+			Find: func(string) (Companion, bool) { return nil, false }}, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- l.Run(ctx) }()
+		go func() { done <- r.Run(ctx) }()
 		time.Sleep(d)
-		state := l.rooms["main"].Info().State
+		state := r.Info().State
 		cancel()
 		<-done
 		es, _ := j.Read(t.Context(), "main", 0, 1000)
@@ -36,10 +36,10 @@ func TestDamagedSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tr := range []string{"events_append_only", "events_no_update", "events_immutable", "append_only"} {
-		db.Exec("DROP TRIGGER IF EXISTS " + tr)
+	if _, err := db.Exec("DROP TRIGGER bodies_immutable; DELETE FROM snapshots"); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := db.Exec(`UPDATE events SET body = '{"owner":"evil"}' WHERE seq = 1`); err != nil {
+	if _, err := db.Exec(`UPDATE entries SET body = '{"owner":"evil"}' WHERE seq = 1`); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()

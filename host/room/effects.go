@@ -18,33 +18,58 @@ func (r *Room) dispatch(ctx context.Context) {
 		return
 	}
 	s := r.m.State
+	members := r.membersNow() // listed once, not once a voter
 	if round := s.Round; round != nil {
 		for _, v := range round.Electorate {
 			if v.Kind != abi.KindCompanion || !round.Awaits(v.ID) || r.asking[v.ID] {
 				continue
 			}
 			r.asking[v.ID] = true
-			id, m := round.ID, r.moment(v.ID, round.Due)
-			r.calls.Go(func() { r.ask(ctx, v.ID, id, m) })
+			id, m := round.ID, r.moment(v.ID, members, round.Due)
+			r.goCall(func() { r.ask(ctx, v.ID, id, m) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
-		who, grant, m := f.Who, f.Grant, r.moment(f.Who, f.Expires)
-		m.id = callID(r.settings.Name, f.Token, f.Basis)
+		who, grant, m := f.Who, f.Grant, r.moment(f.Who, members, f.Expires)
+		m.id = callID(r.name, f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
 		r.live[m.id] = nil
 		during := r.live.begin(ctx, m.id)
-		r.calls.Go(func() { r.speak(ctx, during, who, grant, m) })
+		r.goCall(func() { r.speak(ctx, during, who, grant, m) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := moment{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p)
+		m, scene := moment{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
 		during := r.live.begin(ctx, p.call)
-		r.calls.Go(func() { r.judge(ctx, during, p, m, scene) })
+		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
+}
+
+// goCall runs a call of a module beside the loop.
+func (r *Room) goCall(f func()) {
+	r.busy.Add(1)
+	r.calls.Go(func() {
+		defer r.busy.Add(-1)
+		f()
+	})
+}
+
+// shown gives the members of a scene: everybody, or where they are too many to show
+// each to each, the first so many, the newest speaker and the companion itself.
+func (r *Room) shown(members []abi.Member, who string) []abi.Member {
+	if len(members) <= abi.MaxMembers {
+		return members
+	}
+	shown := slices.Clone(members[:abi.MaxMembers-2])
+	for _, m := range members[abi.MaxMembers-2:] {
+		if m.ID == who || m.ID == r.m.State.Last.From {
+			shown = append(shown, m)
+		}
+	}
+	return shown
 }
 
 // castEarly counts votes that came before the message of the open round.
@@ -75,12 +100,12 @@ type moment struct {
 	scene abi.Scene
 }
 
-func (r *Room) moment(who string, due time.Time) moment {
-	return moment{now: r.now(), due: r.real(due), scene: r.scene(who)}
+func (r *Room) moment(who string, members []abi.Member, due time.Time) moment {
+	return moment{now: r.now(), due: r.real(due), scene: r.scene(who, members)}
 }
 
 // scene is what a companion needs to judge the moment.
-func (r *Room) scene(who string) abi.Scene {
+func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 	s := r.m.State
 	var addressed []string
 	if s.Round != nil {
@@ -89,7 +114,7 @@ func (r *Room) scene(who string) abi.Scene {
 		addressed = s.Floor.Addressed
 	}
 	scene := abi.Scene{
-		Message: s.Last, Addressed: contains(addressed, who), Members: s.Members(),
+		Message: s.Last, Addressed: contains(addressed, who), Members: r.shown(members, who),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 	if b, ok := s.Budget(r.now()); ok && (s.Floor == nil || s.PaysTurns()) {
@@ -142,7 +167,7 @@ func checkLine(l abi.Line) error {
 // call asks one op of a companion and checks the answer; known is false when it
 // does not answer that op.
 func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer any, check func() error) (known bool, err error) {
-	c, ok := r.find(who)
+	c, ok := r.cfg.Find(who)
 	if !ok {
 		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
 	}
@@ -154,10 +179,10 @@ func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer a
 		return false, fmt.Errorf("encode %s: %w", op, err)
 	}
 	if m.id == "" {
-		m.id = r.newID()
+		m.id = r.cfg.NewID()
 	}
 	got, err := c.Call(ctx, abi.Request{
-		V: abi.Version, Op: op, ID: m.id, Self: who, Room: r.settings.Name,
+		V: abi.Version, Op: op, ID: m.id, Self: who, Room: r.name,
 		Now: m.now, Data: data,
 	})
 	switch {
@@ -165,7 +190,7 @@ func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer a
 		return false, nil
 	case err != nil:
 		if useless(err) {
-			r.blame(who, op, err)
+			r.cfg.Blame(who, op, err)
 		}
 		return true, err
 	}
@@ -175,7 +200,7 @@ func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer a
 		err = check()
 	}
 	if err != nil {
-		r.blame(who, op, err)
+		r.cfg.Blame(who, op, err)
 	}
 	return true, err
 }

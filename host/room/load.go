@@ -2,6 +2,7 @@ package room
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
@@ -29,24 +31,34 @@ func (r *Room) flush(ctx context.Context) {
 	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e entry.Entry) bool { return !waits(e) }) {
 		return
 	}
+	r.write(ctx)
+}
+
+// write makes the entries so far durable and tells those who wait.
+func (r *Room) write(ctx context.Context) {
 	entries := r.m.Take()
 	news := make([]journal.New, len(entries))
 	for i, e := range entries {
-		news[i] = journal.New{ID: e.ID, Kind: e.Kind, At: e.At, Body: e.Body}
+		news[i] = journal.New{ID: e.ID, V: e.V, Kind: e.Kind, At: e.At, Body: e.Body}
 	}
 	// The write is not to be cut short by a stop: its outcome would be unknown.
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	head, err := r.journal.Append(write, r.settings.Name, r.head, news...)
+	head, err := r.journal.Append(write, r.name, r.head, news...)
 	if err != nil {
 		r.failed(write, err)
 		return
 	}
 	r.head = head
-	r.tail.add(entries) // before it shows: who sees how far the room is must find all of it
+	if slices.ContainsFunc(entries, changesMembers) {
+		r.members = nil
+	}
+	r.tail.add(entries) // before it shows: one that sees how far the room is must find all of it
 	r.publish()         // before anybody is woken to look
 	r.tell(nil)
-	r.snapshot(write)
+	if r.m.State.Head-r.snapped >= snapshotEvery {
+		r.snapshot(write)
+	}
 }
 
 // waits says whether an entry may wait in memory for the next that may not.
@@ -73,7 +85,7 @@ func (r *Room) failed(ctx context.Context, err error) {
 	r.trouble = err
 	if errors.Is(err, journal.ErrUnknown) {
 		r.acks = slices.DeleteFunc(r.acks, func(a ack) bool {
-			_, found, ferr := r.journal.Find(ctx, r.settings.Name, a.id)
+			_, found, ferr := r.journal.Find(ctx, r.name, a.id)
 			if a.id == "" || ferr != nil || !found {
 				return false
 			}
@@ -85,12 +97,9 @@ func (r *Room) failed(ctx context.Context, err error) {
 }
 
 func (r *Room) snapshot(ctx context.Context) {
-	if r.m.State.Head-r.snapped < snapshotEvery {
-		return
-	}
 	blob, err := json.Marshal(r.m.State)
 	if err == nil {
-		err = r.journal.PutSnapshot(ctx, r.settings.Name, r.m.State.Head, blob)
+		err = r.journal.PutSnapshot(ctx, r.name, r.m.State.Head, blob)
 	}
 	if err != nil {
 		r.log.Warn("snapshot failed", "err", err)
@@ -116,48 +125,53 @@ func (r *Room) recover(ctx context.Context) {
 	}
 	r.trouble = nil
 	r.syncRules()
+	if r.trouble == nil {
+		r.syncCast() // before what woke the room is handled: it may be about who is here
+	}
 }
 
-// load takes the room over and folds its journal. After journal trouble it
-// takes it over again: what was asked meanwhile was lost, so rounds and grants
-// start anew, as after a restart.
+// load folds the room's journal and takes the room over, unless this run of the
+// daemon did that before. After journal trouble it takes it over again: what was
+// asked meanwhile was lost, so rounds and grants start anew, as after a restart.
+// What can fail does so before anything is written.
 func (r *Room) load(ctx context.Context) error {
-	name := r.settings.Name
-	first := r.head.Epoch == 0
-	if !first {
-		newer, err := r.journal.Read(ctx, name, r.head.Seq, readChunk)
-		if err != nil {
-			return fmt.Errorf("read room: %w", err)
-		}
-		if slices.ContainsFunc(newer, func(e entry.Entry) bool { return e.Epoch > r.head.Epoch && !r.mine(e) }) {
-			return journal.ErrFenced
-		}
+	row, _, err := r.journal.Room(ctx, r.name)
+	if err != nil {
+		return fmt.Errorf("look room up: %w", err)
 	}
-	st, from, err := fold(ctx, r.journal, name)
+	first := r.head.Epoch == 0
+	mine := row.Owner == r.cfg.Owner && row.Head.Epoch > 0
+	if !first && !mine && row.Head.Epoch > r.head.Epoch {
+		return journal.ErrFenced
+	}
+	st, from, err := fold(ctx, r.journal, r.name)
 	if err != nil {
 		return err
 	}
-	if first { // before anything is written behind what may be damaged
-		if bad, err := r.journal.Verify(ctx, name, from); err != nil {
+	if !mine { // before anything is written behind what may be damaged
+		if bad, err := r.journal.Verify(ctx, r.name, from); err != nil {
 			return fmt.Errorf("verify room: %w", err)
 		} else if bad != 0 {
-			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, name)
+			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, r.name)
 		}
 	}
-	head, err := r.journal.Acquire(ctx, name, r.owner, later(r.now(), st.At))
-	if err != nil {
-		return fmt.Errorf("take over room: %w", err)
+	head := row.Head
+	if !first || !mine {
+		if head, err = r.journal.Acquire(ctx, r.name, r.cfg.Owner, later(r.now(), st.At)); err != nil {
+			return fmt.Errorf("take over room: %w", err)
+		}
 	}
-	if err := catchUp(ctx, r.journal, name, st); err != nil {
+	if err := catchUp(ctx, r.journal, r.name, st); err != nil {
 		return err
 	}
-	recent, err := lastMessages(ctx, r.journal, name, st.Head+1, tailSize)
+	recent, err := said(ctx, r.journal, r.name, journal.Span{Limit: tailSize, Newest: true})
 	if err != nil {
 		return err
 	}
 	r.tail.set(recent, st.Head)
 	r.m, r.acks = rules.Machine{State: st}, nil
 	r.head, r.snapped = head, from
+	r.members, r.names.stale = nil, true
 	return nil
 }
 
@@ -184,7 +198,7 @@ func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.Stat
 			return fmt.Errorf("read room: %w", err)
 		}
 		for _, e := range entries {
-			if err := st.Apply(e); err != nil {
+			if err := st.Apply(e); err != nil { // it is no JSON of its kind: what nobody knows is no error
 				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
 			}
 		}
@@ -194,14 +208,18 @@ func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.Stat
 	}
 }
 
-// mine says whether an entry is one with which this run took the room over.
-func (r *Room) mine(e entry.Entry) bool {
-	var b entry.Owner
-	return e.Kind == entry.KindOwner && json.Unmarshal(e.Body, &b) == nil && b.Owner == r.owner
-}
-
-// syncRules writes down the settings when they are not those in force.
+// syncRules writes down that the room is opened and how it is to be, where that is
+// not what is in force.
 func (r *Room) syncRules() {
+	if r.settings.Unknown != "" || r.m.State.Newer() != "" {
+		return
+	}
+	if o := r.settings.Open; o != nil && r.m.State.Opened == "" {
+		r.must(r.m.Input(entry.KindOpened, r.now(), *o))
+	}
+	if o := r.settings.Reopen; o != nil && r.m.State.Archived != "" {
+		r.must(r.m.Input(entry.KindOpened, r.now(), *o))
+	}
 	want, err := json.Marshal(r.settings.Rules)
 	r.must(err)
 	have, err := json.Marshal(r.m.State.Rules)
@@ -211,39 +229,60 @@ func (r *Room) syncRules() {
 	}
 }
 
-// syncCast writes down who came, was reloaded, or left.
+// syncCast writes down who came, was reloaded, or left; after a new owner also
+// that nobody is here. While it is not known yet which companions are loaded, it
+// says so. In a room that takes nothing new nobody comes or goes.
 func (r *Room) syncCast() {
-	if r.cast == nil {
-		return // the host has not said yet who is there
+	if r.closed() != nil {
+		return
 	}
-	var change entry.Cast
+	r.callThem()
+	change := entry.Cast{Loading: r.cast == nil}
 	here := map[string]bool{}
-	for _, c := range r.cast {
-		if !contains(r.settings.Companions, "*") && !contains(r.settings.Companions, c.ID) {
-			continue
-		}
-		here[c.ID] = true
-		if !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return same(m, c) }) {
-			change.Joined = append(change.Joined, c)
-		}
-	}
-	for _, j := range r.attending() {
-		if here[j.ID] {
-			continue // a companion of this name was loaded meanwhile
-		}
+	come := func(j entry.Joined) {
 		here[j.ID] = true
 		if !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return same(m, j) }) {
 			change.Joined = append(change.Joined, j)
 		}
 	}
-	for _, m := range r.m.State.Cast {
-		if !here[m.ID] {
-			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: whyLeft(m)})
+	for _, c := range r.names.settled {
+		come(c)
+	}
+	for _, j := range r.attending() {
+		if !here[j.ID] { // else a companion of this name was loaded meanwhile
+			come(j)
 		}
 	}
-	if len(change.Joined)+len(change.Left) > 0 {
+	for _, m := range r.m.State.Cast {
+		if !here[m.ID] {
+			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.whyLeft(m)})
+		}
+	}
+	if len(change.Joined)+len(change.Left) > 0 || r.m.State.Gathering && !change.Loading {
+		change.Addressed = r.addressedAnew(change)
 		r.must(r.m.Input(entry.KindCast, r.now(), change))
 	}
+}
+
+// addressedAnew gives whom the newest turn addresses when the cast has changed, nil
+// where that is whom it did before, or where it was asked about already.
+func (r *Room) addressedAnew(change entry.Cast) *[]string {
+	s := r.m.State
+	if !s.Open() || s.Last.Seq == 0 {
+		return nil
+	}
+	after := rules.State{Cast: slices.Clone(s.Cast)}
+	for _, j := range change.Joined {
+		after.Cast = append(slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == j.ID }), j)
+	}
+	for _, l := range change.Left {
+		after.Cast = slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == l.ID })
+	}
+	meant := address.Addressed(s.Last, after.Named())
+	if slices.Equal(meant, s.Meant) || change.Loading {
+		return nil
+	}
+	return &meant
 }
 
 func same(a, b entry.Joined) bool {
@@ -253,10 +292,34 @@ func same(a, b entry.Joined) bool {
 
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
-	s := r.m.State
-	i := &Info{
-		Name: r.settings.Name, Head: r.head.Seq, Last: s.Last.Seq, Policy: r.settings.Rules.Policy, Closing: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: s.Members(), State: s.Condition(), Counts: r.counts.all(),
+	i := infoOf(r.settings, r.m.State, r.head.Seq, r.membersNow())
+	i.Loading = r.settings.waits(r.cast)
+	i.Counts = r.counts.all()
+	r.purse.Store(&purse{r.m.State.Purse(), r.m.State.At})
+	if r.trouble != nil {
+		i.State, i.Error = "unavailable", abi.AsError(DoorError(r.trouble)).Message
+	}
+	r.info.Store(&i)
+}
+
+// membersNow lists who is here, anew only where that has changed.
+func (r *Room) membersNow() []abi.Member {
+	if r.members == nil {
+		r.members = r.m.State.Members()
+	}
+	return r.members
+}
+
+func changesMembers(e entry.Entry) bool {
+	return e.Kind == entry.KindCast || e.Kind == entry.KindOwner || e.Kind == entry.KindSaid
+}
+
+// infoOf gives a room in a state at a glance.
+func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) Info {
+	i := Info{
+		Name: set.Name, Head: head, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
+		FreeTurns: s.PaysTurns(),
 	}
 	if s.Floor != nil {
 		grant := s.Floor.Grant
@@ -265,15 +328,14 @@ func (r *Room) publish() {
 	if s.Round != nil {
 		i.Round = openRound(s.Round)
 	}
-	r.purse.Store(&purse{s.Purse(), s.At})
-	if r.trouble != nil {
-		i.State, i.Error = "unavailable", abi.AsError(doorError(r.trouble)).Message
+	if why := cmp.Or(set.Unknown, s.Unjudged()); why != "" && s.Archived == "" {
+		i.State, i.Error = "unjudged", why
 	}
-	r.info.Store(i)
+	return i
 }
 
-// doorError puts journal trouble into the words that doors show.
-func doorError(err error) error {
+// DoorError puts journal trouble into the words that doors show.
+func DoorError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -282,7 +344,7 @@ func doorError(err error) error {
 	case errors.Is(err, journal.ErrUnavailable):
 		return abi.Wrap(abi.CodeUnavailable, err, "the journal takes no entries now: "+reason(err, journal.ErrUnavailable))
 	case errors.Is(err, journal.ErrCorrupt):
-		return abi.Wrap(abi.CodeUnavailable, err, "the journal is damaged; reading goes on: "+reason(err, journal.ErrCorrupt))
+		return abi.Wrap(abi.CodeUnavailable, err, "the journal is damaged; reading goes on ("+reason(err, journal.ErrCorrupt)+"); companiond replay says from where on, and only a backup mends it")
 	case errors.Is(err, journal.ErrUnknown):
 		return abi.Wrap(abi.CodeUnavailable, err, "the journal did not answer; look whether the message is there before you send it again")
 	case errors.Is(err, journal.ErrFenced):

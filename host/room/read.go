@@ -69,96 +69,127 @@ func (t *tail) before(seq uint64, n int) (msgs []abi.Message, ok bool) {
 	return slices.Clone(t.msgs[start:end]), end-start == n || len(t.msgs) < tailSize
 }
 
-// History answers a companion's history.get.
+// History answers a companion's history.get; the newest messages are at hand.
 func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	switch {
-	case ask.Limit == 0:
-		ask.Limit = 20
-	case ask.Limit < 0 || ask.Limit > abi.MaxHistory:
-		return abi.History{}, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", ask.Limit, abi.MaxHistory)
+	if err := checkHistory(&ask); err != nil {
+		return abi.History{}, err
 	}
 	r.tail.mu.RLock()
 	head := r.tail.head
 	r.tail.mu.RUnlock()
+	if head == 0 { // it could not be loaded, or is empty
+		return r.Reader.History(ctx, ask)
+	}
 	if ask.Before == 0 {
 		ask.Before = head + 1
 	}
-	msgs, ok := r.tail.before(ask.Before, ask.Limit)
-	if !ok {
-		var err error
-		if msgs, err = lastMessages(ctx, r.journal, r.settings.Name, ask.Before, ask.Limit); err != nil {
-			return abi.History{}, doorError(err)
-		}
+	if msgs, ok := r.tail.before(ask.Before, ask.Limit); ok {
+		return abi.History{Messages: msgs, Head: head}, nil
 	}
-	if msgs == nil {
-		msgs = []abi.Message{}
+	h, err := r.Reader.History(ctx, ask)
+	h.Head = head
+	return h, err
+}
+
+func checkHistory(ask *abi.HistoryAsk) error {
+	switch {
+	case ask.Limit == 0:
+		ask.Limit = 20
+	case ask.Limit < 0 || ask.Limit > abi.MaxHistory:
+		return abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", ask.Limit, abi.MaxHistory)
+	}
+	return nil
+}
+
+// Reader reads what the journal has of a room, whether the room is awake or not.
+// Each of its reads costs as much as what it gives.
+type Reader struct {
+	journal journal.Journal
+	name    string
+}
+
+// NewReader makes a reader of a room. The room need not exist.
+func NewReader(j journal.Journal, room string) Reader { return Reader{j, room} }
+
+// Name is the room's name.
+func (r Reader) Name() string { return r.name }
+
+// History gives messages of before, oldest first.
+func (r Reader) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	if err := checkHistory(&ask); err != nil {
+		return abi.History{}, err
+	}
+	head, err := r.head(ctx, 0)
+	if err != nil {
+		return abi.History{}, err
+	}
+	msgs, err := said(ctx, r.journal, r.name, journal.Span{Before: ask.Before, Limit: ask.Limit, Newest: true})
+	if err != nil {
+		return abi.History{}, DoorError(err)
 	}
 	return abi.History{Messages: msgs, Head: head}, nil
 }
 
-// lastMessages reads backwards: up to n messages with Seq < before, oldest first.
-func lastMessages(ctx context.Context, j journal.Journal, room string, before uint64, n int) ([]abi.Message, error) {
-	var msgs []abi.Message
-	for end := before; end > 1 && len(msgs) < n; {
-		start := uint64(0)
-		if end > readChunk {
-			start = end - 1 - readChunk
-		}
-		entries, err := j.Read(ctx, room, start, int(end-1-start))
-		if err != nil {
-			return nil, err
-		}
-		var chunk []abi.Message
-		for _, e := range entries {
-			if m, ok := e.Message(); ok {
-				chunk = append(chunk, m)
-			}
-		}
-		msgs = append(chunk, msgs...)
-		end = start + 1
+// said reads messages.
+func said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]abi.Message, error) {
+	entries, err := j.Said(ctx, room, s)
+	if err != nil {
+		return nil, err
 	}
-	return msgs[max(0, len(msgs)-n):], nil
+	msgs := make([]abi.Message, 0, len(entries))
+	for _, e := range entries {
+		if m, ok := e.Message(); ok {
+			msgs = append(msgs, m)
+		}
+	}
+	return msgs, nil
+}
+
+// head gives how far the room is, at least what the caller has seen.
+func (r Reader) head(ctx context.Context, seen uint64) (uint64, error) {
+	row, _, err := r.journal.Room(ctx, r.name)
+	if err != nil {
+		return 0, DoorError(err)
+	}
+	return max(row.Head.Seq, seen), nil
 }
 
 // Entries gives up to limit entries with Seq > since and the room's head.
-func (r *Room) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
-	entries, err := r.journal.Read(ctx, r.settings.Name, since, limit)
+func (r Reader) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
+	entries, err := r.journal.Read(ctx, r.name, since, limit)
 	if err != nil {
-		return nil, 0, doorError(err)
+		return nil, 0, DoorError(err)
 	}
-	head := r.info.Load().Head
+	var seen uint64
 	if n := len(entries); n > 0 {
-		head = max(head, entries[n-1].Seq)
+		seen = entries[n-1].Seq
 	}
-	return entries, head, nil
+	head, err := r.head(ctx, seen)
+	return entries, head, err
 }
 
 // Messages gives up to limit messages with Seq > since and the room's head.
-func (r *Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error) {
-	msgs := []abi.Message{}
-	for {
-		entries, head, err := r.Entries(ctx, since, readChunk)
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, e := range entries {
-			if m, ok := e.Message(); ok && len(msgs) < limit {
-				msgs = append(msgs, m)
-			}
-			since = e.Seq
-		}
-		if len(entries) < readChunk || len(msgs) == limit {
-			return msgs, head, nil
-		}
+func (r Reader) Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error) {
+	head, err := r.head(ctx, 0)
+	if err != nil {
+		return nil, 0, err
 	}
+	msgs, err := said(ctx, r.journal, r.name, journal.Span{After: since, Limit: limit})
+	if err != nil {
+		return nil, 0, DoorError(err)
+	}
+	if n := len(msgs); n > 0 {
+		head = max(head, msgs[n-1].Seq)
+	}
+	return msgs, head, nil
 }
 
 // Follow calls fn with entries with Seq > since until ctx ends or fn answers
 // an error.
-func (r *Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
-	err := r.journal.Follow(ctx, r.settings.Name, since, fn)
+func (r Reader) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
+	err := r.journal.Follow(ctx, r.name, since, fn)
 	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrUnavailable) {
-		return doorError(err)
+		return DoorError(err)
 	}
 	return err
 }

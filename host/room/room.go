@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
@@ -38,20 +37,49 @@ type Companion interface {
 	Permit(a abi.ActionAsk) (warning string, err error)
 }
 
+// Config is what rooms stand on.
+type Config struct {
+	Journal journal.Journal
+	Owner   string                            // of this run of the daemon, in the owner entries
+	Find    func(id string) (Companion, bool) // a loaded companion
+	NewID   func() string                     // unique ids for messages and calls
+	// Blame is told of answers of a companion that break the rules of their op.
+	// It is called beside the loops, also at once; nil tells nobody.
+	Blame  func(companion, op string, err error)
+	House  House         // nil: nobody has a name but in a room
+	Bodies *Bodies       // that are connected; nil: none ever is
+	Idle   time.Duration // a room with nothing to do for so long falls asleep; 0: never
+	Log    *slog.Logger
+}
+
 // Settings is how a room is to be.
 type Settings struct {
 	Name       string
 	Companions []string // ids, or "*" for every companion
 	Rules      entry.Rules
+	// Open is written down where the room was never opened, Reopen where it was
+	// archived. Nil: nothing is.
+	Open, Reopen *entry.Opened
+	// Unknown says why the settings cannot be read, "" where they can. Then nothing
+	// of them is written down, and the room takes nothing new.
+	Unknown string
 }
+
+// Lives says whether a companion lives in the room.
+func (s Settings) Lives(id string) bool {
+	return contains(s.Companions, "*") || contains(s.Companions, id)
+}
+
+// waits says whether companions of the room may be among those that are being
+// loaded: cast is nil until it is known who is.
+func (s Settings) waits(cast []entry.Joined) bool { return cast == nil && len(s.Companions) > 0 }
 
 const (
 	inboxSize     = 256
-	batchSize     = 64            // events handled before the journal is written
-	snapshotEvery = 500           // entries
-	readChunk     = 500           // entries a read
-	journalRetry  = time.Second   // between tries while the journal takes no writes
-	ownerName     = "companiond/" // and an id of this run: who the owner entries say has the room
+	batchSize     = 64          // events handled before the journal is written
+	snapshotEvery = 500         // entries
+	readChunk     = 500         // entries a read
+	journalRetry  = time.Second // between tries while the journal takes no writes
 )
 
 // event is what comes in by the inbox.
@@ -124,49 +152,58 @@ type (
 		d    entry.Done
 		done chan error
 	}
-	usageEvent struct{ u entry.Usage }
+	usageEvent  struct{ u entry.Usage }
+	settleEvent struct {
+		s    Settings
+		done chan error
+	}
+	archiveEvent struct {
+		by   string
+		done chan error
+	}
 )
 
-// Room is one conversation.
+// Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
+	Reader
 	settings Settings
-	free     bool // turns may be paid for instead of granted
-	journal  journal.Journal
-	find     func(id string) (Companion, bool)
-	blame    func(who, op string, err error)
-	newID    func() string
+	cfg      Config
 	log      *slog.Logger
 
 	inbox  chan event
+	awake  sync.RWMutex // held shared while something is put into the inbox
+	asleep bool
+	gone   chan struct{} // closed when Run returns
+	loaded chan struct{} // closed when the journal was read, or could not be
 	info   atomic.Pointer[Info]
 	purse  atomic.Pointer[purse]
 	tail   tail
 	counts counts
-	bodies connected
 
-	drain atomic.Bool     // ask nobody any more
-	calls sync.WaitGroup  // running vote and speak calls
-	lines atomic.Int64    // speak calls whose answer is not yet in the journal
-	gone  <-chan struct{} // closed when the lobby no longer runs
-
-	loaded chan struct{} // closed when the journal was read, or could not be
+	drain atomic.Bool    // ask nobody any more
+	calls sync.WaitGroup // running calls of modules
+	busy  atomic.Int64   // as many as they are
+	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
 	m        rules.Machine
-	cast     []entry.Joined // the companions that are loaded now, by id
+	cast     []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	agents   map[string]agent
 	asides   map[uint64]map[string]string // backchannels that came with votes, by round and voter
 	head     journal.Head
-	owner    string // of this run, in the owner entries
 	acks     []ack
-	asking   map[string]bool // voters with a call running
-	speaking map[string]bool // grant tokens with a call running, "token@basis"
-	judging  []perception    // to be asked about once they are in the journal
+	asking   map[string]bool   // voters with a call running
+	speaking map[string]bool   // grant tokens with a call running, "token@basis"
+	judging  []perception      // to be asked about once they are in the journal
+	judgedBy map[string]uint64 // seqs of perceptions that are judged, by the call
 	acts     acts
 	live     live
 	early    turn.Early
 	ids      idRing
+	members  []abi.Member // as of the newest entry that changed them
+	names    names
 	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
+	used     time.Time                      // by the process's clock: when something was last asked or done here
 	spoken   int64                          // speak calls whose answers came in this round of the loop
 	trouble  error                          // why the journal takes nothing; nil when it does
 	snapped  uint64
@@ -178,37 +215,54 @@ type ack struct {
 	tell func(error)
 }
 
-func newRoom(s Settings, c Config) *Room {
+// New makes a room that is about to wake. cast are the companions that are loaded
+// now, by id; nil: that is not known yet.
+func New(s Settings, c Config, cast []entry.Joined) *Room {
+	s.Rules.Version = rules.Version
+	if len(s.Companions) == 0 && cast == nil {
+		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
+	}
 	r := &Room{
-		settings: s, journal: c.Journal, find: c.Find, blame: c.Blame, newID: c.NewID,
+		settings: s, cfg: c, cast: cast,
+		Reader: Reader{journal: c.Journal, name: s.Name},
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
-		asking: map[string]bool{}, speaking: map[string]bool{}, live: live{},
+		asking: map[string]bool{}, speaking: map[string]bool{}, live: live{}, judgedBy: map[string]uint64{},
 		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
-		owner:   ownerName + c.NewID(),
-		trouble: errNotLoaded,
-		loaded:  make(chan struct{}),
+		trouble: errNotLoaded, used: time.Now(),
+		loaded: make(chan struct{}), gone: make(chan struct{}),
 	}
-	if r.blame == nil {
-		r.blame = func(string, string, error) {}
+	if r.cfg.Blame == nil {
+		r.cfg.Blame = func(string, string, error) {}
+	}
+	if r.cfg.House == nil {
+		r.cfg.House = nobody{}
+	}
+	if r.cfg.Bodies == nil {
+		r.cfg.Bodies = new(Bodies)
 	}
 	r.m.State = rules.New()
 	r.publish()
 	return r
 }
 
-// run owns the room until ctx ends. It answers an error only when the journal
-// says that the room is another daemon's.
-func (r *Room) run(ctx context.Context) error {
+// Loaded is closed when the room has read its journal, or could not.
+func (r *Room) Loaded() <-chan struct{} { return r.loaded }
+
+// Run is the room's loop, until ctx ends or the room falls asleep. It answers an
+// error only when the journal says that the room is another daemon's.
+func (r *Room) Run(ctx context.Context) error {
+	defer close(r.gone)
 	defer r.calls.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	r.recover(ctx) // who speaks meanwhile waits in the inbox
+	r.recover(ctx) // a speaker that comes meanwhile waits in the inbox
 	r.publish()
 	close(r.loaded)
 	for {
 		select {
 		case <-ctx.Done():
+			r.rest(context.WithoutCancel(ctx))
 			return nil
 		case e := <-r.inbox:
 			r.take(e)
@@ -227,7 +281,7 @@ func (r *Room) run(ctx context.Context) error {
 			r.flush(ctx)
 		}
 		if errors.Is(r.trouble, journal.ErrFenced) {
-			return fmt.Errorf("room %s: %w", r.settings.Name, r.trouble)
+			return fmt.Errorf("room %s: %w", r.name, r.trouble)
 		}
 		if r.trouble == nil {
 			r.dispatch(ctx)
@@ -235,6 +289,10 @@ func (r *Room) run(ctx context.Context) error {
 		r.lines.Add(-r.spoken)
 		r.spoken = 0
 		r.publish()
+		if r.fallAsleep() {
+			r.rest(context.WithoutCancel(ctx))
+			return nil
+		}
 		timer.Reset(r.wait())
 	}
 }
@@ -249,6 +307,9 @@ var errNotLoaded = errors.New("not loaded yet")
 // take handles an event and those that wait behind it, up to a batch.
 func (r *Room) take(e event) {
 	for n := 1; ; n++ {
+		if _, told := e.(castEvent); !told {
+			r.used = time.Now()
+		}
 		r.handle(e)
 		if n == batchSize {
 			return
@@ -291,6 +352,9 @@ func (r *Room) wait() time.Duration {
 	if away, some := r.nextAway(); some && (!ok || away.Before(at)) {
 		at, ok = away, true
 	}
+	if idle := r.idleFor(); idle > 0 && (!ok || idle < at.Sub(r.clock())) {
+		return idle
+	}
 	if !ok {
 		return time.Hour
 	}
@@ -299,7 +363,7 @@ func (r *Room) wait() time.Duration {
 
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {
-	for r.trouble == nil && !r.drain.Load() { // who is not asked any more is not late
+	for r.trouble == nil && !r.drain.Load() { // one that is not asked any more is not late
 		at, due, ok := r.m.State.NextDue()
 		if !ok || r.now().Before(at) {
 			return
@@ -308,6 +372,7 @@ func (r *Room) dueInputs() {
 			r.breakOff()
 			continue
 		}
+		r.used = time.Now()
 		r.must(r.m.Input(entry.KindDue, later(r.now(), at), due))
 	}
 }
@@ -332,7 +397,7 @@ func (r *Room) must(err error) {
 func (r *Room) drop(why error) {
 	r.trouble = why
 	r.publish() // before anybody is woken to look
-	r.tell(doorError(why))
+	r.tell(DoorError(why))
 	r.m.Take()
 	r.ids = idRing{} // a message that was not kept may come again
 }
@@ -345,7 +410,7 @@ func (r *Room) handle(e event) {
 	case stopEvent:
 		r.handleStop(e)
 	case castEvent:
-		r.cast = e.cast
+		r.cast, r.names.stale = e.cast, true
 		if r.trouble != nil {
 			close(e.done)
 		} else {
@@ -368,13 +433,17 @@ func (r *Room) handle(e event) {
 		r.handleAct(e)
 	case doneEvent:
 		r.answer(e.done, r.handleDone(e))
+	case settleEvent:
+		r.answer(e.done, r.handleSettle(e.s))
+	case archiveEvent:
+		r.answer(e.done, r.handleArchive(e))
 	case usageEvent:
 		if r.trouble == nil {
 			r.must(r.m.Input(entry.KindUsage, r.now(), e.u))
 		}
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
-		r.live.over(callID(r.settings.Name, e.grant, e.basis))
+		r.live.over(callID(r.name, e.grant, e.basis))
 		r.spoken++
 		r.handleLine(e)
 	}
@@ -394,7 +463,7 @@ func (r *Room) refuseWhileTroubled(tell func(error)) bool {
 	if r.trouble == nil {
 		return false
 	}
-	tell(doorError(r.trouble))
+	tell(DoorError(r.trouble))
 	return true
 }
 
@@ -411,11 +480,10 @@ func (r *Room) handleSay(e sayEvent) {
 		}})
 		return
 	}
-	if r.cast == nil { // whose names are taken is not known yet
-		e.done <- sayResult{err: errLoading}
-		return
-	}
 	err := r.mayBe(e.a.From, e.a.By)
+	if err == nil {
+		err = r.closed()
+	}
 	if err == nil && e.a.By == abi.KindAgent {
 		err = r.attend(e.a.From, false)
 	}
@@ -426,13 +494,17 @@ func (r *Room) handleSay(e sayEvent) {
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
+	e.a.Addressed = r.addressed(e.a.Said)
 	made, err := r.m.Say(e.a, r.now())
 	if err != nil {
 		r.must(err)
-		e.done <- sayResult{err: doorError(err)}
+		e.done <- sayResult{err: DoorError(err)}
 		return
 	}
 	r.ids.add(e.a.ID)
+	if e.a.By == abi.KindHuman {
+		r.heard(e.a.From)
+	}
 	res := sayResult{}
 	res.pool, _ = r.m.State.Budget(r.now())
 	if msg, ok := made.Message(); ok {
@@ -455,30 +527,4 @@ func refusal(e entry.Entry) error {
 		return abi.AsError(err)
 	}
 	return abi.Errorf(b.Code, "%s", b.Why)
-}
-
-// mayBe says why nobody from outside may talk under a name: it is that of a
-// companion of the house, also of one that is in other rooms only, or that of
-// somebody else who is here.
-func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
-	for _, cast := range [][]entry.Joined{r.cast, r.m.State.Cast} {
-		for _, c := range cast {
-			if c.Kind == abi.KindAgent && by == abi.KindAgent && c.ID == who {
-				continue // itself
-			}
-			for _, name := range append([]string{c.ID, c.Name}, c.Aliases...) {
-				if address.Same(name, who) {
-					return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", who, a(c.Kind))
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func a(kind abi.ParticipantKind) string {
-	if kind == abi.KindAgent {
-		return "an agent"
-	}
-	return "a companion"
 }

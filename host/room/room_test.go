@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -321,7 +322,7 @@ func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 	})
 }
 
-func TestFencedRoomEndsTheDaemon(t *testing.T) {
+func TestFencedRoomEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, testRules)
 		if _, err := s.journal.Acquire(s.t.Context(), "main", "another", time.Now()); err != nil {
@@ -331,7 +332,9 @@ func TestFencedRoomEndsTheDaemon(t *testing.T) {
 		if abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("err = %v", err)
 		}
-		<-s.lobby.done
+		if err := <-s.ended; !errors.Is(err, journal.ErrFenced) {
+			t.Errorf("it ends with %v", err)
+		}
 	})
 }
 
@@ -405,8 +408,8 @@ func TestNobodyTalksAsACompanionOfAnotherRoom(t *testing.T) {
 		if _, err := s.room.Say(s.t.Context(), Utterance{From: "Aya", Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("say: %v", err)
 		}
-		if _, err := s.room.Stop(s.t.Context(), "aya"); abi.CodeOf(err) != abi.CodeDenied {
-			t.Errorf("stop: %v", err)
+		if err := s.room.Attend(s.t.Context(), "aya", false); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("attend: %v", err)
 		}
 	})
 }
@@ -440,6 +443,40 @@ func TestMessageBeforeAnybodyIsLoaded(t *testing.T) {
 			t.Errorf("the first round did not ask everybody: %+v", d)
 		}
 	})
+}
+
+// TestScenesOfManyAreBounded: in a room of hundreds a scene shows so many members,
+// among them the companion itself and the speaker.
+func TestScenesOfManyAreBounded(t *testing.T) {
+	var mu sync.Mutex
+	asked, wrong := 0, ""
+	look := func(id string) func(context.Context, abi.Scene) (abi.Vote, error) {
+		return func(_ context.Context, s abi.Scene) (abi.Vote, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked++
+			named := func(who string) bool {
+				return slices.ContainsFunc(s.Members, func(m abi.Member) bool { return m.ID == who })
+			}
+			if len(s.Members) > abi.MaxMembers || !named(id) || !named("zoe") {
+				wrong = fmt.Sprintf("%s is shown %d members, itself %v, the speaker %v", id, len(s.Members), named(id), named("zoe"))
+			}
+			return abi.Vote{State: abi.Listen}, nil
+		}
+	}
+	var many []*actor
+	for i := range 2 * abi.MaxMembers {
+		a := &actor{id: fmt.Sprintf("a%03d", i)}
+		a.vote = look(a.id)
+		many = append(many, a)
+	}
+	play(t, testRules, many, func(s *stage) {
+		s.say("zoe", "hello, all of you")
+		synctest.Wait()
+	})
+	if wrong != "" || asked != len(many) {
+		t.Errorf("%d were asked; %s", asked, wrong)
+	}
 }
 
 func TestOneCompanionAlone(t *testing.T) {

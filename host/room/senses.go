@@ -45,17 +45,11 @@ type judged struct {
 // the companion's own: it is in the journal then that it could not judge.
 func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
 	e := perceiveEvent{who: who, p: p, kept: keep(who, p), done: make(chan judged, 1)}
-	if err := r.put(ctx, e); err != nil {
+	j, err := outcome(ctx, r, e, e.done, "the companion did not judge in time")
+	if err != nil {
 		return abi.Judged{}, err
 	}
-	select {
-	case j := <-e.done:
-		return j.Judged, j.err
-	case <-r.gone:
-		return abi.Judged{}, errStopping
-	case <-ctx.Done():
-		return abi.Judged{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the companion did not judge in time")
-	}
+	return j.Judged, j.err
 }
 
 // keep gives what the journal keeps of a perception.
@@ -82,15 +76,16 @@ func (r *Room) handlePerceive(e perceiveEvent) {
 	e.p.At = r.now()
 	r.must(r.m.Input(entry.KindPerceived, e.p.At, e.kept))
 	if r.trouble != nil {
-		e.done <- judged{err: doorError(r.trouble)}
+		e.done <- judged{err: DoorError(r.trouble)}
 		return
 	}
-	p := perception{who: e.who, seq: r.lastMade(entry.KindPerceived), call: r.newID(), p: e.p, done: e.done}
+	p := perception{who: e.who, seq: r.lastMade(entry.KindPerceived), call: r.cfg.NewID(), p: e.p, done: e.done}
 	p.p.Seq = p.seq
-	r.live[p.call] = nil
+	r.live[p.call], r.judgedBy[p.call] = nil, p.seq
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		if err != nil {
 			r.live.over(p.call)
+			delete(r.judgedBy, p.call)
 			e.done <- judged{err: err}
 			return
 		}
@@ -113,11 +108,13 @@ func (r *Room) mayPerceive(who string) error {
 	s := r.m.State
 	switch {
 	case r.trouble != nil:
-		return doorError(r.trouble)
+		return DoorError(r.trouble)
+	case r.closed() != nil:
+		return r.closed()
 	case r.cast == nil:
 		return errLoading
 	case s.Kinds()[who] != abi.KindCompanion:
-		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.settings.Name)
+		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.name)
 	case s.Stopped != "":
 		return abi.Errorf(abi.CodeDenied, "%s said STOP; what a human says next starts the talk again", s.Stopped)
 	}
@@ -125,10 +122,10 @@ func (r *Room) mayPerceive(who string) error {
 }
 
 // perceiving is what a companion needs to judge a perception.
-func (r *Room) perceiving(p perception) abi.Perceiving {
+func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
 	s := r.m.State
 	return abi.Perceiving{
-		Perception: p.p, Message: s.Last, Members: s.Members(), Recent: r.tail.last(abi.RecentInAsk),
+		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.last(abi.RecentInAsk),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 }
@@ -154,7 +151,7 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	if err := j.Check(); err != nil || len(j.Parameters) == 0 {
 		return err
 	}
-	c, ok := r.find(p.who)
+	c, ok := r.cfg.Find(p.who)
 	if !ok {
 		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
 	}
@@ -168,6 +165,7 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 func (r *Room) handleJudged(e judgedEvent) {
 	live := r.live.has(e.of.call)
 	r.live.over(e.of.call)
+	delete(r.judgedBy, e.of.call)
 	res := judged{abi.Judged{Seq: e.of.seq, Judgement: e.judgement}, e.err}
 	tell := func(err error) {
 		if err != nil {
@@ -176,7 +174,7 @@ func (r *Room) handleJudged(e judgedEvent) {
 		e.of.done <- res
 	}
 	if r.trouble != nil {
-		tell(doorError(r.trouble))
+		tell(DoorError(r.trouble))
 		return
 	}
 	why := ""

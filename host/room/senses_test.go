@@ -252,7 +252,7 @@ func TestActions(t *testing.T) {
 		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(entry.KindAction) != 0 {
 			t.Fatalf("err %v, %d actions", err, s.count(entry.KindAction))
 		}
-		leave := s.room.Embody("nikoni")
+		leave := s.room.cfg.Bodies.Embody("main", "nikoni")
 		played, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
 		if err != nil || played.Delivered != 1 {
 			t.Fatalf("%+v %v", played, err)
@@ -322,7 +322,7 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 		say := func(text string) (abi.ActionPlayed, error) {
 			return s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
 		}
-		defer s.room.Embody("nikoni")()
+		defer s.room.cfg.Bodies.Embody("main", "nikoni")()
 		played, err := say("やあ")
 		if err != nil || played.ID == "" || played.Wish == 0 || played.Delivered != 0 {
 			t.Fatalf("%+v %v", played, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -128,12 +129,16 @@ type stage struct {
 	t       *testing.T
 	mu      sync.Mutex // guards actors
 	journal *memory
+	on      journal.Journal // what the room stands on; nil: journal
 	rules   entry.Rules
 	actors  map[string]*actor
-	lobby   *Lobby
+	house   House
+	idle    time.Duration
 	room    *Room
+	ended   chan error // gets what Run answered
 	end     func()
 	ids     int
+	runs    int
 }
 
 func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
@@ -145,11 +150,11 @@ func newStage(t *testing.T, rules entry.Rules, actors ...*actor) *stage {
 	return s
 }
 
-func (s *stage) start() {
-	s.t.Helper()
-	var mu sync.Mutex
-	lobby, err := NewLobby(Config{
-		Journal: s.journal, Log: slog.New(slog.DiscardHandler),
+// config is what the room stands on.
+func (s *stage) config() Config {
+	s.runs++
+	c := Config{
+		Journal: s.journal, Owner: fmt.Sprint("companiond/", s.runs), House: s.house, Idle: s.idle, Log: slog.New(slog.DiscardHandler),
 		Find: func(id string) (Companion, bool) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -157,27 +162,39 @@ func (s *stage) start() {
 			return a, ok
 		},
 		NewID: func() string {
-			mu.Lock()
-			defer mu.Unlock()
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			s.ids++
 			return fmt.Sprintf("m%d", s.ids)
 		},
-		Rooms: []Settings{{Name: "main", Companions: []string{"*"}, Rules: s.rules}},
-	})
-	if err != nil {
-		s.t.Fatal(err)
 	}
+	if s.on != nil {
+		c.Journal = s.on
+	}
+	return c
+}
+
+// start starts the room with those who are loaded, as after a restart.
+func (s *stage) start() {
+	s.t.Helper()
+	s.run(s.config(), s.loaded())
+}
+
+// run runs the room. With a nil cast it does not know yet who is loaded.
+func (s *stage) run(c Config, cast []entry.Joined) {
+	s.room = New(Settings{Name: "main", Companions: []string{"*"}, Rules: s.rules}, c, cast)
 	ctx, cancel := context.WithCancel(s.t.Context())
-	done := make(chan error, 1)
-	go func() { done <- lobby.Run(ctx) }()
-	s.lobby, s.room = lobby, lobby.rooms["main"]
-	s.end = func() {
+	ended, room := make(chan error, 1), s.room
+	s.ended = ended
+	go func() { ended <- room.Run(ctx) }()
+	s.end = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
+		<-room.gone
+		if err := <-ended; err != nil {
 			s.t.Errorf("run: %v", err)
 		}
-	}
-	s.cast()
+	})
+	synctest.Wait()
 }
 
 // load puts a companion into the house, unload takes one out.
@@ -197,13 +214,27 @@ func (s *stage) unload(id string) {
 
 // cast tells the room who is loaded.
 func (s *stage) cast() {
-	var cast []entry.Joined
+	if err := s.room.SetCast(s.t.Context(), s.loaded()); err != nil {
+		s.t.Error(err)
+	}
+	synctest.Wait()
+}
+
+func (s *stage) loaded() []entry.Joined {
+	cast := []entry.Joined{}
 	for id, a := range s.actors {
 		cast = append(cast, entry.Joined{ID: id, Name: id, Aliases: a.names, Kind: abi.KindCompanion, Engine: "test", Generation: 1})
 	}
 	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
-	s.lobby.SetCast(s.t.Context(), cast)
-	synctest.Wait()
+	return cast
+}
+
+// drain waits until no line is made any more.
+func (s *stage) drain() {
+	s.room.Drain()
+	for end := time.Now().Add(5 * time.Second); s.room.Draining() && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 func (s *stage) say(from, text string, to ...string) abi.Message {
@@ -270,14 +301,14 @@ func (s *stage) verdict() error {
 	if err := checkLaws(es); err != nil {
 		return fmt.Errorf("%w\n%s", err, dump(es))
 	}
-	n, diff, err := Replay(context.Background(), s.journal, "main")
+	r, err := Replay(context.Background(), s.journal, "main")
 	switch {
 	case err != nil:
 		return fmt.Errorf("replay: %w\n%s", err, dump(es))
-	case diff != nil:
-		return fmt.Errorf("replay of %d entries: %v\n%s", n, diff, dump(es))
-	case n != len(es):
-		return fmt.Errorf("replay compared %d of %d entries", n, len(es))
+	case r.Diff != nil:
+		return fmt.Errorf("replay of %d entries: %v\n%s", r.Derived, r.Diff, dump(es))
+	case r.Derived != len(es):
+		return fmt.Errorf("replay derived %d of %d entries", r.Derived, len(es))
 	}
 	return nil
 }

@@ -8,13 +8,19 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
+// somebody is who said STOP under a name that is another's.
+const somebody = "somebody"
+
 func (r *Room) handleStop(e stopEvent) {
 	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
 		return
 	}
-	if err := r.mayBe(e.from, abi.KindHuman); err != nil {
+	if err := r.closed(); err != nil {
 		e.done <- sayResult{err: err}
 		return
+	}
+	if abi.CheckName("from", e.from) != nil || r.mayBe(e.from, abi.KindHuman) != nil {
+		e.from = somebody // STOP is obeyed whatever its speaker is called
 	}
 	r.breakOff() // what was heard is said
 	r.live.stop()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 )
@@ -50,9 +50,10 @@ func TestA_SelfFence(t *testing.T) {
 	for _, how := range []string{"read", "acquire"} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t, testRules)
+				s := &stage{t: t, journal: newMemory(), rules: testRules, actors: map[string]*actor{}}
 				f := &flaky{memory: s.journal}
-				s.room.journal = f
+				s.on = f
+				s.start()
 				s.say("taro", "one")
 				if how == "read" {
 					f.reads = 1
@@ -64,8 +65,9 @@ func TestA_SelfFence(t *testing.T) {
 				s.journal.break_(nil, false)
 				time.Sleep(5 * time.Second)
 				select {
-				case <-s.lobby.done:
-					t.Error("the lobby ended: the room took its own owner entry for another daemon's")
+				case err := <-s.ended:
+					s.ended <- err
+					t.Error("the room ended: it took its own owner entry for another daemon's")
 				default:
 				}
 				s.end()
@@ -80,18 +82,11 @@ func TestB_DamagedGrows(t *testing.T) {
 		s.say("taro", "one")
 		s.end()
 		n := len(s.entries())
-		s2 := newStage(t, testRules)
-		s2.end()
-		f := &flaky{memory: s.journal, bad: 2}
-		s2.lobby.rooms["main"].journal = f
-		ctx, cancel := context.WithCancel(t.Context())
-		r := newRoom(s2.room.settings, Config{Journal: f, Log: slog.New(slog.DiscardHandler), NewID: func() string { return "x" }})
-		r.gone = make(chan struct{})
-		done := make(chan error, 1)
-		go func() { done <- r.run(ctx) }()
+		s.on = &flaky{memory: s.journal, bad: 2}
+		s.start()
+		r := s.room
 		time.Sleep(time.Minute)
-		cancel()
-		<-done
+		s.end()
 		if got := len(s.entries()); got > n+1 {
 			t.Errorf("a damaged room grew from %d to %d entries in a minute, state %s", n, got, r.Info().State)
 		}
@@ -216,10 +211,8 @@ func TestE2_DrainDecides(t *testing.T) {
 		s := newStage(t, testRules, a, wants_("kyoko", 3))
 		s.say("taro", "hello")
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		s.room.lines.Add(1) // as a slow line of another room would
-		s.lobby.Drain(ctx)
-		cancel()
+		s.drain()
 		s.room.lines.Add(-1)
 		s.end()
 		s.start()
@@ -236,21 +229,33 @@ func TestF_Impersonate(t *testing.T) {
 		s := newStage(t, testRules, wants_("aya", 5))
 		s.end()
 		// a restart: doors are open, the folder is still being looked through
-		l, err := NewLobby(Config{Journal: s.journal, Log: slog.New(slog.DiscardHandler), NewID: func() string { return "zz" },
-			Find: func(string) (Companion, bool) { return nil, false }, Rooms: []Settings{s.room.settings}})
-		if err != nil {
-			t.Fatal(err)
+		c := s.config()
+		c.House = residents{"aya"}
+		s.run(c, nil)
+		defer s.end()
+		for _, name := range []string{"aya", "Aya", "ауа"} {
+			if _, err := s.room.Say(t.Context(), Utterance{From: name, Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("a human spoke as %s while the house was loading: %v", name, err)
+			}
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		go l.Run(ctx)
-		synctest.Wait()
-		if _, err := l.rooms["main"].Say(t.Context(), Utterance{From: "aya", Text: "it is me"}); err == nil {
-			t.Error("a human spoke as aya while the house was loading")
-		}
-		cancel()
-		<-l.done
 	})
 }
+
+// residents are companions whose files are there.
+type residents []string
+
+func (r residents) Residents() []string { return r }
+
+func (r residents) Resident(name string) (string, bool) {
+	for _, id := range r {
+		if address.Same(id, name) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+func (residents) Holder(string) (string, bool) { return "", false }
 
 func TestG_AddressLost(t *testing.T) {
 	slow := wants_("aya", 9)

@@ -16,7 +16,7 @@ const whySpan = 2000
 // Why explains the decision behind an entry: who got the floor for a
 // companion's message, and for anything else that leads to a round, what the
 // round came to.
-func (r *Room) Why(ctx context.Context, seq uint64) (Why, error) {
+func (r Reader) Why(ctx context.Context, seq uint64) (Why, error) {
 	e, err := r.entry(ctx, seq)
 	if err != nil {
 		return Why{}, err
@@ -28,7 +28,7 @@ func (r *Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	}
 	w.Decided = found.Seq
 	if err := json.Unmarshal(found.Body, &w.Decision); err != nil {
-		return Why{}, doorError(fmt.Errorf("decode decision %d: %w", found.Seq, err))
+		return Why{}, DoorError(fmt.Errorf("decode decision %d: %w", found.Seq, err))
 	}
 	if m, ok := e.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
@@ -59,33 +59,33 @@ func (w Why) words() string {
 	return text
 }
 
-func (r *Room) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
+func (r Reader) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
 	if seq == 0 {
 		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entries are counted from 1")
 	}
-	got, err := r.journal.Read(ctx, r.settings.Name, seq-1, 1)
+	got, err := r.journal.Read(ctx, r.name, seq-1, 1)
 	if err != nil {
-		return entry.Entry{}, doorError(err)
+		return entry.Entry{}, DoorError(err)
 	}
 	if len(got) == 0 || got[0].Seq != seq {
-		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.settings.Name, seq)
+		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.name, seq)
 	}
 	return got[0], nil
 }
 
 // decisionFor finds the decision an entry came from or led to.
-func (r *Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, error) {
+func (r Reader) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, error) {
 	var of struct {
 		Grant json.RawMessage `json:"grant"`
 		Round uint64          `json:"round"`
 	}
 	if err := json.Unmarshal(e.Body, &of); err != nil {
-		return entry.Entry{}, doorError(err)
+		return entry.Entry{}, DoorError(err)
 	}
 	var token string
 	if e.Kind != entry.KindDecision && len(of.Grant) > 0 {
 		if err := json.Unmarshal(of.Grant, &token); err != nil {
-			return entry.Entry{}, doorError(err)
+			return entry.Entry{}, DoorError(err)
 		}
 	}
 	switch {
@@ -110,7 +110,7 @@ func (r *Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, err
 }
 
 // decisionAfter finds the first decision behind an entry that fits.
-func (r *Room) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
+func (r Reader) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
 	for since := e.Seq; since < e.Seq+whySpan; {
 		entries, _, err := r.Entries(ctx, since, readChunk)
 		if err != nil {

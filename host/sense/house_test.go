@@ -56,14 +56,14 @@ func newHouse(t testing.TB, pending int) *house {
 	}
 	h, start, n := &house{}, time.Now(), 0
 	h.Senses = sense.New(sense.Config{
-		Card: func(companion string) (*card.Card, bool) {
+		Card: func(companion string) (*card.Card, error) {
 			switch companion {
 			case "nikoni", "momo":
-				return c, true
+				return c, nil
 			case "aya":
-				return nil, true
+				return nil, nil
 			}
-			return nil, false
+			return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", companion)
 		},
 		Judge: func(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
 			if companion == "momo" {

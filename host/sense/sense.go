@@ -27,9 +27,10 @@ import (
 
 // Config is what the senses are connected to.
 type Config struct {
-	// Card gives the card of a companion: ok is false when there is no such
-	// companion, and the card nil when it has none.
-	Card func(companion string) (c *card.Card, ok bool)
+	// Card gives the card of a companion, nil when it has none. It refuses with
+	// CodeNotFound when there is no such companion, and with CodeUnavailable when
+	// its file is there and not loaded.
+	Card func(companion string) (*card.Card, error)
 	// Judge lets a companion perceive something and answers when it has judged
 	// it. It is called for one perception of a companion at a time.
 	Judge func(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error)
@@ -109,22 +110,21 @@ func New(c Config) *Senses {
 //
 // # Errors
 //
-// CodeNotFound for a companion that does not exist, or does not perceive this;
+// Those of Config.Card; CodeNotFound for what the companion does not perceive;
 // CodeInvalid and CodeTooLarge for what its card does not allow, with the field
 // (flaw C1). CodeExhausted when
 // too much waits already: a [Full] is in the chain. CodeUnavailable when the
 // daemon is stopping. And those of Config.Say.
 func (s *Senses) Offer(ctx context.Context, companion string, p card.Percept, from string) (Taken, error) {
-	c, ok := s.cfg.Card(companion)
-	if !ok {
-		return Taken{}, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", companion)
+	c, err := s.cfg.Card(companion)
+	if err != nil {
+		return Taken{}, err
 	}
 	if c == nil {
 		s.count(companion, "refused")
 		return Taken{}, abi.Errorf(abi.CodeNotFound, "title: %s has no card, which would say what it perceives", companion)
 	}
-	p, err := c.Check(p)
-	if err != nil {
+	if p, err = c.Check(p); err != nil {
 		s.count(companion, "refused")
 		return Taken{}, err
 	}

@@ -44,12 +44,11 @@ func (x *session) spare() time.Time {
 //
 // # Errors
 //
-// CodeNotFound for a companion that does not exist. CodeExhausted when there are
-// too many sessions, and all were used within 10 minutes or opened within 30
+// Those of Config.Card. CodeExhausted when there are too many sessions, and all were used within 10 minutes or opened within 30
 // seconds: a [Full] is in the chain.
 func (s *Senses) Open(companion, caller string) (id string, err error) {
-	if _, ok := s.cfg.Card(companion); !ok {
-		return "", abi.Errorf(abi.CodeNotFound, "companion: there is no %q", companion)
+	if _, err := s.cfg.Card(companion); err != nil {
+		return "", err
 	}
 	return s.sessions.open(companion, caller, time.Now())
 }

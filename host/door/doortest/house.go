@@ -1,386 +1,343 @@
-// Package doortest gives the tests of doors a house to stand before: rooms in
-// memory that keep a journal and take no decisions, and a listener without
-// sockets for tests in a synctest bubble. The daemon never uses it.
+// Package doortest gives the tests of doors a house to stand before: real rooms on a
+// journal in memory, in which nobody lives unless the test says so, and a listener
+// without sockets for tests in a synctest bubble. The daemon never uses it.
 package doortest
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 )
 
-var (
-	_ room.Directory = (*House)(nil)
-	_ room.Talk      = (*Room)(nil)
-)
-
-// House is a directory of rooms in memory.
+// House has rooms on a journal in memory.
 type House struct {
-	mu    sync.Mutex
-	rooms map[string]*Room
+	*registry.Registry
+	journal *watched
+	t       testing.TB
+	ids     int
+	mu      sync.Mutex
+	loaded  map[string]room.Companion // who lives here
 }
 
-// NewHouse makes a house with the named rooms.
-func NewHouse(names ...string) *House {
-	h := &House{rooms: map[string]*Room{}}
+// NewHouse makes a house with the named rooms, in which everybody lives who lives in
+// the house, and lets it run until the test ends. "aya" is a companion of the house:
+// over a door nobody else may be it.
+func NewHouse(t testing.TB, names ...string) *House {
+	var rooms []room.Settings
 	for _, n := range names {
-		h.rooms[n] = &Room{name: n, grew: make(chan struct{}), reserved: map[string]bool{"aya": true, "system": true}}
+		rooms = append(rooms, Settings(n, "*"))
 	}
+	return NewHouseOf(t, rooms...)
+}
+
+// Settings is how a room of the house is in which these companions live.
+func Settings(name string, companions ...string) room.Settings {
+	return room.Settings{Name: name, Companions: companions, Rules: entry.Rules{
+		Policy: "vote", Seed: name, Patience: 1000, Floor: 10_000, MaxTurns: 24, Stale: entry.StaleReask,
+	}}
+}
+
+// NewHouseOf is NewHouse with rooms as the test wants them.
+func NewHouseOf(t testing.TB, rooms ...room.Settings) *House {
+	h := &House{t: t, journal: &watched{Journal: memory.New()}, loaded: map[string]room.Companion{}}
+	var err error
+	h.Registry, err = registry.New(registry.Config{
+		Room: room.Config{
+			Journal: h.journal, NewID: h.newID, House: resident("aya"), Log: slog.New(slog.DiscardHandler), Idle: time.Millisecond, Find: h.find,
+		},
+		Rooms: rooms, Usual: rooms[0].Name, MaxRooms: 3, Read: readRoom,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { _ = h.Run(ctx) }) // it ends when ctx does
+	t.Cleanup(func() {
+		cancel()
+		run.Wait()
+	})
+	h.SetCast(ctx, nil)
 	return h
 }
 
-// Room finds a room as a door does.
-func (h *House) Room(name string) (room.Talk, error) {
-	if r := h.Get(name); r != nil {
-		return r, nil
-	}
-	return nil, abi.Errorf(abi.CodeNotFound, "room %q: there is no such room", name)
+func (h *House) newID() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ids++
+	return fmt.Sprintf("id%d", h.ids)
 }
 
-// Get finds a room as a test does; nil when there is none.
+// readRoom takes companions and max_turns, as the daemon does with all keys: an error
+// begins with the key that is at fault.
+func readRoom(name string, settings []byte) (room.Settings, error) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(settings, &given); err != nil {
+		return room.Settings{}, abi.Errorf(abi.CodeInvalid, "is no JSON object: %v", err)
+	}
+	s := Settings(name)
+	known := map[string]any{"companions": &s.Companions, "max_turns": &s.Rules.MaxTurns}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if known[key] == nil {
+			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s: unknown key %q", key, key)
+		}
+		if err := json.Unmarshal(given[key], known[key]); err != nil {
+			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s: %v", key, err)
+		}
+	}
+	return s, nil
+}
+
+// find gives a companion that lives in the house.
+func (h *House) find(id string) (room.Companion, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c, ok := h.loaded[id]
+	return c, ok
+}
+
+// resident is a house in which one companion has a file.
+type resident string
+
+func (r resident) Residents() []string { return []string{string(r)} }
+
+func (r resident) Resident(name string) (string, bool) {
+	return string(r), address.Same(string(r), name)
+}
+
+func (resident) Holder(string) (string, bool) { return "", false }
+
+// Get finds a room as a test does.
 func (h *House) Get(name string) *Room {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.rooms[name]
-}
-
-// Rooms lists the rooms by name.
-func (h *House) Rooms() []room.Info {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var all []room.Info
-	for _, name := range slices.Sorted(maps.Keys(h.rooms)) {
-		all = append(all, h.rooms[name].Info())
-	}
-	return all
-}
-
-// Room is a room in memory. "aya" is its companion and "system" a reserved
-// name: over a door neither may be the speaker.
-type Room struct {
-	name     string
-	reserved map[string]bool
-
-	mu       sync.Mutex
-	entries  []entry.Entry
-	grew     chan struct{}  // closed and replaced at each append
-	embodied map[string]int // bodies connected
-	members  []abi.Member
-	trouble  error
-	batch    int
-
-	followers int
-}
-
-// Trouble makes the room answer everything with err; nil ends that. Who
-// follows the room is told, too.
-func (r *Room) Trouble(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.trouble = err
-	r.wake()
-}
-
-// Batch bounds how many entries Follow hands over at once; 0 means 64.
-func (r *Room) Batch(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.batch = n
-}
-
-// Followers tells how many follow the room now.
-func (r *Room) Followers() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.followers
-}
-
-// Chat appends n messages, "line 1" and so on by the entry's seq.
-func (r *Room) Chat(n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for range n {
-		text := fmt.Sprintf("line %d", len(r.entries)+1)
-		r.append(entry.KindSaid, "", entry.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
-	}
-}
-
-// Append adds any entry.
-func (r *Room) Append(kind entry.Kind, body any) entry.Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.append(kind, "", body)
-}
-
-// Corrupt adds an entry whose body is no JSON.
-func (r *Room) Corrupt() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.append(entry.KindSaid, "", entry.Said{})
-	r.entries[len(r.entries)-1].Body = json.RawMessage(`{`)
-}
-
-// Journal gives a copy of everything.
-func (r *Room) Journal() []entry.Entry {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.entries)
-}
-
-func (r *Room) append(kind entry.Kind, id string, body any) entry.Entry {
-	raw, err := json.Marshal(body)
+	h.t.Helper()
+	talk, err := h.Room(context.Background(), name)
 	if err != nil {
-		panic(err)
+		h.t.Fatal(err)
 	}
-	seq := uint64(len(r.entries) + 1)
-	if id == "" {
-		id = fmt.Sprintf("e%d", seq)
-	}
-	e := entry.Entry{Seq: seq, Epoch: 1, At: time.Now().UTC().Truncate(time.Millisecond), Kind: kind, ID: id, Body: raw}
-	r.entries = append(r.entries, e)
-	r.wake()
-	return e
+	return &Room{Talk: talk, h: h}
 }
 
-func (r *Room) wake() {
-	close(r.grew)
-	r.grew = make(chan struct{})
+// Room is a room of the house, and what a test does to it.
+type Room struct {
+	room.Talk
+	h *House
 }
 
-// Name gives the room's name.
-func (r *Room) Name() string { return r.name }
-
-// Live lets companions live here, beside those who do.
+// Live lets companions live in the house, beside those who do. They play any action,
+// and listen to everything.
 func (r *Room) Live(companions ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, id := range companions {
-		r.members = append(r.members, abi.Member{ID: id, Kind: abi.KindCompanion})
+		r.Play(id, &Actor{})
 	}
 }
 
-// Info gives the room at a glance; Members is nil, as a careless room's is, until
-// somebody lives here.
-func (r *Room) Info() room.Info {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return room.Info{Name: r.name, Head: uint64(len(r.entries)), State: "resting", Policy: "polite", Closing: abi.ClosingNone, Members: slices.Clone(r.members)}
+// Play is Live with a companion of the test's own.
+func (r *Room) Play(id string, c room.Companion) {
+	r.h.mu.Lock()
+	r.h.loaded[id] = c
+	r.h.mu.Unlock()
+	r.h.meet()
 }
 
-// Say records a message.
-func (r *Room) Say(_ context.Context, u room.Utterance) (abi.Message, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return abi.Message{}, r.trouble
-	}
-	if err := abi.CheckName("from", u.From); err != nil {
-		return abi.Message{}, err
-	}
-	if r.reserved[u.From] && u.By != abi.KindCompanion {
-		return abi.Message{}, abi.Errorf(abi.CodeDenied, "from: %q is the name of somebody in this house", u.From)
-	}
-	for _, e := range r.entries {
-		if m, ok := e.Message(); ok && u.ID != "" && m.ID == u.ID {
-			return m, nil
-		}
-	}
-	m, _ := r.append(entry.KindSaid, u.ID, entry.Said{From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: abi.KindTurn}).Message()
-	return m, nil
+// Leave lets a companion leave the house.
+func (r *Room) Leave(id string) {
+	r.h.mu.Lock()
+	delete(r.h.loaded, id)
+	r.h.mu.Unlock()
+	r.h.meet()
 }
 
-// Consume is Say in a room without a pool.
-func (r *Room) Consume(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
-	m, err := r.Say(ctx, u)
-	return m, abi.Budget{}, err
+// meet tells the house who is there.
+func (h *House) meet() {
+	h.mu.Lock()
+	cast := []entry.Joined{}
+	for _, id := range slices.Sorted(maps.Keys(h.loaded)) {
+		cast = append(cast, entry.Joined{ID: id, Kind: abi.KindCompanion})
+	}
+	h.mu.Unlock()
+	h.SetCast(context.Background(), cast)
 }
 
-// Budget says that there is no pool.
-func (r *Room) Budget() (abi.Budget, bool) { return abi.Budget{}, false }
-
-// Attend lets everybody in but those who live here.
-func (r *Room) Attend(_ context.Context, who string, _ bool) error {
-	if r.reserved[who] {
-		return abi.Errorf(abi.CodeDenied, "from: %q is the name of somebody in this house", who)
-	}
-	return nil
-}
-
-// Vote finds no round to vote in.
-func (r *Room) Vote(_ context.Context, _ string, about uint64, _ abi.Vote) error {
-	return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
-}
-
-// Perceive writes the perception down; whoever perceives listens.
-func (r *Room) Perceive(_ context.Context, who string, p abi.Percept) (abi.Judged, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return abi.Judged{}, r.trouble
-	}
-	e := r.append(entry.KindPerceived, "", entry.Perceived{Who: who, Title: p.Title, Format: p.Format, From: p.From, Body: p.Body, MediaType: p.MediaType})
-	return abi.Judged{Seq: e.Seq, Judgement: abi.Judgement{State: abi.Listen}}, nil
-}
-
-// Act writes the action down, whatever it is.
-func (r *Room) Act(_ context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return abi.ActionPlayed{}, r.trouble
-	}
-	id := fmt.Sprintf("act-%d", len(r.entries)+1)
-	r.append(entry.KindAction, "", entry.Action{ID: id, Who: who, By: by.Agent, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, Delivered: r.embodied[who]})
-	return abi.ActionPlayed{ID: id, Delivered: r.embodied[who]}, nil
-}
-
-// Done writes the first result of an action down, and finds no other.
-func (r *Room) Done(_ context.Context, who, by string, d abi.Result) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return r.trouble
-	}
-	action, waits := "", false
-	for _, e := range r.entries {
-		var a entry.Action
-		var known entry.Done
-		switch {
-		case e.Kind == entry.KindAction && json.Unmarshal(e.Body, &a) == nil && a.ID == d.ID && a.Who == who:
-			action, waits = a.Action, true
-		case e.Kind == entry.KindResult && json.Unmarshal(e.Body, &known) == nil && known.ID == d.ID && known.Who == who:
-			waits = false
-		}
-	}
-	if !waits {
-		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q", who, d.ID)
-	}
-	d.Action, d.By = action, by
-	r.append(entry.KindResult, "", entry.Done{Who: who, Result: d})
-	return nil
-}
-
-// Embody counts a body.
-func (r *Room) Embody(who string) (leave func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.embodied == nil {
-		r.embodied = map[string]int{}
-	}
-	r.embodied[who]++
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.embodied[who]--
+// Wake lets the room wake, and fall asleep again if it can. It leaves a snapshot.
+func (r *Room) Wake() {
+	_ = r.Done(context.Background(), "nobody", "", abi.Result{ID: "none"}) // there is no such action
+	for n := 0; n < 10 && r.h.Awake(r.Name()); n++ {
+		time.Sleep(time.Millisecond)
 	}
 }
+
+// Trouble makes the journal answer everything with err; nil ends that.
+func (r *Room) Trouble(err error) { r.h.journal.Fail(err) }
+
+// Batch bounds how many entries those who follow a room of the house get at once; 0
+// means as many as the journal gives.
+func (r *Room) Batch(n int) { r.h.journal.split(n) }
+
+// Followers tells how many follow a room of the house now.
+func (r *Room) Followers() int { return r.h.journal.followed() }
 
 // Bodies tells how many bodies of a companion are connected now.
-func (r *Room) Bodies(who string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.embodied[who]
-}
+func (r *Room) Bodies(companion string) int { return r.h.Bodies(r.Name(), companion) }
 
-// Stop records a stop.
-func (r *Room) Stop(_ context.Context, from string) (uint64, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return 0, r.trouble
+// Chat appends n messages, "line 1" and so on.
+func (r *Room) Chat(n int) {
+	for i := range n {
+		r.Append(entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: fmt.Sprintf("line %d", i+1), Kind: abi.KindTurn})
 	}
-	return r.append(entry.KindStop, "", entry.Stop{From: from}).Seq, nil
 }
 
-// Entries reads the journal.
-func (r *Room) Entries(_ context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.trouble != nil {
-		return nil, 0, r.trouble
+// Append adds any entry, while the room sleeps.
+func (r *Room) Append(kind entry.Kind, body any) entry.Entry {
+	r.h.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		r.h.t.Fatal(err)
 	}
-	return r.read(since, limit), uint64(len(r.entries)), nil
+	return r.append(kind, raw)
 }
 
-func (r *Room) read(since uint64, limit int) []entry.Entry {
-	if since >= uint64(len(r.entries)) {
-		return nil
-	}
-	rest := r.entries[since:]
-	return slices.Clone(rest[:min(limit, len(rest))])
-}
+// Corrupt adds an entry whose body is no message.
+func (r *Room) Corrupt() { r.append(entry.KindSaid, json.RawMessage(`{"from":1}`)) }
 
-// Messages reads the messages of the journal.
-func (r *Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error) {
-	all, head, err := r.Entries(ctx, since, 1<<30)
-	var ms []abi.Message
-	for _, e := range all {
-		if m, ok := e.Message(); ok && len(ms) < limit {
-			ms = append(ms, m)
+func (r *Room) append(kind entry.Kind, body json.RawMessage) entry.Entry {
+	r.h.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		e, asleep, err := r.inSleep(kind, body)
+		switch {
+		case err != nil:
+			r.h.t.Fatal(err)
+		case asleep:
+			return e
+		case time.Now().After(end):
+			r.h.t.Fatalf("room %s does not fall asleep", r.Name())
 		}
 	}
-	return ms, head, err
 }
 
-// History gives the newest messages.
-func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	ms, head, err := r.Messages(ctx, 0, 1<<30)
-	if ask.Before > 0 {
-		ms = slices.DeleteFunc(ms, func(m abi.Message) bool { return m.Seq >= ask.Before })
+// inSleep adds an entry behind the back of a room that sleeps, and lets nobody look
+// in between: a room that is written to counts as awake until it is put to rest.
+func (r *Room) inSleep(kind entry.Kind, body json.RawMessage) (e entry.Entry, asleep bool, err error) {
+	ctx, j := context.Background(), r.h.journal
+	j.index.Lock()
+	defer j.index.Unlock()
+	if r.h.Awake(r.Name()) {
+		return e, false, nil
 	}
-	return abi.History{Messages: ms[max(0, len(ms)-max(1, ask.Limit)):], Head: head}, err
-}
-
-// Why answers for any entry there is, with a decision that ranks nobody.
-func (r *Room) Why(_ context.Context, seq uint64) (room.Why, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if seq == 0 || seq > uint64(len(r.entries)) {
-		return room.Why{}, abi.Errorf(abi.CodeNotFound, "entry %d: there is no such entry", seq)
+	row, known, err := j.Journal.Room(ctx, r.Name())
+	head := row.Head
+	if err == nil && (!known || head.Epoch == 0) {
+		head, err = j.Acquire(ctx, r.Name(), r.h.Owner(), time.Now())
 	}
-	return room.Why{Seq: seq, Entry: r.entries[seq-1], Decided: seq, Decision: entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody"}, Text: "nobody wanted to speak"}, nil
+	if err == nil {
+		head, err = j.Append(ctx, r.Name(), head, journal.New{ID: r.h.newID(), Kind: kind, At: time.Now(), Body: body})
+	}
+	if err == nil {
+		err = j.Rest(ctx, r.Name(), head, time.Time{})
+	}
+	if err != nil {
+		return e, true, err
+	}
+	es, err := j.Read(ctx, r.Name(), head.Seq-1, 1)
+	if err != nil {
+		return e, true, err
+	}
+	return es[0], true, nil
 }
 
-// Follow hands over entries as they come.
-func (r *Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
-	r.mu.Lock()
-	r.followers++
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		r.followers--
-		r.mu.Unlock()
-	}()
-	for {
-		r.mu.Lock()
-		size := r.batch
-		if size == 0 {
-			size = 64
-		}
-		next, grew, trouble := r.read(since, size), r.grew, r.trouble
-		r.mu.Unlock()
-		if trouble != nil {
-			return trouble
-		}
-		if len(next) > 0 {
-			if err := fn(next); err != nil {
+// Journal gives everything that is written down.
+func (r *Room) Journal() []entry.Entry {
+	r.h.t.Helper()
+	es, err := r.h.journal.Read(context.Background(), r.Name(), 0, 1<<30)
+	if err != nil {
+		r.h.t.Fatal(err)
+	}
+	return es
+}
+
+// Happened gives what is written down but for what a room writes when it wakes: whose
+// it is, its rules, and who is here.
+func (r *Room) Happened() []entry.Entry {
+	r.h.t.Helper()
+	return slices.DeleteFunc(r.Journal(), func(e entry.Entry) bool {
+		return e.Kind == entry.KindOwner || e.Kind == entry.KindRules || e.Kind == entry.KindCast
+	})
+}
+
+// watched is a journal that fails on request and counts who follows it.
+type watched struct {
+	*memory.Journal
+	index     sync.Mutex // held while something is added to a room that sleeps
+	mu        sync.Mutex
+	followers int
+	batch     int // 0: as many as there are
+}
+
+// Room implements journal.Index.
+func (w *watched) Room(ctx context.Context, name string) (journal.Room, bool, error) {
+	w.index.Lock()
+	defer w.index.Unlock()
+	return w.Journal.Room(ctx, name)
+}
+
+// Waking implements journal.Index.
+func (w *watched) Waking(ctx context.Context, by time.Time, after string, limit int) ([]journal.Room, error) {
+	w.index.Lock()
+	defer w.index.Unlock()
+	return w.Journal.Waking(ctx, by, after, limit)
+}
+
+// Follow implements journal.Log.
+func (w *watched) Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error {
+	w.count(1)
+	defer w.count(-1)
+	return w.Journal.Follow(ctx, room, after, func(es []entry.Entry) error {
+		for part := range slices.Chunk(es, w.most(len(es))) {
+			if err := fn(part); err != nil {
 				return err
 			}
-			since = next[len(next)-1].Seq
-			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-grew:
-		}
+		return nil
+	})
+}
+
+func (w *watched) count(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.followers += n
+}
+
+func (w *watched) followed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.followers
+}
+
+func (w *watched) split(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.batch = n
+}
+
+// most is how many of n entries are handed on at once.
+func (w *watched) most(n int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.batch == 0 {
+		return n
 	}
+	return w.batch
 }

@@ -25,8 +25,6 @@ type Config struct {
 	// of the moment. Nil means that there are no cards: no spec:// resources, no
 	// action-play.
 	Cards func() []Card
-	// Home finds the room of a companion. It must be set where Cards is.
-	Home func(companion string) (room.Talk, error)
 	// RequireSpec refuses action-play to who has not read the companion's card
 	// in the same session, or under the same token (flaw C6).
 	RequireSpec bool
@@ -47,10 +45,11 @@ type Door struct {
 	server    *sdk.Server
 	transport *streamable.Transport
 	readers   *readers
-	usual     string // the room of who names none
+	usual     string // the room of whoever names none
 	quick     map[string]streamable.Tool
 	waits     chan struct{} // a token for each call that waits
 
+	follows *follows
 	telling sync.Mutex // held while told is compared and the difference told
 	told    cards.Set  // what was offered last
 }
@@ -64,8 +63,9 @@ func New(cfg Config) *Door {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{cfg: cfg, usual: room.Usual(cfg.Rooms), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, cfg.MaxWaits)}
+	d := &Door{cfg: cfg, usual: cfg.Rooms.Usual(), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, cfg.MaxWaits)}
 	d.readers = newReaders(d.liveSessions)
+	d.follows = newFollows(d.openSessions, d.readers.forget)
 	about := instructions
 	if cfg.Cards != nil {
 		about += " The spec:// resources are the companions' cards; action-play plays the actions in them."
@@ -73,8 +73,8 @@ func New(cfg Config) *Door {
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions:       about,
 		Logger:             streamable.Quiet(cfg.Log),
-		SubscribeHandler:   func(_ context.Context, r *sdk.SubscribeRequest) error { return d.known(r.Params.URI) },
-		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+		SubscribeHandler:   d.subscribe,
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil }, // what it followed ends by itself
 		CompletionHandler:  d.complete,
 	})
 	d.addSeedTools()
@@ -99,20 +99,14 @@ const MaxBody = 4 << 20
 // Close ends all sessions and streams.
 func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) }
 
-// Run tells those who subscribed what happens in the rooms, until ctx ends.
-func (d *Door) Run(ctx context.Context) error {
-	var wg sync.WaitGroup
-	for _, info := range d.cfg.Rooms.Rooms() {
-		wg.Go(func() { d.follow(ctx, info.Name) })
-	}
-	wg.Wait()
-	return nil
-}
-
 // room finds the room an agent means.
-func (d *Door) room(name string) (room.Talk, error) {
+func (d *Door) room(ctx context.Context, name string) (room.Talk, error) {
 	if name == "" {
 		name = d.usual
 	}
-	return d.cfg.Rooms.Room(name)
+	talk, err := d.cfg.Rooms.Room(ctx, name)
+	if err == nil {
+		d.follows.use(name)
+	}
+	return talk, err
 }

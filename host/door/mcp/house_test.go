@@ -5,18 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 )
 
 // actor is a companion of the house: it votes with its importance and says its
@@ -44,10 +51,90 @@ func (a *actor) Call(_ context.Context, req abi.Request) (json.RawMessage, error
 	return json.Marshal(v)
 }
 
+// cast are the companions of a house, by id. It may change while the rooms run.
+type cast struct {
+	mu     sync.Mutex
+	actors map[string]room.Companion
+}
+
+func (c *cast) set(actors map[string]room.Companion) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.actors = actors
+}
+
+func (c *cast) find(id string) (room.Companion, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a, ok := c.actors[id]
+	return a, ok
+}
+
+func (c *cast) joined() []entry.Joined {
+	here := []entry.Joined{}
+	for _, id := range c.Residents() {
+		here = append(here, entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
+	}
+	return here
+}
+
+// Residents implements room.House.
+func (c *cast) Residents() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.actors))
+}
+
+// Resident implements room.House.
+func (c *cast) Resident(name string) (id string, taken bool) {
+	for _, id := range c.Residents() {
+		if address.Same(id, name) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// Holder implements room.House.
+func (c *cast) Holder(string) (string, bool) { return "", false }
+
+// usualRoom is the room of whoever names none.
+const usualRoom = "main"
+
+// newRooms makes rooms on a journal, in which the cast lives. They fall asleep as
+// soon as nothing is going on, so that every test meets rooms that sleep.
+func newRooms(t *testing.T, j journal.Journal, c *cast, settings ...room.Settings) *registry.Registry {
+	t.Helper()
+	var ids atomic.Int64
+	rooms, err := registry.New(registry.Config{
+		Room: room.Config{
+			Journal: j, Find: c.find, House: c, Log: slog.New(slog.DiscardHandler), Idle: time.Millisecond,
+			NewID: func() string { return fmt.Sprintf("id%d", ids.Add(1)) },
+		},
+		Rooms: settings, Usual: usualRoom, MaxRooms: 3, Read: readRoom,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rooms
+}
+
+// readRoom takes the policy of a room that is opened while the daemon runs, in which
+// everybody lives.
+func readRoom(name string, settings []byte) (room.Settings, error) {
+	s := struct {
+		Policy string `json:"policy"`
+	}{"pool"}
+	if err := json.Unmarshal(settings, &s); err != nil {
+		return room.Settings{}, abi.Errorf(abi.CodeInvalid, "settings: %v", err)
+	}
+	return room.Settings{Name: name, Companions: []string{"*"}, Rules: rulesOf(s.Policy, abi.DefaultPool())}, nil
+}
+
 // home is a door before real rooms with a real journal.
 type home struct {
 	t     *testing.T
-	lobby *room.Lobby
+	rooms *registry.Registry
 	door  *Door
 	url   string
 }
@@ -72,60 +159,43 @@ func openHome(t *testing.T, rooms map[string]entry.Rules, actors ...*actor) *hom
 	for name, rules := range rooms {
 		settings = append(settings, room.Settings{Name: name, Companions: []string{"*"}, Rules: rules})
 	}
-	var ids atomic.Int64
-	cast := []entry.Joined{}
+	c := &cast{actors: map[string]room.Companion{}}
 	for _, a := range actors {
-		cast = append(cast, entry.Joined{ID: a.id, Name: a.id, Kind: abi.KindCompanion})
+		c.actors[a.id] = a
 	}
-	lobby, err := room.NewLobby(room.Config{
-		Journal: j, Log: slog.New(slog.DiscardHandler), Rooms: settings,
-		NewID: func() string { return fmt.Sprintf("id%d", ids.Add(1)) },
-		Find: func(id string) (room.Companion, bool) {
-			for _, a := range actors {
-				if a.id == id {
-					return a, true
-				}
-			}
-			return nil, false
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
-	go func() { ended <- lobby.Run(ctx) }()
-	lobby.SetCast(ctx, cast)
-	h := &home{t: t, lobby: lobby, door: New(Config{Rooms: lobby, Version: "test"})}
-	go func() { ended <- h.door.Run(ctx) }()
+	h := &home{t: t, rooms: newRooms(t, j, c, settings...)}
+	h.door = New(Config{Rooms: h.rooms, Version: "test"})
 	mux := http.NewServeMux()
 	h.door.Register(mux)
 	server := httptest.NewServer(mux)
 	h.url = server.URL + "/mcp"
-	waitFor(t, func() bool {
-		for _, info := range lobby.Rooms() {
-			if info.State == "unavailable" {
-				return false
-			}
-		}
-		return true
-	})
+	run(t, h.rooms.Run, h.door.Run)
+	t.Cleanup(func() { _ = h.door.Close(context.Background()); server.Close() })
+	h.rooms.SetCast(t.Context(), c.joined())
+	return h
+}
+
+// run lets something run until the test ends; then all of it must have gone.
+func run(t *testing.T, all ...func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, len(all))
+	for _, f := range all {
+		go func() { ended <- f(ctx) }()
+	}
 	t.Cleanup(func() {
-		_ = h.door.Close(context.Background())
-		server.Close()
 		cancel()
-		for range 2 {
+		for range all {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	return h
 }
 
 func (h *home) talk(name string) room.Talk {
 	h.t.Helper()
-	talk, err := h.lobby.Room(name)
+	talk, err := h.rooms.Room(h.t.Context(), name)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (d *Door) play(ctx context.Context, c call, in playIn) (any, error) {
 	if err := d.mustHaveRead(c, card.ID); err != nil {
 		return nil, err
 	}
-	home, err := d.cfg.Home(card.ID)
+	home, err := d.cfg.Rooms.Home(ctx, card.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (d *Door) addPrompts() {
 	}, d.turnTaking)
 }
 
-func (d *Door) turnTaking(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+func (d *Door) turnTaking(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	var card struct {
 		ID string `json:"id"`
 	}
@@ -37,7 +37,7 @@ func (d *Door) turnTaking(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetP
 	if err := abi.CheckName("card.id", card.ID); err != nil {
 		return nil, err
 	}
-	talk, err := d.room(r.Params.Arguments["room"])
+	talk, err := d.room(ctx, r.Params.Arguments["room"])
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -164,37 +165,66 @@ func (r *readers) told(p place, pool abi.Budget, now time.Time) {
 	}
 }
 
-// heard notes what was said in a room.
+// heard notes what was said in a room, in order; what it knows already may come
+// again.
 func (r *readers) heard(name string, ms []abi.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range ms {
-		r.said[name] = append(r.said[name], uttered{m.Seq, m.From})
+		if n := len(r.said[name]); n == 0 || m.Seq > r.said[name][n-1].seq {
+			r.said[name] = append(r.said[name], uttered{m.Seq, m.From})
+		}
 	}
 	if n := len(r.said[name]); n > recentSaid {
 		r.said[name] = append([]uttered(nil), r.said[name][n-recentSaid:]...)
 	}
 }
 
+// forget forgets what was said in a room that is not followed any more.
+func (r *readers) forget(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.said, name)
+	delete(r.answers, name)
+}
+
 // anyWaiting says whether somebody who reads a room has not seen what another said
 // there, was refused and could be heard by now, or found the pool too low for a
 // turn that it pays for by now.
 func (r *readers) anyWaiting(talk room.Talk, now time.Time) bool {
+	name := talk.Name()
+	if yes, known := r.answer(name, now); known {
+		return yes
+	}
+	pool, _ := talk.Budget() // of a room that sleeps it is in the journal: nobody else waits for that
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a := r.answers[talk.Name()]; now.Sub(a.at) < freshAnswer {
-		return a.yes
-	}
-	yes := r.anyWaits(talk, now)
-	r.answers[talk.Name()] = waiting{now, yes}
+	yes := r.anyWaits(name, pool, now)
+	r.answers[name] = waiting{now, yes}
 	return yes
 }
 
-func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
-	pool, _ := talk.Budget()
+// answer gives an answer that is good without a look at the room: it is fresh, or
+// nobody reads there.
+func (r *readers) answer(name string, now time.Time) (yes, known bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a := r.answers[name]; now.Sub(a.at) < freshAnswer {
+		return a.yes, true
+	}
+	for p := range r.places {
+		if p.room == name {
+			return false, false
+		}
+	}
+	delete(r.answers, name)
+	return false, true
+}
+
+func (r *readers) anyWaits(name string, pool abi.Budget, now time.Time) bool {
 	live := r.live()
 	for p, b := range r.places {
-		if p.room != talk.Name() {
+		if p.room != name {
 			continue
 		}
 		_, named := cutHolder(p.reader)
@@ -218,7 +248,7 @@ func (r *readers) anyWaits(talk room.Talk, now time.Time) bool {
 // refused and could be heard by now, or waits for the pool, which is there again:
 // seed A's clients are then to be woken again.
 func (d *Door) Waiting(name string) bool {
-	talk, err := d.cfg.Rooms.Room(name)
+	talk, err := d.cfg.Rooms.Room(context.Background(), name)
 	return err == nil && d.readers.anyWaiting(talk, time.Now())
 }
 

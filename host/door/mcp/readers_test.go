@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,8 @@ import (
 // Who waits, and who does not, as time goes by (flaw A4).
 func TestWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		house := doortest.NewHouse("main", "side")
-		talk, _ := house.Room("main")
+		house := doortest.NewHouse(t, "main", "side")
+		talk := house.Get("main")
 		live := map[string]bool{"s1": true, "s2": true}
 		r := newReaders(func() map[string]bool { return live })
 		one, two := place{"s1", "main"}, place{"s2", "main"}
@@ -62,7 +63,7 @@ func TestWhoWaits(t *testing.T) {
 		r.read(place{holderPrefix + "bot", "main"}, 6, time.Now())
 		said(7, "taro")
 		waits(true, "a token's holder needs no session")
-		if side, _ := house.Room("side"); r.anyWaiting(side, time.Now()) {
+		if r.anyWaiting(house.Get("side"), time.Now()) {
 			t.Error("another room's reader counts")
 		}
 	})
@@ -82,8 +83,7 @@ func (p *purse) Budget() (abi.Budget, bool) {
 // meanwhile, and is not told for ever.
 func TestWhoWaitsForThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		main, _ := doortest.NewHouse("main").Room("main")
-		talk := &purse{Talk: main}
+		talk := &purse{Talk: doortest.NewHouse(t, "main").Get("main")}
 		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
 		one := place{"s1", "main"}
 		waits := func(level float64, want bool, what string) {
@@ -114,6 +114,46 @@ func TestWhoWaitsForThePool(t *testing.T) {
 	})
 }
 
+// slowPurse is a room whose pool has to be looked up.
+type slowPurse struct {
+	room.Talk
+	found chan struct{}
+}
+
+func (p *slowPurse) Budget() (abi.Budget, bool) {
+	<-p.found
+	return abi.Budget{}, false
+}
+
+// While a room is asked for its pool, agents go on in every room.
+func TestNobodyWaitsForAPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		talk := &slowPurse{doortest.NewHouse(t, "main").Get("main"), make(chan struct{})}
+		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
+		one := place{"s1", "main"}
+		r.read(one, 1, time.Now())
+		r.heard("main", []abi.Message{{Seq: 2, From: "taro"}})
+		time.Sleep(freshAnswer)
+		asked, read := make(chan bool, 1), make(chan uint64, 1)
+		go func() { asked <- r.anyWaiting(talk, time.Now()) }()
+		synctest.Wait()
+		go func() { read <- r.basis(one) }()
+		synctest.Wait()
+		select {
+		case seq := <-read:
+			if seq != 1 {
+				t.Errorf("read up to %d", seq)
+			}
+		default:
+			t.Error("an agent waits for the pool")
+		}
+		close(talk.found)
+		if !<-asked {
+			t.Error("nobody waits")
+		}
+	})
+}
+
 // What is remembered is bounded, and the one not heard of for longest goes.
 func TestReadersAreBounded(t *testing.T) {
 	r := newReaders(func() map[string]bool { return nil })
@@ -130,8 +170,20 @@ func TestReadersAreBounded(t *testing.T) {
 	if len(r.said["main"]) != recentSaid {
 		t.Errorf("%d messages", len(r.said["main"]))
 	}
+	r.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}})
+	r.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}, {Seq: 4}}) // as one does who follows it anew
+	if len(r.said["side"]) != 3 {
+		t.Errorf("%d messages", len(r.said["side"]))
+	}
 	r.read(place{"", "main"}, 5, begin) // nobody
 	if r.basis(place{"", "main"}) != 0 {
 		t.Error("nobody has read something")
 	}
+}
+
+// knows says whether a room's followers have heard of a message.
+func (r *readers) knows(name string, seq uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.said[name], func(u uttered) bool { return u.seq == seq })
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -48,39 +47,79 @@ func (d *Door) addResources() {
 		historyPart: "The newest messages of the room, at most 100, oldest first.",
 		statusPart:  "The room at a glance: who is there, who holds the floor, what is left of the pool.",
 	}
+	names := d.names(context.Background(), "")
 	for _, part := range []string{historyPart, statusPart} {
 		d.server.AddResourceTemplate(&sdk.ResourceTemplate{
 			Name: part, Title: part + " of a room", URITemplate: "room://{room}/" + part, Description: about[part], MIMEType: "application/json",
 		}, d.read)
-		for _, info := range d.cfg.Rooms.Rooms() {
+		for _, name := range names {
 			d.server.AddResource(&sdk.Resource{
-				Name: info.Name + " " + part, URI: uriOf(info.Name, part), Description: about[part], MIMEType: "application/json",
+				Name: name + " " + part, URI: uriOf(name, part), Description: about[part], MIMEType: "application/json",
 			}, d.read)
 		}
 	}
 }
 
-// known answers an error for a URI that is no resource. Of a card's only the one
-// it is listed under counts, for only that is told of.
-func (d *Door) known(uri string) error {
-	if cards.IsURI(uri) {
-		if c, ok := d.cards().At(uri); ok && (uri == cards.Main || uri == cards.URI(c.ID)) {
-			return nil
+// listed is how many rooms are offered by name; the others are there all the same.
+const listed = 100
+
+// names gives the first rooms by name that begin with prefix.
+func (d *Door) names(ctx context.Context, prefix string) (names []string) {
+	if prefix != "" { // which a list of those behind it leaves out
+		if _, err := d.cfg.Rooms.Room(ctx, prefix); err == nil {
+			names = append(names, prefix)
 		}
-		return sdk.ResourceNotFoundError(uri)
 	}
-	name, _, ok := cutURI(uri)
-	if !ok {
-		return sdk.ResourceNotFoundError(uri)
+	rooms, err := d.cfg.Rooms.List(ctx, prefix, listed)
+	if err != nil {
+		return []string{d.usual}
 	}
-	if _, err := d.cfg.Rooms.Room(name); err != nil {
-		return sdk.ResourceNotFoundError(uri)
+	for _, r := range rooms {
+		if strings.HasPrefix(r.Name, prefix) {
+			names = append(names, r.Name)
+		}
 	}
+	return names
+}
+
+// subscribe lets a session know of what happens in a room, and of a card.
+func (d *Door) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
+	talk, err := d.known(ctx, r.Params.URI)
+	if err != nil || talk == nil {
+		return err
+	}
+	past, err := talk.History(ctx, abi.HistoryAsk{Limit: 1})
+	if err != nil {
+		return err
+	}
+	d.follows.subscribed(talk.Name(), r.Session, past.Head)
 	return nil
 }
 
+// known answers an error for a URI that is no resource, and gives the room of one
+// that is a room's. Of a card's only the one it is listed under counts, for only that
+// is told of.
+func (d *Door) known(ctx context.Context, uri string) (room.Talk, error) {
+	if cards.IsURI(uri) {
+		if c, ok := d.cards().At(uri); ok && (uri == cards.Main || uri == cards.URI(c.ID)) {
+			return nil, nil
+		}
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	name, _, ok := cutURI(uri)
+	if !ok {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	talk, err := d.cfg.Rooms.Room(ctx, name)
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		return nil, sdk.ResourceNotFoundError(uri)
+	}
+	return talk, err // one that cannot be looked up now may be there all the same
+}
+
 func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	if err := d.known(r.Params.URI); err != nil {
+	talk, err := d.known(ctx, r.Params.URI)
+	if err != nil {
 		return nil, err
 	}
 	caller := d.callerOf(r.Extra)
@@ -88,17 +127,14 @@ func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadR
 		return nil, err
 	}
 	name, part, _ := cutURI(r.Params.URI)
-	talk, err := d.cfg.Rooms.Room(name)
-	if err != nil {
-		return nil, err
-	}
+	d.follows.use(name)
 	var content any = talk.Info()
 	if part == historyPart {
 		past, err := talk.History(ctx, abi.HistoryAsk{Limit: abi.MaxHistory})
 		if err != nil {
 			return nil, err
 		}
-		d.readers.read(place{r.Session.ID(), name}, past.Head, time.Now())
+		d.readers.read(place{readerOf(r.Session, caller), name}, past.Head, time.Now())
 		content = historyResource{Room: name, Head: past.Head, Messages: past.Messages}
 	}
 	text, err := json.MarshalIndent(content, "", "  ")
@@ -106,39 +142,6 @@ func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadR
 		return nil, err
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)}}}, nil
-}
-
-// follow tells those who subscribed to a room of what happens there.
-func (d *Door) follow(ctx context.Context, name string) {
-	talk, err := d.cfg.Rooms.Room(name)
-	if err != nil {
-		return
-	}
-	since := d.begin(ctx, talk)
-	for ctx.Err() == nil {
-		err := talk.Follow(ctx, since, func(batch []entry.Entry) error {
-			d.tell(ctx, name, batch)
-			since = batch[len(batch)-1].Seq
-			return nil
-		})
-		if err == nil || errors.Is(err, context.Canceled) {
-			continue
-		}
-		select { // the journal is in trouble: look again later
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-}
-
-// begin gives where to follow a room from, and notes what was said before.
-func (d *Door) begin(ctx context.Context, talk room.Talk) uint64 {
-	past, err := talk.History(ctx, abi.HistoryAsk{Limit: recentSaid})
-	if err != nil {
-		return 0
-	}
-	d.readers.heard(talk.Name(), past.Messages)
-	return past.Head
 }
 
 func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
@@ -161,13 +164,11 @@ func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
 
 // complete offers the rooms' names where a room is to be named, and the
 // companions' where a companion is.
-func (d *Door) complete(_ context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+func (d *Door) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	var names []string
 	switch r.Params.Argument.Name {
 	case "room":
-		for _, info := range d.cfg.Rooms.Rooms() {
-			names = append(names, info.Name)
-		}
+		names = d.names(ctx, r.Params.Argument.Value)
 	case "companion":
 		names = d.cards().IDs()
 	}

@@ -51,10 +51,14 @@ type heard struct {
 	Kind    abi.MessageKind `json:"kind,omitempty"`
 	To      []string        `json:"to,omitempty"`
 	At      *time.Time      `json:"at,omitempty"`
+
+	addressed []string
 }
 
 // shown gives a message with all that is added to seed A's.
-func shown(m abi.Message) heard { return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At} }
+func shown(m abi.Message) heard {
+	return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At, m.Addressed}
+}
 
 type historyOut struct {
 	History []heard `json:"history"`
@@ -125,13 +129,14 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	if err := in.missing(); err != nil {
 		return nil, err
 	}
-	talk, err := d.room(in.Room)
+	talk, err := d.room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
 	who, kind, err := c.caller.From(*in.From, abi.KindAgent)
-	if err != nil {
-		return nil, err
+	if err != nil { // a name that is refused is so in seed A's words, whoever refuses it
+		pool, _ := talk.Budget()
+		return consumed(pool, err)
 	}
 	at := place{c.reader, talk.Name()}
 	u := room.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
@@ -215,8 +220,8 @@ const full = 100
 
 // status gives the pool; a room without one says that it is full, since nothing
 // is spent there.
-func (d *Door) status(_ context.Context, c call, in statusIn) (any, error) {
-	talk, err := d.room(in.Room)
+func (d *Door) status(ctx context.Context, c call, in statusIn) (any, error) {
+	talk, err := d.room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +237,7 @@ func (d *Door) status(_ context.Context, c call, in statusIn) (any, error) {
 }
 
 func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
-	talk, err := d.room(in.Room)
+	talk, err := d.room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +17,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/registry"
 )
 
 // The protocol's newest revision with sessions, and the first without.
@@ -27,22 +30,31 @@ const (
 	modernEra  = "2026-07-28"
 )
 
-// shelf is a folder of cards, and a door that is told when they change.
+// shelf is a folder of cards, and a door that is told when they change. Each card
+// is that of a companion, which lives in the room "main", but for the drifter.
 type shelf struct {
-	t     *testing.T
-	dir   string
-	house *doortest.House
-	door  *Door
-	url   string
+	t       *testing.T
+	dir     string
+	journal *memory.Journal
+	cast    *cast
+	rooms   *registry.Registry
+	door    *Door
+	url     string
 
 	mu     sync.Mutex
 	caller identity.Caller // whoever comes
 }
 
+// drifter is a companion that lives in no room.
+const drifter = "drifter"
+
 func openShelf(t *testing.T, requireSpec bool) *shelf {
 	t.Helper()
-	s := &shelf{t: t, dir: t.TempDir(), house: doortest.NewHouse("main"), caller: identity.Guest(nil)}
-	s.door = New(Config{Rooms: s.house, Version: "test", Cards: s.cards, Home: s.home, RequireSpec: requireSpec})
+	s := &shelf{t: t, dir: t.TempDir(), journal: memory.New(), cast: &cast{}, caller: identity.Guest(nil)}
+	s.rooms = newRooms(t, s.journal, s.cast, room.Settings{
+		Name: usualRoom, Companions: []string{"nikoni", "zaya", "kyoko", "aya", "アヤ", "main"}, Rules: rulesOf("vote", abi.Pool{}),
+	})
+	s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: s.cards, RequireSpec: requireSpec})
 	mux := http.NewServeMux()
 	s.door.Register(mux)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,8 +65,41 @@ func openShelf(t *testing.T, requireSpec bool) *shelf {
 		mux.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
 	}))
 	s.url = server.URL + "/mcp"
+	run(t, s.rooms.Run, s.door.Run)
 	t.Cleanup(func() { _ = s.door.Close(context.Background()); server.Close() })
+	s.changed()
 	return s
+}
+
+// changed tells the rooms and the door of what is in the folder now, as the host does.
+func (s *shelf) changed() {
+	here := map[string]room.Companion{}
+	for _, c := range s.cards() {
+		here[c.ID] = shelved(c)
+	}
+	s.cast.set(here)
+	s.rooms.SetCast(s.t.Context(), s.cast.joined())
+	s.door.CardsChanged()
+}
+
+// played gives the actions that are in the journal.
+func (s *shelf) played() (acts []entry.Action) {
+	s.t.Helper()
+	es, err := s.journal.Read(s.t.Context(), usualRoom, 0, 1<<30)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range es {
+		var act entry.Action
+		if e.Kind != entry.KindAction {
+			continue
+		}
+		if err := json.Unmarshal(e.Body, &act); err != nil {
+			s.t.Fatal(err)
+		}
+		acts = append(acts, act)
+	}
+	return acts
 }
 
 // from lets everybody be one caller from now on.
@@ -66,13 +111,13 @@ func (s *shelf) from(c identity.Caller) {
 
 func (s *shelf) path(id string) string { return filepath.Join(s.dir, id+".json") }
 
-// save writes a card as good editors do, and tells the door as the host does.
+// save writes a card as good editors do.
 func (s *shelf) save(id, text string) {
 	s.t.Helper()
 	tmp := s.path(id) + ".tmp"
 	writeFile(s.t, tmp, text)
 	rename(s.t, tmp, s.path(id)) // whoever reads meanwhile has the one or the other
-	s.door.CardsChanged()
+	s.changed()
 }
 
 func (s *shelf) remove(id string) {
@@ -80,7 +125,7 @@ func (s *shelf) remove(id string) {
 	if err := os.Remove(s.path(id)); err != nil {
 		s.t.Fatal(err)
 	}
-	s.door.CardsChanged()
+	s.changed()
 }
 
 // cards reads the folder, as host/card would.
@@ -112,46 +157,38 @@ func (s *shelf) cards() []Card {
 	return all
 }
 
-func (s *shelf) home(companion string) (room.Talk, error) {
-	if companion == "drifter" {
-		return nil, abi.Errorf(abi.CodeNotFound, "companion: %q is in no room", companion)
+// shelved is the companion of a card, which says nothing and plays what is in it.
+type shelved Card
+
+func (c shelved) Describe() abi.Description { return abi.Description{ABI: "1", Name: c.ID} }
+
+func (c shelved) Call(context.Context, abi.Request) (json.RawMessage, error) {
+	return nil, abi.Errorf(abi.CodeUnknownOp, "%s answers nothing", c.ID)
+}
+
+func (c shelved) Permit(a abi.ActionAsk) (string, error) {
+	i := slices.IndexFunc(c.Actions, func(known Action) bool { return known.Name == a.Action })
+	if i < 0 {
+		return "", abi.Errorf(abi.CodeInvalid, "action: %s has no %q", c.ID, a.Action)
 	}
-	return &checking{s.house.Get("main"), s}, nil
-}
-
-// checking is a room that holds actions to the cards, as real ones do.
-type checking struct {
-	*doortest.Room
-	s *shelf
-}
-
-func (c *checking) Act(ctx context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	for _, card := range c.s.cards() {
-		for _, known := range card.Actions {
-			if card.ID != who || known.Name != a.Action {
-				continue
-			}
-			var schema jsonschema.Schema
-			var v any = map[string]any{}
-			if json.Unmarshal(known.Schema, &schema) != nil || len(a.Parameters) > 0 && json.Unmarshal(a.Parameters, &v) != nil {
-				panic("what came was JSON")
-			}
-			r, err := schema.Resolve(nil)
-			if err != nil {
-				panic(err)
-			}
-			if x, is := v.(map[string]any); is {
-				if _, is := x["x"].(string); is {
-					return abi.ActionPlayed{}, abi.Errorf(abi.CodeInvalid, "parameters.x: is a string, must be a number")
-				}
-			}
-			if err := r.Validate(v); err != nil {
-				return abi.ActionPlayed{}, abi.Errorf(abi.CodeInvalid, "parameters: %v", err)
-			}
-			return c.Room.Act(ctx, who, by, a)
+	var schema jsonschema.Schema
+	var v any = map[string]any{}
+	if json.Unmarshal(c.Actions[i].Schema, &schema) != nil || len(a.Parameters) > 0 && json.Unmarshal(a.Parameters, &v) != nil {
+		panic("what came was JSON")
+	}
+	r, err := schema.Resolve(nil)
+	if err != nil {
+		panic(err)
+	}
+	if x, is := v.(map[string]any); is {
+		if _, is := x["x"].(string); is {
+			return "", abi.Errorf(abi.CodeInvalid, "parameters.x: is a string, must be a number")
 		}
 	}
-	return abi.ActionPlayed{}, abi.Errorf(abi.CodeInvalid, "action: %s has no %q", who, a.Action)
+	if err := r.Validate(v); err != nil {
+		return "", abi.Errorf(abi.CodeInvalid, "parameters: %v", err)
+	}
+	return "", nil
 }
 
 // told is what a client was told, in the order in which it came.

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
 )
 
 // The actions of seed C's sample, and one that is added later.
@@ -68,18 +69,23 @@ func TestAnEditedCardReachesAgents(t *testing.T) {
 			if failed || got["id"] == "" || got["delivered"] != 0.0 || !strings.HasPrefix(got["note"].(string), "no body is connected") {
 				t.Errorf("%v", got)
 			}
-			leave := s.house.Get("main").Embody("nikoni")
-			defer leave()
+			main, err := s.rooms.Home(t.Context(), "nikoni")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer main.Embody("nikoni")()
 			args["perception"] = "input"
 			got, failed = a.call(playTool, args)
 			if keys := slices.Sorted(maps.Keys(got)); failed || got["delivered"] != 1.0 || !slices.Equal(keys, []string{"delivered", "id"}) {
 				t.Errorf("%v", got)
 			}
-			var act entry.Action
-			last := s.house.Get("main").Journal()
-			if err := json.Unmarshal(last[len(last)-1].Body, &act); err != nil || act.Who != "nikoni" || act.By != "agent" || act.Action != "wave" ||
+			all := s.played()
+			if len(all) != 2 {
+				t.Fatalf("%+v", all)
+			}
+			if act := all[1]; act.Who != "nikoni" || act.By != "agent" || act.Action != "wave" ||
 				string(act.Parameters) != `{"hand":"left"}` || act.Perception != "input" || act.ID != got["id"] {
-				t.Errorf("%+v %v", act, err)
+				t.Errorf("%+v", act)
 			}
 		})
 	}
@@ -193,7 +199,7 @@ func TestDoorWithoutCards(t *testing.T) {
 func TestActionMistakes(t *testing.T) {
 	s := openShelf(t, false)
 	s.save("nikoni", spec("ニコニ", moveAction, speakAction, `{"title":"bow","type":"object"}`))
-	s.save("drifter", spec("旅人", waveAction)) // the first by id, and in no room
+	s.save(drifter, spec("旅人", waveAction)) // the first by id, and in no room
 	a, _ := s.connect(sessionEra)
 	here := func(args map[string]any) map[string]any { args["companion"] = "nikoni"; return args }
 	for _, c := range []struct {
@@ -206,7 +212,7 @@ func TestActionMistakes(t *testing.T) {
 		{here(map[string]any{"actionName": 1}), "invalid: actionName: must be a text, not number"},
 		{here(map[string]any{"actionName": "move", "params": 1}), "invalid: params: there is no such argument"},
 		{map[string]any{"actionName": "move", "companion": "nobody"}, `not_found: companion: there is no "nobody" with a card`},
-		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" is in no room`},
+		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" lives in no room; write it into companions of one, or room under [companion.drifter]`},
 	} {
 		res, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: playTool, Arguments: c.args})
 		if err != nil {
@@ -216,8 +222,8 @@ func TestActionMistakes(t *testing.T) {
 			t.Errorf("%v:\n got %s\nwant %s", c.args, got, c.want)
 		}
 	}
-	if n := len(s.house.Get("main").Journal()); n != 0 {
-		t.Errorf("%d entries", n)
+	if acts := s.played(); len(acts) != 0 {
+		t.Errorf("%+v", acts)
 	}
 	for _, none := range []string{``, `,"parameters":null`, `,"parameters":{}`} { // what takes nothing may be given nothing
 		args := json.RawMessage(`{"actionName":"bow","companion":"nikoni"` + none + `}`)
@@ -225,9 +231,27 @@ func TestActionMistakes(t *testing.T) {
 			t.Errorf("%s: %v %v", none, res, err)
 		}
 	}
-	s.house.Get("main").Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
+	s.journal.Fail(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
 	if got, failed := a.call(playTool, here(map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}})); !failed || got["retry"] != true {
 		t.Errorf("%v", got)
+	}
+}
+
+// Words that are played are a wish for the floor, and are said when it is free.
+func TestPlayedWordsAreSaid(t *testing.T) {
+	s := openShelf(t, false)
+	s.save("nikoni", spec("ニコニ", speakAction))
+	a, _ := s.connect(sessionEra)
+	got, failed := a.call(playTool, map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}})
+	if note, _ := got["note"].(string); failed || got["wish"] == nil || !strings.HasPrefix(note, "the line waits for the floor") {
+		t.Fatalf("%v", got)
+	}
+	waitFor(t, func() bool {
+		past := a.history(usualRoom).Messages
+		return len(past) == 1 && past[0].From == "nikoni" && past[0].Text == "やあ"
+	})
+	if acts := s.played(); len(acts) != 0 {
+		t.Errorf("%+v", acts)
 	}
 }
 
@@ -247,8 +271,8 @@ func holder(name string, scopes ...identity.Scope) identity.Caller {
 // token.
 func TestScopesOfCards(t *testing.T) {
 	s := openShelf(t, false)
-	s.save("nikoni", spec("ニコニ", speakAction))
-	args := map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}}
+	s.save("nikoni", spec("ニコニ", waveAction))
+	args := map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}
 	for _, c := range []struct {
 		caller      identity.Caller
 		reads, acts bool
@@ -270,10 +294,13 @@ func TestScopesOfCards(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range s.house.Get("main").Journal() {
-		var act entry.Action
-		if err := json.Unmarshal(e.Body, &act); err != nil || act.By != "bot" {
-			t.Errorf("%+v %v", act, err)
+	acts := s.played()
+	if len(acts) != 4 { // two may, and each came twice
+		t.Errorf("%d actions", len(acts))
+	}
+	for _, act := range acts {
+		if act.By != "bot" {
+			t.Errorf("%+v", act)
 		}
 	}
 }
@@ -350,10 +377,26 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 	if _, err := a.spec("spec://main"); err != nil {
 		t.Fatal(err)
 	}
-	s.house.Get("main").Chat(1)
-	if s.door.Waiting("main") {
+	a.call("status", nil) // which follows the room, and shows nothing of it
+	said := func(text string) {
+		t.Helper()
+		talk, err := s.rooms.Room(t.Context(), usualRoom)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := talk.Say(t.Context(), room.Utterance{From: "taro", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() bool { return s.door.readers.knows(usualRoom, m.Seq) })
+	}
+	said("やあ")
+	if s.door.Waiting(usualRoom) {
 		t.Error("who reads a card is woken for a room")
 	}
+	a.call("history", nil)
+	said("元気?")
+	waitFor(t, func() bool { return s.door.Waiting(usualRoom) })
 }
 
 // Cards that change while agents come, read and play are always whole.

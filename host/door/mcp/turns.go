@@ -114,7 +114,7 @@ func (d *Door) addTurnTools() {
 }
 
 func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) {
-	talk, who, kind, err := d.speaker(c, in.Room, in.From)
+	talk, who, kind, err := d.speaker(ctx, c, in.Room, in.From)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +125,13 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if !(limit >= 0 && limit <= longestWait) {
 		return nil, abi.Errorf(abi.CodeInvalid, "timeout_seconds: %v is outside 0..%v", limit, longestWait)
 	}
+	attend := func() error { return nil }
 	if kind == abi.KindAgent {
 		// Where turns are paid for, nobody has to be asked.
-		if err := talk.Attend(ctx, who, !talk.Info().FreeTurns); err != nil {
-			return nil, err
-		}
+		attend = func() error { return talk.Attend(ctx, who, !talk.Info().FreeTurns) }
+	}
+	if err := attend(); err != nil {
+		return nil, err
 	}
 	at := place{c.reader, talk.Name()}
 	seen := d.readers.seen(at)
@@ -141,7 +143,16 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 		return nil, err
 	}
 	defer leave()
-	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, _ room.Info) bool { return n.Reason != "" })
+	here := true
+	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, info room.Info) bool {
+		here = isHere(info, who)
+		return n.Reason != ""
+	})
+	if err == nil && !here {
+		// A human may have its name by now, whose words are not its own: it is told so
+		// and has seen nothing.
+		err = attend()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +168,8 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 }
 
 // speaker finds the room of a call and the name under which it speaks.
-func (d *Door) speaker(c call, roomName, from string) (talk room.Talk, who string, kind abi.ParticipantKind, err error) {
-	if talk, err = d.room(roomName); err != nil {
+func (d *Door) speaker(ctx context.Context, c call, roomName, from string) (talk room.Talk, who string, kind abi.ParticipantKind, err error) {
+	if talk, err = d.room(ctx, roomName); err != nil {
 		return nil, "", "", err
 	}
 	if who, kind, err = c.caller.From(from, abi.KindAgent); err != nil {
@@ -168,7 +179,7 @@ func (d *Door) speaker(c call, roomName, from string) (talk room.Talk, who strin
 }
 
 func (d *Door) vote(ctx context.Context, c call, in voteIn) (any, error) {
-	talk, who, kind, err := d.speaker(c, in.Room, in.From)
+	talk, who, kind, err := d.speaker(ctx, c, in.Room, in.From)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +200,7 @@ func (d *Door) vote(ctx context.Context, c call, in voteIn) (any, error) {
 }
 
 func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
-	talk, who, kind, err := d.speaker(c, in.Room, in.From)
+	talk, who, kind, err := d.speaker(ctx, c, in.Room, in.From)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
 )
@@ -75,23 +74,11 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 	}
 	if len(n.Messages) > 0 {
 		n.Reason = reasonUnseen
-		if addressed(n.Messages, info.Members, who) {
+		if slices.ContainsFunc(n.Messages, func(h heard) bool { return slices.Contains(h.addressed, who) }) {
 			n.Reason = reasonAddressed
 		}
 	}
 	return n, info, nil
-}
-
-// addressed says whether somebody is meant by one of the messages, as the house
-// finds out for its companions.
-func addressed(unseen []heard, members []abi.Member, who string) bool {
-	named := make([]address.Member, 0, len(members))
-	for _, m := range members {
-		named = append(named, address.Member{ID: m.ID, Names: []string{m.Name}})
-	}
-	return slices.ContainsFunc(unseen, func(h heard) bool {
-		return slices.Contains(address.Addressed(abi.Message{From: h.From, To: h.To, Text: h.Message}, named), who)
-	})
 }
 
 // wait looks until wanted says yes, at least once; ok is false when limit is
@@ -192,7 +179,7 @@ func (d *Door) win(ctx context.Context, talk room.Talk, u room.Utterance, lost i
 		about := newestTurn(info)
 		if about != voted && (n.Reason == reasonAsked || info.Round == nil && info.State == "resting") {
 			v := abi.Vote{State: abi.Speak, Importance: math.Min(10, *u.Offer/10+float64(lost)), Reason: "has a line ready"}
-			if refused = talk.Vote(ctx, u.From, about, v); refused == nil {
+			if refused = voteFor(ctx, talk, u.From, about, v); refused == nil {
 				voted = about
 			}
 		}
@@ -211,9 +198,24 @@ func (d *Door) win(ctx context.Context, talk room.Talk, u room.Utterance, lost i
 	return nil, abi.Errorf(abi.CodeStale, "%s spoke first", n.Messages[len(n.Messages)-1].From)
 }
 
+// voteFor votes for an agent that is here; one that is not any more is told why.
+func voteFor(ctx context.Context, talk room.Talk, who string, about uint64, v abi.Vote) error {
+	if err := talk.Attend(ctx, who, true); err != nil {
+		return err
+	}
+	return talk.Vote(ctx, who, about, v)
+}
+
+// isHere says whether an agent is a member of a room.
+func isHere(info room.Info, who string) bool {
+	return slices.ContainsFunc(info.Members, func(m abi.Member) bool { return m.ID == who && m.Kind == abi.KindAgent })
+}
+
 // over says why nobody but a human may speak, nil when somebody may.
 func over(info room.Info) error {
 	switch info.State {
+	case "archived":
+		return abi.Errorf(abi.CodeDenied, "room: %s was closed; what was said can still be read", info.Name)
 	case "stopped":
 		return abi.Errorf(abi.CodeDenied, "a human said STOP; what a human says next starts the talk again")
 	case "closed":

@@ -234,7 +234,7 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 	if err := abi.CheckName("query.companion", companion); err != nil {
 		return view{}, err
 	}
-	talk, err := f.roomOf(companion, query.Get("room"), query.Has("room"))
+	talk, err := f.roomOf(r.Context(), companion, query.Get("room"), query.Has("room"))
 	if err != nil {
 		return view{}, err
 	}
@@ -243,16 +243,16 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 }
 
 // roomOf finds the room that a client named, or else the companion's own.
-func (f *Feed) roomOf(companion, name string, named bool) (room.Talk, error) {
+func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (room.Talk, error) {
 	if !named {
-		return f.cfg.Home(companion)
+		return f.cfg.Rooms.Home(ctx, companion)
 	}
-	talk, err := f.cfg.Rooms.Room(name)
+	talk, err := f.cfg.Rooms.Room(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	members := talk.Info().Members
-	if members != nil && !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion }) {
+	if len(members) > 0 && !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion }) {
 		return nil, abi.Errorf(abi.CodeNotFound, "query.companion: %q is not in room %s", companion, name)
 	}
 	return talk, nil

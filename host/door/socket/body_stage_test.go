@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -43,10 +44,10 @@ const as = "X-Test-As"
 // onBodies runs a test and checks that nobody is left. change may be nil.
 func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &bodies{T: t, house: doortest.NewHouse("main", "side"), pipe: doortest.NewPipe(), mute: map[string]bool{}, sessions: map[string]string{}}
+		house := doortest.NewHouseOf(t, doortest.Settings("main", "aya", "nikoni"), doortest.Settings("side", "kai"))
+		s := &bodies{T: t, house: house, pipe: doortest.NewPipe(), mute: map[string]bool{}, sessions: map[string]string{}}
 		s.room = s.house.Get("main")
-		s.room.Live("aya", "nikoni")
-		s.house.Get("side").Live("kai")
+		s.room.Live("aya", "nikoni", "kai")
 		cfg := socket.Config{Rooms: s.house, Session: s.session, Speaks: s.speaks, Waiting: s.waits}
 		if change != nil {
 			change(&cfg)
@@ -65,7 +66,7 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 			}
 			_ = srv.Close()
 			<-served
-			for _, r := range []*doortest.Room{s.room, s.house.Get("side")} {
+			for _, r := range []*doortest.Room{s.room, s.house.Get("side")} { // those who follow are counted in the whole house
 				if r.Followers()+r.Bodies("nikoni")+r.Bodies("kai") != 0 {
 					t.Errorf("%s: %d still follow, nikoni has %d bodies, kai %d", r.Name(), r.Followers(), r.Bodies("nikoni"), r.Bodies("kai"))
 				}
@@ -183,12 +184,70 @@ func (s *bodies) want(c *websocket.Conn, frames ...string) {
 // act lets somebody do something, as an MCP agent or a module would.
 func (s *bodies) act(who, action, parameters string) abi.ActionPlayed {
 	s.Helper()
-	played, err := s.house.Get(map[string]string{"nikoni": "main", "kai": "side"}[who]).
+	played, err := s.home(who).
 		Act(context.Background(), who, room.Player{}, abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
 	if err != nil {
 		s.Fatal(err)
 	}
 	return played
+}
+
+// home is the room in which a companion lives.
+func (s *bodies) home(who string) *doortest.Room {
+	return s.house.Get(map[string]string{"nikoni": "main", "kai": "side"}[who])
+}
+
+// moves is act, and gives the entry.
+func (s *bodies) moves(who string) entry.Entry {
+	s.Helper()
+	return s.played(who, s.act(who, "move", `{}`))
+}
+
+// played gives the entry of an action.
+func (s *bodies) played(who string, p abi.ActionPlayed) entry.Entry {
+	s.Helper()
+	for _, e := range s.home(who).Journal() {
+		if e.Kind == entry.KindAction && actionOf(e).ID == p.ID {
+			return e
+		}
+	}
+	s.Fatalf("the action %s of %s is not written down", p.ID, who)
+	return entry.Entry{}
+}
+
+func actionOf(e entry.Entry) (a entry.Action) {
+	_ = json.Unmarshal(e.Body, &a) // the tests compare
+	return a
+}
+
+// idOf gives the id by which a body names what it sees of an entry.
+func idOf(e entry.Entry) string {
+	if e.Kind == entry.KindAction {
+		return actionOf(e).ID
+	}
+	return e.ID
+}
+
+// is gives a frame of GET /v1/actions, which is about an entry and goes on with rest.
+func is(e entry.Entry, rest string) string {
+	at, _ := json.Marshal(e.At)
+	return fmt.Sprintf(`{"seq":%d,"id":%q,"at":%s,"companion":"nikoni",%s}`, e.Seq, idOf(e), at, rest)
+}
+
+// reference gives a frame as seed C has them, which is about an entry.
+func reference(e entry.Entry, action, parameters string) string {
+	return fmt.Sprintf(`{"action":%q,"parameters":%s,"id":%q,"seq":%d}`, action, parameters, idOf(e), e.Seq)
+}
+
+// refusal gives the frame for a result that nobody waits for, in the room's words.
+func (s *bodies) refusal(who, id string) string {
+	s.Helper()
+	err := s.home(who).Done(context.Background(), who, "", abi.Result{ID: id})
+	if abi.CodeOf(err) != abi.CodeNotFound {
+		s.Fatalf("a result of %q is %v", id, err)
+	}
+	frame, _ := json.Marshal(map[string]any{"error": abi.AsError(err), "id": id})
+	return string(frame)
 }
 
 // results gives what was told of actions, in order.

@@ -24,32 +24,31 @@ import (
 func TestWhatABodySees(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "&since=0", "")
-		at := time.Now().UTC().Format(time.RFC3339)
-		s.act("nikoni", "move", `{"x":1,"y":0,"z":2}`)
+		moved := s.played("nikoni", s.act("nikoni", "move", `{"x":1,"y":0,"z":2}`))
 		s.room.Append(entry.KindAction, entry.Action{ID: "a2", Who: "aya", Action: "move", Parameters: json.RawMessage(`{}`)})
-		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
+		hey := s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
 		s.room.Append(entry.KindSegment, entry.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
-		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
+		fine := s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
 		both := line("nikoni", "やあ、元気？")
 		both.Segments = 2
 		s.room.Append(entry.KindSaid, both)
-		s.room.Append(entry.KindSaid, line("nikoni", `"hi"`))
+		hi := s.room.Append(entry.KindSaid, line("nikoni", `"hi"`))
 		nod := line("nikoni", "うん")
 		nod.Kind = abi.KindBackchannel
-		s.room.Append(entry.KindSaid, nod)
+		nods := s.room.Append(entry.KindSaid, nod)
 		human := line("nikoni", "an impostor's")
 		human.By = abi.KindHuman
 		s.room.Append(entry.KindSaid, human)
 		s.room.Append(entry.KindSaid, line("aya", "another's"))
 		s.room.Append(entry.KindStop, entry.Stop{From: "nikoni"})
-		s.room.Append(entry.KindAction, entry.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
+		looks := s.room.Append(entry.KindAction, entry.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
 		s.want(c,
-			`{"seq":1,"id":"act-1","at":"`+at+`","companion":"nikoni","action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"}`,
-			`{"seq":3,"id":"e3","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"やあ、"},"kind":"speech","part":1}`,
-			`{"seq":5,"id":"e5","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"元気？"},"kind":"speech","part":2}`,
-			`{"seq":7,"id":"e7","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"\"hi\""},"kind":"speech"}`,
-			`{"seq":8,"id":"e8","at":"`+at+`","companion":"nikoni","action":"speak","parameters":{"message":"うん"},"kind":"speech"}`,
-			`{"seq":12,"id":"a12","at":"`+at+`","companion":"nikoni","action":"look","parameters":{}}`,
+			is(moved, `"action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"`),
+			is(hey, `"action":"speak","parameters":{"message":"やあ、"},"kind":"speech","part":1`),
+			is(fine, `"action":"speak","parameters":{"message":"元気？"},"kind":"speech","part":2`),
+			is(hi, `"action":"speak","parameters":{"message":"\"hi\""},"kind":"speech"`),
+			is(nods, `"action":"speak","parameters":{"message":"うん"},"kind":"speech"`),
+			is(looks, `"action":"look","parameters":{}`),
 		)
 		s.quiet(c)
 	})
@@ -63,34 +62,31 @@ func TestCompanionThatDoesNotSpeak(t *testing.T) {
 		s.set(func() { s.mute["nikoni"] = true })
 		s.room.Append(entry.KindSaid, line("nikoni", "one"))
 		s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 1, Text: "two"})
-		s.act("nikoni", "move", `{}`)
-		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":3,"id":"act-3",`) {
-			s.Error(f)
-		}
+		s.want(c, is(s.moves("nikoni"), `"action":"move","parameters":{},"perception":"vision"`))
 		s.set(func() { s.mute["nikoni"] = false })
-		s.room.Append(entry.KindSaid, line("nikoni", "three"))
-		if f := s.frame(c); !strings.HasPrefix(f, `{"seq":4,`) || !strings.Contains(f, "three") {
-			s.Error(f)
-		}
+		three := s.room.Append(entry.KindSaid, line("nikoni", "three"))
+		s.want(c, is(three, `"action":"speak","parameters":{"message":"three"},"kind":"speech"`))
 	})
 }
 
 func TestBodyStartsWhereAsked(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
+		var acts []entry.Entry
 		for range 3 {
-			s.act("nikoni", "move", `{}`)
+			acts = append(acts, s.moves("nikoni"))
 		}
-		s.act("kai", "move", `{}`)
-		fresh, some, end := s.body("nikoni", "", ""), s.body("nikoni", "&since=1", ""), s.body("nikoni", "&since=3&room=main", "")
+		kais := s.moves("kai")
+		since := func(e entry.Entry) string { return fmt.Sprintf("&since=%d", e.Seq) }
+		fresh, some, end := s.body("nikoni", "", ""), s.body("nikoni", since(acts[0]), ""), s.body("nikoni", since(acts[2])+"&room=main", "")
 		kai := s.body("kai", "&since=0", "")
-		s.act("nikoni", "look", `{}`)
+		acts = append(acts, s.moves("nikoni"))
 		for _, tc := range []struct {
 			c    *websocket.Conn
-			seqs []uint64
-		}{{fresh, []uint64{4}}, {some, []uint64{2, 3, 4}}, {end, []uint64{4}}, {kai, []uint64{1}}} {
-			for _, seq := range tc.seqs {
-				if f := s.frame(tc.c); !strings.HasPrefix(f, fmt.Sprintf(`{"seq":%d,`, seq)) {
-					s.Errorf("%s, want %d", f, seq)
+			acts []entry.Entry
+		}{{fresh, acts[3:]}, {some, acts[1:]}, {end, acts[3:]}, {kai, []entry.Entry{kais}}} {
+			for _, e := range tc.acts {
+				if f := s.frame(tc.c); !strings.HasPrefix(f, fmt.Sprintf(`{"seq":%d,"id":%q,`, e.Seq, idOf(e))) {
+					s.Errorf("%s, want %d", f, e.Seq)
 				}
 			}
 			s.quiet(tc.c)
@@ -102,7 +98,7 @@ func TestBodyStartsWhereAsked(t *testing.T) {
 // the handshake, and leaves no body behind.
 func TestBodyHandshakes(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
-		s.act("nikoni", "move", `{}`)
+		beyond := s.moves("nikoni").Seq + 1
 		for _, tc := range []struct {
 			path, who string
 			status    int
@@ -114,12 +110,12 @@ func TestBodyHandshakes(t *testing.T) {
 			{"?companion=ghost", "mika read", 403, "scope"}, // tells nothing of companions
 			{"", "", 400, "query.companion: must not be empty"},
 			{"?companion=a%2Fb", "", 400, "query.companion: "},
-			{"?companion=ghost", "", 404, `companion: \"ghost\" is in no room`},
-			{"?companion=nikoni&room=attic", "", 404, "no such room"},
+			{"?companion=ghost", "", 404, `companion: \"ghost\" lives in no room`},
+			{"?companion=nikoni&room=attic", "", 404, `room: there is no \"attic\"`},
 			{"?companion=nikoni&room=side", "", 404, `query.companion: \"nikoni\" is not in room side`},
-			{"?companion=nikoni&room=", "", 404, "no such room"},
+			{"?companion=nikoni&room=", "", 404, `room: there is no \"\"`},
 			{"?companion=nikoni&since=x", "", 400, "query.since: "},
-			{"?companion=nikoni&since=2", "", 409, "query.since: 2 is beyond"},
+			{fmt.Sprintf("?companion=nikoni&since=%d", beyond), "", 409, fmt.Sprintf("query.since: %d is beyond", beyond)},
 		} {
 			c, answer, _ := s.try("/v1/actions"+tc.path, tc.who)
 			if answer == nil || answer.StatusCode != tc.status {
@@ -145,7 +141,7 @@ func TestBodyHandshakes(t *testing.T) {
 // No page of another site, and no request that is no handshake, counts as a
 // body, not even for a moment.
 func TestWhatIsNoHandshakeIsNoBody(t *testing.T) {
-	house := doortest.NewHouse("main")
+	house := doortest.NewHouse(t, "main")
 	house.Get("main").Live("nikoni")
 	feed := socket.New(socket.Config{Rooms: house})
 	mux := http.NewServeMux()
@@ -236,14 +232,13 @@ func TestC3ResultsReachTheCompanion(t *testing.T) {
 					s.Errorf("the id of the frame is not the one that was told, %s: %s", played.ID, f)
 				}
 			}
-			refused := `{"error":{"code":"not_found","message":"id: kai waits for no result of an action \"` + played.ID + `\""},"id":"` + played.ID + `"}`
 			answer := `{"id":"` + played.ID + `",` + tc.answer + `}`
 			s.send(kai, answer)
-			s.want(kai, refused)
+			s.want(kai, s.refusal("kai", played.ID))
 			s.send(tc.by, answer)
 			synctest.Wait()
 			s.send(voice, answer)
-			s.want(voice, strings.Replace(refused, "kai", "nikoni", 1))
+			s.want(voice, s.refusal("nikoni", played.ID))
 			tc.want.ID, tc.want.Action = played.ID, "move"
 			all := results(s.room)
 			if len(all) != i+1 || all[i] != (entry.Done{Who: "nikoni", Result: tc.want}) {
@@ -278,7 +273,7 @@ func TestBadMessagesOfABody(t *testing.T) {
 			{`{"id":"a"}`, `{"error":{"code":"invalid","message":"ok: is missing; it is true or false"},"id":"a"}`},
 			{`{"id":"a","ok":"yes"}`, `{"error":{"code":"invalid","message":"ok: is a JSON string, must be true or false"},"id":"a"}`},
 			{`{"id":"a","ok":true,"reason":{}}`, `{"error":{"code":"invalid","message":"reason: is a JSON object, must be a string"},"id":"a"}`},
-			{`{"id":"a","ok":true}`, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"a\""},"id":"a"}`},
+			{`{"id":"a","ok":true}`, s.refusal("nikoni", "a")},
 			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
 		} {
 			s.send(c, tc.message)
@@ -326,12 +321,13 @@ func TestResultsOfWordsAreIgnored(t *testing.T) {
 func TestOldWordsAreForgotten(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
+		var ids []string
 		for range 257 {
-			s.room.Append(entry.KindSaid, line("nikoni", "hi"))
+			ids = append(ids, s.room.Append(entry.KindSaid, line("nikoni", "hi")).ID)
 			s.frame(c)
 		}
-		s.send(c, `{"id":"e2","ok":true}`)
-		s.send(c, `{"id":"e1","ok":true}`)
-		s.want(c, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"e1\""},"id":"e1"}`)
+		s.send(c, `{"id":"`+ids[1]+`","ok":true}`)
+		s.send(c, `{"id":"`+ids[0]+`","ok":true}`)
+		s.want(c, s.refusal("nikoni", ids[0]))
 	})
 }

@@ -95,8 +95,6 @@ type Config struct {
 	Rooms room.Directory
 	// CheckOrigin is the gate's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
-	// Home finds the room of a companion. Nil means [room.Home] of Rooms.
-	Home func(companion string) (room.Talk, error)
 	// Session finds the companion of a session of seed C's, for the caller that
 	// opened it: a token's holder by name, a guest by "". Nil means that there
 	// are no sessions.
@@ -134,10 +132,6 @@ const (
 func (c Config) withDefaults() Config {
 	if c.CheckOrigin == nil {
 		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
-	}
-	if c.Home == nil {
-		rooms := c.Rooms
-		c.Home = func(companion string) (room.Talk, error) { return room.Home(rooms, companion) }
 	}
 	if c.Session == nil {
 		c.Session = func(string, string) (string, error) {
@@ -305,7 +299,7 @@ func (f *Feed) open(r *http.Request, name string) (v view, err error) {
 	if err := identity.Of(r.Context()).May(identity.Read); err != nil {
 		return view{}, err
 	}
-	if v.talk, err = f.cfg.Rooms.Room(name); err != nil {
+	if v.talk, err = f.cfg.Rooms.Room(r.Context(), name); err != nil {
 		return view{}, err
 	}
 	v.since, v.asked, err = start(r, v.talk)

@@ -1,6 +1,7 @@
 package socket_test
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +25,7 @@ func TestTokenAsSubprotocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	house := doortest.NewHouse("main")
+	house := doortest.NewHouse(t, "main")
 	house.Get("main").Chat(1)
 	g, err := gate.New(gate.Config{Tokens: register, TokensOnly: true}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -40,7 +41,8 @@ func TestTokenAsSubprotocol(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, path := range []string{"/v1/rooms/main/feed?since=0", "/ws?since=0"} {
+	since := fmt.Sprint(house.Get("main").Info().Head - 1)
+	for _, path := range []string{"/v1/rooms/main/feed?since=" + since, "/ws?since=" + since} {
 		for _, c := range []struct {
 			name      string
 			protocols []string

@@ -116,7 +116,7 @@ func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, 
 	if err != nil {
 		return nil, err
 	}
-	talk, err := c.cfg.Home(companion)
+	talk, err := c.cfg.Rooms.Home(ctx, companion)
 	if err != nil {
 		return nil, err
 	}

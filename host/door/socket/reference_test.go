@@ -1,10 +1,13 @@
 package socket_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,8 +16,10 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room"
 )
 
 // referenceClient is a body written from seed C's shapes alone: it subscribes to
@@ -122,20 +127,24 @@ func TestReferenceFrames(t *testing.T) {
 		s.want(c, `{"jsonrpc":"2.0","id":"x1","result":{}}`)
 		s.set(func() { s.waiting = true }) // nor is it told again of the message before
 		s.room.Append(entry.KindSaid, line("aya", "after"))
+		done := make(chan [2]entry.Entry, 1)
 		time.AfterFunc(time.Minute, func() {
-			s.act("nikoni", "move", `{"x":1}`)
-			s.room.Append(entry.KindSaid, line("nikoni", "hi"))
+			moved := s.played("nikoni", s.act("nikoni", "move", `{"x":1}`))
+			done <- [2]entry.Entry{moved, s.room.Append(entry.KindSaid, line("nikoni", "hi"))}
 		})
-		s.want(c,
-			`{"action":"move","parameters":{"x":1},"id":"act-3","seq":3}`,
-			`{"action":"speak","parameters":{"message":"hi"},"id":"e4","seq":4}`)
-		s.send(c, `{"id":"act-3","ok":false,"reason":"stuck"}`)
-		s.send(c, `{"id":"e4","ok":true}`)
+		frames := []string{s.frame(c), s.frame(c)}
+		all := <-done
+		moved, hi := all[0], all[1]
+		if frames[0] != reference(moved, "move", `{"x":1}`) || frames[1] != reference(hi, "speak", `{"message":"hi"}`) {
+			s.Errorf("%q", frames)
+		}
+		s.send(c, `{"id":"`+idOf(moved)+`","ok":false,"reason":"stuck"}`)
+		s.send(c, `{"id":"`+idOf(hi)+`","ok":true}`)
 		s.send(c, `{"id":"act-9","ok":true}`)
-		s.want(c, `{"error":{"code":"not_found","message":"id: nikoni waits for no result of an action \"act-9\""},"id":"act-9"}`)
+		s.want(c, s.refusal("nikoni", "act-9"))
 		s.send(c, `rubbish`)
 		s.want(c, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`)
-		want := entry.Done{Who: "nikoni", Result: abi.Result{ID: "act-3", Action: "move", Reason: "stuck", By: "mika"}}
+		want := entry.Done{Who: "nikoni", Result: abi.Result{ID: idOf(moved), Action: "move", Reason: "stuck", By: "mika"}}
 		if all := results(s.room); len(all) != 1 || all[0] != want {
 			s.Errorf("%+v", all)
 		}
@@ -150,6 +159,7 @@ func TestC4SessionIsNotTheOnlySecret(t *testing.T) {
 		s.set(func() {
 			s.sessions["mikas"], s.sessions["guests"], s.sessions["lost"] = "nikoni of mika", "nikoni of ", "ghost of "
 		})
+		_, homeless := s.house.Home(context.Background(), "ghost")
 		const refused = `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%q,"data":{"code":%q}}}`
 		for _, tc := range []struct{ who, session, message, code string }{
 			{"mika read,act", "mikas", "", ""},
@@ -160,7 +170,7 @@ func TestC4SessionIsNotTheOnlySecret(t *testing.T) {
 			{"mika read,talk", "mikas", `the token of mika has not the scope "act"`, "denied"},
 			{"mika read,talk", "unknown", `the token of mika has not the scope "act"`, "denied"}, // tells nothing of sessions
 			{"mika read,act", "unknown", "session: there is no such session", "not_found"},
-			{"", "lost", `companion: "ghost" is in no room`, "not_found"},
+			{"", "lost", abi.AsError(homeless).Message, "not_found"},
 		} {
 			c := s.dial("/", tc.who)
 			s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"`+tc.session+`"}}`)
@@ -221,8 +231,7 @@ func TestReferenceMistakes(t *testing.T) {
 			s.send(c, tc.message)
 			s.want(c, tc.want)
 		}
-		s.act("nikoni", "move", `{}`)
-		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
+		s.want(c, reference(s.moves("nikoni"), "move", `{}`))
 	})
 }
 
@@ -236,14 +245,22 @@ func TestSessionsThatFail(t *testing.T) {
 		s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"abc"}}`)
 		s.want(c, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error","data":{"code":"internal"}}}`)
 	})
-	onBodies(t, nil, func(s *bodies) {
+	unreadable := func(c *socket.Config) {
+		c.Rooms = homeless{c.Rooms.(*doortest.House), func(h *doortest.House) room.Talk { return unread{h.Get("side")} }}
+	}
+	onBodies(t, unreadable, func(s *bodies) {
 		s.set(func() { s.sessions["k"] = "kai of " })
 		c := s.dial("/", "")
-		s.house.Get("side").Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
 		s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"k"}}`)
 		s.want(c, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"the disk is full","data":{"code":"unavailable"}}}`)
-		s.house.Get("side").Trouble(nil)
 	})
+}
+
+// unread is a room that cannot be read, while all others can.
+type unread struct{ room.Talk }
+
+func (unread) Entries(context.Context, uint64, int) ([]entry.Entry, uint64, error) {
+	return nil, 0, abi.Errorf(abi.CodeUnavailable, "the disk is full")
 }
 
 // Without sessions in the house every subscription is refused.
@@ -263,29 +280,40 @@ func TestNoSessions(t *testing.T) {
 // about, and shows what comes after it, or after since in that room's own URL.
 func TestSubscriptionsStart(t *testing.T) {
 	for _, tc := range []struct {
-		path, session string
-		seqs          []int
+		room    string // that the socket is about
+		since   int    // which action the client saw last; 0: nothing, -1: it does not say
+		session string
+		acts    []int // that it is shown, from 1
 	}{
-		{"/", "n", []int{5}}, {"/", "k", []int{5}}, {"/?room=side", "n", []int{5}},
-		{"/?since=1", "n", []int{2, 3, 4, 5}}, {"/?since=1", "k", []int{5}},
-		{"/?room=side&since=0", "k", []int{1, 2, 3, 4, 5}}, {"/?room=side&since=2", "n", []int{5}},
+		{"main", -1, "n", []int{5}}, {"main", -1, "k", []int{5}}, {"side", -1, "n", []int{5}},
+		{"main", 1, "n", []int{2, 3, 4, 5}}, {"main", 1, "k", []int{5}},
+		{"side", 0, "k", []int{1, 2, 3, 4, 5}}, {"side", 2, "n", []int{5}},
 	} {
 		onBodies(t, nil, func(s *bodies) {
 			s.set(func() { s.sessions["n"], s.sessions["k"] = "nikoni of ", "kai of " })
-			for range 3 {
-				s.act("nikoni", "move", `{}`)
-				s.act("kai", "move", `{}`)
+			acts := map[string][]entry.Entry{}
+			act := func() {
+				acts["main"], acts["side"] = append(acts["main"], s.moves("nikoni")), append(acts["side"], s.moves("kai"))
 			}
-			c := s.dial(tc.path, "")
-			s.act("nikoni", "move", `{}`)
-			s.act("kai", "move", `{}`)
+			act()
+			act()
+			act()
+			query := url.Values{}
+			if tc.room != "main" {
+				query.Set("room", tc.room)
+			}
+			if tc.since >= 0 {
+				seqs := append([]entry.Entry{{}}, acts[tc.room]...)
+				query.Set("since", fmt.Sprint(seqs[tc.since].Seq))
+			}
+			c := s.dial("/?"+query.Encode(), "")
+			act()
 			synctest.Wait()
 			s.send(c, `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"`+tc.session+`"}}`)
 			s.want(c, `{"jsonrpc":"2.0","id":1,"result":{}}`)
-			s.act("nikoni", "move", `{}`)
-			s.act("kai", "move", `{}`)
-			for _, seq := range tc.seqs {
-				s.want(c, fmt.Sprintf(`{"action":"move","parameters":{},"id":"act-%d","seq":%d}`, seq, seq))
+			act()
+			for _, n := range tc.acts {
+				s.want(c, reference(acts[map[string]string{"n": "main", "k": "side"}[tc.session]][n-1], "move", `{}`))
 			}
 			s.quiet(c)
 		})
@@ -304,22 +332,21 @@ func TestSubscribingAgain(t *testing.T) {
 			s.send(c, `{"jsonrpc":"2.0","id":"`+session+`","method":"subscribe","params":{"sessionId":"`+session+`"}}`)
 			s.want(c, `{"jsonrpc":"2.0","id":"`+session+`","result":{}}`)
 			synctest.Wait()
-			if n, k := s.room.Bodies("nikoni"), side.Bodies("kai"); n != nikonis || k != kais || s.room.Followers()+side.Followers() != 1 {
-				s.Errorf("nikoni has %d bodies, kai %d; %d and %d follow", n, k, s.room.Followers(), side.Followers())
+			if n, k := s.room.Bodies("nikoni"), side.Bodies("kai"); n != nikonis || k != kais || s.room.Followers() != 1 {
+				s.Errorf("nikoni has %d bodies, kai %d; %d follow a room", n, k, s.room.Followers())
 			}
 		}
 		subscribe("n", 1, 0)
-		s.act("nikoni", "move", `{}`)
-		s.want(c, `{"action":"move","parameters":{},"id":"act-1","seq":1}`)
+		s.want(c, reference(s.moves("nikoni"), "move", `{}`))
 		subscribe("n", 1, 0)
-		s.act("nikoni", "move", `{}`)
-		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
-		s.act("kai", "move", `{}`)
+		s.want(c, reference(s.moves("nikoni"), "move", `{}`))
+		s.moves("kai")
 		subscribe("k", 0, 1)
-		s.act("nikoni", "move", `{}`)
-		s.act("kai", "move", `{}`)
-		s.want(c, `{"action":"move","parameters":{},"id":"act-2","seq":2}`)
-		s.send(c, `{"id":"act-2","ok":true}`) // now kai's
+		nikonis, kais := s.moves("nikoni"), s.moves("kai")
+		s.want(c, reference(kais, "move", `{}`))
+		s.send(c, `{"id":"`+idOf(nikonis)+`","ok":true}`) // it is kai's body now
+		s.want(c, s.refusal("kai", idOf(nikonis)))
+		s.send(c, `{"id":"`+idOf(kais)+`","ok":true}`)
 		s.send(c, `{"jsonrpc":"2.0","id":9,"method":"subscribe","params":{"sessionId":"x"}}`)
 		s.want(c, `{"jsonrpc":"2.0","id":9,"error":{"code":-32000,"message":"session: there is no such session","data":{"code":"not_found"}}}`)
 		if len(results(side)) != 1 || len(results(s.room)) != 0 {
@@ -337,19 +364,19 @@ func TestSubscribingAgainWithFramesOnTheWay(t *testing.T) {
 		const subscribe = `{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"n"}}`
 		s.send(c, subscribe)
 		s.frame(c)
+		var all, want []string
 		for range 5 {
-			s.act("nikoni", "move", `{}`)
+			want = append(want, reference(s.moves("nikoni"), "move", `{}`))
 		}
 		s.send(c, subscribe)
 		synctest.Wait()
-		var all []string
 		for range 6 {
 			if f := s.frame(c); !strings.HasPrefix(f, `{"jsonrpc"`) {
-				all = append(all, f[strings.LastIndex(f, ":"):])
+				all = append(all, f)
 			}
 		}
-		if strings.Join(all, "") != ":1}:2}:3}:4}:5}" {
-			s.Errorf("%q", all)
+		if !slices.Equal(all, want) {
+			s.Errorf("%q\nwant %q", all, want)
 		}
 	})
 }

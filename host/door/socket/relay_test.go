@@ -3,6 +3,7 @@ package socket_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,7 @@ type relayStage struct {
 
 func onRelay(t *testing.T, f func(s *relayStage)) {
 	synctest.Test(t, func(t *testing.T) {
-		house := doortest.NewHouse("main", "side")
+		house := doortest.NewHouse(t, "main", "side")
 		s := &relayStage{T: t, room: house.Get("main"), pipe: doortest.NewPipe()}
 		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string) bool { return s.waiting.Load() }})
 		mux := http.NewServeMux()
@@ -46,6 +47,12 @@ func onRelay(t *testing.T, f func(s *relayStage)) {
 		}()
 		f(s)
 	})
+}
+
+// said lets a line be said and gives its seq, as it is read from JSON.
+func (s *relayStage) said() float64 {
+	s.room.Chat(1)
+	return float64(s.room.Info().Head)
 }
 
 func (s *relayStage) dial(path string, h http.Header) (*websocket.Conn, *http.Response) {
@@ -85,14 +92,14 @@ func TestRelayOnAnyPath(t *testing.T) {
 		}
 		synctest.Wait()
 		s.room.Append("stop", map[string]string{"from": "taro"}) // no message, so no notice
-		s.room.Chat(1)
+		seq := s.said()
 		for _, c := range conns {
 			n := s.next(c)
 			m := n["message"].(map[string]any)
-			if n["type"] != "newMessage" || len(m) != 2 || m["from"] != "aya" || m["message"] != "line 2" {
+			if n["type"] != "newMessage" || len(m) != 2 || m["from"] != "aya" || m["message"] != "line 1" {
 				s.Errorf("%v", n)
 			}
-			if n["seq"] != 2.0 || n["room"] != "main" || n["kind"] != "turn" || n["at"] == nil || n["again"] != nil {
+			if n["seq"] != seq || n["room"] != "main" || n["kind"] != "turn" || n["at"] == nil || n["again"] != nil {
 				s.Errorf("what is added: %v", n)
 			}
 		}
@@ -104,9 +111,11 @@ func TestRelayLeavesTheRestAlone(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		c, _ := s.dial("/v1/rooms/main/feed", nil)
 		synctest.Wait()
-		s.room.Chat(1)
-		if e := s.next(c); e["kind"] != "said" {
-			s.Errorf("%v", e)
+		seq := s.said()
+		for n := 1.0; n <= seq; n++ {
+			if e := s.next(c); e["seq"] != n || e["kind"] == nil || e["type"] != nil {
+				s.Errorf("%v", e)
+			}
 		}
 		client := http.Client{Transport: &http.Transport{DialContext: s.pipe.Dial, DisableKeepAlives: true}}
 		res, err := client.Get("http://localhost/")
@@ -130,9 +139,10 @@ func TestRelayLeavesTheRestAlone(t *testing.T) {
 // A client that was cut off asks for what it missed.
 func TestRelaySince(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
-		s.room.Chat(3)
-		c, _ := s.dial("/?since=1", nil)
-		for seq := 2.0; seq <= 3; seq++ {
+		first := s.said()
+		s.room.Chat(2)
+		c, _ := s.dial(fmt.Sprintf("/?since=%v", first), nil)
+		for _, seq := range []float64{first + 1, first + 2} {
 			if n := s.next(c); n["seq"] != seq {
 				s.Errorf("%v, want %v", n, seq)
 			}
@@ -148,8 +158,8 @@ func TestRelayIgnoresWhatIsSent(t *testing.T) {
 			s.Fatal(err)
 		}
 		synctest.Wait()
-		s.room.Chat(1)
-		if n := s.next(c); n["seq"] != 1.0 {
+		seq := s.said()
+		if n := s.next(c); n["seq"] != seq {
 			s.Errorf("%v", n)
 		}
 	})
@@ -162,27 +172,27 @@ func TestRelayTellsAgain(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		c, _ := s.dial("/", nil)
 		synctest.Wait()
-		s.room.Chat(1)
+		seq := s.said()
 		s.next(c)
 		at := time.Now()
 		s.waiting.Store(true)
 		for _, after := range []time.Duration{2, 6, 14, 30, 60, 90} {
 			n := s.next(c)
-			if n["again"] != true || n["seq"] != 1.0 || time.Since(at) != after*time.Second {
+			if n["again"] != true || n["seq"] != seq || time.Since(at) != after*time.Second {
 				s.Fatalf("after %v: %v, want it after %v s", time.Since(at), n, int64(after))
 			}
 		}
-		s.room.Chat(1)
-		if n := s.next(c); n["seq"] != 2.0 || n["again"] != nil {
+		seq = s.said()
+		if n := s.next(c); n["seq"] != seq || n["again"] != nil {
 			s.Fatalf("%v", n)
 		}
 		at = time.Now()
-		if n := s.next(c); n["again"] != true || n["seq"] != 2.0 || time.Since(at) != 2*time.Second {
+		if n := s.next(c); n["again"] != true || n["seq"] != seq || time.Since(at) != 2*time.Second {
 			s.Fatalf("after %v: %v", time.Since(at), n)
 		}
 		s.waiting.Store(false)
 		time.AfterFunc(10*time.Minute, func() { s.room.Chat(1) })
-		if n := s.next(c); n["seq"] != 3.0 || n["again"] != nil {
+		if n := s.next(c); n["seq"] != seq+1 || n["again"] != nil {
 			s.Errorf("told again though nobody waits: %v", n)
 		}
 	})
@@ -191,10 +201,10 @@ func TestRelayTellsAgain(t *testing.T) {
 // Who connects after something was said, and has not seen it, is told of it.
 func TestRelayTellsWhoComesLate(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
-		s.room.Chat(1)
+		seq := s.said()
 		s.waiting.Store(true)
 		c, _ := s.dial("/", nil)
-		if n := s.next(c); n["again"] != true || n["seq"] != 1.0 {
+		if n := s.next(c); n["again"] != true || n["seq"] != seq {
 			s.Errorf("%v", n)
 		}
 	})

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -73,7 +72,7 @@ func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error
 	if r.URL.Query().Has("room") {
 		name = r.URL.Query().Get("room")
 	}
-	talk, err := d.cfg.Rooms.Room(name)
+	talk, err := d.cfg.Rooms.Room(r.Context(), name)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func decodeBody(body io.Reader, into any) error {
 	if err != nil {
 		return abi.Errorf(abi.CodeInvalid, "body: %v", err)
 	}
-	err = json.NewDecoder(bytes.NewReader(raw)).Decode(into)
+	err = json.Unmarshal(raw, into) // a decoder would take what is behind the object
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":

@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
 )
 
 // Seed A's POST /add: its body, its answers, its words for what is wrong.
@@ -18,14 +21,18 @@ func TestAdd(t *testing.T) {
 		`{"success":true,"history":[{"from":"user","message":"こんにちは!"},{"from":"user","message":"\u003cb\u003e"}]}`)
 	exactly(t, f.ask("POST", "/add?room=side", `{"from":"user","message":"隣"}`), 200,
 		`{"success":true,"history":[{"from":"user","message":"隣"}]}`)
-	e := f.house.Get("main").Journal()[0]
-	if !strings.Contains(string(e.Body), `"by":"human"`) {
-		t.Errorf("%s", e.Body)
+	if e := f.house.Get("main").Happened()[0]; e.Kind != entry.KindSaid || !strings.Contains(string(e.Body), `"by":"human"`) {
+		t.Errorf("%s %s", e.Kind, e.Body)
 	}
 }
 
 func TestAddRefuses(t *testing.T) {
 	f := newDoor(t, nil)
+	_, taken := f.house.Get("main").Say(t.Context(), room.Utterance{From: "aya", Text: "x"})
+	_, why, found := strings.Cut(abi.AsError(taken).Message, "from: ")
+	if !found {
+		t.Fatal(taken)
+	}
 	for _, c := range []struct {
 		path, body string
 		status     int
@@ -35,17 +42,18 @@ func TestAddRefuses(t *testing.T) {
 		{"/add", `{"from":"user"}`, 400, `{"code":"invalid","path":["message"],"message":"is missing"}`},
 		{"/add", `{"from":1,"message":"x"}`, 400, `{"code":"invalid","path":["from"],"message":"must be a text, not number"}`},
 		{"/add", `{"from":"a b","message":"x"}`, 400, `{"code":"invalid","path":["from"],"message":"\"a b\" may not contain ' '"}`},
-		{"/add", `{"from":`, 400, `{"code":"invalid","path":["body"],"message":"is no JSON object: unexpected EOF"}`},
-		{"/add", `{"from":"aya","message":"x"}`, 403, `{"code":"denied","path":["from"],"message":"\"aya\" is the name of somebody in this house"}`},
-		{"/add?room=attic", `{"from":"user","message":"x"}`, 404, `{"code":"not_found","path":["room \"attic\""],"message":"there is no such room"}`},
+		{"/add", `{"from":`, 400, `{"code":"invalid","path":["body"],"message":"is no JSON object: unexpected end of JSON input"}`},
+		{"/add", `{"from":"user","message":"x"} and more`, 400, `{"code":"invalid","path":["body"],"message":"is no JSON object: invalid character 'a' after top-level value"}`},
+		{"/add", `{"from":"aya","message":"x"}`, 403, fmt.Sprintf(`{"code":"denied","path":["from"],"message":%q}`, why)},
+		{"/add?room=attic", `{"from":"user","message":"x"}`, 404, `{"code":"not_found","path":["room"],"message":"there is no \"attic\""}`},
 	} {
 		exactly(t, f.ask("POST", c.path, c.body), c.status, `{"success":false,"errors":[`+c.want+`]}`)
 	}
 	if w := f.ask("GET", "/add", ""); w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", w.Code)
 	}
-	if n := len(f.house.Get("main").Journal()); n != 0 {
-		t.Errorf("%d entries were written", n)
+	if all := f.house.Get("main").Happened(); len(all) != 0 {
+		t.Errorf("written: %v", all)
 	}
 }
 
@@ -76,7 +84,11 @@ func TestAddKnowsTheCaller(t *testing.T) {
 			t.Errorf("%s as %q: %d %s", c.caller.Name, c.from, w.Code, w.Body)
 		}
 	}
-	for _, e := range f.house.Get("main").Journal() {
+	all := f.house.Get("main").Happened()
+	if len(all) != 3 {
+		t.Errorf("%d entries", len(all))
+	}
+	for _, e := range all {
 		if m, _ := e.Message(); m.From != "mika" && m.From != "taro" || e.Kind != entry.KindSaid {
 			t.Errorf("%s", e.Body)
 		}

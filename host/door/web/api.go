@@ -69,9 +69,6 @@ type (
 	stopOut struct {
 		Seq uint64 `json:"seq" doc:"The stop's place in the room's journal."`
 	}
-	roomsOut struct {
-		Rooms []room.Info `json:"rooms" doc:"By name."`
-	}
 )
 
 // maxBody bounds a body here: abi.MaxText, every byte of it escaped, and names.
@@ -86,7 +83,7 @@ func register(api huma.API, d *door) {
 	add(api, identity.Read, d.entries, http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
 	add(api, identity.Read, d.why, http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
 	add(api, identity.Talk, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
-	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
+	registerRooms(api, d)
 	add(api, identity.Read, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
 	add(api, identity.Read, d.version, http.MethodGet, "/v1/version", "version", "Ask what is running", http.StatusOK)
 	registerSenses(api, d)
@@ -131,7 +128,7 @@ func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
 	if err := errors.Join(at("body.from", abi.CheckName("from", from)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
 		return nil, fields(err)
 	}
-	talk, err := d.cfg.Rooms.Room(in.Room)
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +159,7 @@ func checkID(id string) error {
 }
 
 func (d *door) messages(ctx context.Context, in *page) (*body[messagesOut], error) {
-	talk, err := d.cfg.Rooms.Room(in.Room)
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +171,7 @@ func (d *door) messages(ctx context.Context, in *page) (*body[messagesOut], erro
 }
 
 func (d *door) entries(ctx context.Context, in *page) (*body[entriesOut], error) {
-	talk, err := d.cfg.Rooms.Room(in.Room)
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +183,7 @@ func (d *door) entries(ctx context.Context, in *page) (*body[entriesOut], error)
 }
 
 func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
-	talk, err := d.cfg.Rooms.Room(in.Room)
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +200,7 @@ func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
 	if err != nil {
 		return nil, fields(at("body.from", err))
 	}
-	talk, err := d.cfg.Rooms.Room(in.Room)
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +212,8 @@ func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
 }
 
 // stopper gives who says stop. Only people may: an agent has nothing to take the
-// floor from others with.
+// floor from others with. A name that cannot be the caller's is no reason to go on
+// talking: then somebody says it.
 func stopper(caller identity.Caller, body *stopBody) (string, error) {
 	claimed := ""
 	if body != nil {
@@ -225,24 +223,16 @@ func stopper(caller identity.Caller, body *stopBody) (string, error) {
 		claimed = guest
 	}
 	from, kind, err := caller.From(claimed, abi.KindHuman)
-	if err != nil {
-		return "", err
+	switch {
+	case caller.Guest:
+		return from, nil // "" where it is not the guest's
+	case err != nil:
+		from, kind = caller.Name, caller.Kind
 	}
 	if kind != abi.KindHuman {
 		return "", abi.Errorf(abi.CodeDenied, "from: %s is an agent; only people say stop", from)
 	}
-	return from, abi.CheckName("from", from)
-}
-
-func (d *door) rooms(context.Context, *struct{}) (*body[roomsOut], error) {
-	rooms := list(d.cfg.Rooms.Rooms())
-	for i := range rooms {
-		rooms[i].Members = list(rooms[i].Members)
-		if rooms[i].Counts == nil {
-			rooms[i].Counts = map[string]int{}
-		}
-	}
-	return &body[roomsOut]{roomsOut{rooms}}, nil
+	return from, nil
 }
 
 func (d *door) companions(context.Context, *struct{}) (*body[[]Companion], error) {

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -43,6 +45,7 @@ func TestScopes(t *testing.T) {
 		scope              identity.Scope
 	}{
 		{"GET", "/v1/rooms", "", identity.Read},
+		{"GET", "/v1/rooms/main", "", identity.Read},
 		{"GET", says, "", identity.Read},
 		{"GET", "/v1/rooms/main/entries", "", identity.Read},
 		{"GET", "/v1/rooms/main/entries/1/why", "", identity.Read},
@@ -50,6 +53,8 @@ func TestScopes(t *testing.T) {
 		{"GET", "/v1/version", "", identity.Read},
 		{"POST", says, `{"text":"hi"}`, identity.Talk},
 		{"POST", stops, "", identity.Talk},
+		{"POST", "/v1/rooms", `{"name":"den"}`, identity.Act},
+		{"DELETE", "/v1/rooms/attic", "", identity.Act},
 	} {
 		for _, scope := range identity.Scopes() {
 			w := f.as(holder("mika", abi.KindHuman, scope), op.method, op.path, op.body)
@@ -67,15 +72,18 @@ func TestScopes(t *testing.T) {
 		if w := f.as(identity.Caller{}, op.method, op.path, op.body); w.Code != 403 {
 			t.Errorf("%s %s by nobody: %d", op.method, op.path, w.Code)
 		}
-		if w := f.as(identity.Guest(nil), op.method, op.path, strings.Replace(op.body, "{", `{"from":"ken",`, 1)); w.Code == 403 {
+		if w := f.as(identity.Guest(nil), op.method, op.path, strings.Replace(op.body, `{"text"`, `{"from":"ken","text"`, 1)); w.Code == 403 {
 			t.Errorf("%s %s by a guest: %s", op.method, op.path, w.Body)
 		}
 	}
 }
 
-// What is recorded is the token's name and kind, whatever the body says.
+// What is recorded is the token's name and kind, whatever the body says. In a room
+// with a pool an agent needs no floor to say something.
 func TestFromIsTheTokens(t *testing.T) {
-	f := newDoor(t, nil)
+	pool := doortest.Settings("main", "*")
+	pool.Rules.Policy = "pool"
+	f := newDoorOf(t, doortest.NewHouseOf(t, pool), nil)
 	r, err := identity.Parse("tokens", []byte("あやボット agent talk sha256:"+identity.Hash("t")))
 	if err != nil {
 		t.Fatal(err)
@@ -96,13 +104,14 @@ func TestFromIsTheTokens(t *testing.T) {
 		{"a guest", identity.Guest(r), says, `{"text":"hi","from":"ken"}`, 201, ""},
 		{"a guest who takes a name", identity.Guest(r), says, `{"text":"hi","from":"アヤボット"}`, 403, "has a token"},
 		{"a human's STOP", mika, stops, ``, 200, ""},
-		{"STOP for another", mika, stops, `{"from":"ken"}`, 403, "this token is mika's"},
+		{"STOP for another", mika, stops, `{"from":"ken"}`, 200, ""},
 		{"an agent's STOP", bot, stops, ``, 403, "only people"},
-		{"a guest's STOP in a taken name", identity.Guest(r), stops, `{"from":"アヤボット"}`, 403, "has a token"},
+		{"an agent's STOP for a human", bot, stops, `{"from":"mika"}`, 403, "only people"},
+		{"a guest's STOP in a taken name", identity.Guest(r), stops, `{"from":"アヤボット"}`, 200, ""},
 	} {
-		before := len(f.house.Get("main").Journal())
+		before := len(f.house.Get("main").Happened())
 		w := f.as(c.caller, "POST", c.path, c.body)
-		journal := f.house.Get("main").Journal()
+		journal := f.house.Get("main").Happened()
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.detail) {
 			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
 		}
@@ -111,7 +120,7 @@ func TestFromIsTheTokens(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, e := range f.house.Get("main").Journal() {
+	for _, e := range f.house.Get("main").Happened() {
 		var b struct {
 			From string
 			By   abi.ParticipantKind
@@ -121,8 +130,25 @@ func TestFromIsTheTokens(t *testing.T) {
 		}
 		got = append(got, b.From+" "+string(b.By))
 	}
-	if want := "あやボット agent, あやボット agent, mika human, ken human, mika "; strings.Join(got, ", ") != want {
+	if want := "あやボット agent, あやボット agent, mika human, ken human, mika , mika , somebody "; strings.Join(got, ", ") != want {
 		t.Errorf("recorded: %q", got)
+	}
+}
+
+// Where turns are voted on, an agent without the floor is refused over HTTP as at
+// every other door, and what it wanted to say is kept under its own name.
+func TestAgentsNeedTheFloor(t *testing.T) {
+	f := newDoor(t, nil)
+	w := f.as(holder("bot", abi.KindAgent, identity.Talk), "POST", says, `{"text":"beep"}`)
+	if d := decode[gate.Details](t, w, 403); d.Code != abi.CodeDenied || !strings.Contains(d.Detail, "floor") {
+		t.Errorf("%+v", d)
+	}
+	var kept entry.Refused
+	if err := json.Unmarshal(f.newest(t, entry.KindRefused).Body, &kept); err != nil || kept.Who != "bot" || kept.By != abi.KindAgent || kept.Text != "beep" {
+		t.Errorf("%+v %v", kept, err)
+	}
+	if all := f.house.Get("main").Happened(); len(all) != 1 {
+		t.Errorf("%v", all)
 	}
 }
 

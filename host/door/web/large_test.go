@@ -126,12 +126,12 @@ func TestInitPrefersMain(t *testing.T) {
 		opened := &opener{}
 		mux := http.NewServeMux()
 		err = web.Register(mux, web.Config{
-			Rooms: doortest.NewHouse("main"), Usual: "main", Senses: opened,
-			Cards: func(id string) (*card.Card, bool) {
+			Rooms: doortest.NewHouse(t, "main"), Usual: "main", Senses: opened,
+			Cards: func(id string) (*card.Card, error) {
 				if slices.Contains(x.cards, id) {
-					return c, true
+					return c, nil
 				}
-				return nil, true
+				return nil, nil
 			},
 			Companions: func() []web.Companion { return []web.Companion{{ID: "zoe"}, {ID: "main"}, {ID: "aya"}} },
 		})

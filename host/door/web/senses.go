@@ -50,6 +50,7 @@ type (
 		Body   takenOut
 	}
 	takenOut struct {
+		Room    string       `json:"room" doc:"Where: the companion's home."`
 		State   string       `json:"state" enum:"said,queued,cooling,judged,replaced" doc:"said: it was input, and is a message now. queued, cooling: it will be judged, or a newer one takes its place. judged, replaced: so it was, while you waited."`
 		Message *abi.Message `json:"message,omitempty" doc:"With said."`
 		Judged  *abi.Judged  `json:"judged,omitempty" doc:"With judged."`
@@ -128,10 +129,9 @@ func retryAfter(err error) string {
 // cardOf gives a companion's card, nil when it has none.
 func (d *door) cardOf(id string) (*card.Card, error) {
 	if d.cfg.Cards != nil {
-		if c, ok := d.cfg.Cards(id); ok {
-			return c, nil
-		}
-	} else if slices.ContainsFunc(d.everybody(), func(c Companion) bool { return c.ID == id }) {
+		return d.cfg.Cards(id)
+	}
+	if slices.ContainsFunc(d.everybody(), func(c Companion) bool { return c.ID == id }) {
 		return nil, nil
 	}
 	return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", id)
@@ -181,7 +181,11 @@ func (d *door) perceive(ctx context.Context, in *perceiveIn) (*perceiveOut, erro
 		return nil, err
 	}
 	gate.BodyDone(ctx)
-	out := &perceiveOut{http.StatusAccepted, takenOut{State: taken.State, Message: taken.Message}}
+	home, err := d.cfg.Rooms.Home(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &perceiveOut{http.StatusAccepted, takenOut{Room: home.Name(), State: taken.State, Message: taken.Message}}
 	if taken.Message != nil {
 		out.Status = http.StatusCreated
 		return out, nil
@@ -197,9 +201,9 @@ func (d *door) perceive(ctx context.Context, in *perceiveIn) (*perceiveOut, erro
 		case o.Err != nil:
 			return nil, o.Err
 		case o.Replaced:
-			return &perceiveOut{http.StatusOK, takenOut{State: "replaced"}}, nil
+			return &perceiveOut{http.StatusOK, takenOut{Room: home.Name(), State: "replaced"}}, nil
 		}
-		return &perceiveOut{http.StatusOK, takenOut{State: "judged", Judged: &o.Judged}}, nil
+		return &perceiveOut{http.StatusOK, takenOut{Room: home.Name(), State: "judged", Judged: &o.Judged}}, nil
 	case <-wait.Done():
 		return out, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/textproto"
 	"strings"
 	"sync/atomic"
@@ -53,7 +54,8 @@ const definition = `{
 var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 
 // sensing is a door before a house whose companions perceive: "nikoni" and "zoe",
-// who have the same card, and "aya", who has none.
+// who have the same card and listen to everything, and "aya", who has none and is not
+// in.
 type sensing struct {
 	fixture
 	*sense.Senses
@@ -64,21 +66,29 @@ type sensing struct {
 
 func newSensing(t testing.TB) *sensing {
 	t.Helper()
+	return newSensingIn(t, doortest.NewHouse(t, "main", "side"), "main")
+}
+
+// newSensingIn is newSensing in a house in which they live in the named room.
+func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
+	t.Helper()
 	c, err := card.Parse("nikoni.json", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cards := func(id string) (*card.Card, bool) {
+	cards := func(id string) (*card.Card, error) {
 		switch id {
 		case "nikoni", "zoe":
-			return c, true
+			return c, nil
 		case "aya":
-			return nil, true
+			return nil, nil
+		case "late":
+			return nil, abi.Errorf(abi.CodeUnavailable, "companion: late is being loaded; try again")
 		}
-		return nil, false
+		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", id)
 	}
-	house := doortest.NewHouse("main", "side")
-	s := &sensing{fixture: fixture{house: house}, room: house.Get("main")}
+	s := &sensing{fixture: fixture{house: house}, room: house.Get(home)}
+	s.room.Live("nikoni", "zoe")
 	s.judge = func(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
 		return s.room.Perceive(ctx, who, p)
 	}
@@ -100,7 +110,6 @@ func newSensing(t testing.TB) *sensing {
 	t.Cleanup(stop)
 	err = web.Register(mux, web.Config{
 		Rooms: house, Usual: "main", Senses: s.Senses, Cards: cards, Stopping: stopping,
-		Home: func(string) (room.Talk, error) { return s.room, nil },
 		Companions: func() []web.Companion {
 			return []web.Companion{{ID: "zoe", Engine: "prompt"}, {ID: "aya", Engine: "wasm"}, {ID: "nikoni", Name: "ニコニ立体ちゃん", Engine: "prompt", State: "ready"}}
 		},
@@ -198,20 +207,44 @@ func TestNoSenses(t *testing.T) {
 	}
 }
 
+// A companion whose file is being loaded is there: what it is sent may come again.
+func TestBeingLoaded(t *testing.T) {
+	s := newSensing(t)
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/v1/companions/late/perceptions", touch},
+		{"GET", "/v1/companions/late/card", ""},
+		{"POST", "/init?companion=late", `{}`},
+	} {
+		if w := s.ask(c.method, c.path, c.body); w.Code != 503 || !strings.Contains(w.Body.String(), "late is being loaded; try again") {
+			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
+		}
+	}
+}
+
 func TestInputIsSaid(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		got := decode[struct {
-			State   string
-			Message abi.Message
+			Room, State string
+			Message     abi.Message
 		}](t, s.ask("POST", perceives, `{"title":"input","format":"text","body":"やあ","from":"mika"}`), 201)
-		if got.State != "said" || got.Message.Seq != 1 || got.Message.From != "mika" || got.Message.Text != "やあ" || got.Message.To[0] != "nikoni" {
+		if got.Room != "main" || got.State != "said" || got.Message.Seq != s.newest(t, entry.KindSaid).Seq || got.Message.From != "mika" || got.Message.Text != "やあ" || got.Message.To[0] != "nikoni" {
 			t.Errorf("%+v", got)
 		}
 		s.ask("POST", perceives+"?wait=5", `{"title":"input","format":"text","body":"and"}`)
-		s.as(holder("bot", abi.KindAgent, identity.Talk), "POST", perceives, `{"title":"input","format":"text","body":"beep"}`)
-		for i, want := range []string{`"from":"mika","by":"human"`, `"from":"guest","by":"human"`, `"from":"bot","by":"agent"`} {
-			if e := s.room.Journal()[i]; e.Kind != entry.KindSaid || !strings.Contains(string(e.Body), want) {
-				t.Errorf("%s", e.Body)
+		// An agent is no human at this door either: its words need the floor.
+		w := s.as(holder("bot", abi.KindAgent, identity.Talk), "POST", perceives, `{"title":"input","format":"text","body":"beep"}`)
+		if d := decode[gate.Details](t, w, 403); !strings.Contains(d.Detail, "floor") {
+			t.Errorf("%+v", d)
+		}
+		var lines []string
+		for _, e := range s.room.Journal() {
+			if e.Kind == entry.KindSaid || e.Kind == entry.KindRefused {
+				lines = append(lines, string(e.Body))
+			}
+		}
+		for i, want := range []string{`"from":"mika","by":"human"`, `"from":"guest","by":"human"`, `"who":"bot","by":"agent"`} {
+			if len(lines) != 3 || !strings.Contains(lines[i], want) {
+				t.Errorf("%q lacks %s", lines, want)
 			}
 		}
 	})
@@ -219,25 +252,58 @@ func TestInputIsSaid(t *testing.T) {
 
 func TestPerceptionsAreQueued(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		exactly(t, s.ask("POST", perceives, touch), 202, `{"state":"queued"}`)
-		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"text","body":"a cat"}`), 202, `{"state":"queued"}`)
+		judged := func(w *httptest.ResponseRecorder) {
+			t.Helper()
+			exactly(t, w, 200, fmt.Sprintf(`{"room":"main","state":"judged","judged":{"seq":%d,"judgement":{"state":"listen","importance":0,"reason":"does not perceive"}}}`,
+				s.newest(t, entry.KindPerceived).Seq))
+		}
+		exactly(t, s.ask("POST", perceives, touch), 202, `{"room":"main","state":"queued"}`)
+		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"text","body":"a cat"}`), 202, `{"room":"main","state":"queued"}`)
 		synctest.Wait()
-		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"object","body":"{\"cats\":1}","from":"cam-1"}`), 202, `{"state":"cooling"}`)
+		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"object","body":"{\"cats\":1}","from":"cam-1"}`), 202, `{"room":"main","state":"cooling"}`)
 		// Who waits is answered with the judgement.
-		exactly(t, s.ask("POST", perceives+"?wait=1", touch), 200, `{"state":"judged","judged":{"seq":3,"judgement":{"state":"listen","importance":0}}}`)
-		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"vision","format":"object","body":"{\"cats\":2}"}`), 202, `{"state":"cooling"}`)
-		exactly(t, s.ask("POST", perceives+"?wait=20", `{"title":"vision","format":"object","body":"{\"cats\":3}"}`), 200,
-			`{"state":"judged","judged":{"seq":4,"judgement":{"state":"listen","importance":0}}}`)
+		judged(s.ask("POST", perceives+"?wait=1", touch))
+		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"vision","format":"object","body":"{\"cats\":2}"}`), 202, `{"room":"main","state":"cooling"}`)
+		judged(s.ask("POST", perceives+"?wait=20", `{"title":"vision","format":"object","body":"{\"cats\":3}"}`))
 		p := []entry.Perceived{}
-		for _, e := range s.room.Journal() {
+		for _, e := range s.room.Happened() {
 			var b entry.Perceived
-			if err := json.Unmarshal(e.Body, &b); err != nil {
-				t.Fatal(err)
+			if err := json.Unmarshal(e.Body, &b); err != nil || e.Kind != entry.KindPerceived {
+				t.Fatalf("%s: %v", e.Kind, err)
 			}
 			p = append(p, b)
 		}
 		if len(p) != 4 || p[0].From != "guest" || string(p[3].Body) != `{"cats":3}` || p[3].Who != "nikoni" || p[1].Title != "vision" {
 			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// The answer names the room in which the companion perceives, and hears what people
+// say to it: its own, which need not be the usual one.
+func TestPerceptionsNameTheRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSensingIn(t, doortest.NewHouseOf(t, doortest.Settings("main"), doortest.Settings("side", "nikoni", "zoe")), "side")
+		s.run(t)
+		for _, c := range []struct {
+			path, body string
+			status     int
+			state      string
+		}{
+			{perceives, `{"title":"input","format":"text","body":"やあ"}`, 201, "said"},
+			{perceives, touch, 202, "queued"},
+			{perceives + "?wait=5", touch, 200, "judged"},
+			{perceives, `{"title":"vision","format":"text","body":"a cat"}`, 202, "queued"},
+			{perceives, `{"title":"vision","format":"text","body":"a dog"}`, 202, "cooling"},
+		} {
+			got := decode[struct{ Room, State string }](t, s.ask("POST", c.path, c.body), c.status)
+			if got.Room != "side" || got.State != c.state {
+				t.Errorf("%s: %+v, want %s", c.body, got, c.state)
+			}
+			synctest.Wait()
+		}
+		if main, side := s.house.Get("main").Happened(), s.room.Happened(); len(main) != 0 || len(side) == 0 || side[0].Kind != entry.KindSaid {
+			t.Errorf("in main %v, in side %v", main, side)
 		}
 	})
 }
@@ -252,7 +318,7 @@ func TestWaiting(t *testing.T) {
 			time.Sleep(time.Second)
 			s.ask("POST", perceives, `{"title":"vision","format":"object","body":"3"}`)
 		}()
-		exactly(t, s.ask("POST", perceives+"?wait=5", `{"title":"vision","format":"object","body":"2"}`), 200, `{"state":"replaced"}`)
+		exactly(t, s.ask("POST", perceives+"?wait=5", `{"title":"vision","format":"object","body":"2"}`), 200, `{"room":"main","state":"replaced"}`)
 		synctest.Wait()
 		s.judge = func(context.Context, string, abi.Percept) (abi.Judged, error) {
 			return abi.Judged{}, abi.Errorf(abi.CodeUnavailable, "waits for a model: none is configured")
@@ -294,13 +360,17 @@ func TestNobodyWaitsForAStop(t *testing.T) {
 			<-ctx.Done()
 			return abi.Judged{}, ctx.Err()
 		}
+		s.room.Play("nikoni", &doortest.Actor{
+			Vote:  func(abi.Scene) abi.Vote { return abi.Vote{State: abi.Speak, Importance: 5} },
+			Speak: func(ctx context.Context, _ abi.Scene) abi.Line { <-ctx.Done(); return abi.Line{} },
+		})
 		id, err := s.Open("nikoni", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		start, done := time.Now(), make(chan struct{}, 3)
 		go func() {
-			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"state":"queued"}`)
+			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"room":"main","state":"queued"}`)
 			done <- struct{}{}
 		}()
 		synctest.Wait() // it is judged now: what waits may be replaced

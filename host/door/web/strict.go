@@ -77,7 +77,7 @@ func tidy(doc *huma.OpenAPI) {
 		}
 	}
 	for _, path := range doc.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Post} {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
 			if op == nil {
 				continue
 			}

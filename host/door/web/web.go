@@ -37,11 +37,12 @@ type Config struct {
 	Version Version
 	// Senses take perceptions. Nil means that nobody perceives anything.
 	Senses Senses
-	// Home finds the room of a companion, in which it answers. Nil means none.
-	Home func(companion string) (room.Talk, error)
-	// Cards gives the card of a companion: ok is false when there is no such
-	// companion, and the card nil when it has none. Nil means no cards.
-	Cards func(companion string) (c *card.Card, ok bool)
+	// Cards gives the card of a companion, nil when it has none. It refuses with
+	// CodeNotFound when there is no such companion, and with CodeUnavailable when
+	// its file is there and not loaded. Nil means no cards.
+	Cards func(companion string) (*card.Card, error)
+	// RoomKeys are the settings that a room may be opened with.
+	RoomKeys []RoomKey
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet. Nil means never.
 	Stopping context.Context
@@ -108,6 +109,7 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	register(api, d)
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())
+	describeRooms(api.OpenAPI(), cfg.RoomKeys)
 	return api
 }
 

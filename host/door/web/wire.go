@@ -226,10 +226,7 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 // spoken waits for what a companion says because of a perception: "" when it says
 // nothing, not in time, or a newer perception took this one's place.
 func (d *door) spoken(ctx context.Context, companion string, taken sense.Taken) (string, error) {
-	if d.cfg.Home == nil {
-		return "", nil
-	}
-	talk, err := d.cfg.Home(companion)
+	talk, err := d.cfg.Rooms.Home(ctx, companion)
 	if err != nil {
 		return "", err
 	}

@@ -12,36 +12,32 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
 // The reference wire of seed C: JSON-RPC by POST.
 
-// answers lets a companion say something a second after each message from now on,
-// as a room writes that down, until stop is called.
-func (s *sensing) answers(who string, text func(said string) string) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	hear := func(entries []entry.Entry) error {
-		for _, e := range entries {
-			m, ok := e.Message()
-			if !ok || m.From == who {
-				continue
-			}
+// answers lets a companion answer what people say, a second later each time.
+func (s *sensing) answers(who string, text func(said string) string) {
+	s.room.Play(who, &doortest.Actor{
+		Vote: toPeople,
+		Speak: func(_ context.Context, now abi.Scene) abi.Line {
 			time.Sleep(time.Second)
-			token := fmt.Sprint("g", e.Seq)
-			if line := text(m.Text); line != "" {
-				s.room.Append(entry.KindDecision, entry.Decision{Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: token}})
-				s.room.Append(entry.KindSaid, entry.Said{From: who, By: abi.KindCompanion, Text: line, Kind: abi.KindTurn, Grant: token})
-			}
-			s.room.Append(entry.KindDecision, entry.Decision{Outcome: entry.OutcomeSilence})
+			return abi.Line{Text: text(now.Message.Text)}
+		},
+	})
+}
+
+// toPeople is the vote of somebody who answers people and nobody else.
+func toPeople(s abi.Scene) abi.Vote {
+	for _, m := range s.Members {
+		if m.ID == s.Message.From && m.Kind == abi.KindHuman {
+			return abi.Vote{State: abi.Speak, Importance: 5}
 		}
-		return nil
 	}
-	since := s.room.Info().Head
-	go func() { done <- s.room.Follow(ctx, since, hear) }()
-	return func() { cancel(); <-done }
+	return abi.Vote{State: abi.Listen}
 }
 
 func (s *sensing) perceive(session, params string) *httptest.ResponseRecorder {
@@ -86,7 +82,7 @@ func TestInit(t *testing.T) {
 
 func TestPerceptionIsAnswered(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		defer s.answers("nikoni", func(said string) string { return "you said " + said })()
+		s.answers("nikoni", func(said string) string { return "you said " + said })
 		id, err := s.Open("nikoni", "")
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +96,7 @@ func TestPerceptionIsAnswered(t *testing.T) {
 		}
 		w := s.ask("POST", "/perception", `{"jsonrpc":"2.0","method":"perception.send","params":{"title":"input","format":"text","body":"x"}}`, "Mcp-Session-Id", id)
 		exactly(t, w, 200, `{"jsonrpc":"2.0","id":null,"result":{"text":"you said x"}}`)
-		if e := s.room.Journal()[0]; !strings.Contains(string(e.Body), `"from":"guest","by":"human"`) {
+		if e := s.room.Happened()[0]; e.Kind != entry.KindSaid || !strings.Contains(string(e.Body), `"from":"guest","by":"human"`) {
 			t.Errorf("%s", e.Body)
 		}
 	})
@@ -114,12 +110,14 @@ func TestPerceptionWithoutAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.room.Leave("nikoni")
+		s.room.Leave("zoe") // with nobody there nothing is decided
 		start := time.Now()
 		exactly(t, s.perceive(id, `{"title":"input","format":"text","body":"x"}`), 200, result(""))
 		if took := time.Since(start); took != 55*time.Second {
 			t.Errorf("after %v", took)
 		}
-		defer s.answers("nikoni", func(string) string { return "" })()
+		s.room.Live("nikoni")
 		start = time.Now()
 		exactly(t, s.perceive(id, `{"title":"input","format":"text","body":"x"}`), 200, result(""))
 		if took := time.Since(start); took > 2*time.Second {
@@ -128,42 +126,47 @@ func TestPerceptionWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// For everything else the answer is the line of the judgement, when it was said.
+// For everything else the answer is the line of the judgement, when it was said: here
+// zoe has the floor first, for three seconds.
 func TestPerceptionIsJudged(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		wish, said := true, true
-		s.judge = func(_ context.Context, who string, p abi.Percept) (abi.Judged, error) {
-			if !wish {
-				return abi.Judged{Seq: 1, Judgement: abi.Judgement{State: abi.Listen}}, nil
+		s.room.Play("nikoni", &doortest.Actor{Perceive: func(p abi.Perceiving) abi.Judgement {
+			if p.Perception.Title == "vision" {
+				return abi.Judgement{State: abi.Speak, Importance: 5, Text: "a cat!"}
 			}
-			w := s.room.Append(entry.KindWish, entry.Wish{Who: who, Text: "a cat!"}).Seq
-			go func() {
-				time.Sleep(3 * time.Second)
-				if !said {
-					s.room.Append(entry.KindDue, entry.Due{What: entry.DueStale, Of: w})
-					return
-				}
-				s.room.Append(entry.KindDecision, entry.Decision{Wish: w, Outcome: entry.OutcomeGrant, Speaker: who, Grant: &abi.Grant{Token: "g"}})
-				s.room.Append(entry.KindSaid, entry.Said{From: who, By: abi.KindCompanion, Text: "a cat!", Kind: abi.KindTurn, Grant: "g"})
-			}()
-			return abi.Judged{Seq: w - 1, Judgement: abi.Judgement{State: abi.Speak, Text: "a cat!"}, Wish: w}, nil
-		}
+			return abi.Judgement{State: abi.Listen}
+		}})
+		s.room.Play("zoe", &doortest.Actor{Vote: toPeople, Speak: func(ctx context.Context, _ abi.Scene) abi.Line {
+			select {
+			case <-ctx.Done():
+			case <-time.After(3 * time.Second):
+			}
+			return abi.Line{Text: "well"}
+		}})
 		id, err := s.Open("nikoni", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		image := fmt.Sprintf(`{"title":"vision","format":"image","body":"%s"}`, base64.StdEncoding.EncodeToString(pixel))
-		exactly(t, s.perceive(id, image), 200, result("a cat!"))
-		said = false
-		exactly(t, s.perceive(id, image), 200, result("")) // after the cool-down
-		wish = false
-		start := time.Now()
-		exactly(t, s.perceive(id, `{"title":"touch","format":"object","body":"{\"at\":[1]}"}`), 200, result(""))
-		if took := time.Since(start); took != 0 {
-			t.Errorf("after %v", took)
+		heard := func(params, want string, after time.Duration) {
+			t.Helper()
+			start := time.Now()
+			exactly(t, s.perceive(id, params), 200, result(want))
+			if took := time.Since(start); took != after {
+				t.Errorf("after %v, want %v", took, after)
+			}
 		}
+		const hello = `{"from":"mika","text":"zoe, how are you?"}`
+		image := fmt.Sprintf(`{"title":"vision","format":"image","body":"%s"}`, base64.StdEncoding.EncodeToString(pixel))
+		s.ask("POST", says, hello)
+		heard(image, "a cat!", 3*time.Second)
+		time.Sleep(7 * time.Second) // the cool-down
+		s.ask("POST", says, hello)
+		time.AfterFunc(2*time.Second, func() { s.ask("POST", stops, "") })
+		heard(image, "", 2*time.Second)
+		s.ask("POST", says, hello) // after a STOP nobody perceives until a human speaks
+		heard(`{"title":"touch","format":"object","body":"{\"at\":[1]}"}`, "", 0)
 		// A newer frame takes the place of one that cools down.
-		exactly(t, s.perceive(id, image), 200, result(""))
+		heard(image, "a cat!", 8*time.Second)
 		older := make(chan *httptest.ResponseRecorder)
 		go func() { older <- s.perceive(id, image) }()
 		synctest.Wait()
@@ -231,8 +234,8 @@ func TestPerceptionCallsThatAreWrong(t *testing.T) {
 				t.Errorf("%s: id %v", c.name, got.ID)
 			}
 		}
-		if n := s.Counts("nikoni"); n["taken"] != 0 || len(s.room.Journal()) != 0 {
-			t.Errorf("%v", n)
+		if n, all := s.Counts("nikoni"), s.room.Happened(); n["taken"] != 0 || len(all) != 0 {
+			t.Errorf("%v, and written down %v", n, all)
 		}
 	})
 }
@@ -250,7 +253,7 @@ func TestWireScopes(t *testing.T) {
 		if _, err := s.Session("session-1", ""); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("mika's session is a guest's, too: %v", err)
 		}
-		defer s.answers("nikoni", func(string) string { return "hi" })()
+		s.answers("nikoni", func(string) string { return "hi" })
 		id, err := s.Open("nikoni", "mika")
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +274,7 @@ func TestWireScopes(t *testing.T) {
 				t.Errorf("%s with %s: %d %s", c.params, c.scope, w.Code, w.Body)
 			}
 		}
-		if e := s.room.Journal()[0]; !strings.Contains(string(e.Body), `"from":"mika"`) {
+		if e := s.room.Happened()[0]; e.Kind != entry.KindSaid || !strings.Contains(string(e.Body), `"from":"mika"`) {
 			t.Errorf("%s", e.Body)
 		}
 	})

@@ -211,7 +211,7 @@ func manyRooms(t *testing.T, j journal.Journal) {
 		})
 	}
 	wg.Wait()
-	heads, err := j.Rooms(t.Context())
+	heads, err := Heads(t.Context(), j)
 	if err != nil || len(heads) != rooms {
 		t.Fatalf("%d rooms, want %d: %v", len(heads), rooms, err)
 	}

@@ -97,7 +97,7 @@ func keepsEverything(t *testing.T, j journal.Journal, reopen func(*testing.T, jo
 		t.Fatal(err)
 	}
 	before := read(t, j, "広場", 0, 100)
-	rooms, err := j.Rooms(t.Context())
+	rooms, err := Heads(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func keepsEverything(t *testing.T, j journal.Journal, reopen func(*testing.T, jo
 		if after := read(t, j, "広場", 0, 100); !reflect.DeepEqual(after, before) {
 			t.Fatalf("entries changed: %v, were %v", after, before)
 		}
-		if again, err := j.Rooms(t.Context()); err != nil || !reflect.DeepEqual(again, rooms) {
+		if again, err := Heads(t.Context(), j); err != nil || !reflect.DeepEqual(again, rooms) {
 			t.Fatalf("rooms changed: %v, were %v (%v)", again, rooms, err)
 		}
 		wantSnapshot(t, j, "広場", 15, []byte("状態"))

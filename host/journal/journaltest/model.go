@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
@@ -20,12 +21,16 @@ type modelRoom struct {
 	trimmed uint64
 	snap    uint64
 	state   []byte
+	awake   bool
+	due     time.Time
+	swept   uint64
 }
 
-func (m *modelRoom) add(id string, kind entry.Kind, body string) {
+func (m *modelRoom) add(id string, kind entry.Kind, v int, body string) {
 	m.head.Seq++
+	m.awake = true
 	m.ids[id] = true
-	m.entries = append(m.entries, entry.Entry{Seq: m.head.Seq, Epoch: m.head.Epoch, At: day, Kind: kind, ID: id, Body: []byte(body)})
+	m.entries = append(m.entries, entry.Entry{Seq: m.head.Seq, Epoch: m.head.Epoch, At: day, Kind: kind, ID: id, V: v, Body: []byte(body)})
 }
 
 func (m *modelRoom) after(seq uint64, limit int) (es []entry.Entry) {
@@ -54,7 +59,7 @@ func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*tes
 		m := &machine{j: j, rooms: map[string]*modelRoom{}}
 		prefix := fmt.Sprintf("%d/", n) // every run has rooms of its own in one journal
 		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) { m.check(rt) }}
-		for name, act := range map[string]func(*rapid.T, string){"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read} {
+		for name, act := range map[string]func(*rapid.T, string){"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read, "rest": m.rest, "blank": m.blank} {
 			actions[name] = func(rt *rapid.T) { act(rt, prefix+rapid.SampledFrom(modelRooms).Draw(rt, "room")) }
 		}
 		if reopen != nil && n%10 == 0 {
@@ -79,7 +84,7 @@ func (m *machine) acquire(rt *rapid.T, name string) {
 	r := m.room(name)
 	m.rooms[name] = r
 	r.head.Epoch++
-	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, `{"owner":"モデル"}`)
+	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, entry.Version, `{"owner":"モデル"}`)
 	if h != r.head {
 		rt.Fatalf("acquire gave %v, want %v", h, r.head)
 	}
@@ -105,7 +110,8 @@ func (m *machine) append(rt *rapid.T, name string) {
 			want = journal.ErrConflict
 		}
 		seen[id] = true
-		news = append(news, journal.New{ID: id, Kind: entry.KindSaid, At: day, Body: []byte(body)})
+		kind := rapid.SampledFrom([]entry.Kind{entry.KindSaid, entry.KindVote}).Draw(rt, "kind")
+		news = append(news, journal.New{ID: id, V: rapid.IntRange(1, 3).Draw(rt, "version"), Kind: kind, At: day, Body: []byte(body)})
 	}
 	switch {
 	case m.rooms[name] == nil:
@@ -123,7 +129,7 @@ func (m *machine) append(rt *rapid.T, name string) {
 		return
 	}
 	for _, n := range news {
-		r.add(n.ID, n.Kind, string(n.Body))
+		r.add(n.ID, n.Kind, n.V, string(n.Body))
 	}
 	if nh != r.head {
 		rt.Fatalf("append gave %v, want %v", nh, r.head)
@@ -184,9 +190,60 @@ func (m *machine) read(rt *rapid.T, name string) {
 	}
 }
 
+func (m *machine) rest(rt *rapid.T, name string) {
+	r := m.room(name)
+	h := r.head
+	h.Seq += rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(rt, "seq off")
+	due := rapid.SampledFrom([]time.Time{{}, day, day.Add(time.Hour)}).Draw(rt, "due")
+	err := m.j.Rest(rt.Context(), name, h, due)
+	if m.rooms[name] == nil || h != r.head {
+		if !errors.Is(err, journal.ErrConflict) {
+			rt.Fatalf("rest at %v of %v answered %v", h, r.head, err)
+		}
+		return
+	}
+	if err != nil {
+		rt.Fatalf("rest: %v", err)
+	}
+	r.awake, r.due = false, due
+}
+
+func (m *machine) blank(rt *rapid.T, name string) {
+	r := m.room(name)
+	bodies := map[uint64][]byte{}
+	for range rapid.IntRange(0, 3).Draw(rt, "bodies") {
+		seq := rapid.Uint64Range(0, r.head.Seq+1).Draw(rt, "seq")
+		bodies[seq] = rapid.SampledFrom([][]byte{nil, []byte(`{"text":""}`)}).Draw(rt, "left")
+	}
+	upTo := rapid.Uint64Range(0, r.head.Seq).Draw(rt, "up to")
+	if err := m.j.Blank(rt.Context(), name, upTo, bodies); err != nil {
+		rt.Fatalf("blank: %v", err)
+	}
+	r.swept = max(r.swept, upTo)
+	for i := range r.entries {
+		e := &r.entries[i]
+		if body, asked := bodies[e.Seq]; asked && !e.Blank {
+			e.Body, e.Blank = body, true
+			if body == nil {
+				e.Body = []byte("null")
+			}
+		}
+	}
+}
+
+// said gives the entries that were said.
+func (m *modelRoom) said() (es []entry.Entry) {
+	for _, e := range m.entries {
+		if e.Kind == entry.KindSaid {
+			es = append(es, e)
+		}
+	}
+	return es
+}
+
 // check compares everything.
 func (m *machine) check(rt *rapid.T) {
-	heads, err := m.j.Rooms(rt.Context())
+	heads, err := Heads(rt.Context(), m.j)
 	if err != nil {
 		rt.Fatalf("rooms: %v", err)
 	}
@@ -197,6 +254,13 @@ func (m *machine) check(rt *rapid.T) {
 		es, err := m.j.Read(rt.Context(), name, 0, 1<<20)
 		if err != nil || len(es)+len(r.entries) > 0 && !reflect.DeepEqual(es, r.entries) {
 			rt.Fatalf("room %s has %v %v, want %v", name, es, err, r.entries)
+		}
+		said, err := m.j.Said(rt.Context(), name, journal.Span{Limit: 1 << 20})
+		if want := r.said(); err != nil || len(said)+len(want) > 0 && !reflect.DeepEqual(said, want) {
+			rt.Fatalf("room %s: said %v %v, want %v", name, said, err, want)
+		}
+		if row, ok, err := m.j.Room(rt.Context(), name); err != nil || !ok || row.Awake != r.awake || !row.Due.Equal(r.due) || row.Head != r.head || row.Swept != r.swept {
+			rt.Fatalf("room %s is %+v %v, want %+v", name, row, err, r)
 		}
 		for _, id := range []string{"a", "あ", "owner/1"} {
 			if _, ok, err := m.j.Find(rt.Context(), name, id); ok != r.ids[id] || err != nil {

@@ -19,8 +19,8 @@ func line(id string) journal.New {
 		Body: []byte(`{"from":"aya","by":"companion","text":"` + strings.Repeat("今日は", 32) + `","kind":"turn"}`)}
 }
 
-// writer gives a function that appends one message to the room.
-func writer(b *testing.B, j *Journal, room string) func() {
+// talker gives a function that appends one message to the room.
+func talker(b *testing.B, j *Journal, room string) func() {
 	h, err := j.Acquire(b.Context(), room, "bench", time.Now())
 	if err != nil {
 		b.Fatal(err)
@@ -42,7 +42,7 @@ func report(b *testing.B, took []time.Duration, elapsed time.Duration) {
 
 func BenchmarkAppend(b *testing.B) {
 	j := mustOpen(b, filepath.Join(b.TempDir(), "companion.db"))
-	add := writer(b, j, "広場")
+	add := talker(b, j, "広場")
 	var took []time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -58,7 +58,7 @@ func rooms(b *testing.B, n int) {
 	adds := make([]func(), n)
 	var wg sync.WaitGroup
 	for i := range adds {
-		wg.Go(func() { adds[i] = writer(b, j, fmt.Sprintf("部屋%d", i)) })
+		wg.Go(func() { adds[i] = talker(b, j, fmt.Sprintf("部屋%d", i)) })
 	}
 	wg.Wait()
 	const each = 10

@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/journaltest"
 )
 
 // The crash tests run this test binary again as a child that appends under
@@ -32,6 +33,15 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "child:", err)
 			os.Exit(1)
 		}
+	}
+	if path := os.Getenv(openChild); path != "" {
+		j, err := Open(Config{Path: path})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "child:", err)
+			os.Exit(1)
+		}
+		_ = j.Close() // the file is looked at afterwards
+		os.Exit(0)
 	}
 	if path := os.Getenv(lockChild); path != "" {
 		_, err := Open(Config{Path: path})
@@ -75,7 +85,7 @@ func appendForEver(path, synchronous string) error {
 func appendTo(ctx context.Context, j *Journal, room string, g int) error {
 	body := []byte(`{"from":"aya","text":"` + strings.Repeat("あいう", 40) + `"}`)
 	for i := 0; ; {
-		heads, err := j.Rooms(ctx)
+		heads, err := journaltest.Heads(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -181,7 +191,7 @@ func (c *child) kill() {
 func lost(t testing.TB, j *Journal, acks []ack, known map[string]uint64) (n int) {
 	t.Helper()
 	there := map[string]map[uint64]string{}
-	heads, err := j.Rooms(t.Context())
+	heads, err := journaltest.Heads(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,26 +45,29 @@ func TestVerifyFinds(t *testing.T) {
 		sql string
 		bad uint64
 	}{
-		"epoch":        {`UPDATE events SET epoch = 2 WHERE seq = 5`, 5},
-		"time":         {`UPDATE events SET at_ms = at_ms + 1 WHERE seq = 5`, 5},
-		"kind":         {`UPDATE events SET kind = 'vote' WHERE seq = 5`, 5},
-		"id":           {`UPDATE events SET id = 'x' WHERE seq = 5`, 5},
-		"body":         {`UPDATE events SET body = body || ' ' WHERE seq = 5`, 5},
-		"sum":          {`UPDATE events SET sum = x'00' WHERE seq = 5`, 5},
-		"first":        {`UPDATE events SET body = 'null' WHERE seq = 1`, 1},
-		"last":         {`UPDATE events SET body = 'null' WHERE seq = 9`, 9},
-		"gap":          {`DELETE FROM events WHERE seq = 5`, 5},
-		"no beginning": {`DELETE FROM events WHERE seq < 3`, 1},
-		"no end":       {`DELETE FROM events WHERE seq > 7`, 8},
-		"nothing":      {`DELETE FROM events`, 1},
+		"epoch":        {`UPDATE entries SET epoch = 2 WHERE seq = 5`, 5},
+		"time":         {`UPDATE entries SET at_ms = at_ms + 1 WHERE seq = 5`, 5},
+		"kind":         {`UPDATE entries SET kind = 'vote' WHERE seq = 5`, 5},
+		"version":      {`UPDATE entries SET v = 3 WHERE seq = 5`, 5},
+		"id":           {`UPDATE entries SET id = 'x' WHERE seq = 5`, 5},
+		"body":         {`UPDATE entries SET body = body || ' ' WHERE seq = 5`, 5},
+		"salt":         {`UPDATE entries SET salt = x'00' WHERE seq = 5`, 5},
+		"blanked":      {`UPDATE entries SET salt = NULL, body = NULL, digest = x'00', blanked_ms = 1 WHERE seq = 5`, 5},
+		"sum":          {`UPDATE entries SET sum = x'00' WHERE seq = 5`, 5},
+		"first":        {`UPDATE entries SET body = 'null' WHERE seq = 1`, 1},
+		"last":         {`UPDATE entries SET body = 'null' WHERE seq = 9`, 9},
+		"gap":          {`DELETE FROM entries WHERE seq = 5`, 5},
+		"no beginning": {`DELETE FROM entries WHERE seq < 3`, 1},
+		"no end":       {`DELETE FROM entries WHERE seq > 7`, 8},
+		"nothing":      {`DELETE FROM entries`, 1},
 		"head's sum":   {`UPDATE rooms SET sum = x'00'`, 9},
 		"other room":   {`UPDATE rooms SET name = 'カフェ'`, 1},
-		"swapped":      {`UPDATE events SET seq = 99 WHERE seq = 4; UPDATE events SET seq = 4 WHERE seq = 5; UPDATE events SET seq = 5 WHERE seq = 99`, 4},
+		"swapped":      {`UPDATE entries SET seq = 99 WHERE seq = 4; UPDATE entries SET seq = 4 WHERE seq = 5; UPDATE entries SET seq = 5 WHERE seq = 99`, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
 			talk(t, j, "広場", 8)
-			other(t, j.path, `DROP TRIGGER events_immutable; `+c.sql)
+			other(t, j.path, `DROP TRIGGER entries_immutable; DROP TRIGGER bodies_immutable; `+c.sql)
 			room := "広場"
 			if name == "other room" {
 				room = "カフェ"
@@ -79,8 +82,16 @@ func TestVerifyFinds(t *testing.T) {
 func TestAppendOnly(t *testing.T) {
 	j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
 	talk(t, j, "広場", 3)
-	if _, err := otherTry(t, j.path, `UPDATE events SET body = 'null'`); err == nil {
-		t.Fatal("an entry was changed")
+	if err := j.Blank(t.Context(), "広場", 0, map[uint64][]byte{2: nil}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		`UPDATE entries SET kind = 'vote'`, `UPDATE entries SET body = 'null' WHERE seq = 1`, `UPDATE entries SET sum = x'00' WHERE seq = 1`,
+		`UPDATE entries SET body = '{}', salt = x'00', digest = NULL, blanked_ms = NULL WHERE seq = 2`, `UPDATE entries SET body = 'null' WHERE seq = 2`,
+	} {
+		if _, err := otherTry(t, j.path, sql); err == nil {
+			t.Errorf("%s was done", sql)
+		}
 	}
 	whole(t, j, "広場", 4)
 }
@@ -205,7 +216,7 @@ func TestDamagedAtStart(t *testing.T) {
 		"cut to 60 %":  func(b []byte) []byte { return b[:len(b)*6/10] },
 		"other file":   func([]byte) []byte { return bytes.Repeat([]byte("これはデータベースではない\n"), 1000) },
 		"empty":        func([]byte) []byte { return nil },
-		"schema noise": func(b []byte) []byte { copy(b[200:3900], bytes.Repeat([]byte{0xa5}, 3700)); return b },
+		"schema noise": func(b []byte) []byte { copy(b[100:4096], bytes.Repeat([]byte{0xa5}, 3996)); return b },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := built(t, 500)
@@ -229,24 +240,24 @@ func TestLostLog(t *testing.T) {
 	dir := t.TempDir()
 	j := quickOpen(t, Config{Path: filepath.Join(dir, "a", "companion.db")})
 	talk(t, j, "広場", 5)
-	if err := settle(j.w, false); err != nil { // only this test and the idle writer use it
+	if err := settle(j.w.store, false); err != nil { // only this test and the idle writer use it
 		t.Fatal(err)
 	}
-	h := talk(t, j, "広場", 5)
-	talk(t, j, "カフェ", 5)
-	eventually(t, "heads are kept", func() bool {
-		heads, err := statedir.LoadHeads(filepath.Dir(j.path))
-		return err == nil && heads["広場"] == h && len(heads) == 2
+	talk(t, j, "広場", 5)
+	last := talk(t, j, "カフェ", 5)
+	eventually(t, "the mark is kept", func() bool {
+		m, err := statedir.LoadMark(filepath.Dir(j.path))
+		return err == nil && m.Room == "カフェ" && m.Seq == last.Seq
 	})
 	path := filepath.Join(dir, "b", "companion.db")
 	writeAll(t, path, readAll(t, j.path))
-	heads := filepath.Join(dir, "b", statedir.HeadsFile)
-	writeAll(t, heads, readAll(t, filepath.Join(dir, "a", statedir.HeadsFile)))
+	mark := filepath.Join(dir, "b", statedir.MarkFile)
+	writeAll(t, mark, readAll(t, filepath.Join(dir, "a", statedir.MarkFile)))
 	for range 2 {
 		_, err := Open(Config{Path: path})
-		want(t, err, journal.ErrCorrupt, `"広場" from 12 to 6`, `"カフェ" from 6 to 0`, "write-ahead log", heads)
+		want(t, err, journal.ErrCorrupt, `room "カフェ" has lost entry 6`, "write-ahead log", mark)
 	}
-	if err := os.Remove(heads); err != nil { // the operator accepts the loss
+	if err := os.Remove(mark); err != nil { // the operator accepts the loss
 		t.Fatal(err)
 	}
 	b := mustOpen(t, path)
@@ -254,17 +265,27 @@ func TestLostLog(t *testing.T) {
 	talk(t, b, "広場", 1)
 }
 
-// TestTornHeads goes on without the file of heads when it cannot be read.
-func TestTornHeads(t *testing.T) {
+// TestOtherHistory puts a database in place that has as many entries, but others.
+func TestOtherHistory(t *testing.T) {
+	here, there := built(t, 5), built(t, 5)
+	for _, suffix := range []string{"", "-wal"} {
+		writeAll(t, here+suffix, readAll(t, there+suffix))
+	}
+	_, err := Open(Config{Path: here})
+	want(t, err, journal.ErrCorrupt, `entry 4 of room "カフェ" is another`)
+}
+
+// TestTornMark goes on without the mark when it cannot be read.
+func TestTornMark(t *testing.T) {
 	path := built(t, 5)
-	writeAll(t, filepath.Join(filepath.Dir(path), statedir.HeadsFile), []byte(`{"広場":{"Seq":6,`))
+	writeAll(t, filepath.Join(filepath.Dir(path), statedir.MarkFile), []byte(`{"v":2,"room":"広場","seq":`))
 	j := mustOpen(t, path)
 	h := talk(t, j, "広場", 1)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if heads, err := statedir.LoadHeads(filepath.Dir(path)); err != nil || heads["広場"] != h || heads["カフェ"].Seq != 4 {
-		t.Fatalf("heads after close: %v %v", heads, err)
+	if m, err := statedir.LoadMark(filepath.Dir(path)); err != nil || m.Room != "広場" || m.Seq != h.Seq {
+		t.Fatalf("mark after close: %v %v", m, err)
 	}
 }
 
@@ -272,6 +293,9 @@ func TestTornHeads(t *testing.T) {
 func TestTornLog(t *testing.T) {
 	dir := t.TempDir()
 	j := quickOpen(t, Config{Path: filepath.Join(dir, "a", "companion.db")})
+	if err := settle(j.w.store, true); err != nil { // what is in the log from now on is at its end
+		t.Fatal(err)
+	}
 	h := talk(t, j, "広場", 5)
 	if _, err := j.Append(t.Context(), "広場", h, said("torn", "途中で")); err != nil {
 		t.Fatal(err)
@@ -289,9 +313,9 @@ func TestTornLog(t *testing.T) {
 
 // TestChainIsStable pins the sums: a file of today must verify for ever.
 func TestChainIsStable(t *testing.T) {
-	e := entry.Entry{Seq: 1, Epoch: 1, At: time.UnixMilli(1795219200000), Kind: entry.KindSaid, ID: "m1", Body: []byte(`{"text":"おはよう"}`)}
-	got := fmt.Sprintf("%x", chain(genesis("広場"), e))
-	if want := "ca68d1953267c8a2d8254e8e8a6ba26f"; got != want {
+	e := entry.Entry{Seq: 1, Epoch: 1, At: time.UnixMilli(1795219200000), Kind: entry.KindSaid, ID: "m1", V: 2, Body: []byte(`{"text":"おはよう"}`)}
+	got := fmt.Sprintf("%x", chain(genesis("広場"), e, digest([]byte("0123456789abcdef"), e.Body)))
+	if want := "8da8959e9ceff51d4af66bcde39aaa9c"; got != want {
 		t.Errorf("sum is %s, want %s", got, want)
 	}
 }

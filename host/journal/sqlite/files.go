@@ -117,8 +117,16 @@ func (s *store) close() error {
 }
 
 func (j *Journal) closeFiles() error {
-	err := errors.Join(j.r.close(), j.w.close())
-	j.r, j.w = nil, nil
+	err := errors.Join(j.r.close(), j.closeWriter())
+	j.r = nil
+	return err
+}
+
+func (j *Journal) closeWriter() (err error) {
+	if j.w != nil {
+		err = j.w.close()
+	}
+	j.w = nil
 	return err
 }
 
@@ -146,22 +154,20 @@ func (j *Journal) reopen() error {
 	r, rerr := j.openReaders(err != nil)
 	if rerr == nil {
 		j.r = r
-		rerr = j.compareHeads(r)
+		rerr = j.compareMark(r)
 	}
 	if rerr != nil && (err == nil || errors.Is(rerr, journal.ErrCorrupt)) {
 		err = rerr
 	}
 	if err != nil {
-		err = errors.Join(err, j.w.close())
-		j.w = nil
-		return err
+		return errors.Join(err, j.closeWriter())
 	}
 	j.failed = false
 	return nil
 }
 
 // openWriter opens the file for writing. Its errors are classified.
-func (j *Journal) openWriter() (_ *store, err error) {
+func (j *Journal) openWriter() (_ *writer, err error) {
 	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: open for writing: %w", journal.ErrUnavailable, err)
@@ -192,7 +198,7 @@ func (j *Journal) openWriter() (_ *store, err error) {
 	if err := settle(s, j.failed); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return &writer{store: s, rooms: map[string]*roomRow{}}, j.hold()
 }
 
 // connect makes a store; the file is opened at its first use.
@@ -210,7 +216,7 @@ func (j *Journal) connect(access string, pragmas ...string) (*store, error) {
 // configure sets what durability rests on.
 func (j *Journal) configure(s *store) error {
 	for _, p := range []string{
-		"journal_mode=WAL", "synchronous=" + j.tune.synchronous, "foreign_keys=1", "wal_autocheckpoint=1000", "journal_size_limit=67108864",
+		"journal_mode=WAL", "synchronous=" + j.tune.synchronous, "secure_delete=1", "wal_autocheckpoint=1000", "journal_size_limit=67108864",
 	} {
 		if _, err := s.conn.ExecContext(context.Background(), "PRAGMA "+p); err != nil {
 			return fmt.Errorf("set %s: %w", p, err)
@@ -296,7 +302,7 @@ func (j *Journal) openReadersAs(access string) (*store, error) {
 	}
 	v, err := j.identify(s)
 	if err == nil && v < j.schema() {
-		err = fmt.Errorf("%w: schema %d is older than this program's %d and cannot be brought up to date now", errRefused, v, j.schema())
+		err = fmt.Errorf("%w: schema %d is older than this program's %d and cannot be brought up to date now: %w", errRefused, v, j.schema(), errOlder)
 	}
 	if err != nil {
 		return nil, errors.Join(classify(err, journal.ErrUnavailable), s.close())

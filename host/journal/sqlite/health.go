@@ -73,11 +73,12 @@ func classify(err, unknown error) error {
 	return fmt.Errorf("%w: %w", unknown, err)
 }
 
-// diskFull says whether err comes from a lack of space.
+// diskFull says whether err comes from a lack of space. Where a page of the log's
+// index finds none, its memory cannot be touched.
 func diskFull(err error) bool {
 	var e *sqlite.Error
 	return errors.Is(err, syscall.ENOSPC) || code(err) == sqlite3.SQLITE_FULL ||
-		errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
+		errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE || e.Code() == sqlite3.SQLITE_IOERR_IN_PAGE)
 }
 
 // grave says whether err asks for more than trying again.
@@ -87,9 +88,14 @@ func grave(err error) bool {
 
 // trouble acts on an engine's error. It runs in the writer goroutine.
 func (j *Journal) trouble(err error) {
+	var gone errGone
 	switch {
 	case errors.Is(j.Health(), journal.ErrCorrupt):
 		// known
+	case errors.As(err, &gone):
+		j.gone(gone)
+	case grave(err) && diskFull(err):
+		j.noIndex(err)
 	case errors.Is(err, journal.ErrCorrupt):
 		j.judge(err)
 	case grave(err):
@@ -106,16 +112,37 @@ func (j *Journal) trouble(err error) {
 	}
 }
 
+// noIndex closes the database for writing: on a full disk there was no page for
+// the log's index, and until there is space each commit would end as this one
+// did, of which nobody knows whether it was stored.
+func (j *Journal) noIndex(err error) {
+	j.releaseReserve()
+	j.failed = true
+	j.setHealth(fmt.Errorf("%w: %w: %v", journal.ErrUnavailable, syscall.ENOSPC, err))
+	j.files.Lock()
+	defer j.files.Unlock()
+	if err := j.closeWriter(); err != nil {
+		j.log.Debug("close writer", "err", err)
+	}
+}
+
 // probe tries to get out of trouble, once a second.
 func (j *Journal) probe() {
 	h := j.Health()
 	switch {
 	case errors.Is(h, journal.ErrCorrupt):
 		return // an operator's business
+	case j.w == nil && diskFull(h) && !j.regrowReserve():
+		return
 	case j.w == nil:
 		j.resume()
 		return
-	case !j.regrowReserve() || h == nil:
+	}
+	if err := j.watch(); err != nil {
+		j.trouble(err)
+		return
+	}
+	if !j.regrowReserve() || h == nil {
 		return
 	}
 	err := j.w.exec(`INSERT INTO meta(key, value) VALUES('probe', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1`,
@@ -190,10 +217,9 @@ func (j *Journal) quarantine(err error) {
 	j.setHealth(fmt.Errorf("%w; writes have stopped: %s", err, advice))
 	j.files.Lock()
 	defer j.files.Unlock()
-	if err := j.w.close(); err != nil {
+	if err := j.closeWriter(); err != nil {
 		j.log.Debug("close writer", "err", err)
 	}
-	j.w = nil
 }
 
 // copyAside copies the database and its log, unless they were copied as they are

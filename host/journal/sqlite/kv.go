@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
 )
 
 // KVGet implements journal.KV.
@@ -23,28 +23,17 @@ func (j *Journal) KVGet(ctx context.Context, companion, key string) (value strin
 // KVSet implements journal.KV. The bounds are checked in the transaction that
 // writes, so that writers side by side cannot pass them together.
 func (j *Journal) KVSet(ctx context.Context, companion, key, value string) error {
-	switch {
-	case companion == "" || !utf8.ValidString(companion):
-		return abi.Errorf(abi.CodeInvalid, "companion: %q is empty or not UTF-8", companion)
-	case key == "" || !utf8.ValidString(key) || !utf8.ValidString(value):
-		return abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
-	case len(key) > abi.MaxKVKey:
-		return abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(key), abi.MaxKVKey)
-	case len(value) > abi.MaxKVValue:
-		return abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(value), abi.MaxKVValue)
+	if err := journal.CheckPair(companion, key, value); err != nil {
+		return err
 	}
-	err := j.submit(ctx, &request{run: func(w *store) error {
+	err := j.submit(ctx, &request{run: func(w *writer) error {
 		var keys, bytes int
 		if err := w.row(context.Background(), `SELECT count(*), ifnull(sum(octet_length(key) + octet_length(value)), 0)
 			FROM kv WHERE companion = ? AND key <> ?`, []any{companion, key}, &keys, &bytes); err != nil {
 			return fmt.Errorf("count keys: %w", err)
 		}
-		bytes += len(key) + len(value)
-		if keys++; keys > abi.MaxKVKeys {
-			return abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
-		}
-		if bytes > abi.MaxKVTotal {
-			return abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", bytes, abi.MaxKVTotal)
+		if err := journal.CheckTotal(keys+1, bytes+len(key)+len(value)); err != nil {
+			return err
 		}
 		return w.exec(`INSERT INTO kv(companion, key, value) VALUES(?,?,?)
 			ON CONFLICT(companion, key) DO UPDATE SET value = excluded.value`, companion, key, value)
@@ -56,7 +45,7 @@ func (j *Journal) KVSet(ctx context.Context, companion, key, value string) error
 func (j *Journal) KVDel(ctx context.Context, companion, key string) (old string, ok bool, err error) {
 	var was string
 	var found bool
-	err = j.submit(ctx, &request{run: func(w *store) error {
+	err = j.submit(ctx, &request{run: func(w *writer) error {
 		err := w.row(context.Background(), `DELETE FROM kv WHERE companion = ? AND key = ? RETURNING value`, []any{companion, key}, &was)
 		found = err == nil
 		return present(err)

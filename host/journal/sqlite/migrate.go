@@ -2,10 +2,14 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/host/journal/statedir"
@@ -13,19 +17,42 @@ import (
 
 const applicationID = 0x434f4d50 // "COMP"
 
-// errRefused marks a file this program must not write to.
-var errRefused = errors.New("refused")
+// errRefused marks a file this program must not write to, errOlder one that a
+// daemon would migrate.
+var (
+	errRefused = errors.New("refused")
+	errOlder   = errors.New("start companiond once")
+)
 
-func (j *Journal) scripts() []string {
-	names, err := fs.Glob(j.tune.migrations, "sql/*.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
+//go:embed sql/*.sql
+var scripts embed.FS
+
+// migration brings the schema from one version to the next. What takes long is
+// done in pieces before the script, each of which stays where the next one is
+// interrupted; the script and the new version are one transaction.
+type migration struct {
+	prepare string // a script that may run again
+	move    func(ctx context.Context, s *store, log *slog.Logger) error
+	script  string
+}
+
+func migrations() []migration {
+	return []migration{
+		{script: script("1")},
+		{prepare: script("2-prepare"), move: moveBodies, script: script("2")},
 	}
-	return names
+}
+
+func script(name string) string {
+	text, err := scripts.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
 }
 
 // schema is the version this program writes.
-func (j *Journal) schema() int { return len(j.scripts()) }
+func (j *Journal) schema() int { return len(j.tune.migrations) }
 
 // identify gives the schema version of the file, 0 for an empty one, and
 // refuses a file that is not ours or newer than this program. It changes nothing.
@@ -51,39 +78,78 @@ func (j *Journal) identify(s *store) (version int, err error) {
 	return version, nil
 }
 
-// migrate brings the schema from version to this program's in one transaction,
-// after a copy of a file that has something in it.
+// migrate brings the schema from version to this program's, after a copy of a
+// file that has something in it. Interrupted, it goes on where it was, with the
+// copy that it made.
 func (j *Journal) migrate(s *store, version int) error {
-	names := j.scripts()
-	if version == len(names) {
+	if version == j.schema() {
 		return nil
 	}
 	ctx := context.Background()
-	if version > 0 {
-		dst := fmt.Sprintf("%s.v%d-%s", j.path, version, time.Now().UTC().Format("20060102T150405.000Z"))
-		if err := j.Backup(ctx, dst); err != nil {
-			return fmt.Errorf("copy before migration: %w", err)
+	if err := j.copyBefore(ctx, s, version); err != nil {
+		return fmt.Errorf("copy before migration: %w", err)
+	}
+	for to := version + 1; to <= j.schema(); to++ {
+		if err := j.step(ctx, s, to); err != nil {
+			return fmt.Errorf("migrate to schema %d: %w", to, err)
 		}
-		j.log.Info("copied the journal before migration", "copy", dst)
-	}
-	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin migration: %w", err)
-	}
-	defer func() { _, _ = s.conn.ExecContext(ctx, "ROLLBACK") }() // nothing to do after COMMIT
-	for _, name := range names[version:] {
-		text, err := fs.ReadFile(j.tune.migrations, name)
-		if err != nil {
-			return fmt.Errorf("read migration: %w", err)
-		}
-		if _, err := s.conn.ExecContext(ctx, string(text)); err != nil {
-			return fmt.Errorf("apply migration %s: %w", name, err)
-		}
-	}
-	if _, err := s.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, len(names))); err != nil {
-		return fmt.Errorf("mark migration: %w", err)
-	}
-	if _, err := s.conn.ExecContext(ctx, "COMMIT"); err != nil {
-		return fmt.Errorf("commit migration: %w", err)
 	}
 	return errors.Join(statedir.Sync(j.path), statedir.Sync(filepath.Dir(j.path)))
+}
+
+// copyBefore puts a copy of the file aside, unless an interrupted migration did.
+// The row of meta that says so goes with the last step.
+func (j *Journal) copyBefore(ctx context.Context, s *store, version int) error {
+	if version == 0 {
+		return nil
+	}
+	var grown sql.NullInt64 // of all rooms together, so that a copy is of what is there now
+	if err := s.row(ctx, "SELECT sum(head + epoch) FROM rooms", nil, &grown); err != nil || !grown.Valid {
+		return err
+	}
+	var copied string
+	if err := s.row(ctx, "SELECT value FROM meta WHERE key = 'copied'", nil, &copied); present(err) != nil {
+		return err
+	}
+	if at, dst, ok := strings.Cut(copied, " "); ok && at == fmt.Sprint(grown.Int64) {
+		if _, err := os.Stat(dst); err == nil {
+			j.log.Info("going on with the migration of the journal", "copy", dst)
+			return nil
+		}
+	}
+	dst := fmt.Sprintf("%s.v%d-%s", j.path, version, time.Now().UTC().Format("20060102T150405.000Z"))
+	if err := j.Backup(ctx, dst); err != nil {
+		return err
+	}
+	j.log.Info("copied the journal before migration", "copy", dst)
+	return s.exec(`INSERT INTO meta(key, value) VALUES('copied', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1`,
+		fmt.Sprint(grown.Int64, " ", dst))
+}
+
+// step brings the schema to the version to.
+func (j *Journal) step(ctx context.Context, s *store, to int) error {
+	m := j.tune.migrations[to-1]
+	if _, err := s.conn.ExecContext(ctx, m.prepare); err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	if m.move != nil {
+		if err := m.move(ctx, s, j.log); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+	}
+	if _, err := s.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _, _ = s.conn.ExecContext(ctx, "ROLLBACK") }() // nothing to do after COMMIT
+	end := fmt.Sprintf("; PRAGMA application_id=%d; PRAGMA user_version=%d", applicationID, to)
+	if to == j.schema() {
+		end += "; DELETE FROM meta WHERE key = 'copied'"
+	}
+	if _, err := s.conn.ExecContext(ctx, m.script+end); err != nil {
+		return fmt.Errorf("apply: %w", err)
+	}
+	if _, err := s.conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }

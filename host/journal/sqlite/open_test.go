@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
@@ -82,7 +81,7 @@ func TestModesAndStrangePaths(t *testing.T) {
 	}
 	defer j.Close()
 	talk(t, j, "広場", 3)
-	if err := statedir.SaveHeads(dir, map[string]journal.Head{}); err != nil {
+	if err := statedir.SaveMark(dir, statedir.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
@@ -108,9 +107,9 @@ func TestModesAndStrangePaths(t *testing.T) {
 func TestSettings(t *testing.T) {
 	j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "trusted_schema": "0", "cell_size_check": "1",
+		"journal_mode": "wal", "synchronous": "2", "secure_delete": "1", "trusted_schema": "0", "cell_size_check": "1",
 		"wal_autocheckpoint": "1000", "journal_size_limit": "67108864", "busy_timeout": "5000", "query_only": "0",
-		"application_id": fmt.Sprint(applicationID), "user_version": "1",
+		"application_id": fmt.Sprint(applicationID), "user_version": "2",
 	} {
 		var got string
 		if err := j.w.row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
@@ -126,13 +125,13 @@ func TestSettings(t *testing.T) {
 	tune := quick()
 	tune.synchronous = "OFF"
 	weak := &Journal{tune: tune}
-	if err := weak.readBack(j.w); err != nil {
+	if err := weak.readBack(j.w.store); err != nil {
 		t.Errorf("read back: %v", err) // a weaker wish does not matter, what is set does
 	}
 	if err := j.w.exec("PRAGMA synchronous = NORMAL"); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.readBack(j.w); !errors.Is(err, errRefused) {
+	if err := j.readBack(j.w.store); !errors.Is(err, errRefused) {
 		t.Errorf("synchronous = 1 passes: %v", err)
 	}
 }
@@ -141,7 +140,7 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 	for name, statements := range map[string]string{
 		"other application": `PRAGMA application_id = 7; CREATE TABLE t(x)`,
 		"no application":    `CREATE TABLE rooms(x); INSERT INTO rooms VALUES(1)`,
-		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 2; CREATE TABLE t(x)`, applicationID),
+		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 3; CREATE TABLE t(x)`, applicationID),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "companion.db")
@@ -149,7 +148,7 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 			before := sha256.Sum256(readAll(t, path))
 			_, err := Open(Config{Path: path})
 			if name == "newer schema" {
-				want(t, err, errRefused, path, "schema 2 is newer than this program's 1")
+				want(t, err, errRefused, path, "schema 3 is newer than this program's 2")
 			} else {
 				want(t, err, errRefused, path, "not a companiond journal")
 			}
@@ -169,32 +168,30 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 func TestMigration(t *testing.T) {
 	path := built(t, 10)
 	copies := func() []string {
-		names, _ := filepath.Glob(path + ".v1-*")
+		names, _ := filepath.Glob(path + ".v2-*")
 		return names
 	}
-	first, err := migrations.ReadFile("sql/0001_rooms.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tune := quick()
-	broken := fstest.MapFS{"sql/0001_rooms.sql": {Data: first}, "sql/0002_x.sql": {Data: []byte("CREATE TABLE x(y); INSERT INTO nowhere VALUES(1)")}}
-	tune.migrations = broken
-	if _, err := open(Config{Path: path}, tune); err == nil || !strings.Contains(err.Error(), "0002_x.sql") {
-		t.Fatalf("a broken migration: %v", err)
+	tune.migrations = append(migrations(), migration{script: "CREATE TABLE x(y); INSERT INTO nowhere VALUES(1)"})
+	for range 2 {
+		if _, err := open(Config{Path: path}, tune); err == nil || !strings.Contains(err.Error(), "migrate to schema 3: apply") {
+			t.Fatalf("a broken migration: %v", err)
+		}
 	}
 	if len(copies()) != 1 {
 		t.Fatalf("copies: %v", copies())
 	}
-	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'x'"); v != 1 || x != 0 {
+	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'x'"); v != 2 || x != 0 {
 		t.Fatalf("half a migration is left: version %d, table %d", v, x)
 	}
 	old := mustOpen(t, path) // the old program still can
 	whole(t, old, "広場", 11)
+	talk(t, old, "カフェ", 1) // so that the copy is not of what is there
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	tune.migrations = fstest.MapFS{"sql/0001_rooms.sql": {Data: first}, "sql/0002_x.sql": {Data: []byte("CREATE TABLE x(y TEXT) STRICT")}}
+	tune.migrations = append(migrations(), migration{script: "CREATE TABLE x(y TEXT) STRICT"})
 	j, err := open(Config{Path: path}, tune)
 	if err != nil {
 		t.Fatal(err)
@@ -203,10 +200,10 @@ func TestMigration(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM x"); v != 2 || x != 0 {
+	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM x"); v != 3 || x != 0 {
 		t.Fatalf("version %d", v)
 	}
-	if len(copies()) != 2 || number(t, copies()[1], "PRAGMA user_version") != 1 || number(t, copies()[1], "SELECT count(*) FROM events") != 15 {
+	if len(copies()) != 2 || number(t, copies()[1], "PRAGMA user_version") != 2 || number(t, copies()[1], "SELECT count(*) FROM entries") != 17 {
 		t.Fatalf("copies: %v", copies())
 	}
 	_, err = Open(Config{Path: path})
@@ -245,6 +242,9 @@ func TestOpenReadOnly(t *testing.T) {
 		"acquire":  func() error { _, err := tool.Acquire(t.Context(), "広場", "tool", time.Now()); return err },
 		"append":   func() error { _, err := tool.Append(t.Context(), "広場", h, said("x", "x")); return err },
 		"snapshot": func() error { return tool.PutSnapshot(t.Context(), "広場", 4, nil) },
+		"rest":     func() error { return tool.Rest(t.Context(), "広場", h, time.Time{}) },
+		"register": func() error { return tool.Register(t.Context(), "x", journal.Listing{}) },
+		"blank":    func() error { return tool.Blank(t.Context(), "広場", 1, nil) },
 		"trim":     func() error { return tool.Trim(t.Context(), "広場", 1) },
 		"set":      func() error { return tool.KVSet(t.Context(), "aya", "k", "w") },
 		"del":      func() error { _, _, err := tool.KVDel(t.Context(), "aya", "k"); return err },

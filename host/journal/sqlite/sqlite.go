@@ -14,7 +14,7 @@
 package sqlite
 
 import (
-	"embed"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,9 +28,6 @@ import (
 	"github.com/companiond/companiond/host/journal/statedir"
 	"github.com/gofrs/flock"
 )
-
-//go:embed sql/*.sql
-var migrations embed.FS
 
 // advice is for the operator of a damaged journal. A log that does not belong
 // to the database would be played back into it.
@@ -56,27 +53,30 @@ type Journal struct {
 	tune tuning
 	log  *slog.Logger
 	lock *flock.Flock // nil when opened read-only
+	// temporary is a folder that goes when the journal is closed; empty: none.
+	temporary string
 
 	queue   chan *request
 	suspect chan error    // trouble met by a read, for the writer to judge
 	quit    chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writer is gone
-	kept    chan struct{} // closed when the keeper of heads is gone
+	kept    chan struct{} // closed when the keeper of the mark is gone
 	once    sync.Once
 
 	files sync.RWMutex // held shared while r is used, alone while it is exchanged
 	r     *store       // nil while nothing can be read
-	w     *store       // nil while the file is not open for writing; the writer goroutine's own
+	w     *writer      // nil while the file is not open for writing; the writer goroutine's own
 
 	// The writer goroutine's own:
-	failed      bool      // an I/O error is not yet mended
-	copied      bool      // a damaged file was copied aside
-	regrowAfter time.Time // when to try again to make the reserve
+	failed      bool           // an I/O error is not yet mended
+	copied      bool           // a damaged file was copied aside
+	regrowAfter time.Time      // when to try again to make the reserve
+	held        []statedir.Pin // the files that are open
 
 	mu     sync.Mutex // guards what follows
 	health error
-	heads  map[string]journal.Head // what was acknowledged
-	fresh  bool                    // heads changed since they were last kept
+	mark   statedir.Mark // the newest that was acknowledged
+	fresh  bool          // mark changed since it was last kept
 	waits  map[string]map[chan struct{}]struct{}
 }
 
@@ -90,13 +90,13 @@ var (
 type tuning struct {
 	synchronous string        // as PRAGMA synchronous
 	busy        time.Duration // how long to wait for another process's lock
-	probe       time.Duration // how often to try to come back, and to keep heads
+	probe       time.Duration // how often to try to come back, and to keep the mark
 	poll        time.Duration // how often a read-only follower looks; 0: never
-	migrations  fs.FS
+	migrations  []migration
 }
 
 func usual() tuning {
-	return tuning{synchronous: "FULL", busy: 5 * time.Second, probe: time.Second, migrations: migrations}
+	return tuning{synchronous: "FULL", busy: 5 * time.Second, probe: time.Second, migrations: migrations()}
 }
 
 // Open opens or creates the journal at cfg.Path.
@@ -108,7 +108,7 @@ func usual() tuning {
 // # Errors
 //
 // journal.ErrLocked when another daemon has the directory. journal.ErrCorrupt
-// when the file is damaged, or a room's head is lower than it was when the
+// when the file is damaged, or has lost the entry that was its newest when the
 // directory was last used; the error says what to do, and OpenReadOnly may
 // still read. A file of another program, or of a newer companiond, is refused
 // and not touched.
@@ -124,8 +124,8 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 		return nil, fmt.Errorf("create state directory: %w", err)
 	}
 	j.lock = flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	if j.heads, err = statedir.LoadHeads(dir); err != nil {
-		j.log.Warn("read heads: a loss since the last run would not be noticed", "err", err)
+	if j.mark, err = statedir.LoadMark(dir); err != nil {
+		j.log.Warn("read mark: a loss since the last run would not be noticed", "err", err)
 	}
 	err = j.reopen()
 	if diskFull(err) {
@@ -145,14 +145,14 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 		j.regrowReserve()
 	}
 	go j.write()
-	go j.keepHeads()
+	go j.keepMark()
 	return j, nil
 }
 
 // OpenReadOnly opens the journal at path for tools, also while a daemon writes
 // to it. Read, Find, Follow (which looks twice a second), Rooms, Verify,
 // GetSnapshot, KVGet, KVList and Backup work; writes answer
-// journal.ErrUnavailable.
+// journal.ErrUnavailable. A file of an older schema is read from a copy.
 func OpenReadOnly(path string) (*Journal, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, noJournal("no journal at " + path)
@@ -168,10 +168,44 @@ func OpenReadOnly(path string) (*Journal, error) {
 	j.health = fmt.Errorf("%w: opened read-only", journal.ErrUnavailable)
 	close(j.stopped)
 	close(j.kept)
-	if j.r, err = j.openReaders(true); err != nil {
+	j.r, err = j.openReaders(true)
+	if errors.Is(err, errOlder) {
+		return j.openMigrated()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open journal %s read-only: %w", path, err)
 	}
 	return j, nil
+}
+
+// openMigrated opens a copy of a file of an older schema, which is migrated while
+// the file stays as it is. Close deletes the copy.
+func (j *Journal) openMigrated() (_ *Journal, err error) {
+	dir, err := os.MkdirTemp("", "companiond")
+	if err != nil {
+		return nil, fmt.Errorf("copy journal of an older schema: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	path := filepath.Join(dir, filepath.Base(j.path))
+	if err := j.Backup(context.Background(), path); err != nil {
+		return nil, fmt.Errorf("copy journal of an older schema: %w", err)
+	}
+	migrated, err := Open(Config{Path: path})
+	if err == nil {
+		err = migrated.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("migrate a copy: %w", err)
+	}
+	if migrated, err = OpenReadOnly(path); err != nil {
+		return nil, err
+	}
+	migrated.temporary = dir
+	return migrated, nil
 }
 
 // noJournal is journal.ErrUnavailable in the words of whoever gave the path.
@@ -193,11 +227,11 @@ func newJournal(cfg Config, tune tuning) (*Journal, error) {
 		path: path, cfg: cfg, tune: tune, log: log,
 		queue: make(chan *request, 1024), suspect: make(chan error, 1),
 		quit: make(chan struct{}), stopped: make(chan struct{}), kept: make(chan struct{}),
-		heads: map[string]journal.Head{}, waits: map[string]map[chan struct{}]struct{}{},
+		waits: map[string]map[chan struct{}]struct{}{},
 	}, nil
 }
 
-// Close stores what was already handed over, keeps the heads and closes the
+// Close stores what was already handed over, keeps the mark and closes the
 // file. Later calls of any method answer journal.ErrUnavailable.
 func (j *Journal) Close() error {
 	var err error
@@ -207,6 +241,13 @@ func (j *Journal) Close() error {
 		<-j.kept
 		j.files.Lock()
 		defer j.files.Unlock()
+		if j.w != nil && j.Health() == nil {
+			// An empty log holds nothing that was taken out of the database, and on a
+			// disk that is full by the next start a longer one is refused cleanly.
+			if err := settle(j.w.store, true); err != nil {
+				j.log.Debug("empty the log", "err", err)
+			}
+		}
 		err = j.closeFiles()
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -215,6 +256,9 @@ func (j *Journal) Close() error {
 		}
 		if j.lock != nil {
 			err = errors.Join(err, j.lock.Close())
+		}
+		if j.temporary != "" {
+			err = errors.Join(err, os.RemoveAll(j.temporary))
 		}
 	})
 	return err

@@ -8,15 +8,17 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // group is how many requests at most share a transaction.
 const group = 256
 
-// request is one all-or-nothing change, run by the writer in a savepoint.
+// request is one all-or-nothing change: run refuses it before it writes, or takes
+// back what it wrote.
 type request struct {
 	ctx  context.Context
-	run  func(w *store) error
+	run  func(w *writer) error
 	room string       // the room that grew, "" for none
 	head journal.Head // its new head, set by run
 	err  error        // valid once done is closed
@@ -107,6 +109,9 @@ func (j *Journal) commit(batch []*request) {
 	var err error
 	if j.w == nil {
 		err = j.unavailable()
+	} else if gone := j.watch(); gone != nil {
+		j.trouble(gone)
+		err = j.unavailable() // with what to do
 	} else if err = j.transact(batch); err != nil {
 		j.trouble(err)
 	} else {
@@ -130,6 +135,7 @@ func (j *Journal) transact(batch []*request) (err error) {
 	defer func() {
 		if err != nil {
 			_ = w.exec("ROLLBACK") // SQLite may have done it already
+			w.forget()
 			err = classify(err, journal.ErrUnknown)
 		}
 	}()
@@ -137,37 +143,32 @@ func (j *Journal) transact(batch []*request) (err error) {
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
-		if err := inSavepoint(w, r); err != nil {
+		if err := r.run(w); isRefusal(err) {
+			r.err = err
+		} else if err != nil {
 			return err
 		}
+	}
+	if err := w.moveHeads(); err != nil {
+		return err
 	}
 	if err := w.exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	w.done()
 	return nil
 }
 
-// inSavepoint runs r and undoes it when the rules refuse it, which is then r's
-// own error. The error returned is the engine's.
-func inSavepoint(w *store, r *request) error {
-	if err := w.exec("SAVEPOINT request"); err != nil {
-		return fmt.Errorf("set savepoint: %w", err)
+// done begins anew after a transaction that was stored, and forget after one that
+// was not: what the writer knows of the rooms is not true then.
+func (w *writer) done() {
+	for _, r := range w.grew {
+		r.grew, r.awake, r.owner = false, true, ""
 	}
-	err := r.run(w)
-	if err != nil {
-		if !isRefusal(err) {
-			return err
-		}
-		r.err = err
-		if err := w.exec("ROLLBACK TO request"); err != nil {
-			return fmt.Errorf("undo request: %w", err)
-		}
-	}
-	if err := w.exec("RELEASE request"); err != nil {
-		return fmt.Errorf("release savepoint: %w", err)
-	}
-	return nil
+	w.grew = w.grew[:0]
 }
+
+func (w *writer) forget() { clear(w.rooms); w.grew = nil }
 
 // isRefusal tells errors of the rules, which concern one request, from
 // trouble of the engine, which concerns all.
@@ -176,15 +177,14 @@ func isRefusal(err error) bool {
 	return errors.Is(err, journal.ErrConflict) || errors.Is(err, journal.ErrFenced) || errors.As(err, &rule)
 }
 
-// grown notes the new heads of a committed batch and wakes who follows them.
+// grown notes how far a committed batch came and wakes who follows its rooms.
 func (j *Journal) grown(batch []*request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range batch {
 		if r.err == nil && r.room != "" {
-			j.heads[r.room] = r.head
-			j.fresh = true
 			j.wake(r.room)
+			j.mark, j.fresh = statedir.Mark{Room: r.room, Seq: r.head.Seq, Sum: j.w.rooms[r.room].sum}, true
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/journaltest"
 )
 
 // commits counts the transactions in a write-ahead log: a frame that ends one
@@ -66,7 +67,7 @@ func TestGroupCommit(t *testing.T) {
 	for i := range heads {
 		heads[i] = talk(t, j, fmt.Sprintf("部屋%d", i), 1)
 	}
-	if err := settle(j.w, true); err != nil { // only this test and the idle writer use it
+	if err := settle(j.w.store, true); err != nil { // only this test and the idle writer use it
 		t.Fatal(err)
 	}
 	release := hold(t, j.path)
@@ -144,18 +145,18 @@ func TestSettleAfterFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	var n int
-	if err := view.QueryRow("SELECT count(*) FROM events").Scan(&n); err != nil || n != 6 {
+	if err := view.QueryRow("SELECT count(*) FROM entries").Scan(&n); err != nil || n != 6 {
 		t.Fatalf("%d entries: %v", n, err)
 	}
 	talk(t, j, "カフェ", 5)
-	want(t, settle(j.w, true), journal.ErrUnavailable, "another process reads")
-	if err := settle(j.w, false); err != nil {
+	want(t, settle(j.w.store, true), journal.ErrUnavailable, "another process reads")
+	if err := settle(j.w.store, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := view.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := settle(j.w, true); err != nil {
+	if err := settle(j.w.store, true); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(j.path + "-wal"); err != nil || st.Size() != 0 {
@@ -268,7 +269,7 @@ func checkBackup(t *testing.T, dst string, first journal.Head) {
 		t.Fatal(err)
 	}
 	b := mustOpen(t, dst)
-	rooms, err := b.Rooms(t.Context())
+	rooms, err := journaltest.Heads(t.Context(), b)
 	if err != nil || len(rooms) != 5 {
 		t.Fatalf("rooms: %v %v", rooms, err)
 	}

@@ -18,40 +18,59 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-// HeadsFile is the name of the file that holds every room's head as it was a
-// moment ago. An engine that opens without a word when part of it is gone
-// compares what it finds with this file.
-const HeadsFile = "heads"
+// MarkFile is the name of the file that says which entry was a journal's newest a
+// moment ago. An engine that opens without a word when part of it is gone looks
+// for that entry. It is called after what it held before: every room's head.
+const MarkFile = "heads"
 
-// LoadHeads reads the heads of a directory; a directory without the file has
-// none. Also with an error the map may be written to.
-func LoadHeads(dir string) (map[string]journal.Head, error) {
-	heads := map[string]journal.Head{}
-	b, err := os.ReadFile(filepath.Join(dir, HeadsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return heads, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &heads)
-	}
-	if err != nil {
-		return map[string]journal.Head{}, fmt.Errorf("load heads: %w", err)
-	}
-	return heads, nil
+// Mark is an entry that a journal must have.
+type Mark struct {
+	Room  string                  // empty: of no room
+	Seq   uint64                  //
+	Sum   []byte                  // as the engine reckons it
+	Rooms map[string]journal.Head // of a file of before; then the rest is empty
 }
 
-// SaveHeads replaces the file of heads.
-func SaveHeads(dir string, heads map[string]journal.Head) error {
-	b, err := json.Marshal(heads)
-	if err != nil {
-		return fmt.Errorf("encode heads: %w", err)
+// file is a Mark as it is written. A file of before is an object of heads by
+// room, in which no value is a number.
+type file struct {
+	V    int    `json:"v"`
+	Room string `json:"room"`
+	Seq  uint64 `json:"seq"`
+	Sum  []byte `json:"sum"`
+}
+
+// LoadMark reads the mark of a directory; a directory without the file has none.
+func LoadMark(dir string) (m Mark, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, MarkFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
 	}
-	path := filepath.Join(dir, HeadsFile)
+	if err != nil {
+		return m, fmt.Errorf("load mark: %w", err)
+	}
+	var f file
+	if json.Unmarshal(b, &f) == nil && f.V == 2 {
+		return Mark{Room: f.Room, Seq: f.Seq, Sum: f.Sum}, nil
+	}
+	if err := json.Unmarshal(b, &m.Rooms); err != nil {
+		return Mark{}, fmt.Errorf("load mark: %w", err)
+	}
+	return m, nil
+}
+
+// SaveMark replaces the mark of a directory.
+func SaveMark(dir string, m Mark) error {
+	b, err := json.Marshal(file{2, m.Room, m.Seq, m.Sum})
+	if err != nil {
+		return fmt.Errorf("encode mark: %w", err)
+	}
+	path := filepath.Join(dir, MarkFile)
 	if err := write(path+".new", b); err != nil {
-		return fmt.Errorf("write heads: %w", err)
+		return fmt.Errorf("write mark: %w", err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("replace heads: %w", err)
+		return fmt.Errorf("replace mark: %w", err)
 	}
 	return Sync(path)
 }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,26 +12,20 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-func TestHeadsComeBack(t *testing.T) {
+func TestMarkComesBack(t *testing.T) {
 	dir := t.TempDir()
-	if heads, err := LoadHeads(dir); err != nil || heads == nil || len(heads) != 0 {
-		t.Errorf("a directory without the file: %v %v", heads, err)
+	if m, err := LoadMark(dir); err != nil || !reflect.DeepEqual(m, Mark{}) {
+		t.Errorf("a directory without the file: %v %v", m, err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.MapOf(rapid.String(), rapid.Custom(func(t *rapid.T) journal.Head {
-			return journal.Head{Seq: rapid.Uint64().Draw(t, "seq"), Epoch: rapid.Uint64().Draw(t, "epoch")}
-		})).Filter(func(m map[string]journal.Head) bool { // JSON cannot say what is not UTF-8
-			for name := range m {
-				if strings.ToValidUTF8(name, "") != name {
-					return false
-				}
-			}
-			return true
-		}).Draw(t, "heads")
-		if err := SaveHeads(dir, want); err != nil {
+		want := Mark{
+			Room: rapid.StringMatching(`.*`).Draw(t, "room"), Seq: rapid.Uint64().Draw(t, "seq"),
+			Sum: rapid.SliceOfN(rapid.Byte(), 1, 16).Draw(t, "sum"),
+		}
+		if err := SaveMark(dir, want); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := LoadHeads(dir); err != nil || !maps.Equal(got, want) {
+		if got, err := LoadMark(dir); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %v %v, want %v", got, err, want)
 		}
 	})
@@ -40,15 +34,29 @@ func TestHeadsComeBack(t *testing.T) {
 	}
 }
 
-// TestCutShort reads every beginning of the file: it is whole or an error, and
-// the map can be written to all the same.
+// A file of before holds every room's head, also that of a room called "v".
+func TestHeadsOfBefore(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]map[string]journal.Head{
+		`{}`: {}, `{"広場":{"Seq":12,"Epoch":3}}`: {"広場": {Seq: 12, Epoch: 3}},
+		`{"seq":{"Seq":1,"Epoch":1},"v":{"Seq":2,"Epoch":1}}`: {"seq": {Seq: 1, Epoch: 1}, "v": {Seq: 2, Epoch: 1}},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, MarkFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := LoadMark(dir); err != nil || m.Room != "" || !maps.Equal(m.Rooms, want) {
+			t.Errorf("%s: %+v %v", text, m, err)
+		}
+	}
+}
+
+// TestCutShort reads every beginning of the file: it is whole or an error.
 func TestCutShort(t *testing.T) {
 	dir := t.TempDir()
-	want := map[string]journal.Head{"広場": {Seq: 12, Epoch: 3}}
-	if err := SaveHeads(dir, want); err != nil {
+	if err := SaveMark(dir, Mark{Room: "広場", Seq: 12, Sum: []byte{1, 2, 3}}); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, HeadsFile)
+	path := filepath.Join(dir, MarkFile)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -57,16 +65,14 @@ func TestCutShort(t *testing.T) {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := LoadHeads(dir)
-		if err == nil || len(got) != 0 {
+		if got, err := LoadMark(dir); err == nil || !reflect.DeepEqual(got, Mark{}) {
 			t.Fatalf("the first %d bytes read as %v, %v", n, got, err)
 		}
-		got["x"] = journal.Head{}
 	}
 }
 
 func TestSaveFails(t *testing.T) {
-	if err := SaveHeads(filepath.Join(t.TempDir(), "nowhere"), nil); err == nil {
+	if err := SaveMark(filepath.Join(t.TempDir(), "nowhere"), Mark{}); err == nil {
 		t.Error("saved into a directory that is not there")
 	}
 }

@@ -34,6 +34,9 @@ const (
 
 // spend keeps what a policy with a budget must remember.
 func (s *State) spend(b entry.Said, at time.Time) {
+	if s.policy == nil {
+		return // what it cost is of no use to a rule that is not known
+	}
 	s.Ledger = s.ledger(at)
 	if b.Cost > 0 && s.policy.Memory() > 0 {
 		s.Ledger = append(s.Ledger, turn.Spend{From: b.From, At: at, Cost: b.Cost})
@@ -42,6 +45,9 @@ func (s *State) spend(b entry.Said, at time.Time) {
 
 // ledger gives what the policy remembers of the past at a moment.
 func (s *State) ledger(at time.Time) []turn.Spend {
+	if s.policy == nil {
+		return s.Ledger
+	}
 	return slices.DeleteFunc(slices.Clone(s.Ledger), func(p turn.Spend) bool { return at.Sub(p.At) >= s.policy.Memory() })
 }
 

@@ -36,7 +36,7 @@ func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (en
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", kind, seq)
 	}
-	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, Body: raw}
+	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, V: entry.Version, Body: raw}
 	if err := m.State.Apply(e); err != nil {
 		return entry.Entry{}, err
 	}
@@ -66,6 +66,9 @@ func (m *Machine) Input(kind entry.Kind, at time.Time, body any) error {
 // The entry is the said or the refused one.
 func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	s := m.State
+	if !s.judged() {
+		return entry.Entry{}, abi.Errorf(abi.CodeUnavailable, "the room takes nothing new: %s", s.Unjudged())
+	}
 	refuse, verdict := m.judge(a, at)
 	if refuse != nil {
 		e, err := m.record(entry.KindRefused, "", at, refuse)
@@ -175,7 +178,7 @@ func (m *Machine) again(a Line) bool {
 	if s.Rules.Stale != entry.StaleReask || s.Floor.Again {
 		return false
 	}
-	to := s.lastTo()
+	to := s.Meant
 	if len(to) == 0 {
 		to = s.Called
 	}
@@ -215,13 +218,13 @@ func (m *Machine) settle(at time.Time) error {
 func (m *Machine) step(at time.Time) (more bool, err error) {
 	s := m.State
 	switch {
-	case s.policy == nil:
-		return false, nil // no rules yet
-	case s.Stopped != "":
+	case !s.judged():
+		return false, nil // no rules yet, or none that are known
+	case s.over() != "":
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
 		}
-		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.Stopped + " said STOP"})
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.over()})
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
@@ -234,10 +237,21 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return false, nil
 	case s.nextWish() != nil && !at.Before(s.Pace):
 		return true, m.grantWish(at, *s.nextWish())
-	case s.unanswered() && !at.Before(s.pace()):
+	case s.unanswered() && !s.Gathering && !at.Before(s.pace()):
 		return true, m.open(at)
 	}
 	return false, nil
+}
+
+// over says why nobody may speak until something changes, "" where somebody may.
+func (s *State) over() string {
+	switch {
+	case s.Archived != "":
+		return s.Archived + " closed the room"
+	case s.Stopped != "":
+		return s.Stopped + " said STOP"
+	}
+	return ""
 }
 
 // open starts the round about the newest turn, or says why there is none.
@@ -262,7 +276,7 @@ func (m *Machine) open(at time.Time) error {
 			due = at
 		}
 	}
-	addressed := s.lastTo()
+	addressed := s.Meant
 	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
 		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
 	}

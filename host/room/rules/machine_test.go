@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -25,7 +26,8 @@ type world struct {
 
 func drawRules(t *rapid.T) entry.Rules {
 	return entry.Rules{
-		Policy: rapid.SampledFrom([]string{"vote", "vote", "pool", "vote+pool"}).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
+		Version: Version,
+		Policy:  rapid.SampledFrom([]string{"vote", "vote", "pool", "vote+pool"}).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
@@ -43,6 +45,12 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
+// meant adds whom a line addresses, as the room does before it gives it to the rules.
+func meant(s *State, b entry.Said) entry.Said {
+	b.Addressed = address.Addressed(abi.Message{From: b.From, To: b.To, Text: b.Text}, s.Named())
+	return b
+}
+
 func joined(id string) entry.Joined { return entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion} }
 
 func (w *world) must(err error) {
@@ -55,7 +63,7 @@ func (w *world) must(err error) {
 func (w *world) own() {
 	e := entry.Entry{
 		Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: entry.KindOwner,
-		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), Body: []byte(`{"owner":"test"}`),
+		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), V: entry.Version, Body: []byte(`{"owner":"test"}`),
 	}
 	w.must(w.m.State.Apply(e))
 	w.journal = append(w.journal, e)
@@ -85,11 +93,11 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "agent", "fail", "due", "stop", "join", "leave", "owner"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "agent", "fail", "due", "stop", "join", "leave", "owner", "close"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
-			_, err := w.m.Say(Line{ID: fmt.Sprintf("m%d", s.Head), Said: entry.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn}}, w.at)
+			_, err := w.m.Say(Line{ID: fmt.Sprintf("m%d", s.Head), Said: meant(s, entry.Said{From: "taro", By: abi.KindHuman, Text: text, Kind: abi.KindTurn})}, w.at)
 			return err
 		})
 	case "line":
@@ -126,6 +134,12 @@ func (w *world) anything() {
 			w.at = at
 		}
 		w.step(what, func() error { return w.m.Input(entry.KindDue, w.at, due) })
+	case "close":
+		kind, body := entry.KindArchived, any(entry.Archived{By: "taro"})
+		if s.Archived != "" || rapid.Bool().Draw(w.t, "open") {
+			kind, body = entry.KindOpened, entry.Opened{By: "taro"}
+		}
+		w.step(what, func() error { return w.m.Input(kind, w.at, body) })
 	case "stop":
 		w.step(what, func() error { return w.m.Input(entry.KindStop, w.at, entry.Stop{From: "taro"}) })
 	case "join":
@@ -267,7 +281,7 @@ func TestApplyRefusesAGap(t *testing.T) {
 }
 
 func TestDecodeRefusesAnotherFormat(t *testing.T) {
-	for _, blob := range []string{``, `{"version":1}`, `{"version":3}`, `{"version":"x"}`, `{"version":2,"rules":{"policy":"dice"}}`} {
+	for _, blob := range []string{``, `{"version":0}`, `{"version":4}`, `{"version":"x"}`} {
 		if _, err := Decode([]byte(blob)); err == nil {
 			t.Errorf("%q is a snapshot", blob)
 		}
@@ -277,7 +291,7 @@ func TestDecodeRefusesAnotherFormat(t *testing.T) {
 func TestGuestsAreBounded(t *testing.T) {
 	m := &Machine{State: New()}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := m.Input(entry.KindRules, at, entry.Rules{Policy: "vote"}); err != nil {
+	if err := m.Input(entry.KindRules, at, entry.Rules{Version: Version, Policy: "vote"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 * maxGuests {
@@ -285,7 +299,7 @@ func TestGuestsAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.State.Members()); n != maxGuests || !slices.Contains(m.State.Guests, fmt.Sprintf("viewer%d", 3*maxGuests-1)) {
-		t.Errorf("%d guests are remembered: %v", n, m.State.Guests)
+	if n := len(m.State.Members()); n != maxGuests || !slices.ContainsFunc(m.State.Members(), func(x abi.Member) bool { return x.ID == fmt.Sprintf("viewer%d", 3*maxGuests-1) }) {
+		t.Errorf("%d guests are remembered: %v", n, m.State.Members())
 	}
 }

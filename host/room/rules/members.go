@@ -27,12 +27,13 @@ func (s *State) Named() []address.Member {
 
 // Members gives everybody as the others see them.
 func (s *State) Members() []abi.Member {
-	ms := make([]abi.Member, 0, len(s.Cast)+len(s.Guests))
+	guests := s.People[max(0, len(s.People)-maxGuests):]
+	ms := make([]abi.Member, 0, len(s.Cast)+len(guests))
 	for _, m := range s.Cast {
 		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
 	}
-	for _, g := range slices.Sorted(slices.Values(s.Guests)) {
-		ms = append(ms, abi.Member{ID: g, Name: g, Kind: abi.KindHuman})
+	for _, g := range slices.SortedFunc(slices.Values(guests), func(a, b Person) int { return compare(a.Name, b.Name) }) {
+		ms = append(ms, abi.Member{ID: g.Name, Name: g.Name, Kind: abi.KindHuman})
 	}
 	return ms
 }

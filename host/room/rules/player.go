@@ -20,19 +20,33 @@ func (d Difference) String() string {
 	return fmt.Sprintf("entry %d differs\n  journal: %s\n  rules:   %s", d.Seq, d.Journal, d.Rules)
 }
 
-// Player compares entries with what the rules make of the same inputs.
+// Player compares entries with what the rules make of the same inputs. What
+// another version of the rules decided, and what cannot be decided again because
+// an input was taken out, it folds and counts apart.
 type Player struct {
-	m      *Machine
-	expect []entry.Entry // made by the rules and not yet seen in the journal
+	Derived, Folded int // entries so far
+
+	m       *Machine
+	expect  []entry.Entry // made by the rules and not yet seen in the journal
+	blurred bool          // an input was blank, so that what follows from it cannot be made again
 }
 
 // NewPlayer begins at a state.
 func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
 
+// State is where the player is.
+func (p *Player) State() *State { return p.m.State }
+
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
 func (p *Player) Play(e entry.Entry) (*Difference, error) {
 	if len(p.expect) == 0 {
+		if fold, err := p.folds(e); err != nil {
+			return nil, fmt.Errorf("replay entry %d: %w", e.Seq, err)
+		} else if fold {
+			p.Folded++
+			return nil, p.m.State.Apply(e)
+		}
 		p.m.State.Epoch = e.Epoch // a new owner is an input too
 		if err := p.redo(e); err != nil {
 			return nil, fmt.Errorf("replay entry %d: %w", e.Seq, err)
@@ -44,10 +58,40 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 	}
 	want := p.expect[0]
 	p.expect = p.expect[1:]
-	if want.Seq != e.Seq || want.Kind != e.Kind || want.ID != e.ID || !want.At.Equal(e.At) || !bytes.Equal(want.Body, e.Body) {
+	if want.Seq != e.Seq || want.Kind != e.Kind || want.ID != e.ID || want.V != e.V || !want.At.Equal(e.At) || !e.Blank && !bytes.Equal(want.Body, e.Body) {
 		return &Difference{e.Seq, show(e), show(want)}, nil
 	}
+	p.Derived++
 	return nil, nil
+}
+
+// folds says whether an entry, before which nothing is expected, is only folded.
+func (p *Player) folds(e entry.Entry) (bool, error) {
+	s := p.m.State
+	if p.blurred && s.quiet() {
+		p.blurred = false
+	}
+	if e.Blank && e.Kind.IsInput() {
+		p.blurred = true
+	}
+	version := s.Rules.Version
+	switch {
+	case e.Kind == entry.KindRules && !e.Blank:
+		var b entry.Rules
+		if err := json.Unmarshal(e.Body, &b); err != nil {
+			return false, err
+		}
+		version = b.Version
+	case s.Rules.Policy == "":
+		version = Version // nothing can be decided yet
+	}
+	return p.blurred || version != Version || e.V != entry.Version, nil
+}
+
+// quiet says whether nothing follows from the state by itself: what comes next is
+// an input.
+func (s *State) quiet() bool {
+	return s.Round == nil && s.Floor == nil && s.Held == nil && !s.unanswered() && s.nextWish() == nil
 }
 
 // redo gives an entry's input to the rules.

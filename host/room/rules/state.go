@@ -7,17 +7,26 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
 
-// stateVersion is the format of a snapshot; an unknown one is not read, the
-// journal is folded from its start instead.
-const stateVersion = 2
+// Version is that of the decisions which this package makes of inputs: it grows
+// when the same inputs lead to other entries. It stands in the room's rules, so
+// that a replay derives again only what this version decided. 1 is that of commit
+// 66dce41.
+const Version = 2
 
-// maxGuests is how many of the humans who spoke last a room remembers by name.
-const maxGuests = 32
+// stateVersion is the format of a snapshot. All since 1 are read; of a newer one
+// nothing is known, and the journal is folded from its start instead.
+const stateVersion = 3
+
+// maxPeople is how many of the humans who spoke last a room remembers by name, and
+// maxGuests how many of them are members for whoever looks.
+const (
+	maxPeople = 256
+	maxGuests = 32
+)
 
 // State is the fold of Apply over a room's entries and nothing else: no clock,
 // no randomness, no modules. Its JSON form is the room's snapshot.
@@ -28,7 +37,7 @@ type State struct {
 	At      time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
 	Rules   entry.Rules         `json:"rules"`
 	Cast    []entry.Joined      `json:"cast,omitempty"`   // companions and agents, by id
-	Guests  []string            `json:"guests,omitempty"` // humans who spoke, newest last
+	People  []Person            `json:"people,omitempty"` // humans who spoke, newest last
 	Last    abi.Message         `json:"last"`             // the newest turn
 	LastBy  abi.ParticipantKind `json:"last_by,omitempty"`
 	Asked   uint64              `json:"asked"`           // seq of the newest turn that has had its round
@@ -56,8 +65,20 @@ type State struct {
 	Wishes  []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
 	Acts    []Act               `json:"acts,omitempty"`   // actions whose result may come, oldest first
 
-	policy turn.Policy
-	to     *[]string // whom Last addresses, once somebody asked; see lastTo
+	Meant     []string `json:"meant,omitempty"`     // whom the newest turn addresses
+	Gathering bool     `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
+	Opened    string   `json:"opened,omitempty"`    // who opened the room at a door
+	Archived  string   `json:"archived,omitempty"`  // who closed the room
+	Shape     int      `json:"shape,omitempty"`     // the newest version of an entry's body
+
+	policy   turn.Policy
+	unjudged string // why nothing can be decided, see Unjudged
+}
+
+// Person is a human who spoke in the room.
+type Person struct {
+	Name string    `json:"name"`
+	At   time.Time `json:"at"` // last
 }
 
 // Floor is a grant in force.
@@ -87,25 +108,73 @@ func New() *State {
 // Decode reads a snapshot.
 func Decode(blob []byte) (*State, error) {
 	s := New()
+	s.Version = 0
 	if err := json.Unmarshal(blob, s); err != nil {
 		return nil, fmt.Errorf("decode snapshot: %w", err)
 	}
-	if s.Version != stateVersion {
-		return nil, fmt.Errorf("decode snapshot: format %d, this program knows %d", s.Version, stateVersion)
+	if s.Version < 1 || s.Version > stateVersion {
+		return nil, fmt.Errorf("decode snapshot: format %d, this program knows 1 to %d", s.Version, stateVersion)
 	}
 	if s.Debt == nil {
 		s.Debt = map[string]int{}
 	}
+	if s.Version < 3 {
+		if err := s.fromVersion2(blob); err != nil {
+			return nil, fmt.Errorf("decode snapshot: %w", err)
+		}
+	}
 	if s.Rules.Policy != "" {
-		return s, s.setPolicy()
+		s.setPolicy()
 	}
 	return s, nil
 }
 
-func (s *State) setPolicy() (err error) {
-	s.policy, err = turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
-	return err
+// setPolicy makes the policy of the rules in force. One that this program does not
+// know is no damage: what is there can be read, and nothing new is decided.
+func (s *State) setPolicy() {
+	s.policy, s.unjudged = nil, ""
+	policy, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
+	if err != nil {
+		s.unjudged = fmt.Sprintf("its rules are not known to this companiond (%s); give the room others, or start the companiond that wrote them", abi.AsError(err).Message)
+		return
+	}
+	s.policy = policy
 }
+
+// Assume gives a room for whoever looks the rules that it will have as soon as it is
+// used.
+func (s *State) Assume(r entry.Rules) {
+	if s.Newer() == "" && r.Policy != "" {
+		s.Rules = r
+		s.setPolicy()
+	}
+}
+
+// Unjudged says why nothing new can be decided in the room, though all that
+// happened can be read; "" where it can. Other rules end it, unless Newer says why
+// they do not.
+func (s *State) Unjudged() string {
+	if why := s.Newer(); why != "" {
+		return why
+	}
+	return s.unjudged
+}
+
+// Newer says why only a later version of this program can decide anything in the
+// room, "" where that is not so.
+func (s *State) Newer() string {
+	what, has, known := "rules", s.Rules.Version, Version
+	if s.Shape > entry.Version {
+		what, has, known = "entries", s.Shape, entry.Version
+	}
+	if has <= known {
+		return ""
+	}
+	return fmt.Sprintf("its %s have version %d and this companiond knows %d; start the newer companiond", what, has, known)
+}
+
+// judged says whether there are rules to decide by.
+func (s *State) judged() bool { return s.policy != nil && s.Newer() == "" }
 
 // Apply changes the state by one entry. It is the only thing that does.
 func (s *State) Apply(e entry.Entry) error {
@@ -115,7 +184,7 @@ func (s *State) Apply(e entry.Entry) error {
 	if err := s.change(e); err != nil {
 		return fmt.Errorf("apply entry %d (%s): %w", e.Seq, e.Kind, err)
 	}
-	s.Head, s.Epoch = e.Seq, e.Epoch
+	s.Head, s.Epoch, s.Shape = e.Seq, e.Epoch, max(s.Shape, e.V)
 	if e.At.After(s.At) {
 		s.At = e.At
 	}
@@ -123,24 +192,24 @@ func (s *State) Apply(e entry.Entry) error {
 }
 
 func (s *State) change(e entry.Entry) error {
+	if e.Blank && e.Kind != entry.KindSaid {
+		s.blank(e)
+		return nil
+	}
 	switch e.Kind {
 	case entry.KindRules:
-		if err := json.Unmarshal(e.Body, &s.Rules); err != nil {
-			return err
-		}
-		return s.setPolicy()
+		return with(e.Body, func(b entry.Rules) {
+			s.Rules = b
+			s.setPolicy()
+		})
+	case entry.KindOpened:
+		return with(e.Body, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
+	case entry.KindArchived:
+		return with(e.Body, func(b entry.Archived) { s.Archived, s.Silence, s.Held, s.Wishes = b.By, time.Time{}, nil, nil })
 	case entry.KindOwner:
 		s.taken()
-		return nil
 	case entry.KindCast:
-		return with(e.Body, func(b entry.Cast) {
-			for _, j := range b.Joined {
-				s.joined(j)
-			}
-			for _, l := range b.Left {
-				s.left(l)
-			}
-		})
+		return with(e.Body, s.castChanged)
 	case entry.KindSaid:
 		return with(e.Body, func(b entry.Said) { s.said(e, b) })
 	case entry.KindVote:
@@ -171,6 +240,15 @@ func (s *State) change(e entry.Entry) error {
 	return nil // a kind of a later version that changes nothing here
 }
 
+// blank is change for an entry whose body was taken out. What it led to has bodies
+// of its own, so that hardly anything is missing: a round is about the newest turn
+// and asks everybody, and a vote can no longer be carried on.
+func (s *State) blank(e entry.Entry) {
+	if e.Kind == entry.KindRound {
+		s.opened(e, entry.Round{About: s.Last.Seq, Electorate: s.Voters(), Addressed: s.Meant})
+	}
+}
+
 // with decodes a body and hands it on.
 func with[T any](body json.RawMessage, f func(T)) error {
 	var b T
@@ -185,15 +263,31 @@ func with[T any](body json.RawMessage, f func(T)) error {
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
 func (s *State) taken() {
-	s.to = nil
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
 	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
+	s.Gathering = true
+}
+
+func (s *State) castChanged(b entry.Cast) {
+	for _, j := range b.Joined {
+		s.joined(j)
+	}
+	for _, l := range b.Left {
+		s.left(l)
+	}
+	s.Gathering = b.Loading
+	if b.Addressed == nil {
+		return
+	}
+	s.Meant = *b.Addressed
+	if s.LastBy == abi.KindHuman && len(s.Meant) > 0 {
+		s.Called = s.Meant
+	}
 }
 
 func (s *State) joined(b entry.Joined) {
-	s.to = nil
 	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
@@ -206,7 +300,6 @@ func (s *State) joined(b entry.Joined) {
 }
 
 func (s *State) left(b entry.Left) {
-	s.to = nil
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	s.luck(b.ID)
@@ -222,9 +315,9 @@ func (s *State) left(b entry.Left) {
 func (s *State) said(e entry.Entry, b entry.Said) {
 	s.spend(b, e.At)
 	if b.By == abi.KindHuman {
-		s.Guests = append(slices.DeleteFunc(s.Guests, func(g string) bool { return g == b.From }), b.From)
-		if len(s.Guests) > maxGuests {
-			s.Guests = slices.Delete(s.Guests, 0, 1)
+		s.People = append(slices.DeleteFunc(s.People, func(p Person) bool { return p.Name == b.From }), Person{b.From, e.At})
+		if len(s.People) > maxPeople {
+			s.People = slices.Delete(s.People, 0, 1)
 		}
 	}
 	if b.Kind == abi.KindBackchannel {
@@ -238,12 +331,14 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		s.Waits = 0
 	}
 	s.Last, _ = e.Message()
-	s.to = nil
-	s.LastBy = b.By
+	s.LastBy, s.Meant = b.By, b.Addressed
+	if e.V < 2 {
+		s.Meant = s.meantByVersion1()
+	}
 	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
 	if b.By == abi.KindHuman {
-		if to := s.lastTo(); len(to) > 0 {
-			s.Called = to
+		if len(s.Meant) > 0 {
+			s.Called = s.Meant
 		}
 		s.Turns, s.Asides, s.Waits, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", time.Time{}, nil
 		return
@@ -297,6 +392,9 @@ func (s *State) voted(b entry.Voted) {
 }
 
 func (s *State) opened(e entry.Entry, b entry.Round) {
+	if e.V < 2 && len(b.Addressed) > 0 {
+		s.Meant = b.Addressed // whoever opened the round knew
+	}
 	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.Kinds())
 	if s.Held != nil {
 		s.Round.Carry(s.Held)
@@ -394,17 +492,7 @@ func (s *State) addressed(who string) bool {
 	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
 		return true
 	}
-	return slices.Contains(s.lastTo(), who) || slices.Contains(s.Called, who)
-}
-
-// lastTo gives whom the newest turn addresses. It is looked at for every line
-// that is paid for, and costs more than the rest of judging one.
-func (s *State) lastTo() []string {
-	if s.to == nil {
-		to := address.Addressed(s.Last, s.Named())
-		s.to = &to
-	}
-	return *s.to
+	return slices.Contains(s.Meant, who) || slices.Contains(s.Called, who)
 }
 
 // pace is the earliest time of the next round. It waits for an agent that has
@@ -416,11 +504,15 @@ func (s *State) pace() time.Time {
 	return s.Pace
 }
 
+// Open says whether nobody was asked yet to answer the newest turn, or nobody was
+// there.
+func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
+
 // unanswered says whether the newest turn is still to have its round. What a
 // human says to an empty room waits for somebody to come; so does every turn
 // where nobody needs a round to speak.
 func (s *State) unanswered() bool {
-	return s.policy != nil && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
+	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
 }
 
 // NextDue gives the earliest stored time, ok false when there is none.
@@ -430,7 +522,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			at, d, ok = t, entry.Due{What: what, Of: of}, true
 		}
 	}
-	if s.Stopped != "" {
+	if s.over() != "" || !s.judged() {
 		return at, d, false
 	}
 	if s.Round != nil {
@@ -439,7 +531,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	if s.Floor != nil {
 		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
 	}
-	if s.Round == nil && s.Floor == nil && s.unanswered() {
+	if s.Round == nil && s.Floor == nil && s.unanswered() && !s.Gathering {
 		consider(s.pace(), entry.DuePace, s.Last.Seq)
 	}
 	if s.Round == nil && s.Floor == nil {
@@ -457,6 +549,10 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 // Condition puts what a room does into a word.
 func (s *State) Condition() string {
 	switch {
+	case s.Archived != "":
+		return "archived"
+	case s.Unjudged() != "":
+		return "unjudged"
 	case s.Stopped != "":
 		return "stopped"
 	case s.Round != nil, s.Floor != nil, s.unanswered():

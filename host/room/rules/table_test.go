@@ -27,7 +27,7 @@ type table struct {
 
 // poolRules are those of a room with a pool in which nothing else hurries.
 func poolRules() entry.Rules {
-	return entry.Rules{Policy: "pool", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Stale: entry.StaleReask}
+	return entry.Rules{Version: Version, Policy: "pool", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Stale: entry.StaleReask}
 }
 
 // newTable seats the companions a and b and the agents x, y and z, which do not
@@ -66,6 +66,7 @@ func (w *table) say(l Line) entry.Entry {
 	if l.ID == "" {
 		l.ID = fmt.Sprintf("m%d", w.m.State.Head+1)
 	}
+	l.Said = meant(w.m.State, l.Said)
 	e, err := w.m.Say(l, w.at)
 	if err != nil {
 		w.t.Fatal(err)

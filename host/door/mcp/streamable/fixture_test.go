@@ -56,6 +56,7 @@ func behindGate(t testing.TB, tr http.Handler, cfg gate.Config) (url string) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", tr)
 	srv := gate.Server(g.Handler(gate.Mux(mux)), slog.New(slog.DiscardHandler))
+	srv.ReadHeaderTimeout = time.Minute // a machine under load takes longer than 5 s where a hundred clients come at once
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })

@@ -89,29 +89,49 @@ func TestToMessage(t *testing.T) {
 	}
 }
 
+// theWish stands in the steps for the seq of the wish that is waited for.
+const theWish = 1 << 40
+
+// about gives the body of a step about the wish with seq.
+func (s step) about(seq uint64) any {
+	switch b := s.body.(type) {
+	case entry.Decision:
+		if b.Wish == theWish {
+			b.Wish = seq
+		}
+		return b
+	case entry.Due:
+		if b.Of == theWish {
+			b.Of = seq
+		}
+		return b
+	}
+	return s.body
+}
+
 var ofWish = []struct {
 	name  string
-	steps []step // after the wish, which is 2
+	steps []step // after the wish
 	want  string
 }{
-	{"granted and said", []step{granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"after the answer to a human", []step{grant("aya", "g1"), line("aya", "g1", "hi"), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
-	{"another wish of its", []step{granted(9, "aya", "g1"), line("aya", "g1", "a dog!"), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
-	{"a line from before", []step{granted(2, "aya", "g1"), line("aya", "g0", "old"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"the room rests meanwhile", []step{decided(entry.OutcomeSilence), granted(2, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
-	{"the line was stale once", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, true), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"a nod was refused", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindBackchannel, false), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"another wish is given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: 9}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"a vote failed", []step{{entry.KindFailed, entry.Failed{Round: 3, Who: "aya"}}, granted(2, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
-	{"it cannot be granted", []step{{entry.KindDecision, entry.Decision{Wish: 2, Outcome: entry.OutcomeCapped}}}, ""},
-	{"given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: 2}}}, ""},
-	{"the line was refused", []step{granted(2, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, false)}, ""},
-	{"the line will not come", []step{granted(2, "aya", "g1"), {entry.KindFailed, entry.Failed{Grant: "g1", Who: "aya", Pass: true}}}, ""},
-	{"the floor is somebody else's", []step{granted(2, "aya", "g1"), grant("kyoko", "g2")}, ""},
+	{"granted and said", []step{granted(theWish, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"after the answer to a human", []step{grant("aya", "g1"), line("aya", "g1", "hi"), granted(theWish, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
+	{"another wish of its", []step{granted(9, "aya", "g1"), line("aya", "g1", "a dog!"), granted(theWish, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
+	{"a line from before", []step{granted(theWish, "aya", "g1"), line("aya", "g0", "old"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"the room rests meanwhile", []step{decided(entry.OutcomeSilence), granted(theWish, "aya", "g2"), line("aya", "g2", "a cat!")}, "a cat!"},
+	{"the line was stale once", []step{granted(theWish, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, true), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"a nod was refused", []step{granted(theWish, "aya", "g1"), refusedLine("aya", "g1", abi.KindBackchannel, false), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"another wish is given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: 9}}, granted(theWish, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"a vote failed", []step{{entry.KindFailed, entry.Failed{Round: 3, Who: "aya"}}, granted(theWish, "aya", "g1"), line("aya", "g1", "a cat!")}, "a cat!"},
+	{"it cannot be granted", []step{{entry.KindDecision, entry.Decision{Wish: theWish, Outcome: entry.OutcomeCapped}}}, ""},
+	{"given up", []step{{entry.KindDue, entry.Due{What: entry.DueStale, Of: theWish}}}, ""},
+	{"the line was refused", []step{granted(theWish, "aya", "g1"), refusedLine("aya", "g1", abi.KindTurn, false)}, ""},
+	{"the line will not come", []step{granted(theWish, "aya", "g1"), {entry.KindFailed, entry.Failed{Grant: "g1", Who: "aya", Pass: true}}}, ""},
+	{"the floor is somebody else's", []step{granted(theWish, "aya", "g1"), grant("kyoko", "g2")}, ""},
 	{"stopped", []step{{entry.KindStop, entry.Stop{From: "mika"}}}, ""},
 	{"it left", []step{left("aya")}, ""},
 	{"it waits", []step{grant("kyoko", "g1")}, waits},
-	{"somebody else says it", []step{granted(2, "aya", "g1"), line("kyoko", "g1", "a cat!")}, waits},
+	{"somebody else says it", []step{granted(theWish, "aya", "g1"), line("kyoko", "g1", "a cat!")}, waits},
 }
 
 func TestOfWish(t *testing.T) {
@@ -131,13 +151,13 @@ func check(t *testing.T, steps []step, want string, wait func(context.Context, *
 	for _, before := range []bool{true, false} {
 		for _, batch := range []int{64, 1} {
 			synctest.Test(t, func(t *testing.T) {
-				r := doortest.NewHouse("main").Get("main")
+				r := doortest.NewHouse(t, "main").Get("main")
 				r.Batch(batch)
 				r.Append(entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "long ago", Kind: abi.KindTurn})
 				seq := r.Append(human("hello").kind, human("hello").body).Seq
 				write := func() {
 					for _, s := range steps {
-						r.Append(s.kind, s.body)
+						r.Append(s.kind, s.about(seq))
 						if !before {
 							time.Sleep(time.Second)
 						}
@@ -168,7 +188,7 @@ func check(t *testing.T, steps []step, want string, wait func(context.Context, *
 
 func TestTroubleIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := doortest.NewHouse("main").Get("main")
+		r := doortest.NewHouse(t, "main").Get("main")
 		full := abi.Errorf(abi.CodeUnavailable, "the disk is full")
 		go func() {
 			time.Sleep(time.Second)
@@ -183,12 +203,12 @@ func TestTroubleIsTold(t *testing.T) {
 // A hundred wait at once in a room that talks on.
 func TestManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := doortest.NewHouse("main").Get("main")
+		r := doortest.NewHouse(t, "main").Get("main")
 		heard := make(chan string)
-		for i := range 100 {
-			r.Append(human("x").kind, human("x").body)
+		for range 100 {
+			seq := r.Append(human("x").kind, human("x").body).Seq
 			go func() {
-				text, _ := answer.ToMessage(t.Context(), r, "aya", uint64(i+1))
+				text, _ := answer.ToMessage(t.Context(), r, "aya", seq)
 				heard <- text
 			}()
 		}

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -27,7 +26,7 @@ type Info struct {
 	Name     string      `json:"name"`
 	Head     uint64      `json:"head"`
 	Last     uint64      `json:"last"`  // seq of the newest turn
-	State    string      `json:"state"` // talking, resting, stopped, closed, capped, unavailable
+	State    string      `json:"state"` // talking, resting, stopped, closed, capped, archived, unjudged, unavailable
 	Policy   string      `json:"policy"`
 	Closing  abi.Closing `json:"closing"`
 	Turns    int         `json:"turns"`
@@ -37,9 +36,13 @@ type Info struct {
 	Round    *OpenRound  `json:"round,omitempty"`
 	Pool     *abi.Budget `json:"pool,omitempty"` // now, in a room with one
 
+	// Loading says that its companions are being loaded: they answer when they are
+	// there.
+	Loading bool `json:"loading,omitempty"`
+
 	FreeTurns bool           `json:"-"` // who pays may say a turn without the floor
 	Members   []abi.Member   `json:"members"`
-	Counts    map[string]int `json:"counts"`          // since the daemon started: what was refused and why
+	Counts    map[string]int `json:"counts"`          // since the room last woke: what was refused and why
 	Error     string         `json:"error,omitempty"` // why the room cannot take anything now
 }
 
@@ -82,7 +85,8 @@ type Talk interface {
 	// Budget gives the room's pool now; ok is false in a room without one.
 	Budget() (b abi.Budget, ok bool)
 	// Stop takes the floor from whoever has it, in the same tick; the room
-	// rests until a human speaks again. It answers the seq of the entry.
+	// rests until a human speaks again. It answers the seq of the entry. No name is
+	// a reason to refuse it.
 	Stop(ctx context.Context, from string) (uint64, error)
 	// Perceive lets a companion perceive something and answers when it has judged it.
 	Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error)
@@ -105,43 +109,41 @@ type Talk interface {
 	Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error
 }
 
-// Directory finds rooms for doors. *Lobby implements it.
+// Directory finds rooms for doors. *registry.Registry implements it.
+//
+// Errors are *abi.Error.
 type Directory interface {
-	// Room answers abi.CodeNotFound for a room that does not exist.
-	Room(name string) (Talk, error)
-	Rooms() []Info // by name
+	// Room answers abi.CodeNotFound for a room that does not exist. It does not wake
+	// one that sleeps; what is done there does.
+	Room(ctx context.Context, name string) (Talk, error)
+	// List gives up to limit rooms behind after, by name in byte order.
+	List(ctx context.Context, after string, limit int) ([]Info, error)
+	// Usual is the room of whoever names none.
+	Usual() string
+	// Open opens a room, or one anew that was archived, and answers when it is known
+	// for good: CodeInvalid names the setting, CodeConflict where there is a room of
+	// this name or of one that a reader cannot tell from it, CodeExhausted where the
+	// caller has as many as it may have.
+	Open(ctx context.Context, o Opening) (Info, error)
+	// Archive closes a room that was opened so; what was said there stays.
+	Archive(ctx context.Context, name string, by Owner) error
+	// Home is the room of a companion, whether it is there yet or not. It answers
+	// abi.CodeNotFound for one that lives in none.
+	Home(ctx context.Context, companion string) (Talk, error)
 }
 
-// Usual is the room of who names none: "main", or the first by name.
-func Usual(d Directory) string {
-	rooms := d.Rooms()
-	for _, r := range rooms {
-		if r.Name == "main" {
-			return r.Name
-		}
-	}
-	if len(rooms) == 0 {
-		return "main"
-	}
-	return rooms[0].Name
+// Owner is whose a room is that was opened at a door.
+type Owner struct {
+	Name  string // of the caller
+	Admin bool   // may open and close any
 }
 
-// Home finds the room of a companion: the usual one if it lives there, else the
-// first by name.
-func Home(d Directory, companion string) (Talk, error) {
-	here := func(i Info) bool {
-		return slices.ContainsFunc(i.Members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion })
-	}
-	rooms, usual := d.Rooms(), Usual(d)
-	for _, i := range rooms {
-		if i.Name == usual && here(i) {
-			return d.Room(i.Name)
-		}
-	}
-	for _, i := range rooms {
-		if here(i) {
-			return d.Room(i.Name)
-		}
-	}
-	return nil, abi.Errorf(abi.CodeNotFound, "companion: %q is in no room", companion)
+// Guests own the rooms that callers without a token open. It is no name.
+const Guests = "(guests)"
+
+// Opening is a room that somebody wants to open.
+type Opening struct {
+	Name     string
+	By       Owner
+	Settings []byte // the keys of [room.NAME], as JSON
 }

@@ -1,0 +1,51 @@
+package doortest
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Actor is a companion made of functions. It has no op whose function is nil, so that
+// the zero value listens, and it plays any action.
+type Actor struct {
+	Vote     func(abi.Scene) abi.Vote
+	Speak    func(ctx context.Context, s abi.Scene) abi.Line
+	Perceive func(abi.Perceiving) abi.Judgement
+}
+
+var _ room.Companion = (*Actor)(nil)
+
+// Describe names the ops that it has.
+func (a *Actor) Describe() abi.Description {
+	d := abi.Description{ABI: "1"}
+	for op, has := range map[string]bool{abi.OpVote: a.Vote != nil, abi.OpSpeak: a.Speak != nil, abi.OpPerceive: a.Perceive != nil} {
+		if has {
+			d.Ops = append(d.Ops, op)
+		}
+	}
+	return d
+}
+
+// Permit lets it play whatever it likes.
+func (a *Actor) Permit(abi.ActionAsk) (string, error) { return "", nil }
+
+// Call asks one of the functions.
+func (a *Actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+	var s abi.Scene
+	var p abi.Perceiving
+	switch {
+	case req.Op == abi.OpVote && a.Vote != nil:
+		_ = json.Unmarshal(req.Data, &s) // a room sends what it says it does
+		return json.Marshal(a.Vote(s))
+	case req.Op == abi.OpSpeak && a.Speak != nil:
+		_ = json.Unmarshal(req.Data, &s)
+		return json.Marshal(a.Speak(ctx, s))
+	case req.Op == abi.OpPerceive && a.Perceive != nil:
+		_ = json.Unmarshal(req.Data, &p)
+		return json.Marshal(a.Perceive(p))
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "this actor knows no %s", req.Op)
+}

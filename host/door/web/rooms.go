@@ -1,0 +1,125 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Rooms that come and go while the daemon runs.
+
+type (
+	roomsIn struct {
+		After string `query:"after" doc:"Only rooms whose name comes after this one; next of the page before."`
+		Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"At most so many."`
+	}
+	roomsOut struct {
+		Rooms []room.Info `json:"rooms" doc:"By name."`
+		Next  string      `json:"next,omitempty" doc:"There are more: ask for those after this name."`
+	}
+	openIn  struct{ Body map[string]any }
+	openOut struct{ Body room.Info }
+	roomIn  struct{ InRoom }
+)
+
+// RoomKey is a setting that a room may be opened with.
+type RoomKey struct{ Name, Doc string }
+
+func registerRooms(api huma.API, d *door) {
+	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
+	add(api, identity.Read, d.oneRoom, http.MethodGet, "/v1/rooms/{room}", "get-room", "Look at a room", http.StatusOK)
+	open := operation(api, http.MethodPost, "/v1/rooms", "open-room", "Open a room", http.StatusCreated)
+	open.Description = "A name and the keys of [room.NAME] in companiond.toml. Needs the scope act; how many rooms one caller may have is door.max_rooms. One of the caller's own that was closed is opened again, with its history."
+	addAs(api, identity.Act, d.openRoom, open)
+	shut := operation(api, http.MethodDelete, "/v1/rooms/{room}", "close-room", "Close a room", http.StatusNoContent)
+	shut.Description = "Nobody talks there any more; what was said can still be read. Needs the scope act for a room that the caller opened, admin for any. A room of the configuration is not closed here."
+	addAs(api, identity.Act, d.closeRoom, shut)
+}
+
+// describeRooms says what a room may be opened with.
+func describeRooms(doc *huma.OpenAPI, keys []RoomKey) {
+	s := &huma.Schema{Type: huma.TypeObject, Required: []string{"name"}, AdditionalProperties: false, Properties: map[string]*huma.Schema{
+		"name": {Type: huma.TypeString, Description: "Letters and digits of any script, '_', '-' and '.'.", Examples: []any{"living-room"}},
+	}}
+	for _, k := range keys {
+		s.Properties[k.Name] = &huma.Schema{Description: k.Doc}
+	}
+	doc.Paths["/v1/rooms"].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
+}
+
+func (d *door) rooms(ctx context.Context, in *roomsIn) (*body[roomsOut], error) {
+	rooms, err := d.cfg.Rooms.List(ctx, in.After, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := roomsOut{Rooms: rooms}
+	if len(rooms) > in.Limit {
+		out.Rooms = rooms[:in.Limit]
+		out.Next = out.Rooms[in.Limit-1].Name
+	}
+	for i := range out.Rooms {
+		shape(&out.Rooms[i])
+	}
+	out.Rooms = list(out.Rooms)
+	return &body[roomsOut]{out}, nil
+}
+
+func (d *door) oneRoom(ctx context.Context, in *roomIn) (*body[room.Info], error) {
+	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
+	if err != nil {
+		return nil, err
+	}
+	info := talk.Info()
+	shape(&info)
+	return &body[room.Info]{info}, nil
+}
+
+// shape leaves no null in a room.
+func shape(i *room.Info) {
+	i.Members = list(i.Members)
+	if i.Counts == nil {
+		i.Counts = map[string]int{}
+	}
+}
+
+// owner gives whose a room is that a caller opens.
+func owner(c identity.Caller) room.Owner {
+	o := room.Owner{Name: c.Name, Admin: c.May(identity.Admin) == nil}
+	if c.Guest {
+		o.Name = room.Guests
+	}
+	return o
+}
+
+func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
+	name, isText := in.Body["name"].(string)
+	if !isText {
+		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: must be a text")))
+	}
+	delete(in.Body, "name")
+	settings, err := json.Marshal(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	info, err := d.cfg.Rooms.Open(ctx, room.Opening{Name: name, By: owner(identity.Of(ctx)), Settings: settings})
+	if err != nil {
+		key, _, _ := strings.Cut(abi.AsError(err).Message, ":")
+		if _, given := in.Body[key]; given || key == "name" {
+			return nil, fields(at("body."+key, err))
+		}
+		return nil, err
+	}
+	shape(&info)
+	return &openOut{info}, nil
+}
+
+func (d *door) closeRoom(ctx context.Context, in *roomIn) (*struct{}, error) {
+	return nil, d.cfg.Rooms.Archive(ctx, in.Room, owner(identity.Of(ctx)))
+}

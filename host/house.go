@@ -1,0 +1,56 @@
+package host
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/room"
+)
+
+// residents is who lives in the house and who has a token, for the rooms: who may
+// be called what. A companion lives here as soon as its file is there, long before
+// it is compiled.
+type residents struct {
+	folder *module.Folder
+	tokens *identity.Register
+
+	mu    sync.Mutex
+	found []string // the ids of the files when the daemon started
+	ids   []string // of which names is made
+	names *address.Set
+}
+
+var _ room.House = (*residents)(nil)
+
+// Residents gives the ids of all companions, loaded or not.
+func (r *residents) Residents() []string {
+	ids := r.folder.IDs()
+	select {
+	case <-r.folder.Ready():
+		return ids
+	default: // the folder is being looked through for the first time
+		ids = append(ids, r.found...)
+		slices.Sort(ids)
+		return slices.Compact(ids)
+	}
+}
+
+// Resident says which companion has an id that reads or looks like a name.
+func (r *residents) Resident(name string) (id string, taken bool) {
+	ids := r.Residents()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.names == nil || !slices.Equal(ids, r.ids) {
+		r.ids, r.names = ids, new(address.Set)
+		for _, id := range ids {
+			r.names.Add(id, id)
+		}
+	}
+	return r.names.Find(name)
+}
+
+// Holder says which holder of a token has a name that reads or looks like it.
+func (r *residents) Holder(name string) (holder string, taken bool) { return r.tokens.Taken(name) }

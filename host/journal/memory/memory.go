@@ -1,0 +1,490 @@
+// Package memory keeps a journal in the memory of the process, for tests of what
+// stands on a journal and for rooms that need not last.
+//
+// It promises what every engine does, but for durability: all is gone with the
+// process. It never writes a file.
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// batch is how many entries a follower gets at most at once.
+const batch = 256
+
+// Journal is a journal in memory. Make one with New.
+type Journal struct {
+	mu     sync.Mutex
+	rooms  map[string]*room
+	health error
+	closed chan struct{}
+}
+
+var _ journal.Journal = (*Journal)(nil)
+
+// room is what is known of one.
+type room struct {
+	journal.Room
+	entries []entry.Entry // from the first not trimmed
+	said    []uint64      // seqs of those that were said
+	ids     map[string]uint64
+	seq     uint64 // of the snapshot
+	state   []byte
+	grew    chan struct{} // closed and replaced when it grows; nil while nobody waits
+}
+
+// New makes an empty journal.
+func New() *Journal {
+	return &Journal{rooms: map[string]*room{}, closed: make(chan struct{})}
+}
+
+// Fail makes the journal answer err to everything; nil ends that. Followers look
+// again.
+func (j *Journal) Fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.health = err
+	for _, r := range j.rooms {
+		r.wake()
+	}
+}
+
+// room gives a room, made if it is not there.
+func (j *Journal) room(name string) *room {
+	r := j.rooms[name]
+	if r == nil {
+		r = &room{Room: journal.Room{Name: name}, ids: map[string]uint64{}}
+		j.rooms[name] = r
+	}
+	return r
+}
+
+// usable says why nothing can be read or written. j.mu is held.
+func (j *Journal) usable(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-j.closed:
+		return fmt.Errorf("%w: closed", journal.ErrUnavailable)
+	default:
+	}
+	return j.health
+}
+
+// Acquire implements journal.Log.
+func (j *Journal) Acquire(ctx context.Context, name, owner string, at time.Time) (journal.Head, error) {
+	if err := journal.CheckRoom(name); err != nil {
+		return journal.Head{}, err
+	}
+	body, err := json.Marshal(entry.Owner{Owner: owner})
+	if err != nil {
+		return journal.Head{}, fmt.Errorf("encode owner: %w", err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return journal.Head{}, fmt.Errorf("acquire room: %w", err)
+	}
+	r := j.room(name)
+	r.Head.Epoch++
+	r.Owner = owner
+	r.add(journal.New{ID: fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch), Kind: entry.KindOwner, At: at, Body: body})
+	return r.Head, nil
+}
+
+// Append implements journal.Log.
+func (j *Journal) Append(ctx context.Context, name string, h journal.Head, news ...journal.New) (journal.Head, error) {
+	if err := journal.Check(news); err != nil {
+		return h, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return h, fmt.Errorf("append to room: %w", err)
+	}
+	r, err := j.at(name, h)
+	if err != nil {
+		return h, fmt.Errorf("append to room: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, n := range news {
+		if _, there := r.ids[n.ID]; there || seen[n.ID] {
+			return h, fmt.Errorf("append to room: %w: id %q is there already", journal.ErrConflict, n.ID)
+		}
+		seen[n.ID] = true
+	}
+	for _, n := range news {
+		r.add(n)
+	}
+	return r.Head, nil
+}
+
+// at gives a room whose head is the one that the caller knows.
+func (j *Journal) at(name string, h journal.Head) (*room, error) {
+	r := j.rooms[name]
+	switch {
+	case r == nil:
+		return nil, fmt.Errorf("%w: no such room", journal.ErrConflict)
+	case r.Head.Epoch > h.Epoch:
+		return nil, fmt.Errorf("%w: epoch is %d, not %d", journal.ErrFenced, r.Head.Epoch, h.Epoch)
+	case r.Head != h || h.Epoch == 0:
+		return nil, fmt.Errorf("%w: head is %d, not %d", journal.ErrConflict, r.Head.Seq, h.Seq)
+	}
+	return r, nil
+}
+
+func (r *room) add(n journal.New) {
+	r.Head.Seq++
+	v := n.V
+	if v == 0 {
+		v = entry.Version
+	}
+	r.entries = append(r.entries, entry.Entry{
+		Seq: r.Head.Seq, Epoch: r.Head.Epoch, At: time.UnixMilli(n.At.UnixMilli()).UTC(), Kind: n.Kind, ID: n.ID, V: v, Body: slices.Clone(n.Body),
+	})
+	if n.Kind == entry.KindSaid {
+		r.said = append(r.said, r.Head.Seq)
+	}
+	r.ids[n.ID], r.Awake = r.Head.Seq, true
+	r.wake()
+}
+
+func (r *room) wake() {
+	if r.grew != nil {
+		close(r.grew)
+		r.grew = nil
+	}
+}
+
+// behind gives the place of the first entry with Seq > after.
+func (r *room) behind(after uint64) int {
+	i, _ := slices.BinarySearchFunc(r.entries, after, func(e entry.Entry, seq uint64) int {
+		if e.Seq <= seq {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// get gives the entry with a seq that is there.
+func (r *room) get(seq uint64) *entry.Entry { return &r.entries[r.behind(seq-1)] }
+
+// Read implements journal.Log.
+func (j *Journal) Read(ctx context.Context, name string, after uint64, limit int) ([]entry.Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return nil, fmt.Errorf("read room: %w", err)
+	}
+	return j.read(name, after, limit), nil
+}
+
+func (j *Journal) read(name string, after uint64, limit int) []entry.Entry {
+	r := j.rooms[name]
+	if r == nil {
+		return nil
+	}
+	from := r.behind(after)
+	return slices.Clone(r.entries[from : from+min(len(r.entries)-from, max(limit, 0))])
+}
+
+// Said implements journal.Log.
+func (j *Journal) Said(ctx context.Context, name string, s journal.Span) ([]entry.Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return nil, fmt.Errorf("read what was said: %w", err)
+	}
+	r := j.rooms[name]
+	if r == nil {
+		return nil, nil
+	}
+	from, found := slices.BinarySearch(r.said, s.After)
+	if found {
+		from++
+	}
+	to := len(r.said)
+	if s.Before > 0 {
+		to, _ = slices.BinarySearch(r.said, s.Before)
+	}
+	seqs := r.said[from:max(from, to)]
+	if most := max(s.Limit, 0); len(seqs) > most && s.Newest {
+		seqs = seqs[len(seqs)-most:]
+	} else if len(seqs) > most {
+		seqs = seqs[:most]
+	}
+	var es []entry.Entry
+	for _, seq := range seqs {
+		es = append(es, *r.get(seq))
+	}
+	return es, nil
+}
+
+// Find implements journal.Log.
+func (j *Journal) Find(ctx context.Context, name, id string) (e entry.Entry, ok bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return e, false, fmt.Errorf("find entry: %w", err)
+	}
+	if r := j.rooms[name]; r != nil && r.ids[id] > 0 {
+		return *r.get(r.ids[id]), true, nil
+	}
+	return e, false, nil
+}
+
+// Follow implements journal.Log.
+func (j *Journal) Follow(ctx context.Context, name string, after uint64, fn func([]entry.Entry) error) error {
+	for {
+		j.mu.Lock()
+		if err := j.usable(ctx); err != nil {
+			j.mu.Unlock()
+			return fmt.Errorf("follow room: %w", err)
+		}
+		es := j.read(name, after, batch)
+		var grew chan struct{}
+		if len(es) == 0 {
+			r := j.room(name)
+			if r.grew == nil {
+				r.grew = make(chan struct{})
+			}
+			grew = r.grew
+		}
+		j.mu.Unlock()
+		if len(es) > 0 {
+			if err := fn(es); err != nil {
+				return err
+			}
+			after = es[len(es)-1].Seq
+			continue
+		}
+		select {
+		case <-grew:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-j.closed:
+			return fmt.Errorf("follow room: %w: closed", journal.ErrUnavailable)
+		}
+	}
+}
+
+// listed says whether a room is one for the index: it was acquired or registered,
+// and not only waited for.
+func (r *room) listed() bool {
+	return r.Head.Epoch > 0 || r.Settings != nil || r.By != "" || r.Key != ""
+}
+
+// where gives the rooms that fit, by name.
+func (j *Journal) where(ctx context.Context, after string, limit int, fits func(*room) bool) ([]journal.Room, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return nil, fmt.Errorf("list rooms: %w", err)
+	}
+	var rs []journal.Room
+	for _, name := range slices.Sorted(maps.Keys(j.rooms)) {
+		if r := j.rooms[name]; name > after && len(rs) < limit && r.listed() && fits(r) {
+			rs = append(rs, r.Room)
+		}
+	}
+	return rs, nil
+}
+
+// Room implements journal.Index.
+func (j *Journal) Room(ctx context.Context, name string) (journal.Room, bool, error) {
+	rs, err := j.where(ctx, "", 1, func(r *room) bool { return r.Name == name })
+	if err != nil || len(rs) == 0 {
+		return journal.Room{}, false, err
+	}
+	return rs[0], true, nil
+}
+
+// Rooms implements journal.Index.
+func (j *Journal) Rooms(ctx context.Context, after string, limit int) ([]journal.Room, error) {
+	return j.where(ctx, after, limit, func(*room) bool { return true })
+}
+
+// Waking implements journal.Index.
+func (j *Journal) Waking(ctx context.Context, by time.Time, after string, limit int) ([]journal.Room, error) {
+	return j.where(ctx, after, limit, func(r *room) bool { return r.Awake || !r.Due.IsZero() && !r.Due.After(by) })
+}
+
+// NextDue implements journal.Index.
+func (j *Journal) NextDue(ctx context.Context) (next time.Time, err error) {
+	rs, err := j.where(ctx, "", math.MaxInt, func(r *room) bool { return !r.Awake && !r.Due.IsZero() })
+	for _, r := range rs {
+		if next.IsZero() || r.Due.Before(next) {
+			next = r.Due
+		}
+	}
+	return next, err
+}
+
+// change runs f on a room for writing.
+func (j *Journal) change(ctx context.Context, what string, f func() error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := j.usable(ctx)
+	if err == nil {
+		err = f()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// Rest implements journal.Index.
+func (j *Journal) Rest(ctx context.Context, name string, h journal.Head, due time.Time) error {
+	return j.change(ctx, "rest room", func() error {
+		r, err := j.at(name, h)
+		if err != nil {
+			return err
+		}
+		r.Awake, r.Due = false, time.Time{}
+		if !due.IsZero() {
+			r.Due = time.UnixMilli(due.UnixMilli()).UTC()
+		}
+		return nil
+	})
+}
+
+// Register implements journal.Index.
+func (j *Journal) Register(ctx context.Context, name string, l journal.Listing) error {
+	if err := journal.CheckRoom(name); err != nil {
+		return err
+	}
+	return j.change(ctx, "register room", func() error {
+		for _, r := range j.rooms {
+			if r.Name != name && l.Key != "" && r.Key == l.Key {
+				return fmt.Errorf("%w: another room has the key of %q", journal.ErrConflict, name)
+			}
+		}
+		l.Settings = slices.Clone(l.Settings)
+		j.room(name).Listing = l
+		return nil
+	})
+}
+
+// Registered implements journal.Index.
+func (j *Journal) Registered(ctx context.Context, by string) (int, error) {
+	rs, err := j.where(ctx, "", math.MaxInt, func(r *room) bool { return by != "" && r.By == by && !r.Archived })
+	return len(rs), err
+}
+
+// PutSnapshot implements journal.Snapshots.
+func (j *Journal) PutSnapshot(ctx context.Context, name string, seq uint64, state []byte) error {
+	return j.change(ctx, "put snapshot", func() error {
+		r := j.rooms[name]
+		if r == nil || seq > r.Head.Seq {
+			return fmt.Errorf("%w: room has no entry %d yet", journal.ErrConflict, seq)
+		}
+		if seq >= r.seq {
+			r.seq, r.state = seq, slices.Clone(state)
+		}
+		return nil
+	})
+}
+
+// GetSnapshot implements journal.Snapshots.
+func (j *Journal) GetSnapshot(ctx context.Context, name string) (seq uint64, state []byte, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return 0, nil, fmt.Errorf("get snapshot: %w", err)
+	}
+	if r := j.rooms[name]; r != nil {
+		seq, state = r.seq, slices.Clone(r.state)
+	}
+	return seq, state, nil
+}
+
+// Blank implements journal.Admin.
+func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies map[uint64][]byte) error {
+	return j.change(ctx, "blank entries", func() error {
+		r := j.rooms[name]
+		if r == nil {
+			return nil
+		}
+		r.Swept = max(r.Swept, upTo)
+		for i := range r.entries {
+			e := &r.entries[i]
+			body, asked := bodies[e.Seq]
+			if !asked || e.Blank {
+				continue
+			}
+			if e.Body, e.Blank = slices.Clone(body), true; body == nil {
+				e.Body = []byte("null")
+			}
+		}
+		return nil
+	})
+}
+
+// Trim implements journal.Admin.
+func (j *Journal) Trim(ctx context.Context, name string, upTo uint64) error {
+	return j.change(ctx, "trim room", func() error {
+		r := j.rooms[name]
+		if r == nil || r.state == nil && r.seq == 0 || r.seq < upTo {
+			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
+		}
+		end := r.behind(upTo)
+		for _, e := range r.entries[:end] {
+			delete(r.ids, e.ID)
+		}
+		r.entries = slices.Clone(r.entries[end:])
+		r.said = slices.DeleteFunc(slices.Clone(r.said), func(seq uint64) bool { return seq <= upTo })
+		return nil
+	})
+}
+
+// Verify implements journal.Admin. Nothing changes memory behind our back: only a
+// gap would not fit.
+func (j *Journal) Verify(ctx context.Context, name string, after uint64) (bad uint64, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(ctx); err != nil {
+		return 0, fmt.Errorf("verify room: %w", err)
+	}
+	r := j.rooms[name]
+	if r == nil {
+		return 0, nil
+	}
+	for i, e := range r.entries[r.behind(after):] {
+		if want := r.Head.Seq - uint64(len(r.entries)-r.behind(after)-i) + 1; e.Seq != want {
+			return want, nil
+		}
+	}
+	return 0, nil
+}
+
+// Health implements journal.Admin.
+func (j *Journal) Health() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.usable(context.Background())
+}
+
+// Close implements journal.Admin.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	select {
+	case <-j.closed:
+	default:
+		close(j.closed)
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+package memory
+
+import (
+	"testing"
+
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/journaltest"
+)
+
+func TestJournal(t *testing.T) {
+	journaltest.Run(t, func(*testing.T) journal.Journal { return New() }, nil)
+}
+
+func TestKV(t *testing.T) {
+	journaltest.RunKV(t, func(*testing.T) journal.KV { return new(KV) }, nil)
+}

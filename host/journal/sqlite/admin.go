@@ -1,0 +1,146 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/journal"
+)
+
+// Blank implements journal.Admin. What was taken out is overwritten in the file
+// (secure_delete), and is gone from the log with the next checkpoint.
+func (j *Journal) Blank(ctx context.Context, room string, upTo uint64, bodies map[uint64][]byte) error {
+	seqs := slices.Sorted(maps.Keys(bodies))
+	return wrap("blank entries", j.submit(ctx, &request{run: func(w *writer) error {
+		row, err := w.room(room)
+		if err != nil {
+			return present(err)
+		}
+		for _, seq := range seqs {
+			var salt, body []byte
+			err := w.row(context.Background(), `SELECT salt, body FROM entries WHERE room_id = ? AND seq = ? AND digest IS NULL`,
+				[]any{row.id, sqlInt(seq)}, &salt, &body)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("read body: %w", err)
+			}
+			left := sql.NullString{String: string(bodies[seq]), Valid: bodies[seq] != nil}
+			if err := w.exec(`UPDATE entries SET salt = NULL, body = ?, digest = ?, blanked_ms = ? WHERE room_id = ? AND seq = ?`,
+				left, digest(salt, body), time.Now().UnixMilli(), row.id, int64(seq)); err != nil {
+				return fmt.Errorf("take body out: %w", err)
+			}
+		}
+		return w.exec(`UPDATE rooms SET swept = ?1 WHERE id = ?2 AND swept < ?1`, sqlInt(upTo), row.id)
+	}}))
+}
+
+// Trim implements journal.Admin. The space is used again, the file does not
+// shrink. The sum of the last forgotten entry is kept, so that Verify can start
+// after it.
+func (j *Journal) Trim(ctx context.Context, room string, upTo uint64) error {
+	return wrap("trim room", j.submit(ctx, &request{run: func(w *writer) error {
+		var id int64
+		var trimmed, snap uint64
+		err := w.row(context.Background(), `SELECT r.id, r.trimmed, s.seq FROM rooms r JOIN snapshots s ON s.room_id = r.id
+			WHERE r.name = ?`, []any{room}, &id, &trimmed, &snap)
+		switch {
+		case present(err) != nil:
+			return fmt.Errorf("read snapshot: %w", err)
+		case err != nil || snap < upTo:
+			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
+		case upTo <= trimmed:
+			return nil
+		}
+		if err := w.exec(`UPDATE rooms SET trimmed = ?1, trimmed_sum = (SELECT sum FROM entries WHERE room_id = ?2 AND seq = ?1)
+			WHERE id = ?2`, int64(upTo), id); err != nil {
+			return fmt.Errorf("keep last sum: %w", err)
+		}
+		return w.exec(`DELETE FROM entries WHERE room_id = ? AND seq <= ?`, id, int64(upTo))
+	}}))
+}
+
+// Verify implements journal.Admin. Where an entry cannot be read, its seq
+// comes with journal.ErrCorrupt.
+func (j *Journal) Verify(ctx context.Context, room string, after uint64) (bad uint64, err error) {
+	err = j.reading(ctx, "verify room", func(r *store) error {
+		tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one view, whatever is written meanwhile
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		bad, err = verify(ctx, tx, room, after)
+		return err
+	})
+	return bad, err
+}
+
+func verify(ctx context.Context, tx *sql.Tx, room string, after uint64) (bad uint64, err error) {
+	var id int64
+	var head, trimmed uint64
+	var headSum, sum []byte
+	err = tx.QueryRowContext(ctx, `SELECT id, head, sum, trimmed, trimmed_sum FROM rooms WHERE name = ?`, room).Scan(&id, &head, &headSum, &trimmed, &sum)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && after >= head {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	last := trimmed
+	switch {
+	case after > trimmed: // its sum is believed; what follows is checked
+		last = after
+		err := tx.QueryRowContext(ctx, `SELECT sum FROM entries WHERE room_id = ? AND seq = ?`, id, sqlInt(after)).Scan(&sum)
+		if errors.Is(err, sql.ErrNoRows) {
+			return after + 1, nil
+		}
+		if err != nil {
+			return after + 1, err
+		}
+	case trimmed == 0 && !bytes.Equal(sum, genesis(room)):
+		return 1, nil
+	}
+	last, sum, fits, err := follows(ctx, tx, id, last, sum)
+	switch {
+	case err != nil:
+		return last + 1, err
+	case !fits || last != head:
+		return last + 1, nil
+	case !bytes.Equal(sum, headSum):
+		return last, nil
+	}
+	return 0, nil
+}
+
+// follows goes along the chain behind the entry last, whose sum is known, and
+// gives the last entry that fits and its sum; fits is false where another one
+// comes after it that does not.
+func follows(ctx context.Context, tx *sql.Tx, room int64, last uint64, sum []byte) (uint64, []byte, bool, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT `+columns+`, sum, salt, digest FROM entries WHERE room_id = ? AND seq > ? ORDER BY seq`, room, int64(last))
+	if err != nil {
+		return last, sum, false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var own, salt, of []byte
+		e, err := scan(rows, &own, &salt, &of)
+		if err != nil {
+			return last, sum, false, err
+		}
+		if !e.Blank {
+			of = digest(salt, e.Body)
+		}
+		if e.Seq != last+1 || !bytes.Equal(own, chain(sum, e, of)) {
+			return last, sum, false, nil
+		}
+		last, sum = e.Seq, own
+	}
+	return last, sum, true, rows.Err()
+}

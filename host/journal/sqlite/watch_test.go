@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/statedir"
+)
+
+// rescued gives the one copy that was saved of a journal that is gone.
+func rescued(t *testing.T, path string) string {
+	t.Helper()
+	names, err := filepath.Glob(path + ".rescued-*")
+	if err != nil || len(names) != 1 {
+		t.Fatalf("copies: %v %v", names, err)
+	}
+	return names[0]
+}
+
+// TestDeletedWhileOpen takes the files away under a daemon: it says so at once,
+// goes on reading, and has saved all that it acknowledged.
+func TestDeletedWhileOpen(t *testing.T) {
+	for name, remove := range map[string]func(t *testing.T, path string){
+		"files": func(t *testing.T, path string) {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				if err := os.Remove(path + suffix); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"folder": func(t *testing.T, path string) {
+			if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"log": func(t *testing.T, path string) {
+			if err := os.Remove(path + "-wal"); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state", "companion.db")
+			j := quickOpen(t, Config{Path: path})
+			h := talk(t, j, "広場", 10)
+			remove(t, path)
+			_, err := j.Append(t.Context(), "広場", h, said("lost", "どこへ"))
+			want(t, err, journal.ErrUnavailable, "was deleted or moved away", "writes have stopped")
+			want(t, j.Health(), journal.ErrUnavailable, rescued(t, path))
+			_, err = j.Append(t.Context(), "広場", h, said("lost", "どこへ"))
+			want(t, err, journal.ErrUnavailable, rescued(t, path))
+			whole(t, j, "広場", h.Seq)
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "folder" && exists(filepath.Join(filepath.Dir(path), statedir.MarkFile)) {
+				t.Error("a mark was left in a folder that is another's")
+			}
+			saved := rescued(t, path)
+			if name == "log" { // what was not yet in the database went with it
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Rename(saved, path); err != nil {
+				t.Fatal(err)
+			}
+			again := mustOpen(t, path)
+			whole(t, again, "広場", h.Seq)
+			talk(t, again, "広場", 1)
+		})
+	}
+}
+
+// TestNoticedWhileIdle says so too when nobody writes.
+func TestNoticedWhileIdle(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "companion.db")
+	j := quickOpen(t, Config{Path: path})
+	talk(t, j, "広場", 3)
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the loss is noticed", func() bool { return j.Health() != nil })
+	want(t, j.Health(), journal.ErrUnavailable, "was deleted or moved away")
+}
+
+// TestTwoDaemons starts a second one after the folder of the first was deleted:
+// the first takes nothing any more, and leaves the second alone.
+func TestTwoDaemons(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "companion.db")
+	first := quickOpen(t, Config{Path: path})
+	h := talk(t, first, "広場", 5)
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	second := quickOpen(t, Config{Path: path})
+	mine := talk(t, second, "広場", 2)
+	_, err := first.Append(t.Context(), "広場", h, said("lost", "どこへ"))
+	want(t, err, journal.ErrUnavailable)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	talk(t, second, "カフェ", 1)
+	if second = again(t, second); second.Health() != nil {
+		t.Fatal(second.Health())
+	}
+	whole(t, second, "広場", mine.Seq)
+}
+
+// TestPutBack moves the files away and back: writing goes on where it was.
+func TestPutBack(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state", "companion.db")
+	j := quickOpen(t, Config{Path: path})
+	h := talk(t, j, "広場", 5)
+	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the loss is noticed", func() bool { return j.Health() != nil })
+	if err := os.RemoveAll(filepath.Join(dir, "state")); err != nil { // the copy was saved there
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "state")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "writes go on", func() bool { return j.Health() == nil })
+	h, err := j.Append(t.Context(), "広場", h, said("again", "ただいま"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole(t, j, "広場", h.Seq)
+}

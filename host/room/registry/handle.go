@@ -1,0 +1,177 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room"
+)
+
+// handle is a room as doors have it: it reads from the journal, and wakes the room
+// to do something there.
+type handle struct {
+	room.Reader
+	of *Registry
+}
+
+var _ room.Talk = handle{}
+
+// Room gives a room that exists, asleep or not.
+func (g *Registry) Room(ctx context.Context, name string) (room.Talk, error) {
+	h := handle{room.NewReader(g.journal, name), g}
+	if _, ok := g.configured[name]; ok || g.running_(name) != nil {
+		return h, nil
+	}
+	if _, known, err := g.journal.Room(ctx, name); err != nil {
+		return nil, room.DoorError(err)
+	} else if !known {
+		return nil, notFound(name)
+	}
+	return h, nil
+}
+
+// with does something in a room that is awake. One that falls asleep in the same
+// moment has not done it.
+func with[T any](ctx context.Context, h handle, do func(*room.Room) (T, error)) (T, error) {
+	for {
+		r, err := h.of.wake(ctx, h.Name())
+		if err != nil {
+			var nothing T
+			return nothing, err
+		}
+		v, err := do(r)
+		if !errors.Is(err, room.ErrAsleep) {
+			return v, err
+		}
+		h.of.forget(h.Name(), r)
+	}
+}
+
+// forget lets go of a room that fell asleep, should run not have done so yet.
+func (g *Registry) forget(name string, r *room.Room) {
+	<-r.Gone()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.awake[name]; s != nil && s.room == r && s.fenced == nil {
+		delete(g.awake, name)
+	}
+}
+
+// none is what an act without a result gives.
+type none struct{}
+
+func (h handle) Say(ctx context.Context, u room.Utterance) (abi.Message, error) {
+	return with(ctx, h, func(r *room.Room) (abi.Message, error) { return r.Say(ctx, u) })
+}
+
+func (h handle) Consume(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
+	type paid struct {
+		m abi.Message
+		b abi.Budget
+	}
+	p, err := with(ctx, h, func(r *room.Room) (paid, error) {
+		m, b, err := r.Consume(ctx, u)
+		return paid{m, b}, err
+	})
+	return p.m, p.b, err
+}
+
+func (h handle) Attend(ctx context.Context, who string, votes bool) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Attend(ctx, who, votes) })
+	return err
+}
+
+func (h handle) Vote(ctx context.Context, who string, about uint64, v abi.Vote) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Vote(ctx, who, about, v) })
+	return err
+}
+
+func (h handle) Stop(ctx context.Context, from string) (uint64, error) {
+	return with(ctx, h, func(r *room.Room) (uint64, error) { return r.Stop(ctx, from) })
+}
+
+func (h handle) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
+	return with(ctx, h, func(r *room.Room) (abi.Judged, error) { return r.Perceive(ctx, who, p) })
+}
+
+func (h handle) Act(ctx context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	return with(ctx, h, func(r *room.Room) (abi.ActionPlayed, error) { return r.Act(ctx, who, by, a) })
+}
+
+func (h handle) Done(ctx context.Context, who, by string, d abi.Result) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Done(ctx, who, by, d) })
+	return err
+}
+
+func (h handle) Embody(who string) (leave func()) { return h.of.bodies.Embody(h.Name(), who) }
+
+// Bodies tells how many bodies of a companion are connected to a room.
+func (g *Registry) Bodies(name, companion string) int { return g.bodies.Count(name, companion) }
+
+// Info is the room at a glance; of one that sleeps it is read from the journal.
+func (h handle) Info() room.Info {
+	info, _ := h.of.look(context.Background(), h.Name())
+	return info
+}
+
+func (h handle) Budget() (abi.Budget, bool) {
+	if r := h.of.running_(h.Name()); r != nil && loaded(r) {
+		return r.Budget()
+	}
+	info, _ := h.of.look(context.Background(), h.Name())
+	if info.Pool == nil {
+		return abi.Budget{}, false
+	}
+	return *info.Pool, true
+}
+
+func (h handle) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	if r := h.of.running_(h.Name()); r != nil && loaded(r) {
+		return r.History(ctx, ask) // the newest are at hand
+	}
+	return h.Reader.History(ctx, ask)
+}
+
+func loaded(r *room.Room) bool {
+	select {
+	case <-r.Loaded():
+		return true
+	default:
+		return false
+	}
+}
+
+// look gives a room at a glance, found false where there is none.
+func (g *Registry) look(ctx context.Context, name string) (info room.Info, found bool) {
+	g.mu.Lock()
+	s, cast := g.awake[name], g.cast
+	g.mu.Unlock()
+	if s != nil && s.fenced == nil && loaded(s.room) {
+		return g.withHead(ctx, s.room.Info()), true
+	}
+	set, err := g.settings(ctx, name)
+	if err == nil {
+		info, err = room.Glance(ctx, g.journal, set, cast, time.Now())
+	}
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		return room.Info{Name: name}, false
+	}
+	if s != nil && s.fenced != nil {
+		err = s.fenced
+	}
+	if err != nil {
+		info.Name, info.State, info.Error = name, "unavailable", abi.AsError(err).Message
+	}
+	return g.withHead(ctx, info), true
+}
+
+// withHead says how far a room is that cannot be loaded: what is there can be read.
+func (g *Registry) withHead(ctx context.Context, info room.Info) room.Info {
+	if info.State == "unavailable" && info.Head == 0 {
+		row, _, _ := g.journal.Room(ctx, info.Name) // it says so already
+		info.Head = row.Head.Seq
+	}
+	return info
+}

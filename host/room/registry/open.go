@@ -1,0 +1,180 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Open opens a room, or one of the caller's own anew that was archived, and answers
+// when it is known for good.
+func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) {
+	if err := address.CheckName("name", o.Name); err != nil {
+		return room.Info{}, err
+	}
+	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
+		return room.Info{}, abi.Errorf(abi.CodeInvalid, "name: %s", why)
+	}
+	set, err := g.cfg.Read(o.Name, o.Settings)
+	if err != nil {
+		return room.Info{}, err
+	}
+	if set.Rules.MaxTurns == 0 && !o.By.Admin {
+		return room.Info{}, abi.Errorf(abi.CodeDenied, "max_turns: 0 takes the cap off, so that companions may talk, and cost, for ever; that takes the scope admin")
+	}
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	if err := g.mayOpen(ctx, o); err != nil {
+		return room.Info{}, err
+	}
+	err = g.journal.Register(ctx, o.Name, journal.Listing{Key: address.Skeleton(o.Name), By: o.By.Name, Settings: o.Settings})
+	if errors.Is(err, journal.ErrConflict) {
+		return room.Info{}, abi.Errorf(abi.CodeConflict, "name: a room is there whose name reads or looks like %q; take another", o.Name)
+	} else if err != nil {
+		return room.Info{}, room.DoorError(err)
+	}
+	if err := g.settle(ctx, set, o); err != nil {
+		return room.Info{}, err
+	}
+	info, _ := g.look(ctx, o.Name)
+	return info, nil
+}
+
+// mayOpen says why a room may not be opened.
+func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
+	for name := range g.configured {
+		if address.Same(name, o.Name) {
+			return abi.Errorf(abi.CodeConflict, "name: the configuration has a room %q; take another name", name)
+		}
+	}
+	row, known, err := g.journal.Room(ctx, o.Name)
+	switch {
+	case err != nil:
+		return room.DoorError(err)
+	case known && row.Settings == nil:
+		return abi.Errorf(abi.CodeConflict, "name: a room %q was in the configuration once; its history is kept. Take another name, or write it there again", o.Name)
+	case known && !row.Archived && !g.halfway(ctx, o.Name):
+		return abi.Errorf(abi.CodeConflict, "name: there is a room %q already", o.Name)
+	case known && row.By != o.By.Name && !o.By.Admin:
+		return abi.Errorf(abi.CodeDenied, "name: the room %q was %s's and was closed; take another name", o.Name, row.By)
+	case o.By.Admin:
+		return nil
+	}
+	n, err := g.journal.Registered(ctx, o.By.Name)
+	if err != nil {
+		return room.DoorError(err)
+	}
+	if n >= g.cfg.MaxRooms {
+		return abi.Errorf(abi.CodeExhausted, "rooms: %d are open, and %d are what each caller may have; close one first", n, g.cfg.MaxRooms)
+	}
+	return nil
+}
+
+// halfway says whether a room is archived by its own account, though the index has it
+// open: the daemon was killed while it was closed or opened anew.
+func (g *Registry) halfway(ctx context.Context, name string) bool {
+	info, _ := g.look(ctx, name)
+	return info.State == "archived"
+}
+
+// settle lets a room that was opened wake once, so that its journal says so.
+func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening) error {
+	set.Open = &entry.Opened{By: o.By.Name, Settings: o.Settings}
+	set.Reopen = set.Open
+	for {
+		r, err := g.wake(ctx, o.Name)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-r.Loaded():
+		case <-ctx.Done():
+			return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not open in time; look whether it is there")
+		}
+		if err := r.Settle(ctx, set); !errors.Is(err, room.ErrAsleep) {
+			return err
+		}
+		g.forget(o.Name, r)
+	}
+}
+
+// Archive closes a room that was opened at a door: nobody talks there any more, and
+// what was said can be read. Of the configuration's rooms it closes none.
+func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) error {
+	if _, ok := g.configured[name]; ok {
+		return abi.Errorf(abi.CodeDenied, "room: %s is a room of the configuration; take [room.%s] out of companiond.toml to close it", name, name)
+	}
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	row, known, err := g.journal.Room(ctx, name)
+	switch {
+	case err != nil:
+		return room.DoorError(err)
+	case !known:
+		return notFound(name)
+	case row.By != by.Name && !by.Admin:
+		return abi.Errorf(abi.CodeDenied, "room: %s is not yours to close", name)
+	case row.Archived:
+		return nil
+	}
+	if row.Settings != nil {
+		h := handle{room.NewReader(g.journal, name), g}
+		if _, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
+			return err
+		}
+	}
+	l := row.Listing
+	l.Archived = true
+	if err := g.journal.Register(ctx, name, l); err != nil {
+		return room.DoorError(err)
+	}
+	return nil
+}
+
+// List gives up to limit rooms behind after, by name in byte order: those of the
+// configuration and those that the journal knows.
+func (g *Registry) List(ctx context.Context, after string, limit int) ([]room.Info, error) {
+	rows, err := g.journal.Rooms(ctx, after, limit)
+	if err != nil {
+		return nil, room.DoorError(err)
+	}
+	names := map[string]bool{}
+	for _, r := range rows {
+		names[r.Name] = true
+	}
+	for name := range g.configured {
+		if name > after {
+			names[name] = true
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(names))
+	infos := make([]room.Info, 0, min(limit, len(sorted)))
+	for _, name := range sorted[:min(limit, len(sorted))] {
+		if info, found := g.look(ctx, name); found {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}
+
+// Home is the room of a companion: the one that the configuration names, else the
+// usual one if it lives there, else the first by name of the configuration in which
+// it does. Whether it is there yet does not matter.
+func (g *Registry) Home(ctx context.Context, companion string) (room.Talk, error) {
+	if name := g.cfg.Homes[companion]; name != "" {
+		return g.Room(ctx, name)
+	}
+	for _, name := range append([]string{g.cfg.Usual}, slices.Sorted(maps.Keys(g.configured))...) {
+		if s, ok := g.configured[name]; ok && s.Lives(companion) {
+			return g.Room(ctx, name)
+		}
+	}
+	return nil, abi.Errorf(abi.CodeNotFound, "companion: %q lives in no room; write it into companions of one, or room under [companion.%s]", companion, companion)
+}

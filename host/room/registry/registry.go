@@ -1,0 +1,404 @@
+// Package registry has all rooms: those of the configuration and those that were
+// opened at a door. It opens and closes rooms while the daemon runs, wakes a room
+// that something is done in or that is due, and lets one that nobody uses sleep.
+//
+// A room that sleeps is a row of the journal's index, and nothing else. To read it
+// wakes nobody and writes nothing. The registry never decides anything that happens
+// in a room; host/room does.
+package registry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room"
+)
+
+// Idle is after how long a room with nothing to do falls asleep, unless Config says
+// otherwise.
+const Idle = 30 * time.Second
+
+// Config is what a registry needs.
+type Config struct {
+	// Room is what the rooms stand on. Its Owner and Bodies are the registry's.
+	Room  room.Config
+	Rooms []room.Settings // of the configuration
+	Usual string          // of whoever names none
+	// Homes gives the rooms of companions that are not to be found out by who lives
+	// where.
+	Homes map[string]string
+	// Read gives the settings of a room that was opened at a door, from what it was
+	// opened with.
+	Read func(name string, settings []byte) (room.Settings, error)
+	// MaxRooms is how many rooms one caller may have open. 0 means none.
+	MaxRooms int
+}
+
+// Registry has all rooms. Make one with New; it does nothing before Run.
+type Registry struct {
+	cfg        Config
+	journal    journal.Journal
+	log        *slog.Logger
+	configured map[string]room.Settings
+	bodies     room.Bodies
+	opening    sync.Mutex // one at a time opens or archives a room
+	started    chan struct{}
+	done       chan struct{}   // closed when Run ends
+	ctx        context.Context // of the rooms, once started
+	due        chan struct{}   // has a value when rooms may be due sooner than was known
+	running    sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	awake  map[string]*slot
+	cast   []entry.Joined // loaded now; nil: not known yet
+	come   bool           // somebody is among them for whom a room may have waited
+	closed bool
+}
+
+// slot is a room that is awake, or that another daemon has taken.
+type slot struct {
+	room   *room.Room
+	fenced error
+}
+
+var _ room.Directory = (*Registry)(nil)
+
+// New makes a registry; nothing runs yet.
+func New(c Config) (*Registry, error) {
+	g := &Registry{
+		cfg: c, journal: c.Room.Journal, log: c.Room.Log, configured: map[string]room.Settings{},
+		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*slot{},
+	}
+	if g.cfg.Room.Idle == 0 {
+		g.cfg.Room.Idle = Idle
+	}
+	g.cfg.Room.Owner, g.cfg.Room.Bodies = "companiond/"+c.Room.NewID(), &g.bodies
+	for _, s := range c.Rooms {
+		if err := abi.CheckName("room", s.Name); err != nil {
+			return nil, err
+		}
+		if _, twice := g.configured[s.Name]; twice {
+			return nil, abi.Errorf(abi.CodeInvalid, "room: %q is there twice", s.Name)
+		}
+		g.configured[s.Name] = s
+	}
+	return g, nil
+}
+
+// Run lets rooms run until ctx ends, and returns when all their goroutines are
+// gone. Rooms that were busy when the daemon last ended are woken at once, the usual
+// one first.
+func (g *Registry) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g.ctx = ctx
+	close(g.started)
+	defer close(g.done)
+	defer g.running.Wait()
+	g.wakeUsual(ctx)
+	g.wakeWhenDue(ctx)
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	return nil
+}
+
+// SetCast tells the rooms that are awake which companions are loaded now, ordered
+// by id, and answers when they know it. Rooms that wait for somebody to come wake.
+func (g *Registry) SetCast(ctx context.Context, cast []entry.Joined) {
+	if cast == nil {
+		cast = []entry.Joined{}
+	}
+	g.mu.Lock()
+	come := g.cast == nil || slices.ContainsFunc(cast, func(c entry.Joined) bool {
+		return !slices.ContainsFunc(g.cast, func(was entry.Joined) bool { return was.ID == c.ID })
+	})
+	g.cast, g.come = cast, g.come || come
+	var rooms []*room.Room
+	for _, s := range g.awake {
+		if s.fenced == nil {
+			rooms = append(rooms, s.room)
+		}
+	}
+	g.mu.Unlock()
+	var told sync.WaitGroup
+	for _, r := range rooms {
+		told.Go(func() { _ = r.SetCast(ctx, cast) }) // one that fell asleep or ended hears of it when it wakes
+	}
+	told.Wait()
+	if come {
+		g.lookAgain()
+	}
+}
+
+// lookAgain has Run look which rooms are due.
+func (g *Registry) lookAgain() {
+	select {
+	case g.due <- struct{}{}:
+	default: // it will
+	}
+}
+
+// Drain asks nobody any more and waits until the lines that are being made are in
+// the journal, or ctx ends.
+func (g *Registry) Drain(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		busy := false
+		g.mu.Lock()
+		for _, s := range g.awake {
+			if s.fenced == nil {
+				s.room.Drain()
+				busy = busy || s.room.Draining()
+			}
+		}
+		g.mu.Unlock()
+		if !busy {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.done:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Owner is what the owner entries of this run say.
+func (g *Registry) Owner() string { return g.cfg.Room.Owner }
+
+// Awake says whether a room is awake now.
+func (g *Registry) Awake(name string) bool {
+	r, err := g.awakeNow(name)
+	return r != nil && err == nil
+}
+
+// Usual is the room of whoever names none.
+func (g *Registry) Usual() string { return g.cfg.Usual }
+
+var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+
+func notFound(name string) error { return abi.Errorf(abi.CodeNotFound, "room: there is no %q", name) }
+
+// settings gives how a room is to be. Where a room has been opened at a door and
+// stands in the configuration, too, the configuration wins.
+func (g *Registry) settings(ctx context.Context, name string) (room.Settings, error) {
+	row, known, err := g.journal.Room(ctx, name)
+	if err != nil {
+		return room.Settings{}, room.DoorError(err)
+	}
+	return g.settingsOf(name, row, known)
+}
+
+func (g *Registry) settingsOf(name string, row journal.Room, known bool) (room.Settings, error) {
+	if s, ok := g.configured[name]; ok {
+		s.Reopen = &entry.Opened{By: "the configuration", Settings: []byte("{}")}
+		return s, nil
+	}
+	if !known {
+		return room.Settings{}, notFound(name)
+	}
+	if row.Settings == nil {
+		return room.Settings{Name: name, Unknown: "it is not in the configuration any more; write [room." + name + "] there to talk in it"}, nil
+	}
+	s, err := g.cfg.Read(name, row.Settings)
+	if err != nil {
+		s = room.Settings{Name: name, Unknown: "its settings are not known to this companiond: " + abi.AsError(err).Message}
+	}
+	if row.Archived {
+		s.Unknown = "it was closed"
+	} else {
+		s.Open = &entry.Opened{By: row.By, Settings: row.Settings}
+	}
+	return s, nil
+}
+
+// History answers a companion's history.get about a room.
+func (g *Registry) History(ctx context.Context, name string, ask abi.HistoryAsk) (abi.History, error) {
+	talk, err := g.Room(ctx, name)
+	if err != nil {
+		return abi.History{}, err
+	}
+	return talk.History(ctx, ask)
+}
+
+// Segment shows a part of the line that a companion is speaking; see
+// [room.Room.Segment]. The room of a line that is spoken is awake.
+func (g *Registry) Segment(ctx context.Context, name, who, call, text string) error {
+	r := g.running_(name)
+	if r == nil {
+		return abi.Errorf(abi.CodeInvalid, "say: this call is about no room")
+	}
+	return r.Segment(ctx, who, call, text)
+}
+
+// Used writes down what a language model was asked for, in the room for which it
+// was asked.
+func (g *Registry) Used(ctx context.Context, name string, u entry.Usage) {
+	if r := g.running_(name); r != nil {
+		_ = r.Used(ctx, u) // a room that is gone has nobody to tell
+	}
+}
+
+// running_ gives a room that is awake, nil for none.
+func (g *Registry) running_(name string) *room.Room {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.awake[name]; s != nil && s.fenced == nil {
+		return s.room
+	}
+	return nil
+}
+
+// wake gives a room that is awake, and wakes it if it is not.
+func (g *Registry) wake(ctx context.Context, name string) (*room.Room, error) {
+	select {
+	case <-g.started:
+	case <-ctx.Done():
+		return nil, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the daemon has not started")
+	}
+	if r, err := g.awakeNow(name); r != nil || err != nil {
+		return r, err
+	}
+	set, err := g.settings(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := g.awake[name]; s != nil {
+		return s.room, s.fenced
+	}
+	if g.closed || g.ctx.Err() != nil {
+		return nil, errStopping
+	}
+	r := room.New(set, g.cfg.Room, g.cast)
+	s := &slot{room: r}
+	g.awake[name] = s
+	g.running.Go(func() { g.run(name, s) })
+	return r, nil
+}
+
+func (g *Registry) awakeNow(name string) (*room.Room, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.awake[name]
+	if s == nil {
+		return nil, nil
+	}
+	return s.room, s.fenced
+}
+
+// run runs a room until it falls asleep. Its trouble is its own: one that another
+// daemon has taken stays closed here.
+func (g *Registry) run(name string, s *slot) {
+	err := s.room.Run(g.ctx)
+	g.mu.Lock()
+	switch {
+	case errors.Is(err, journal.ErrFenced):
+		s.fenced = room.DoorError(err)
+		g.log.Error("another daemon has taken a room over", "room", name)
+	case g.awake[name] == s: // else forget was first, and another may be awake by now
+		delete(g.awake, name)
+	}
+	g.mu.Unlock()
+	g.lookAgain()
+}
+
+// wakeUsual wakes the usual room, if it has anything to do.
+func (g *Registry) wakeUsual(ctx context.Context) {
+	row, known, err := g.journal.Room(ctx, g.cfg.Usual)
+	if err == nil && known && (row.Awake || !row.Due.IsZero() && !row.Due.After(time.Now())) {
+		_, _ = g.wake(ctx, g.cfg.Usual) // whoever talks there is told what is wrong
+	}
+}
+
+// wakeWhenDue wakes rooms when they are due, until ctx ends; first those that were
+// awake when the daemon last ended.
+func (g *Registry) wakeWhenDue(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.due:
+			if g.somebodyCame() {
+				g.wakeAll(ctx, room.Someday)
+			}
+		case <-timer.C:
+			g.wakeAll(ctx, time.Now())
+		}
+		timer.Reset(g.untilDue(ctx))
+	}
+}
+
+// somebodyCame says, once, whether rooms that wait for a companion are to be woken.
+func (g *Registry) somebodyCame() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	come := g.come
+	g.come = false
+	return come
+}
+
+// retry is how long the registry waits after the journal could not be asked.
+const retry = time.Second
+
+// untilDue is how long no room is due that sleeps.
+func (g *Registry) untilDue(ctx context.Context) time.Duration {
+	at, err := g.journal.NextDue(ctx)
+	switch {
+	case err != nil:
+		return retry
+	case at.IsZero() || !at.Before(room.Someday):
+		return time.Hour
+	}
+	return max(0, time.Until(at))
+}
+
+// wakeAtOnce is how many rooms are woken before the registry looks whether they
+// have read their journals.
+const wakeAtOnce = 8
+
+// wakeAll wakes the rooms that are due at a time, and those that were awake when
+// the daemon last ended, a few at once.
+func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
+	const page = 64
+	var waking []*room.Room
+	for after := ""; ; {
+		rows, err := g.journal.Waking(ctx, by, after, page)
+		if err != nil {
+			g.log.Warn("rooms that are due cannot be listed", "err", err)
+			return
+		}
+		for _, row := range rows {
+			after = row.Name
+			if r, _ := g.awakeNow(row.Name); r != nil {
+				continue
+			}
+			if r, err := g.wake(ctx, row.Name); err == nil {
+				waking = append(waking, r)
+			} else if ctx.Err() != nil {
+				return
+			}
+			if len(waking) == wakeAtOnce {
+				<-waking[0].Loaded()
+				waking = waking[1:]
+			}
+		}
+		if len(rows) < page {
+			return
+		}
+	}
+}
