@@ -1,0 +1,86 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+func TestPage(t *testing.T) {
+	w := newDoor(t, nil).ask("GET", "/", "")
+	html := w.Body.String()
+	if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, element := range []string{"script", "style"} {
+		_, rest, _ := strings.Cut(html, "<"+element+">")
+		inner, _, _ := strings.Cut(rest, "</"+element+">")
+		sum := sha256.Sum256([]byte(inner))
+		if want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	if n := strings.Count(html, "\n"); n >= 300 {
+		t.Errorf("%d lines", n)
+	}
+	// What would make text into markup, or load something, or be stopped by
+	// the policy.
+	for _, never := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http://", "https://", "src=", " style=", "onclick=\"", "@import", "url("} {
+		if strings.Contains(html, never) {
+			t.Errorf("the page has %s", never)
+		}
+	}
+}
+
+// What people are to see of a room is shown, whatever its entries are called:
+// the page passes over kinds that it does not know, and so would over a new one.
+func TestPageKnowsTheEntries(t *testing.T) {
+	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
+	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindOpened, entry.KindArchived} {
+		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
+			t.Errorf("the page does not show %s", kind)
+		}
+	}
+	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
+	for _, o := range outcomes {
+		if n := strings.Count(html, " "+string(o)+`: "`); n < 2 { // in each language
+			t.Errorf("the page has %d words for %s", n, o)
+		}
+	}
+}
+
+// Both languages must have all words, and the script must be one that parses.
+func TestPageScript(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
+	script, _, _ := strings.Cut(rest, "</script>")
+	file := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(node, "--check", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	head, _, _ := strings.Cut(script, "const lang =")
+	check := head + `
+const keys = o => Object.keys(o).flatMap(k => typeof o[k] === "object" ? keys(o[k]).map(x => k + "." + x) : [k]).sort();
+if (String(keys(words.en)) !== String(keys(words.ja))) { console.error(keys(words.en) + "\n" + keys(words.ja)); process.exit(1); }`
+	if out, err := exec.Command(node, "-e", check).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
