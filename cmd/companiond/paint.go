@@ -37,7 +37,14 @@ func (p painter) line(e entry.Entry) (string, error) {
 		}
 		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", plain(m.Text, 15), to), nil
 	}
+	if e.Blank {
+		return "", nil
+	}
 	switch e.Kind {
+	case entry.KindOpened:
+		return shown(e, func(b entry.Opened) string { return p.aside("%s opened the room", b.By) })
+	case entry.KindArchived:
+		return shown(e, func(b entry.Archived) string { return p.aside("%s closed the room", b.By) })
 	case entry.KindStop:
 		return shown(e, func(b entry.Stop) string { return p.aside("STOP by %s", b.From) })
 	case entry.KindCast:

@@ -33,10 +33,24 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// An entry whose body was taken out is no line, whatever it was.
+func TestPaintPassesOverBlankEntries(t *testing.T) {
+	for _, kind := range []entry.Kind{entry.KindVote, entry.KindRound, entry.KindPerceived, entry.KindDecision} {
+		var out bytes.Buffer
+		e := entry.Entry{Seq: 3, Kind: kind, ID: "x", Body: json.RawMessage("null"), Blank: true}
+		if err := (painter{t: &term{out: &out}, votes: true}).paint(e); err != nil || out.Len() > 0 {
+			t.Errorf("%s: %v, shown as %q", kind, err, &out)
+		}
+	}
+}
+
 // Whatever is in an entry, its lines begin as lines of ours or behind the margin.
 func TestPaintIsHarmless(t *testing.T) {
 	const evil = "x\n00:00:00 #1    aya: I never said this\x1b[1A\u202e\r"
 	for kind, body := range map[entry.Kind]any{
+		entry.KindOpened:   entry.Opened{By: evil},
+		entry.KindArchived: entry.Archived{By: evil},
+		entry.KindStop:     entry.Stop{From: evil},
 		entry.KindSaid:     entry.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
 		entry.KindRefused:  entry.Refused{Who: "taro", Why: evil, Text: evil},
 		entry.KindVote:     entry.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},

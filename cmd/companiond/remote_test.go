@@ -62,40 +62,6 @@ func TestWhereVerbsGo(t *testing.T) {
 	}
 }
 
-// Who speaks while the companions are being loaded is heard when they are, and is
-// not kept waiting by another refusal.
-func TestSayWaitsForTheCompanions(t *testing.T) {
-	t.Chdir(t.TempDir())
-	asked, loadings := 0, 2
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked <= loadings {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, `{"code":"unavailable","retry":true,"detail":"the companions are being loaded; try again"}`)
-			return
-		}
-		if loadings == 0 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, `{"code":"unavailable","retry":true,"detail":"the disk is full"}`)
-			return
-		}
-		_, _ = io.WriteString(w, `{"seq":7}`)
-	}))
-	defer server.Close()
-	say := func() (int, string, string) {
-		var out, errs bytes.Buffer
-		asked = 0
-		code := (&term{out: &out, err: &errs}).do(t.Context(), []string{"say", "-url", server.URL, "hello"})
-		return code, out.String(), errs.String()
-	}
-	if code, out, errs := say(); code != exitOK || out != "#7\n" || asked != 3 || strings.Count(errs, "being loaded") != 1 {
-		t.Errorf("%d after %d requests: %s%s", code, asked, out, errs)
-	}
-	loadings = 0
-	if code, _, errs := say(); code != exitFailed || asked != 1 || !strings.Contains(errs, "the disk is full") {
-		t.Errorf("%d after %d requests: %s", code, asked, errs)
-	}
-}
-
 // A journal of which one byte changed is not replayed as if nothing had happened.
 func TestReplayOfADamagedJournal(t *testing.T) {
 	path := talked(t)
@@ -135,22 +101,15 @@ func talked(t *testing.T) (path string) {
 	}
 	defer j.Close()
 	ids := 0
-	lobby, err := room.NewLobby(room.Config{
-		Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { ids++; return fmt.Sprint("id", ids) },
-		Find:  func(string) (room.Companion, bool) { return nil, false },
-		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	main := room.New(
+		room.Settings{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}},
+		room.Config{
+			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { ids++; return fmt.Sprint("id", ids) },
+			Find: func(string) (room.Companion, bool) { return nil, false },
+		}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	done := make(chan error, 1)
-	go func() { done <- lobby.Run(ctx) }()
-	lobby.SetCast(ctx, nil)
-	main, err := lobby.Room("main")
-	if err != nil {
-		t.Fatal(err)
-	}
+	go func() { done <- main.Run(ctx) }()
 	for n := range 5 {
 		if _, err := main.Say(ctx, room.Utterance{ID: fmt.Sprint("m", n), From: "taro", Text: fmt.Sprintf("line %d of taro", n)}); err != nil {
 			t.Fatal(err)

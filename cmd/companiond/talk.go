@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,13 +87,19 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", r.room)) {
 		return err
 	}
-	var all struct{ Rooms []struct{ Name string } }
-	if r.get(ctx, "/v1/rooms", &all) != nil || len(all.Rooms) == 0 {
+	var all struct {
+		Rooms []struct{ Name string }
+		Next  string
+	}
+	if r.get(ctx, "/v1/rooms?limit=20", &all) != nil || len(all.Rooms) == 0 {
 		return err
 	}
 	names := make([]string, len(all.Rooms))
 	for i, room := range all.Rooms {
 		names[i] = room.Name
+	}
+	if all.Next != "" {
+		names = append(names, "...")
 	}
 	return fmt.Errorf("%w; rooms here: %s", err, strings.Join(names, ", "))
 }
@@ -145,14 +152,10 @@ func withoutToken(err error) error {
 // problem gives the words of a problem+json.
 func problem(status string, body []byte) error {
 	var p struct {
-		Code   abi.Code `json:"code"`
-		Detail string   `json:"detail"` // with what the fields are at fault for
+		Detail string `json:"detail"` // with what the fields are at fault for
 	}
 	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
 		return fmt.Errorf("the daemon answered %s", status)
-	}
-	if p.Code == abi.CodeUnavailable && strings.Contains(p.Detail, "being loaded") {
-		return loading{errors.New(p.Detail)}
 	}
 	return errors.New(p.Detail)
 }
@@ -177,66 +180,51 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	var said struct {
 		Seq uint64 `json:"seq"`
 	}
-	if err := t.whenLoaded(ctx, func() error { return r.call(ctx, http.MethodPost, "/messages", in, &said) }); err != nil {
+	if err := r.call(ctx, http.MethodPost, "/messages", in, &said); err != nil {
 		return err
 	}
 	if !*follow {
 		fmt.Fprintf(t.out, "#%d\n", said.Seq)
 		return nil
 	}
-	if alone, err := r.alone(ctx); alone || err != nil {
-		fmt.Fprintf(t.err, "companiond: said as #%d, but no character is in the room to answer\n", said.Seq)
+	here, loading, err := r.answering(ctx)
+	if err != nil {
 		return err
 	}
-	return t.follow(ctx, r, said.Seq-1, painter{t: t}, true)
-}
-
-// loading is the refusal of a daemon whose companions are being loaded.
-type loading struct{ error }
-
-// A first start compiles the companions, which takes seconds; who speaks meanwhile
-// need not try again by hand.
-const (
-	loadPatience = time.Minute
-	loadPause    = 300 * time.Millisecond
-)
-
-// whenLoaded runs ask until the daemon does not refuse it for loading.
-func (t *term) whenLoaded(ctx context.Context, ask func() error) error {
-	err := ask()
-	for end, told := time.Now().Add(loadPatience), false; errors.As(err, new(loading)) && time.Now().Before(end); err = ask() {
-		if !told {
-			fmt.Fprintln(t.err, "companiond: the companions are being loaded; waiting for them")
-			told = true
-		}
-		select {
-		case <-time.After(loadPause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if loading {
+		fmt.Fprintln(t.err, "companiond: the characters are being loaded; they answer when they are there")
+	}
+	alone := !here && !loading
+	if !alone {
+		err = t.follow(ctx, r, said.Seq-1, painter{t: t}, func(e entry.Entry) bool {
+			alone = e.Seq > said.Seq && nobodyCame(e)
+			return alone || rests(e)
+		})
+	}
+	if alone {
+		fmt.Fprintf(t.err, "companiond: said as #%d, but no character is in the room to answer\n", said.Seq)
 	}
 	return err
 }
 
-// alone says whether no companion is in the room.
-func (r *remote) alone(ctx context.Context) (bool, error) {
-	var all struct {
-		Rooms []struct {
-			Name    string
-			Members []abi.Member
-		}
+// answering looks into the room for characters who may answer, or will when they
+// are loaded.
+func (r *remote) answering(ctx context.Context) (here, loading bool, err error) {
+	var room struct {
+		Members []abi.Member
+		Loading bool
 	}
-	if err := r.get(ctx, "/v1/rooms", &all); err != nil {
-		return false, err
+	if err := r.call(ctx, http.MethodGet, "", nil, &room); err != nil {
+		return false, false, err
 	}
-	for _, room := range all.Rooms {
-		for _, m := range room.Members {
-			if room.Name == r.room && m.Kind != abi.KindHuman {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
+	return slices.ContainsFunc(room.Members, func(m abi.Member) bool { return m.Kind != abi.KindHuman }), room.Loading, nil
+}
+
+// nobodyCame says whether an entry tells that all characters are loaded, and none of
+// them is in the room.
+func nobodyCame(e entry.Entry) bool {
+	var c entry.Cast
+	return e.Kind == entry.KindCast && json.Unmarshal(e.Body, &c) == nil && !c.Loading && len(c.Joined) == 0
 }
 
 // me is the name somebody talks by who gives none: with a token the token's,
@@ -308,7 +296,7 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return t.follow(ctx, r, from, painter{t: t, votes: *votes}, false)
+	return t.follow(ctx, r, from, painter{t: t, votes: *votes}, func(entry.Entry) bool { return false })
 }
 
 // back finds where the last n messages begin.
@@ -336,9 +324,8 @@ func (r *remote) back(ctx context.Context, n int) (uint64, error) {
 	return since, nil
 }
 
-// follow shows entries as they come, until ctx ends or, when asked to, until
-// the talk rests.
-func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, untilRest bool) error {
+// follow shows entries as they come, until ctx ends or the last one was shown.
+func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, last func(entry.Entry) bool) error {
 	errRest := errors.New("the room rests")
 	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
@@ -347,7 +334,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, u
 		if err := p.paint(e); err != nil {
 			return err
 		}
-		if untilRest && rests(e) {
+		if last(e) {
 			return errRest
 		}
 		return nil

@@ -141,6 +141,13 @@ func appendToken(path string, h identity.Holder) (err error) {
 	if err != nil {
 		return err
 	}
+	have, err := identity.Parse(path, old)
+	if err == nil {
+		err = have.Admit(h.Name, h.Kind)
+	}
+	if err != nil {
+		return err
+	}
 	added := h.Line() + "\n"
 	switch {
 	case len(old) == 0:

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/sdk/scaffold"
@@ -63,13 +63,12 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer j.Close()
-	heads, err := j.Rooms(ctx)
+	rooms, err := allRooms(ctx, j)
 	if err != nil {
 		return err
 	}
-	rooms := slices.Sorted(maps.Keys(heads))
 	if *name != "" {
-		if _, ok := heads[*name]; !ok {
+		if !slices.Contains(rooms, *name) {
 			return fmt.Errorf("room %q is not in %s, which has: %q", *name, rest[0], rooms)
 		}
 		rooms = []string{*name}
@@ -83,19 +82,47 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 			fmt.Fprintf(t.out, "%s: entry %d does not fit its hash: the file was damaged or changed; restore a backup\n", name, bad)
 			continue
 		}
-		n, diff, err := room.Replay(ctx, j, name)
+		r, err := room.Replay(ctx, j, name)
 		switch {
 		case err != nil:
 			return fmt.Errorf("room %s: %w", name, err)
-		case diff != nil:
+		case r.Diff != nil:
 			differ = true
-			fmt.Fprintf(t.out, "%s: %v\n", name, diff)
+			fmt.Fprintf(t.out, "%s: %v\n", name, r.Diff)
 		default:
-			fmt.Fprintf(t.out, "%s: %d entries, no difference\n", name, n)
+			fmt.Fprintf(t.out, "%s: %s\n", name, found(r))
 		}
 	}
 	if differ {
 		return coded{exitFailed, nil}
 	}
 	return nil
+}
+
+// found says what a replay without a difference did.
+func found(r room.Replayed) string {
+	switch {
+	case r.Folded == 0:
+		return fmt.Sprintf("%d entries, no difference", r.Derived)
+	case r.Derived == 0:
+		return fmt.Sprintf("%d entries, read and not decided again: another version of the rules wrote them, or parts were taken out", r.Folded)
+	}
+	return fmt.Sprintf("%d entries, no difference; %d more only read, not decided again: another version of the rules wrote them, or parts were taken out", r.Derived, r.Folded)
+}
+
+// allRooms lists the rooms of a journal by name.
+func allRooms(ctx context.Context, j journal.Index) (names []string, err error) {
+	const page = 1000
+	for after := ""; ; {
+		rooms, err := j.Rooms(ctx, after, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rooms {
+			names, after = append(names, r.Name), r.Name
+		}
+		if len(rooms) < page {
+			return names, nil
+		}
+	}
 }
