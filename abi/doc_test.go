@@ -31,6 +31,7 @@ func TestContract(t *testing.T) {
 	for name, value := range map[string]int{
 		"MaxText": abi.MaxText, "MaxTo": abi.MaxTo, "MaxName": abi.MaxName, "MaxReply": abi.MaxReply, "MaxKVKey": abi.MaxKVKey, "MaxKVValue": abi.MaxKVValue,
 		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
+		"MaxMembers": abi.MaxMembers,
 	} {
 		row := regexp.MustCompile(`\|[^|\n]*\|[^|\n]*\b` + fmt.Sprint(value) + `\b[^|\n]*\| ` + "`" + name + "`")
 		if !row.MatchString(doc) {

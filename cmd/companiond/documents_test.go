@@ -70,7 +70,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	cards := func() []mcp.Card {
 		return []mcp.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []mcp.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
 	}
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse("main"), Cards: cards})
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: cards})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)
