@@ -16,8 +16,9 @@ import (
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
-// keepMark writes the mark down every other probe while it changes, and at the end.
-func (j *Journal) keepMark() {
+// keepMark writes the mark down every other probe while it changes, and at the end,
+// beside the database it is of: pin.
+func (j *Journal) keepMark(pin statedir.Pin) {
 	defer close(j.kept)
 	tick := time.NewTicker(2 * j.tune.probe)
 	defer tick.Stop()
@@ -35,6 +36,9 @@ func (j *Journal) keepMark() {
 		j.fresh = false
 		mark := j.mark
 		j.mu.Unlock()
+		if still, err := pin.Still(); err != nil || !still { // which the next write will find out
+			continue
+		}
 		if err := statedir.SaveMark(filepath.Dir(j.path), mark); err != nil {
 			j.log.Warn("keep mark", "err", err)
 			j.mu.Lock()

@@ -144,8 +144,12 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 	} else if j.Health() == nil {
 		j.regrowReserve()
 	}
+	pin, err := statedir.NewPin(j.path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Close())
+	}
 	go j.write()
-	go j.keepMark()
+	go j.keepMark(pin)
 	return j, nil
 }
 

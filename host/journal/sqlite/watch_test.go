@@ -132,3 +132,23 @@ func TestPutBack(t *testing.T) {
 	}
 	whole(t, j, "広場", h.Seq)
 }
+
+// TestNoMarkInAnothersFolder lets the mark come due while the journal's folder is
+// gone and, made anew, somebody else's, and no write has noticed yet.
+func TestNoMarkInAnothersFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state", "companion.db")
+	j := quickOpen(t, Config{Path: path})
+	talk(t, j, "広場", 10)
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil { // the mark is due at the latest now
+		t.Fatal(err)
+	}
+	if exists(filepath.Join(filepath.Dir(path), statedir.MarkFile)) {
+		t.Error("a mark was left in a folder that is another's")
+	}
+}
