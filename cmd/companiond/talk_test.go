@@ -24,7 +24,8 @@ import (
 func TestTalkFromTheShell(t *testing.T) {
 	dir := t.TempDir()
 	momo(t, dir)
-	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\n")
+	// However slow the machine is, momo is waited for.
+	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\npatience = \"60s\"\nfloor = \"60s\"\n")
 
 	said := d.verb("say", "-from", "taro", "-f", "momo, hello!")
 	if !strings.Contains(said, "taro: momo, hello!") || !strings.Contains(said, "momo: ") {

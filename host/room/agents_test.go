@@ -395,6 +395,7 @@ func TestHumansAreForgotten(t *testing.T) {
 func TestModuleNamesAreSettled(t *testing.T) {
 	play(t, testRules, []*actor{wants_("aya", 5)}, func(s *stage) {
 		s.say("taro", "hello")
+		synctest.Wait() // nobody asks aya now
 		s.mu.Lock()
 		s.actors["aya"].names = []string{"あや", "taro", "user", "companiond"}
 		s.mu.Unlock()
