@@ -37,6 +37,9 @@ type home struct {
 var guests = filepath.Join(os.TempDir(), fmt.Sprintf("companiond-guests-%d", os.Getpid()))
 
 func TestMain(m *testing.M) {
+	if os.Getenv(beDaemon) != "" {
+		os.Exit(daemonMain())
+	}
 	code := m.Run()
 	_ = os.RemoveAll(guests) // the system cleans up after us
 	os.Exit(code)
