@@ -19,12 +19,17 @@ func Distressed(s string) bool { return concern(s) == Distress }
 
 // concern gives [Distress], [Grave] or "" for a text.
 func concern(s string) (found Intent) {
-	for _, t := range tongues() {
-		for _, text := range t.readings(s) {
-			if t.distress.in(text, t.mine) {
+	for _, t := range []tongue{japanese, english} {
+		texts := t.readings(s)
+		if len(texts) == 0 {
+			continue
+		}
+		distress, grave := t.signs()
+		for _, text := range texts {
+			if distress.in(text, t.mine) {
 				return Distress
 			}
-			if t.grave.in(text, t.mine) {
+			if grave.in(text, t.mine) {
 				found = Grave
 			}
 		}
@@ -33,7 +38,9 @@ func concern(s string) (found Intent) {
 }
 
 // phrase is a row of the tables of what people in distress write. Text in braces
-// is one of several: "{die|be dead|}".
+// is one of several: "{die|be dead|}". It stands there as texts are folded, but for
+// the spaces behind English words: to fold a thousand phrases takes a second where a
+// module is still interpreted, and then its first vote comes too late.
 type phrase struct {
 	say   string
 	after []string // what makes it a figure of speech when it comes next
@@ -56,23 +63,35 @@ const stop = "。"
 
 // tongue is how one language is read.
 type tongue struct {
-	readings        func(s string) []string // the ways to fold a text, with a stop around each clause
-	mine            func(w whose, before, clause string) bool
-	distress, grave signs
+	readings func(s string) []string // the ways to fold a text, with a stop around each clause; none of one in another language
+	mine     func(w whose, before, clause string) bool
+	signs    func() (distress, grave signs)
 }
 
-// tongues are made when first needed.
-var tongues = sync.OnceValue(func() []tongue {
-	return []tongue{
-		{japaneseReadings, japaneseMine, newSigns(japaneseDistress, foldJapanese), newSigns(japaneseGrave, foldJapanese)},
-		{englishReadings, englishMine, newSigns(englishDistress, foldEnglish), newSigns(englishGrave, foldEnglish)},
+var (
+	japanese = tongue{japaneseReadings, japaneseMine, sync.OnceValues(func() (distress, grave signs) {
+		return newSigns(japaneseDistress, asItIs), newSigns(japaneseGrave, asItIs)
+	})}
+	english = tongue{englishReadings, englishMine, sync.OnceValues(func() (distress, grave signs) {
+		return newSigns(englishDistress, spaced), newSigns(englishGrave, spaced)
+	})}
+)
+
+// asItIs and spaced bring text from the tables into the form that texts are folded
+// to, in Japanese and in English.
+func asItIs(s string) string { return s }
+
+func spaced(s string) string {
+	if s == "" {
+		return ""
 	}
-})
+	return s + " "
+}
 
 // form is a way to write something: one text of each row, in turn.
 type form [][]string
 
-// newForm reads a "{a|b}c", folding its texts like those it is looked for in.
+// newForm reads a "{a|b}c", each text of it in the form that fold gives it.
 func newForm(s string, fold func(string) string) (f form) {
 	for s != "" {
 		literal, rest, _ := strings.Cut(s, "{")

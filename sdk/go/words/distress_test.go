@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -87,8 +88,9 @@ func TestDistressIsNotQuoted(t *testing.T) {
 // word that speaks against one folds to nothing, which would be everywhere.
 func TestSigns(t *testing.T) {
 	anybody := func(whose, string, string) bool { return true }
-	for _, tongue := range tongues() {
-		for _, x := range []signs{tongue.distress, tongue.grave} {
+	for _, tongue := range []tongue{japanese, english} {
+		distress, grave := tongue.signs()
+		for _, x := range []signs{distress, grave} {
 			for _, list := range x {
 				for _, g := range list {
 					for _, text := range g.say.samples() {
@@ -137,5 +139,45 @@ func BenchmarkIntents(b *testing.B) {
 				Intents(s)
 			}
 		})
+	}
+}
+
+func foldEnglish(s string) string  { return writeEnglish(s, false) }
+func foldJapanese(s string) string { return writeJapanese(s, "") }
+
+// TestTablesAreFolded holds the tables to the form in which texts are looked
+// through: what stands there in another one is never found.
+func TestTablesAreFolded(t *testing.T) {
+	forms := func(rows []phrase, fold func(string) string) (lines []string) {
+		for _, r := range rows {
+			line := fmt.Sprintf("%q %q %q", newForm(r.say, fold), listOf(r.prior, fold), listOf(r.near, fold))
+			for _, a := range r.after {
+				line += fmt.Sprintf(" %q", newForm(a, fold))
+			}
+			lines = append(lines, line)
+		}
+		return lines
+	}
+	for _, c := range []struct {
+		rows        []phrase
+		fold, plain func(string) string
+	}{
+		{japaneseDistress, foldJapanese, asItIs}, {japaneseGrave, foldJapanese, asItIs},
+		{englishDistress, foldEnglish, spaced}, {englishGrave, foldEnglish, spaced},
+	} {
+		want, got := forms(c.rows, c.fold), forms(c.rows, c.plain)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("write it as texts are folded:\n got %s\nwant %s", got[i], want[i])
+			}
+		}
+	}
+}
+
+// BenchmarkFirstLook is what the first message costs a module.
+func BenchmarkFirstLook(b *testing.B) {
+	for b.Loop() {
+		newSigns(englishDistress, spaced)
+		newSigns(englishGrave, spaced)
 	}
 }
