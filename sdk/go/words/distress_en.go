@@ -140,7 +140,7 @@ func englishMine(w whose, before, _ string) bool {
 }
 
 // ending is what somebody wants who does not want to live.
-const ending = "{die|be dead|be unalived|stop existing|stop living|cease to exist|not exist|not be alive|not live|sleep forever|never wake up|not wake up|leave this world|leave this earth|leave this life|unalive|end it all|fall asleep forever}"
+const ending = "{die|be dead|be unalived|stop existing|stop living|cease to exist|not exist|not be alive|not live|sleep forever|never wake up|not wake up|leave this world|leave this earth|leave this life|unalive|end it all|fall asleep forever|go to sleep forever|go to sleep and never wake up|go to sleep and not wake up}"
 
 // figures come after a phrase that is none of distress then.
 var figures = []string{
@@ -169,7 +169,7 @@ var englishDistress = []phrase{
 	{say: "want{it all|everything|all of this|all of it}to{end|stop|be over}", mine: maybe},
 	{say: "{sleep|asleep|bed}and{not|never}wake up"},
 	{say: "wish i{was|were|had been}{dead|never born|not born|not alive|unborn}", after: figures},
-	{say: "wish i{had never been born|was never born|were never born|did not exist|could die|would die|could disappear|would not wake up|never existed|had died|could end it|could sleep forever|did not wake up|never woke up|could stop existing|did not have to live|did not have to exist}", after: figures},
+	{say: "wish i{had never been born|was never born|were never born|did not exist|could die|would die|could disappear|would not wake up|never existed|had died|could end it|could sleep forever|could go to sleep forever|could fall asleep forever|could go to sleep and never wake up|did not wake up|never woke up|could stop existing|did not have to live|did not have to exist}", after: figures},
 	{say: "{hope|pray|wish}i{die|do not wake up|never wake up|will not wake up|get hit by a car|get hit by a bus|get hit by a truck}", after: figures},
 	{say: "rather{be dead|not be alive|not exist|not live}", mine: maybe},
 	{say: "rather die{。|than live|than go on|than be alive|than keep|than exist|than wake}", mine: maybe},
@@ -177,6 +177,7 @@ var englishDistress = []phrase{
 
 	// Being alive as what is too much.
 	{say: "{do not|did not|never|no longer|not}{want to|wish to|care to}{be alive|exist|be here any more|be on this earth|be in this world|be on this planet|keep living|continue living|stay alive|live any more|live like this|live in this world|live on this planet|live in this body}", mine: maybe},
+	{say: "not think i want to{live|be alive|exist|be here any more|be here 。|wake up any more}", after: places},
 	{say: "{do not|did not|never|no longer|not}{want to|wish to|care to}live", after: places, mine: maybe},
 	{say: "{do not|never|no longer|not}want to{wake up any more|wake up again|wake up tomorrow|wake up 。|go on 。|go on living|go on any more|go on like this}", mine: maybe},
 	{say: "can not{live|go on}{any more|any longer|like this|living}", mine: maybe},
@@ -205,7 +206,7 @@ var englishDistress = []phrase{
 	// Being dead as what would be better.
 	{say: "{better|happier}dead", after: []string{"{than|or}"}, mine: maybe},
 	{say: "better off dead", mine: maybe, near: "movie|film|cusack|soundtrack|than alive"},
-	{say: "{better|better off|happier|better place|easier|relieved}{without me|if i was gone|if i were gone|if i was dead|if i were dead|if i died|if i did not exist|if i was not here|if i were not here|if i disappeared|if i was not alive|if i killed myself|not existing|not alive}"},
+	{say: "{better|better off|happier|better place|easier|relieved}{without me|if i was gone|if i am gone|once i am gone|if i were gone|if i was dead|if i were dead|if i died|if i did not exist|if i was not here|if i were not here|if i disappeared|if i was not alive|if i killed myself|not existing|not alive}"},
 	{say: "{care|miss me|notice|sad|cry|matter|happy|bothered}if i{died|was dead|were dead|killed myself|was gone|were gone|disappeared|did not exist|never existed|vanished|ended it|was not here|were not here}", near: playing},
 	{say: "if i{died|was dead|were dead|killed myself|was gone|were gone|disappeared}{no one|nobody|would anyone|would anybody|everyone|everybody|it would not}", near: playing},
 	{say: "{no one|nobody|no body|not anyone}{would|will}{miss me|notice if i|care if i}"},
@@ -226,9 +227,11 @@ var englishDistress = []phrase{
 	{say: "suicidal{thoughts|ideation|urges|feelings|again|tonight|today|。}", mine: surely},
 	{say: "{think|thinking|thoughts|thought|dream|dreaming|fantasize|fantasizing|fantasise|fantasising|daydream}{about|of}{dying|being dead|my death|my own death|death|ending it|not existing|not being alive|hurting myself|jumping}",
 		after: []string{"{my hair|it|note|star|metal|the|stranding|eggs|valley}"}, mine: surely, near: playing},
-	{say: "{painless|painlessly|easiest|quickest|fastest|best|easy|quick|peaceful|least painful|surest}{way|ways|method|methods}{to|for|of}{die|dying|end it|suicide|go out|end your life}", near: playing},
+	{say: "{painless|painlessly|easiest|quickest|fastest|best|easy|quick|peaceful|least painful|surest}{way|ways|method|methods}{to|for|of}{die|dying|end it|suicide|go out|end your life|kill yourself|kill myself|commit suicide}", near: playing},
 	{say: "how{to|do i|can i|should i|do you|would i}{die painlessly|die peacefully|die without pain|die quickly|die fast|die 。|die in my sleep|commit suicide|overdose|od}", near: playing},
 	{say: "{pills|tablets|tylenol|paracetamol}{to|does it take to|do i need to|would it take to|it takes to|do you need to|will}{die|kill|overdose|be fatal}"},
+	{say: "{pills|tablets|tylenol|paracetamol}{would|will|can|could}kill{me|you|someone}", near: playing},
+	{say: "{pills|meds|tablets}in front of me", mine: maybe},
 	{say: "{。|someone|somebody|anyone|god}kill me{now|already|in my sleep|}。"},
 	{say: "want{you|someone|somebody|him|her|them}to kill me", mine: maybe, near: playing},
 	{say: "。 let me die", after: figures},
@@ -241,7 +244,7 @@ var englishDistress = []phrase{
 	{say: "{drown|drowning|strangle|strangling|suffocate|poison|starve}{myself|my self}", after: []string{"in{work|coffee|ice|alcohol|music|homework|chocolate|sauce|books|tea|cheese|blankets}"}, near: playing},
 	{say: "blow my{brains|head}{out|off}", near: playing},
 	{say: "put a{bullet|gun|knife}{in|through|to|into}my{head|brain|skull|mouth|heart|throat}"},
-	{say: "{kms|kmsing}", prior: "many|few|several|hundred|thousand|more|some|1|to|3|4|5|6|7|8|9|0", near: "lol|lmao|haha|xd|jk",
+	{say: "{kms|kmsing}", prior: "many|few|several|hundred|thousand|more|some|1|to|3|4|5|6|7|8|9|0", near: "lol|lmao|haha|xd|jk|banned|the word",
 		after: []string{"{away|from|per|an|later|h|to|long|north|south|east|west|of|on|in|run|race|walk}"}},
 	{say: "{want to|going to|about to|might|should|ready to|will}kms"},
 	{say: "goodbye cruel world"},
@@ -256,6 +259,8 @@ var englishDistress = []phrase{
 	{say: "i{hurt|cut|burned|burnt}{myself|my self}{。|again|on purpose|whenever|to feel|to cope|because}"},
 	{say: "{self harm|selfharm|self harmed|self harming|selfharming|self injure|self injuring}", mine: surely, near: "prevention|awareness|article|research|paper"},
 	{say: "{been|am|started}cutting again"},
+	{say: "relapsed and{cut|hurt|burned|burnt}{myself|my self}"},
+	{say: "if i{hanged|hung|shot|drowned|stabbed|poisoned}{myself|my self}", near: playing},
 	{say: "{slit|slitting|cut|cutting|slash|slashing}my{wrist|wrists|throat|veins|arms|thighs}"},
 	{say: "{want to|going to|about to|trying to|tried to|might|will|could|should|need to|thinking about|thinking of|planning to}{overdose|od|overdosing}",
 		after: []string{"on{coffee|caffeine|sugar|chocolate|cute|cuteness|vitamin|vitamins|memes|candy|cake|cookies|anime|cats}"}, mine: maybe},
