@@ -39,6 +39,32 @@ func TestFlippedBit(t *testing.T) {
 	whole(t, j, "カフェ", 4)
 }
 
+// TestBodyThatIsNoJSON cuts a body in half: it is told of wherever it is read, and
+// what is behind it, and in other rooms, can be read.
+func TestBodyThatIsNoJSON(t *testing.T) {
+	j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
+	talk(t, j, "広場", 8)
+	talk(t, j, "カフェ", 4)
+	es, err := j.Read(t.Context(), "広場", 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other(t, j.path, `DROP TRIGGER bodies_immutable; UPDATE entries SET body = substr(body, 1, 9) WHERE seq = 5 AND room_id = (SELECT id FROM rooms WHERE name = '広場')`)
+	_, err = j.Read(t.Context(), "広場", 0, 100)
+	want(t, err, journal.ErrCorrupt, "entry 5 is no JSON; since=5 reads")
+	_, err = j.Said(t.Context(), "広場", journal.Span{Limit: 100})
+	want(t, err, journal.ErrCorrupt, "entry 5 is no JSON")
+	_, _, err = j.Find(t.Context(), "広場", es[0].ID)
+	want(t, err, journal.ErrCorrupt, "entry 5 is no JSON")
+	if es, err := j.Read(t.Context(), "広場", 5, 100); err != nil || len(es) != 4 {
+		t.Errorf("behind it: %d entries, %v", len(es), err)
+	}
+	whole(t, j, "カフェ", 5)
+	if err := j.Health(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestVerifyFinds changes every field of an entry in turn, and rooms.
 func TestVerifyFinds(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -91,7 +91,7 @@ func (j *Journal) Rest(ctx context.Context, room string, h journal.Head, due tim
 		if row.grew { // an append of the same transaction would make it awake again
 			return fmt.Errorf("%w: it grows", journal.ErrConflict)
 		}
-		row.awake = false
+		delete(w.rooms, room) // a room that sleeps costs no memory
 		return w.exec(`UPDATE rooms SET awake = 0, due_ms = ? WHERE id = ?`, sql.NullInt64{Int64: due.UnixMilli(), Valid: !due.IsZero()}, row.id)
 	}}))
 }

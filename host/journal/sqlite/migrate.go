@@ -103,6 +103,12 @@ func (j *Journal) copyBefore(ctx context.Context, s *store, version int) error {
 	if version == 0 {
 		return nil
 	}
+	halves, _ := filepath.Glob(j.path + ".v*.new*") // of copies during which the program was killed
+	for _, half := range halves {
+		if err := os.Remove(half); err != nil {
+			return err
+		}
+	}
 	var grown sql.NullInt64 // of all rooms together, so that a copy is of what is there now
 	if err := s.row(ctx, "SELECT sum(head + epoch) FROM rooms", nil, &grown); err != nil || !grown.Valid {
 		return err

@@ -114,8 +114,14 @@ func copies(t testing.TB, path string) []string {
 func TestMoveFromSchema1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	all := schema1(t, path, 3, 60)
+	for _, left := range []string{".new", ".new-journal"} { // by a kill
+		writeAll(t, path+".v1-20260101T000000.000Z"+left, []byte("half a copy"))
+	}
 	j := mustOpen(t, path)
 	wantMoved(t, j, all)
+	if halves, err := filepath.Glob(path + "*.new*"); err != nil || len(halves) > 0 {
+		t.Errorf("left behind: %q %v", halves, err)
+	}
 	if seq, state, err := j.GetSnapshot(t.Context(), "部屋2"); seq != 30 || string(state) != "state" || err != nil {
 		t.Errorf("snapshot: %d %q %v", seq, state, err)
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -89,7 +90,21 @@ func (j *Journal) entries(ctx context.Context, what, query string, args ...any) 
 	if err != nil {
 		return nil, err
 	}
+	for _, e := range es {
+		if err := legible(what, e); err != nil {
+			return nil, err
+		}
+	}
 	return es, nil
+}
+
+// legible refuses an entry of whose body bytes were changed: it is not left out as if
+// it had never been. The other entries, and rooms, may be sound.
+func legible(what string, e entry.Entry) error {
+	if json.Valid(e.Body) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: the body of entry %d is no JSON; since=%d reads what is behind it", what, journal.ErrCorrupt, e.Seq, e.Seq)
 }
 
 // Find implements journal.Log.
@@ -104,9 +119,9 @@ func (j *Journal) Find(ctx context.Context, room, id string) (e entry.Entry, ok 
 		return present(err)
 	})
 	if !ok {
-		e = entry.Entry{}
+		return entry.Entry{}, false, err
 	}
-	return e, ok, err
+	return e, ok, legible("find entry", e)
 }
 
 // sqlInt fits a sequence number into SQLite's signed integers.

@@ -109,8 +109,8 @@ func usual() tuning {
 //
 // journal.ErrLocked when another daemon has the directory. journal.ErrCorrupt
 // when the file is damaged, or has lost the entry that was its newest when the
-// directory was last used; the error says what to do, and OpenReadOnly may
-// still read. A file of another program, or of a newer companiond, is refused
+// directory was last used, or is gone and a copy was rescued from it; the error
+// says what to do, and OpenReadOnly may still read. A file of another program, or of a newer companiond, is refused
 // and not touched.
 func Open(cfg Config) (*Journal, error) { return open(cfg, usual()) }
 
@@ -122,6 +122,9 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 	dir := filepath.Dir(j.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create state directory: %w", err)
+	}
+	if err := j.mislaid(); err != nil {
+		return nil, err
 	}
 	j.lock = flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	if j.mark, err = statedir.LoadMark(dir); err != nil {

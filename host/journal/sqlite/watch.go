@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
@@ -64,6 +65,21 @@ func (j *Journal) gone(why errGone) {
 	}
 	j.setHealth(why + errGone("; writes have stopped. "+advice))
 	j.wakeAll()
+}
+
+// mislaid refuses to begin an empty journal where a copy lies of one that was moved
+// away under the daemon: two histories would go their own ways.
+func (j *Journal) mislaid() error {
+	if _, err := os.Stat(j.path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what is wrong with it is found when it is opened
+	}
+	copies, _ := filepath.Glob(j.path + ".rescued-*") // an error would be of the pattern
+	if len(copies) == 0 {
+		return nil
+	}
+	newest := slices.Max(copies)
+	return fmt.Errorf("%w: journal %s is not there, but %s holds all that it held: rename that to %s and start again, or put it elsewhere to begin an empty one",
+		journal.ErrCorrupt, j.path, newest, filepath.Base(j.path))
 }
 
 // rescue writes what the open connection sees to a new file.

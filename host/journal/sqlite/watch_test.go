@@ -59,6 +59,10 @@ func TestDeletedWhileOpen(t *testing.T) {
 				t.Error("a mark was left in a folder that is another's")
 			}
 			saved := rescued(t, path)
+			if name != "log" { // an empty journal in its place would be a second history
+				_, err := open(Config{Path: path}, usual())
+				want(t, err, journal.ErrCorrupt, saved, "rename that to companion.db")
+			}
 			if name == "log" { // what was not yet in the database went with it
 				if err := os.Remove(path); err != nil {
 					t.Fatal(err)
