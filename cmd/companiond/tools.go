@@ -84,8 +84,11 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 		}
 		r, err := room.Replay(ctx, j, name)
 		switch {
-		case err != nil:
-			return fmt.Errorf("room %s: %w", name, err)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil: // the others are looked at all the same
+			differ = true
+			fmt.Fprintf(t.out, "%s: cannot be replayed: %v\n", name, err)
 		case r.Diff != nil:
 			differ = true
 			fmt.Fprintf(t.out, "%s: %v\n", name, r.Diff)

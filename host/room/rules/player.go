@@ -85,7 +85,7 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 	case s.Rules.Policy == "":
 		version = Version // nothing can be decided yet
 	}
-	return p.blurred || version != Version || e.V != entry.Version, nil
+	return p.blurred || version != Version || e.V != entry.Version || s.Unjudged() != "", nil
 }
 
 // quiet says whether nothing follows from the state by itself: what comes next is
