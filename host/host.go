@@ -212,14 +212,18 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 // readRoom reads what a room was opened with.
 func readRoom(name string, settings []byte) (room.Settings, error) {
 	r, problems := config.ReadRoom(name, settings)
+	var mistakes []string
 	for _, p := range problems {
 		if p.Severity == config.Error {
 			why := strings.TrimPrefix(p.Key+": "+p.Message, ": ")
 			if p.Hint != "" {
 				why += " (" + p.Hint + ")"
 			}
-			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s", why)
+			mistakes = append(mistakes, why)
 		}
+	}
+	if len(mistakes) > 0 {
+		return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s", strings.Join(mistakes, "; "))
 	}
 	return roomSettings([]config.Room{r})[0], nil
 }
@@ -291,7 +295,6 @@ func (h *Host) warnOfNames() {
 		for _, name := range append([]string{c.ID(), d.Name}, d.Aliases...) {
 			if holder, taken := h.tokens.Taken(name); taken {
 				h.log.Warn("a token is for the name of a companion, whom nobody else can speak as; make one for another name", "holder", holder, "companion", c.ID())
-				break
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/module"
@@ -25,17 +26,18 @@ type residents struct {
 
 var _ room.House = (*residents)(nil)
 
-// Residents gives the ids of all companions, loaded or not.
+// Residents gives the ids of all companions, loaded or not. A file whose name no
+// companion may have is nobody's: you.wasm takes no name from people.
 func (r *residents) Residents() []string {
 	ids := r.folder.IDs()
 	select {
 	case <-r.folder.Ready():
-		return ids
 	default: // the folder is being looked through for the first time
 		ids = append(ids, r.found...)
 		slices.Sort(ids)
-		return slices.Compact(ids)
+		ids = slices.Compact(ids)
 	}
+	return slices.DeleteFunc(ids, func(id string) bool { return address.Reserved(id, abi.KindCompanion) != "" })
 }
 
 // Resident says which companion has an id that reads or looks like a name.

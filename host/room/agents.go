@@ -114,6 +114,8 @@ func (r *Room) whyLeft(m entry.Joined) string {
 		return "a human has this name"
 	case m.Kind == abi.KindAgent:
 		return "was not heard of for a while"
+	case slices.ContainsFunc(r.cast, func(c entry.Joined) bool { return c.ID == m.ID }):
+		return "it does not live here any more"
 	}
 	return "its file is gone"
 }

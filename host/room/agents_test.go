@@ -413,6 +413,26 @@ func TestModuleNamesAreSettled(t *testing.T) {
 	})
 }
 
+// TestOldLookAlikeTakesNoName: somebody who was let in under a name that looks like a
+// companion's, before such names were one, does not take the companion's own away.
+func TestOldLookAlikeTakesNoName(t *testing.T) {
+	play(t, testRules, []*actor{{id: "ben"}}, func(s *stage) {
+		s.say("аya", "hello") // the first letter is Cyrillic
+		s.end()
+		s.house = residents{"aya", "ben"}
+		s.actors["aya"] = &actor{id: "aya", names: []string{"Aya", "あや"}}
+		s.start()
+		for _, c := range s.room.m.State.Cast {
+			if c.ID == "aya" && (c.Name != "aya" || len(c.Aliases) != 2) {
+				t.Errorf("aya is called %q, %q", c.Name, c.Aliases)
+			}
+		}
+		if _, err := s.room.Say(s.t.Context(), Utterance{From: "аya", Text: "hello again"}); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("the look-alike goes on: %v", err)
+		}
+	})
+}
+
 // TestStopWhateverTheName: STOP is obeyed from anybody, also under a name that is a
 // companion's or an agent's, or no name at all.
 func TestStopWhateverTheName(t *testing.T) {

@@ -118,6 +118,8 @@ type Directory interface {
 	Room(ctx context.Context, name string) (Talk, error)
 	// List gives up to limit rooms behind after, by name in byte order.
 	List(ctx context.Context, after string, limit int) ([]Info, error)
+	// Names gives the names alone.
+	Names(ctx context.Context, after string, limit int) ([]string, error)
 	// Usual is the room of whoever names none.
 	Usual() string
 	// Open opens a room, or one anew that was archived, and answers when it is known

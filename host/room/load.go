@@ -211,7 +211,7 @@ func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.Stat
 // syncRules writes down that the room is opened and how it is to be, where that is
 // not what is in force.
 func (r *Room) syncRules() {
-	if r.settings.Unknown != "" || r.m.State.Newer() != "" {
+	if r.settings.Refuses() != nil || r.m.State.Newer() != "" {
 		return
 	}
 	if o := r.settings.Open; o != nil && r.m.State.Opened == "" {
@@ -219,6 +219,9 @@ func (r *Room) syncRules() {
 	}
 	if o := r.settings.Reopen; o != nil && r.m.State.Archived != "" {
 		r.must(r.m.Input(entry.KindOpened, r.now(), *o))
+	}
+	if r.trouble != nil || r.m.State.Archived != "" { // a closed room needs no rules
+		return
 	}
 	want, err := json.Marshal(r.settings.Rules)
 	r.must(err)
@@ -328,7 +331,10 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) Inf
 	if s.Round != nil {
 		i.Round = openRound(s.Round)
 	}
-	if why := cmp.Or(set.Unknown, s.Unjudged()); why != "" && s.Archived == "" {
+	switch why := cmp.Or(set.Unknown, s.Unjudged()); {
+	case s.Archived != "" || set.Closed:
+		i.State = "archived"
+	case why != "":
 		i.State, i.Error = "unjudged", why
 	}
 	return i

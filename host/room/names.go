@@ -80,7 +80,10 @@ func (r *Room) settle(c entry.Joined) entry.Joined {
 		id, resident := r.cfg.House.Resident(name)
 		_, holder := r.cfg.House.Holder(name)
 		_, human := r.names.people.Find(name)
-		if resident && id != c.ID || holder || human || address.Reserved(name, abi.KindCompanion) != "" {
+		switch {
+		case resident && id != c.ID, address.Reserved(name, abi.KindCompanion) != "":
+			return false
+		case !resident && (holder || human): // its own id is a companion's whoever else had that name
 			return false
 		}
 		whose, added := r.names.taken.Add(name, c.ID)

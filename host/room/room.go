@@ -63,6 +63,19 @@ type Settings struct {
 	// Unknown says why the settings cannot be read, "" where they can. Then nothing
 	// of them is written down, and the room takes nothing new.
 	Unknown string
+	Closed  bool // at a door
+}
+
+// Refuses says why the room takes nothing new, whatever its journal holds; nil where
+// that may tell another reason.
+func (s Settings) Refuses() error {
+	switch {
+	case s.Closed:
+		return abi.Errorf(abi.CodeDenied, "room: %s was closed; what was said can still be read", s.Name)
+	case s.Unknown != "":
+		return abi.Errorf(abi.CodeUnavailable, "room: %s takes nothing new: %s", s.Name, s.Unknown)
+	}
+	return nil
 }
 
 // Lives says whether a companion lives in the room.
@@ -267,6 +280,11 @@ func (r *Room) Run(ctx context.Context) error {
 		case e := <-r.inbox:
 			r.take(e)
 		case <-timer.C:
+			select { // what waits there goes into the same write
+			case e := <-r.inbox:
+				r.take(e)
+			default:
+			}
 		}
 		if r.trouble != nil {
 			r.recover(ctx)

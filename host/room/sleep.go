@@ -172,9 +172,9 @@ func (r *Room) closed() error {
 	s := r.m.State
 	switch {
 	case s.Archived != "":
-		return abi.Errorf(abi.CodeDenied, "room: %s closed %s; what was said can still be read", s.Archived, r.name)
-	case r.settings.Unknown != "":
-		return abi.Errorf(abi.CodeUnavailable, "room: %s takes nothing new: %s", r.name, r.settings.Unknown)
+		return Settings{Name: r.name, Closed: true}.Refuses()
+	case r.settings.Refuses() != nil:
+		return r.settings.Refuses()
 	case s.Unjudged() != "":
 		return abi.Errorf(abi.CodeUnavailable, "room: %s takes nothing new: %s", r.name, s.Unjudged())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,16 +71,11 @@ func (d *Door) names(ctx context.Context, prefix string) (names []string) {
 			names = append(names, prefix)
 		}
 	}
-	rooms, err := d.cfg.Rooms.List(ctx, prefix, listed)
+	behind, err := d.cfg.Rooms.Names(ctx, prefix, listed)
 	if err != nil {
 		return []string{d.usual}
 	}
-	for _, r := range rooms {
-		if strings.HasPrefix(r.Name, prefix) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
+	return append(names, slices.DeleteFunc(behind, func(name string) bool { return !strings.HasPrefix(name, prefix) })...)
 }
 
 // subscribe lets a session know of what happens in a room, and of a card.

@@ -124,7 +124,7 @@ func TestARoomThatWasArchived(t *testing.T) {
 			a := h.connect(nil)
 			m := h.human("den", "終わりにしよう")
 			h.archive("den")
-			const why = "room: taro closed den; what was said can still be read"
+			const why = "room: den was closed; what was said can still be read"
 			for _, amount := range []float64{5, 60} {
 				got, failed := a.call("consume", map[string]any{"room": "den", "from": "bot", "amount": amount, "message": "まだいる?"})
 				if failed || got["success"] != false || got["message"] != why {

@@ -212,7 +212,7 @@ func TestActionMistakes(t *testing.T) {
 		{here(map[string]any{"actionName": 1}), "invalid: actionName: must be a text, not number"},
 		{here(map[string]any{"actionName": "move", "params": 1}), "invalid: params: there is no such argument"},
 		{map[string]any{"actionName": "move", "companion": "nobody"}, `not_found: companion: there is no "nobody" with a card`},
-		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" lives in no room; write it into companions of one, or room under [companion.drifter]`},
+		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" lives in no room; write it into companions of one, or home under [companion.drifter]`},
 	} {
 		res, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: playTool, Arguments: c.args})
 		if err != nil {

@@ -100,7 +100,9 @@ func owner(c identity.Caller) room.Owner {
 
 func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
 	name, isText := in.Body["name"].(string)
-	if !isText {
+	if _, given := in.Body["name"]; !given {
+		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: is missing")))
+	} else if !isText {
 		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: must be a text")))
 	}
 	delete(in.Body, "name")

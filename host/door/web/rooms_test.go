@@ -251,8 +251,8 @@ func TestCloseRoom(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, by := range []identity.Caller{mika, ken, admin} {
-		isRefused(t, f.as(by, "POST", talks, `{"text":"hello?"}`), 403, "denied", "", "mika closed den")
-		isRefused(t, f.as(by, "POST", den+"/stop", ""), 403, "denied", "", "mika closed den")
+		isRefused(t, f.as(by, "POST", talks, `{"text":"hello?"}`), 403, "denied", "", "den was closed")
+		isRefused(t, f.as(by, "POST", den+"/stop", ""), 403, "denied", "", "den was closed")
 	}
 	for _, r := range decode[struct{ Rooms []room.Info }](t, f.ask("GET", opens, ""), 200).Rooms {
 		one := decode[room.Info](t, f.ask("GET", opens+"/"+r.Name, ""), 200)

@@ -126,7 +126,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 	}
 	if row.Settings != nil {
 		h := handle{room.NewReader(g.journal, name), g}
-		if _, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
+		if _, err := within(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
 			return err
 		}
 	}
@@ -141,6 +141,22 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 // List gives up to limit rooms behind after, by name in byte order: those of the
 // configuration and those that the journal knows.
 func (g *Registry) List(ctx context.Context, after string, limit int) ([]room.Info, error) {
+	names, err := g.Names(ctx, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]room.Info, 0, len(names))
+	for _, name := range names {
+		if info, found := g.look(ctx, name); found {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}
+
+// Names gives the names of up to limit rooms behind after, as List does, and looks
+// into none of them.
+func (g *Registry) Names(ctx context.Context, after string, limit int) ([]string, error) {
 	rows, err := g.journal.Rooms(ctx, after, limit)
 	if err != nil {
 		return nil, room.DoorError(err)
@@ -155,13 +171,7 @@ func (g *Registry) List(ctx context.Context, after string, limit int) ([]room.In
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(names))
-	infos := make([]room.Info, 0, min(limit, len(sorted)))
-	for _, name := range sorted[:min(limit, len(sorted))] {
-		if info, found := g.look(ctx, name); found {
-			infos = append(infos, info)
-		}
-	}
-	return infos, nil
+	return sorted[:min(limit, len(sorted))], nil
 }
 
 // Home is the room of a companion: the one that the configuration names, else the
@@ -176,5 +186,5 @@ func (g *Registry) Home(ctx context.Context, companion string) (room.Talk, error
 			return g.Room(ctx, name)
 		}
 	}
-	return nil, abi.Errorf(abi.CodeNotFound, "companion: %q lives in no room; write it into companions of one, or room under [companion.%s]", companion, companion)
+	return nil, abi.Errorf(abi.CodeNotFound, "companion: %q lives in no room; write it into companions of one, or home under [companion.%s]", companion, companion)
 }

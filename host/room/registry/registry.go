@@ -216,7 +216,7 @@ func (g *Registry) settingsOf(name string, row journal.Room, known bool) (room.S
 		s = room.Settings{Name: name, Unknown: "its settings are not known to this companiond: " + abi.AsError(err).Message}
 	}
 	if row.Archived {
-		s.Unknown = "it was closed"
+		s.Closed = true
 	} else {
 		s.Open = &entry.Opened{By: row.By, Settings: row.Settings}
 	}
@@ -374,7 +374,7 @@ const wakeAtOnce = 8
 // wakeAll wakes the rooms that are due at a time, and those that were awake when
 // the daemon last ended, a few at once.
 func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
-	const page = 64
+	const page = 1000
 	var waking []*room.Room
 	for after := ""; ; {
 		rows, err := g.journal.Waking(ctx, by, after, page)
@@ -384,6 +384,9 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 		}
 		for _, row := range rows {
 			after = row.Name
+			if !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
+				continue
+			}
 			if r, _ := g.awakeNow(row.Name); r != nil {
 				continue
 			}
@@ -401,4 +404,16 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 			return
 		}
 	}
+}
+
+// awaited says whether somebody is loaded who lives in a room that waits: others
+// would only be looked at in vain.
+func (g *Registry) awaited(row journal.Room) bool {
+	set, err := g.settingsOf(row.Name, row, true)
+	if err != nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.cast, func(c entry.Joined) bool { return set.Lives(c.ID) })
 }

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -211,6 +212,38 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// TestNobodyIsWokenInVain starts a house with rooms in which a person waits for
+// somebody who did not come: a look at each would cost the start, and entries.
+func TestNobodyIsWokenInVain(t *testing.T) {
+	in(t, func(t *testing.T) *house {
+		return newHouse(t, settings("main", "*"), settings("lonely"), settings("ben-s", "ben"))
+	}, func(t *testing.T, h *house) {
+		h.meet("aya")
+		heads := map[string]journal.Head{}
+		for _, name := range []string{"lonely", "ben-s"} {
+			h.say(name, "is anybody here?")
+			sleep(time.Hour)
+			heads[name] = h.row(name).Head
+		}
+		h.end()
+		h.run()
+		h.meet("aya")
+		sleep(time.Hour)
+		h.meet("aya", "mika")
+		sleep(time.Hour)
+		for name, head := range heads {
+			if got := h.row(name).Head; got != head {
+				t.Errorf("%s was woken: from %+v to %+v", name, head, got)
+			}
+		}
+		h.meet("aya", "ben", "mika")
+		sleep(time.Second)
+		if got := h.texts("ben-s"); len(got) != 2 {
+			t.Errorf("ben is here: %q", got)
+		}
+	})
+}
+
 // TestPolicyThereAndBack changes the policy of a room to the pool and back, as an
 // editor of the configuration would, with a talk each time: one rules entry a change,
 // one owner entry a start, and none for what is refused, nor for the time that passes.
@@ -291,7 +324,16 @@ func TestOpenAndArchive(t *testing.T) {
 			}
 		}
 		_, err := h.room("lab").Say(ctx, room.Utterance{From: "taro", Text: "hello?"})
-		wantCode(t, err, abi.CodeDenied, "taro closed lab")
+		wantCode(t, err, abi.CodeDenied, "lab was closed")
+		h.end() // the first who is refused after a start writes nothing either
+		h.run()
+		h.meet("aya")
+		head := h.row("lab").Head
+		_, err = h.room("lab").Say(ctx, room.Utterance{From: "taro", Text: "hello?"})
+		wantCode(t, err, abi.CodeDenied, "lab was closed")
+		if got := h.row("lab").Head; got != head {
+			t.Errorf("a refusal moved the head from %+v to %+v", head, got)
+		}
 		if info := h.room("lab").Info(); info.State != "archived" || info.Error != "" || len(h.texts("lab")) != 2 {
 			t.Errorf("%+v", info)
 		}
@@ -312,6 +354,29 @@ func TestOpenAndArchive(t *testing.T) {
 }
 
 // TestConfigurationWins has a room in the configuration that was opened at a door.
+// TestOpenedAnewIsQuiet: what was said before a room was closed is not answered by
+// whoever lives there when it is opened again.
+func TestOpenedAnewIsQuiet(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		h.meet("aya", "ben")
+		for _, opening := range []string{`{"companions":[]}`, `{"companions":["aya"],"max_turns":1}`, `{"companions":["aya","ben"],"max_turns":9}`} {
+			before := strings.Count(h.kinds("lab"), "round")
+			if err := h.open("lab", mine, opening); err != nil {
+				t.Fatal(err)
+			}
+			sleep(time.Hour)
+			if got := h.kinds("lab"); strings.Count(got, "round") != before {
+				t.Errorf("opened with %s: %s", opening, got)
+			}
+			h.say("lab", "is anybody here?")
+			sleep(time.Second)
+			if err := h.Archive(t.Context(), "lab", mine); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // TestArchivedStays lets the journal fail in a room that was opened, archived, and is
 // still awake: it was opened before, not anew.
 func TestArchivedStays(t *testing.T) {
@@ -372,7 +437,7 @@ func TestConfigurationWins(t *testing.T) {
 			h.meet("aya")
 			_, err := h.room("lab").Say(t.Context(), room.Utterance{From: "taro", Text: "three"})
 			if archived {
-				wantCode(t, err, abi.CodeUnavailable, "it was closed")
+				wantCode(t, err, abi.CodeDenied, "lab was closed")
 			} else if err != nil {
 				t.Error(err)
 			}
@@ -434,14 +499,24 @@ func TestUnknownPolicyIsReplaced(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+	in(t, oneRoom, func(t *testing.T, h *house) { // by rules of this very version
+		wrote(t, h, "main", journal.New{ID: "rules/2", V: entry.Version, Kind: entry.KindRules, Body: []byte(`{"version":2,"policy":"auction"}`)})
+		h.meet("aya")
+		h.say("main", "hello")
+		sleep(time.Second)
+		if r, err := room.Replay(t.Context(), h.journal, "main"); err != nil || r.Diff != nil || r.Folded == 0 || r.Derived < 5 {
+			t.Errorf("replay: %+v %v", r, err)
+		}
+	})
 }
 
 // wrote lets another daemon, which is gone, have written an entry.
 func wrote(t *testing.T, h *house, name string, e journal.New) {
 	t.Helper()
+	sleep(time.Millisecond) // the house has looked which rooms are awake
 	head, err := h.journal.Acquire(t.Context(), name, "another companiond", time.Now())
 	if err == nil {
-		e.ID, e.At = "e", time.Now()
+		e.ID, e.At = cmp.Or(e.ID, "e"), time.Now()
 		head, err = h.journal.Append(t.Context(), name, head, e)
 	}
 	if err == nil {

@@ -205,7 +205,10 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindOpened:
 		return with(e.Body, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
 	case entry.KindArchived:
-		return with(e.Body, func(b entry.Archived) { s.Archived, s.Silence, s.Held, s.Wishes = b.By, time.Time{}, nil, nil })
+		return with(e.Body, func(b entry.Archived) {
+			s.Archived, s.Silence, s.Held, s.Wishes = b.By, time.Time{}, nil, nil
+			s.Asked, s.Alone, s.Called = s.Last.Seq, false, nil // opened anew, it does not go on where it was
+		})
 	case entry.KindOwner:
 		s.taken()
 	case entry.KindCast:
