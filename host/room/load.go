@@ -117,7 +117,7 @@ func (r *Room) recover(ctx context.Context) {
 		return
 	}
 	if err := r.load(ctx); err != nil {
-		if r.trouble == errNotLoaded || r.trouble.Error() != err.Error() {
+		if ctx.Err() == nil && (r.trouble == errNotLoaded || r.trouble.Error() != err.Error()) { // else it is an ordinary stop
 			r.log.Error("room cannot be loaded", "err", err)
 		}
 		r.trouble = err

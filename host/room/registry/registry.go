@@ -378,6 +378,9 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 	var waking []*room.Room
 	for after := ""; ; {
 		rows, err := g.journal.Waking(ctx, by, after, page)
+		if ctx.Err() != nil { // an ordinary stop
+			return
+		}
 		if err != nil {
 			g.log.Warn("rooms that are due cannot be listed", "err", err)
 			return

@@ -1,11 +1,13 @@
 package registry_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -662,4 +664,41 @@ func TestStopping(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAnOrdinaryStopIsNoTrouble ends the house while it looks which rooms are due and
+// while rooms load: of that there is nothing to tell.
+func TestAnOrdinaryStopIsNoTrouble(t *testing.T) {
+	var log bytes.Buffer
+	h := newHouse(t, settings("main", "*"), settings("side", "*"))
+	h.journal = hasty{h.journal}
+	h.log = slog.NewTextHandler(&log, nil)
+	for range 50 {
+		h.run()
+		ended := make(chan error)
+		go func() {
+			_, err := h.room("side").Say(context.Background(), room.Utterance{From: "taro", Text: "hello"})
+			ended <- err
+		}()
+		h.end()
+		if <-ended == nil {
+			t.Error("it was said in a room that did not load")
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("%s", &log)
+	}
+}
+
+// hasty is a journal that answers nobody whose context has ended.
+type hasty struct{ journal.Journal }
+
+func (h hasty) Waking(ctx context.Context, by time.Time, after string, limit int) ([]journal.Room, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (h hasty) Acquire(ctx context.Context, name, owner string, at time.Time) (journal.Head, error) {
+	<-ctx.Done()
+	return journal.Head{}, ctx.Err()
 }

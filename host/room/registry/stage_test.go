@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,6 +65,7 @@ type house struct {
 	*registry.Registry
 	t       testing.TB
 	journal journal.Journal
+	log     slog.Handler // nil discards
 	config  registry.Config
 	ids     atomic.Int64
 	end     func()
@@ -107,7 +109,7 @@ func (h *house) run() {
 	h.t.Helper()
 	c := h.config
 	c.Room = room.Config{
-		Journal: h.journal, Log: slog.New(slog.DiscardHandler), Idle: c.Room.Idle, House: c.Room.House,
+		Journal: h.journal, Log: slog.New(cmp.Or(h.log, slog.DiscardHandler)), Idle: c.Room.Idle, House: c.Room.House,
 		NewID: func() string { return fmt.Sprintf("id%d", h.ids.Add(1)) },
 		Find: func(id string) (room.Companion, bool) {
 			h.mu.Lock()
