@@ -178,7 +178,9 @@ func (m *Module) replace() {
 	}
 	inst, fault := m.start(ctx)
 	if fault != nil {
-		m.log.log.Warn("module did not start again", "err", fault)
+		if m.killed.Err() == nil { // else it was not to
+			m.log.log.Warn("module did not start again", "err", fault)
+		}
 		return
 	}
 	m.inst = inst
