@@ -29,6 +29,11 @@ var _ room.House = (*residents)(nil)
 // Residents gives the ids of all companions, loaded or not. A file whose name no
 // companion may have is nobody's: you.wasm takes no name from people.
 func (r *residents) Residents() []string {
+	return slices.DeleteFunc(r.files(), func(id string) bool { return address.Reserved(id, abi.KindCompanion) != "" })
+}
+
+// files gives the ids of all files.
+func (r *residents) files() []string {
 	ids := r.folder.IDs()
 	select {
 	case <-r.folder.Ready():
@@ -37,17 +42,17 @@ func (r *residents) Residents() []string {
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
 	}
-	return slices.DeleteFunc(ids, func(id string) bool { return address.Reserved(id, abi.KindCompanion) != "" })
+	return ids
 }
 
 // Resident says which companion has an id that reads or looks like a name.
 func (r *residents) Resident(name string) (id string, taken bool) {
-	ids := r.Residents()
+	ids := r.files() // for each message; what they are called is found out when they change
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.names == nil || !slices.Equal(ids, r.ids) {
 		r.ids, r.names = ids, new(address.Set)
-		for _, id := range ids {
+		for _, id := range r.Residents() {
 			r.names.Add(id, id)
 		}
 	}

@@ -34,22 +34,15 @@ func (g *Registry) Room(ctx context.Context, name string) (room.Talk, error) {
 
 // with does something in a room, unless it sleeps and takes nothing new: that is no
 // reason to wake it, for to wake writes down who did.
-func with[T any](ctx context.Context, h handle, do func(*room.Room) (T, error)) (none T, err error) {
-	if r, _ := h.of.awakeNow(h.Name()); r == nil {
-		if set, err := h.of.settings(ctx, h.Name()); err != nil {
-			return none, err
-		} else if err := set.Refuses(); err != nil {
-			return none, err
-		}
-	}
-	return within(ctx, h, do)
+func with[T any](ctx context.Context, h handle, do func(*room.Room) (T, error)) (T, error) {
+	return within(ctx, h, room.Settings.Refuses, do)
 }
 
-// within does something in a room that is awake. One that falls asleep in the same
-// moment has not done it.
-func within[T any](ctx context.Context, h handle, do func(*room.Room) (T, error)) (T, error) {
+// within does something in a room that is awake, or that may be woken. One that falls
+// asleep in the same moment has not done it.
+func within[T any](ctx context.Context, h handle, unless refusal, do func(*room.Room) (T, error)) (T, error) {
 	for {
-		r, err := h.of.wake(ctx, h.Name())
+		r, err := h.of.wake(ctx, h.Name(), unless)
 		if err != nil {
 			var nothing T
 			return nothing, err

@@ -89,7 +89,7 @@ func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening
 	set.Open = &entry.Opened{By: o.By.Name, Settings: o.Settings}
 	set.Reopen = set.Open
 	for {
-		r, err := g.wake(ctx, o.Name)
+		r, err := g.wake(ctx, o.Name, nil)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 	}
 	if row.Settings != nil {
 		h := handle{room.NewReader(g.journal, name), g}
-		if _, err := within(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
+		if _, err := within(ctx, h, nil, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
 			return err
 		}
 	}

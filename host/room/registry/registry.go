@@ -260,8 +260,11 @@ func (g *Registry) running_(name string) *room.Room {
 	return nil
 }
 
+// refusal says why a room is not to be woken. Nil: whatever its settings are.
+type refusal func(room.Settings) error
+
 // wake gives a room that is awake, and wakes it if it is not.
-func (g *Registry) wake(ctx context.Context, name string) (*room.Room, error) {
+func (g *Registry) wake(ctx context.Context, name string, unless refusal) (*room.Room, error) {
 	select {
 	case <-g.started:
 	case <-ctx.Done():
@@ -271,6 +274,9 @@ func (g *Registry) wake(ctx context.Context, name string) (*room.Room, error) {
 		return r, err
 	}
 	set, err := g.settings(ctx, name)
+	if err == nil && unless != nil {
+		err = unless(set)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +325,7 @@ func (g *Registry) run(name string, s *slot) {
 func (g *Registry) wakeUsual(ctx context.Context) {
 	row, known, err := g.journal.Room(ctx, g.cfg.Usual)
 	if err == nil && known && (row.Awake || !row.Due.IsZero() && !row.Due.After(time.Now())) {
-		_, _ = g.wake(ctx, g.cfg.Usual) // whoever talks there is told what is wrong
+		_, _ = g.wake(ctx, g.cfg.Usual, nil) // whoever talks there is told what is wrong
 	}
 }
 
@@ -393,7 +399,7 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 			if r, _ := g.awakeNow(row.Name); r != nil {
 				continue
 			}
-			if r, err := g.wake(ctx, row.Name); err == nil {
+			if r, err := g.wake(ctx, row.Name, nil); err == nil {
 				waking = append(waking, r)
 			} else if ctx.Err() != nil {
 				return
