@@ -35,11 +35,11 @@ func CheckFolder(c config.Config) []config.Problem {
 // those for which a card would be refused, a line each with its file and place;
 // waits says which companions would have no language model.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
-	minds, err := newMinds(c.Models, nil, slog.New(slog.DiscardHandler))
+	clients, err := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	err = module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Mind: minds}), func(file string, m module.Module, err error) {
+	err = module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := abi.AsError(err).Message
 			if !strings.HasPrefix(why, file+":") {
@@ -51,7 +51,7 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 		def, err := card.Parse(file, m.Describe().Card)
 		if err != nil {
 			mistakes = append(mistakes, err.Error())
-		} else if why := minds.Waits("", def.Model); why != "" {
+		} else if why := clients.Waits("", def.Model); why != "" {
 			waits = append(waits, file+": "+why)
 		}
 	})

@@ -119,7 +119,7 @@ func viewOf(s *rules.State) view {
 	v := view{
 		Head: s.Head, At: s.At, Policy: s.Rules.Policy, Humans: []string{}, Last: s.Last.Seq, LastFrom: s.Last.From, LastBy: string(s.LastBy),
 		Asked: s.Asked, Called: sorted(s.Called), Chain: append([]uint64{}, s.Chain...), Since: s.Since, Debt: map[string]int{},
-		Turns: s.Turns, Asides: s.Asides, Stage: string(s.Stage), Stopped: s.Stopped, Rest: string(s.Rest), Pace: s.Pace,
+		Turns: s.Turns, Asides: s.Backchannels, Stage: string(s.Stage), Stopped: s.Stopped, Rest: string(s.Rest), Pace: s.Pace,
 		Silence: s.Silence, SilenceOf: s.Of, Broken: s.Broken, Alone: s.Alone, Waits: s.Waits,
 	}
 	for _, p := range s.People {

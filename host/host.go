@@ -26,7 +26,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
@@ -37,9 +37,9 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
-	"github.com/companiond/companiond/host/sense"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -68,20 +68,20 @@ type Host struct {
 	ready   chan struct{}
 	addr    string // set before ready is closed
 
-	casting sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
-	journal journal.Journal
-	kv      journal.KV
-	engine  *wasm.Engine
-	minds   *minds
-	folder  *module.Folder
-	house   *residents
-	rooms   *registry.Registry
-	senses  *sense.Senses
-	feed    *socket.Feed
-	agents  *mcp.Door
-	server  *http.Server
-	waiting context.Context // of who waits at a door; ends first
-	goHome  context.CancelFunc
+	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
+	journal     journal.Journal
+	kv          journal.KV
+	engine      *wasm.Engine
+	models      *models
+	folder      *module.Folder
+	house       *residents
+	rooms       *registry.Registry
+	perceptions *perception.Queues
+	feed        *socket.Feed
+	agents      *mcp.Door
+	server      *http.Server
+	waiting     context.Context // of who waits at a door; ends first
+	goHome      context.CancelFunc
 }
 
 // New makes a host. Nothing is opened yet.
@@ -143,11 +143,11 @@ func (h *Host) closeEngine() error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	if h.minds, err = newMinds(h.cfg.Models, h.secrets, h.log); err != nil {
+	if h.models, err = newModels(h.cfg.Models, h.secrets, h.log); err != nil {
 		return err
 	}
-	h.minds.wants = h.modelOf
-	calls := &hostCalls{kv: h.kv, minds: h.minds}
+	h.models.wants = h.modelOf
+	calls := &hostCalls{kv: h.kv, models: h.models}
 	h.engine, err = wasm.New(wasm.Config{
 		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
@@ -157,7 +157,7 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Mind: h.minds, Host: calls, Log: h.log})}
+	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log})}
 	h.folder, err = module.NewFolder(module.FolderConfig{
 		Dir: h.cfg.Modules.Characters, Engines: engines,
 		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
@@ -180,8 +180,8 @@ func (h *Host) buildRooms() (err error) {
 		return err
 	}
 	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
-	h.minds.used = h.rooms.Used
-	h.senses = sense.New(sense.Config{Card: h.card, Judge: h.judge, Say: h.hear, NewID: newID, Log: h.log})
+	h.models.used = h.rooms.Used
+	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
 
@@ -311,7 +311,7 @@ func (h *Host) warnOfFolder() {
 func (h *Host) buildDoors(at net.Addr) error {
 	h.addr = at.String()
 	h.waiting, h.goHome = context.WithCancel(context.Background())
-	g, err := gate.New(gate.Config{
+	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
 		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
@@ -325,16 +325,16 @@ func (h *Host) buildDoors(at net.Addr) error {
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
-		Session: h.senses.Session, Speaks: h.speaks,
+		Session: h.perceptions.Session, Speaks: h.speaks,
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	usual := h.rooms.Usual()
-	if err := web.Register(mux, web.Config{Rooms: h.rooms, Usual: usual, Companions: h.companions, Version: h.version, Senses: h.senses, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: h.rooms, Usual: usual, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
 		return err
 	}
-	h.server = gate.Server(g.Handler(h.feed.Relay(usual, gate.Mux(mux))), h.log)
+	h.server = guard.Server(g.Handler(h.feed.Relay(usual, guard.Mux(mux))), h.log)
 	return nil
 }
 
@@ -348,7 +348,7 @@ func roomKeys() (keys []web.RoomKey) {
 	return keys
 }
 
-// rate is the gate's for the configuration's, where 0 means no limit.
+// rate is the guard's for the configuration's, where 0 means no limit.
 func rate(perSecond int) float64 {
 	if perSecond == 0 {
 		return -1
@@ -358,7 +358,7 @@ func rate(perSecond int) float64 {
 
 // companions is what the web door shows of the folder.
 func (h *Host) companions() []web.Companion {
-	list, waits := []web.Companion{}, h.waitingMinds()
+	list, waits := []web.Companion{}, h.waitingForModels()
 	for _, s := range h.folder.Status() {
 		if s.Error == "" {
 			s.Error = waits[s.ID]

@@ -17,7 +17,7 @@ type hostCalls struct {
 	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
 	segment func(ctx context.Context, room, who, call, text string) error
 	act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
-	minds   *minds
+	models  *models
 }
 
 var _ module.HostCalls = (*hostCalls)(nil)
@@ -64,7 +64,7 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 	case abi.HostActionEmit:
 		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c, a) })
 	case abi.HostModelGenerate:
-		return asked(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.minds.ask(ctx, c, a) })
+		return asked(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.ask(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }

@@ -69,7 +69,7 @@ func TestWhichModel(t *testing.T) {
 		{[]config.Model{one("tiny"), one("main")}, "", "main", ""},
 		{[]config.Model{one("tiny"), one("main")}, "tiny", "tiny", ""},
 	} {
-		m, err := newMinds(tc.models, nil, slog.New(slog.DiscardHandler))
+		m, err := newModels(tc.models, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,14 +83,14 @@ func TestWhichModel(t *testing.T) {
 	}
 	bad := one("main")
 	bad.URL = "::"
-	if _, err := newMinds([]config.Model{bad}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "model.main.") {
+	if _, err := newModels([]config.Model{bad}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "model.main.") {
 		t.Errorf("a bad url: %v", err)
 	}
 }
 
 // TestModelAsks: what a module asks wrongly never reaches a model.
 func TestModelAsks(t *testing.T) {
-	m := &minds{}
+	m := &models{}
 	for want, ask := range map[string]abi.ModelAsk{
 		"messages: must not be empty": {},
 		`schema.type: "nubmer" is no type; did you mean "number"?; the types are object, array, string, number, integer, boolean, null`: {
@@ -125,7 +125,7 @@ func TestAnswersAreHeldToTheSchema(t *testing.T) {
 
 // TestWhoseModel: the card of a module names its model as that of a companion without code does.
 func TestWhoseModel(t *testing.T) {
-	m := &minds{wants: func(companion string) string { return map[string]string{"seer": "big"}[companion] }}
+	m := &models{wants: func(companion string) string { return map[string]string{"seer": "big"}[companion] }}
 	ask := abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}
 	for who, want := range map[string]string{"seer": `its card names "big"`, "aya": "write [model.main]"} {
 		if _, err := m.ask(context.Background(), module.Caller{Companion: who}, ask); err == nil || !strings.Contains(err.Error(), want) {

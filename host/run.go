@@ -22,7 +22,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	}
 	start(func() error { return h.rooms.Run(inner) })
 	start(func() error { return h.folder.Run(inner) })
-	start(func() error { return h.senses.Run(inner) })
+	start(func() error { return h.perceptions.Run(inner) })
 	start(func() error { return h.agents.Run(inner) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
 	start(func() error {
@@ -62,7 +62,7 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	h.tellCast(ctx)
 	h.warnOfNames()
 	h.warnOfFolder()
-	for id, why := range h.waitingMinds() {
+	for id, why := range h.waitingForModels() {
 		h.log.Warn(id + " " + why)
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))

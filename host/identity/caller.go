@@ -88,7 +88,7 @@ type key struct{}
 // With puts a caller into a request's context.
 func With(ctx context.Context, c Caller) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// Of gives the caller of a request; one that passed no gate is a guest.
+// Of gives the caller of a request; one that passed no guard is a guest.
 func Of(ctx context.Context) Caller {
 	if c, ok := ctx.Value(key{}).(Caller); ok {
 		return c

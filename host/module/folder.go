@@ -101,7 +101,7 @@ type Folder struct {
 	trouble string // with the folder itself
 }
 
-// view is what the outside may see of a seat.
+// view is what the outside may see of a slot.
 type view struct {
 	companion *Companion // nil before the first generation
 	status    Status     // ID, File, Error; all of it while companion is nil
@@ -145,10 +145,10 @@ func (f *Folder) Run(ctx context.Context) error {
 
 // run is Run with eyes that may be nil.
 func (f *Folder) run(ctx context.Context, eyes lookout) {
-	t := newTeller()
+	t := newNotifier()
 	var wg sync.WaitGroup
 	wg.Go(func() { t.run(ctx) })
-	newKeeper(f, eyes, t).run(ctx)
+	newLoader(f, eyes, t).run(ctx)
 	wg.Wait()
 }
 
@@ -213,15 +213,15 @@ func (f *Folder) Companions() []*Companion {
 	return all
 }
 
-// show publishes what became of a seat; hide takes it away.
-func (f *Folder) show(s *seat) {
+// show publishes what became of a slot; hide takes it away.
+func (f *Folder) show(s *slot) {
 	v := view{companion: s.companion, status: s.status()}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[s.id] = v
 }
 
-func (f *Folder) hide(s *seat) {
+func (f *Folder) hide(s *slot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.views, s.id)

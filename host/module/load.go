@@ -13,13 +13,13 @@ import (
 
 // job is one try to make a generation of a file.
 type job struct {
-	seat    *seat
+	slot    *slot
 	src     source
 	number  uint64 // of the generation it will be
 	serving key    // content that needs no load
 	refused key    // content that was tried already
 	cancel  context.CancelFunc
-	stale   bool // nobody wants its outcome any more; the keeper's field
+	stale   bool // nobody wants its outcome any more; the loader's field
 }
 
 // outcome is what became of a job: a module, an error, or neither if the
@@ -33,7 +33,7 @@ type outcome struct {
 	read   time.Time // when reading began
 }
 
-// load reads and loads the file of a job. It runs beside the keeper and
+// load reads and loads the file of a job. It runs beside the loader and
 // touches none of its state.
 func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
 	o = outcome{job: j, read: time.Now()}
@@ -66,7 +66,7 @@ func (f *Folder) ask(ctx context.Context, j *job, data []byte) (m Module, err er
 			m, err = nil, abi.Errorf(abi.CodeInternal, "engine %s panicked: %v", j.src.engine.Name(), p)
 		}
 	}()
-	m, err = j.src.engine.Load(ctx, File{ID: j.seat.id, Path: j.src.show, Data: data, Generation: j.number})
+	m, err = j.src.engine.Load(ctx, File{ID: j.slot.id, Path: j.src.show, Data: data, Generation: j.number})
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, reason(err))

@@ -11,7 +11,7 @@ import (
 )
 
 // lookout tells that something happened to an entry of the folder. It may miss
-// things and may tell of nothing; the keeper looks for itself.
+// things and may tell of nothing; the loader looks for itself.
 type lookout interface {
 	// names gives names of entries directly in the folder, and the empty name
 	// for the folder itself or for things that were missed.

@@ -131,15 +131,15 @@ func openRound(round *turn.Round) *OpenRound {
 	return o
 }
 
-// purse is the room's pool as of its newest entry.
-type purse struct {
-	pool rules.Purse
+// poolView is the room's pool as of its newest entry.
+type poolView struct {
+	pool rules.PoolView
 	at   time.Time // the room's clock is not behind this
 }
 
 // Budget gives the room's pool now; ok is false in a room without one.
 func (r *Room) Budget() (abi.Budget, bool) {
-	p := r.purse.Load()
+	p := r.pool.Load()
 	return p.pool.At(later(time.Now().UTC().Truncate(time.Millisecond), p.at))
 }
 
@@ -148,27 +148,27 @@ func (r *Room) budget() abi.Budget {
 	return b
 }
 
-// noteAside keeps the backchannel that came with a vote until it is known who
+// noteBackchannel keeps the backchannel that came with a vote until it is known who
 // has the floor.
-func (r *Room) noteAside(e votedEvent) {
+func (r *Room) noteBackchannel(e votedEvent) {
 	if e.vote.Backchannel == "" {
 		return
 	}
-	if r.asides[e.round] == nil {
-		r.asides[e.round] = map[string]string{}
+	if r.backchannels[e.round] == nil {
+		r.backchannels[e.round] = map[string]string{}
 	}
-	r.asides[e.round][e.who] = e.vote.Backchannel
+	r.backchannels[e.round][e.who] = e.vote.Backchannel
 }
 
-// sayAsides says the backchannels of those who did not get the floor. Those of
+// sayBackchannels says the backchannels of those who did not get the floor. Those of
 // a round that came to nothing are forgotten: their moment has passed.
-func (r *Room) sayAsides() {
-	for id, said := range r.asides {
+func (r *Room) sayBackchannels() {
+	for id, said := range r.backchannels {
 		s := r.m.State
 		if s.Round != nil && s.Round.ID == id {
 			continue
 		}
-		delete(r.asides, id)
+		delete(r.backchannels, id)
 		_, pool := s.Budget(r.now())
 		if !pool || s.Floor == nil || s.Floor.Round != id {
 			continue

@@ -23,7 +23,7 @@ func (r *Room) handleVote(e votedEvent) {
 		}
 		return
 	}
-	r.noteAside(e)
+	r.noteBackchannel(e)
 	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
 }
 

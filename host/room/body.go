@@ -145,7 +145,7 @@ func (r *Room) mayPlay(e actEvent) error {
 	switch {
 	case e.by.Op == abi.OpSpeak && !r.hasFloor(e.a.Who, e.by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", e.a.Who)
-	case e.by.Op == abi.OpPerceive && !r.live.has(e.by.Call):
+	case e.by.Op == abi.OpPerceive && !r.running.has(e.by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", e.a.Who)
 	}
 	return nil
@@ -236,13 +236,13 @@ func (r *Room) handleDone(e doneEvent) error {
 	}
 	e.d.Action = r.m.State.Acts[i].Action
 	r.must(r.m.Input(entry.KindResult, r.now(), e.d))
-	m := moment{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
+	m := callContext{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
 	r.goCall(func() { r.report(m, e.d) })
 	return nil
 }
 
 // report tells a companion what became of its action; nothing comes of it.
-func (r *Room) report(m moment, d entry.Done) {
+func (r *Room) report(m callContext, d entry.Done) {
 	ctx, cancel := context.WithDeadline(context.Background(), m.due)
 	defer cancel()
 	var nothing struct{}

@@ -25,24 +25,24 @@ func (r *Room) dispatch(ctx context.Context) {
 				continue
 			}
 			r.asking[v.ID] = true
-			id, m := round.ID, r.moment(v.ID, members, round.Due)
+			id, m := round.ID, r.context(v.ID, members, round.Due)
 			r.goCall(func() { r.ask(ctx, v.ID, id, m) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
-		who, grant, m := f.Who, f.Grant, r.moment(f.Who, members, f.Expires)
+		who, grant, m := f.Who, f.Grant, r.context(f.Who, members, f.Expires)
 		m.id = callID(r.name, f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
-		r.live[m.id] = nil
-		during := r.live.begin(ctx, m.id)
+		r.running[m.id] = nil
+		during := r.running.begin(ctx, m.id)
 		r.goCall(func() { r.speak(ctx, during, who, grant, m) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := moment{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
-		during := r.live.begin(ctx, p.call)
+		m, scene := callContext{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
+		during := r.running.begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
@@ -91,17 +91,17 @@ func callID(room, token string, basis uint64) string { return room + "/" + speak
 
 func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", token, basis) }
 
-// moment is what a call takes with it out of the loop, which alone knows the
+// callContext is what a call takes with it out of the loop, which alone knows the
 // room's clock and state.
-type moment struct {
+type callContext struct {
 	id    string    // of the call; empty: any
 	now   time.Time // of the room's clock
 	due   time.Time // of the process's
 	scene abi.Scene
 }
 
-func (r *Room) moment(who string, members []abi.Member, due time.Time) moment {
-	return moment{now: r.now(), due: r.real(due), scene: r.scene(who, members)}
+func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
+	return callContext{now: r.now(), due: r.real(due), scene: r.scene(who, members)}
 }
 
 // scene is what a companion needs to judge the moment.
@@ -124,7 +124,7 @@ func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 }
 
 // ask gets one vote and puts it into the inbox.
-func (r *Room) ask(ctx context.Context, who string, round uint64, m moment) {
+func (r *Room) ask(ctx context.Context, who string, round uint64, m callContext) {
 	e := votedEvent{round: round, who: who}
 	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
@@ -137,7 +137,7 @@ func (r *Room) ask(ctx context.Context, who string, round uint64, m moment) {
 }
 
 // speak gets one line and puts it into the inbox. The call ends with during.
-func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m moment) {
+func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m callContext) {
 	e := spokeEvent{grant: grant.Token, basis: grant.Basis, who: who}
 	call, cancel := context.WithDeadline(during, m.due)
 	defer cancel()
@@ -166,7 +166,7 @@ func checkLine(l abi.Line) error {
 
 // call asks one op of a companion and checks the answer; known is false when it
 // does not answer that op.
-func (r *Room) call(ctx context.Context, who, op string, m moment, ask, answer any, check func() error) (known bool, err error) {
+func (r *Room) call(ctx context.Context, who, op string, m callContext, ask, answer any, check func() error) (known bool, err error) {
 	c, ok := r.cfg.Find(who)
 	if !ok {
 		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)

@@ -298,7 +298,7 @@ func (r *Room) publish() {
 	i := infoOf(r.settings, r.m.State, r.head.Seq, r.membersNow())
 	i.Loading = r.settings.waits(r.cast)
 	i.Counts = r.counts.all()
-	r.purse.Store(&purse{r.m.State.Purse(), r.m.State.At})
+	r.pool.Store(&poolView{r.m.State.Pool(), r.m.State.At})
 	if r.trouble != nil {
 		i.State, i.Error = "unavailable", abi.AsError(DoorError(r.trouble)).Message
 	}

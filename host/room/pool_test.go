@@ -323,7 +323,7 @@ func TestBackchannelsOfNothing(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		s.room.handleOnLoop(s.t, func() {
-			if n := len(s.room.asides); n != 0 {
+			if n := len(s.room.backchannels); n != 0 {
 				t.Errorf("%d rounds are remembered", n)
 			}
 		})

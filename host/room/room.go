@@ -189,7 +189,7 @@ type Room struct {
 	gone   chan struct{} // closed when Run returns
 	loaded chan struct{} // closed when the journal was read, or could not be
 	info   atomic.Pointer[Info]
-	purse  atomic.Pointer[purse]
+	pool   atomic.Pointer[poolView]
 	tail   tail
 	counts counts
 
@@ -199,27 +199,27 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
-	m        rules.Machine
-	cast     []entry.Joined // the companions that are loaded now, by id; nil: not known yet
-	agents   map[string]agent
-	asides   map[uint64]map[string]string // backchannels that came with votes, by round and voter
-	head     journal.Head
-	acks     []ack
-	asking   map[string]bool   // voters with a call running
-	speaking map[string]bool   // grant tokens with a call running, "token@basis"
-	judging  []perception      // to be asked about once they are in the journal
-	judgedBy map[string]uint64 // seqs of perceptions that are judged, by the call
-	acts     acts
-	live     live
-	early    turn.Early
-	ids      idRing
-	members  []abi.Member // as of the newest entry that changed them
-	names    names
-	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
-	used     time.Time                      // by the process's clock: when something was last asked or done here
-	spoken   int64                          // speak calls whose answers came in this round of the loop
-	trouble  error                          // why the journal takes nothing; nil when it does
-	snapped  uint64
+	m            rules.Machine
+	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
+	agents       map[string]agent
+	backchannels map[uint64]map[string]string // backchannels that came with votes, by round and voter
+	head         journal.Head
+	acks         []ack
+	asking       map[string]bool   // voters with a call running
+	speaking     map[string]bool   // grant tokens with a call running, "token@basis"
+	judging      []perception      // to be asked about once they are in the journal
+	judgedBy     map[string]uint64 // seqs of perceptions that are judged, by the call
+	acts         acts
+	running      running
+	early        turn.Early
+	ids          idRing
+	members      []abi.Member // as of the newest entry that changed them
+	names        names
+	seen         struct{ mono, room time.Time } // the clocks when they were last looked at
+	used         time.Time                      // by the process's clock: when something was last asked or done here
+	spoken       int64                          // speak calls whose answers came in this round of the loop
+	trouble      error                          // why the journal takes nothing; nil when it does
+	snapped      uint64
 }
 
 // ack is somebody who waits for the entries so far to be durable.
@@ -240,8 +240,8 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Reader: Reader{journal: c.Journal, name: s.Name},
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
-		asking: map[string]bool{}, speaking: map[string]bool{}, live: live{}, judgedBy: map[string]uint64{},
-		agents: map[string]agent{}, asides: map[uint64]map[string]string{},
+		asking: map[string]bool{}, speaking: map[string]bool{}, running: running{}, judgedBy: map[string]uint64{},
+		agents: map[string]agent{}, backchannels: map[uint64]map[string]string{},
 		trouble: errNotLoaded, used: time.Now(),
 		loaded: make(chan struct{}), gone: make(chan struct{}),
 	}
@@ -294,7 +294,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.syncCast()
 			r.dueInputs()
 			r.castEarly()
-			r.sayAsides()
+			r.sayBackchannels()
 			r.sayAtHand()
 			r.flush(ctx)
 		}
@@ -461,7 +461,7 @@ func (r *Room) handle(e event) {
 		}
 	case spokeEvent:
 		delete(r.speaking, speakKey(e.grant, e.basis))
-		r.live.over(callID(r.name, e.grant, e.basis))
+		r.running.over(callID(r.name, e.grant, e.basis))
 		r.spoken++
 		r.handleLine(e)
 	}

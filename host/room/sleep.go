@@ -107,7 +107,7 @@ func (r *Room) idleFor() time.Duration {
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.m.State
-	if r.trouble != nil || r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.acks)+len(r.live) > 0 {
+	if r.trouble != nil || r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.acks)+len(r.running) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {
@@ -200,7 +200,7 @@ func (r *Room) handleArchive(e archiveEvent) error {
 	}
 	r.settings.Reopen = nil // that was before
 	r.breakOff()
-	r.live.stop()
+	r.running.stop()
 	if r.trouble == nil {
 		r.must(r.m.Input(entry.KindArchived, r.now(), entry.Archived{By: e.by}))
 	}

@@ -23,7 +23,7 @@ func (r *Room) handleStop(e stopEvent) {
 		e.from = somebody // STOP is obeyed whatever its speaker is called
 	}
 	r.breakOff() // what was heard is said
-	r.live.stop()
+	r.running.stop()
 	for _, w := range slices.Clone(r.m.State.Wishes) { // nobody is to wait for these
 		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
 	}
@@ -35,34 +35,34 @@ func (r *Room) handleStop(e stopEvent) {
 	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: e.from}))
 }
 
-// live are the calls that run for a line or a perception, by id, and what ends
+// running are the calls that run for a line or a perception, by id, and what ends
 // each. A STOP ends them all; the loop alone uses it.
-type live map[string]context.CancelFunc
+type running map[string]context.CancelFunc
 
-func (l live) has(call string) bool { _, ok := l[call]; return ok }
+func (c running) has(call string) bool { _, ok := c[call]; return ok }
 
 // begin gives the context of a call, which has ended already where a STOP came
 // between.
-func (l live) begin(ctx context.Context, call string) context.Context {
+func (c running) begin(ctx context.Context, call string) context.Context {
 	during, end := context.WithCancel(ctx)
-	if !l.has(call) {
+	if !c.has(call) {
 		end()
 		return during
 	}
-	l[call] = end
+	c[call] = end
 	return during
 }
 
 // over forgets a call that has ended.
-func (l live) over(call string) {
-	if end := l[call]; end != nil {
+func (c running) over(call string) {
+	if end := c[call]; end != nil {
 		end()
 	}
-	delete(l, call)
+	delete(c, call)
 }
 
-func (l live) stop() {
-	for call := range l {
-		l.over(call)
+func (c running) stop() {
+	for call := range c {
+		c.over(call)
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
@@ -51,7 +51,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-func open(t *testing.T, cfg gate.Config) *front {
+func open(t *testing.T, cfg guard.Config) *front {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,7 @@ func open(t *testing.T, cfg gate.Config) *front {
 	f := &front{addr: ln.Addr().String(), house: doortest.NewHouse(t, "main"), log: &safeBuffer{}}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg.Listen = f.addr
-	g, err := gate.New(cfg, log)
+	g, err := guard.New(cfg, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func open(t *testing.T, cfg gate.Config) *front {
 	}
 	f.feed = socket.New(socket.Config{Rooms: f.house, CheckOrigin: g.CheckOrigin, Log: log})
 	f.feed.Register(mux)
-	srv := gate.Server(g.Handler(gate.Mux(mux)), log)
+	srv := guard.Server(g.Handler(guard.Mux(mux)), log)
 	srv.ReadHeaderTimeout = 300 * time.Millisecond // 5 s in the daemon
 	served := make(chan struct{})
 	go func() { defer close(served); _ = srv.Serve(ln) }()
@@ -126,7 +126,7 @@ func post(path, headers, body string) string {
 
 // The table of attacks and mistakes, against everything that is mounted.
 func TestDoorsHold(t *testing.T) {
-	f := open(t, gate.Config{BodyTimeout: 300 * time.Millisecond, Origins: []string{"http://localhost:5173"}})
+	f := open(t, guard.Config{BodyTimeout: 300 * time.Millisecond, Origins: []string{"http://localhost:5173"}})
 	const say, feed = "/v1/rooms/main/messages", "/v1/rooms/main/feed"
 	const asJSON = "Host: localhost\r\nContent-Type: application/json\r\n"
 	const hi = `{"from":"mika","text":"hi"}`
@@ -202,7 +202,7 @@ func TestDoorsHold(t *testing.T) {
 				}
 			}
 			if tc.code != "" {
-				var d gate.Details
+				var d guard.Details
 				if err := json.Unmarshal([]byte(body), &d); err != nil || d.Code != tc.code || answer.Header.Get("Content-Type") != "application/problem+json" {
 					t.Errorf("%s %s", answer.Header, body)
 				}
@@ -219,7 +219,7 @@ func TestDoorsHold(t *testing.T) {
 
 // What one door takes another shows, and a tool can follow it.
 func TestSaidHereHeardThere(t *testing.T) {
-	f := open(t, gate.Config{})
+	f := open(t, guard.Config{})
 	c := socket.Client{URL: "http://" + f.addr}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -281,7 +281,7 @@ func TestStalledClientOverTCP(t *testing.T) {
 // read them, and waits until that client was found out.
 func besideStalled(t *testing.T) (took time.Duration) {
 	t.Helper()
-	f := open(t, gate.Config{})
+	f := open(t, guard.Config{})
 	main := f.house.Get("main")
 	c, _, err := websocket.DefaultDialer.Dial("ws://"+f.addr+"/v1/rooms/main/feed?since=0", nil)
 	if err != nil {

@@ -93,7 +93,7 @@ const instructions = "A room in which AI characters and people talk in turn. Rea
 // Register mounts the door at /mcp.
 func (d *Door) Register(mux *http.ServeMux) { mux.Handle("/mcp", d.authorized(d.transport)) }
 
-// MaxBody is the largest body the door takes, for the gate.
+// MaxBody is the largest body the door takes, for the guard.
 const MaxBody = 4 << 20
 
 // Close ends all sessions and streams.

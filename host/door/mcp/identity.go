@@ -11,7 +11,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// authorized hands the caller that the gate found on to the tools. The SDK has
+// authorized hands the caller that the guard found on to the tools. The SDK has
 // one way for that, its own check of a bearer token; here it finds the token
 // checked, and takes over whose it is.
 func (d *Door) authorized(next http.Handler) http.Handler {

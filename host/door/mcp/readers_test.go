@@ -69,13 +69,13 @@ func TestWhoWaits(t *testing.T) {
 	})
 }
 
-// purse is a room with a pool.
-type purse struct {
+// pooled is a room with a pool.
+type pooled struct {
 	room.Talk
 	level float64
 }
 
-func (p *purse) Budget() (abi.Budget, bool) {
+func (p *pooled) Budget() (abi.Budget, bool) {
 	return abi.Budget{Level: p.level, Size: 100, Prices: abi.DefaultPool().Prices}, true
 }
 
@@ -83,7 +83,7 @@ func (p *purse) Budget() (abi.Budget, bool) {
 // meanwhile, and is not told for ever.
 func TestWhoWaitsForThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		talk := &purse{Talk: doortest.NewHouse(t, "main").Get("main")}
+		talk := &pooled{Talk: doortest.NewHouse(t, "main").Get("main")}
 		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
 		one := place{"s1", "main"}
 		waits := func(level float64, want bool, what string) {
@@ -114,13 +114,13 @@ func TestWhoWaitsForThePool(t *testing.T) {
 	})
 }
 
-// slowPurse is a room whose pool has to be looked up.
-type slowPurse struct {
+// slowPool is a room whose pool has to be looked up.
+type slowPool struct {
 	room.Talk
 	found chan struct{}
 }
 
-func (p *slowPurse) Budget() (abi.Budget, bool) {
+func (p *slowPool) Budget() (abi.Budget, bool) {
 	<-p.found
 	return abi.Budget{}, false
 }
@@ -128,7 +128,7 @@ func (p *slowPurse) Budget() (abi.Budget, bool) {
 // While a room is asked for its pool, agents go on in every room.
 func TestNobodyWaitsForAPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		talk := &slowPurse{doortest.NewHouse(t, "main").Get("main"), make(chan struct{})}
+		talk := &slowPool{doortest.NewHouse(t, "main").Get("main"), make(chan struct{})}
 		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
 		one := place{"s1", "main"}
 		r.read(one, 1, time.Now())

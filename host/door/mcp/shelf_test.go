@@ -61,7 +61,7 @@ func openShelf(t *testing.T, requireSpec bool) *shelf {
 		s.mu.Lock()
 		c := s.caller
 		s.mu.Unlock()
-		r.Header.Set("Authorization", "Bearer checked") // as the gate leaves it
+		r.Header.Set("Authorization", "Bearer checked") // as the guard leaves it
 		mux.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
 	}))
 	s.url = server.URL + "/mcp"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
@@ -218,7 +218,7 @@ func (f *Feed) actions(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := f.openBody(r)
 	if err != nil {
-		gate.Problem(w, r, err)
+		guard.Problem(w, r, err)
 		return
 	}
 	f.accept(w, r, v)

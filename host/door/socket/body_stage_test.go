@@ -16,7 +16,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
@@ -55,7 +55,7 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 		s.feed = socket.New(cfg)
 		mux := http.NewServeMux()
 		s.feed.Register(mux)
-		srv := &http.Server{Handler: identify(s.feed.Relay("main", gate.Mux(mux)))}
+		srv := &http.Server{Handler: identify(s.feed.Relay("main", guard.Mux(mux)))}
 		served := make(chan struct{})
 		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
 		defer func() {
@@ -76,7 +76,7 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 	})
 }
 
-// identify stands for the gate.
+// identify stands for the guard.
 func identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, scopes, named := strings.Cut(r.Header.Get(as), " ")

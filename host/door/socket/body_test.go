@@ -14,7 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -155,7 +155,7 @@ func TestWhatIsNoHandshakeIsNoBody(t *testing.T) {
 			r.Header.Set("Origin", tc.origin)
 		}
 		w := httptest.NewRecorder()
-		gate.Mux(mux).ServeHTTP(w, r)
+		guard.Mux(mux).ServeHTTP(w, r)
 		if w.Code != tc.status || house.Get("main").Bodies("nikoni") != 0 {
 			t.Errorf("%+v: %d %s", tc, w.Code, w.Body)
 		}

@@ -72,7 +72,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -93,7 +93,7 @@ const (
 type Config struct {
 	// Rooms finds rooms. It must be set.
 	Rooms room.Directory
-	// CheckOrigin is the gate's. Nil lets no request with an Origin pass.
+	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
 	// Session finds the companion of a session of seed C's, for the caller that
 	// opened it: a token's holder by name, a guest by "". Nil means that there
@@ -193,7 +193,7 @@ func New(cfg Config) *Feed {
 		WriteBufferSize:  4 << 10,
 		WriteBufferPool:  &sync.Pool{},
 		CheckOrigin:      f.cfg.CheckOrigin,
-		Subprotocols:     []string{gate.Subprotocol}, // the token beside it is not to be echoed
+		Subprotocols:     []string{guard.Subprotocol}, // the token beside it is not to be echoed
 		Error: func(w http.ResponseWriter, r *http.Request, status int, reason error) {
 			code := abi.CodeInvalid
 			if status == http.StatusForbidden {
@@ -201,7 +201,7 @@ func New(cfg Config) *Feed {
 			} else if status >= http.StatusInternalServerError {
 				code = abi.CodeInternal
 			}
-			gate.ProblemStatus(w, r, status, abi.Errorf(code, "handshake: %v", reason))
+			guard.ProblemStatus(w, r, status, abi.Errorf(code, "handshake: %v", reason))
 		},
 	}
 	return f
@@ -246,7 +246,7 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := f.open(r, r.PathValue("room"))
 	if err != nil {
-		gate.Problem(w, r, err)
+		guard.Problem(w, r, err)
 		return
 	}
 	v.dialect = entries{}
@@ -258,7 +258,7 @@ func (f *Feed) fromHere(w http.ResponseWriter, r *http.Request) bool {
 	if f.cfg.CheckOrigin(r) {
 		return true
 	}
-	gate.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+	guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
 	return false
 }
 
@@ -266,7 +266,7 @@ func (f *Feed) fromHere(w http.ResponseWriter, r *http.Request) bool {
 func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 	full, err := f.enter()
 	if err != nil {
-		gate.Problem(w, r, err)
+		guard.Problem(w, r, err)
 		return
 	}
 	defer f.leave()

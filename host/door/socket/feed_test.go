@@ -17,7 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room"
@@ -47,7 +47,7 @@ func onStageOf(t *testing.T, cfg socket.Config, rooms func(*doortest.House) room
 		s := &stage{T: t, house: house, room: house.Get("main"), feed: socket.New(cfg), pipe: doortest.NewPipe()}
 		mux := http.NewServeMux()
 		s.feed.Register(mux)
-		srv := &http.Server{Handler: gate.Mux(mux)}
+		srv := &http.Server{Handler: guard.Mux(mux)}
 		served := make(chan struct{})
 		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
 		defer func() {
@@ -176,9 +176,9 @@ func TestHandshakeRefusals(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		main.Trouble(tc.trouble)
-		gate.Mux(mux).ServeHTTP(w, r)
+		guard.Mux(mux).ServeHTTP(w, r)
 		main.Trouble(nil)
-		var d gate.Details
+		var d guard.Details
 		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != tc.status || d.Code != tc.code {
 			t.Errorf("%+v: %d %s", tc, w.Code, w.Body)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/identity"
 )
@@ -27,14 +27,14 @@ func TestTokenAsSubprotocol(t *testing.T) {
 	}
 	house := doortest.NewHouse(t, "main")
 	house.Get("main").Chat(1)
-	g, err := gate.New(gate.Config{Tokens: register, TokensOnly: true}, slog.New(slog.DiscardHandler))
+	g, err := guard.New(guard.Config{Tokens: register, TokensOnly: true}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	feed := socket.New(socket.Config{Rooms: house, CheckOrigin: g.CheckOrigin})
 	mux := http.NewServeMux()
 	feed.Register(mux)
-	srv := httptest.NewServer(g.Handler(feed.Relay("main", gate.Mux(mux))))
+	srv := httptest.NewServer(g.Handler(feed.Relay("main", guard.Mux(mux))))
 	defer srv.Close()
 	defer func() {
 		if err := feed.Close(t.Context()); err != nil {
@@ -50,14 +50,14 @@ func TestTokenAsSubprotocol(t *testing.T) {
 			status    int
 			answered  string
 		}{
-			{"beside ours", []string{gate.Subprotocol, "bearer." + reader}, nil, 101, gate.Subprotocol},
-			{"before ours", []string{"bearer." + reader, gate.Subprotocol}, nil, 101, gate.Subprotocol},
+			{"beside ours", []string{guard.Subprotocol, "bearer." + reader}, nil, 101, guard.Subprotocol},
+			{"before ours", []string{"bearer." + reader, guard.Subprotocol}, nil, 101, guard.Subprotocol},
 			{"alone", []string{"bearer." + reader}, nil, 101, ""},
 			{"as a header", nil, http.Header{"Authorization": {"Bearer " + reader}}, 101, ""},
-			{"a header and ours", []string{gate.Subprotocol}, http.Header{"Authorization": {"Bearer " + reader}}, 101, gate.Subprotocol},
-			{"none", []string{gate.Subprotocol}, nil, 401, ""},
-			{"a wrong one", []string{gate.Subprotocol, "bearer.x"}, nil, 401, ""},
-			{"one that may not read", []string{gate.Subprotocol, "bearer." + talker}, nil, 403, ""},
+			{"a header and ours", []string{guard.Subprotocol}, http.Header{"Authorization": {"Bearer " + reader}}, 101, guard.Subprotocol},
+			{"none", []string{guard.Subprotocol}, nil, 401, ""},
+			{"a wrong one", []string{guard.Subprotocol, "bearer.x"}, nil, 401, ""},
+			{"one that may not read", []string{guard.Subprotocol, "bearer." + talker}, nil, 403, ""},
 		} {
 			d := websocket.Dialer{Subprotocols: c.protocols}
 			conn, answer, err := d.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+path, c.header)

@@ -10,7 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -145,7 +145,7 @@ func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
 		}
 		v, err := f.open(r, name)
 		if err != nil {
-			gate.Problem(w, r, err)
+			guard.Problem(w, r, err)
 			return
 		}
 		d := &relay{room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}

@@ -13,7 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 )
 
@@ -33,7 +33,7 @@ func onRelay(t *testing.T, f func(s *relayStage)) {
 		mux := http.NewServeMux()
 		feed.Register(mux)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-		srv := &http.Server{Handler: feed.Relay("main", gate.Mux(mux))}
+		srv := &http.Server{Handler: feed.Relay("main", guard.Mux(mux))}
 		served := make(chan struct{})
 		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
 		defer func() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
 )
@@ -16,7 +16,7 @@ import (
 // POST /add is seed A's: a human says something. Its answers have the seed's
 // shapes, so it is not part of the described API. ?room= names another room.
 
-// MaxAdd is the largest body of /add, for the gate.
+// MaxAdd is the largest body of /add, for the guard.
 const MaxAdd = 64 << 10
 
 type added struct {
@@ -60,7 +60,7 @@ func (d *door) add(w http.ResponseWriter, r *http.Request) {
 	}
 	history, err := d.addMessage(r, *in.From, *in.Message)
 	if err != nil {
-		gate.Note(w, err)
+		guard.Note(w, err)
 		refuseAdd(w, err)
 		return
 	}
@@ -118,7 +118,7 @@ func decodeBody(body io.Reader, into any) error {
 // refuseAdd answers as the seed does; the status says more than the seed's 400
 // where it was not the body that was wrong.
 func refuseAdd(w http.ResponseWriter, err error) {
-	d := gate.DetailsOf(err)
+	d := guard.DetailsOf(err)
 	path, message, found := strings.Cut(d.Detail, ": ")
 	if !found {
 		path, message = "", d.Detail

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
@@ -96,7 +96,7 @@ func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *
 func operation(api huma.API, method, path, id, summary string, status int) huma.Operation {
 	return huma.Operation{
 		OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status,
-		// The gate has read the body already, under a deadline that must not
+		// The guard has read the body already, under a deadline that must not
 		// be set again: a slow room would be cut off by it.
 		BodyReadTimeout: -1, MaxBodyBytes: maxBody,
 		Responses: map[string]*huma.Response{"default": problemResponse(api)},
@@ -108,7 +108,7 @@ func addAs[I, O any](api huma.API, scope identity.Scope, h func(context.Context,
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if scope != "" {
 			if err := identity.Of(ctx).May(scope); err != nil {
-				return nil, gate.DetailsOf(err)
+				return nil, guard.DetailsOf(err)
 			}
 		}
 		out, err := h(ctx, in)

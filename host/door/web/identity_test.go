@@ -9,7 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
@@ -19,7 +19,7 @@ const (
 	stops = "/v1/rooms/main/stop"
 )
 
-// as asks as a caller, whom a gate would have found.
+// as asks as a caller, whom a guard would have found.
 func (f fixture) as(c identity.Caller, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body == "" {
@@ -64,7 +64,7 @@ func TestScopes(t *testing.T) {
 				}
 				continue
 			}
-			var d gate.Details
+			var d guard.Details
 			if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != 403 || d.Code != abi.CodeDenied || !strings.Contains(d.Detail, `"`+string(op.scope)+`"`) {
 				t.Errorf("%s %s with %s: %d %s", op.method, op.path, scope, w.Code, w.Body)
 			}
@@ -140,7 +140,7 @@ func TestFromIsTheTokens(t *testing.T) {
 func TestAgentsNeedTheFloor(t *testing.T) {
 	f := newDoor(t, nil)
 	w := f.as(holder("bot", abi.KindAgent, identity.Talk), "POST", says, `{"text":"beep"}`)
-	if d := decode[gate.Details](t, w, 403); d.Code != abi.CodeDenied || !strings.Contains(d.Detail, "floor") {
+	if d := decode[guard.Details](t, w, 403); d.Code != abi.CodeDenied || !strings.Contains(d.Detail, "floor") {
 		t.Errorf("%+v", d)
 	}
 	var kept entry.Refused
@@ -155,7 +155,7 @@ func TestAgentsNeedTheFloor(t *testing.T) {
 // The page keeps a token for as long as the tab lives, and in no address.
 func TestPageKeepsTokens(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
-	for _, want := range []string{`sessionStorage.setItem("token"`, `Authorization: "Bearer " + token`, `["` + gate.Subprotocol + `", "bearer." + token]`, `type="password"`} {
+	for _, want := range []string{`sessionStorage.setItem("token"`, `Authorization: "Bearer " + token`, `["` + guard.Subprotocol + `", "bearer." + token]`, `type="password"`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %s", want)
 		}

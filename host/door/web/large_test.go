@@ -16,12 +16,12 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 )
 
 // Who has sent a large body and waits for what comes of it holds up no other: here
-// wait ten, and the gate has space for one. They are texts, for of frames a newer
+// wait ten, and the guard has space for one. They are texts, for of frames a newer
 // one would take the place.
 func TestWhoWaitsKeepsNoSpace(t *testing.T) {
 	large := `{"title":"vision","format":"text","body":"a cat"}` + strings.Repeat(" ", 6000)
@@ -41,7 +41,7 @@ func tenWait(t *testing.T, path func(companion string) string, body string, stat
 			<-ctx.Done()
 			return abi.Judged{}, ctx.Err()
 		}
-		g, err := gate.New(gate.Config{MaxBody: 8000, LargeBody: 1000, LargeBodies: 8000}, slog.New(slog.DiscardHandler))
+		g, err := guard.New(guard.Config{MaxBody: 8000, LargeBody: 1000, LargeBodies: 8000}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestInitPrefersMain(t *testing.T) {
 		opened := &opener{}
 		mux := http.NewServeMux()
 		err = web.Register(mux, web.Config{
-			Rooms: doortest.NewHouse(t, "main"), Usual: "main", Senses: opened,
+			Rooms: doortest.NewHouse(t, "main"), Usual: "main", Perceptions: opened,
 			Cards: func(id string) (*card.Card, error) {
 				if slices.Contains(x.cards, id) {
 					return c, nil
@@ -148,7 +148,7 @@ func TestInitPrefersMain(t *testing.T) {
 
 // opener remembers with whom a session was opened.
 type opener struct {
-	web.Senses
+	web.Perceiver
 	companion string
 }
 

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestLargeImagesAreCheap(t *testing.T) {
 	s := newSensing(t)
 	s.stop() // nobody waits for an answer
-	g, err := gate.New(gate.Config{MaxBodyAt: map[string]int64{"/v1/companions": web.MaxPerception, "/perception": web.MaxPerception}}, slog.New(slog.DiscardHandler))
+	g, err := guard.New(guard.Config{MaxBodyAt: map[string]int64{"/v1/companions": web.MaxPerception, "/perception": web.MaxPerception}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // maxField bounds a field of a form that is not the file.
@@ -28,7 +28,7 @@ func readPerception(contentType string, raw []byte) (p card.Percept, from string
 	case err == nil && kind == "multipart/form-data":
 		return readForm(raw, params["boundary"])
 	}
-	d := gate.DetailsOf(abi.Errorf(abi.CodeInvalid, "body: send it with Content-Type: application/json or multipart/form-data"))
+	d := guard.DetailsOf(abi.Errorf(abi.CodeInvalid, "body: send it with Content-Type: application/json or multipart/form-data"))
 	d.Status, d.Title = http.StatusUnsupportedMediaType, http.StatusText(http.StatusUnsupportedMediaType)
 	return p, "", d
 }

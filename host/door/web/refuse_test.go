@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/identity"
 )
@@ -75,7 +75,7 @@ func TestPerceptionRefusals(t *testing.T) {
 				header = []string{"Content-Type", c.header}
 			}
 			w := s.ask("POST", c.path, c.body, header...)
-			d := decode[gate.Details](t, w, c.status)
+			d := decode[guard.Details](t, w, c.status)
 			var where []string
 			for _, e := range d.Errors {
 				where = append(where, e.Location)
@@ -122,11 +122,11 @@ func TestPerceptionScopes(t *testing.T) {
 	})
 }
 
-// TestC4BodiesAreBounded: bodies of 200 MB were taken. Behind the gate as the host
+// TestC4BodiesAreBounded: bodies of 200 MB were taken. Behind the guard as the host
 // makes it one of 8 MiB of image comes through, and one byte over the limit does not.
 func TestC4BodiesAreBounded(t *testing.T) {
 	s := newSensing(t)
-	g, err := gate.New(gate.Config{MaxBodyAt: map[string]int64{"/v1/companions": web.MaxPerception, "/perception": web.MaxPerception}}, slog.New(slog.DiscardHandler))
+	g, err := guard.New(guard.Config{MaxBodyAt: map[string]int64{"/v1/companions": web.MaxPerception, "/perception": web.MaxPerception}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestC4BodiesAreBounded(t *testing.T) {
 	if w := ask("/init", "application/json", make([]byte, 2<<20)); w.Code != 413 {
 		t.Errorf("/init: %d %s", w.Code, w.Body)
 	}
-	// Without a gate the door itself has the bound.
+	// Without a guard the door itself has the bound.
 	if w := s.ask("POST", perceives, strings.Repeat("x", web.MaxPerception+1)); w.Code != 413 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
@@ -35,7 +35,7 @@ func (f fixture) opened(t *testing.T, by identity.Caller, body string) room.Info
 // isRefused checks a refusal: its status and code, where it is, and a part of what it says.
 func isRefused(t *testing.T, w *httptest.ResponseRecorder, status int, code abi.Code, where, says string) {
 	t.Helper()
-	d := decode[gate.Details](t, w, status)
+	d := decode[guard.Details](t, w, status)
 	var at []string
 	for _, e := range d.Errors {
 		at = append(at, e.Location)

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -33,9 +33,9 @@ func settings(v Version) huma.Config {
 
 func schemaName(t reflect.Type, hint string) string {
 	switch t {
-	case reflect.TypeFor[gate.Details]():
+	case reflect.TypeFor[guard.Details]():
 		return "Problem"
-	case reflect.TypeFor[gate.Field]():
+	case reflect.TypeFor[guard.Field]():
 		return "ProblemField"
 	case reflect.TypeFor[room.Info]():
 		return "Room"
@@ -44,7 +44,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 func problemResponse(api huma.API) *huma.Response {
-	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[gate.Details](), true, "")
+	schema := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[guard.Details](), true, "")
 	return &huma.Response{Description: "Why it was refused", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schema}}}
 }
 
@@ -118,17 +118,17 @@ func (c strictContext) Unwrap() huma.Context { return c.humaContext }
 func inOurShape(ctx huma.Context, _ string, v any) (any, error) {
 	_, w := humago.Unwrap(ctx)
 	switch t := v.(type) {
-	case *gate.Details:
-		gate.Note(w, t)
+	case *guard.Details:
+		guard.Note(w, t)
 	case *huma.ErrorModel:
 		d := translate(t)
-		gate.Note(w, d)
+		guard.Note(w, d)
 		return d, nil
 	}
 	return v, nil
 }
 
-func translate(m *huma.ErrorModel) *gate.Details {
+func translate(m *huma.ErrorModel) *guard.Details {
 	code, detail := abi.CodeInvalid, m.Detail
 	switch m.Status {
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
@@ -144,7 +144,7 @@ func translate(m *huma.ErrorModel) *gate.Details {
 			code, detail = abi.CodeInternal, "internal error"
 		}
 	}
-	d := &gate.Details{Type: "about:blank", Title: http.StatusText(m.Status), Status: m.Status, Detail: detail, Code: code}
+	d := &guard.Details{Type: "about:blank", Title: http.StatusText(m.Status), Status: m.Status, Detail: detail, Code: code}
 	if m.Status != http.StatusBadRequest {
 		return d
 	}
@@ -159,8 +159,8 @@ func translate(m *huma.ErrorModel) *gate.Details {
 
 // field gives one of huma's findings without the value, which the client knows
 // and may be long. Where a property is missing the location is the property's.
-func field(e *huma.ErrorDetail) gate.Field {
-	f := gate.Field{Location: e.Location, Message: e.Message}
+func field(e *huma.ErrorDetail) guard.Field {
+	f := guard.Field{Location: e.Location, Message: e.Message}
 	if rest, ok := strings.CutPrefix(e.Message, "expected required property "); ok {
 		if name, ok := strings.CutSuffix(rest, " to be present"); ok {
 			f.Location, f.Message = e.Location+"."+name, "is missing"
@@ -172,7 +172,7 @@ func field(e *huma.ErrorDetail) gate.Field {
 	return f
 }
 
-func sentence(all []gate.Field) string {
+func sentence(all []guard.Field) string {
 	var parts []string
 	for _, f := range all {
 		parts = append(parts, strings.TrimPrefix(f.Location, "body.")+": "+f.Message)
@@ -206,12 +206,12 @@ func fields(err error) error {
 	} else {
 		all = []error{err}
 	}
-	d := gate.DetailsOf(all[0])
+	d := guard.DetailsOf(all[0])
 	for _, e := range all {
 		var l located
 		if errors.As(e, &l) {
 			_, message, _ := strings.Cut(l.found.Message, ": ")
-			d.Errors = append(d.Errors, gate.Field{Location: l.location, Message: message})
+			d.Errors = append(d.Errors, guard.Field{Location: l.location, Message: message})
 		}
 	}
 	d.Detail = sentence(d.Errors)

@@ -2,7 +2,7 @@
 // JSON, described by an OpenAPI 3.1 document, and one page to watch and talk. Seed
 // A's /add and seed C's /init and /perception are here too, in the seeds' shapes.
 //
-// Every refusal is problem+json of one shape, gate.Details; those about the
+// Every refusal is problem+json of one shape, guard.Details; those about the
 // request itself name the fields. Unknown fields and query parameters are
 // refused, not ignored: a typing error in "text" must be told.
 //
@@ -21,8 +21,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
-	"github.com/companiond/companiond/host/sense"
 )
 
 // Config is what the door stands before.
@@ -35,8 +35,8 @@ type Config struct {
 	Companions func() []Companion
 	// Version is what GET /v1/version answers.
 	Version Version
-	// Senses take perceptions. Nil means that nobody perceives anything.
-	Senses Senses
+	// Perceptions takes them. Nil means that nobody perceives anything.
+	Perceptions Perceiver
 	// Cards gives the card of a companion, nil when it has none. It refuses with
 	// CodeNotFound when there is no such companion, and with CodeUnavailable when
 	// its file is there and not loaded. Nil means no cards.
@@ -48,15 +48,15 @@ type Config struct {
 	Stopping context.Context
 }
 
-// Senses are what perceptions are offered to. *sense.Senses implements it.
-type Senses interface {
-	Offer(ctx context.Context, companion string, p card.Percept, from string) (sense.Taken, error)
+// Perceiver is what perceptions are offered to. *perception.Queues implements it.
+type Perceiver interface {
+	Offer(ctx context.Context, companion string, p card.Percept, from string) (perception.Taken, error)
 	Counts(companion string) map[string]int
 	Open(companion, caller string) (id string, err error)
 	Session(id, caller string) (companion string, err error)
 }
 
-var _ Senses = (*sense.Senses)(nil)
+var _ Perceiver = (*perception.Queues)(nil)
 
 // Companion is one companion as the door shows it.
 type Companion struct {
@@ -81,7 +81,7 @@ type Version struct {
 }
 
 // Register mounts the door: /v1/..., /openapi.json, /openapi.yaml and the page
-// at /. The mux belongs behind a gate and gate.Mux.
+// at /. The mux belongs behind a guard and guard.Mux.
 func Register(mux *http.ServeMux, cfg Config) error {
 	api := build(mux, cfg)
 	asJSON, asYAML, err := document(api)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -39,7 +39,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fixture{house, gate.Mux(mux)}
+	return fixture{house, guard.Mux(mux)}
 }
 
 func (f fixture) ask(method, path, body string, header ...string) *httptest.ResponseRecorder {
@@ -109,7 +109,7 @@ func TestTalk(t *testing.T) {
 	if again := said(first); again != one {
 		t.Errorf("sent twice it is at %d and at %d", one, again)
 	}
-	if d := decode[gate.Details](t, f.ask("POST", says, `{"from":"mika","text":"again","id":"m-1"}`), 409); !strings.HasPrefix(d.Detail, "id: ") {
+	if d := decode[guard.Details](t, f.ask("POST", says, `{"from":"mika","text":"again","id":"m-1"}`), 409); !strings.HasPrefix(d.Detail, "id: ") {
 		t.Errorf("another text with the same id: %+v", d)
 	}
 	said(`{"from":"ken","text":"<b>hi</b>","to":["aya"]}`)
@@ -279,7 +279,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := f.ask(tc.method, tc.path, tc.body, tc.header...)
-			d := decode[gate.Details](t, w, tc.status)
+			d := decode[guard.Details](t, w, tc.status)
 			if ct := w.Header().Get("Content-Type"); ct != "application/problem+json" {
 				t.Errorf("content type %q", ct)
 			}
@@ -318,7 +318,7 @@ func TestRoomInTrouble(t *testing.T) {
 			f.ask("POST", "/v1/rooms/main/messages", `{"from":"mika","text":"hi"}`), f.ask("POST", "/v1/rooms/main/stop", ""),
 			f.ask("GET", "/v1/rooms/main/messages", ""), f.ask("GET", "/v1/rooms/main/entries", ""),
 		} {
-			d := decode[gate.Details](t, w, tc.status)
+			d := decode[guard.Details](t, w, tc.status)
 			if d.Detail != tc.detail || strings.Contains(w.Body.String(), "secret") {
 				t.Errorf("%v: %s", tc.err, w.Body)
 			}
@@ -326,12 +326,12 @@ func TestRoomInTrouble(t *testing.T) {
 	}
 }
 
-// The cause of a fault goes to the gate's log, never to the client.
+// The cause of a fault goes to the guard's log, never to the client.
 func TestFaultsAreLogged(t *testing.T) {
 	f := newDoor(t, nil)
 	f.house.Get("main").Trouble(errors.New("sql: /var/lib/secret"))
 	var log bytes.Buffer
-	g, err := gate.New(gate.Config{}, slog.New(slog.NewTextHandler(&log, nil)))
+	g, err := guard.New(guard.Config{}, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

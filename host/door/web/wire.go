@@ -11,10 +11,10 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web/answer"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/sense"
+	"github.com/companiond/companiond/host/perception"
 )
 
 // The reference wire of seed C: JSON-RPC by POST /init, which opens a session with
@@ -74,7 +74,7 @@ func wrong(code int, format string, args ...any) error {
 // readCall reads a call. What it gives can be answered also when it is wrong. A
 // bare one may be no call at all: nothing, or an object.
 func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
-	raw, err := gate.ReadBody(r.Body, MaxPerception)
+	raw, err := guard.ReadBody(r.Body, MaxPerception)
 	if err != nil {
 		return in, err
 	}
@@ -106,8 +106,8 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 		writeJSON(w, http.StatusOK, out)
 		return
 	}
-	gate.Note(w, err)
-	d := gate.DetailsOf(err)
+	guard.Note(w, err)
+	d := guard.DetailsOf(err)
 	out.Result, out.Error = nil, &rpcFault{rpcServer, d.Detail}
 	if own, ok := err.(wrongCall); ok { //nolint:errorlint // it is never wrapped
 		out.Error.Code = own.code
@@ -153,10 +153,10 @@ func (d *door) open(r *http.Request, params json.RawMessage) (id string, err err
 			return "", err
 		}
 	}
-	if d.cfg.Senses == nil {
+	if d.cfg.Perceptions == nil {
 		return "", abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
 	}
-	return d.cfg.Senses.Open(companion, caller.Name)
+	return d.cfg.Perceptions.Open(companion, caller.Name)
 }
 
 // usual is the companion of who names none, see [card.Usual].
@@ -184,7 +184,7 @@ func (d *door) perception(w http.ResponseWriter, r *http.Request) {
 	}
 	companion, taken, err := d.perceiveCall(r, in)
 	in.Params = nil // nothing of an image is kept while the answer is waited for
-	gate.BodyDone(r.Context())
+	guard.BodyDone(r.Context())
 	text := ""
 	if err == nil {
 		text, err = d.spoken(r.Context(), companion, taken)
@@ -195,7 +195,7 @@ func (d *door) perception(w http.ResponseWriter, r *http.Request) {
 }
 
 // perceiveCall offers what a call has to a session's companion.
-func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string, taken sense.Taken, err error) {
+func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string, taken perception.Taken, err error) {
 	// Versions of the reference call it perception and perception.send.
 	if !strings.HasPrefix(in.Method, "perception") {
 		return "", taken, wrong(rpcMethod, "method: is %.64q, must be %q", in.Method, "perception")
@@ -204,10 +204,10 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 	if id == "" {
 		return "", taken, wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
 	}
-	if d.cfg.Senses == nil {
+	if d.cfg.Perceptions == nil {
 		return "", taken, abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
 	}
-	companion, err = d.cfg.Senses.Session(id, identity.Of(r.Context()).Name)
+	companion, err = d.cfg.Perceptions.Session(id, identity.Of(r.Context()).Name)
 	if err != nil {
 		return "", taken, err
 	}
@@ -225,7 +225,7 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 
 // spoken waits for what a companion says because of a perception: "" when it says
 // nothing, not in time, or a newer perception took this one's place.
-func (d *door) spoken(ctx context.Context, companion string, taken sense.Taken) (string, error) {
+func (d *door) spoken(ctx context.Context, companion string, taken perception.Taken) (string, error) {
 	talk, err := d.cfg.Rooms.Home(ctx, companion)
 	if err != nil {
 		return "", err

@@ -23,8 +23,8 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// Mind gives the models of companions. The host implements it.
-type Mind interface {
+// Models gives the models of companions. The host implements it.
+type Models interface {
 	// Generate asks the model of a companion, see [model.Client]; wanted is what its
 	// card names. Without a model it is abi.CodeUnavailable.
 	Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error)
@@ -34,9 +34,9 @@ type Mind interface {
 
 // Config is what the engine needs.
 type Config struct {
-	Mind Mind             // must be set
-	Host module.HostCalls // must be set: plays actions, shows segments
-	Log  *slog.Logger     // nil: nothing is logged
+	Models Models           // must be set
+	Host   module.HostCalls // must be set: plays actions, shows segments
+	Log    *slog.Logger     // nil: nothing is logged
 }
 
 // Engine loads cards.
@@ -203,7 +203,7 @@ func (m *Module) remembered() []abi.Result {
 
 // generate asks the model. A call that ran out of time says so in plain words.
 func (c *call) generate(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
-	a, err := c.m.engine.cfg.Mind.Generate(ctx, c.caller, c.m.card.Model, req, onText)
+	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, req, onText)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return a, abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
 	}

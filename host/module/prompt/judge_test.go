@@ -25,7 +25,7 @@ func TestAPictureMakesHerSpeak(t *testing.T) {
 	if err != nil || j.State != abi.Speak || j.Text != "こんにちは！" || j.Check() != nil || len(r.host.said) != 0 {
 		t.Fatalf("%+v, %v", j, err)
 	}
-	req := r.mind.requests()[0]
+	req := r.models.requests()[0]
 	if got := names(req.Tools); got != "speak" {
 		t.Errorf("offered %q", got)
 	}
@@ -45,8 +45,8 @@ func TestDoingNothingIsFine(t *testing.T) {
 	}
 	noEvents := strings.Replace(string(nikoni(t)), `"perception": "vision"`, `"perception": "input"`, -1)
 	r = load(t, []byte(noEvents))
-	if j, err := r.perceive(vision()); err != nil || j.State != abi.Listen || len(r.mind.requests()) != 0 || !strings.Contains(j.Reason, "vision") {
-		t.Errorf("%+v, %v: a model was asked %d times about what no event is about", j, err, len(r.mind.requests()))
+	if j, err := r.perceive(vision()); err != nil || j.State != abi.Listen || len(r.models.requests()) != 0 || !strings.Contains(j.Reason, "vision") {
+		t.Errorf("%+v, %v: a model was asked %d times about what no event is about", j, err, len(r.models.requests()))
 	}
 }
 
@@ -60,7 +60,7 @@ func TestPerceivedActions(t *testing.T) {
 	if err != nil || j.Text != "見えたよ" || len(r.host.played) != 0 {
 		t.Fatalf("%+v, %v, played %+v", j, err, r.host.played)
 	}
-	told := r.mind.requests()[1].Messages
+	told := r.models.requests()[1].Messages
 	for i, want := range []string{"move", "message", "JSON"} {
 		if m := told[len(told)-3+i]; !m.Failed || !strings.Contains(m.Text, want) {
 			t.Errorf("told %+v, want %s", m, want)
@@ -93,7 +93,7 @@ func TestVotes(t *testing.T) {
 	r := load(t, nikoni(t))
 	s := scene("taro", "ニコニ立体ちゃん、元気？")
 	s.Addressed = true
-	if v, err := vote(r, s); err != nil || v.State != abi.Speak || v.Importance != 10 || len(r.mind.requests()) != 0 {
+	if v, err := vote(r, s); err != nil || v.State != abi.Speak || v.Importance != 10 || len(r.models.requests()) != 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	answer := reply{json: `{"state":"speak","importance":6,"closing":"none","reason":"知っている話題"}`}
@@ -104,14 +104,14 @@ func TestVotes(t *testing.T) {
 		if err != nil || v.Importance != want || v.Reason != "知っている話題" || v.Check() != nil {
 			t.Errorf("talkativeness %s: %+v, %v", talkativeness, v, err)
 		}
-		req := r.mind.requests()[0]
+		req := r.models.requests()[0]
 		if len(req.Schema) == 0 || !strings.Contains(req.System, "審判") || req.Messages[0].Text != "taro: 誰か彫刻に詳しい？\nAya: 知りません" {
 			t.Errorf("asked %+v", req)
 		}
 	}
 	shy := []byte(strings.Replace(string(nikoni(t)), `"name"`, `"talkativeness": 0, "name"`, 1))
 	r = load(t, shy, answer)
-	if v, err := vote(r, scene("taro", "誰か彫刻に詳しい？")); err != nil || v.State != abi.Listen || len(r.mind.requests()) != 0 {
+	if v, err := vote(r, scene("taro", "誰か彫刻に詳しい？")); err != nil || v.State != abi.Listen || len(r.models.requests()) != 0 {
 		t.Errorf("who talks only when spoken to: %+v, %v", v, err)
 	}
 	s = scene("aya", "ニコニ立体ちゃん、元気？")
@@ -128,9 +128,9 @@ func TestVotes(t *testing.T) {
 // TestWithoutAModel the card is loaded, and says what it waits for.
 func TestWithoutAModel(t *testing.T) {
 	r := load(t, nikoni(t))
-	r.mind.waits = "waits for a model: write [model.main] into the configuration"
+	r.models.waits = "waits for a model: write [model.main] into the configuration"
 	s := scene("taro", "やあ")
-	if v, err := call_[abi.Vote](r, t.Context(), abi.OpVote, s); err != nil || v.State != abi.Listen || v.Reason != r.mind.waits {
+	if v, err := call_[abi.Vote](r, t.Context(), abi.OpVote, s); err != nil || v.State != abi.Listen || v.Reason != r.models.waits {
 		t.Errorf("vote: %+v, %v", v, err)
 	}
 	s.Addressed = true
@@ -147,7 +147,7 @@ func TestWithoutAModel(t *testing.T) {
 
 // TestLoad: what is wrong with a card is said with its place.
 func TestLoad(t *testing.T) {
-	e := New(Config{Mind: &fakeMind{}, Host: &fakeHost{}})
+	e := New(Config{Models: &fakeModels{}, Host: &fakeHost{}})
 	for data, want := range map[string]string{
 		`{`:                         "nikoni.json:1",
 		`{"name":1}`:                "name",
@@ -174,7 +174,7 @@ func TestLoad(t *testing.T) {
 // TestClose waits for calls, and ends them by force when it has to.
 func TestClose(t *testing.T) {
 	r := load(t, nikoni(t))
-	r.mind.hang = true
+	r.models.hang = true
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -183,7 +183,7 @@ func TestClose(t *testing.T) {
 			}
 		})
 	}
-	for len(r.mind.requests()) < 4 {
+	for len(r.models.requests()) < 4 {
 		time.Sleep(time.Millisecond)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)

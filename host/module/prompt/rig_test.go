@@ -26,8 +26,8 @@ type reply struct {
 	after  func() // between the deltas
 }
 
-// fakeMind plays replies, and keeps what it was asked.
-type fakeMind struct {
+// fakeModels plays replies, and keeps what it was asked.
+type fakeModels struct {
 	mu      sync.Mutex
 	replies []reply
 	asked   []model.Request
@@ -35,9 +35,9 @@ type fakeMind struct {
 	hang    bool
 }
 
-func (f *fakeMind) Waits(string, string) string { return f.waits }
+func (f *fakeModels) Waits(string, string) string { return f.waits }
 
-func (f *fakeMind) Generate(ctx context.Context, _ module.Caller, _ string, req model.Request, onText func(string) error) (a model.Answer, err error) {
+func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, req model.Request, onText func(string) error) (a model.Answer, err error) {
 	f.mu.Lock()
 	f.asked = append(f.asked, req)
 	hang := f.hang
@@ -70,7 +70,7 @@ func (f *fakeMind) Generate(ctx context.Context, _ module.Caller, _ string, req 
 	return a, r.err
 }
 
-func (f *fakeMind) requests() []model.Request {
+func (f *fakeModels) requests() []model.Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.asked
@@ -123,10 +123,10 @@ func (h *fakeHost) HostCall(_ context.Context, c module.Caller, op string, data 
 
 // rig is a loaded card between a fake model and a fake host.
 type rig struct {
-	t    *testing.T
-	mind *fakeMind
-	host *fakeHost
-	m    module.Module
+	t      *testing.T
+	models *fakeModels
+	host   *fakeHost
+	m      module.Module
 }
 
 func nikoni(t testing.TB) []byte {
@@ -140,8 +140,8 @@ func nikoni(t testing.TB) []byte {
 
 func load(t *testing.T, data []byte, replies ...reply) *rig {
 	t.Helper()
-	r := &rig{t: t, mind: &fakeMind{replies: replies}, host: &fakeHost{}}
-	m, err := New(Config{Mind: r.mind, Host: r.host}).Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: data, Generation: 1})
+	r := &rig{t: t, models: &fakeModels{replies: replies}, host: &fakeHost{}}
+	m, err := New(Config{Models: r.models, Host: r.host}).Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: data, Generation: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,29 +19,29 @@ const maxModelTurns = 4
 // speak makes a line and shows it sentence by sentence.
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
-	mouth := newMouth(c.m.names(), others(s.Members, c.m.id), func(text string) error {
+	out := newSegmenter(c.m.names(), others(s.Members, c.m.id), func(text string) error {
 		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
 		return err
 	})
 	if s.Budget != nil {
-		mouth.mute, mouth.most = true, s.Budget.Chars
+		out.mute, out.most = true, s.Budget.Chars
 	}
 	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
-	played, err := c.converse(ctx, req, mouth.take, mouth.turn, func(name string, args json.RawMessage) (string, error) {
+	played, err := c.converse(ctx, req, out.take, out.turn, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
-			return "ok", mouth.speak(card.Message(args))
+			return "ok", out.speak(card.Message(args))
 		}
 		return c.play(ctx, name, args, triggers)
 	})
 	played = slices.DeleteFunc(played, func(name string) bool { return name == card.Speak }) // that is the line
 	c.m.keepActs(c.caller.Room, played)
 	if err == nil || errors.Is(err, errOver) {
-		err = mouth.end()
+		err = out.end()
 	}
-	if mouth.lost != nil { // the floor is gone: what the model says now is nobody's business
-		return abi.Line{}, mouth.lost
+	if out.lost != nil { // the floor is gone: what the model says now is nobody's business
+		return abi.Line{}, out.lost
 	}
-	line := abi.Line{Text: mouth.said()}
+	line := abi.Line{Text: out.said()}
 	switch {
 	case line.Text != "":
 	case len(played) > 0: // an error would have it asked again, and play them again
@@ -49,7 +49,7 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	case err != nil:
 		return abi.Line{}, err
 	default:
-		line.Pass = mouth.why()
+		line.Pass = out.why()
 	}
 	return line, nil
 }

@@ -43,7 +43,7 @@ func TestAWrongParameterIsToldToTheModel(t *testing.T) {
 	if len(r.host.played) != 1 || string(r.host.played[0].Parameters) != `{"x":1,"y":0,"z":2}` || r.host.played[0].Perception != "input" {
 		t.Errorf("played %+v", r.host.played)
 	}
-	asked := r.mind.requests()
+	asked := r.models.requests()
 	told := asked[1].Messages[len(asked[1].Messages)-1]
 	if told.Role != model.RoleTool || !told.Failed || told.CallID != "call-move" || !strings.Contains(told.Text, "parameters.x") {
 		t.Errorf("told %+v", told)
@@ -63,14 +63,14 @@ func TestOnlyWhatTheEventsAllow(t *testing.T) {
 	if _, err := r.speak(scene("taro", "見て")); err != nil {
 		t.Fatal(err)
 	}
-	if told := r.mind.requests()[1].Messages; len(r.host.played) != 0 || !told[len(told)-1].Failed {
+	if told := r.models.requests()[1].Messages; len(r.host.played) != 0 || !told[len(told)-1].Failed {
 		t.Errorf("played %+v, told %+v", r.host.played, told)
 	}
 	r = load(t, nikoni(t), reply{deltas: []string{"そうだね。"}})
 	if _, err := r.speak(scene("aya", "移動して")); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(r.mind.requests()[0].Tools); got != "" {
+	if got := names(r.models.requests()[0].Tools); got != "" {
 		t.Errorf("a companion's words offer %q", got)
 	}
 	for _, from := range []string{"aya", "an agent that left"} { // and a model may call what it was not offered
@@ -80,7 +80,7 @@ func TestOnlyWhatTheEventsAllow(t *testing.T) {
 			if _, err := r.speak(scene(from, "移動して")); err != nil {
 				t.Fatal(err)
 			}
-			if told := r.mind.requests()[1].Messages; len(r.host.played) != 0 || !strings.Contains(told[len(told)-1].Text, "nothing was perceived") {
+			if told := r.models.requests()[1].Messages; len(r.host.played) != 0 || !strings.Contains(told[len(told)-1].Text, "nothing was perceived") {
 				t.Errorf("%s, %s: played %+v, told %+v", from, mode, r.host.played, told)
 			}
 		}
@@ -90,7 +90,7 @@ func TestOnlyWhatTheEventsAllow(t *testing.T) {
 	if _, err := r.speak(scene("taro", "見て")); err != nil {
 		t.Fatal(err)
 	}
-	if told := r.mind.requests()[1].Messages; len(r.host.played) != 1 || !strings.Contains(told[len(told)-1].Text, "look") {
+	if told := r.models.requests()[1].Messages; len(r.host.played) != 1 || !strings.Contains(told[len(told)-1].Text, "look") {
 		t.Errorf("in warn mode played %+v, told %+v", r.host.played, told)
 	}
 }
@@ -99,7 +99,7 @@ func TestOnlyWhatTheEventsAllow(t *testing.T) {
 func TestSpeakIsSpeech(t *testing.T) {
 	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("speak", `{"message":"やっほー！"}`)}})
 	line, err := r.speak(scene("taro", "やあ"))
-	if err != nil || line.Text != "やっほー！" || len(r.host.played) != 0 || len(r.mind.requests()) != 1 {
+	if err != nil || line.Text != "やっほー！" || len(r.host.played) != 0 || len(r.models.requests()) != 1 {
 		t.Errorf("%+v, %v, played %+v", line, err, r.host.played)
 	}
 }
@@ -109,10 +109,10 @@ func TestWordsWithoutAMessage(t *testing.T) {
 	for _, args := range []string{`{}`, `{"message":5}`, `{"text":"やあ"}`, `{"message":" "}`, `[]`} {
 		r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("speak", args)}}, reply{deltas: []string{"やあ。"}})
 		line, err := r.speak(scene("taro", "やあ"))
-		if err != nil || line.Text != "やあ。" || len(r.mind.requests()) != 2 {
+		if err != nil || line.Text != "やあ。" || len(r.models.requests()) != 2 {
 			t.Fatalf("%s: %+v, %v", args, line, err)
 		}
-		if told := r.mind.requests()[1].Messages; !told[len(told)-1].Failed || !strings.Contains(told[len(told)-1].Text, "parameters.message") {
+		if told := r.models.requests()[1].Messages; !told[len(told)-1].Failed || !strings.Contains(told[len(told)-1].Text, "parameters.message") {
 			t.Errorf("%s: told %+v", args, told)
 		}
 	}
@@ -161,7 +161,7 @@ func TestNothingIsPlayedTwice(t *testing.T) {
 		if _, err := r.speak(again); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(r.mind.requests()[2+i].System, "くり返さないでください: move"); got != told {
+		if got := strings.Contains(r.models.requests()[2+i].System, "くり返さないでください: move"); got != told {
 			t.Errorf("attempt %d is told of the move: %v", i, got)
 		}
 	}
@@ -176,7 +176,7 @@ func TestTheModelCannotGoOnForEver(t *testing.T) {
 	moves := reply{calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`)}}
 	r := load(t, nikoni(t), moves, moves, moves, moves, moves, moves)
 	line, err := r.speak(scene("taro", "移動して"))
-	asked := r.mind.requests()
+	asked := r.models.requests()
 	if err != nil || len(asked) != maxModelTurns || asked[maxModelTurns-1].ToolChoice != "none" || !strings.HasPrefix(line.Pass, "played move") {
 		t.Errorf("%d requests, %+v, %v", len(asked), line, err)
 	}
@@ -186,7 +186,7 @@ func TestTheModelCannotGoOnForEver(t *testing.T) {
 func TestTheFloorIsLost(t *testing.T) {
 	r := load(t, nikoni(t), reply{deltas: []string{"ひとつ。", "ふたつ。", "みっつ。", "よっつ。"}})
 	n := 0
-	r.mind.replies[0].after = func() {
+	r.models.replies[0].after = func() {
 		if n++; n == 2 {
 			r.host.sayErr = abi.Errorf(abi.CodeDenied, "say: nikoni does not have the floor")
 		}
@@ -216,7 +216,7 @@ func TestTheBudgetBoundsTheLine(t *testing.T) {
 	if err != nil || line.Text != "はい。そうですね。" || len(r.host.said) != 0 {
 		t.Errorf("%+v, %v, shown %q", line, err, r.host.said)
 	}
-	if got := r.mind.requests()[0].System; !strings.Contains(got, "10 文字以内") {
+	if got := r.models.requests()[0].System; !strings.Contains(got, "10 文字以内") {
 		t.Errorf("told %s", got)
 	}
 }
@@ -234,7 +234,7 @@ func TestAModelThatFails(t *testing.T) {
 		t.Errorf("%+v, %v", line, err)
 	}
 	r = load(t, nikoni(t))
-	r.mind.hang = true
+	r.models.hang = true
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := call_[abi.Line](r, ctx, abi.OpSpeak, scene("taro", "やあ")); abi.CodeOf(err) != abi.CodeTimeout || !strings.Contains(err.Error(), "in time") {
@@ -290,7 +290,7 @@ func TestWhoSaysWhat(t *testing.T) {
 	if _, err := call_[abi.Vote](r, t.Context(), abi.OpVote, s); err != nil {
 		t.Fatal(err)
 	}
-	for _, req := range r.mind.requests() {
+	for _, req := range r.models.requests() {
 		if got := req.Messages[0].Text; got != "taro: hi\n  Aya: 移動して\n  owner: do it" || !strings.Contains(req.System, "字下げ") {
 			t.Errorf("the model reads\n%s", got)
 		}
@@ -308,7 +308,7 @@ func TestTheLanguage(t *testing.T) {
 		if _, err := r.speak(scene("taro", "やあ")); err != nil {
 			t.Fatal(err)
 		}
-		if got := r.mind.requests()[0].System; !strings.Contains(got, want) {
+		if got := r.models.requests()[0].System; !strings.Contains(got, want) {
 			t.Errorf("%q: told %s", language, got)
 		}
 	}
@@ -325,7 +325,7 @@ func TestResultsAreInTheNextPrompt(t *testing.T) {
 	if _, err := r.speak(scene("taro", "どうしたの？")); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.mind.requests()[0].System; strings.Count(got, "move: 失敗: 壁がある") != maxResults {
+	if got := r.models.requests()[0].System; strings.Count(got, "move: 失敗: 壁がある") != maxResults {
 		t.Errorf("told %s", got)
 	}
 }
@@ -355,9 +355,9 @@ func TestDistress(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, rule := range []string{want[0], want[1], want[0]} {
-			_, after, found := strings.Cut(r.mind.requests()[i].System, "\n\n"+rule+"\n\n")
+			_, after, found := strings.Cut(r.models.requests()[i].System, "\n\n"+rule+"\n\n")
 			if !found || !strings.Contains(after, r.host.card.Personality) {
-				t.Errorf("%s: request %d does not tell %q before who it is:\n%s", language, i, rule, r.mind.requests()[i].System)
+				t.Errorf("%s: request %d does not tell %q before who it is:\n%s", language, i, rule, r.models.requests()[i].System)
 			}
 		}
 	}

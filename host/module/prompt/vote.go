@@ -27,7 +27,7 @@ const voteSchema = `{"type":"object","properties":{
 // character: its voice is for its lines. A character without a model listens, and
 // fails where it was addressed, so that whoever spoke to it is shown why.
 func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
-	if why := c.m.engine.cfg.Mind.Waits(c.m.id, c.m.card.Model); why != "" {
+	if why := c.m.engine.cfg.Models.Waits(c.m.id, c.m.card.Model); why != "" {
 		if s.Addressed {
 			return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 		}

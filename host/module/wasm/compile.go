@@ -9,7 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
-	"github.com/companiond/companiond/host/module/wasm/outline"
+	"github.com/companiond/companiond/host/module/wasm/scan"
 )
 
 // headStart is how long a compile may take before the interpreter is asked to
@@ -38,7 +38,7 @@ func (e *Engine) prepare(data []byte) (image []byte, err error) {
 			return nil, abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
 		}
 	}
-	data, err = outline.BoundTables(data)
+	data, err = scan.BoundTables(data)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
-	"github.com/companiond/companiond/host/module/wasm/outline"
+	"github.com/companiond/companiond/host/module/wasm/scan"
 )
 
 // Load makes a module of a whole .wasm file: it checks the file, compiles it,
@@ -96,19 +96,19 @@ func (e *Engine) checkFile(data []byte) error {
 		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed (wasm.max_file)", len(data), e.cfg.MaxFile)
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
-	case len(data) < len(outline.Header) || string(data[:4]) != outline.Header[:4]:
+	case len(data) < len(scan.Header) || string(data[:4]) != scan.Header[:4]:
 		return abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
 	case string(data[4:8]) == "\x0d\x00\x01\x00":
 		return abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
-	case string(data[:8]) != outline.Header:
+	case string(data[:8]) != scan.Header:
 		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	o, err := outline.Inspect(data)
+	o, err := scan.Inspect(data)
 	if err != nil {
 		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
 	}
-	if o.Functions > outline.MaxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.Functions, outline.MaxFunctions)
+	if o.Functions > scan.MaxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.Functions, scan.MaxFunctions)
 	}
 	if err := checkImports(o.Imports, e.cfg.Guard); err != nil {
 		return err
@@ -116,22 +116,22 @@ func (e *Engine) checkFile(data []byte) error {
 	return checkExports(o)
 }
 
-func checkExports(o outline.Outline) error {
+func checkExports(o scan.Module) error {
 	if _, command := o.Exports["_start"]; command {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
-	if kind, ok := o.Exports["memory"]; !ok || kind != outline.KindMemory {
+	if kind, ok := o.Exports["memory"]; !ok || kind != scan.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := o.Exports[abi.Export]; !ok || kind != outline.KindFunction {
+	if kind, ok := o.Exports[abi.Export]; !ok || kind != scan.KindFunction {
 		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
 	}
 	return nil
 }
 
 // checkImports names everything a module imports that nobody exports.
-func checkImports(imports []outline.Import, guard Guard) error {
+func checkImports(imports []scan.Import, guard Guard) error {
 	known := make(map[string]bool)
 	var may []string
 	for _, h := range hostModules(guard) {
@@ -147,7 +147,7 @@ func checkImports(imports []outline.Import, guard Guard) error {
 	var unknown []string
 	for _, i := range imports {
 		kind := [...]string{"function", "table", "memory", "global"}[i.Kind]
-		if i.Kind != outline.KindFunction || !known[i.String()] {
+		if i.Kind != scan.KindFunction || !known[i.String()] {
 			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
 		}
 	}

@@ -27,9 +27,9 @@ type Kept struct {
 
 // What bounds the talk of those who need no floor.
 const (
-	asidesPerTurn = 5 // backchannels for each turn that MaxTurns allows
-	maxTries      = 2 // refusals in a row before the next turn is kept
-	maxTried      = 64
+	backchannelsPerTurn = 5 // backchannels for each turn that MaxTurns allows
+	maxTries            = 2 // refusals in a row before the next turn is kept
+	maxTried            = 64
 )
 
 // spend keeps what a policy with a budget must remember.
@@ -54,7 +54,7 @@ func (s *State) ledger(at time.Time) []turn.Spend {
 // Budget gives what there is to spend at a moment; ok is false in a room
 // without a pool.
 func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
-	return s.Purse().At(at)
+	return s.Pool().At(at)
 }
 
 // waits puts the round off: it is asked again when the pool can pay, and the
@@ -115,8 +115,8 @@ func (s *State) luck(who string) {
 	}
 }
 
-// Purse is a room's pool, to be looked at beside the loop.
-type Purse struct {
+// PoolView is a room's pool, to be looked at beside the loop.
+type PoolView struct {
 	policy turn.Policy
 	ledger []turn.Spend
 }
@@ -124,11 +124,11 @@ type Purse struct {
 // PaysTurns says whether a turn costs something, also with the floor.
 func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
 
-// Purse gives the pool as it is now. What is spent later does not change it.
-func (s *State) Purse() Purse { return Purse{s.policy, s.Ledger} }
+// Pool gives the pool as it is now. What is spent later does not change it.
+func (s *State) Pool() PoolView { return PoolView{s.policy, s.Ledger} }
 
 // At gives the pool at a moment; ok is false in a room without one.
-func (p Purse) At(now time.Time) (b abi.Budget, ok bool) {
+func (p PoolView) At(now time.Time) (b abi.Budget, ok bool) {
 	if p.policy == nil {
 		return b, false
 	}

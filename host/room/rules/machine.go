@@ -136,8 +136,8 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		if stale && a.Basis > 0 {
 			return abi.CodeStale, s.Last.From + " spoke meanwhile"
 		}
-		if s.Rules.MaxTurns > 0 && s.Asides >= asidesPerTurn*s.Rules.MaxTurns {
-			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Asides)
+		if s.Rules.MaxTurns > 0 && s.Backchannels >= backchannelsPerTurn*s.Rules.MaxTurns {
+			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Backchannels)
 		}
 		return "", ""
 	case a.Grant == "" && s.policy.FreeTurns():

@@ -118,8 +118,8 @@ func TestBackchannelsNeverTakeTheFloor(t *testing.T) {
 			w.said(w.aside("x"))
 		}
 		s := w.m.State
-		if s.Floor == nil || s.Floor.Token != f.Token || s.Floor.Basis != f.Basis || s.Turns != 0 || s.Last.From != "taro" || s.Asides != 3 {
-			t.Errorf("%s: floor %+v, %d turns, %d backchannels, newest turn of %s", policy, s.Floor, s.Turns, s.Asides, s.Last.From)
+		if s.Floor == nil || s.Floor.Token != f.Token || s.Floor.Basis != f.Basis || s.Turns != 0 || s.Last.From != "taro" || s.Backchannels != 3 {
+			t.Errorf("%s: floor %+v, %d turns, %d backchannels, newest turn of %s", policy, s.Floor, s.Turns, s.Backchannels, s.Last.From)
 		}
 		w.said(w.speak("hello yourself"))
 		if s.Turns != 1 || s.Floor != nil {

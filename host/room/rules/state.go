@@ -31,39 +31,39 @@ const (
 // State is the fold of Apply over a room's entries and nothing else: no clock,
 // no randomness, no modules. Its JSON form is the room's snapshot.
 type State struct {
-	Version int                 `json:"version"`
-	Head    uint64              `json:"head"`
-	Epoch   uint64              `json:"epoch"`
-	At      time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
-	Rules   entry.Rules         `json:"rules"`
-	Cast    []entry.Joined      `json:"cast,omitempty"`   // companions and agents, by id
-	People  []Person            `json:"people,omitempty"` // humans who spoke, newest last
-	Last    abi.Message         `json:"last"`             // the newest turn
-	LastBy  abi.ParticipantKind `json:"last_by,omitempty"`
-	Asked   uint64              `json:"asked"`           // seq of the newest turn that has had its round
-	Round   *turn.Round         `json:"round,omitempty"` // open
-	Chain   []uint64            `json:"chain,omitempty"` // rounds superseded since the floor was last decided
-	Held    *turn.Round         `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
-	Since   time.Time           `json:"since,omitzero"`  // when the first of them opened
-	Floor   *Floor              `json:"floor,omitempty"` // held
-	Debt    map[string]int      `json:"debt,omitempty"`
-	Turns   int                 `json:"turns"`
-	Asides  int                 `json:"asides,omitempty"` // backchannels of others than humans since a human spoke
-	Stage   abi.Closing         `json:"stage"`
-	Called  []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
-	Stopped string              `json:"stopped,omitempty"` // who said STOP
-	Rest    entry.Outcome       `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
-	Pace    time.Time           `json:"pace,omitzero"`     // not before this does the next round open
-	Silence time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
-	Of      uint64              `json:"of,omitempty"`      // entry that set Silence
-	Broken  bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
-	Alone   bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
-	Ledger  []turn.Spend        `json:"ledger,omitempty"`
-	Tries   []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
-	Kept    *Kept               `json:"kept,omitempty"`
-	Waits   int                 `json:"waits,omitempty"`  // rounds put off since a companion or a human spoke
-	Wishes  []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
-	Acts    []Act               `json:"acts,omitempty"`   // actions whose result may come, oldest first
+	Version      int                 `json:"version"`
+	Head         uint64              `json:"head"`
+	Epoch        uint64              `json:"epoch"`
+	At           time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
+	Rules        entry.Rules         `json:"rules"`
+	Cast         []entry.Joined      `json:"cast,omitempty"`   // companions and agents, by id
+	People       []Person            `json:"people,omitempty"` // humans who spoke, newest last
+	Last         abi.Message         `json:"last"`             // the newest turn
+	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
+	Asked        uint64              `json:"asked"`           // seq of the newest turn that has had its round
+	Round        *turn.Round         `json:"round,omitempty"` // open
+	Chain        []uint64            `json:"chain,omitempty"` // rounds superseded since the floor was last decided
+	Held         *turn.Round         `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
+	Since        time.Time           `json:"since,omitzero"`  // when the first of them opened
+	Floor        *Floor              `json:"floor,omitempty"` // held
+	Debt         map[string]int      `json:"debt,omitempty"`
+	Turns        int                 `json:"turns"`
+	Backchannels int                 `json:"asides,omitempty"` // backchannels of others than humans since a human spoke
+	Stage        abi.Closing         `json:"stage"`
+	Called       []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
+	Stopped      string              `json:"stopped,omitempty"` // who said STOP
+	Rest         entry.Outcome       `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
+	Pace         time.Time           `json:"pace,omitzero"`     // not before this does the next round open
+	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
+	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
+	Broken       bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
+	Alone        bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
+	Ledger       []turn.Spend        `json:"ledger,omitempty"`
+	Tries        []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
+	Kept         *Kept               `json:"kept,omitempty"`
+	Waits        int                 `json:"waits,omitempty"`  // rounds put off since a companion or a human spoke
+	Wishes       []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
+	Acts         []Act               `json:"acts,omitempty"`   // actions whose result may come, oldest first
 
 	Meant     []string `json:"meant,omitempty"`     // whom the newest turn addresses
 	Gathering bool     `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
@@ -325,7 +325,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	}
 	if b.Kind == abi.KindBackchannel {
 		if b.By != abi.KindHuman {
-			s.Asides++
+			s.Backchannels++
 		}
 		return
 	}
@@ -343,7 +343,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		if len(s.Meant) > 0 {
 			s.Called = s.Meant
 		}
-		s.Turns, s.Asides, s.Waits, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", time.Time{}, nil
+		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", time.Time{}, nil
 		return
 	}
 	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })

@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // BenchmarkCall calls a tool that does nothing. "door" is the transport, which
@@ -25,7 +25,7 @@ func BenchmarkCall(b *testing.B) {
 					h = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 						&sdk.StreamableHTTPOptions{Stateless: era == modernEra, JSONResponse: way == "json", PropagateRequestCancellation: true})
 				}
-				url, id := behindGate(b, h, gate.Config{}), ""
+				url, id := behindGuard(b, h, guard.Config{}), ""
 				if era == sessionEra {
 					id = initialize(b, http.DefaultClient, url)
 				}

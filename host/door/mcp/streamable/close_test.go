@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // serveOn serves as the daemon does, to be shut down as the daemon does.
@@ -23,7 +23,7 @@ func serveOn(t *testing.T, tr *Transport) (srv *http.Server, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv = gate.Server(tr, slog.New(slog.DiscardHandler))
+	srv = guard.Server(tr, slog.New(slog.DiscardHandler))
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })

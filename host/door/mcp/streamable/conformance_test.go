@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
-// The suite of the people who write the protocol judges the gate and the
+// The suite of the people who write the protocol judges the guard and the
 // transport. All that a revision requires must pass: there is no list of
 // exceptions.
 func TestConformance(t *testing.T) {
@@ -34,5 +34,5 @@ func conforming(t *testing.T) (url string) {
 	t.Helper()
 	tr := New(fixture(), Config{})
 	t.Cleanup(func() { shut(t, tr) })
-	return behindGate(t, tr, gate.Config{})
+	return behindGuard(t, tr, guard.Config{})
 }

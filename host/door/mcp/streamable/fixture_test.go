@@ -16,12 +16,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // fixture is the server that the conformance suite asks for: tools, prompts and
 // resources whose names and contents the suite knows. It stands behind the real
-// gate and the real transport, which is what the suite is to judge.
+// guard and the real transport, which is what the suite is to judge.
 func fixture() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "companiond-fixture", Version: "1"}, &sdk.ServerOptions{
 		CompletionHandler: func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
@@ -41,21 +41,21 @@ func fixture() *sdk.Server {
 	return s
 }
 
-// behindGate serves a transport at /mcp on a real socket, behind a real gate.
-func behindGate(t testing.TB, tr http.Handler, cfg gate.Config) (url string) {
+// behindGuard serves a transport at /mcp on a real socket, behind a real guard.
+func behindGuard(t testing.TB, tr http.Handler, cfg guard.Config) (url string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Listen, cfg.Rate, cfg.MaxBodyAt = ln.Addr().String(), -1, map[string]int64{"/mcp": 4 << 20}
-	g, err := gate.New(cfg, slog.New(slog.DiscardHandler))
+	g, err := guard.New(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", tr)
-	srv := gate.Server(g.Handler(gate.Mux(mux)), slog.New(slog.DiscardHandler))
+	srv := guard.Server(g.Handler(guard.Mux(mux)), slog.New(slog.DiscardHandler))
 	srv.ReadHeaderTimeout = time.Minute // a machine under load takes longer than 5 s where a hundred clients come at once
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
-// What must not come through to a tool does not, behind the real gate.
+// What must not come through to a tool does not, behind the real guard.
 func TestProbes(t *testing.T) {
 	tr := New(stageServer(), Config{})
-	url := behindGate(t, tr, gate.Config{})
+	url := behindGuard(t, tr, guard.Config{})
 	id := initialize(t, http.DefaultClient, url)
 	for _, era := range []string{id, ""} {
 		good := toolCall(eraOf(era), "echo", "x")
@@ -48,11 +48,11 @@ func TestProbes(t *testing.T) {
 	shut(t, tr)
 }
 
-// The gate reads up to its own limit, the SDK up to 4 MiB: whoever is stricter
+// The guard reads up to its own limit, the SDK up to 4 MiB: whoever is stricter
 // decides.
 func TestBodyAtTheLimit(t *testing.T) {
 	tr := New(stageServer(), Config{})
-	url := behindGate(t, tr, gate.Config{})
+	url := behindGuard(t, tr, guard.Config{})
 	body := toolCall(modernEra, "echo", "x")
 	for over, want := range map[int]int{0: 200, 1: 413} {
 		padded := body + strings.Repeat(" ", 4<<20-len(body)+over)
@@ -66,7 +66,7 @@ func TestBodyAtTheLimit(t *testing.T) {
 
 func TestSlowBody(t *testing.T) {
 	tr := New(stageServer(), Config{})
-	url := behindGate(t, tr, gate.Config{BodyTimeout: 150 * time.Millisecond})
+	url := behindGuard(t, tr, guard.Config{BodyTimeout: 150 * time.Millisecond})
 	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp"))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSlowBody(t *testing.T) {
 func TestStreamsOutliveTheBodysDeadline(t *testing.T) {
 	server := stageServer()
 	tr := New(server, Config{WriteTimeout: 100 * time.Millisecond})
-	url := behindGate(t, tr, gate.Config{BodyTimeout: 100 * time.Millisecond})
+	url := behindGuard(t, tr, guard.Config{BodyTimeout: 100 * time.Millisecond})
 	heard := events(do(t, http.DefaultClient, request(t, "POST", url, listenBody(), in("", methodListen, "")...)).Body)
 	if e := await(t, heard); !strings.Contains(e, "acknowledged") {
 		t.Fatal(e)

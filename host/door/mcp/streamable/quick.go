@@ -56,7 +56,7 @@ func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return false // the gate has read it already, so this cannot be
+		return false // the guard has read it already, so this cannot be
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	var q quickCall

@@ -126,7 +126,7 @@ func TestReplyToNobody(t *testing.T) {
 	r.finish(false)
 }
 
-// A panic half way sends no half answer; the gate answers then.
+// A panic half way sends no half answer; the guard answers then.
 func TestReplyAborted(t *testing.T) {
 	w := httptest.NewRecorder()
 	r := newReply(w, time.Second, func() {})

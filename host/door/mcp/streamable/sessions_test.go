@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 func TestSessionCap(t *testing.T) {
@@ -139,7 +139,7 @@ func inBubble(t *testing.T, cfg Config, test func(t *testing.T, tr *Transport, c
 	synctest.Test(t, func(t *testing.T) {
 		tr := New(stageServer(), cfg)
 		p := doortest.NewPipe()
-		srv := gate.Server(tr, slog.New(slog.DiscardHandler))
+		srv := guard.Server(tr, slog.New(slog.DiscardHandler))
 		var served sync.WaitGroup
 		served.Go(func() { _ = srv.Serve(p) })
 		test(t, tr, p.Client())

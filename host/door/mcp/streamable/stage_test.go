@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // The two eras, by the newest revision of each.
@@ -24,7 +24,7 @@ const (
 
 var eras = []string{sessionEra, modernEra}
 
-// stage is a server with a few tools, behind a transport and a gate.
+// stage is a server with a few tools, behind a transport and a guard.
 type stage struct {
 	server *sdk.Server
 	tr     *Transport
@@ -35,7 +35,7 @@ func newStage(t testing.TB, cfg Config) *stage {
 	t.Helper()
 	s := &stage{server: stageServer()}
 	s.tr = New(s.server, cfg)
-	s.url = behindGate(t, s.tr, gate.Config{})
+	s.url = behindGuard(t, s.tr, guard.Config{})
 	return s
 }
 

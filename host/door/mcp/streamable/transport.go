@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/gate"
+	"github.com/companiond/companiond/host/door/guard"
 )
 
 // modernSince is the first revision of MCP without sessions. Older revisions
@@ -126,7 +126,7 @@ func endingWith(ctx, end context.Context) (context.Context, context.CancelFunc) 
 	return ctx, func() { forget(); cancel() }
 }
 
-// ServeHTTP serves one request. It belongs behind a gate, which has read the
+// ServeHTTP serves one request. It belongs behind a guard, which has read the
 // body whole.
 func (t *Transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler, end := t.legacy, t.callsEnd
@@ -277,5 +277,5 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if abi.CodeOf(err) == abi.CodeUnavailable {
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter/time.Second)))
 	}
-	gate.Problem(w, r, err)
+	guard.Problem(w, r, err)
 }

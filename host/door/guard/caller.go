@@ -1,0 +1,106 @@
+package guard
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+)
+
+// Subprotocol is what WebSocket clients name beside their token, and what they
+// are answered with.
+const Subprotocol = "companiond.v1"
+
+// identify finds out who asks and puts that into the request's context. A token
+// comes as "Authorization: Bearer ...", or, from a page's WebSocket, which
+// cannot set headers, as the subprotocol "bearer....". It never comes in the
+// URL: those are written into logs and histories.
+func (g *Guard) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := g.caller(r)
+		if err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			ProblemStatus(w, r, http.StatusUnauthorized, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
+	})
+}
+
+func (g *Guard) caller(r *http.Request) (identity.Caller, error) {
+	token, given := tokenOf(r)
+	if given && (g.cfg.Tokens.Len() > 0 || g.cfg.TokensOnly) {
+		// A wrong token is told, also where guests are let in: who has one
+		// wants to be known by it.
+		c, ok := g.cfg.Tokens.Find(token)
+		if !ok {
+			return c, abi.Errorf(abi.CodeDenied, "token: is not one of this house")
+		}
+		return c, nil
+	}
+	if !g.cfg.TokensOnly {
+		return identity.Guest(g.cfg.Tokens), nil
+	}
+	if open(r) {
+		return identity.Caller{}, nil
+	}
+	return identity.Caller{}, abi.Errorf(abi.CodeDenied, "token: is missing; send it as Authorization: Bearer")
+}
+
+// open says whether a request needs no token: the page, which asks for one, and
+// what describes the API.
+func open(r *http.Request) bool {
+	switch r.URL.Path {
+	case "/", "/openapi.json", "/openapi.yaml":
+		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Header.Get("Upgrade") == ""
+	}
+	return false
+}
+
+// tokenOf gives the token a request comes with. One that is there and cannot be
+// read counts as a wrong one.
+func tokenOf(r *http.Request) (token string, given bool) {
+	if values := r.Header.Values("Authorization"); len(values) > 0 {
+		scheme, token, _ := strings.Cut(values[0], " ")
+		if len(values) > 1 || !strings.EqualFold(scheme, "bearer") {
+			return "", true
+		}
+		return strings.TrimSpace(token), true
+	}
+	if !isHandshake(r) {
+		return "", false
+	}
+	for _, line := range r.Header.Values("Sec-Websocket-Protocol") {
+		for word := range strings.SplitSeq(line, ",") {
+			if token, ok := strings.CutPrefix(strings.TrimSpace(word), "bearer."); ok {
+				return token, true
+			}
+		}
+	}
+	return "", false
+}
+
+// isHandshake says whether a request is a WebSocket's. It lets nothing pass that
+// the socket door would not take for one: another door would look for the token
+// in a header, find none, and take its holder for a guest.
+func isHandshake(r *http.Request) bool {
+	return r.Method == http.MethodGet && hasWord(r.Header, "Upgrade", "websocket") && hasWord(r.Header, "Connection", "upgrade")
+}
+
+// hasWord says whether a word is in a header that is a list of single words.
+func hasWord(h http.Header, name, want string) bool {
+	found := false
+	for _, line := range h.Values(name) {
+		for word := range strings.SplitSeq(line, ",") {
+			word = strings.TrimSpace(word)
+			if strings.ContainsFunc(word, notInWord) {
+				return false
+			}
+			found = found || strings.EqualFold(word, want)
+		}
+	}
+	return found
+}
+
+func notInWord(r rune) bool { return !(r == '-' || 'a' <= r|0x20 && r|0x20 <= 'z') }

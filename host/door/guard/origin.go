@@ -1,0 +1,159 @@
+package guard
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// checkHost lets only requests for one of our names pass. A page on another
+// site that points its own name at 127.0.0.1 sends that name as Host.
+func (g *Guard) checkHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.allowedHost(r) {
+			// 403 and not 421: MCP clients and their conformance suite know it.
+			Problem(w, r, abi.Errorf(abi.CodeDenied, "host: %q is not a name of this server", clip(r.Host, 80)))
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g *Guard) allowedHost(r *http.Request) bool {
+	name, port := splitHost(r.Host)
+	if name == "" {
+		return false
+	}
+	if g.hosts[name] || g.hosts[hostKey(name, port)] {
+		return true
+	}
+	// The address the connection came in at is a name of ours too: an address
+	// cannot be rebound. This is what makes listening on 0.0.0.0 usable.
+	want, err := netip.ParseAddr(name)
+	if err != nil {
+		return false
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	at, err := netip.ParseAddrPort(local.String())
+	return err == nil && at.Addr().Unmap().WithZone("") == want.Unmap()
+}
+
+// checkCrossOrigin refuses what a browser sends from another site and would
+// change something. Listed origins pass.
+func (g *Guard) checkCrossOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.listed(r) && g.cross.Check(r) != nil {
+			Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: requests from %q are not allowed here", clip(r.Header.Get("Origin"), 80)))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// listed says whether the request comes from one of the configured origins.
+func (g *Guard) listed(r *http.Request) bool {
+	o := r.Header.Values("Origin")
+	return len(o) == 1 && g.origins[o[0]]
+}
+
+// CheckOrigin says whether a WebSocket handshake may go on. A request without
+// an Origin is not a browser's and may. A browser may from the very host and
+// port it asks, when that is a name of ours, or from a listed origin. "null"
+// (a sandboxed frame, a file) only when it is listed.
+func (g *Guard) CheckOrigin(r *http.Request) bool {
+	o := r.Header.Values("Origin")
+	switch {
+	case len(o) == 0:
+		return true
+	case len(o) > 1:
+		return false
+	case g.origins[o[0]]:
+		return true
+	}
+	u, err := url.Parse(o[0])
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.Path != "" {
+		return false
+	}
+	return strings.EqualFold(u.Host, r.Host) && g.allowedHost(r)
+}
+
+// The words of CORS: what pages on listed origins may send and read. The
+// headers are those of the doors and of MCP's clients in browsers.
+const (
+	corsMethods = "GET, POST, PUT, PATCH, DELETE"
+	corsHeaders = "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id"
+	corsExpose  = "mcp-session-id, retry-after"
+)
+
+// allowCORS answers preflights and marks answers to listed origins. There are
+// no cookies here, so credentials are never allowed.
+func (g *Guard) allowCORS(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		if len(g.origins) > 0 {
+			h.Add("Vary", "Origin")
+		}
+		preflight := r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
+		if !g.listed(r) {
+			if preflight {
+				Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: %q is not listed", clip(r.Header.Get("Origin"), 80)))
+				return
+			}
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		if !preflight {
+			h.Set("Access-Control-Expose-Headers", corsExpose)
+			next.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Methods", corsMethods)
+		h.Set("Access-Control-Allow-Headers", corsHeaders)
+		h.Set("Access-Control-Max-Age", "600")
+		if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+			h.Set("Access-Control-Allow-Private-Network", "true")
+		}
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// splitHost gives name and port of "name", "name:port", "[v6]" and "[v6]:port",
+// in lower case without a final dot; the name is empty when there is none.
+func splitHost(s string) (name, port string) {
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		name, port = h, p
+	} else if strings.Count(s, ":") == 0 {
+		name = s
+	} else if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
+		name = s[1 : len(s)-1]
+	}
+	return strings.TrimSuffix(strings.ToLower(name), "."), port
+}
+
+func hostKey(name, port string) string {
+	if port == "" {
+		return name
+	}
+	return net.JoinHostPort(name, port)
+}
+
+func unspecified(name string) bool {
+	a, err := netip.ParseAddr(name)
+	return err == nil && a.IsUnspecified()
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "..."
+}

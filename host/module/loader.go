@@ -1,0 +1,323 @@
+package module
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+)
+
+// loader is the one loop that decides what is loaded. It hears names, waits
+// until they are quiet, looks what is there, has it loaded beside itself, and
+// publishes what came of it.
+type loader struct {
+	f    *Folder
+	cfg  FolderConfig
+	log  *slog.Logger
+	eyes lookout // may be nil
+	tell *notifier
+
+	ctx     context.Context
+	now     time.Time // of this turn of the loop
+	slots   map[string]*slot
+	numbers map[string]uint64 // newest generation of every id there ever was
+	rescan  time.Time         // when to look at everything
+
+	skipped map[string]string // why files that look like companions are none, as the log says already
+	watched map[string]fs.FileInfo
+	blind   bool // some folder cannot be watched, and the log says so
+
+	queue    []*slot
+	running  int
+	outcomes chan outcome
+	retiring sync.WaitGroup
+
+	starting map[*slot]bool // what Ready waits for; nil once it is closed
+	patience time.Time      // until when Ready waits for files that keep changing
+}
+
+func newLoader(f *Folder, eyes lookout, t *notifier) *loader {
+	return &loader{
+		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: t,
+		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
+		outcomes: make(chan outcome), starting: map[*slot]bool{},
+	}
+}
+
+func (l *loader) run(ctx context.Context) {
+	l.ctx, l.now = ctx, time.Now()
+	l.patience = l.now.Add(10 * l.cfg.Debounce)
+	var names <-chan string
+	if l.eyes != nil {
+		names = l.eyes.names()
+	}
+	l.scan()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		l.pump()
+		l.checkReady()
+		timer.Reset(time.Until(l.next()))
+		select {
+		case <-ctx.Done():
+			l.stop()
+			return
+		case name := <-names:
+			l.now = time.Now()
+			l.heard(name)
+		case o := <-l.outcomes:
+			l.now = time.Now()
+			l.ended(o)
+		case <-timer.C:
+			l.now = time.Now()
+			l.tick()
+		}
+	}
+}
+
+// next gives when there is something to do though nobody says a word.
+func (l *loader) next() time.Time {
+	t := l.rescan
+	for _, s := range l.slots {
+		if at := s.next(); !at.IsZero() && at.Before(t) {
+			t = at
+		}
+	}
+	return t
+}
+
+// heard starts the wait for quiet anew.
+func (l *loader) heard(name string) {
+	at := l.now.Add(l.cfg.Debounce)
+	if name == "" {
+		if at.Before(l.rescan) {
+			l.rescan = at
+		}
+		return
+	}
+	s := l.slot(l.f.finder.idOf(name))
+	s.due, s.polled = at, nil
+}
+
+func (l *loader) slot(id string) *slot {
+	s := l.slots[id]
+	if s == nil {
+		s = &slot{id: id, reading: address.Reading(id), shape: address.Skeleton(id)}
+		l.slots[id] = s
+	}
+	return s
+}
+
+// tick does what is due.
+func (l *loader) tick() {
+	due := func(at time.Time) bool { return !at.IsZero() && !l.now.Before(at) }
+	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
+		if s := l.slots[id]; s != nil && due(s.next()) {
+			l.examine(s)
+		}
+	}
+	if due(l.rescan) {
+		l.scan()
+	}
+}
+
+// examine looks what is there of one id.
+func (l *loader) examine(s *slot) {
+	fresh := false
+	found, err := l.f.finder.find(s.id, visitor{
+		before: func(folder string) { fresh = l.watch(folder) || fresh }, skipped: l.skip,
+	})
+	if err != nil {
+		l.away(err)
+		return
+	}
+	fd := found[s.id]
+	if fd == nil {
+		fd = &finding{}
+	}
+	// A folder that was not watched until now may be in the middle of being
+	// filled, and so may a file whose writing only polling can see.
+	if len(fd.sources) > 0 && (fresh || s.due.IsZero() || s.polled != nil && !sameSources(s.polled, fd.sources)) {
+		s.due, s.polled = l.now.Add(l.cfg.Debounce), fd.sources
+		return
+	}
+	l.decide(s, fd.sources)
+}
+
+// scan looks at everything. What changed since it was last decided upon is
+// examined after the wait for quiet.
+func (l *loader) scan() {
+	l.rescan = l.now.Add(l.cfg.Rescan)
+	l.watch(l.cfg.Dir)
+	seen := map[string]bool{l.cfg.Dir: true}
+	skipped := map[string]bool{}
+	found, err := l.f.finder.find("", visitor{
+		before:  func(folder string) { l.watch(folder); seen[folder] = true },
+		skipped: func(show, why string) { l.skip(show, why); skipped[show] = true },
+	})
+	if err != nil {
+		l.away(err)
+		return
+	}
+	maps.DeleteFunc(l.skipped, func(show, _ string) bool { return !skipped[show] })
+	l.back(seen)
+	for _, id := range slices.Sorted(maps.Keys(found)) {
+		now := found[id].sources
+		if len(now) == 0 {
+			continue
+		}
+		s := l.slot(id)
+		if !s.due.IsZero() || s.sure && sameSources(s.sources, now) {
+			continue
+		}
+		if l.starting != nil {
+			l.starting[s] = true
+			if l.old(now) {
+				l.decide(s, now)
+				continue
+			}
+		}
+		s.due, s.polled = l.now.Add(l.cfg.Debounce), now
+	}
+	for id, s := range l.slots {
+		if fd := found[id]; (fd == nil || len(fd.sources) == 0) && s.gone.IsZero() && s.due.IsZero() {
+			s.due = l.now
+		}
+	}
+}
+
+// skip says once that something is not loaded though it looks as if it could be.
+func (l *loader) skip(show, why string) {
+	if l.skipped[show] != why {
+		l.skipped[show] = why
+		l.log.Warn("not loaded", "file", show, "error", why)
+	}
+}
+
+// old says that nobody seems to be writing these files.
+func (l *loader) old(sources []source) bool {
+	return !slices.ContainsFunc(sources, func(s source) bool {
+		age := time.Duration(-1)
+		if s.info != nil {
+			age = l.now.Sub(s.info.ModTime())
+		}
+		return 0 <= age && age < l.cfg.Debounce
+	})
+}
+
+// away notes that the folder cannot be read, which says nothing about what is
+// in it. It is tried again soon.
+func (l *loader) away(err error) {
+	if l.f.setTrouble("the folder cannot be read: " + reason(err)) {
+		l.log.Warn("waiting for the folder, which cannot be read; what is loaded serves on", "error", err)
+	}
+	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
+	for id, s := range l.slots {
+		s.due, s.gone, s.polled, s.sure = time.Time{}, time.Time{}, nil, false
+		if !s.known {
+			delete(l.slots, id)
+		}
+	}
+}
+
+// back notes that the folder can be read, and which folders there are.
+func (l *loader) back(seen map[string]bool) {
+	if l.f.setTrouble("") {
+		l.log.Info("the folder can be read again")
+	}
+	maps.DeleteFunc(l.watched, func(folder string, _ fs.FileInfo) bool {
+		if !seen[folder] && l.eyes != nil {
+			l.eyes.forget(folder)
+		}
+		return !seen[folder]
+	})
+}
+
+// watch has a folder looked at. fresh says that until now it was not, or that
+// another folder was there.
+func (l *loader) watch(folder string) (fresh bool) {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	old, had := l.watched[folder]
+	fresh = !had || !os.SameFile(old, info)
+	l.watched[folder] = info
+	if l.eyes == nil {
+		return fresh
+	}
+	if had && fresh {
+		l.eyes.forget(folder)
+	}
+	if err := l.eyes.watch(folder); err != nil {
+		if !l.blind && !errors.Is(err, fs.ErrNotExist) {
+			l.blind = true
+			l.log.Warn("cannot watch a folder; saves in it are found by rescans only", "at", folder, "every", l.cfg.Rescan, "error", err)
+		}
+	}
+	return fresh
+}
+
+// checkReady closes Ready, by way of the notifier, when the start is over.
+func (l *loader) checkReady() {
+	if l.starting == nil {
+		return
+	}
+	maps.DeleteFunc(l.starting, func(s *slot, _ bool) bool {
+		return s.tried || !s.busy() && (s.due.IsZero() || l.now.After(l.patience))
+	})
+	if len(l.starting) == 0 {
+		l.starting = nil
+		l.tell.say(func() { close(l.f.ready) })
+	}
+}
+
+// atOnce is how many loads run at a time: at the start there is nobody to
+// disturb.
+func (l *loader) atOnce() int {
+	if l.starting != nil {
+		return min(4, runtime.GOMAXPROCS(0))
+	}
+	return 1
+}
+
+// stop ends loads and companions and waits for them.
+func (l *loader) stop() {
+	for _, s := range l.slots {
+		if s.job != nil {
+			s.job.cancel()
+		}
+	}
+	for l.running > 0 {
+		o := <-l.outcomes
+		l.running--
+		o.cancel()
+		l.discard(o.module)
+	}
+	for _, s := range l.slots {
+		if s.companion != nil {
+			l.retire(s.id, s.companion.end("companiond stops"))
+		}
+	}
+	l.retiring.Wait()
+}
+
+// checkID gives why an id cannot be one.
+func checkID(id string) string {
+	if err := abi.CheckName("the file's name", id); err != nil {
+		return reason(err)
+	}
+	if why := address.Reserved(id, abi.KindCompanion); why != "" {
+		return "the file's name: " + why + "; rename the file"
+	}
+	return ""
+}

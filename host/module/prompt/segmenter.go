@@ -1,0 +1,307 @@
+package prompt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// segmenter turns what streams in from a model into a line: the name that models like
+// to put before it is cut off, what they write for others is not said, and each
+// sentence goes out as soon as it is complete.
+type segmenter struct {
+	own, others []string // names
+	say         func(segment string) error
+	mute        bool // segments are not shown; the line is said in one piece
+	most        int  // characters of the line; below 0, or 0 when not mute: any
+
+	held  string // not cut into sentences yet
+	begun bool   // something of this answer was cut already: no name comes any more
+	line  strings.Builder
+	sent  int   // bytes of line that were shown
+	over  error // errOver with the reason: what comes is not said any more
+	lost  error // the floor is gone
+}
+
+// errOver ends the talk with a model whose line is complete: nobody pays for words
+// that are not said.
+var errOver = errors.New("the line is over")
+
+func newSegmenter(own, others []string, say func(string) error) *segmenter {
+	return &segmenter{own: own, others: others, say: say}
+}
+
+// maxHead is how much text may stand before the colon of a name; maxSentence how
+// much is held back, in bytes, until a sentence ends.
+const (
+	maxHead     = abi.MaxName + 8
+	maxSentence = 1 << 10
+)
+
+// take takes what the model wrote next. Its error ends the talk with the model.
+func (m *segmenter) take(delta string) error {
+	for delta != "" && m.lost == nil && m.over == nil {
+		n := max(1, floorRune(delta, min(len(delta), maxSentence)))
+		m.held, delta = m.held+delta[:n], delta[n:]
+		if err := m.cut(false); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(m.lost, m.over)
+}
+
+// turn is between an answer of the model and the next: what is left is said before
+// the actions are played.
+func (m *segmenter) turn() error {
+	if err := m.end(); err != nil {
+		return err
+	}
+	m.begun = false
+	return nil
+}
+
+// speak takes a whole line that the model put into an action.
+func (m *segmenter) speak(text string) error {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return errNoMessage
+	}
+	if strings.HasSuffix(strings.TrimSpace(m.said()), text) { // written and then called
+		return nil
+	}
+	if err := m.take(text); err != nil {
+		return ended{err}
+	}
+	if err := m.turn(); err != nil {
+		return ended{err}
+	}
+	return nil
+}
+
+// end says what is left.
+func (m *segmenter) end() error {
+	if m.lost != nil || m.over != nil {
+		return m.lost
+	}
+	if err := m.cut(true); m.lost != nil {
+		return err
+	}
+	return nil
+}
+
+// said gives the line: what was shown, and in a mute segmenter all of it.
+func (m *segmenter) said() string { return m.line.String() }
+
+// why says why there is no line.
+func (m *segmenter) why() string {
+	if m.over != nil {
+		return abi.AsError(m.over).Message
+	}
+	return "the model said nothing"
+}
+
+func (m *segmenter) cut(end bool) error {
+	if !m.begun {
+		head, sure := stripName(m.held, m.own)
+		if !sure && !end {
+			return nil
+		}
+		m.held = strings.TrimLeft(head, " \t\r\n　")
+	}
+	for m.over == nil {
+		n := sentence(m.held, !m.begun, end)
+		if n == 0 {
+			return nil
+		}
+		text := m.held[:n]
+		if at := otherName(text, m.others); at >= 0 {
+			text, m.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, errOver, "the model began to speak for somebody else")
+		}
+		if !m.begun {
+			text = m.gap() + text
+		}
+		m.held, m.begun = m.held[n:], true
+		if err := m.emit(text); err != nil {
+			return err
+		}
+	}
+	m.held = ""
+	return m.over
+}
+
+// gap is what has to stand between what was said and what another answer adds.
+func (m *segmenter) gap() string {
+	last, _ := utf8.DecodeLastRuneInString(m.line.String())
+	if m.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(enders+closers, last) {
+		return ""
+	}
+	return " "
+}
+
+func (m *segmenter) emit(text string) error {
+	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
+	if m.line.Len()+len(text) > abi.MaxText {
+		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
+		return m.over
+	}
+	if m.mute && m.most >= 0 && utf8.RuneCountInString(m.line.String()+strings.TrimSpace(text)) > m.most {
+		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", m.most))
+		return m.over
+	}
+	if strings.TrimSpace(text) == "" || m.mute {
+		m.line.WriteString(text)
+		return nil
+	}
+	// Space that stands alone goes out with the next sentence.
+	err := m.say(m.line.String()[m.sent:] + text)
+	switch code := abi.CodeOf(err); {
+	case err == nil:
+		m.sent = m.line.Len() + len(text)
+	case m.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp):
+		m.mute, m.most = true, -1
+	default:
+		m.lost = err
+		return err
+	}
+	m.line.WriteString(text)
+	return nil
+}
+
+// printable leaves out what a message may not hold.
+func printable(r rune) rune {
+	if r < ' ' && r != '\n' && r != '\t' {
+		return -1
+	}
+	return r
+}
+
+const (
+	enders  = "。！？!?…．"
+	closers = "」』）)】〉》”’\"'♪☆★〜~"
+)
+
+// sentence gives where the first sentence of a text ends, 0 while that is not
+// sure. The end of the text ends it when nothing more comes. A bracket that a whole
+// line is in, as in novels, does not count: first says that the line begins here.
+func sentence(s string, first, end bool) int {
+	depth, before := 0, rune(0)
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		next := i + size
+		switch {
+		case strings.ContainsRune("「『（", r) && (i > 0 || !first):
+			depth++
+		case strings.ContainsRune("」』）", r):
+			depth = max(0, depth-1)
+		}
+		stop := depth == 0 && ends(before, r, s[next:]) || r == '\n'
+		before = r
+		if !stop || strings.TrimSpace(s[:next]) == "" {
+			continue
+		}
+		for next < len(s) { // 「！？」 and what closes belongs to it
+			r, size := utf8.DecodeRuneInString(s[next:])
+			if !strings.ContainsRune(enders+closers, r) {
+				return next
+			}
+			next += size
+		}
+		break // more may come that belongs to it
+	}
+	switch {
+	case end:
+		return len(s)
+	case len(s) > maxSentence:
+		return breath(s)
+	}
+	return 0
+}
+
+// ends says whether a character ends a sentence: not the dot in 3.14, nor the mark
+// in Yahoo!ニュース.
+func ends(before, r rune, after string) bool {
+	next, _ := utf8.DecodeRuneInString(after)
+	switch r {
+	case '.':
+		return unicode.IsSpace(next)
+	case '!', '?':
+		return !(before <= unicode.MaxASCII && unicode.IsLetter(before) && unicode.IsLetter(next))
+	}
+	return strings.ContainsRune(enders, r)
+}
+
+// breath gives a place to cut a sentence that does not end: after its last comma or
+// space, or anywhere.
+func breath(s string) int {
+	if i := strings.LastIndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("、，,;；", r) }); i > 0 {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		return i + size
+	}
+	return len(s)
+}
+
+// stripName cuts the character's own name off the beginning: 「ニコニ:」,
+// "**Aya**: ". sure is false while it may still come.
+func stripName(s string, own []string) (rest string, sure bool) {
+	trimmed := strings.TrimLeft(s, " \t\r\n*_「【[　")
+	for i, r := range trimmed {
+		if r == ':' || r == '：' {
+			name := strings.TrimRight(trimmed[:i], " *_」】]　")
+			for _, n := range own {
+				if strings.EqualFold(name, n) {
+					rest = strings.TrimLeft(trimmed[i+utf8.RuneLen(r):], " *_　")
+					return rest, rest != "" // a mark may follow
+				}
+			}
+			return s, true
+		}
+		if i > 0 && strings.ContainsRune("「『", r) { // ニコニ「やあ」
+			name := strings.TrimRight(trimmed[:i], " *_」】]　")
+			if slices.ContainsFunc(own, func(n string) bool { return strings.EqualFold(name, n) }) {
+				return trimmed[i:], true
+			}
+			return s, true
+		}
+		if i > maxHead || r == '\n' || strings.ContainsRune(enders, r) {
+			return s, true
+		}
+	}
+	// No name is a beginning of it: there is no need to wait.
+	for _, n := range own {
+		if k := min(len(n), len(trimmed)); strings.EqualFold(n[:floorRune(n, k)], trimmed[:floorRune(trimmed, k)]) {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+func floorRune(s string, n int) int {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// otherName gives where a line begins that is somebody else's, -1 for nowhere.
+func otherName(s string, others []string) int {
+	at := 0
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		head := strings.TrimLeft(line, " *_「【[　")
+		for _, n := range others {
+			if len(head) > len(n) && strings.EqualFold(head[:floorRune(head, len(n))], n) {
+				after := strings.TrimLeft(head[len(n):], " *_」】]　")
+				if r, _ := utf8.DecodeRuneInString(after); strings.ContainsRune(":：「『", r) {
+					return at
+				}
+			}
+		}
+		at += len(line)
+	}
+	return -1
+}

@@ -1,0 +1,76 @@
+package module
+
+import (
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// slot is all the loader knows of one id. Only the loader touches it.
+type slot struct {
+	id        string
+	reading   string     // what ids that read alike have in common
+	shape     string     // and those that look alike
+	companion *Companion // nil before the first generation
+
+	sources []source // as they were decided upon last
+	sure    bool     // unchanged stats mean unchanged contents
+	chosen  string   // source.show of the one that counts
+	trouble string   // why the sources are wrong as they are
+	refusal string   // why the newest save was not loaded
+	refused key      // the content of that save, if it is to blame
+	behind  bool     // another companion's id reads the same, and was first
+
+	file    string      // source.show of the serving generation
+	serving key         // its content
+	stat    fs.FileInfo // of its file, when it was last found to hold that
+
+	due    time.Time // when to look again; zero: no need
+	polled []source  // what a rescan saw, which must be the same when due; nil after an event
+	gone   time.Time // when it leaves; zero while it has sources
+	known  bool      // it had sources once, so that doors show it
+
+	want  *source // to be loaded next
+	queue bool    // it is in the loader's queue
+	job   *job    // it is being loaded
+	tried bool    // a load has ended
+}
+
+// next gives when to look at it again. The wait for quiet comes before the wait
+// for a file that is gone, which may be coming back just now.
+func (s *slot) next() time.Time {
+	if !s.due.IsZero() {
+		return s.due
+	}
+	return s.gone
+}
+
+// holds says that nobody else may have an id that reads like this one: it is
+// loaded, or is being loaded just now.
+func (s *slot) holds() bool { return s.companion != nil || s.job != nil || s.want != nil }
+
+// busy says that a load is under way or will be.
+func (s *slot) busy() bool { return s.job != nil || s.queue }
+
+// status is what the slot adds to its companion's own status, or all there is
+// to say before it has one.
+func (s *slot) status() Status {
+	st := Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: sentence(s.trouble, s.refusal)}
+	if s.companion != nil {
+		return st
+	}
+	st.File = s.chosen
+	st.State = StateFailed
+	if s.busy() || st.Error == "" {
+		st.State = StateLoading
+	}
+	for _, src := range s.sources {
+		if src.show == s.chosen {
+			st.Engine = src.engine.Name()
+		}
+	}
+	return st
+}
+
+// alike says whether people could not tell the ids of two slots apart.
+func (s *slot) alike(other *slot) bool { return s.reading == other.reading || s.shape == other.shape }

@@ -1,0 +1,230 @@
+// Package perception takes what comes in through a companion's senses (seed C): it
+// holds it to the companion's card, puts it in order, and has it judged one by
+// one.
+//
+// What people say is not queued: it is said at once, for no human message may be
+// lost. Everything else waits in one queue a companion. Of frames, perceptions
+// whose format is not text, the newest takes the place of one that waits, and a
+// title may have a cool-down, so that a camera does not cost a judgement a frame
+// (flaw C4). What waits is bounded in number and in bytes; what does not fit is
+// refused, with how long to wait.
+//
+// The package knows no room: what says and what judges is given to it. It never
+// decides what a perception means, and writes nothing down; the room does.
+package perception
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+)
+
+// Config is what the senses are connected to.
+type Config struct {
+	// Card gives the card of a companion, nil when it has none. It refuses with
+	// CodeNotFound when there is no such companion, and with CodeUnavailable when
+	// its file is there and not loaded.
+	Card func(companion string) (*card.Card, error)
+	// Judge lets a companion perceive something and answers when it has judged
+	// it. It is called for one perception of a companion at a time.
+	Judge func(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error)
+	// Say says to a companion what a person put in, as p.From, and answers once it
+	// is in the journal. ctx is that of [Queues.Offer].
+	Say func(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error)
+	// Pending is how many perceptions of one companion may wait. Zero means 64.
+	Pending int
+	// NewID makes the ids of sessions: random, for who knows one may use it.
+	NewID func() string
+	Log   *slog.Logger
+}
+
+const (
+	defaultPending = 64
+	maxBytes       = 32 << 20 // of what waits or is judged, of one companion
+	judgePatience  = 2 * time.Minute
+)
+
+// The states of what was taken.
+const (
+	StateSaid    = "said"    // it was input, and is a message now
+	StateQueued  = "queued"  // it is judged as soon as its turn comes
+	StateCooling = "cooling" // it is judged when the cool-down of its title ends
+)
+
+// Taken says what became of a perception at first.
+type Taken struct {
+	State   string         // said, queued or cooling
+	Message *abi.Message   // with said
+	Outcome <-chan Outcome // gives one value and is closed; nil with said
+}
+
+// Outcome is what became of a perception in the end: it was judged, a newer one
+// took its place, or it could not be judged.
+type Outcome struct {
+	Judged   abi.Judged
+	Replaced bool
+	Err      error
+}
+
+// Queues are those of all companions. Make them with [New]; nothing is judged
+// before Run. All methods are safe for concurrent use.
+type Queues struct {
+	cfg      Config
+	sessions sessions
+
+	mu      sync.Mutex
+	of      map[string]*backlog // by companion
+	ctx     context.Context     // of Run; nil before it
+	stopped bool                // Run has ended, or is about to
+	workers sync.WaitGroup
+}
+
+// backlog is all of one companion's.
+type backlog struct {
+	queue
+	counts  map[string]int
+	working bool          // a worker judges what waits
+	wake    chan struct{} // tells it that more came
+}
+
+// New makes the senses of a house. It starts nothing.
+func New(c Config) *Queues {
+	if c.Pending <= 0 {
+		c.Pending = defaultPending
+	}
+	return &Queues{cfg: c, of: map[string]*backlog{}, sessions: sessions{newID: c.NewID, all: map[string]*session{}}}
+}
+
+// Offer holds a perception to the companion's card and takes it; from says who
+// sent it.
+//
+// Input is said at once and answered when it is in the journal. The others join
+// the companion's queue; their Outcome comes when they were judged, whether
+// anybody waits for it or not.
+//
+// # Errors
+//
+// Those of Config.Card; CodeNotFound for what the companion does not perceive;
+// CodeInvalid and CodeTooLarge for what its card does not allow, with the field
+// (flaw C1). CodeExhausted when
+// too much waits already: a [Full] is in the chain. CodeUnavailable when the
+// daemon is stopping. And those of Config.Say.
+func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, from string) (Taken, error) {
+	c, err := s.cfg.Card(companion)
+	if err != nil {
+		return Taken{}, err
+	}
+	if c == nil {
+		s.count(companion, "refused")
+		return Taken{}, abi.Errorf(abi.CodeNotFound, "title: %s has no card, which would say what it perceives", companion)
+	}
+	if p, err = c.Check(p); err != nil {
+		s.count(companion, "refused")
+		return Taken{}, err
+	}
+	p.Seq, p.From, p.At = 0, from, time.Now().UTC()
+	kind, _ := c.Perception(p.Title)
+	if kind.Input {
+		return s.say(ctx, companion, p)
+	}
+	return s.put(companion, &item{p: p, coolDown: kind.CoolDown, done: make(chan Outcome, 1)})
+}
+
+// say makes a message of what a person put in.
+func (s *Queues) say(ctx context.Context, companion string, p abi.Percept) (Taken, error) {
+	text, err := words(p)
+	if err != nil {
+		s.count(companion, "refused")
+		return Taken{}, err
+	}
+	m, err := s.cfg.Say(ctx, companion, p, text)
+	if err != nil {
+		s.count(companion, "refused")
+		return Taken{}, err
+	}
+	s.count(companion, "said")
+	return Taken{State: StateSaid, Message: &m}, nil
+}
+
+// words gives what a person says with an input. Its body is a text, whatever its
+// format says; of other JSON it is the JSON.
+func words(p abi.Percept) (string, error) {
+	if len(p.Image) > 0 {
+		return "", abi.Errorf(abi.CodeInvalid, "format: %q is what people say, which is no image", p.Title)
+	}
+	var text string
+	if json.Unmarshal(p.Body, &text) != nil {
+		text = string(p.Body)
+	}
+	return text, abi.CheckText("body", text)
+}
+
+func (s *Queues) put(companion string, it *item) (Taken, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return Taken{}, errStopping
+	}
+	q := s.backlog(companion)
+	state, replaced, err := q.put(it, time.Now())
+	if err != nil {
+		q.counts["refused"]++
+		return Taken{}, err
+	}
+	q.counts["taken"]++
+	if state == StateCooling {
+		q.counts["cooled"]++
+	}
+	if replaced != nil {
+		q.counts["replaced"]++
+		replaced.tell(Outcome{Replaced: true})
+	} else {
+		s.start(companion, q)
+	}
+	return Taken{State: state, Outcome: it.done}, nil
+}
+
+var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+
+// backlog gives what waits of a companion. The lock is held.
+func (s *Queues) backlog(companion string) *backlog {
+	q := s.of[companion]
+	if q == nil {
+		q = &backlog{queue: queue{max: s.cfg.Pending, maxBytes: maxBytes}, counts: map[string]int{}, wake: make(chan struct{}, 1)}
+		s.of[companion] = q
+	}
+	return q
+}
+
+func (s *Queues) count(companion, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.backlog(companion).counts[what]++
+}
+
+// Counts tells how much of a companion's was, since the daemon started:
+//
+//	taken     into its queue; these are judged, replaced, failed or waiting
+//	judged    by the companion
+//	failed    to be judged
+//	replaced  by a newer one
+//	waiting   or being judged, now
+//	cooled    taken while the title had its cool-down
+//	refused   for the card, for want of room, or by the room
+//	said      as input; it is in no queue
+func (s *Queues) Counts(companion string) map[string]int {
+	n := map[string]int{"taken": 0, "judged": 0, "failed": 0, "replaced": 0, "waiting": 0, "cooled": 0, "refused": 0, "said": 0}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q := s.of[companion]; q != nil {
+		maps.Copy(n, q.counts)
+		n["waiting"] = n["taken"] - n["judged"] - n["failed"] - n["replaced"]
+	}
+	return n
+}

@@ -1,0 +1,301 @@
+package perception
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// made is an item as the model knows it.
+type made struct {
+	n        int // when it was offered, counted
+	title    string
+	text     bool
+	size     int
+	coolDown time.Duration
+}
+
+// model is the queue as the page says it is: slow, and with nothing but lists.
+type model struct {
+	max, maxBytes int
+	waits         []made
+	running       []made
+	hot           map[string]time.Time
+}
+
+func (m *model) bytes() (n int) {
+	for _, x := range slices.Concat(m.waits, m.running) {
+		n += x.size
+	}
+	return n
+}
+
+// put says what becomes of a new item: gone is what it replaces, -1 for nothing.
+func (m *model) put(x made) (gone int, ok bool) {
+	place := -1
+	for i, w := range m.waits {
+		if w.title == x.title {
+			place = i // the last of them
+		}
+	}
+	if place >= 0 && (m.waits[place].text || x.text) {
+		place = -1
+	}
+	before := slices.Clone(m.waits)
+	gone = -1
+	if place >= 0 {
+		gone = m.waits[place].n
+		m.waits[place] = x
+	} else {
+		m.waits = append(m.waits, x)
+	}
+	if len(m.waits) > m.max || m.bytes() > m.maxBytes {
+		m.waits = before
+		return -1, false
+	}
+	return gone, true
+}
+
+func (m *model) next(now time.Time) (made, bool) {
+	for i, w := range m.waits {
+		if now.Before(m.hot[w.title]) {
+			continue
+		}
+		m.waits = slices.Delete(slices.Clone(m.waits), i, i+1)
+		m.running = append(m.running, w)
+		m.hot[w.title] = now.Add(w.coolDown)
+		return w, true
+	}
+	return made{}, false
+}
+
+// trial is a queue and its model, to which the same happens.
+type trial struct {
+	*rapid.T
+	q                       *queue
+	m                       *model
+	now                     time.Time
+	items                   map[*item]made
+	last                    map[string]int // what was judged last, by title
+	taken, replaced, judged int
+}
+
+// TestQueueIsItsModel offers and judges at random. Each title is judged in the
+// order in which it came, the newest frame wins, and nothing is lost but frames
+// that a newer one replaced.
+func TestQueueIsItsModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := &queue{max: rapid.IntRange(1, 6).Draw(t, "max"), maxBytes: 8 << 10}
+		x := &trial{
+			T: t, q: q, m: &model{max: q.max, maxBytes: q.maxBytes, hot: map[string]time.Time{}},
+			now: time.Unix(1_000_000, 0), items: map[*item]made{}, last: map[string]int{},
+		}
+		for n := range rapid.IntRange(1, 80).Draw(t, "steps") {
+			switch rapid.SampledFrom([]string{"put", "put", "put", "next", "next", "done", "wait"}).Draw(t, "step") {
+			case "put":
+				x.put(n)
+			case "next":
+				x.next()
+			case "done":
+				x.done()
+			case "wait":
+				x.now = x.now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+			}
+			x.check()
+		}
+	})
+}
+
+func (t *trial) put(n int) {
+	it, x := drawItem(t.T, n)
+	t.items[it] = x
+	_, old, err := t.q.put(it, t.now)
+	gone, ok := t.m.put(x)
+	if ok != (err == nil) {
+		t.Fatalf("%+v: taken %v, in the model %v", x, err, ok)
+	}
+	if err != nil {
+		var full *Full
+		if abi.CodeOf(err) != abi.CodeExhausted || !errors.As(err, &full) || full.After < time.Second || full.After > time.Minute {
+			t.Fatalf("%v", err)
+		}
+		return
+	}
+	t.taken++
+	if (old != nil) != (gone >= 0) || old != nil && t.items[old].n != gone {
+		t.Fatalf("%+v replaced %+v, in the model %d", x, old, gone)
+	}
+	if old != nil {
+		t.replaced++
+		if o := t.items[old]; o.text || x.text || o.title != x.title || o.n > x.n {
+			t.Fatalf("%+v gave way to %+v", o, x)
+		}
+	}
+}
+
+func (t *trial) next() {
+	it, sleep := t.q.next(t.now)
+	x, ok := t.m.next(t.now)
+	if ok != (it != nil) || ok && t.items[it] != x {
+		t.Fatalf("next is %+v, in the model %+v %v", it, x, ok)
+	}
+	if it == nil && (sleep > 0) != (len(t.m.waits) > 0) {
+		t.Fatalf("sleeps %v while %d wait", sleep, len(t.m.waits))
+	}
+	if ok {
+		t.judged++
+		if x.n < t.last[x.title] {
+			t.Fatalf("%s: %d after %d", x.title, x.n, t.last[x.title])
+		}
+		t.last[x.title] = x.n
+	}
+}
+
+func (t *trial) done() {
+	if len(t.m.running) == 0 {
+		return
+	}
+	x := t.m.running[0]
+	t.m.running = t.m.running[1:]
+	for it, y := range t.items {
+		if x == y {
+			t.q.judged(it, time.Second)
+		}
+	}
+}
+
+func (t *trial) check() {
+	q, m := t.q, t.m
+	if len(q.waiting) != len(m.waits) || q.bytes != m.bytes() || len(q.waiting) > q.max || q.bytes > q.maxBytes {
+		t.Fatalf("%d wait, %d bytes; in the model %d, %d", len(q.waiting), q.bytes, len(m.waits), m.bytes())
+	}
+	if t.taken != t.judged+t.replaced+len(q.waiting) {
+		t.Fatalf("%d taken, but %d judged, %d replaced, %d wait", t.taken, t.judged, t.replaced, len(q.waiting))
+	}
+}
+
+func drawItem(t *rapid.T, n int) (*item, made) {
+	coolDowns := map[string]time.Duration{"vision": 2 * time.Second, "audio": 0, "touch": 500 * time.Millisecond}
+	title := rapid.SampledFrom([]string{"vision", "audio", "touch"}).Draw(t, "title")
+	format := rapid.SampledFrom([]string{"image", "object", "text"}).Draw(t, "format")
+	p := abi.Percept{Title: title, Format: format}
+	data := make([]byte, rapid.SampledFrom([]int{1, 100, 3000}).Draw(t, "bytes"))
+	if format == "image" {
+		p.Image = data
+	} else {
+		p.Body = json.RawMessage(data)
+	}
+	it := &item{p: p, coolDown: coolDowns[title], done: make(chan Outcome, 1)}
+	return it, made{n: n, title: title, text: format == "text", size: it.size(), coolDown: it.coolDown}
+}
+
+func frame(title string, n int) *item {
+	return &item{p: abi.Percept{Title: title, Format: "object", Body: json.RawMessage(fmt.Sprint(n))}, done: make(chan Outcome, 1)}
+}
+
+func TestQueueKeepsThePlace(t *testing.T) {
+	q, now := &queue{max: 4, maxBytes: 1 << 20}, time.Unix(1_000_000, 0)
+	for i, title := range []string{"vision", "audio", "vision", "audio", "vision"} {
+		if _, _, err := q.put(frame(title, i), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A title that is offered all the time has its turn all the same.
+	for _, want := range []string{"vision 4", "audio 3"} {
+		it, _ := q.next(now)
+		if got := it.p.Title + " " + string(it.p.Body); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// Titles come and go with the cards; what has cooled down is forgotten.
+func TestCoolDownsAreForgotten(t *testing.T) {
+	q, now := &queue{max: 4, maxBytes: 1 << 20}, time.Unix(1_000_000, 0)
+	for i := range 1000 {
+		it := frame(fmt.Sprint("title", i), i)
+		it.coolDown = time.Second
+		if _, _, err := q.put(it, now); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := q.next(now); got != it {
+			t.Fatal("not judged")
+		}
+		q.judged(it, 0)
+		now = now.Add(time.Second)
+	}
+	if len(q.ready) > 1 {
+		t.Errorf("%d titles are remembered", len(q.ready))
+	}
+}
+
+// A place is free when what is judged now was, or when a title has cooled down.
+func TestFullSaysHowLong(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	for _, c := range []struct{ took, coolDown, want time.Duration }{
+		{0, 0, time.Second}, {7 * time.Second, 0, 7 * time.Second}, {0, 20 * time.Second, 20 * time.Second},
+		{7 * time.Second, 20 * time.Second, 20 * time.Second}, {time.Hour, 0, time.Minute}, {1400 * time.Millisecond, 0, time.Second},
+	} {
+		q := &queue{max: 1, maxBytes: 1 << 20}
+		offer := func() error {
+			it := &item{p: abi.Percept{Title: "x", Format: "text"}, coolDown: c.coolDown, done: make(chan Outcome, 1)}
+			_, _, err := q.put(it, now)
+			return err
+		}
+		if err := offer(); err != nil {
+			t.Fatal(err)
+		}
+		it, _ := q.next(now)
+		q.judged(it, c.took)
+		if err := offer(); err != nil {
+			t.Fatal(err)
+		}
+		var full *Full
+		if err := offer(); !errors.As(err, &full) || full.After != c.want {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestSessionsGiveWay(t *testing.T) {
+	now, n := time.Unix(1_000_000, 0), 0
+	s := sessions{all: map[string]*session{}, newID: func() string { n++; return fmt.Sprint(n) }}
+	open := func() error { _, err := s.open("aya", "", now); return err }
+	for range maxSessions {
+		if err := open(); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Millisecond)
+	}
+	if err := open(); abi.CodeOf(err) != abi.CodeExhausted {
+		t.Errorf("one more: %v", err)
+	}
+	// Who talks stays; the one that was not used for longest goes.
+	now = now.Add(quietEnough + time.Second)
+	if _, err := s.find("1", "", now); err != nil {
+		t.Error(err)
+	}
+	if err := open(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.find("2", "", now); abi.CodeOf(err) != abi.CodeNotFound {
+		t.Errorf("the oldest is still there: %v", err)
+	}
+	for _, id := range []string{"1", "3", "1025"} {
+		if _, err := s.find(id, "", now); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	// What is over goes all at once.
+	now = now.Add(idleSession)
+	if err := open(); err != nil || len(s.all) != 1 {
+		t.Errorf("%v, %d sessions", err, len(s.all))
+	}
+}

@@ -1,0 +1,122 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/room"
+)
+
+// home finds the room of a companion.
+func (h *Host) home(ctx context.Context, companion string) (room.Talk, error) {
+	return h.rooms.Home(ctx, companion)
+}
+
+// card gives a companion's card, nil where it has none.
+func (h *Host) card(companion string) (*card.Card, error) {
+	if c, ok := h.folder.Companion(companion); ok {
+		return c.Card(), nil
+	}
+	for _, s := range h.folder.Status() {
+		if s.ID == companion && s.State == module.StateFailed {
+			return nil, abi.Errorf(abi.CodeUnavailable, "companion: the file of %s could not be loaded: %s", companion, s.Error)
+		}
+	}
+	if slices.Contains(h.house.Residents(), companion) {
+		return nil, abi.Errorf(abi.CodeUnavailable, "companion: %s is being loaded; try again", companion)
+	}
+	return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", companion)
+}
+
+// modelOf gives which model a companion's card names, "" for the usual one.
+func (h *Host) modelOf(companion string) string {
+	if def, _ := h.card(companion); def != nil {
+		return def.Model
+	}
+	return ""
+}
+
+// cards gives those who have a card, as agents over MCP see them.
+func (h *Host) cards() []mcp.Card {
+	var all []mcp.Card
+	for _, c := range h.folder.Companions() {
+		def := c.Card()
+		if def == nil {
+			continue
+		}
+		one := mcp.Card{ID: c.ID(), Name: def.Name, Source: def.Source()}
+		for _, a := range def.Actions {
+			one.Actions = append(one.Actions, mcp.Action{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// judge lets a companion perceive something in its room.
+func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
+	talk, err := h.home(ctx, companion)
+	if err != nil {
+		return abi.Judged{}, err
+	}
+	return talk.Perceive(ctx, companion, p)
+}
+
+// hear is what a person says to a companion through its senses.
+func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error) {
+	talk, err := h.home(ctx, companion)
+	if err != nil {
+		return abi.Message{}, err
+	}
+	from, kind, err := identity.Of(ctx).From(p.From, abi.KindHuman)
+	if err != nil {
+		return abi.Message{}, err
+	}
+	m, err := talk.Say(ctx, room.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
+	if kind != abi.KindHuman && abi.CodeOf(err) == abi.CodeDenied {
+		return m, abi.Errorf(abi.CodeDenied, "%s; %s is what people say, and the token of %s is that of an agent, who speaks in turn: companiond token -kind human NAME makes one for a microphone",
+			abi.AsError(err).Message, p.Title, from)
+	}
+	return m, err
+}
+
+// act is what a companion does by itself, in the room of the call or in its own.
+func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
+	talk, err := h.home(ctx, c.Companion)
+	if c.Room != "" {
+		talk, err = h.rooms.Room(ctx, c.Room)
+	}
+	if err != nil {
+		return abi.ActionPlayed{}, err
+	}
+	return talk.Act(ctx, c.Companion, room.Player{Call: c.Call, Op: c.Op}, a)
+}
+
+// speaks says whether a companion's body is to hear what it says as the action
+// "speak" of seed C.
+func (h *Host) speaks(companion string) bool {
+	def, err := h.card(companion)
+	if err != nil || def == nil {
+		return err == nil
+	}
+	_, ok := def.Action(card.Speak)
+	return ok
+}
+
+// waitingForModels gives which companions wait for a model, and why.
+func (h *Host) waitingForModels() map[string]string {
+	waits := map[string]string{}
+	for _, c := range h.folder.Companions() {
+		if def := c.Card(); def != nil && c.Engine() == "prompt" {
+			if why := h.models.Waits(c.ID(), def.Model); why != "" {
+				waits[c.ID()] = why
+			}
+		}
+	}
+	return waits
+}

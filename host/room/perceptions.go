@@ -1,0 +1,227 @@
+package room
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
+)
+
+// What a companion perceives (seed C): it is written down, the companion judges
+// it beside the loop, and its wish to speak waits for the floor.
+
+const (
+	judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
+	wishPatience  = 20 * time.Second // then what was seen is no news any more
+	keptBody      = 4 << 10          // bytes of a body that are kept in the journal
+)
+
+// perception is one that is being judged.
+type perception struct {
+	who  string
+	seq  uint64 // of its entry
+	call string // id of the request that it is judged with
+	p    abi.Percept
+	done chan judged
+}
+
+type judged struct {
+	abi.Judged
+	err error
+}
+
+// Perceive lets a companion of the room perceive something and answers when it
+// has judged it. Who sends many has to bound and order them.
+//
+// # Errors
+//
+// CodeNotFound for a companion that is not here; CodeDenied after a STOP; and
+// the companion's own: it is in the journal then that it could not judge.
+func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
+	e := perceiveEvent{who: who, p: p, kept: keep(who, p), done: make(chan judged, 1)}
+	j, err := outcome(ctx, r, e, e.done, "the companion did not judge in time")
+	if err != nil {
+		return abi.Judged{}, err
+	}
+	return j.Judged, j.err
+}
+
+// keep gives what the journal keeps of a perception.
+func keep(who string, p abi.Percept) entry.Perceived {
+	data := []byte(p.Body)
+	if p.Format == "image" {
+		data = p.Image
+	}
+	sum := sha256.Sum256(data)
+	k := entry.Perceived{
+		Who: who, Title: p.Title, Format: p.Format, From: p.From, MediaType: p.MediaType, Size: len(data), SHA256: hex.EncodeToString(sum[:]),
+	}
+	if p.Format != "image" && len(data) <= keptBody {
+		k.Body = p.Body
+	}
+	return k
+}
+
+func (r *Room) handlePerceive(e perceiveEvent) {
+	if err := r.mayPerceive(e.who); err != nil {
+		e.done <- judged{err: err}
+		return
+	}
+	e.p.At = r.now()
+	r.must(r.m.Input(entry.KindPerceived, e.p.At, e.kept))
+	if r.trouble != nil {
+		e.done <- judged{err: DoorError(r.trouble)}
+		return
+	}
+	p := perception{who: e.who, seq: r.lastMade(entry.KindPerceived), call: r.cfg.NewID(), p: e.p, done: e.done}
+	p.p.Seq = p.seq
+	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
+	r.acks = append(r.acks, ack{tell: func(err error) {
+		if err != nil {
+			r.running.over(p.call)
+			delete(r.judgedBy, p.call)
+			e.done <- judged{err: err}
+			return
+		}
+		r.judging = append(r.judging, p)
+	}})
+}
+
+// lastMade gives the seq of the newest entry of a kind that is not written yet.
+func (r *Room) lastMade(kind entry.Kind) uint64 {
+	for _, e := range slices.Backward(r.m.Made()) {
+		if e.Kind == kind {
+			return e.Seq
+		}
+	}
+	return 0
+}
+
+// mayPerceive says why somebody can neither perceive nor act now.
+func (r *Room) mayPerceive(who string) error {
+	s := r.m.State
+	switch {
+	case r.trouble != nil:
+		return DoorError(r.trouble)
+	case r.closed() != nil:
+		return r.closed()
+	case r.cast == nil:
+		return errLoading
+	case s.Kinds()[who] != abi.KindCompanion:
+		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.name)
+	case s.Stopped != "":
+		return abi.Errorf(abi.CodeDenied, "%s said STOP; what a human says next starts the talk again", s.Stopped)
+	}
+	return nil
+}
+
+// perceiving is what a companion needs to judge a perception.
+func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
+	s := r.m.State
+	return abi.Perceiving{
+		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.last(abi.RecentInAsk),
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
+	}
+}
+
+// judge gets one judgement and puts it into the inbox. The call ends with during.
+func (r *Room) judge(ctx, during context.Context, p perception, m callContext, ask abi.Perceiving) {
+	defer r.lines.Add(-1)
+	e := judgedEvent{of: p}
+	call, cancel := context.WithDeadline(during, m.due)
+	defer cancel()
+	var known bool
+	known, e.err = r.call(call, p.who, abi.OpPerceive, m, ask, &e.judgement, func() error { return r.checkJudgement(p, e.judgement) })
+	if e.err == nil && !known {
+		e.judgement = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
+	}
+	r.post(ctx, e)
+}
+
+// checkJudgement reports the first thing that is wrong with a judgement. Where it
+// comes with the parameters of the action "speak", they are the card's and their
+// message is its text.
+func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
+	if err := j.Check(); err != nil || len(j.Parameters) == 0 {
+		return err
+	}
+	c, ok := r.cfg.Find(p.who)
+	if !ok {
+		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
+	}
+	if speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
+		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
+	}
+	_, err := c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: p.p.Title})
+	return err
+}
+
+func (r *Room) handleJudged(e judgedEvent) {
+	live := r.running.has(e.of.call)
+	r.running.over(e.of.call)
+	delete(r.judgedBy, e.of.call)
+	res := judged{abi.Judged{Seq: e.of.seq, Judgement: e.judgement}, e.err}
+	tell := func(err error) {
+		if err != nil {
+			res.err = err
+		}
+		e.of.done <- res
+	}
+	if r.trouble != nil {
+		tell(DoorError(r.trouble))
+		return
+	}
+	why := ""
+	var code abi.Code
+	switch s := r.m.State; {
+	case !live:
+		code, why = abi.CodeDenied, "a human said STOP before it had judged"
+		res.Judgement, res.err = abi.Judgement{State: abi.Listen, Reason: why}, nil
+	case e.err != nil:
+		code, why = failure(e.err)
+		r.counts.add("perception failed: " + string(code))
+	case e.judgement.State != abi.Speak:
+	case s.Kinds()[e.of.who] != abi.KindCompanion:
+		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
+	case waiting(s, e.of.who) >= rules.MaxWishes:
+		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
+	default:
+		at := r.now()
+		r.must(r.m.Input(entry.KindWish, at, entry.Wish{
+			Who: e.of.who, Perception: e.of.seq, Importance: e.judgement.Importance, Reason: clip(e.judgement.Reason),
+			Text: e.judgement.Text, To: r.here(e.judgement.To), Due: at.Add(wishPatience), Parameters: beside(e.judgement.Parameters),
+		}))
+		res.Wish = r.lastMade(entry.KindWish)
+	}
+	if why != "" {
+		r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Perception: e.of.seq, Who: e.of.who, Code: code, Error: why}))
+	}
+	r.acks = append(r.acks, ack{tell: tell})
+}
+
+func waiting(s *rules.State, who string) (n int) {
+	for _, w := range s.Wishes {
+		if w.Who == who {
+			n++
+		}
+	}
+	return n
+}
+
+// sayAtHand says the lines that came with wishes, once their wishes have the
+// floor. One may let in the next.
+func (r *Room) sayAtHand() {
+	for {
+		f := r.m.State.Floor
+		if r.trouble != nil || f == nil || f.Wish == nil || f.Wish.Text == "" || f.Lost != "" || f.Again || r.speaking[speakKey(f.Token, f.Basis)] {
+			return
+		}
+		r.handleLine(spokeEvent{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}, wish: f.Wish})
+	}
+}
