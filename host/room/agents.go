@@ -34,17 +34,14 @@ func (a agent) away() time.Time {
 	return a.heard.Add(talkerAway)
 }
 
-func (r *Room) handleAttend(e attendEvent) error {
-	if r.trouble != nil {
-		return DoorError(r.trouble)
-	}
+func (r *Room) handleAttend(who string, votes bool) error {
 	if err := r.closed(); err != nil {
 		return err
 	}
-	if err := r.mayBe(e.who, abi.KindAgent); err != nil {
+	if err := r.mayBe(who, abi.KindAgent); err != nil {
 		return err
 	}
-	return r.attend(e.who, e.votes)
+	return r.attend(who, votes)
 }
 
 // attend notes that an agent was heard of. One that has voted goes on to be
@@ -150,14 +147,14 @@ func (r *Room) budget() abi.Budget {
 
 // noteBackchannel keeps the backchannel that came with a vote until it is known who
 // has the floor.
-func (r *Room) noteBackchannel(e votedEvent) {
-	if e.vote.Backchannel == "" {
+func (r *Room) noteBackchannel(round uint64, who, text string) {
+	if text == "" {
 		return
 	}
-	if r.backchannels[e.round] == nil {
-		r.backchannels[e.round] = map[string]string{}
+	if r.backchannels[round] == nil {
+		r.backchannels[round] = map[string]string{}
 	}
-	r.backchannels[e.round][e.who] = e.vote.Backchannel
+	r.backchannels[round][who] = text
 }
 
 // sayBackchannels says the backchannels of those who did not get the floor. Those of

@@ -9,56 +9,56 @@ import (
 	"github.com/companiond/companiond/host/turn"
 )
 
-func (r *Room) handleVote(e votedEvent) {
+// handleVote takes what came of asking a companion for a vote.
+func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
+	delete(r.asking, who)
 	s := r.m.State
-	if r.trouble != nil || s.Round == nil || (s.Round.ID != e.round && !contains(s.Chain, e.round)) {
+	if r.trouble != nil || s.Round == nil || (s.Round.ID != round && !contains(s.Chain, round)) {
 		r.counts.add("vote late")
 		return
 	}
-	if e.err != nil {
-		if s.Round.ID == e.round && s.Round.Awaits(e.who) {
-			code, why := failure(e.err)
+	if err != nil {
+		if s.Round.ID == round && s.Round.Awaits(who) {
+			code, why := failure(err)
 			r.counts.add("vote failed: " + string(code))
-			r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Round: e.round, Who: e.who, Code: code, Error: why}))
+			r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Round: round, Who: who, Code: code, Error: why}))
 		}
 		return
 	}
-	r.noteBackchannel(e)
-	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: e.round, Voter: e.who, Vote: e.vote}))
+	r.noteBackchannel(round, who, v.Backchannel)
+	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: round, Voter: who, Vote: v}))
 }
 
 // handleOutsideVote counts a vote of somebody whom no module call asked. It is
 // about a message; one that has not come yet is waited for.
-func (r *Room) handleOutsideVote(e outsideVote) error {
+func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	s := r.m.State
-	r.hear(e.who)
+	r.hear(who)
 	switch {
-	case r.trouble != nil:
-		return DoorError(r.trouble)
 	case r.closed() != nil:
 		return r.closed()
-	case !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return m.ID == e.who }):
+	case !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return m.ID == who }):
 		r.counts.add("vote refused: " + string(turn.Stranger))
-		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", e.who)
-	case e.about > s.Last.Seq:
-		if !r.early.Hold(e.about, e.who, e.vote) {
+		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", who)
+	case about > s.Last.Seq:
+		if !r.early.Hold(about, who, v) {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
 		}
 		return nil
-	case e.about == s.Last.Seq && !contains(s.Voters(), e.who):
+	case about == s.Last.Seq && !contains(s.Voters(), who):
 		r.counts.add("vote refused: " + string(turn.Stranger))
-		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", e.who, e.about)
-	case e.about == s.Last.Seq && e.vote.State == abi.Speak && r.rests():
-		if !r.early.Hold(e.about, e.who, e.vote) {
+		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
+	case about == s.Last.Seq && v.State == abi.Speak && r.rests():
+		if !r.early.Hold(about, who, v) {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
 		}
-		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueWish, Of: e.about}))
+		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueWish, Of: about}))
 		return DoorError(r.trouble)
-	case s.Round == nil || s.Round.About != e.about:
+	case s.Round == nil || s.Round.About != about:
 		r.counts.add("vote refused: " + string(turn.Late))
-		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", e.about)
+		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}
-	return r.castVote(e.who, e.vote)
+	return r.castVote(who, v)
 }
 
 // rests says whether nothing is going on, so that a wish to speak may open a
@@ -83,7 +83,25 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 	return nil
 }
 
-func (r *Room) handleLine(e spokeEvent) {
+// spoken is what came of asking somebody for a line, or of having one at hand.
+type spoken struct {
+	grant string
+	basis uint64
+	who   string
+	line  abi.Line
+	wish  *rules.Wish // the line came with it
+	err   error
+}
+
+// handleSpoken takes what came of asking a companion for a line.
+func (r *Room) handleSpoken(e spoken) {
+	delete(r.speaking, speakKey(e.grant, e.basis))
+	r.running.over(callID(r.name, e.grant, e.basis))
+	r.spoken++
+	r.handleLine(e)
+}
+
+func (r *Room) handleLine(e spoken) {
 	e.line.To = r.here(e.line.To)
 	if r.trouble != nil {
 		return // asked again when the journal is back

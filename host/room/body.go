@@ -25,11 +25,6 @@ const (
 	playedImportance = 5 // of words that were played as an action
 )
 
-type actResult struct {
-	played abi.ActionPlayed
-	err    error
-}
-
 // Bodies counts who is connected to play the actions of whom, also while the room
 // sleeps. The zero value is ready.
 type Bodies struct {
@@ -103,50 +98,46 @@ func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) 
 	if len(a.Parameters) == 0 {
 		a.Parameters = json.RawMessage("{}")
 	}
-	e := actEvent{by: by, done: make(chan actResult, 1), a: entry.Action{
+	act := entry.Action{
 		ID: r.cfg.NewID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
-	}}
-	res, err := outcome(ctx, r, e, e.done, "the room did not answer in time")
-	if err != nil {
-		return abi.ActionPlayed{}, err
 	}
-	return res.played, res.err
+	return ask(ctx, r, late, func(*ack) (abi.ActionPlayed, error) {
+		played, err := r.handleAct(act, by)
+		if err != nil {
+			r.counts.add("action refused: " + string(abi.CodeOf(err)))
+		}
+		return played, err
+	})
 }
 
-func (r *Room) handleAct(e actEvent) {
-	err := r.mayPerceive(e.a.Who)
+func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, err error) {
+	if err := r.mayPerceive(a.Who); err != nil {
+		return played, err
+	}
+	if err := r.mayPlay(a.Who, by); err != nil {
+		return played, err
+	}
 	at := r.now()
-	if err == nil {
-		err = r.mayPlay(e)
+	if !r.acts.take(a.Who, at) {
+		return played, abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
 	}
-	if err == nil && !r.acts.take(e.a.Who, at) {
-		err = abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
+	if text := speech(a); text != "" {
+		return r.wishToSay(a, text, at)
 	}
-	if err != nil {
-		r.counts.add("action refused: " + string(abi.CodeOf(err)))
-		e.done <- actResult{err: err}
-		return
-	}
-	e.a.Perceived = r.judgedBy[e.by.Call]
-	e.a.Delivered = r.cfg.Bodies.Count(r.name, e.a.Who)
-	if text := speech(e.a); text != "" {
-		r.wishToSay(e, text, at)
-		return
-	}
-	r.must(r.m.Input(entry.KindAction, at, e.a))
-	r.acks = append(r.acks, ack{tell: func(err error) {
-		e.done <- actResult{abi.ActionPlayed{ID: e.a.ID, Delivered: e.a.Delivered, Warning: e.a.Warning}, err}
-	}})
+	a.Perceived = r.judgedBy[by.Call]
+	a.Delivered = r.cfg.Bodies.Count(r.name, a.Who)
+	r.must(r.m.Input(entry.KindAction, at, a))
+	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
 }
 
 // mayPlay says why a call may not play an action any more: its floor has passed on,
 // or a human said STOP since, whatever was said after that.
-func (r *Room) mayPlay(e actEvent) error {
+func (r *Room) mayPlay(who string, by Player) error {
 	switch {
-	case e.by.Op == abi.OpSpeak && !r.hasFloor(e.a.Who, e.by.Call):
-		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", e.a.Who)
-	case e.by.Op == abi.OpPerceive && !r.running.has(e.by.Call):
-		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", e.a.Who)
+	case by.Op == abi.OpSpeak && !r.hasFloor(who, by.Call):
+		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", who)
+	case by.Op == abi.OpPerceive && !r.running.has(by.Call):
+		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", who)
 	}
 	return nil
 }
@@ -177,28 +168,22 @@ func beside(parameters json.RawMessage) json.RawMessage {
 
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
-func (r *Room) wishToSay(e actEvent, text string, at time.Time) {
+func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.ActionPlayed, err error) {
 	if _, why := r.m.State.Mute(); why != "" {
-		r.counts.add("action refused: " + string(abi.CodeDenied))
-		e.done <- actResult{err: abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", e.a.Who, why)}
-		return
+		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
-	if waiting(r.m.State, e.a.Who) >= rules.MaxWishes {
-		e.done <- actResult{err: abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", e.a.Who, rules.MaxWishes)}
-		return
+	if waiting(r.m.State, a.Who) >= rules.MaxWishes {
+		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, rules.MaxWishes)
 	}
 	reason := "played " + card.Speak
-	if e.a.By != "" {
-		reason = e.a.By + " " + reason
+	if a.By != "" {
+		reason = a.By + " " + reason
 	}
 	r.must(r.m.Input(entry.KindWish, at, entry.Wish{
-		Who: e.a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(e.a.Parameters),
+		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(a.Parameters),
 	}))
 	wish := r.lastMade(entry.KindWish)
-	id := fmt.Sprintf("%s/%d", entry.KindWish, wish)
-	r.acks = append(r.acks, ack{tell: func(err error) {
-		e.done <- actResult{abi.ActionPlayed{ID: id, Wish: wish, Warning: e.a.Warning}, err}
-	}})
+	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }
 
 // take counts an action; false says that there were too many.
@@ -222,22 +207,18 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
 	}
 	d.By = by
-	e := doneEvent{d: entry.Done{Who: who, Result: d}, done: make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
+	return tell(ctx, r, func() error { return r.handleDone(entry.Done{Who: who, Result: d}) })
 }
 
-func (r *Room) handleDone(e doneEvent) error {
-	if r.trouble != nil {
-		return DoorError(r.trouble)
-	}
-	i := slices.IndexFunc(r.m.State.Acts, func(a rules.Act) bool { return a.ID == e.d.ID && a.Who == e.d.Who })
+func (r *Room) handleDone(d entry.Done) error {
+	i := slices.IndexFunc(r.m.State.Acts, func(a rules.Act) bool { return a.ID == d.ID && a.Who == d.Who })
 	if i < 0 {
-		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", e.d.Who, e.d.ID)
+		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", d.Who, d.ID)
 	}
-	e.d.Action = r.m.State.Acts[i].Action
-	r.must(r.m.Input(entry.KindResult, r.now(), e.d))
+	d.Action = r.m.State.Acts[i].Action
+	r.must(r.m.Input(entry.KindResult, r.now(), d))
 	m := callContext{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
-	r.goCall(func() { r.report(m, e.d) })
+	r.goCall(func() { r.report(m, d) })
 	return nil
 }
 
@@ -261,28 +242,24 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 	if err := abi.CheckText("text", text); err != nil {
 		return err
 	}
-	e := segmentEvent{who: who, call: call, text: text, done: make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
+	return tell(ctx, r, func() error { return r.handleSegment(who, call, text) })
 }
 
-func (r *Room) handleSegment(e segmentEvent) error {
-	if r.trouble != nil {
-		return DoorError(r.trouble)
-	}
+func (r *Room) handleSegment(who, call, text string) error {
 	s := r.m.State
 	f := s.Floor
 	switch {
-	case !r.hasFloor(e.who, e.call):
-		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", e.who)
+	case !r.hasFloor(who, call):
+		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != e.who && s.Rules.Stale != entry.StaleAccept:
+	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != who && s.Rules.Stale != entry.StaleAccept:
 		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
-	case len(f.Spoken)+len(e.text) > abi.MaxText:
+	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: e.who, N: f.Segments + 1, Text: e.text}))
-	return DoorError(r.trouble)
+	r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text}))
+	return nil
 }
 
 // breakOff ends a line that has begun to sound: what was heard is the message.

@@ -26,7 +26,7 @@ func (r *Room) dispatch(ctx context.Context) {
 			}
 			r.asking[v.ID] = true
 			id, m := round.ID, r.context(v.ID, members, round.Due)
-			r.goCall(func() { r.ask(ctx, v.ID, id, m) })
+			r.goCall(func() { r.vote(ctx, v.ID, id, m) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
@@ -123,22 +123,21 @@ func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 	return scene
 }
 
-// ask gets one vote and puts it into the inbox.
-func (r *Room) ask(ctx context.Context, who string, round uint64, m callContext) {
-	e := votedEvent{round: round, who: who}
+// vote gets one vote and gives it to the loop.
+func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext) {
+	var v abi.Vote
 	call, cancel := context.WithDeadline(ctx, m.due)
 	defer cancel()
-	var known bool
-	known, e.err = r.call(call, who, abi.OpVote, m, m.scene, &e.vote, func() error { return e.vote.Check() })
-	if e.err == nil && !known {
-		e.vote = abi.Vote{State: abi.Listen, Reason: "does not vote"}
+	known, err := r.call(call, who, abi.OpVote, m, m.scene, &v, func() error { return v.Check() })
+	if err == nil && !known {
+		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
-	r.post(ctx, e)
+	r.post(ctx, func() { r.handleVote(round, who, v, err) })
 }
 
-// speak gets one line and puts it into the inbox. The call ends with during.
+// speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m callContext) {
-	e := spokeEvent{grant: grant.Token, basis: grant.Basis, who: who}
+	e := spoken{grant: grant.Token, basis: grant.Basis, who: who}
 	call, cancel := context.WithDeadline(during, m.due)
 	defer cancel()
 	var known bool
@@ -146,7 +145,7 @@ func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}
-	r.post(ctx, e)
+	r.post(ctx, func() { r.handleSpoken(e) })
 }
 
 // checkLine reports the first thing that is wrong with a module's line. A line
@@ -217,17 +216,6 @@ func useless(err error) bool {
 		return false
 	}
 	return true
-}
-
-// post gives a result to the loop.
-func (r *Room) post(ctx context.Context, e event) {
-	if ctx.Err() != nil {
-		return // the daemon is stopping, which is no answer
-	}
-	select {
-	case r.inbox <- e:
-	case <-ctx.Done():
-	}
 }
 
 // failure puts a failed call into words for the journal.

@@ -28,12 +28,7 @@ type perception struct {
 	seq  uint64 // of its entry
 	call string // id of the request that it is judged with
 	p    abi.Percept
-	done chan judged
-}
-
-type judged struct {
-	abi.Judged
-	err error
+	tell func(abi.Judged, error) // who waits for the judgement
 }
 
 // Perceive lets a companion of the room perceive something and answers when it
@@ -44,12 +39,11 @@ type judged struct {
 // CodeNotFound for a companion that is not here; CodeDenied after a STOP; and
 // the companion's own: it is in the journal then that it could not judge.
 func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
-	e := perceiveEvent{who: who, p: p, kept: keep(who, p), done: make(chan judged, 1)}
-	j, err := outcome(ctx, r, e, e.done, "the companion did not judge in time")
-	if err != nil {
-		return abi.Judged{}, err
-	}
-	return j.Judged, j.err
+	kept := keep(who, p)
+	return await(ctx, r, "the companion did not judge in time", func(q request[abi.Judged]) {
+		r.used = time.Now()
+		r.handlePerceive(perception{who: who, p: p, tell: q.tell}, kept)
+	})
 }
 
 // keep gives what the journal keeps of a perception.
@@ -68,25 +62,25 @@ func keep(who string, p abi.Percept) entry.Perceived {
 	return k
 }
 
-func (r *Room) handlePerceive(e perceiveEvent) {
-	if err := r.mayPerceive(e.who); err != nil {
-		e.done <- judged{err: err}
+func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
+	if err := r.mayPerceive(p.who); err != nil {
+		p.tell(abi.Judged{}, err)
 		return
 	}
-	e.p.At = r.now()
-	r.must(r.m.Input(entry.KindPerceived, e.p.At, e.kept))
+	p.p.At = r.now()
+	r.must(r.m.Input(entry.KindPerceived, p.p.At, kept))
 	if r.trouble != nil {
-		e.done <- judged{err: DoorError(r.trouble)}
+		p.tell(abi.Judged{}, DoorError(r.trouble))
 		return
 	}
-	p := perception{who: e.who, seq: r.lastMade(entry.KindPerceived), call: r.cfg.NewID(), p: e.p, done: e.done}
+	p.seq, p.call = r.lastMade(entry.KindPerceived), r.cfg.NewID()
 	p.p.Seq = p.seq
 	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		if err != nil {
 			r.running.over(p.call)
 			delete(r.judgedBy, p.call)
-			e.done <- judged{err: err}
+			p.tell(abi.Judged{}, err)
 			return
 		}
 		r.judging = append(r.judging, p)
@@ -133,15 +127,14 @@ func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
 // judge gets one judgement and puts it into the inbox. The call ends with during.
 func (r *Room) judge(ctx, during context.Context, p perception, m callContext, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
-	e := judgedEvent{of: p}
+	var j abi.Judgement
 	call, cancel := context.WithDeadline(during, m.due)
 	defer cancel()
-	var known bool
-	known, e.err = r.call(call, p.who, abi.OpPerceive, m, ask, &e.judgement, func() error { return r.checkJudgement(p, e.judgement) })
-	if e.err == nil && !known {
-		e.judgement = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
+	known, err := r.call(call, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
+	if err == nil && !known {
+		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
-	r.post(ctx, e)
+	r.post(ctx, func() { r.handleJudged(p, j, err) })
 }
 
 // checkJudgement reports the first thing that is wrong with a judgement. Where it
@@ -162,47 +155,46 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	return err
 }
 
-func (r *Room) handleJudged(e judgedEvent) {
-	live := r.running.has(e.of.call)
-	r.running.over(e.of.call)
-	delete(r.judgedBy, e.of.call)
-	res := judged{abi.Judged{Seq: e.of.seq, Judgement: e.judgement}, e.err}
-	tell := func(err error) {
-		if err != nil {
-			res.err = err
-		}
-		e.of.done <- res
-	}
+func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
+	live := r.running.has(p.call)
+	r.running.over(p.call)
+	delete(r.judgedBy, p.call)
 	if r.trouble != nil {
-		tell(DoorError(r.trouble))
+		p.tell(abi.Judged{}, DoorError(r.trouble))
 		return
 	}
+	res := abi.Judged{Seq: p.seq, Judgement: j}
 	why := ""
 	var code abi.Code
 	switch s := r.m.State; {
 	case !live:
 		code, why = abi.CodeDenied, "a human said STOP before it had judged"
-		res.Judgement, res.err = abi.Judgement{State: abi.Listen, Reason: why}, nil
-	case e.err != nil:
-		code, why = failure(e.err)
+		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
+	case failed != nil:
+		code, why = failure(failed)
 		r.counts.add("perception failed: " + string(code))
-	case e.judgement.State != abi.Speak:
-	case s.Kinds()[e.of.who] != abi.KindCompanion:
+	case j.State != abi.Speak:
+	case s.Kinds()[p.who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
-	case waiting(s, e.of.who) >= rules.MaxWishes:
+	case waiting(s, p.who) >= rules.MaxWishes:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		at := r.now()
 		r.must(r.m.Input(entry.KindWish, at, entry.Wish{
-			Who: e.of.who, Perception: e.of.seq, Importance: e.judgement.Importance, Reason: clip(e.judgement.Reason),
-			Text: e.judgement.Text, To: r.here(e.judgement.To), Due: at.Add(wishPatience), Parameters: beside(e.judgement.Parameters),
+			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: clip(j.Reason),
+			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: beside(j.Parameters),
 		}))
 		res.Wish = r.lastMade(entry.KindWish)
 	}
 	if why != "" {
-		r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Perception: e.of.seq, Who: e.of.who, Code: code, Error: why}))
+		r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why}))
 	}
-	r.acks = append(r.acks, ack{tell: tell})
+	r.acks = append(r.acks, ack{tell: func(err error) {
+		if err == nil {
+			err = failed
+		}
+		p.tell(res, err)
+	}})
 }
 
 func waiting(s *rules.State, who string) (n int) {
@@ -222,6 +214,6 @@ func (r *Room) sayAtHand() {
 		if r.trouble != nil || f == nil || f.Wish == nil || f.Wish.Text == "" || f.Lost != "" || f.Again || r.speaking[speakKey(f.Token, f.Basis)] {
 			return
 		}
-		r.handleLine(spokeEvent{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}, wish: f.Wish})
+		r.handleLine(spoken{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}, wish: f.Wish})
 	}
 }

@@ -358,12 +358,9 @@ func TestBackchannelsOfNothing(t *testing.T) {
 // handleOnLoop looks at what only the loop may look at.
 func (r *Room) handleOnLoop(t *testing.T, look func()) {
 	t.Helper()
-	done := make(chan error, 1)
-	v := outsideVote{about: 0, who: "nobody", done: done}
-	if err := r.put(t.Context(), v); err != nil {
+	if err := tell(t.Context(), r, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	<-done
 	synctest.Wait() // the loop waits for its next event
 	look()
 }

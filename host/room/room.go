@@ -95,87 +95,6 @@ const (
 	journalRetry  = time.Second // between tries while the journal takes no writes
 )
 
-// event is what comes in by the inbox.
-type event any
-
-type (
-	sayEvent struct {
-		a    rules.Line
-		done chan sayResult
-	}
-	sayResult struct {
-		msg  abi.Message
-		pool abi.Budget // right afterwards
-		err  error
-	}
-	attendEvent struct {
-		who   string
-		votes bool
-		done  chan error
-	}
-	stopEvent struct {
-		from string
-		done chan sayResult
-	}
-	castEvent struct {
-		cast []entry.Joined
-		done chan struct{}
-	}
-	votedEvent struct {
-		round uint64
-		who   string
-		vote  abi.Vote
-		err   error
-	}
-	outsideVote struct {
-		about uint64
-		who   string
-		vote  abi.Vote
-		done  chan error
-	}
-	spokeEvent struct {
-		grant string
-		basis uint64
-		who   string
-		line  abi.Line
-		wish  *rules.Wish // the line came with it
-		err   error
-	}
-	segmentEvent struct {
-		who, call, text string
-		done            chan error
-	}
-	perceiveEvent struct {
-		who  string
-		p    abi.Percept
-		kept entry.Perceived
-		done chan judged
-	}
-	judgedEvent struct {
-		of        perception
-		judgement abi.Judgement
-		err       error
-	}
-	actEvent struct {
-		a    entry.Action
-		by   Player
-		done chan actResult
-	}
-	doneEvent struct {
-		d    entry.Done
-		done chan error
-	}
-	usageEvent  struct{ u entry.Usage }
-	settleEvent struct {
-		s    Settings
-		done chan error
-	}
-	archiveEvent struct {
-		by   string
-		done chan error
-	}
-)
-
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
 	Reader
@@ -183,7 +102,7 @@ type Room struct {
 	cfg      Config
 	log      *slog.Logger
 
-	inbox  chan event
+	inbox  chan event   // what the loop is to do next
 	awake  sync.RWMutex // held shared while something is put into the inbox
 	asleep bool
 	gone   chan struct{} // closed when Run returns
@@ -220,12 +139,6 @@ type Room struct {
 	spoken       int64                          // speak calls whose answers came in this round of the loop
 	trouble      error                          // why the journal takes nothing; nil when it does
 	snapped      uint64
-}
-
-// ack is somebody who waits for the entries so far to be durable.
-type ack struct {
-	id   string // of the message, to look it up when the outcome is unknown
-	tell func(error)
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -322,18 +235,15 @@ var errTwice = abi.Errorf(abi.CodeConflict, "id: was used just now")
 
 var errNotLoaded = errors.New("not loaded yet")
 
-// take handles an event and those that wait behind it, up to a batch.
-func (r *Room) take(e event) {
+// take does what an event is about, and those that wait behind it, up to a batch.
+func (r *Room) take(do event) {
 	for n := 1; ; n++ {
-		if _, told := e.(castEvent); !told {
-			r.used = time.Now()
-		}
-		r.handle(e)
+		do()
 		if n == batchSize {
 			return
 		}
 		select {
-		case e = <-r.inbox:
+		case do = <-r.inbox:
 		default:
 			return
 		}
@@ -420,122 +330,49 @@ func (r *Room) drop(why error) {
 	r.ids = idRing{} // a message that was not kept may come again
 }
 
-// handle turns one event into entries. Nothing is durable yet.
-func (r *Room) handle(e event) {
-	switch e := e.(type) {
-	case sayEvent:
-		r.handleSay(e)
-	case stopEvent:
-		r.handleStop(e)
-	case castEvent:
-		r.cast, r.names.stale = e.cast, true
-		if r.trouble != nil {
-			close(e.done)
-		} else {
-			r.acks = append(r.acks, ack{tell: func(error) { close(e.done) }})
-		}
-	case attendEvent:
-		r.answer(e.done, r.handleAttend(e))
-	case votedEvent:
-		delete(r.asking, e.who)
-		r.handleVote(e)
-	case outsideVote:
-		r.answer(e.done, r.handleOutsideVote(e))
-	case segmentEvent:
-		r.answer(e.done, r.handleSegment(e))
-	case perceiveEvent:
-		r.handlePerceive(e)
-	case judgedEvent:
-		r.handleJudged(e)
-	case actEvent:
-		r.handleAct(e)
-	case doneEvent:
-		r.answer(e.done, r.handleDone(e))
-	case settleEvent:
-		r.answer(e.done, r.handleSettle(e.s))
-	case archiveEvent:
-		r.answer(e.done, r.handleArchive(e))
-	case usageEvent:
-		if r.trouble == nil {
-			r.must(r.m.Input(entry.KindUsage, r.now(), e.u))
-		}
-	case spokeEvent:
-		delete(r.speaking, speakKey(e.grant, e.basis))
-		r.running.over(callID(r.name, e.grant, e.basis))
-		r.spoken++
-		r.handleLine(e)
-	}
+// consumed is what became of a line.
+type consumed struct {
+	msg     abi.Message
+	pool    abi.Budget // right afterwards
+	refused error
 }
 
-// answer tells a refusal at once, and success when the journal has what it led
-// to: who is told that its vote counts looks at the room next.
-func (r *Room) answer(done chan error, err error) {
-	if err != nil {
-		done <- err
-		return
+func (r *Room) handleSay(l rules.Line, a *ack) (consumed, error) {
+	if r.ids.has(l.ID) {
+		return consumed{refused: errTwice}, nil
 	}
-	r.acks = append(r.acks, ack{tell: func(err error) { done <- err }})
-}
-
-func (r *Room) refuseWhileTroubled(tell func(error)) bool {
-	if r.trouble == nil {
-		return false
-	}
-	tell(DoorError(r.trouble))
-	return true
-}
-
-func (r *Room) handleSay(e sayEvent) {
-	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-		return
-	}
-	if r.ids.has(e.a.ID) {
-		r.acks = append(r.acks, ack{tell: func(err error) {
-			if err == nil {
-				err = errTwice
-			}
-			e.done <- sayResult{err: err}
-		}})
-		return
-	}
-	err := r.mayBe(e.a.From, e.a.By)
+	err := r.mayBe(l.From, l.By)
 	if err == nil {
 		err = r.closed()
 	}
-	if err == nil && e.a.By == abi.KindAgent {
-		err = r.attend(e.a.From, false)
+	if err == nil && l.By == abi.KindAgent {
+		err = r.attend(l.From, false)
+	}
+	if err == nil {
+		err = DoorError(r.trouble)
 	}
 	if err != nil {
-		e.done <- sayResult{err: err}
-		return
+		return consumed{}, err
 	}
-	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-		return
-	}
-	e.a.Addressed = r.addressed(e.a.Said)
-	made, err := r.m.Say(e.a, r.now())
+	l.Addressed = r.addressed(l.Said)
+	made, err := r.m.Say(l, r.now())
 	if err != nil {
 		r.must(err)
-		e.done <- sayResult{err: DoorError(err)}
-		return
+		return consumed{}, DoorError(err)
 	}
-	r.ids.add(e.a.ID)
-	if e.a.By == abi.KindHuman {
-		r.heard(e.a.From)
+	r.ids.add(l.ID)
+	if l.By == abi.KindHuman {
+		r.heard(l.From)
 	}
-	res := sayResult{}
+	var res consumed
 	res.pool, _ = r.m.State.Budget(r.now())
 	if msg, ok := made.Message(); ok {
 		res.msg = msg
 	} else {
-		res.err = refusal(made)
+		res.refused = refusal(made)
 	}
-	r.acks = append(r.acks, ack{id: made.ID, tell: func(err error) {
-		if err != nil {
-			res = sayResult{err: err}
-		}
-		e.done <- res
-	}})
+	a.id = made.ID
+	return res, nil
 }
 
 // refusal turns a refused entry into the error its speaker sees.

@@ -31,22 +31,25 @@ func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 	if cast == nil {
 		cast = []entry.Joined{}
 	}
-	e := castEvent{cast, make(chan struct{})}
-	if err := r.put(ctx, e); err != nil {
-		return err
-	}
-	select {
-	case <-e.done:
-		return nil
-	case <-r.gone:
-		return errStopping
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_, err := await(ctx, r, late, func(q request[struct{}]) {
+		r.cast, r.names.stale = cast, true
+		if r.trouble != nil {
+			q.tell(struct{}{}, nil)
+			return
+		}
+		r.acks = append(r.acks, ack{tell: func(error) { q.tell(struct{}{}, nil) }})
+	})
+	return err
 }
 
 // Used writes down what a language model was asked for in the room.
-func (r *Room) Used(ctx context.Context, u entry.Usage) error { return r.put(ctx, usageEvent{u}) }
+func (r *Room) Used(ctx context.Context, u entry.Usage) error {
+	return r.put(ctx, func() {
+		if r.used = time.Now(); r.trouble == nil {
+			r.must(r.m.Input(entry.KindUsage, r.now(), u))
+		}
+	})
+}
 
 // Gone is closed when Run has returned.
 func (r *Room) Gone() <-chan struct{} { return r.gone }
@@ -54,17 +57,11 @@ func (r *Room) Gone() <-chan struct{} { return r.gone }
 // Settle gives the room settings, and answers when they are in the journal.
 func (r *Room) Settle(ctx context.Context, s Settings) error {
 	s.Rules.Version = rules.Version
-	e := settleEvent{s, make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
-}
-
-func (r *Room) handleSettle(s Settings) error {
-	if r.trouble != nil {
-		return DoorError(r.trouble)
-	}
-	r.settings, r.names.stale = s, true
-	r.syncRules()
-	return DoorError(r.trouble)
+	return tell(ctx, r, func() error {
+		r.settings, r.names.stale = s, true
+		r.syncRules()
+		return nil
+	})
 }
 
 // Glance gives a room that sleeps at a glance: its state is folded from the
@@ -184,14 +181,10 @@ func (r *Room) closed() error {
 // Archive closes the room: nobody talks there any more, unless it is
 // opened again. What was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
-	e := archiveEvent{by: by, done: make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
+	return tell(ctx, r, func() error { return r.handleArchive(by) })
 }
 
-func (r *Room) handleArchive(e archiveEvent) error {
-	if r.trouble != nil {
-		return DoorError(r.trouble)
-	}
+func (r *Room) handleArchive(by string) error {
 	if r.m.State.Archived != "" {
 		return nil
 	}
@@ -202,8 +195,8 @@ func (r *Room) handleArchive(e archiveEvent) error {
 	r.breakOff()
 	r.running.stop()
 	if r.trouble == nil {
-		r.must(r.m.Input(entry.KindArchived, r.now(), entry.Archived{By: e.by}))
+		r.must(r.m.Input(entry.KindArchived, r.now(), entry.Archived{By: by}))
 	}
 	r.used = time.Time{} // there is nothing to wait for
-	return DoorError(r.trouble)
+	return nil
 }

@@ -11,28 +11,24 @@ import (
 // somebody is who said STOP under a name that is another's.
 const somebody = "somebody"
 
-func (r *Room) handleStop(e stopEvent) {
-	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-		return
-	}
+func (r *Room) handleStop(from string) (seq uint64, err error) {
 	if err := r.closed(); err != nil {
-		e.done <- sayResult{err: err}
-		return
+		return 0, err
 	}
-	if abi.CheckName("from", e.from) != nil || r.mayBe(e.from, abi.KindHuman) != nil {
-		e.from = somebody // STOP is obeyed whatever its speaker is called
+	if abi.CheckName("from", from) != nil || r.mayBe(from, abi.KindHuman) != nil {
+		from = somebody // STOP is obeyed whatever its speaker is called
 	}
 	r.breakOff() // what was heard is said
 	r.running.stop()
 	for _, w := range slices.Clone(r.m.State.Wishes) { // nobody is to wait for these
 		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
 	}
-	if r.refuseWhileTroubled(func(err error) { e.done <- sayResult{err: err} }) {
-		return
+	if r.trouble != nil {
+		return 0, DoorError(r.trouble)
 	}
-	seq := r.m.State.Head + 1
-	r.acks = append(r.acks, ack{tell: func(err error) { e.done <- sayResult{msg: abi.Message{Seq: seq}, err: err} }})
-	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: e.from}))
+	seq = r.m.State.Head + 1
+	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: from}))
+	return seq, nil
 }
 
 // running are the calls that run for a line or a perception, by id, and what ends

@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -48,19 +47,22 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 	} else {
 		u.ID = r.cfg.NewID()
 	}
-	e := sayEvent{done: make(chan sayResult, 1), a: rules.Line{ID: u.ID, Offer: u.Offer, Said: entry.Said{
+	l := rules.Line{ID: u.ID, Offer: u.Offer, Said: entry.Said{
 		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
-	}}}
-	res := r.send(ctx, e, e.done)
-	if res.err == error(errTwice) { // sent twice at once
+	}}
+	res, err := ask(ctx, r, late+"; the message may still be recorded", func(a *ack) (consumed, error) { return r.handleSay(l, a) })
+	if err == nil {
+		err = res.refused
+	}
+	if err == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
-			res.msg, res.err = was, ferr
+			res.msg, err = was, ferr
 		}
 	}
 	if res.pool.Size == 0 { // it did not come as far as the pool
 		res.pool = r.budget()
 	}
-	return res.msg, res.pool, res.err
+	return res.msg, res.pool, err
 }
 
 // saidBefore finds a message that was sent with the same id.
@@ -80,9 +82,7 @@ func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, 
 // speaks again. A name that cannot be the caller's is no reason to refuse it: then
 // somebody said it.
 func (r *Room) Stop(ctx context.Context, from string) (uint64, error) {
-	e := stopEvent{from: from, done: make(chan sayResult, 1)}
-	res := r.send(ctx, e, e.done)
-	return res.msg.Seq, res.err
+	return ask(ctx, r, late, func(*ack) (uint64, error) { return r.handleStop(from) })
 }
 
 // Vote counts the vote of a member whom no module call asks (an agent) about
@@ -91,8 +91,7 @@ func (r *Room) Vote(ctx context.Context, from string, about uint64, v abi.Vote) 
 	if err := v.Check(); err != nil {
 		return err
 	}
-	e := outsideVote{about: about, who: from, vote: v, done: make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
+	return tell(ctx, r, func() error { return r.handleOutsideVote(about, from, v) })
 }
 
 // Attend says that an agent is here. It is in the cast until it has not been
@@ -106,70 +105,7 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 	if err := abi.CheckName("from", who); err != nil {
 		return err
 	}
-	e := attendEvent{who: who, votes: votes, done: make(chan error, 1)}
-	return r.answered(ctx, e, e.done)
-}
-
-// answered puts an event into the inbox and waits until it was handled.
-func (r *Room) answered(ctx context.Context, e event, done chan error) error {
-	told, err := outcome(ctx, r, e, done, "the room did not answer in time")
-	if err != nil {
-		return err
-	}
-	return told
-}
-
-// outcome puts an event into the inbox and waits for what came of it. A room that
-// falls asleep thereafter has answered first.
-func outcome[T any](ctx context.Context, r *Room, e event, done chan T, late string) (res T, err error) {
-	if err := r.put(ctx, e); err != nil {
-		return res, err
-	}
-	select {
-	case res = <-done:
-		return res, nil
-	case <-r.gone:
-		select {
-		case res = <-done:
-			return res, nil
-		default:
-			return res, errStopping
-		}
-	case <-ctx.Done():
-		return res, abi.Wrap(abi.CodeTimeout, ctx.Err(), late)
-	}
-}
-
-var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
-
-// ErrAsleep says that a room has fallen asleep: nothing of what was asked has
-// happened, and another Run of it has to be begun.
-var ErrAsleep = errors.New("room: asleep")
-
-// put puts an event into the inbox of a room that is awake.
-func (r *Room) put(ctx context.Context, e event) error {
-	r.awake.RLock()
-	defer r.awake.RUnlock()
-	if r.asleep {
-		return ErrAsleep
-	}
-	select {
-	case r.inbox <- e:
-		return nil
-	case <-r.gone:
-		return errStopping
-	case <-ctx.Done():
-		return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not answer in time")
-	}
-}
-
-// send puts an event into the inbox and waits for its outcome.
-func (r *Room) send(ctx context.Context, e event, done chan sayResult) sayResult {
-	res, err := outcome(ctx, r, e, done, "the room did not answer in time; the message may still be recorded")
-	if err != nil {
-		return sayResult{err: err}
-	}
-	return res
+	return tell(ctx, r, func() error { return r.handleAttend(who, votes) })
 }
 
 // check normalises an utterance and reports the first field that is wrong.
