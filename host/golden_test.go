@@ -158,7 +158,7 @@ func viewOf(s *rules.State) view {
 	if s.Kept != nil {
 		v.Kept = s.Kept.Who
 	}
-	for _, w := range s.Wishes {
+	for _, w := range s.Requests {
 		v.Wishes = append(v.Wishes, w.Seq)
 	}
 	for _, a := range s.Acts {

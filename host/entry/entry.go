@@ -26,9 +26,10 @@ type Entry struct {
 	Blank bool            `json:"blank,omitempty"` // what the body said was taken out; Body is null, or what was left
 }
 
-// Version is that of the shapes in this package. 1 is what commit 66dce41 wrote: there
-// a message has no addressees of its own (see [Said.Addressed]).
-const Version = 2
+// Version is the newest of the shapes in this package. 1 is what commit 66dce41 wrote:
+// there a message has no addressees of its own (see [Said.Addressed]). With 3 a wish
+// may be an agent's (see [Wish.Waits]).
+const Version = 3
 
 // Kind names the shape of an entry's body.
 type Kind string
@@ -49,7 +50,7 @@ const (
 	KindStop   Kind = "stop"   // input, Stop: a human's STOP
 
 	KindPerceived Kind = "perceived" // input, Perceived: a companion perceives something
-	KindWish      Kind = "wish"      // input, Wish: a companion wants to speak about what it perceived
+	KindWish      Kind = "wish"      // input, Wish: somebody wants to speak
 	KindSegment   Kind = "segment"   // input, Segment: a part of the line that is being spoken
 	KindAction    Kind = "action"    // input, Action: a companion does something
 	KindResult    Kind = "result"    // input, Done: what became of an action
@@ -60,6 +61,14 @@ const (
 	KindClosing  Kind = "closing"  // ClosingMoved
 	KindRefused  Kind = "refused"  // Refused: a line that was not accepted, kept with its reason
 )
+
+// Version is that of the kind's newest shape.
+func (k Kind) Version() int {
+	if k == KindWish {
+		return Version
+	}
+	return 2
+}
 
 // IsInput says whether entries of this kind are facts the rules start from.
 func (k Kind) IsInput() bool {
@@ -204,7 +213,7 @@ const (
 	DueGrant   DueKind = "grant"   // the floor was held too long
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
-	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens
+	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens; until version 2
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
 
@@ -226,21 +235,47 @@ type Perceived struct {
 	SHA256    string          `json:"sha256"`
 }
 
-// Wish is the body of KindWish. The floor is granted without a round, because
-// nobody else perceived anything: as soon as nobody has it and no human waits for
-// an answer.
+// Wish is the body of KindWish: a request to speak, of an agent or a companion. It ends
+// with what is said, with a KindRefused that names it, with a DueStale, a KindStop or
+// a KindArchived.
 type Wish struct {
-	Who        string    `json:"who"`
-	Perception uint64    `json:"perception"` // seq of the KindPerceived; 0: it was played as the action "speak"
-	Importance float64   `json:"importance"`
-	Reason     string    `json:"reason,omitempty"`
-	Text       string    `json:"text,omitempty"` // the line at hand
-	To         []string  `json:"to,omitempty"`
-	Due        time.Time `json:"due"` // given up then
+	Who string `json:"who"`
+	// By is what Who is; empty: a companion.
+	By         abi.ParticipantKind `json:"by,omitempty"`
+	Waits      Wait                `json:"waits,omitempty"`
+	Perception uint64              `json:"perception"` // seq of the KindPerceived; 0: it is about none
+	Importance float64             `json:"importance"` // 0..10, with what it grew by
+	// Lost is how many lines in a row Who wanted to say before and somebody else was
+	// first. The importance has grown by one for each.
+	Lost   int       `json:"lost,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Text   string    `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
+	To     []string  `json:"to,omitempty"`
+	Basis  uint64    `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
+	Offer  *float64  `json:"offer,omitempty"` // what it would pay from a pool
+	Due    time.Time `json:"due"`             // given up then
+	// Closing is the wish to end the talk that comes with it.
+	Closing abi.Closing `json:"closing,omitempty"`
 	// Parameters are those of the action "speak" that the line came with, Text among
 	// them as its message.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
+
+// Wait says what a request to speak waits for.
+type Wait string
+
+// What can be waited for.
+const (
+	// WaitFloor is granted without a round, because nobody else perceived anything: as
+	// soon as nobody has the floor and no human waits for an answer.
+	WaitFloor Wait = ""
+	// WaitRound takes part in rounds as a vote to speak, and opens one where the room
+	// rests. It is over when somebody else takes a turn.
+	WaitRound Wait = "round"
+	// WaitTurn is paid for and needs no floor: it is said as soon as no round is open
+	// and nobody else has the floor.
+	WaitTurn Wait = "turn"
+)
 
 // Segment is the body of KindSegment. When its line breaks off, what was shown
 // is the message.
@@ -370,6 +405,7 @@ type Refused struct {
 	Again bool                `json:"again,omitempty"` // the speaker keeps the floor and is asked once more
 	Offer *float64            `json:"offer,omitempty"` // what it would have paid from the pool
 	Until time.Time           `json:"until,omitzero"`  // when the pool could pay for it, if nobody else spends
+	Wish  uint64              `json:"wish,omitempty"`  // seq of the KindWish that ends with it
 }
 
 // Message gives the message of a KindSaid, ok false for any other entry or

@@ -35,7 +35,7 @@ type Head struct{ Seq, Epoch uint64 }
 // idempotency key, unique in the room. Body must be valid JSON.
 type New struct {
 	ID   string
-	V    int // version of the body's shape; 0 is entry.Version
+	V    int // version of the body's shape; 0 is the newest of its kind
 	Kind entry.Kind
 	At   time.Time // stored in whole milliseconds, UTC
 	Body []byte

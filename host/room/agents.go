@@ -98,7 +98,7 @@ func (r *Room) nextAway() (at time.Time, some bool) {
 // attending gives the agents as they stand in the cast, by id.
 func (r *Room) attending() []entry.Joined {
 	var js []entry.Joined
-	for _, who := range slices.Sorted(keys(r.agents)) {
+	for _, who := range slices.Sorted(maps.Keys(r.agents)) {
 		js = append(js, entry.Joined{ID: who, Kind: abi.KindAgent, NoVote: !r.agents[who].votes})
 	}
 	return js
@@ -171,7 +171,7 @@ func (r *Room) sayBackchannels() {
 			continue
 		}
 		speaker := s.Floor.Who
-		for _, who := range slices.Sorted(keys(said)) {
+		for _, who := range slices.Sorted(maps.Keys(said)) {
 			if _, here := s.Kinds()[who]; !here || who == speaker || r.trouble != nil {
 				continue
 			}

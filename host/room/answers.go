@@ -13,7 +13,7 @@ import (
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
 	s := r.m.State
-	if r.trouble != nil || s.Round == nil || (s.Round.ID != round && !contains(s.Chain, round)) {
+	if r.trouble != nil || s.Round == nil || (s.Round.ID != round && !slices.Contains(s.Chain, round)) {
 		r.counts.add("vote late")
 		return
 	}
@@ -45,15 +45,15 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait for messages that have not come")
 		}
 		return nil
-	case about == s.Last.Seq && !contains(s.Voters(), who):
+	case about == s.Last.Seq && !slices.Contains(s.Voters(), who):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
 	case about == s.Last.Seq && v.State == abi.Speak && r.rests():
-		if !r.early.Hold(about, who, v) {
-			return abi.Errorf(abi.CodeExhausted, "vote: too many votes wait")
-		}
-		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueWish, Of: about}))
-		return DoorError(r.trouble)
+		r.must(r.m.Input(entry.KindWish, r.now(), entry.Wish{
+			Who: who, By: abi.KindAgent, Waits: entry.WaitRound, Importance: v.Importance, Reason: v.Reason, Closing: v.Closing,
+			Basis: s.Head, Due: r.now().Add(wishPatience),
+		}))
+		return nil
 	case s.Round == nil || s.Round.About != about:
 		r.counts.add("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
@@ -83,13 +83,12 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 	return nil
 }
 
-// spoken is what came of asking somebody for a line, or of having one at hand.
+// spoken is what came of asking a companion for a line.
 type spoken struct {
 	grant string
 	basis uint64
 	who   string
 	line  abi.Line
-	wish  *rules.Wish // the line came with it
 	err   error
 }
 
@@ -132,15 +131,13 @@ func (r *Room) handleLine(e spoken) {
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
 	}
-	if e.wish != nil {
-		said.Wish, said.Parameters = e.wish.Seq, e.wish.Parameters
-	}
-	r.say(said)
+	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said})
 }
 
-// say records a companion's line, or that it was refused.
-func (r *Room) say(said entry.Said) {
-	made, err := r.m.Say(rules.Line{ID: r.cfg.NewID(), Said: said}, r.now())
+// sayLine records a line, or that it was refused.
+func (r *Room) sayLine(l rules.Line) {
+	l.Addressed = r.addressed(l.Said)
+	made, err := r.m.Say(l, r.now())
 	r.must(err)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
@@ -151,7 +148,7 @@ func (r *Room) say(said entry.Said) {
 func (r *Room) here(to []string) (here []string) {
 	for _, who := range to {
 		for _, m := range r.m.State.Members() {
-			if m.ID == who && len(here) < abi.MaxTo && !contains(here, who) {
+			if m.ID == who && len(here) < abi.MaxTo && !slices.Contains(here, who) {
 				here = append(here, who)
 			}
 		}

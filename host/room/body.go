@@ -172,8 +172,8 @@ func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.
 	if _, why := r.m.State.Mute(); why != "" {
 		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
-	if waiting(r.m.State, a.Who) >= rules.MaxWishes {
-		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, rules.MaxWishes)
+	if waiting(r.m.State, a.Who) >= rules.MaxRequests {
+		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, rules.MaxRequests)
 	}
 	reason := "played " + card.Speak
 	if a.By != "" {
@@ -287,8 +287,8 @@ func (r *Room) finish(line abi.Line) {
 		return
 	}
 	f = r.m.State.Floor
-	r.say(entry.Said{
+	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
 		Basis: r.m.State.Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
-	})
+	}})
 }

@@ -77,6 +77,8 @@ type Talk interface {
 	// Consume is Say, and gives the room's pool right afterwards: also where
 	// the line was refused, and empty in a room without a pool.
 	Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budget, error)
+	// Offer is Consume for a line that waits, with an importance, until it may be said.
+	Offer(ctx context.Context, u Utterance, importance float64) (abi.Message, abi.Budget, error)
 	// Attend says that an agent is here; with votes it takes part in rounds.
 	// Who is not heard of for a while is taken to have left.
 	Attend(ctx context.Context, who string, votes bool) error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -79,7 +80,7 @@ func (r *Room) castEarly() {
 		return
 	}
 	held := r.early.Take(s.Round.About)
-	for _, who := range slices.Sorted(keys(held)) {
+	for _, who := range slices.Sorted(maps.Keys(held)) {
 		if s.Round != nil {
 			_ = r.castVote(who, held[who]) // a refusal is counted there
 		}
@@ -114,7 +115,7 @@ func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 		addressed = s.Floor.Addressed
 	}
 	scene := abi.Scene{
-		Message: s.Last, Addressed: contains(addressed, who), Members: r.shown(members, who),
+		Message: s.Last, Addressed: slices.Contains(addressed, who), Members: r.shown(members, who),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 	if b, ok := s.Budget(r.now()); ok && (s.Floor == nil || s.PaysTurns()) {
@@ -170,7 +171,7 @@ func (r *Room) call(ctx context.Context, who, op string, m callContext, ask, ans
 	if !ok {
 		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
 	}
-	if !contains(c.Describe().Ops, op) {
+	if !slices.Contains(c.Describe().Ops, op) {
 		return false, nil
 	}
 	data, err := json.Marshal(ask)

@@ -274,7 +274,7 @@ func (r *Room) addressedAnew(change entry.Cast) *[]string {
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
-	after := rules.State{Cast: slices.Clone(s.Cast)}
+	after := rules.State{Present: rules.Present{Cast: slices.Clone(s.Cast)}}
 	for _, j := range change.Joined {
 		after.Cast = append(slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == j.ID }), j)
 	}
@@ -298,7 +298,7 @@ func (r *Room) publish() {
 	i := infoOf(r.settings, r.m.State, r.head.Seq, r.membersNow())
 	i.Loading = r.settings.waits(r.cast)
 	i.Counts = r.counts.all()
-	r.pool.Store(&poolView{r.m.State.Pool(), r.m.State.At})
+	r.pool.Store(&poolView{r.m.State.PoolView(), r.m.State.At})
 	if r.trouble != nil {
 		i.State, i.Error = "unavailable", abi.AsError(DoorError(r.trouble)).Message
 	}

@@ -18,7 +18,6 @@ import (
 
 const (
 	judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
-	wishPatience  = 20 * time.Second // then what was seen is no news any more
 	keptBody      = 4 << 10          // bytes of a body that are kept in the journal
 )
 
@@ -176,7 +175,7 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	case j.State != abi.Speak:
 	case s.Kinds()[p.who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
-	case waiting(s, p.who) >= rules.MaxWishes:
+	case waiting(s, p.who) >= rules.MaxRequests:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		at := r.now()
@@ -195,25 +194,4 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 		}
 		p.tell(res, err)
 	}})
-}
-
-func waiting(s *rules.State, who string) (n int) {
-	for _, w := range s.Wishes {
-		if w.Who == who {
-			n++
-		}
-	}
-	return n
-}
-
-// sayAtHand says the lines that came with wishes, once their wishes have the
-// floor. One may let in the next.
-func (r *Room) sayAtHand() {
-	for {
-		f := r.m.State.Floor
-		if r.trouble != nil || f == nil || f.Wish == nil || f.Wish.Text == "" || f.Lost != "" || f.Again || r.speaking[speakKey(f.Token, f.Basis)] {
-			return
-		}
-		r.handleLine(spoken{grant: f.Token, basis: f.Basis, who: f.Who, line: abi.Line{Text: f.Wish.Text, To: f.Wish.To}, wish: f.Wish})
-	}
 }

@@ -3,7 +3,6 @@ package room
 import (
 	"context"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -238,7 +237,3 @@ func (i *idRing) add(id string) {
 		i.order = i.order[1:]
 	}
 }
-
-func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
-
-func contains[T comparable](list []T, v T) bool { return slices.Contains(list, v) }

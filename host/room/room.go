@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,7 +81,7 @@ func (s Settings) Refuses() error {
 
 // Lives says whether a companion lives in the room.
 func (s Settings) Lives(id string) bool {
-	return contains(s.Companions, "*") || contains(s.Companions, id)
+	return slices.Contains(s.Companions, "*") || slices.Contains(s.Companions, id)
 }
 
 // waits says whether companions of the room may be among those that are being
@@ -131,6 +132,7 @@ type Room struct {
 	acts         acts
 	running      running
 	early        turn.Early
+	offers       map[uint64]offer // by the seq of the request
 	ids          idRing
 	members      []abi.Member // as of the newest entry that changed them
 	names        names
@@ -154,7 +156,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{}, running: running{}, judgedBy: map[string]uint64{},
-		agents: map[string]agent{}, backchannels: map[uint64]map[string]string{},
+		agents: map[string]agent{}, offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
 		trouble: errNotLoaded, used: time.Now(),
 		loaded: make(chan struct{}), gone: make(chan struct{}),
 	}
@@ -209,6 +211,7 @@ func (r *Room) Run(ctx context.Context) error {
 			r.castEarly()
 			r.sayBackchannels()
 			r.sayAtHand()
+			r.tellOffers()
 			r.flush(ctx)
 		}
 		if errors.Is(r.trouble, journal.ErrFenced) {
@@ -326,6 +329,10 @@ func (r *Room) drop(why error) {
 	r.trouble = why
 	r.publish() // before anybody is woken to look
 	r.tell(DoorError(why))
+	for seq, o := range r.offers {
+		delete(r.offers, seq)
+		o.tell(consumed{}, DoorError(why))
+	}
 	r.m.Take()
 	r.ids = idRing{} // a message that was not kept may come again
 }

@@ -104,7 +104,7 @@ func (r *Room) idleFor() time.Duration {
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.m.State
-	if r.trouble != nil || r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.acks)+len(r.running) > 0 {
+	if r.trouble != nil || r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.acks)+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {

@@ -20,7 +20,7 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	}
 	r.breakOff() // what was heard is said
 	r.running.stop()
-	for _, w := range slices.Clone(r.m.State.Wishes) { // nobody is to wait for these
+	for _, w := range slices.Clone(r.m.State.Requests) { // nobody is to wait for these
 		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
 	}
 	if r.trouble != nil {

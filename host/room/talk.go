@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -47,22 +48,30 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 	} else {
 		u.ID = r.cfg.NewID()
 	}
-	l := rules.Line{ID: u.ID, Offer: u.Offer, Said: entry.Said{
-		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
-	}}
+	l := u.line(u.ID)
 	res, err := ask(ctx, r, late+"; the message may still be recorded", func(a *ack) (consumed, error) { return r.handleSay(l, a) })
-	if err == nil {
-		err = res.refused
-	}
-	if err == error(errTwice) { // sent twice at once
+	if err == nil && res.refused == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
-			res.msg, err = was, ferr
+			res.msg, res.refused = was, ferr
 		}
 	}
-	if res.pool.Size == 0 { // it did not come as far as the pool
+	return r.outcomeOf(res, err)
+}
+
+// outcomeOf gives what became of a line, with the pool as it is where the line did not
+// come as far.
+func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, error) {
+	if res.pool.Size == 0 {
 		res.pool = r.budget()
 	}
-	return res.msg, res.pool, err
+	return res.msg, res.pool, cmp.Or(err, res.refused)
+}
+
+// line gives an utterance as the rules see it.
+func (u Utterance) line(id string) rules.Line {
+	return rules.Line{ID: id, Offer: u.Offer, Said: entry.Said{
+		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
+	}}
 }
 
 // saidBefore finds a message that was sent with the same id.

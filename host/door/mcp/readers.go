@@ -49,7 +49,6 @@ type bookmark struct {
 	from    string // the name it speaks under, once it has spoken
 	refused bool   // its newest line was refused, and it has not tried again
 	poor    bool   // it was told last that the pool does not pay for a turn
-	lost    int    // lines that were refused since one was heard, though they could be heard later
 	offer   float64
 	heard   time.Time
 }
@@ -125,7 +124,7 @@ func (r *readers) spoke(p place, from string, seq uint64, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b := r.at(p, now); b != nil {
-		b.from, b.said, b.refused, b.lost = from, seq, false, 0
+		b.from, b.said, b.refused = from, seq, false
 	}
 }
 
@@ -136,21 +135,7 @@ func (r *readers) refused(p place, from string, again bool, offer float64, now t
 	defer r.mu.Unlock()
 	if b := r.at(p, now); b != nil {
 		b.from, b.refused, b.offer = from, again, offer
-		if again {
-			b.lost++
-		}
 	}
-}
-
-// lost gives how many of a reader's lines in a row were refused that could have
-// been heard later.
-func (r *readers) lost(p place) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if b := r.places[p]; b != nil {
-		return b.lost
-	}
-	return 0
 }
 
 // told notes what a reader was told of a pool. Who found it too low for a turn is

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
@@ -123,8 +122,8 @@ func (in consumeIn) missing() error {
 	return nil
 }
 
-// consume says something for points. Where turns need the floor, what is no
-// backchannel is a wish to speak instead: see wish.
+// consume says something for points. An agent's line waits for what the room wants:
+// see room.Talk.Offer.
 func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	if err := in.missing(); err != nil {
 		return nil, err
@@ -143,19 +142,20 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	if u.Basis == 0 {
 		u.Basis = d.readers.basis(at)
 	}
-	say, info := talk.Consume, talk.Info()
-	if kind != abi.KindHuman && isBusy(info, who) {
-		awaitFree(ctx, talk, who)
-	}
-	if kind != abi.KindHuman && needsFloor(info, u) {
+	say := talk.Consume
+	if kind != abi.KindHuman {
 		say = func(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
-			return d.wish(ctx, talk, u, d.readers.lost(at))
+			return talk.Offer(ctx, u, *u.Offer/amountOfOne)
 		}
 	}
 	m, pool, err := say(ctx, u)
 	d.noteSaid(at, u, m, err)
 	return consumed(pool, err)
 }
+
+// amountOfOne is the amount that stands for an importance of 1, where a line is voted
+// on instead of paid for.
+const amountOfOne = 10
 
 // noteSaid remembers how a line fared.
 func (d *Door) noteSaid(at place, u room.Utterance, m abi.Message, err error) {
@@ -168,19 +168,6 @@ func (d *Door) noteSaid(at place, u room.Utterance, m abi.Message, err error) {
 		offer = *u.Offer
 	}
 	d.readers.refused(at, u.From, worthAnotherTry(err), offer, time.Now())
-}
-
-// needsFloor says whether a line must win a round first: it is neither paid for
-// nor a backchannel.
-func needsFloor(info room.Info, u room.Utterance) bool {
-	switch {
-	case info.FreeTurns:
-		return false
-	case info.Pool == nil:
-		return true
-	}
-	first := info.Pool.Prices[0]
-	return *u.Offer > first.Cost || info.Pool.Chars >= 0 && utf8.RuneCountInString(u.Text) > first.Chars
 }
 
 func worthAnotherTry(err error) bool {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -115,120 +114,9 @@ func (d *Door) enterWait() (leave func(), err error) {
 
 var errGrown = errors.New("the room has grown")
 
-// freePatience bounds how long a line that is paid for waits for a room that is
-// busy with its companions: less than a model would take to try again.
-const freePatience = 3 * time.Second
-
-// isBusy says whether a line that is paid for would be refused just because
-// votes are being counted or another has the floor.
-func isBusy(info room.Info, who string) bool {
-	return info.FreeTurns && (info.Round != nil || info.Floor != "" && info.Floor != who)
-}
-
-// awaitFree waits until a room is not busy any more. What becomes of the line
-// then is the room's to say.
-func awaitFree(ctx context.Context, talk room.Talk, who string) {
-	// Nothing is read: what was said meanwhile is for the room to hold against
-	// the line's basis.
-	_, _, _ = wait(ctx, freePatience, talk, who, math.MaxUint64, func(_ news, info room.Info) bool { return !isBusy(info, who) })
-}
-
-// wishPatience bounds how long a wish for the floor waits: shorter than the
-// clients of MCP wait for an answer.
-const wishPatience = 20 * time.Second
-
-// wish is consume where a turn needs the floor: a vote to speak with the line
-// at hand. When it wins, the line is said; when another speaks first it is
-// refused, for it answers what is no longer the newest.
-func (d *Door) wish(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (abi.Message, abi.Budget, error) {
-	g, err := d.win(ctx, talk, u, lost)
-	if err != nil {
-		pool, _ := talk.Budget()
-		return abi.Message{}, pool, err
-	}
-	u.Grant, u.Basis, u.Kind = g.Token, g.Basis, abi.KindTurn
-	return talk.Consume(ctx, u)
-}
-
-// win votes for a line until its speaker has the floor. The importance is a
-// tenth of the amount, and one more for each line lost before: an agent that
-// always offers the same would else never be heard beside companions that wish a
-// little more.
-func (d *Door) win(ctx context.Context, talk room.Talk, u room.Utterance, lost int) (*grant, error) {
-	leave, err := d.enterWait()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := talk.Attend(ctx, u.From, true); err != nil {
-		return nil, err
-	}
-	basis := u.Basis
-	if basis == 0 {
-		basis = talk.Info().Head
-	}
-	voted := uint64(0)
-	var refused error
-	n, ok, err := wait(ctx, wishPatience, talk, u.From, basis, func(n news, info room.Info) bool {
-		if n.Reason == reasonGranted || turnSince(n) {
-			return true
-		}
-		if refused = over(info); refused != nil {
-			return true
-		}
-		about := newestTurn(info)
-		if about != voted && (n.Reason == reasonAsked || info.Round == nil && info.State == "resting") {
-			v := abi.Vote{State: abi.Speak, Importance: math.Min(10, *u.Offer/10+float64(lost)), Reason: "has a line ready"}
-			if refused = voteFor(ctx, talk, u.From, about, v); refused == nil {
-				voted = about
-			}
-		}
-		return refused != nil && info.Round == nil // nothing is on its way that could change that
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case n.Reason == reasonGranted:
-		return n.Grant, nil
-	case refused != nil:
-		return nil, refused
-	case !ok:
-		return nil, abi.Errorf(abi.CodeConflict, "%s did not get the floor", u.From)
-	}
-	return nil, abi.Errorf(abi.CodeStale, "%s spoke first", n.Messages[len(n.Messages)-1].From)
-}
-
-// voteFor votes for an agent that is here; one that is not any more is told why.
-func voteFor(ctx context.Context, talk room.Talk, who string, about uint64, v abi.Vote) error {
-	if err := talk.Attend(ctx, who, true); err != nil {
-		return err
-	}
-	return talk.Vote(ctx, who, about, v)
-}
-
 // isHere says whether an agent is a member of a room.
 func isHere(info room.Info, who string) bool {
 	return slices.ContainsFunc(info.Members, func(m abi.Member) bool { return m.ID == who && m.Kind == abi.KindAgent })
-}
-
-// over says why nobody but a human may speak, nil when somebody may.
-func over(info room.Info) error {
-	switch info.State {
-	case "archived":
-		return abi.Errorf(abi.CodeDenied, "room: %s was closed; what was said can still be read", info.Name)
-	case "stopped":
-		return abi.Errorf(abi.CodeDenied, "a human said STOP; what a human says next starts the talk again")
-	case "closed":
-		return abi.Errorf(abi.CodeDenied, "the talk has ended; what a human says next starts a new one")
-	case "capped":
-		return abi.Errorf(abi.CodeDenied, "%d turns were taken since a human spoke, which is the cap", info.Turns)
-	}
-	return nil
-}
-
-// turnSince says whether somebody else took a turn.
-func turnSince(n news) bool {
-	return slices.ContainsFunc(n.Messages, func(h heard) bool { return h.Kind == abi.KindTurn })
 }
 
 // newestTurn is what a vote is about now.

@@ -84,7 +84,7 @@ func (m *machine) acquire(rt *rapid.T, name string) {
 	r := m.room(name)
 	m.rooms[name] = r
 	r.head.Epoch++
-	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, entry.Version, `{"owner":"モデル"}`)
+	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, entry.KindOwner.Version(), `{"owner":"モデル"}`)
 	if h != r.head {
 		rt.Fatalf("acquire gave %v, want %v", h, r.head)
 	}

@@ -148,7 +148,7 @@ func (r *room) add(n journal.New) {
 	r.Head.Seq++
 	v := n.V
 	if v == 0 {
-		v = entry.Version
+		v = n.Kind.Version()
 	}
 	r.entries = append(r.entries, entry.Entry{
 		Seq: r.Head.Seq, Epoch: r.Head.Epoch, At: time.UnixMilli(n.At.UnixMilli()).UTC(), Kind: n.Kind, ID: n.ID, V: v, Body: slices.Clone(n.Body),

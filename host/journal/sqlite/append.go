@@ -65,7 +65,7 @@ func prepare(news []journal.New) []made {
 	for i, n := range news {
 		own := salt[i*sumSize : (i+1)*sumSize]
 		if n.V == 0 {
-			n.V = entry.Version
+			n.V = n.Kind.Version()
 		}
 		ms[i] = made{n, own, digest(own, n.Body)}
 	}

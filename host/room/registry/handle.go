@@ -73,15 +73,20 @@ func (h handle) Say(ctx context.Context, u room.Utterance) (abi.Message, error) 
 }
 
 func (h handle) Consume(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
-	type paid struct {
-		m abi.Message
-		b abi.Budget
-	}
-	p, err := with(ctx, h, func(r *room.Room) (paid, error) {
-		m, b, err := r.Consume(ctx, u)
-		return paid{m, b}, err
+	return paying(ctx, h, func(r *room.Room) (abi.Message, abi.Budget, error) { return r.Consume(ctx, u) })
+}
+
+func (h handle) Offer(ctx context.Context, u room.Utterance, importance float64) (abi.Message, abi.Budget, error) {
+	return paying(ctx, h, func(r *room.Room) (abi.Message, abi.Budget, error) { return r.Offer(ctx, u, importance) })
+}
+
+// paying is with for what answers a message and the pool after it.
+func paying(ctx context.Context, h handle, do func(*room.Room) (abi.Message, abi.Budget, error)) (m abi.Message, b abi.Budget, err error) {
+	_, err = with(ctx, h, func(r *room.Room) (none, error) {
+		m, b, err = do(r)
+		return none{}, err
 	})
-	return p.m, p.b, err
+	return m, b, err
 }
 
 func (h handle) Attend(ctx context.Context, who string, votes bool) error {

@@ -54,7 +54,7 @@ func (s *State) ledger(at time.Time) []turn.Spend {
 // Budget gives what there is to spend at a moment; ok is false in a room
 // without a pool.
 func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
-	return s.Pool().At(at)
+	return s.PoolView().At(at)
 }
 
 // waits puts the round off: it is asked again when the pool can pay, and the
@@ -124,8 +124,8 @@ type PoolView struct {
 // PaysTurns says whether a turn costs something, also with the floor.
 func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
 
-// Pool gives the pool as it is now. What is spent later does not change it.
-func (s *State) Pool() PoolView { return PoolView{s.policy, s.Ledger} }
+// PoolView gives the pool as it is now. What is spent later does not change it.
+func (s *State) PoolView() PoolView { return PoolView{s.policy, s.Ledger} }
 
 // At gives the pool at a moment; ok is false in a room without one.
 func (p PoolView) At(now time.Time) (b abi.Budget, ok bool) {

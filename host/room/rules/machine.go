@@ -36,7 +36,7 @@ func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (en
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", kind, seq)
 	}
-	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, V: entry.Version, Body: raw}
+	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, V: kind.Version(), Body: raw}
 	if err := m.State.Apply(e); err != nil {
 		return entry.Entry{}, err
 	}
@@ -110,7 +110,7 @@ func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 	if code == "" {
 		return nil, v
 	}
-	r := &entry.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer}
+	r := &entry.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer, Wish: a.Wish}
 	switch code {
 	case abi.CodeStale:
 		r.Again = holds && m.again(a)
@@ -225,18 +225,24 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 			return false, nil
 		}
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.over()})
+	case s.overtaken() != nil:
+		return true, m.refuse(at, *s.overtaken())
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.About:
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
+	case s.ready() != nil:
+		return true, m.voteFor(at, *s.ready())
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.nextWish() != nil && !at.Before(s.Pace):
-		return true, m.grantWish(at, *s.nextWish())
+	case s.nextRequest() != nil && !at.Before(s.Pace):
+		return true, m.grantRequest(at, *s.nextRequest())
+	case s.woken() && !at.Before(s.Pace):
+		return true, m.open(at)
 	case s.unanswered() && !s.Gathering && !at.Before(s.pace()):
 		return true, m.open(at)
 	}

@@ -63,7 +63,7 @@ func (w *world) must(err error) {
 func (w *world) own() {
 	e := entry.Entry{
 		Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: entry.KindOwner,
-		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), V: entry.Version, Body: []byte(`{"owner":"test"}`),
+		ID: fmt.Sprintf("owner/%d", w.m.State.Epoch+1), V: entry.KindOwner.Version(), Body: []byte(`{"owner":"test"}`),
 	}
 	w.must(w.m.State.Apply(e))
 	w.journal = append(w.journal, e)
@@ -93,7 +93,7 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "agent", "fail", "due", "stop", "join", "leave", "owner", "close"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
@@ -104,11 +104,22 @@ func (w *world) anything() {
 		l := Line{ID: fmt.Sprintf("m%d", s.Head), Said: entry.Said{From: w.who(), By: abi.KindCompanion, Text: "x", Kind: abi.KindTurn, Grant: "g1"}}
 		if s.Floor != nil && rapid.IntRange(0, 4).Draw(w.t, "right") > 0 {
 			l.From, l.Grant, l.Basis = s.Floor.Who, s.Floor.Token, s.Floor.Basis
+			if s.Floor.Wish != nil {
+				l.Wish = s.Floor.Wish.Seq
+			}
 		}
 		l.Closing = rapid.SampledFrom([]abi.Closing{"", abi.ClosingTerminal}).Draw(w.t, "closing")
 		w.step(what, func() error { _, err := w.m.Say(l, w.at); return err })
 	case "paid":
 		w.step(what, func() error { _, err := w.m.Say(w.paid(), w.at); return err })
+	case "offer":
+		o := w.offer()
+		w.step(what, func() error { return w.m.Input(entry.KindWish, w.at, o) })
+	case "free": // as a room says what it has at hand
+		if r := s.Free(); r != nil {
+			l := Line{ID: fmt.Sprintf("m%d", s.Head), Offer: r.Offer, Said: entry.Said{From: r.Who, By: abi.KindAgent, Text: r.Text, Basis: r.Basis, Wish: r.Seq}}
+			w.step(what, func() error { _, err := w.m.Say(l, w.at); return err })
+		}
 	case "agent":
 		j := entry.Joined{ID: "agent", Kind: abi.KindAgent, NoVote: rapid.Bool().Draw(w.t, "no vote")}
 		w.step(what, func() error { return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{j}}) })
@@ -151,6 +162,18 @@ func (w *world) anything() {
 	case "owner":
 		w.own()
 	}
+}
+
+// offer is a request to speak.
+func (w *world) offer() entry.Wish {
+	o := entry.Wish{
+		Who: rapid.SampledFrom([]string{"agent", "agent", "bot", "a"}).Draw(w.t, "who offers"), By: abi.KindAgent,
+		Waits: rapid.SampledFrom([]entry.Wait{entry.WaitRound, entry.WaitRound, entry.WaitTurn, entry.WaitFloor}).Draw(w.t, "waits for"),
+		Text:  rapid.SampledFrom([]string{"", "x", "y"}).Draw(w.t, "line at hand"), Due: w.at.Add(3 * time.Second),
+		Basis: w.m.State.Last.Seq - min(w.m.State.Last.Seq, rapid.Uint64Range(0, 1).Draw(w.t, "behind")),
+	}
+	o.Importance, o.Lost = w.m.State.Grow(o.Who, float64(rapid.IntRange(0, 10).Draw(w.t, "importance")))
+	return o
 }
 
 // paid is a line that somebody would pay for.

@@ -52,6 +52,9 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 			return nil, fmt.Errorf("replay entry %d: %w", e.Seq, err)
 		}
 		p.expect = p.m.Take()
+		if e.Kind.IsInput() && len(p.expect) > 0 {
+			p.expect[0].V = e.V // the shape of an input is as it came
+		}
 	}
 	if len(p.expect) == 0 {
 		return &Difference{e.Seq, show(e), "nothing happens here"}, nil
@@ -85,13 +88,13 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 	case s.Rules.Policy == "":
 		version = Version // nothing can be decided yet
 	}
-	return p.blurred || version != Version || e.V != entry.Version || s.Unjudged() != "", nil
+	return p.blurred || version != Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
 }
 
 // quiet says whether nothing follows from the state by itself: what comes next is
 // an input.
 func (s *State) quiet() bool {
-	return s.Round == nil && s.Floor == nil && s.Held == nil && !s.unanswered() && s.nextWish() == nil
+	return s.Round == nil && s.Floor == nil && s.Held == nil && !s.unanswered() && s.nextRequest() == nil && !s.woken()
 }
 
 // redo gives an entry's input to the rules.
@@ -126,7 +129,7 @@ func (p *Player) redo(e entry.Entry) error {
 
 // tried gives the line that was refused.
 func tried(b entry.Refused) Line {
-	return Line{Said: entry.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis}, Offer: b.Offer}
+	return Line{Said: entry.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis, Wish: b.Wish}, Offer: b.Offer}
 }
 
 func show(e entry.Entry) string {

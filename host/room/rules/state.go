@@ -29,50 +29,70 @@ const (
 )
 
 // State is the fold of Apply over a room's entries and nothing else: no clock,
-// no randomness, no modules. Its JSON form is the room's snapshot.
+// no randomness, no modules. Its JSON form is the room's snapshot, in which its parts
+// are not set off.
 type State struct {
-	Version      int                 `json:"version"`
-	Head         uint64              `json:"head"`
-	Epoch        uint64              `json:"epoch"`
-	At           time.Time           `json:"at"` // of the newest entry; the room's clock never runs back
-	Rules        entry.Rules         `json:"rules"`
-	Cast         []entry.Joined      `json:"cast,omitempty"`   // companions and agents, by id
-	People       []Person            `json:"people,omitempty"` // humans who spoke, newest last
-	Last         abi.Message         `json:"last"`             // the newest turn
-	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
-	Asked        uint64              `json:"asked"`           // seq of the newest turn that has had its round
-	Round        *turn.Round         `json:"round,omitempty"` // open
-	Chain        []uint64            `json:"chain,omitempty"` // rounds superseded since the floor was last decided
-	Held         *turn.Round         `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
-	Since        time.Time           `json:"since,omitzero"`  // when the first of them opened
-	Floor        *Floor              `json:"floor,omitempty"` // held
-	Debt         map[string]int      `json:"debt,omitempty"`
-	Turns        int                 `json:"turns"`
-	Backchannels int                 `json:"asides,omitempty"` // backchannels of others than humans since a human spoke
-	Stage        abi.Closing         `json:"stage"`
-	Called       []string            `json:"called,omitempty"`  // whom a human addressed since the last round opened
-	Stopped      string              `json:"stopped,omitempty"` // who said STOP
-	Rest         entry.Outcome       `json:"rest,omitempty"`    // how the newest round ended, when nobody got the floor
-	Pace         time.Time           `json:"pace,omitzero"`     // not before this does the next round open
-	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
-	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
-	Broken       bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
-	Alone        bool                `json:"alone,omitempty"`   // nobody was there to be asked about the newest turn
-	Ledger       []turn.Spend        `json:"ledger,omitempty"`
-	Tries        []Try               `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
-	Kept         *Kept               `json:"kept,omitempty"`
-	Waits        int                 `json:"waits,omitempty"`  // rounds put off since a companion or a human spoke
-	Wishes       []Wish              `json:"wishes,omitempty"` // to speak about what was perceived, oldest first
-	Acts         []Act               `json:"acts,omitempty"`   // actions whose result may come, oldest first
-
-	Meant     []string `json:"meant,omitempty"`     // whom the newest turn addresses
-	Gathering bool     `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
-	Opened    string   `json:"opened,omitempty"`    // who opened the room at a door
-	Archived  string   `json:"archived,omitempty"`  // who closed the room
-	Shape     int      `json:"shape,omitempty"`     // the newest version of an entry's body
+	Version int         `json:"version"`
+	Head    uint64      `json:"head"`
+	Epoch   uint64      `json:"epoch"`
+	At      time.Time   `json:"at"`              // of the newest entry; the room's clock never runs back
+	Shape   int         `json:"shape,omitempty"` // the newest version of an entry's body
+	Rules   entry.Rules `json:"rules"`
+	Present
+	Talk
+	Rounds
+	Floor *Floor `json:"floor,omitempty"` // held
+	Pool
+	Waiting
+	Acts []Act `json:"acts,omitempty"` // actions whose result may come, oldest first
 
 	policy   turn.Policy
 	unjudged string // why nothing can be decided, see Unjudged
+}
+
+// Present is the part of a room's state that says who is there.
+type Present struct {
+	Cast      []entry.Joined `json:"cast,omitempty"`      // companions and agents, by id
+	People    []Person       `json:"people,omitempty"`    // humans who spoke, newest last
+	Gathering bool           `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
+	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
+	Archived  string         `json:"archived,omitempty"`  // who closed the room
+}
+
+// Talk is what was said, and how far the talk has come.
+type Talk struct {
+	Last         abi.Message         `json:"last"` // the newest turn
+	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
+	Meant        []string            `json:"meant,omitempty"`  // whom it addresses
+	Called       []string            `json:"called,omitempty"` // whom a human addressed since the last round opened
+	Turns        int                 `json:"turns"`            // of others than humans since a human spoke
+	Backchannels int                 `json:"asides,omitempty"` // the same
+	Stage        abi.Closing         `json:"stage"`
+	Stopped      string              `json:"stopped,omitempty"` // who said STOP
+	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
+	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
+	Broken       bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
+}
+
+// Rounds are how votes are asked for, and how that came out.
+type Rounds struct {
+	Asked uint64         `json:"asked"`           // seq of the newest turn that has had its round
+	Round *turn.Round    `json:"round,omitempty"` // open
+	Chain []uint64       `json:"chain,omitempty"` // rounds superseded since the floor was last decided
+	Held  *turn.Round    `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
+	Since time.Time      `json:"since,omitzero"`  // when the first of them opened
+	Pace  time.Time      `json:"pace,omitzero"`   // not before this does the next round open
+	Rest  entry.Outcome  `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
+	Alone bool           `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
+	Debt  map[string]int `json:"debt,omitempty"`  // rounds in which somebody wanted to speak and did not
+}
+
+// Pool is what a policy with a budget goes by.
+type Pool struct {
+	Ledger []turn.Spend `json:"ledger,omitempty"`
+	Tries  []Try        `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
+	Kept   *Kept        `json:"kept,omitempty"`
+	Waits  int          `json:"waits,omitempty"` // rounds put off since a companion or a human spoke
 }
 
 // Person is a human who spoke in the room.
@@ -95,14 +115,14 @@ type Floor struct {
 	Again     bool              `json:"again,omitempty"`  // the line was stale once
 	Lost      string            `json:"lost,omitempty"`   // why the line will not come
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
-	Wish      *Wish             `json:"wish,omitempty"`   // it was granted without a round
+	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
 	Segments  int               `json:"segments,omitempty"`
 }
 
 // New gives the state of a room in which nothing has happened.
 func New() *State {
-	return &State{Version: stateVersion, Stage: abi.ClosingNone, Debt: map[string]int{}}
+	return &State{Version: stateVersion, Talk: Talk{Stage: abi.ClosingNone}, Rounds: Rounds{Debt: map[string]int{}}}
 }
 
 // Decode reads a snapshot.
@@ -206,7 +226,7 @@ func (s *State) change(e entry.Entry) error {
 		return with(e.Body, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
 	case entry.KindArchived:
 		return with(e.Body, func(b entry.Archived) {
-			s.Archived, s.Silence, s.Held, s.Wishes = b.By, time.Time{}, nil, nil
+			s.Archived, s.Silence, s.Held, s.Requests = b.By, time.Time{}, nil, nil
 			s.Asked, s.Alone, s.Called = s.Last.Seq, false, nil // opened anew, it does not go on where it was
 		})
 	case entry.KindOwner:
@@ -222,7 +242,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindDue:
 		return with(e.Body, func(b entry.Due) { s.due(e.Seq, b) })
 	case entry.KindStop:
-		return with(e.Body, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Wishes = b.From, time.Time{}, nil, nil })
+		return with(e.Body, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Requests = b.From, time.Time{}, nil, nil })
 	case entry.KindRound:
 		return with(e.Body, func(b entry.Round) { s.opened(e, b) })
 	case entry.KindDecision:
@@ -232,7 +252,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindRefused:
 		return with(e.Body, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
-		return with(e.Body, func(b entry.Wish) { s.wished(e.Seq, b) })
+		return with(e.Body, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindSegment:
 		return with(e.Body, s.spoke)
 	case entry.KindAction:
@@ -270,6 +290,7 @@ func (s *State) taken() {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
 	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
+	s.forget(func(r Request) bool { return r.Waits != entry.WaitFloor }) // whoever waited for the line has heard that it is not known
 	s.Gathering = true
 }
 
@@ -305,8 +326,9 @@ func (s *State) joined(b entry.Joined) {
 func (s *State) left(b entry.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
+	delete(s.Lost, b.ID)
 	s.luck(b.ID)
-	s.Wishes = slices.DeleteFunc(s.Wishes, func(w Wish) bool { return w.Who == b.ID })
+	s.forget(func(r Request) bool { return r.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -317,6 +339,7 @@ func (s *State) left(b entry.Left) {
 
 func (s *State) said(e entry.Entry, b entry.Said) {
 	s.spend(b, e.At)
+	s.end(b.Wish)
 	if b.By == abi.KindHuman {
 		s.People = append(slices.DeleteFunc(s.People, func(p Person) bool { return p.Name == b.From }), Person{b.From, e.At})
 		if len(s.People) > maxPeople {
@@ -330,6 +353,8 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		return
 	}
 	s.luck(b.From)
+	delete(s.Lost, b.From)
+	s.forget(func(r Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
 	if b.By == abi.KindCompanion {
 		s.Waits = 0
 	}
@@ -373,7 +398,7 @@ func (s *State) due(seq uint64, b entry.Due) {
 	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	case entry.DueStale:
-		s.unwish(b.Of)
+		s.lose(s.end(b.Of))
 	case entry.DueSilence:
 		s.Silence, s.Of = time.Time{}, seq
 		s.Broken = true
@@ -409,6 +434,7 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 		s.Since = e.At
 	}
 	s.Asked, s.Called = b.About, nil
+	s.asks()
 }
 
 func (s *State) decided(e entry.Entry, d entry.Decision) {
@@ -429,7 +455,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		return
 	}
 	if d.Outcome != entry.OutcomeGrant {
-		if s.Floor == nil || s.Floor.Wish == nil { // else the newest turn still waits for its round
+		if s.Floor == nil || s.Floor.Round != 0 { // else the newest turn still waits for its round
 			s.Asked = s.Last.Seq
 		}
 		s.Round, s.Floor = nil, nil
@@ -455,6 +481,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	if _, here := s.Kinds()[d.Speaker]; !here {
 		f.Lost = "left the room"
 	}
+	f.Wish = s.end(s.roundRequest(d.Speaker))
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
@@ -472,6 +499,10 @@ func (s *State) awaitSilence(e entry.Entry) {
 }
 
 func (s *State) refused(e entry.Entry, b entry.Refused) {
+	if r := s.end(b.Wish); r != nil && r.Waits == entry.WaitRound {
+		s.lose(r)
+		return
+	}
 	if b.Grant == "" {
 		s.keep(e, b)
 		return
@@ -486,6 +517,7 @@ func (s *State) refused(e entry.Entry, b entry.Refused) {
 	if b.Code == abi.CodeStale {
 		s.Debt[b.Who]++ // it was ready to speak, and somebody was quicker
 	}
+	s.lose(s.Floor.Wish)
 	s.Floor.Lost, s.Floor.Until = b.Why, b.Until
 }
 
@@ -539,12 +571,12 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	}
 	if s.Round == nil && s.Floor == nil {
 		consider(s.Silence, entry.DueSilence, s.Of)
-		if s.nextWish() != nil {
+		if s.nextRequest() != nil || s.woken() {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
-	for _, w := range s.Wishes {
-		consider(w.Due, entry.DueStale, w.Seq)
+	for _, r := range s.Requests {
+		consider(r.Due, entry.DueStale, r.Seq)
 	}
 	return at, d, ok
 }

@@ -227,7 +227,7 @@ func TestReplayFoldsOtherVersions(t *testing.T) {
 // TestGathering: after a new owner nobody is asked before it was said who is here.
 func TestGathering(t *testing.T) {
 	w := newTable(t, entry.Rules{Version: Version, Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000})
-	e := entry.Entry{Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: entry.KindOwner, ID: "owner/2", V: entry.Version, Body: []byte(`{"owner":"b"}`)}
+	e := entry.Entry{Seq: w.m.State.Head + 1, Epoch: w.m.State.Epoch + 1, At: w.at, Kind: entry.KindOwner, ID: "owner/2", V: entry.KindOwner.Version(), Body: []byte(`{"owner":"b"}`)}
 	if err := w.m.State.Apply(e); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,225 @@
+package room
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
+)
+
+// Requests to speak: a line that somebody offers waits in the journal for what it
+// needs, and whoever offered it is told how it ended.
+
+const (
+	wishPatience = 20 * time.Second // then what was seen is no news any more, and clients of agents do not wait much longer
+	turnPatience = 3 * time.Second  // of a line that is paid for: less than a model takes to try again
+)
+
+// offer is a request whose caller waits for its end.
+type offer struct {
+	who  string
+	tell func(consumed, error)
+}
+
+// errNoTurn says that a line was given up, which can be offered again.
+var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its turn in time")
+
+// Offer is Consume for a member that does not hold the floor: the line waits for what
+// the room's policy wants, with an importance of 0..10, and is said when its turn has
+// come. Where turns need the floor it takes part in the rounds as a vote to speak, which
+// opens one where the room rests; each line that was lost to somebody else makes the next
+// more important by one. Where turns are paid for it waits as long as votes are counted or
+// another has the floor. A line that has to wait for neither is said at once.
+//
+// # Errors
+//
+// Those of Consume; CodeStale when somebody else spoke first; CodeConflict when the
+// line did not get its turn in time, CodeDenied while nobody may speak. A caller that
+// goes away takes its line back.
+func (r *Room) Offer(ctx context.Context, u Utterance, importance float64) (abi.Message, abi.Budget, error) {
+	if err := u.check(); err != nil {
+		return abi.Message{}, r.budget(), err
+	}
+	l := u.line(r.cfg.NewID())
+	var seq uint64 // of the request; the loop's
+	res, err := await(ctx, r, late, func(q request[consumed]) {
+		r.used = time.Now()
+		seq = r.handleOffer(l, importance, q.tell)
+	})
+	if ctx.Err() != nil {
+		_ = r.put(context.WithoutCancel(ctx), func() { r.withdraw(seq) })
+	}
+	return r.outcomeOf(res, err)
+}
+
+// handleOffer has a line said or refused at once, or makes a request of it, whose seq
+// it answers.
+func (r *Room) handleOffer(l rules.Line, importance float64, tell func(consumed, error)) uint64 {
+	wait, needed, err := r.needs(l)
+	if err != nil {
+		tell(consumed{}, err)
+		return 0
+	}
+	if !needed {
+		var a ack
+		res, err := r.handleSay(l, &a)
+		if err = cmp.Or(err, DoorError(r.trouble)); err != nil {
+			tell(consumed{}, err)
+			return 0
+		}
+		a.tell = func(err error) { tell(res, err) }
+		r.acks = append(r.acks, a)
+		return 0
+	}
+	s, at := r.m.State, r.now()
+	w := entry.Wish{
+		Who: l.From, By: l.By, Waits: wait, Importance: importance, Reason: "has a line ready", Text: l.Text, To: l.To,
+		Basis: l.Basis, Offer: l.Offer, Due: at.Add(turnPatience),
+	}
+	if wait == entry.WaitRound {
+		w.Importance, w.Lost = s.Grow(l.From, importance)
+		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(wishPatience)
+	}
+	r.must(r.m.Input(entry.KindWish, at, w))
+	seq := r.lastMade(entry.KindWish)
+	if r.trouble != nil {
+		tell(consumed{}, DoorError(r.trouble))
+		return 0
+	}
+	r.offers[seq] = offer{l.From, tell}
+	return seq
+}
+
+// needs says what a line waits for, or why it cannot be offered now.
+func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
+	if err := cmp.Or(DoorError(r.trouble), r.mayBe(l.From, l.By), r.closed()); err != nil {
+		return "", false, err
+	}
+	s := r.m.State
+	wait, needed = r.m.Needs(l, r.now())
+	if !needed {
+		return "", false, nil
+	}
+	if err := r.attend(l.From, wait == entry.WaitRound); err != nil {
+		return "", false, err
+	}
+	switch {
+	case wait == entry.WaitRound && r.over() != nil:
+		return "", false, r.over()
+	case wait == entry.WaitRound && r.rests() && !slices.Contains(s.Voters(), l.From):
+		return "", false, abi.Errorf(abi.CodeConflict, "%q said %d itself; wait for somebody to answer", l.From, s.Last.Seq)
+	case waiting(s, l.From) >= rules.MaxRequests:
+		return "", false, abi.Errorf(abi.CodeExhausted, "%s has %d lines waiting already", l.From, rules.MaxRequests)
+	}
+	return wait, true, nil
+}
+
+// over says why nobody but a human may speak, nil where somebody may.
+func (r *Room) over() error {
+	s := r.m.State
+	if err := r.closed(); err != nil {
+		return err
+	}
+	if s.Stopped != "" {
+		return abi.Errorf(abi.CodeDenied, "a human said STOP; what a human says next starts the talk again")
+	}
+	switch outcome, _ := s.Mute(); outcome {
+	case entry.OutcomeClosed:
+		return abi.Errorf(abi.CodeDenied, "the talk has ended; what a human says next starts a new one")
+	case entry.OutcomeCapped:
+		return abi.Errorf(abi.CodeDenied, "%d turns were taken since a human spoke, which is the cap", s.Turns)
+	}
+	return nil
+}
+
+// withdraw gives up a request whose caller has gone.
+func (r *Room) withdraw(seq uint64) {
+	if delete(r.offers, seq); r.trouble != nil {
+		return
+	}
+	if slices.ContainsFunc(r.m.State.Requests, func(w rules.Request) bool { return w.Seq == seq }) {
+		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: seq}))
+	}
+}
+
+// sayAtHand says the lines that came with requests, once they have the floor or need
+// none. One may let in the next.
+func (r *Room) sayAtHand() {
+	for r.trouble == nil {
+		s := r.m.State
+		f := s.Floor
+		switch w := s.Free(); {
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.speaking[speakKey(f.Token, f.Basis)]:
+			r.sayOf(*f.Wish, f.Token, f.Basis)
+		case w != nil:
+			r.sayOf(*w, "", w.Basis)
+		default:
+			return
+		}
+	}
+}
+
+// sayOf says the line of a request.
+func (r *Room) sayOf(w rules.Request, grant string, basis uint64) {
+	said := entry.Said{
+		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: r.here(w.To), Text: w.Text, Basis: basis, Grant: grant,
+		Wish: w.Seq, Parameters: w.Parameters,
+	}
+	if grant != "" {
+		said.Kind = abi.KindTurn
+	}
+	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said, Offer: w.Offer})
+}
+
+// tellOffers tells how offered lines ended, when that is in the journal.
+func (r *Room) tellOffers() {
+	if len(r.offers) == 0 {
+		return
+	}
+	ended := map[uint64]entry.Entry{}
+	for _, e := range r.m.Made() {
+		var b struct {
+			Wish uint64 `json:"wish"`
+		}
+		if (e.Kind == entry.KindSaid || e.Kind == entry.KindRefused) && json.Unmarshal(e.Body, &b) == nil {
+			ended[b.Wish] = e
+		}
+	}
+	s := r.m.State
+	for _, seq := range slices.Sorted(maps.Keys(r.offers)) {
+		waits := s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
+			slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq })
+		if waits {
+			continue
+		}
+		var res consumed
+		e, found := ended[seq]
+		if m, said := e.Message(); said {
+			res.msg = m
+		} else if found {
+			res.refused = refusal(e)
+		} else {
+			res.refused = cmp.Or(r.over(), r.mayBe(r.offers[seq].who, abi.KindAgent), errNoTurn)
+		}
+		res.pool, _ = s.Budget(r.now())
+		tell := r.offers[seq].tell
+		delete(r.offers, seq)
+		r.acks = append(r.acks, ack{id: e.ID, tell: func(err error) { tell(res, err) }})
+	}
+}
+
+// waiting counts the requests of a member.
+func waiting(s *rules.State, who string) (n int) {
+	for _, w := range s.Requests {
+		if w.Who == who {
+			n++
+		}
+	}
+	return n
+}

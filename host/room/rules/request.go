@@ -1,0 +1,287 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// Request is an EntryWish that waits.
+type Request struct {
+	Seq uint64 `json:"seq"`
+	entry.Wish
+	Asked uint64 `json:"asked,omitempty"` // seq of the newest turn in whose round it takes part
+}
+
+// Waiting are the requests to speak of a room.
+type Waiting struct {
+	Requests []Request      `json:"wishes,omitempty"` // oldest first
+	Lost     map[string]int `json:"lost,omitempty"`   // lines in a row that somebody could not say because others were first
+}
+
+// MaxRequests is how many of one member may wait.
+const MaxRequests = 4
+
+func (s *State) requested(seq uint64, w entry.Wish) {
+	if s.Stopped == "" {
+		s.Requests = append(s.Requests, Request{Seq: seq, Wish: w})
+		s.asks()
+	}
+}
+
+// forget drops requests.
+func (s *State) forget(which func(Request) bool) { s.Requests = slices.DeleteFunc(s.Requests, which) }
+
+// end takes out the request of an entry, nil where there is none.
+func (s *State) end(seq uint64) *Request {
+	i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == seq })
+	if i < 0 {
+		return nil
+	}
+	r := s.Requests[i]
+	s.Requests = slices.Delete(s.Requests, i, i+1)
+	return &r
+}
+
+// lose counts a line that was not said because somebody else was first, or kept the
+// floor: the next is wished for more, or one that always wishes the same would never be
+// heard beside those who wish a little more.
+func (s *State) lose(r *Request) {
+	if r == nil || r.Waits != entry.WaitRound || r.Text == "" {
+		return
+	}
+	if s.Lost == nil {
+		s.Lost = map[string]int{}
+	}
+	s.Lost[r.Who]++
+}
+
+// Grow gives how important a line is that somebody wants to say now, for a member
+// to whom it matters so much, and how many were lost before.
+func (s *State) Grow(who string, importance float64) (grown float64, lost int) {
+	lost = s.Lost[who]
+	return min(10, importance+float64(lost)), lost
+}
+
+// Needs says what a line waits for that somebody wants to say without the floor;
+// ok is false for one that can be said, or refused, at once.
+func (m *Machine) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
+	s := m.State
+	if a.By == abi.KindHuman || !s.judged() {
+		return "", false
+	}
+	if s.policy.FreeTurns() {
+		return entry.WaitTurn, s.busy(a.From)
+	}
+	v := s.policy.Admit(turn.Bid{From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Offer: a.Offer, Now: at, Ledger: s.ledger(at)})
+	return entry.WaitRound, v.Kind == abi.KindTurn
+}
+
+// busy says whether a line that is paid for would be refused just because votes are
+// counted or another has the floor.
+func (s *State) busy(who string) bool { return s.Round != nil || s.Floor != nil && s.Floor.Who != who }
+
+// Free gives a request that is paid for and can be said now, nil for none.
+func (s *State) Free() *Request {
+	for i, r := range s.Requests {
+		if r.Waits == entry.WaitTurn && !s.busy(r.Who) {
+			return &s.Requests[i]
+		}
+	}
+	return nil
+}
+
+// nextRequest gives the request that is granted next without a round, nil for none:
+// the most important of those who are here, the oldest of equals. A human who waits
+// for an answer goes first; companions that talk among themselves do not, or a talk of
+// theirs would have to end before somebody may say what she sees.
+func (s *State) nextRequest() (next *Request) {
+	if s.unanswered() && s.LastBy == abi.KindHuman {
+		return nil
+	}
+	kinds := s.Kinds()
+	for i, r := range s.Requests {
+		if _, here := kinds[r.Who]; here && r.Waits == entry.WaitFloor && (next == nil || r.Importance > next.Importance) {
+			next = &s.Requests[i]
+		}
+	}
+	return next
+}
+
+// roundRequest gives the seq of the request with which somebody won a round, 0 for
+// none: the oldest, which was voted for.
+func (s *State) roundRequest(who string) uint64 {
+	for _, r := range s.Requests {
+		if r.Waits == entry.WaitRound && r.Who == who {
+			return r.Seq
+		}
+	}
+	return 0
+}
+
+// ready gives a request whose vote the open round waits for, nil for none.
+func (s *State) ready() *Request {
+	if s.Round == nil {
+		return nil
+	}
+	for i, r := range s.Requests {
+		if r.Waits == entry.WaitRound && s.Round.Awaits(r.Who) {
+			return &s.Requests[i]
+		}
+	}
+	return nil
+}
+
+// asks notes which requests the open round waits for.
+func (s *State) asks() {
+	for i, r := range s.Requests {
+		if s.Round != nil && r.Waits == entry.WaitRound && s.Round.Awaits(r.Who) {
+			s.Requests[i].Asked = s.Round.About
+		}
+	}
+}
+
+// woken says whether a room that rests is to open a round for a request.
+func (s *State) woken() bool {
+	if s.Condition() != "resting" {
+		return false
+	}
+	if _, why := s.Mute(); why != "" {
+		return false
+	}
+	voters := s.Voters()
+	return slices.ContainsFunc(s.Requests, func(r Request) bool {
+		return r.Waits == entry.WaitRound && r.Asked != s.Last.Seq && slices.Contains(voters, r.Who)
+	})
+}
+
+// overtaken gives a request for a round that cannot be granted any more, nil for none.
+func (s *State) overtaken() *Request {
+	_, mute := s.Mute()
+	for i, r := range s.Requests {
+		if r.Waits == entry.WaitRound && (mute != "" || s.Last.Seq > r.Basis && s.Last.From != r.Who) {
+			return &s.Requests[i]
+		}
+	}
+	return nil
+}
+
+// refuse writes down that a request is lost.
+func (m *Machine) refuse(at time.Time, r Request) error {
+	b := entry.Refused{Who: r.Who, By: r.By, Kind: abi.KindTurn, Code: abi.CodeStale, Basis: r.Basis, Text: r.Text, Offer: r.Offer, Wish: r.Seq}
+	if _, b.Why = m.State.Mute(); b.Why != "" {
+		b.Code = abi.CodeDenied
+	} else {
+		b.Why = m.State.Last.From + " spoke first"
+	}
+	_, err := m.record(entry.KindRefused, "", at, b)
+	return err
+}
+
+// voteFor has a request take part in the open round.
+func (m *Machine) voteFor(at time.Time, r Request) error {
+	_, err := m.record(entry.KindVote, "", at, entry.Voted{Round: m.State.Round.ID, Voter: r.Who, Vote: abi.Vote{
+		State: abi.Speak, Importance: r.Importance, Closing: r.Closing, Reason: r.Reason,
+	}})
+	return err
+}
+
+// grantRequest gives the floor to a companion that perceived something, without a
+// round: nobody else perceived it.
+func (m *Machine) grantRequest(at time.Time, r Request) error {
+	s := m.State
+	d := entry.Decision{
+		Wish: r.Seq, Outcome: entry.OutcomeGrant, Speaker: r.Who, Rule: entry.RulePerceived,
+		Reason:  r.why(),
+		Ranking: []entry.Candidate{{Who: r.Who, Standing: "speak", Importance: r.Importance, Debt: s.Debt[r.Who], Note: r.Reason}},
+	}
+	if outcome, why := s.Mute(); why != "" {
+		d.Outcome, d.Reason, d.Speaker, d.Rule = outcome, why, "", ""
+	}
+	return m.decide(at, d)
+}
+
+func (r Request) why() string {
+	if r.Perception == 0 {
+		return r.Who + " has something to say while nobody has the floor"
+	}
+	return fmt.Sprintf("%s perceived something (#%d) while nobody had the floor", r.Who, r.Perception)
+}
+
+// granted is decided for a request without a round. Nothing but the floor changes:
+// the newest turn keeps the round it waits for.
+func (s *State) granted(e entry.Entry, d entry.Decision) {
+	r := s.end(d.Wish)
+	if r != nil && d.Outcome == entry.OutcomeGrant {
+		s.Floor = &Floor{
+			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: r,
+		}
+	}
+}
+
+func (s *State) capped() bool { return s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns }
+
+func (s *State) whyCapped() string {
+	return fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
+}
+
+// Act is an action whose result may still come.
+type Act struct {
+	ID     string `json:"id"`
+	Who    string `json:"who"`
+	Action string `json:"action"`
+}
+
+// maxActs is how many actions of one companion a room waits for.
+const maxActs = 64
+
+// acted notes an action. Where there are too many the oldest of its name goes, so
+// that one that takes long is not lost to many short ones; else the oldest.
+func (s *State) acted(b entry.Action) {
+	same, any, n := -1, -1, 0
+	for i, a := range slices.Backward(s.Acts) {
+		if a.Who != b.Who {
+			continue
+		}
+		any = i
+		if n++; a.Action == b.Action {
+			same = i
+		}
+	}
+	if same < 0 {
+		same = any
+	}
+	if n >= maxActs {
+		s.Acts = slices.Delete(s.Acts, same, same+1)
+	}
+	s.Acts = append(s.Acts, Act{b.ID, b.Who, b.Action})
+}
+
+// Mute says why no companion may speak here, whoever wants to, and what is decided
+// then; "" where one may.
+func (s *State) Mute() (outcome entry.Outcome, why string) {
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		return entry.OutcomeClosed, "the talk has ended"
+	case s.capped():
+		return entry.OutcomeCapped, s.whyCapped()
+	}
+	return "", ""
+}
+
+// spoke notes a segment. A line that has begun to sound is not stale any more.
+func (s *State) spoke(b entry.Segment) {
+	if s.Floor != nil && s.Floor.Token == b.Grant {
+		s.Floor.Spoken += b.Text
+		s.Floor.Segments = b.N
+	}
+}
+
+// Begun says whether a line with this grant has begun to sound.
+func (s *State) Begun(grant string) bool {
+	return s.Floor != nil && s.Floor.Token == grant && s.Floor.Segments > 0
+}
