@@ -8,6 +8,7 @@ package entry
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -24,6 +25,27 @@ type Entry struct {
 	V     int             `json:"v"`               // which version of this package gave the body its shape
 	Body  json.RawMessage `json:"body"`            // shape by Kind, see the types below
 	Blank bool            `json:"blank,omitempty"` // what the body said was taken out; Body is null, or what was left
+
+	made any // the body of an entry that was made here, and not read; nobody changes it
+}
+
+// WithBody gives the entry a body.
+func (e Entry) WithBody(body any) (Entry, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return e, fmt.Errorf("encode %s: %w", e.Kind, err)
+	}
+	e.Body, e.made = raw, body
+	return e, nil
+}
+
+// Decode gives the body of an entry. What slices and maps of it hold is not to be
+// changed.
+func Decode[T any](e Entry) (body T, err error) {
+	if made, ok := e.made.(T); ok {
+		return made, nil
+	}
+	return body, json.Unmarshal(e.Body, &body)
 }
 
 // Version is the newest of the shapes in this package. 1 is what commit 66dce41 wrote:
@@ -414,8 +436,8 @@ func (e Entry) Message() (m abi.Message, ok bool) {
 	if e.Kind != KindSaid {
 		return abi.Message{}, false
 	}
-	var s Said
-	if json.Unmarshal(e.Body, &s) != nil {
+	s, err := Decode[Said](e)
+	if err != nil {
 		return abi.Message{}, false
 	}
 	if s.To == nil {

@@ -64,8 +64,8 @@ func (r *Room) write(ctx context.Context) {
 // waits says whether an entry may wait in memory for the next that may not.
 func waits(e entry.Entry) bool {
 	if e.Kind == entry.KindFailed {
-		var b entry.Failed
-		return json.Unmarshal(e.Body, &b) == nil && b.Grant == ""
+		b, err := entry.Decode[entry.Failed](e)
+		return err == nil && b.Grant == ""
 	}
 	return e.Kind == entry.KindVote || e.Kind == entry.KindUsage
 }

@@ -3,7 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -184,10 +183,12 @@ func (r *Room) tellOffers() {
 	}
 	ended := map[uint64]entry.Entry{}
 	for _, e := range r.m.Made() {
-		var b struct {
-			Wish uint64 `json:"wish"`
-		}
-		if (e.Kind == entry.KindSaid || e.Kind == entry.KindRefused) && json.Unmarshal(e.Body, &b) == nil {
+		switch e.Kind {
+		case entry.KindSaid:
+			b, _ := entry.Decode[entry.Said](e)
+			ended[b.Wish] = e
+		case entry.KindRefused:
+			b, _ := entry.Decode[entry.Refused](e)
 			ended[b.Wish] = e
 		}
 	}

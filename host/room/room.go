@@ -384,8 +384,8 @@ func (r *Room) handleSay(l rules.Line, a *ack) (consumed, error) {
 
 // refusal turns a refused entry into the error its speaker sees.
 func refusal(e entry.Entry) error {
-	var b entry.Refused
-	if err := json.Unmarshal(e.Body, &b); err != nil {
+	b, err := entry.Decode[entry.Refused](e)
+	if err != nil {
 		return abi.AsError(err)
 	}
 	return abi.Errorf(b.Code, "%s", b.Why)

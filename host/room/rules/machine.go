@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -28,15 +27,14 @@ type Line struct {
 
 // record writes an entry down and applies it. An empty id is made of kind and seq.
 func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (entry.Entry, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return entry.Entry{}, fmt.Errorf("encode %s: %w", kind, err)
-	}
 	seq := m.State.Head + 1
 	if id == "" {
 		id = fmt.Sprintf("%s/%d", kind, seq)
 	}
-	e := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, V: kind.Version(), Body: raw}
+	e, err := entry.Entry{Seq: seq, Epoch: m.State.Epoch, At: at, Kind: kind, ID: id, V: kind.Version()}.WithBody(body)
+	if err != nil {
+		return entry.Entry{}, err
+	}
 	if err := m.State.Apply(e); err != nil {
 		return entry.Entry{}, err
 	}

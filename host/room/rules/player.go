@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/companiond/companiond/host/entry"
@@ -71,7 +70,7 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 // folds says whether an entry, before which nothing is expected, is only folded.
 func (p *Player) folds(e entry.Entry) (bool, error) {
 	s := p.m.State
-	if p.blurred && s.quiet() {
+	if p.blurred && s.quiet() && e.Kind.IsInput() { // else it may follow from what was only folded
 		p.blurred = false
 	}
 	if e.Blank && e.Kind.IsInput() {
@@ -80,8 +79,8 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 	version := s.Rules.Version
 	switch {
 	case e.Kind == entry.KindRules && !e.Blank:
-		var b entry.Rules
-		if err := json.Unmarshal(e.Body, &b); err != nil {
+		b, err := entry.Decode[entry.Rules](e)
+		if err != nil {
 			return false, err
 		}
 		version = b.Version
@@ -107,18 +106,18 @@ func (p *Player) redo(e entry.Entry) error {
 		p.m.out = append(p.m.out, e)
 		return nil
 	case entry.KindSaid:
-		var b entry.Said
-		if err := json.Unmarshal(e.Body, &b); err != nil {
+		b, err := entry.Decode[entry.Said](e)
+		if err != nil {
 			return err
 		}
-		_, err := p.m.Say(Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
+		_, err = p.m.Say(Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
 		return err
 	case entry.KindRefused:
-		var b entry.Refused
-		if err := json.Unmarshal(e.Body, &b); err != nil {
+		b, err := entry.Decode[entry.Refused](e)
+		if err != nil {
 			return err
 		}
-		_, err := p.m.Say(tried(b), e.At)
+		_, err = p.m.Say(tried(b), e.At)
 		return err
 	}
 	if !e.Kind.IsInput() {

@@ -218,47 +218,47 @@ func (s *State) change(e entry.Entry) error {
 	}
 	switch e.Kind {
 	case entry.KindRules:
-		return with(e.Body, func(b entry.Rules) {
+		return with(e, func(b entry.Rules) {
 			s.Rules = b
 			s.setPolicy()
 		})
 	case entry.KindOpened:
-		return with(e.Body, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
+		return with(e, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
 	case entry.KindArchived:
-		return with(e.Body, func(b entry.Archived) {
+		return with(e, func(b entry.Archived) {
 			s.Archived, s.Silence, s.Held, s.Requests = b.By, time.Time{}, nil, nil
 			s.Asked, s.Alone, s.Called = s.Last.Seq, false, nil // opened anew, it does not go on where it was
 		})
 	case entry.KindOwner:
 		s.taken()
 	case entry.KindCast:
-		return with(e.Body, s.castChanged)
+		return with(e, s.castChanged)
 	case entry.KindSaid:
-		return with(e.Body, func(b entry.Said) { s.said(e, b) })
+		return with(e, func(b entry.Said) { s.said(e, b) })
 	case entry.KindVote:
-		return with(e.Body, s.voted)
+		return with(e, s.voted)
 	case entry.KindFailed:
-		return with(e.Body, s.failed)
+		return with(e, s.failed)
 	case entry.KindDue:
-		return with(e.Body, func(b entry.Due) { s.due(e.Seq, b) })
+		return with(e, func(b entry.Due) { s.due(e.Seq, b) })
 	case entry.KindStop:
-		return with(e.Body, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Requests = b.From, time.Time{}, nil, nil })
+		return with(e, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Requests = b.From, time.Time{}, nil, nil })
 	case entry.KindRound:
-		return with(e.Body, func(b entry.Round) { s.opened(e, b) })
+		return with(e, func(b entry.Round) { s.opened(e, b) })
 	case entry.KindDecision:
-		return with(e.Body, func(b entry.Decision) { s.decided(e, b) })
+		return with(e, func(b entry.Decision) { s.decided(e, b) })
 	case entry.KindClosing:
-		return with(e.Body, func(b entry.ClosingMoved) { s.Stage = b.To })
+		return with(e, func(b entry.ClosingMoved) { s.Stage = b.To })
 	case entry.KindRefused:
-		return with(e.Body, func(b entry.Refused) { s.refused(e, b) })
+		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
-		return with(e.Body, func(b entry.Wish) { s.requested(e.Seq, b) })
+		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindSegment:
-		return with(e.Body, s.spoke)
+		return with(e, s.spoke)
 	case entry.KindAction:
-		return with(e.Body, s.acted)
+		return with(e, s.acted)
 	case entry.KindResult:
-		return with(e.Body, func(b entry.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
+		return with(e, func(b entry.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -272,14 +272,13 @@ func (s *State) blank(e entry.Entry) {
 	}
 }
 
-// with decodes a body and hands it on.
-func with[T any](body json.RawMessage, f func(T)) error {
-	var b T
-	if err := json.Unmarshal(body, &b); err != nil {
-		return err
+// with hands the body of an entry on.
+func with[T any](e entry.Entry, f func(T)) error {
+	b, err := entry.Decode[T](e)
+	if err == nil {
+		f(b)
 	}
-	f(b)
-	return nil
+	return err
 }
 
 // taken empties the room for a new owner: who is here is said anew, and a round

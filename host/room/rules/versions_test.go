@@ -269,6 +269,27 @@ func TestArchived(t *testing.T) {
 	}
 }
 
+// TestBlankVoteBeforeAClosing: what follows from a line that is only folded, because a
+// vote before it is blank, is folded as well.
+func TestBlankVoteBeforeAClosing(t *testing.T) {
+	w := newTable(t, poolRules())
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}}) // nobody answers
+	w.say(Line{Said: entry.Said{From: "taro", By: abi.KindHuman, Text: "hello", Kind: abi.KindTurn}})
+	w.input(entry.KindVote, entry.Voted{Round: w.m.State.Round.ID, Voter: "a", Vote: abi.Vote{State: abi.Speak, Closing: abi.ClosingPre}})
+	f := w.m.State.Floor
+	w.say(Line{Said: entry.Said{From: "a", By: abi.KindCompanion, Text: "bye", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}})
+	journal := slices.Clone(w.journal)
+	if !slices.ContainsFunc(journal, func(e entry.Entry) bool { return e.Kind == entry.KindClosing }) {
+		t.Fatal("the talk did not move to its end")
+	}
+	for i := range journal {
+		if journal[i].Kind == entry.KindVote {
+			journal[i].Body, journal[i].Blank = []byte("null"), true
+		}
+	}
+	play(t, journal)
+}
+
 // TestBlankInputs takes votes and rounds out of journals: they fold to the state
 // they had wherever nothing is open, and replay to the end.
 func TestBlankInputs(t *testing.T) {
