@@ -82,6 +82,9 @@ func (d *Door) addTurnTools() {
 			prop{"round?", shape(prop{"about", integer("The seq of the message.")}, prop{"due", words("Votes are counted then at the latest.")}, prop{"addressed", truth("You are meant.")})},
 			prop{"messages", list("What you have not seen, oldest first.", message)},
 			prop{"resource?", amount("What is left of the room's pool.", 0, 1<<31)},
+			prop{"closing", choice("How far the talk has come to its end.", "none", "pre-closing", "closing", "terminal")},
+			prop{"turns", integer("Turns taken since a person spoke.")},
+			prop{"max_turns", integer("As many may be taken; 0: no cap.")},
 		),
 	}.add(d)
 	tool[voteIn]{

@@ -241,6 +241,9 @@ func TestWishWhereNobodyMaySpeak(t *testing.T) {
 	a := h.connect(nil)
 	h.human("main", "やあ")
 	waitFor(t, func() bool { return h.talk("main").Info().State == "capped" })
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"}); got["turns"] != 1.0 || got["max_turns"] != 1.0 || got["closing"] != "none" {
+		t.Errorf("the agent is not told how far the talk is: %v", got)
+	}
 	a.call("history", nil)
 	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "1 turns were taken since a human spoke, which is the cap" {
 		t.Errorf("%v", got)

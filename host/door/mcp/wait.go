@@ -20,6 +20,14 @@ type news struct {
 	Round    *round   `json:"round,omitempty"`
 	Messages []heard  `json:"messages"` // what was not seen yet, oldest first
 	Resource *float64 `json:"resource,omitempty"`
+	stage
+}
+
+// stage is how far a talk has come.
+type stage struct {
+	Closing  abi.Closing `json:"closing"`
+	Turns    int         `json:"turns"`     // of others than people since a person spoke
+	MaxTurns int         `json:"max_turns"` // 0: no cap
 }
 
 type grant struct {
@@ -47,7 +55,7 @@ const (
 // what has changed, so that nothing is missed between two looks (flaw A4).
 func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, room.Info, error) {
 	info := talk.Info()
-	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}}
+	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}, stage: stage{info.Closing, info.Turns, info.MaxTurns}}
 	if info.Pool != nil {
 		n.Resource = &info.Pool.Level
 	}
