@@ -16,7 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // agentsDir holds seed A's agents, as its article prints them, on Node.
@@ -270,7 +270,7 @@ func (h *home) replays(name string) {
 		h.t.Fatal(err)
 	}
 	defer j.Close()
-	if r, err := room.Replay(context.Background(), j, name); err != nil || r.Diff != nil || r.Derived == 0 || r.Folded > 0 {
+	if r, err := reader.Replay(context.Background(), j, name); err != nil || r.Diff != nil || r.Derived == 0 || r.Folded > 0 {
 		h.t.Errorf("replay: %+v %v", r, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/retention"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -366,7 +366,7 @@ func sameDoors(t *testing.T, dir string, j journal.Journal) {
 		t.Fatal(err)
 	}
 	for name, w := range want {
-		r := room.NewReader(j, name)
+		r := reader.New(j, name)
 		got, _, err := r.Messages(t.Context(), 0, 1<<20)
 		if err != nil || len(got) < len(w.Messages) {
 			t.Fatalf("room %s: %d messages, then %d: %v", name, len(got), len(w.Messages), err)
@@ -479,7 +479,7 @@ func replayed(t *testing.T, j journal.Journal, r journal.Room) {
 	if bad, err := j.Verify(t.Context(), r.Name, 0); bad != 0 || err != nil {
 		t.Errorf("room %s: entry %d does not verify: %v", r.Name, bad, err)
 	}
-	got, err := room.Replay(t.Context(), j, r.Name)
+	got, err := reader.Replay(t.Context(), j, r.Name)
 	if err != nil || got.Diff != nil || got.Derived+got.Folded != int(r.Head.Seq) {
 		t.Errorf("room %s: %+v %v, of %d entries", r.Name, got, err, r.Head.Seq)
 	}
@@ -542,7 +542,7 @@ func TestGoldenGoesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer j.Close()
-				if r, err := room.Replay(context.Background(), j, "main"); err != nil || r.Diff != nil || r.Derived < 4 {
+				if r, err := reader.Replay(context.Background(), j, "main"); err != nil || r.Diff != nil || r.Derived < 4 {
 					t.Errorf("%+v %v", r, err)
 				}
 			})

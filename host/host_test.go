@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // home is a running daemon in this process, with a folder of its own.
@@ -269,7 +270,7 @@ func (h *home) replay(rooms ...string) {
 	}
 	defer j.Close()
 	for _, name := range rooms {
-		r, err := room.Replay(context.Background(), j, name)
+		r, err := reader.Replay(context.Background(), j, name)
 		if err != nil || r.Diff != nil || r.Derived == 0 || r.Folded > 0 {
 			h.t.Errorf("replay of %s: %+v %v", name, r, err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/sdk/scaffold"
 )
 
@@ -82,7 +82,7 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 			fmt.Fprintf(t.out, "%s: entry %d does not fit its hash: the file was damaged or changed; restore a backup\n", name, bad)
 			continue
 		}
-		r, err := room.Replay(ctx, j, name)
+		r, err := reader.Replay(ctx, j, name)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -103,7 +103,7 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 }
 
 // found says what a replay without a difference did.
-func found(r room.Replayed) string {
+func found(r reader.Replayed) string {
 	switch {
 	case r.Folded == 0:
 		return fmt.Sprintf("%d entries, no difference", r.Derived)

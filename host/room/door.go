@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // Utterance is something a participant wants to say.
@@ -55,17 +56,6 @@ type OpenRound struct {
 	Addressed []string  `json:"addressed"` // by the message
 }
 
-// Why is the answer to why somebody spoke, or nobody did.
-type Why struct {
-	Seq      uint64         `json:"seq"`     // the entry asked about
-	Entry    entry.Entry    `json:"entry"`   // that entry
-	Decided  uint64         `json:"decided"` // seq of the decision
-	Decision entry.Decision `json:"decision"`
-	About    *abi.Message   `json:"about,omitempty"`   // the message the round was about
-	Message  *abi.Message   `json:"message,omitempty"` // what was said with the grant
-	Text     string         `json:"text"`              // all this in words
-}
-
 // Talk is what a door may do in a room. *Room implements it.
 //
 // Errors are *abi.Error.
@@ -105,7 +95,7 @@ type Talk interface {
 	// History gives the newest messages, oldest first.
 	History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
 	// Why explains the decision behind an entry: a message, a decision or a round.
-	Why(ctx context.Context, seq uint64) (Why, error)
+	Why(ctx context.Context, seq uint64) (reader.Why, error)
 	// Follow calls fn with entries with Seq > since, in order, none missing,
 	// none twice, until ctx ends or fn answers an error, which it returns.
 	Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error

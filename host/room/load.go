@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -144,7 +145,7 @@ func (r *Room) load(ctx context.Context) error {
 	if !first && !mine && row.Head.Epoch > r.head.Epoch {
 		return journal.ErrFenced
 	}
-	st, from, err := fold(ctx, r.journal, r.name)
+	st, from, err := reader.Fold(ctx, r.journal, r.Name())
 	if err != nil {
 		return err
 	}
@@ -161,10 +162,10 @@ func (r *Room) load(ctx context.Context) error {
 			return fmt.Errorf("take over room: %w", err)
 		}
 	}
-	if err := catchUp(ctx, r.journal, r.name, st); err != nil {
+	if err := reader.CatchUp(ctx, r.journal, r.Name(), st); err != nil {
 		return err
 	}
-	recent, err := said(ctx, r.journal, r.name, journal.Span{Limit: tailSize, Newest: true})
+	recent, err := reader.Said(ctx, r.journal, r.Name(), journal.Span{Limit: tailSize, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -173,39 +174,6 @@ func (r *Room) load(ctx context.Context) error {
 	r.head, r.snapped = head, from
 	r.members, r.names.stale = nil, true
 	return nil
-}
-
-// fold gives a room's state from its snapshot and the entries after it.
-func fold(ctx context.Context, j journal.Journal, name string) (st *rules.State, from uint64, err error) {
-	st = rules.New()
-	seq, blob, err := j.GetSnapshot(ctx, name)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read snapshot: %w", err)
-	}
-	if seq > 0 {
-		if old, err := rules.Decode(blob); err == nil && old.Head == seq {
-			st, from = old, seq
-		}
-	}
-	return st, from, catchUp(ctx, j, name, st)
-}
-
-// catchUp applies the entries that a state has not seen.
-func catchUp(ctx context.Context, j journal.Journal, name string, st *rules.State) error {
-	for {
-		entries, err := j.Read(ctx, name, st.Head, readChunk)
-		if err != nil {
-			return fmt.Errorf("read room: %w", err)
-		}
-		for _, e := range entries {
-			if err := st.Apply(e); err != nil { // it is no JSON of its kind: what nobody knows is no error
-				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
-			}
-		}
-		if len(entries) < readChunk {
-			return nil
-		}
-	}
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
@@ -281,7 +249,7 @@ func (r *Room) addressedAnew(change entry.Cast) *[]string {
 	for _, l := range change.Left {
 		after.Cast = slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == l.ID })
 	}
-	meant := address.Addressed(s.Last, after.Named())
+	meant := append([]string{}, address.Addressed(s.Last, after.Named())...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) || change.Loading {
 		return nil
 	}
@@ -340,35 +308,10 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) Inf
 	return i
 }
 
-// DoorError puts journal trouble into the words that doors show.
+// DoorError puts what ails a room into the words that doors show, nil for nothing.
 func DoorError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errNotLoaded):
+	if errors.Is(err, errNotLoaded) {
 		return abi.Wrap(abi.CodeUnavailable, err, "the room is being loaded")
-	case errors.Is(err, journal.ErrUnavailable):
-		return abi.Wrap(abi.CodeUnavailable, err, "the journal takes no entries now: "+reason(err, journal.ErrUnavailable))
-	case errors.Is(err, journal.ErrCorrupt):
-		return abi.Wrap(abi.CodeUnavailable, err, "the journal is damaged; reading goes on ("+reason(err, journal.ErrCorrupt)+"); companiond replay says from where on, and only a backup mends it")
-	case errors.Is(err, journal.ErrUnknown):
-		return abi.Wrap(abi.CodeUnavailable, err, "the journal did not answer; look whether the message is there before you send it again")
-	case errors.Is(err, journal.ErrFenced):
-		return abi.Wrap(abi.CodeUnavailable, err, "another daemon has taken the room over")
-	case errors.Is(err, journal.ErrConflict):
-		return abi.Wrap(abi.CodeConflict, err, "the room moved on while this was written; try again")
 	}
-	return abi.AsError(err)
-}
-
-// reason gives what an engine added to one of the journal's errors.
-func reason(err, class error) string {
-	msg := err.Error()
-	if i := bytes.LastIndex([]byte(msg), []byte(class.Error())); i >= 0 {
-		msg = msg[i+len(class.Error()):]
-	}
-	if len(msg) > 2 && msg[:2] == ": " {
-		return msg[2:]
-	}
-	return "no reason given"
+	return journal.Coded(err)
 }

@@ -2,14 +2,13 @@ package room
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // tailSize is how many of the newest messages a room keeps at hand.
@@ -70,14 +69,14 @@ func (t *tail) before(seq uint64, n int) (msgs []abi.Message, ok bool) {
 
 // History answers a companion's history.get; the newest messages are at hand.
 func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	if err := checkHistory(&ask); err != nil {
+	if err := reader.CheckHistory(&ask); err != nil {
 		return abi.History{}, err
 	}
 	r.tail.mu.RLock()
 	head := r.tail.head
 	r.tail.mu.RUnlock()
 	if head == 0 { // it could not be loaded, or is empty
-		return r.Reader.History(ctx, ask)
+		return r.Room.History(ctx, ask)
 	}
 	if ask.Before == 0 {
 		ask.Before = head + 1
@@ -85,112 +84,9 @@ func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, er
 	if msgs, ok := r.tail.before(ask.Before, ask.Limit); ok {
 		return abi.History{Messages: msgs, Head: head}, nil
 	}
-	h, err := r.Reader.History(ctx, ask)
+	h, err := r.Room.History(ctx, ask)
 	h.Head = head
 	return h, err
-}
-
-func checkHistory(ask *abi.HistoryAsk) error {
-	switch {
-	case ask.Limit == 0:
-		ask.Limit = 20
-	case ask.Limit < 0 || ask.Limit > abi.MaxHistory:
-		return abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", ask.Limit, abi.MaxHistory)
-	}
-	return nil
-}
-
-// Reader reads what the journal has of a room, whether the room is awake or not.
-// Each of its reads costs as much as what it gives.
-type Reader struct {
-	journal journal.Journal
-	name    string
-}
-
-// NewReader makes a reader of a room. The room need not exist.
-func NewReader(j journal.Journal, room string) Reader { return Reader{j, room} }
-
-// Name is the room's name.
-func (r Reader) Name() string { return r.name }
-
-// History gives messages of before, oldest first.
-func (r Reader) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	if err := checkHistory(&ask); err != nil {
-		return abi.History{}, err
-	}
-	head, err := r.head(ctx, 0)
-	if err != nil {
-		return abi.History{}, err
-	}
-	msgs, err := said(ctx, r.journal, r.name, journal.Span{Before: ask.Before, Limit: ask.Limit, Newest: true})
-	if err != nil {
-		return abi.History{}, DoorError(err)
-	}
-	return abi.History{Messages: msgs, Head: head}, nil
-}
-
-// said reads messages.
-func said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]abi.Message, error) {
-	entries, err := j.Said(ctx, room, s)
-	if err != nil {
-		return nil, err
-	}
-	msgs := make([]abi.Message, 0, len(entries))
-	for _, e := range entries {
-		if m, ok := e.Message(); ok {
-			msgs = append(msgs, m)
-		}
-	}
-	return msgs, nil
-}
-
-// head gives how far the room is, at least what the caller has seen.
-func (r Reader) head(ctx context.Context, seen uint64) (uint64, error) {
-	row, _, err := r.journal.Room(ctx, r.name)
-	if err != nil {
-		return 0, DoorError(err)
-	}
-	return max(row.Head.Seq, seen), nil
-}
-
-// Entries gives up to limit entries with Seq > since and the room's head.
-func (r Reader) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
-	entries, err := r.journal.Read(ctx, r.name, since, limit)
-	if err != nil {
-		return nil, 0, DoorError(err)
-	}
-	var seen uint64
-	if n := len(entries); n > 0 {
-		seen = entries[n-1].Seq
-	}
-	head, err := r.head(ctx, seen)
-	return entries, head, err
-}
-
-// Messages gives up to limit messages with Seq > since and the room's head.
-func (r Reader) Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error) {
-	head, err := r.head(ctx, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	msgs, err := said(ctx, r.journal, r.name, journal.Span{After: since, Limit: limit})
-	if err != nil {
-		return nil, 0, DoorError(err)
-	}
-	if n := len(msgs); n > 0 {
-		head = max(head, msgs[n-1].Seq)
-	}
-	return msgs, head, nil
-}
-
-// Follow calls fn with entries with Seq > since until ctx ends or fn answers
-// an error.
-func (r Reader) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
-	err := r.journal.Follow(ctx, r.name, since, fn)
-	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrUnavailable) {
-		return DoorError(err)
-	}
-	return err
 }
 
 // counts is what a room counts for people who look, since the daemon started.

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 func TestHistoryReachesBehindTheTail(t *testing.T) {
@@ -223,7 +224,7 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 			if string(forged[i].Body) == string(e.Body) {
 				continue
 			}
-			r, err := Replay(t.Context(), journalOf(t, forged), "main")
+			r, err := reader.Replay(t.Context(), journalOf(t, forged), "main")
 			if err != nil || r.Diff == nil || r.Diff.Seq != e.Seq {
 				t.Errorf("entry %d (%s) was forged: replay says %v, %v", e.Seq, e.Kind, r.Diff, err)
 			}

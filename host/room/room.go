@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -92,13 +93,14 @@ const (
 	inboxSize     = 256
 	batchSize     = 64          // events handled before the journal is written
 	snapshotEvery = 500         // entries
-	readChunk     = 500         // entries a read
 	journalRetry  = time.Second // between tries while the journal takes no writes
 )
 
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
-	Reader
+	reader.Room
+	journal  journal.Journal
+	name     string
 	settings Settings
 	cfg      Config
 	log      *slog.Logger
@@ -152,7 +154,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	r := &Room{
 		settings: s, cfg: c, cast: cast,
-		Reader: Reader{journal: c.Journal, name: s.Name},
+		Room: reader.New(c.Journal, s.Name), journal: c.Journal, name: s.Name,
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{}, running: running{}, judgedBy: map[string]uint64{},

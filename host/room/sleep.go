@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -67,7 +68,7 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 // Glance gives a room that sleeps at a glance: its state is folded from the
 // journal, which stays as it is. cast are the companions that are loaded now.
 func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (Info, error) {
-	s, _, err := fold(ctx, j, set.Name)
+	s, _, err := reader.Fold(ctx, j, set.Name)
 	if err != nil {
 		return Info{}, DoorError(err)
 	}

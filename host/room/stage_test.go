@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -301,7 +302,7 @@ func (s *stage) verdict() error {
 	if err := checkLaws(es); err != nil {
 		return fmt.Errorf("%w\n%s", err, dump(es))
 	}
-	r, err := Replay(context.Background(), s.journal, "main")
+	r, err := reader.Replay(context.Background(), s.journal, "main")
 	switch {
 	case err != nil:
 		return fmt.Errorf("replay: %w\n%s", err, dump(es))

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 type door struct{ cfg Config }
@@ -182,7 +183,7 @@ func (d *door) entries(ctx context.Context, in *page) (*body[entriesOut], error)
 	return &body[entriesOut]{entriesOut{list(es), head}}, nil
 }
 
-func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
+func (d *door) why(ctx context.Context, in *whyIn) (*body[reader.Why], error) {
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
 		return nil, err
 	}
 	w.Decision.Ranking = list(w.Decision.Ranking)
-	return &body[room.Why]{w}, nil
+	return &body[reader.Why]{w}, nil
 }
 
 func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {

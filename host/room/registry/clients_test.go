@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 	"pgregory.net/rapid"
 )
 
@@ -172,7 +173,7 @@ func (h *house) audit(t *rapid.T, clients []*client) {
 		if info, row := h.room(r.Name).Info(), h.row(r.Name); row.Archived && info.State != "archived" {
 			t.Fatalf("room %s is %s, and the index has archived %v", r.Name, info.State, row.Archived)
 		}
-		if got, err := room.Replay(context.Background(), h.journal, r.Name); err != nil || got.Diff != nil || got.Folded > 0 {
+		if got, err := reader.Replay(context.Background(), h.journal, r.Name); err != nil || got.Diff != nil || got.Folded > 0 {
 			t.Fatalf("room %s: %+v %v", r.Name, got, err)
 		}
 	}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // handle is a room as doors have it: it reads from the journal, and wakes the room
 // to do something there.
 type handle struct {
-	room.Reader
+	reader.Room
 	of *Registry
 }
 
@@ -20,7 +21,7 @@ var _ room.Talk = handle{}
 
 // Room gives a room that exists, asleep or not.
 func (g *Registry) Room(ctx context.Context, name string) (room.Talk, error) {
-	h := handle{room.NewReader(g.journal, name), g}
+	h := handle{reader.New(g.journal, name), g}
 	if _, ok := g.configured[name]; ok || g.running_(name) != nil {
 		return h, nil
 	}
@@ -142,7 +143,7 @@ func (h handle) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, e
 	if r := h.of.running_(h.Name()); r != nil && loaded(r) {
 		return r.History(ctx, ask) // the newest are at hand
 	}
-	return h.Reader.History(ctx, ask)
+	return h.Room.History(ctx, ask)
 }
 
 func loaded(r *room.Room) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 // Open opens a room, or one of the caller's own anew that was archived, and answers
@@ -125,7 +126,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 		return nil
 	}
 	if row.Settings != nil {
-		h := handle{room.NewReader(g.journal, name), g}
+		h := handle{reader.New(g.journal, name), g}
 		if _, err := within(ctx, h, nil, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
 			return err
 		}

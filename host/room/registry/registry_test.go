@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/registry"
 )
 
@@ -506,7 +507,7 @@ func TestUnknownPolicyIsReplaced(t *testing.T) {
 		h.meet("aya")
 		h.say("main", "hello")
 		sleep(time.Second)
-		if r, err := room.Replay(t.Context(), h.journal, "main"); err != nil || r.Diff != nil || r.Folded == 0 || r.Derived < 5 {
+		if r, err := reader.Replay(t.Context(), h.journal, "main"); err != nil || r.Diff != nil || r.Folded == 0 || r.Derived < 5 {
 			t.Errorf("replay: %+v %v", r, err)
 		}
 	})

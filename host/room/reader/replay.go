@@ -1,4 +1,4 @@
-package room
+package reader
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 	}
 	p, at := rules.NewPlayer(begin), begin.Head
 	for {
-		entries, err := j.Read(ctx, name, at, readChunk)
+		entries, err := j.Read(ctx, name, at, chunk)
 		if err != nil {
 			return Replayed{}, fmt.Errorf("read room: %w", err)
 		}
@@ -38,7 +38,7 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 			}
 			at = e.Seq
 		}
-		if len(entries) < readChunk {
+		if len(entries) < chunk {
 			return Replayed{p.Derived, p.Folded, nil}, nil
 		}
 	}
@@ -51,4 +51,37 @@ func snapshotOf(ctx context.Context, j journal.Journal, name string) (*rules.Sta
 		return nil, fmt.Errorf("read snapshot: %w", err)
 	}
 	return rules.Decode(blob)
+}
+
+// Fold gives a room's state from its snapshot and the entries after it.
+func Fold(ctx context.Context, j journal.Journal, name string) (st *rules.State, from uint64, err error) {
+	st = rules.New()
+	seq, blob, err := j.GetSnapshot(ctx, name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read snapshot: %w", err)
+	}
+	if seq > 0 {
+		if old, err := rules.Decode(blob); err == nil && old.Head == seq {
+			st, from = old, seq
+		}
+	}
+	return st, from, CatchUp(ctx, j, name, st)
+}
+
+// CatchUp applies the entries that a state has not seen.
+func CatchUp(ctx context.Context, j journal.Journal, name string, st *rules.State) error {
+	for {
+		entries, err := j.Read(ctx, name, st.Head, chunk)
+		if err != nil {
+			return fmt.Errorf("read room: %w", err)
+		}
+		for _, e := range entries {
+			if err := st.Apply(e); err != nil { // it is no JSON of its kind: what nobody knows is no error
+				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
+			}
+		}
+		if len(entries) < chunk {
+			return nil
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package room
+package reader
 
 import (
 	"context"
@@ -7,8 +7,20 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/turn"
 )
+
+// Why is the answer to why somebody spoke, or nobody did.
+type Why struct {
+	Seq      uint64         `json:"seq"`     // the entry asked about
+	Entry    entry.Entry    `json:"entry"`   // that entry
+	Decided  uint64         `json:"decided"` // seq of the decision
+	Decision entry.Decision `json:"decision"`
+	About    *abi.Message   `json:"about,omitempty"`   // the message the round was about
+	Message  *abi.Message   `json:"message,omitempty"` // what was said with the grant
+	Text     string         `json:"text"`              // all this in words
+}
 
 // whySpan is how far behind an entry its decision is looked for.
 const whySpan = 2000
@@ -16,7 +28,7 @@ const whySpan = 2000
 // Why explains the decision behind an entry: who got the floor for a
 // companion's message, and for anything else that leads to a round, what the
 // round came to.
-func (r Reader) Why(ctx context.Context, seq uint64) (Why, error) {
+func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	e, err := r.entry(ctx, seq)
 	if err != nil {
 		return Why{}, err
@@ -28,7 +40,7 @@ func (r Reader) Why(ctx context.Context, seq uint64) (Why, error) {
 	}
 	w.Decided = found.Seq
 	if err := json.Unmarshal(found.Body, &w.Decision); err != nil {
-		return Why{}, DoorError(fmt.Errorf("decode decision %d: %w", found.Seq, err))
+		return Why{}, journal.Coded(fmt.Errorf("decode decision %d: %w", found.Seq, err))
 	}
 	if m, ok := e.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
@@ -59,13 +71,13 @@ func (w Why) words() string {
 	return text
 }
 
-func (r Reader) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
+func (r Room) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
 	if seq == 0 {
 		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entries are counted from 1")
 	}
 	got, err := r.journal.Read(ctx, r.name, seq-1, 1)
 	if err != nil {
-		return entry.Entry{}, DoorError(err)
+		return entry.Entry{}, journal.Coded(err)
 	}
 	if len(got) == 0 || got[0].Seq != seq {
 		return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: room %s has no entry %d", r.name, seq)
@@ -74,18 +86,18 @@ func (r Reader) entry(ctx context.Context, seq uint64) (entry.Entry, error) {
 }
 
 // decisionFor finds the decision an entry came from or led to.
-func (r Reader) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, error) {
+func (r Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, error) {
 	var of struct {
 		Grant json.RawMessage `json:"grant"`
 		Round uint64          `json:"round"`
 	}
 	if err := json.Unmarshal(e.Body, &of); err != nil {
-		return entry.Entry{}, DoorError(err)
+		return entry.Entry{}, journal.Coded(err)
 	}
 	var token string
 	if e.Kind != entry.KindDecision && len(of.Grant) > 0 {
 		if err := json.Unmarshal(of.Grant, &token); err != nil {
-			return entry.Entry{}, DoorError(err)
+			return entry.Entry{}, journal.Coded(err)
 		}
 	}
 	switch {
@@ -110,9 +122,9 @@ func (r Reader) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, er
 }
 
 // decisionAfter finds the first decision behind an entry that fits.
-func (r Reader) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
+func (r Room) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
 	for since := e.Seq; since < e.Seq+whySpan; {
-		entries, _, err := r.Entries(ctx, since, readChunk)
+		entries, _, err := r.Entries(ctx, since, chunk)
 		if err != nil {
 			return entry.Entry{}, err
 		}
@@ -123,7 +135,7 @@ func (r Reader) decisionAfter(ctx context.Context, e entry.Entry, fits func(entr
 			}
 			since = next.Seq
 		}
-		if len(entries) < readChunk {
+		if len(entries) < chunk {
 			break
 		}
 	}

@@ -1,0 +1,122 @@
+// Package reader reads what the journal has of a room, whether the room is awake or not:
+// entries, messages, the reasons of decisions, the state that the entries fold to, and
+// whether the rules would make them again.
+//
+// It never writes, and it starts nothing.
+package reader
+
+import (
+	"context"
+	"errors"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// chunk is how many entries are read at a time.
+const chunk = 500
+
+// Room reads what the journal has of a room, whether the room is awake or not.
+// Each of its reads costs as much as what it gives.
+type Room struct {
+	journal journal.Journal
+	name    string
+}
+
+// New makes a reader of a room. The room need not exist.
+func New(j journal.Journal, room string) Room { return Room{j, room} }
+
+// Name is the room's name.
+func (r Room) Name() string { return r.name }
+
+// History gives messages of before, oldest first.
+func (r Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	if err := CheckHistory(&ask); err != nil {
+		return abi.History{}, err
+	}
+	head, err := r.head(ctx, 0)
+	if err != nil {
+		return abi.History{}, err
+	}
+	msgs, err := Said(ctx, r.journal, r.name, journal.Span{Before: ask.Before, Limit: ask.Limit, Newest: true})
+	if err != nil {
+		return abi.History{}, journal.Coded(err)
+	}
+	return abi.History{Messages: msgs, Head: head}, nil
+}
+
+// Said reads messages.
+func Said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]abi.Message, error) {
+	entries, err := j.Said(ctx, room, s)
+	if err != nil {
+		return nil, err
+	}
+	msgs := make([]abi.Message, 0, len(entries))
+	for _, e := range entries {
+		if m, ok := e.Message(); ok {
+			msgs = append(msgs, m)
+		}
+	}
+	return msgs, nil
+}
+
+// head gives how far the room is, at least what the caller has seen.
+func (r Room) head(ctx context.Context, seen uint64) (uint64, error) {
+	row, _, err := r.journal.Room(ctx, r.name)
+	if err != nil {
+		return 0, journal.Coded(err)
+	}
+	return max(row.Head.Seq, seen), nil
+}
+
+// Entries gives up to limit entries with Seq > since and the room's head.
+func (r Room) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
+	entries, err := r.journal.Read(ctx, r.name, since, limit)
+	if err != nil {
+		return nil, 0, journal.Coded(err)
+	}
+	var seen uint64
+	if n := len(entries); n > 0 {
+		seen = entries[n-1].Seq
+	}
+	head, err := r.head(ctx, seen)
+	return entries, head, err
+}
+
+// Messages gives up to limit messages with Seq > since and the room's head.
+func (r Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error) {
+	head, err := r.head(ctx, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	msgs, err := Said(ctx, r.journal, r.name, journal.Span{After: since, Limit: limit})
+	if err != nil {
+		return nil, 0, journal.Coded(err)
+	}
+	if n := len(msgs); n > 0 {
+		head = max(head, msgs[n-1].Seq)
+	}
+	return msgs, head, nil
+}
+
+// Follow calls fn with entries with Seq > since until ctx ends or fn answers
+// an error.
+func (r Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
+	err := r.journal.Follow(ctx, r.name, since, fn)
+	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrUnavailable) {
+		return journal.Coded(err)
+	}
+	return err
+}
+
+// CheckHistory fills in the limit, and refuses one that is too large.
+func CheckHistory(ask *abi.HistoryAsk) error {
+	switch {
+	case ask.Limit == 0:
+		ask.Limit = 20
+	case ask.Limit < 0 || ask.Limit > abi.MaxHistory:
+		return abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", ask.Limit, abi.MaxHistory)
+	}
+	return nil
+}
