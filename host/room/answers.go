@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
@@ -19,7 +20,7 @@ func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	}
 	if err != nil {
 		if s.Round.ID == round && s.Round.Awaits(who) {
-			code, why := failure(err)
+			code, why := call.Failure(err)
 			r.counts.add("vote failed: " + string(code))
 			r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Round: round, Who: who, Code: code, Error: why}))
 		}
@@ -95,7 +96,7 @@ type spoken struct {
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
 	delete(r.speaking, speakKey(e.grant, e.basis))
-	r.running.over(callID(r.name, e.grant, e.basis))
+	r.running.Over(callID(r.name, e.grant, e.basis))
 	r.spoken++
 	r.handleLine(e)
 }
@@ -116,12 +117,12 @@ func (r *Room) handleLine(e spoken) {
 		}
 		b := entry.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
 		if e.err != nil {
-			b.Code, b.Error = failure(e.err)
+			b.Code, b.Error = call.Failure(e.err)
 			r.counts.add("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
 			if e.line.Pass != "" {
-				b.Error = "passed: " + clip(e.line.Pass)
+				b.Error = "passed: " + call.Clip(e.line.Pass)
 			}
 		}
 		r.must(r.m.Input(entry.KindFailed, r.now(), b))

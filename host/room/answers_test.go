@@ -35,7 +35,7 @@ func TestUselessAnswersAreTold(t *testing.T) {
 		defer s.end()
 		var mu sync.Mutex
 		told := map[string]int{}
-		s.room.cfg.Blame = func(who, op string, err error) {
+		s.room.callees.Blame = func(who, op string, err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			told[fmt.Sprintf("%s %s %s", who, op, strings.SplitN(err.Error(), ": ", 3)[1])]++

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
@@ -136,7 +137,7 @@ func (r *Room) mayPlay(who string, by Player) error {
 	switch {
 	case by.Op == abi.OpSpeak && !r.hasFloor(who, by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", who)
-	case by.Op == abi.OpPerceive && !r.running.has(by.Call):
+	case by.Op == abi.OpPerceive && !r.running.Has(by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", who)
 	}
 	return nil
@@ -217,17 +218,17 @@ func (r *Room) handleDone(d entry.Done) error {
 	}
 	d.Action = r.m.State.Acts[i].Action
 	r.must(r.m.Input(entry.KindResult, r.now(), d))
-	m := callContext{now: r.now(), due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
+	m := call.Context{Room: r.name, Now: r.now(), Due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }
 
 // report tells a companion what became of its action; nothing comes of it.
-func (r *Room) report(m callContext, d entry.Done) {
-	ctx, cancel := context.WithDeadline(context.Background(), m.due)
+func (r *Room) report(m call.Context, d entry.Done) {
+	ctx, cancel := context.WithDeadline(context.Background(), m.Due)
 	defer cancel()
 	var nothing struct{}
-	_, _ = r.call(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
+	_, _ = r.callees.Ask(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
 }
 
 // Segment shows a part of the line that a companion is speaking: call is the id

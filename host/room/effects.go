@@ -2,15 +2,13 @@ package room
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/call"
 )
 
 // dispatch starts the calls that the state asks for and that do not run yet.
@@ -34,16 +32,16 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
 		who, grant, m := f.Who, f.Grant, r.context(f.Who, members, f.Expires)
-		m.id = callID(r.name, f.Token, f.Basis)
+		m.ID = callID(r.name, f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
-		r.running[m.id] = nil
-		during := r.running.begin(ctx, m.id)
+		r.running[m.ID] = nil
+		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, grant, m) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := callContext{id: p.call, now: r.now(), due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
-		during := r.running.begin(ctx, p.call)
+		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.now(), Due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
+		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
@@ -95,14 +93,12 @@ func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", t
 // callContext is what a call takes with it out of the loop, which alone knows the
 // room's clock and state.
 type callContext struct {
-	id    string    // of the call; empty: any
-	now   time.Time // of the room's clock
-	due   time.Time // of the process's
+	call.Context
 	scene abi.Scene
 }
 
 func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
-	return callContext{now: r.now(), due: r.real(due), scene: r.scene(who, members)}
+	return callContext{call.Context{Room: r.name, Now: r.now(), Due: r.real(due)}, r.scene(who, members)}
 }
 
 // scene is what a companion needs to judge the moment.
@@ -127,9 +123,9 @@ func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 // vote gets one vote and gives it to the loop.
 func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext) {
 	var v abi.Vote
-	call, cancel := context.WithDeadline(ctx, m.due)
+	until, cancel := context.WithDeadline(ctx, m.Due)
 	defer cancel()
-	known, err := r.call(call, who, abi.OpVote, m, m.scene, &v, func() error { return v.Check() })
+	known, err := r.callees.Ask(until, who, abi.OpVote, m.Context, m.scene, &v, func() error { return v.Check() })
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
@@ -139,112 +135,12 @@ func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext
 // speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m callContext) {
 	e := spoken{grant: grant.Token, basis: grant.Basis, who: who}
-	call, cancel := context.WithDeadline(during, m.due)
+	until, cancel := context.WithDeadline(during, m.Due)
 	defer cancel()
 	var known bool
-	known, e.err = r.call(call, who, abi.OpSpeak, m, m.scene, &e.line, func() error { return checkLine(e.line) })
+	known, e.err = r.callees.Ask(until, who, abi.OpSpeak, m.Context, m.scene, &e.line, func() error { return call.CheckLine(e.line) })
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}
 	r.post(ctx, func() { r.handleSpoken(e) })
-}
-
-// checkLine reports the first thing that is wrong with a module's line. A line
-// without a text is none.
-func checkLine(l abi.Line) error {
-	if l.Text == "" {
-		return nil
-	}
-	if err := abi.CheckText("line.text", l.Text); err != nil {
-		return err
-	}
-	if l.Closing.Stage() < 0 {
-		return abi.Errorf(abi.CodeInvalid, "line.closing: %q is none of none, pre-closing, closing, terminal", l.Closing)
-	}
-	return nil
-}
-
-// call asks one op of a companion and checks the answer; known is false when it
-// does not answer that op.
-func (r *Room) call(ctx context.Context, who, op string, m callContext, ask, answer any, check func() error) (known bool, err error) {
-	c, ok := r.cfg.Find(who)
-	if !ok {
-		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
-	}
-	if !slices.Contains(c.Describe().Ops, op) {
-		return false, nil
-	}
-	data, err := json.Marshal(ask)
-	if err != nil {
-		return false, fmt.Errorf("encode %s: %w", op, err)
-	}
-	if m.id == "" {
-		m.id = r.cfg.NewID()
-	}
-	got, err := c.Call(ctx, abi.Request{
-		V: abi.Version, Op: op, ID: m.id, Self: who, Room: r.name,
-		Now: m.now, Data: data,
-	})
-	switch {
-	case abi.CodeOf(err) == abi.CodeUnknownOp:
-		return false, nil
-	case err != nil:
-		if useless(err) {
-			r.cfg.Blame(who, op, err)
-		}
-		return true, err
-	}
-	if err = json.Unmarshal(got, answer); err != nil {
-		err = abi.Errorf(abi.CodeInvalid, "%s answered %s with something else: %v", who, op, err)
-	} else {
-		err = check()
-	}
-	if err != nil {
-		r.cfg.Blame(who, op, err)
-	}
-	return true, err
-}
-
-// useless says whether an error is the companion's own and is worth its maker's
-// attention: not that it is late, away, or broke down, which is told elsewhere.
-func useless(err error) bool {
-	var own *abi.Error
-	if !errors.As(err, &own) {
-		return false
-	}
-	switch own.Code {
-	case abi.CodeUnavailable, abi.CodeTimeout:
-		return false
-	}
-	return true
-}
-
-// failure puts a failed call into words for the journal.
-func failure(err error) (abi.Code, string) {
-	var fault *module.Fault
-	switch {
-	case errors.As(err, &fault) && fault.Kind == module.FaultTimeout:
-		return abi.CodeTimeout, "did not answer in time and was stopped"
-	case errors.As(err, &fault):
-		return abi.CodeInternal, clip("broke down: " + fault.Error())
-	case errors.Is(err, context.DeadlineExceeded):
-		return abi.CodeTimeout, "did not answer in time"
-	case errors.Is(err, context.Canceled):
-		return abi.CodeUnavailable, "the daemon is stopping"
-	}
-	e := abi.AsError(err)
-	return e.Code, clip(e.Message)
-}
-
-// clip keeps a module's words in the journal short.
-func clip(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
 }

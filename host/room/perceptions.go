@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
@@ -77,7 +78,7 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
 	r.acks = append(r.acks, ack{tell: func(err error) {
 		if err != nil {
-			r.running.over(p.call)
+			r.running.Over(p.call)
 			delete(r.judgedBy, p.call)
 			p.tell(abi.Judged{}, err)
 			return
@@ -124,12 +125,12 @@ func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
 }
 
 // judge gets one judgement and puts it into the inbox. The call ends with during.
-func (r *Room) judge(ctx, during context.Context, p perception, m callContext, ask abi.Perceiving) {
+func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	var j abi.Judgement
-	call, cancel := context.WithDeadline(during, m.due)
+	until, cancel := context.WithDeadline(during, m.Due)
 	defer cancel()
-	known, err := r.call(call, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
+	known, err := r.callees.Ask(until, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
@@ -155,8 +156,8 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 }
 
 func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
-	live := r.running.has(p.call)
-	r.running.over(p.call)
+	live := r.running.Has(p.call)
+	r.running.Over(p.call)
 	delete(r.judgedBy, p.call)
 	if r.trouble != nil {
 		p.tell(abi.Judged{}, DoorError(r.trouble))
@@ -170,7 +171,7 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 		code, why = abi.CodeDenied, "a human said STOP before it had judged"
 		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
 	case failed != nil:
-		code, why = failure(failed)
+		code, why = call.Failure(failed)
 		r.counts.add("perception failed: " + string(code))
 	case j.State != abi.Speak:
 	case s.Kinds()[p.who] != abi.KindCompanion:
@@ -180,7 +181,7 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	default:
 		at := r.now()
 		r.must(r.m.Input(entry.KindWish, at, entry.Wish{
-			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: clip(j.Reason),
+			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
 			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: beside(j.Parameters),
 		}))
 		res.Wish = r.lastMade(entry.KindWish)

@@ -13,7 +13,6 @@ package room
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +22,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
@@ -31,13 +31,7 @@ import (
 )
 
 // Companion is a hosted character as a room sees it.
-type Companion interface {
-	Describe() abi.Description
-	Call(ctx context.Context, req abi.Request) (json.RawMessage, error)
-	// Permit checks an action against the companion's card, where it has one. A
-	// warning says that it is played all the same.
-	Permit(a abi.ActionAsk) (warning string, err error)
-}
+type Companion = call.Companion
 
 // Config is what rooms stand on.
 type Config struct {
@@ -132,7 +126,8 @@ type Room struct {
 	judging      []perception      // to be asked about once they are in the journal
 	judgedBy     map[string]uint64 // seqs of perceptions that are judged, by the call
 	acts         acts
-	running      running
+	running      call.Running
+	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
 	ids          idRing
@@ -157,7 +152,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Room: reader.New(c.Journal, s.Name), journal: c.Journal, name: s.Name,
 		log:    c.Log.With("room", s.Name),
 		inbox:  make(chan event, inboxSize),
-		asking: map[string]bool{}, speaking: map[string]bool{}, running: running{}, judgedBy: map[string]uint64{},
+		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
 		agents: map[string]agent{}, offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
 		trouble: errNotLoaded, used: time.Now(),
 		loaded: make(chan struct{}), gone: make(chan struct{}),
@@ -171,6 +166,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	if r.cfg.Bodies == nil {
 		r.cfg.Bodies = new(Bodies)
 	}
+	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
 	r.m.State = rules.New()
 	r.publish()
 	return r

@@ -194,7 +194,7 @@ func (r *Room) handleArchive(by string) error {
 	}
 	r.settings.Reopen = nil // that was before
 	r.breakOff()
-	r.running.stop()
+	r.running.Stop()
 	if r.trouble == nil {
 		r.must(r.m.Input(entry.KindArchived, r.now(), entry.Archived{By: by}))
 	}

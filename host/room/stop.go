@@ -1,7 +1,6 @@
 package room
 
 import (
-	"context"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
@@ -19,7 +18,7 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 		from = somebody // STOP is obeyed whatever its speaker is called
 	}
 	r.breakOff() // what was heard is said
-	r.running.stop()
+	r.running.Stop()
 	for _, w := range slices.Clone(r.m.State.Requests) { // nobody is to wait for these
 		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
 	}
@@ -29,36 +28,4 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	seq = r.m.State.Head + 1
 	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: from}))
 	return seq, nil
-}
-
-// running are the calls that run for a line or a perception, by id, and what ends
-// each. A STOP ends them all; the loop alone uses it.
-type running map[string]context.CancelFunc
-
-func (c running) has(call string) bool { _, ok := c[call]; return ok }
-
-// begin gives the context of a call, which has ended already where a STOP came
-// between.
-func (c running) begin(ctx context.Context, call string) context.Context {
-	during, end := context.WithCancel(ctx)
-	if !c.has(call) {
-		end()
-		return during
-	}
-	c[call] = end
-	return during
-}
-
-// over forgets a call that has ended.
-func (c running) over(call string) {
-	if end := c[call]; end != nil {
-		end()
-	}
-	delete(c, call)
-}
-
-func (c running) stop() {
-	for call := range c {
-		c.over(call)
-	}
 }

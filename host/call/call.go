@@ -1,0 +1,177 @@
+// Package call asks companions beside the loop of a room: it encodes the question, holds
+// the answer to the rules of its op, and puts what failed into words.
+//
+// It keeps no state of a room, and never decides what becomes of an answer.
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Companion is a hosted character as a room sees it.
+type Companion interface {
+	Describe() abi.Description
+	Call(ctx context.Context, req abi.Request) (json.RawMessage, error)
+	// Permit checks an action against the companion's card, where it has one. A
+	// warning says that it is played all the same.
+	Permit(a abi.ActionAsk) (warning string, err error)
+}
+
+// Calls is what calls of companions need.
+type Calls struct {
+	Find  func(id string) (Companion, bool) // a loaded companion
+	NewID func() string                     // unique ids
+	// Blame is told of answers of a companion that break the rules of their op. It may
+	// be called from many goroutines at once.
+	Blame func(companion, op string, err error)
+}
+
+// Context is what a call takes with it out of a room.
+type Context struct {
+	ID   string // of the call; empty: any
+	Room string
+	Now  time.Time // of the room's clock
+	Due  time.Time // of the process's
+}
+
+// Ask asks one op of a companion, decodes the answer and has it checked; known is false
+// when it does not answer that op. An answer that breaks the rules of its op is blamed
+// on the companion.
+func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer any, check func() error) (known bool, err error) {
+	companion, ok := c.Find(who)
+	if !ok {
+		return false, abi.Errorf(abi.CodeUnavailable, "%s is not loaded", who)
+	}
+	if !slices.Contains(companion.Describe().Ops, op) {
+		return false, nil
+	}
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return false, fmt.Errorf("encode %s: %w", op, err)
+	}
+	if at.ID == "" {
+		at.ID = c.NewID()
+	}
+	got, err := companion.Call(ctx, abi.Request{
+		V: abi.Version, Op: op, ID: at.ID, Self: who, Room: at.Room, Now: at.Now, Data: data,
+	})
+	switch {
+	case abi.CodeOf(err) == abi.CodeUnknownOp:
+		return false, nil
+	case err != nil:
+		if useless(err) {
+			c.Blame(who, op, err)
+		}
+		return true, err
+	}
+	if err = json.Unmarshal(got, answer); err != nil {
+		err = abi.Errorf(abi.CodeInvalid, "%s answered %s with something else: %v", who, op, err)
+	} else {
+		err = check()
+	}
+	if err != nil {
+		c.Blame(who, op, err)
+	}
+	return true, err
+}
+
+// useless says whether an error is the companion's own and is worth its maker's
+// attention: not that it is late, away, or broke down, which is told elsewhere.
+func useless(err error) bool {
+	var own *abi.Error
+	if !errors.As(err, &own) {
+		return false
+	}
+	switch own.Code {
+	case abi.CodeUnavailable, abi.CodeTimeout:
+		return false
+	}
+	return true
+}
+
+// Failure puts a failed call into words for the journal.
+func Failure(err error) (abi.Code, string) {
+	var fault *module.Fault
+	switch {
+	case errors.As(err, &fault) && fault.Kind == module.FaultTimeout:
+		return abi.CodeTimeout, "did not answer in time and was stopped"
+	case errors.As(err, &fault):
+		return abi.CodeInternal, Clip("broke down: " + fault.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return abi.CodeTimeout, "did not answer in time"
+	case errors.Is(err, context.Canceled):
+		return abi.CodeUnavailable, "the daemon is stopping"
+	}
+	e := abi.AsError(err)
+	return e.Code, Clip(e.Message)
+}
+
+// Clip keeps a module's words in the journal short.
+func Clip(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// CheckLine reports the first thing that is wrong with a module's line. A line
+// without a text is none.
+func CheckLine(l abi.Line) error {
+	if l.Text == "" {
+		return nil
+	}
+	if err := abi.CheckText("line.text", l.Text); err != nil {
+		return err
+	}
+	if l.Closing.Stage() < 0 {
+		return abi.Errorf(abi.CodeInvalid, "line.closing: %q is none of none, pre-closing, closing, terminal", l.Closing)
+	}
+	return nil
+}
+
+// Running are the calls that run for a line or a perception, by id, and what ends
+// each. A STOP ends them all; the loop alone uses it.
+type Running map[string]context.CancelFunc
+
+// Has says whether a call runs, or is about to.
+func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
+
+// Begin gives the context of a call, which has ended already where a STOP came
+// between.
+func (c Running) Begin(ctx context.Context, call string) context.Context {
+	during, end := context.WithCancel(ctx)
+	if !c.Has(call) {
+		end()
+		return during
+	}
+	c[call] = end
+	return during
+}
+
+// Over forgets a call that has ended.
+func (c Running) Over(call string) {
+	if end := c[call]; end != nil {
+		end()
+	}
+	delete(c, call)
+}
+
+// Stop ends all calls.
+func (c Running) Stop() {
+	for call := range c {
+		c.Over(call)
+	}
+}
