@@ -33,6 +33,7 @@ var floors = [][]string{
 	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/room/reader", "host/call", "host/perception"},
+	{"host/room/loop"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/door/guard", "host/door/doortest"},

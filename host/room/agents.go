@@ -51,7 +51,7 @@ func (r *Room) attend(who string, votes bool) error {
 	if !here && len(r.agents) >= maxAgents && !r.makeRoom() {
 		return abi.Errorf(abi.CodeExhausted, "from: %d agents are here, which is as many as there may be", len(r.agents))
 	}
-	r.agents[who] = agent{votes: votes || was.votes, heard: r.now()}
+	r.agents[who] = agent{votes: votes || was.votes, heard: r.loop.Now()}
 	if !here || r.agents[who].votes != was.votes {
 		r.syncCast()
 	}
@@ -61,7 +61,7 @@ func (r *Room) attend(who string, votes bool) error {
 // hear notes that an agent which is here did something.
 func (r *Room) hear(who string) {
 	if a, here := r.agents[who]; here {
-		a.heard = r.now()
+		a.heard = r.loop.Now()
 		r.agents[who] = a
 	}
 }
@@ -81,7 +81,7 @@ func (r *Room) makeRoom() bool {
 
 // dismiss lets go of agents that were not heard of for too long.
 func (r *Room) dismiss() {
-	now := r.now()
+	now := r.loop.Now()
 	maps.DeleteFunc(r.agents, func(_ string, a agent) bool { return !now.Before(a.away()) })
 }
 
@@ -161,24 +161,23 @@ func (r *Room) noteBackchannel(round uint64, who, text string) {
 // a round that came to nothing are forgotten: their moment has passed.
 func (r *Room) sayBackchannels() {
 	for id, said := range r.backchannels {
-		s := r.m.State
+		s := r.state()
 		if s.Round != nil && s.Round.ID == id {
 			continue
 		}
 		delete(r.backchannels, id)
-		_, pool := s.Budget(r.now())
+		_, pool := s.Budget(r.loop.Now())
 		if !pool || s.Floor == nil || s.Floor.Round != id {
 			continue
 		}
 		speaker := s.Floor.Who
 		for _, who := range slices.Sorted(maps.Keys(said)) {
-			if _, here := s.Kinds()[who]; !here || who == speaker || r.trouble != nil {
+			if _, here := s.Kinds()[who]; !here || who == speaker || r.loop.Trouble() != nil {
 				continue
 			}
-			_, err := r.m.Say(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+			_, _ = r.loop.Line(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 				From: who, By: abi.KindCompanion, Text: said[who], Kind: abi.KindBackchannel, Basis: s.Last.Seq,
-			}}, r.now())
-			r.must(err)
+			}}) // a refusal is written down
 		}
 	}
 }

@@ -401,7 +401,7 @@ func TestModuleNamesAreSettled(t *testing.T) {
 		s.mu.Unlock()
 		s.load(&actor{id: "ben", names: []string{"aya", "あや", "ベン"}})
 		want := map[string][]string{"aya": {"あや"}, "ben": {"ベン"}}
-		for _, c := range s.room.m.State.Cast {
+		for _, c := range s.room.state().Cast {
 			if !slices.Equal(c.Aliases, want[c.ID]) {
 				t.Errorf("%s is called %q, want %q", c.ID, c.Aliases, want[c.ID])
 			}
@@ -422,7 +422,7 @@ func TestOldLookAlikeTakesNoName(t *testing.T) {
 		s.house = residents{"aya", "ben"}
 		s.actors["aya"] = &actor{id: "aya", names: []string{"Aya", "あや"}}
 		s.start()
-		for _, c := range s.room.m.State.Cast {
+		for _, c := range s.room.state().Cast {
 			if c.ID == "aya" && (c.Name != "aya" || len(c.Aliases) != 2) {
 				t.Errorf("aya is called %q, %q", c.Name, c.Aliases)
 			}
@@ -444,7 +444,7 @@ func TestStopWhateverTheName(t *testing.T) {
 			if _, err := s.room.Stop(s.t.Context(), name); err != nil {
 				t.Fatalf("%q: %v", name, err)
 			}
-			if got := s.room.m.State.Stopped; got != want {
+			if got := s.room.state().Stopped; got != want {
 				t.Errorf("%q: stopped by %q, want %q", name, got, want)
 			}
 		})

@@ -13,8 +13,8 @@ import (
 // handleVote takes what came of asking a companion for a vote.
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
-	s := r.m.State
-	if r.trouble != nil || s.Round == nil || (s.Round.ID != round && !slices.Contains(s.Chain, round)) {
+	s := r.state()
+	if r.loop.Trouble() != nil || s.Round == nil || (s.Round.ID != round && !slices.Contains(s.Chain, round)) {
 		r.counts.add("vote late")
 		return
 	}
@@ -22,23 +22,23 @@ func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 		if s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
 			r.counts.add("vote failed: " + string(code))
-			r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Round: round, Who: who, Code: code, Error: why}))
+			r.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
 		}
 		return
 	}
 	r.noteBackchannel(round, who, v.Backchannel)
-	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: round, Voter: who, Vote: v}))
+	r.loop.Input(entry.KindVote, entry.Voted{Round: round, Voter: who, Vote: v})
 }
 
 // handleOutsideVote counts a vote of somebody whom no module call asked. It is
 // about a message; one that has not come yet is waited for.
 func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
-	s := r.m.State
+	s := r.state()
 	r.hear(who)
 	switch {
 	case r.closed() != nil:
 		return r.closed()
-	case !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return m.ID == who }):
+	case !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return m.ID == who }):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", who)
 	case about > s.Last.Seq:
@@ -50,10 +50,10 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
 	case about == s.Last.Seq && v.State == abi.Speak && r.rests():
-		r.must(r.m.Input(entry.KindWish, r.now(), entry.Wish{
+		r.loop.Input(entry.KindWish, entry.Wish{
 			Who: who, By: abi.KindAgent, Waits: entry.WaitRound, Importance: v.Importance, Reason: v.Reason, Closing: v.Closing,
-			Basis: s.Head, Due: r.now().Add(wishPatience),
-		}))
+			Basis: s.Head, Due: r.loop.Now().Add(wishPatience),
+		})
 		return nil
 	case s.Round == nil || s.Round.About != about:
 		r.counts.add("vote refused: " + string(turn.Late))
@@ -65,13 +65,13 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 // rests says whether nothing is going on, so that a wish to speak may open a
 // round: a round would come to something, and none is on its way.
 func (r *Room) rests() bool {
-	s := r.m.State
+	s := r.state()
 	return s.Condition() == "resting" && s.Stage != abi.ClosingTerminal && (s.Rules.MaxTurns == 0 || s.Turns < s.Rules.MaxTurns)
 }
 
 // castVote records a vote that counts, and answers why one does not.
 func (r *Room) castVote(who string, v abi.Vote) error {
-	round := r.m.State.Round
+	round := r.state().Round
 	if b, voted := round.Ballots[who]; !round.Awaits(who) && (!voted || b.Absent == "") {
 		why := turn.Repeated
 		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
@@ -80,7 +80,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 		r.counts.add("vote refused: " + string(why))
 		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
 	}
-	r.must(r.m.Input(entry.KindVote, r.now(), entry.Voted{Round: round.ID, Voter: who, Vote: v}))
+	r.loop.Input(entry.KindVote, entry.Voted{Round: round.ID, Voter: who, Vote: v})
 	return nil
 }
 
@@ -103,11 +103,11 @@ func (r *Room) handleSpoken(e spoken) {
 
 func (r *Room) handleLine(e spoken) {
 	e.line.To = r.here(e.line.To)
-	if r.trouble != nil {
+	if r.loop.Trouble() != nil {
 		return // asked again when the journal is back
 	}
-	f := r.m.State.Floor
-	if r.m.State.Begun(e.grant) {
+	f := r.state().Floor
+	if r.state().Begun(e.grant) {
 		r.finish(e.line)
 		return
 	}
@@ -125,7 +125,7 @@ func (r *Room) handleLine(e spoken) {
 				b.Error = "passed: " + call.Clip(e.line.Pass)
 			}
 		}
-		r.must(r.m.Input(entry.KindFailed, r.now(), b))
+		r.loop.Input(entry.KindFailed, b)
 		return
 	}
 	said := entry.Said{
@@ -138,8 +138,7 @@ func (r *Room) handleLine(e spoken) {
 // sayLine records a line, or that it was refused.
 func (r *Room) sayLine(l rules.Line) {
 	l.Addressed = r.addressed(l.Said)
-	made, err := r.m.Say(l, r.now())
-	r.must(err)
+	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
 	}
@@ -148,7 +147,7 @@ func (r *Room) sayLine(l rules.Line) {
 // here gives those of the addressees of a module's line who are here, each once.
 func (r *Room) here(to []string) (here []string) {
 	for _, who := range to {
-		for _, m := range r.m.State.Members() {
+		for _, m := range r.state().Members() {
 			if m.ID == who && len(here) < abi.MaxTo && !slices.Contains(here, who) {
 				here = append(here, who)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -102,12 +103,12 @@ func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) 
 	act := entry.Action{
 		ID: r.cfg.NewID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
 	}
-	return ask(ctx, r, late, func(*ack) (abi.ActionPlayed, error) {
+	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, string, error) {
 		played, err := r.handleAct(act, by)
 		if err != nil {
 			r.counts.add("action refused: " + string(abi.CodeOf(err)))
 		}
-		return played, err
+		return played, "", err
 	})
 }
 
@@ -118,7 +119,7 @@ func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, er
 	if err := r.mayPlay(a.Who, by); err != nil {
 		return played, err
 	}
-	at := r.now()
+	at := r.loop.Now()
 	if !r.acts.take(a.Who, at) {
 		return played, abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
 	}
@@ -127,7 +128,7 @@ func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, er
 	}
 	a.Perceived = r.judgedBy[by.Call]
 	a.Delivered = r.cfg.Bodies.Count(r.name, a.Who)
-	r.must(r.m.Input(entry.KindAction, at, a))
+	r.loop.InputAt(entry.KindAction, at, a)
 	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
 }
 
@@ -145,7 +146,7 @@ func (r *Room) mayPlay(who string, by Player) error {
 
 // hasFloor says whether a call is the one for the line of who has the floor.
 func (r *Room) hasFloor(who, call string) bool {
-	f := r.m.State.Floor
+	f := r.state().Floor
 	return f != nil && f.Who == who && f.Lost == "" && callID(r.name, f.Token, f.Basis) == call
 }
 
@@ -170,20 +171,20 @@ func beside(parameters json.RawMessage) json.RawMessage {
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
 func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.ActionPlayed, err error) {
-	if _, why := r.m.State.Mute(); why != "" {
+	if _, why := r.state().Mute(); why != "" {
 		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
-	if waiting(r.m.State, a.Who) >= rules.MaxRequests {
+	if waiting(r.state(), a.Who) >= rules.MaxRequests {
 		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, rules.MaxRequests)
 	}
 	reason := "played " + card.Speak
 	if a.By != "" {
 		reason = a.By + " " + reason
 	}
-	r.must(r.m.Input(entry.KindWish, at, entry.Wish{
+	r.loop.InputAt(entry.KindWish, at, entry.Wish{
 		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(a.Parameters),
-	}))
-	wish := r.lastMade(entry.KindWish)
+	})
+	wish := r.loop.LastMade(entry.KindWish)
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }
 
@@ -208,17 +209,17 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
 	}
 	d.By = by
-	return tell(ctx, r, func() error { return r.handleDone(entry.Done{Who: who, Result: d}) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}) })
 }
 
 func (r *Room) handleDone(d entry.Done) error {
-	i := slices.IndexFunc(r.m.State.Acts, func(a rules.Act) bool { return a.ID == d.ID && a.Who == d.Who })
+	i := slices.IndexFunc(r.state().Acts, func(a rules.Act) bool { return a.ID == d.ID && a.Who == d.Who })
 	if i < 0 {
 		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", d.Who, d.ID)
 	}
-	d.Action = r.m.State.Acts[i].Action
-	r.must(r.m.Input(entry.KindResult, r.now(), d))
-	m := call.Context{Room: r.name, Now: r.now(), Due: time.Now().Add(time.Duration(r.m.State.Rules.Patience) * time.Millisecond)}
+	d.Action = r.state().Acts[i].Action
+	r.loop.Input(entry.KindResult, d)
+	m := call.Context{Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(time.Duration(r.state().Rules.Patience) * time.Millisecond)}
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }
@@ -243,11 +244,11 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 	if err := abi.CheckText("text", text); err != nil {
 		return err
 	}
-	return tell(ctx, r, func() error { return r.handleSegment(who, call, text) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleSegment(who, call, text) })
 }
 
 func (r *Room) handleSegment(who, call, text string) error {
-	s := r.m.State
+	s := r.state()
 	f := s.Floor
 	switch {
 	case !r.hasFloor(who, call):
@@ -259,13 +260,13 @@ func (r *Room) handleSegment(who, call, text string) error {
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text}))
+	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text})
 	return nil
 }
 
 // breakOff ends a line that has begun to sound: what was heard is the message.
 func (r *Room) breakOff() {
-	if f := r.m.State.Floor; r.trouble == nil && f != nil && r.m.State.Begun(f.Token) {
+	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
 		r.counts.add("line broken off")
 		r.finish(abi.Line{})
 	}
@@ -274,7 +275,7 @@ func (r *Room) breakOff() {
 // finish says a line that has begun to sound. Its words are those that were
 // shown, and what the speaker adds to them.
 func (r *Room) finish(line abi.Line) {
-	f := r.m.State.Floor
+	f := r.state().Floor
 	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
 	switch {
 	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
@@ -282,14 +283,14 @@ func (r *Room) finish(line abi.Line) {
 		r.counts.add("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		r.must(r.m.Input(entry.KindSegment, r.now(), entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest}))
+		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest})
 	}
-	if r.trouble != nil {
+	if r.loop.Trouble() != nil {
 		return
 	}
-	f = r.m.State.Floor
+	f = r.state().Floor
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
-		Basis: r.m.State.Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
+		Basis: r.state().Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
 	}})
 }

@@ -16,7 +16,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	if r.drain.Load() || r.cast == nil {
 		return
 	}
-	s := r.m.State
+	s := r.state()
 	members := r.membersNow() // listed once, not once a voter
 	if round := s.Round; round != nil {
 		for _, v := range round.Electorate {
@@ -40,7 +40,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.now(), Due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
+		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
 		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
@@ -64,7 +64,7 @@ func (r *Room) shown(members []abi.Member, who string) []abi.Member {
 	}
 	shown := slices.Clone(members[:abi.MaxMembers-2])
 	for _, m := range members[abi.MaxMembers-2:] {
-		if m.ID == who || m.ID == r.m.State.Last.From {
+		if m.ID == who || m.ID == r.state().Last.From {
 			shown = append(shown, m)
 		}
 	}
@@ -73,7 +73,7 @@ func (r *Room) shown(members []abi.Member, who string) []abi.Member {
 
 // castEarly counts votes that came before the message of the open round.
 func (r *Room) castEarly() {
-	s := r.m.State
+	s := r.state()
 	if s.Round == nil {
 		return
 	}
@@ -98,12 +98,12 @@ type callContext struct {
 }
 
 func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
-	return callContext{call.Context{Room: r.name, Now: r.now(), Due: r.real(due)}, r.scene(who, members)}
+	return callContext{call.Context{Room: r.name, Now: r.loop.Now(), Due: r.loop.Real(due)}, r.scene(who, members)}
 }
 
 // scene is what a companion needs to judge the moment.
 func (r *Room) scene(who string, members []abi.Member) abi.Scene {
-	s := r.m.State
+	s := r.state()
 	var addressed []string
 	if s.Round != nil {
 		addressed = s.Round.Addressed
@@ -114,7 +114,7 @@ func (r *Room) scene(who string, members []abi.Member) abi.Scene {
 		Message: s.Last, Addressed: slices.Contains(addressed, who), Members: r.shown(members, who),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
-	if b, ok := s.Budget(r.now()); ok && (s.Floor == nil || s.PaysTurns()) {
+	if b, ok := s.Budget(r.loop.Now()); ok && (s.Floor == nil || s.PaysTurns()) {
 		scene.Budget = &b
 	}
 	return scene
@@ -129,7 +129,7 @@ func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
-	r.post(ctx, func() { r.handleVote(round, who, v, err) })
+	r.loop.Post(ctx, func() { r.handleVote(round, who, v, err) })
 }
 
 // speak gets one line and gives it to the loop. The call ends with during.
@@ -142,5 +142,5 @@ func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}
-	r.post(ctx, func() { r.handleSpoken(e) })
+	r.loop.Post(ctx, func() { r.handleSpoken(e) })
 }

@@ -5,10 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
@@ -18,185 +15,52 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 )
 
-// flush makes the entries so far durable and then tells those who wait. Votes
-// alone are not worth a write: they wait for the decision they lead to, and
-// nobody has been told of them.
-func (r *Room) flush(ctx context.Context) {
-	if r.trouble != nil {
-		return
-	}
-	if len(r.m.Made()) == 0 {
-		r.tell(nil) // they wait for what is in the journal already
-		return
-	}
-	if len(r.acks) == 0 && !slices.ContainsFunc(r.m.Made(), func(e entry.Entry) bool { return !waits(e) }) {
-		return
-	}
-	r.write(ctx)
-}
-
-// write makes the entries so far durable and tells those who wait.
-func (r *Room) write(ctx context.Context) {
-	entries := r.m.Take()
-	news := make([]journal.New, len(entries))
-	for i, e := range entries {
-		news[i] = journal.New{ID: e.ID, V: e.V, Kind: e.Kind, At: e.At, Body: e.Body}
-	}
-	// The write is not to be cut short by a stop: its outcome would be unknown.
-	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	head, err := r.journal.Append(write, r.name, r.head, news...)
+// load takes what is known of the room from its journal.
+func (r *Room) load(ctx context.Context, s *rules.State) error {
+	recent, err := reader.Said(ctx, r.cfg.Journal, r.name, journal.Span{Limit: tailSize, Newest: true})
 	if err != nil {
-		r.failed(write, err)
-		return
+		return err
 	}
-	r.head = head
-	if slices.ContainsFunc(entries, changesMembers) {
-		r.members = nil
-	}
-	r.tail.add(entries) // before it shows: one that sees how far the room is must find all of it
-	r.publish()         // before anybody is woken to look
-	r.tell(nil)
-	if r.m.State.Head-r.snapped >= snapshotEvery {
-		r.snapshot(write)
-	}
+	r.tail.set(recent, s.Head)
+	r.members, r.names.stale = nil, true
+	return nil
 }
 
-// waits says whether an entry may wait in memory for the next that may not.
-func waits(e entry.Entry) bool {
-	if e.Kind == entry.KindFailed {
-		b, err := entry.Decode[entry.Failed](e)
-		return err == nil && b.Grant == ""
-	}
-	return e.Kind == entry.KindVote || e.Kind == entry.KindUsage
-}
-
-func (r *Room) tell(err error) {
-	for _, a := range r.acks {
-		a.tell(err)
-	}
-	r.acks = nil
-}
-
-// failed tells everybody that the journal did not take their entries. The
-// state is folded anew, because it is ahead of the journal now.
-func (r *Room) failed(ctx context.Context, err error) {
-	r.log.Error("journal takes no entries", "err", err)
-	r.counts.add("journal failed")
-	r.trouble = err
-	if errors.Is(err, journal.ErrUnknown) {
-		r.acks = slices.DeleteFunc(r.acks, func(a ack) bool {
-			_, found, ferr := r.journal.Find(ctx, r.name, a.id)
-			if a.id == "" || ferr != nil || !found {
-				return false
-			}
-			a.tell(nil)
-			return true
-		})
-	}
-	r.drop(err)
-}
-
-func (r *Room) snapshot(ctx context.Context) {
-	blob, err := json.Marshal(r.m.State)
-	if err == nil {
-		err = r.journal.PutSnapshot(ctx, r.name, r.m.State.Head, blob)
-	}
-	if err != nil {
-		r.log.Warn("snapshot failed", "err", err)
-		return
-	}
-	r.snapped = r.m.State.Head
-}
-
-// recover loads the room, at the start and after journal trouble.
-func (r *Room) recover(ctx context.Context) {
-	if errors.Is(r.trouble, journal.ErrFenced) {
-		return
-	}
-	if r.head.Epoch != 0 && r.journal.Health() != nil {
-		return
-	}
-	if err := r.load(ctx); err != nil {
-		if ctx.Err() == nil && (r.trouble == errNotLoaded || r.trouble.Error() != err.Error()) { // else it is an ordinary stop
-			r.log.Error("room cannot be loaded", "err", err)
-		}
-		r.trouble = err
-		return
-	}
-	r.trouble = nil
+// begin writes down how the room is to be and who is there.
+func (r *Room) begin() {
 	r.syncRules()
-	if r.trouble == nil {
+	if r.loop.Trouble() == nil {
 		r.syncCast() // before what woke the room is handled: it may be about who is here
 	}
 }
 
-// load folds the room's journal and takes the room over, unless this run of the
-// daemon did that before. After journal trouble it takes it over again: what was
-// asked meanwhile was lost, so rounds and grants start anew, as after a restart.
-// What can fail does so before anything is written.
-func (r *Room) load(ctx context.Context) error {
-	row, _, err := r.journal.Room(ctx, r.name)
-	if err != nil {
-		return fmt.Errorf("look room up: %w", err)
+// wrote keeps what is in the journal at hand.
+func (r *Room) wrote(entries []entry.Entry) {
+	if slices.ContainsFunc(entries, changesMembers) {
+		r.members = nil
 	}
-	first := r.head.Epoch == 0
-	mine := row.Owner == r.cfg.Owner && row.Head.Epoch > 0
-	if !first && !mine && row.Head.Epoch > r.head.Epoch {
-		return journal.ErrFenced
-	}
-	st, from, err := reader.Fold(ctx, r.journal, r.Name())
-	if err != nil {
-		return err
-	}
-	if !mine { // before anything is written behind what may be damaged
-		if bad, err := r.journal.Verify(ctx, r.name, from); err != nil {
-			return fmt.Errorf("verify room: %w", err)
-		} else if bad != 0 {
-			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, r.name)
-		}
-	}
-	head := row.Head
-	if !first || !mine {
-		if head, err = r.journal.Acquire(ctx, r.name, r.cfg.Owner, later(r.now(), st.At)); err != nil {
-			return fmt.Errorf("take over room: %w", err)
-		}
-	}
-	if err := reader.CatchUp(ctx, r.journal, r.Name(), st); err != nil {
-		return err
-	}
-	recent, err := reader.Said(ctx, r.journal, r.Name(), journal.Span{Limit: tailSize, Newest: true})
-	if err != nil {
-		return err
-	}
-	r.tail.set(recent, st.Head)
-	r.m, r.acks = rules.Machine{State: st}, nil
-	r.head, r.snapped = head, from
-	r.members, r.names.stale = nil, true
-	return nil
+	r.tail.add(entries)
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
 // not what is in force.
 func (r *Room) syncRules() {
-	if r.settings.Refuses() != nil || r.m.State.Newer() != "" {
+	if r.settings.Refuses() != nil || r.state().Newer() != "" {
 		return
 	}
-	if o := r.settings.Open; o != nil && r.m.State.Opened == "" {
-		r.must(r.m.Input(entry.KindOpened, r.now(), *o))
+	if o := r.settings.Open; o != nil && r.state().Opened == "" {
+		r.loop.Input(entry.KindOpened, *o)
 	}
-	if o := r.settings.Reopen; o != nil && r.m.State.Archived != "" {
-		r.must(r.m.Input(entry.KindOpened, r.now(), *o))
+	if o := r.settings.Reopen; o != nil && r.state().Archived != "" {
+		r.loop.Input(entry.KindOpened, *o)
 	}
-	if r.trouble != nil || r.m.State.Archived != "" { // a closed room needs no rules
+	if r.loop.Trouble() != nil || r.state().Archived != "" { // a closed room needs no rules
 		return
 	}
 	want, err := json.Marshal(r.settings.Rules)
-	r.must(err)
-	have, err := json.Marshal(r.m.State.Rules)
-	r.must(err)
-	if r.trouble == nil && !bytes.Equal(want, have) {
-		r.must(r.m.Input(entry.KindRules, r.now(), r.settings.Rules))
+	have, herr := json.Marshal(r.state().Rules)
+	if err != nil || herr != nil || !bytes.Equal(want, have) { // rules that cannot be written down are the loop's trouble
+		r.loop.Input(entry.KindRules, r.settings.Rules)
 	}
 }
 
@@ -212,7 +76,7 @@ func (r *Room) syncCast() {
 	here := map[string]bool{}
 	come := func(j entry.Joined) {
 		here[j.ID] = true
-		if !slices.ContainsFunc(r.m.State.Cast, func(m entry.Joined) bool { return same(m, j) }) {
+		if !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return same(m, j) }) {
 			change.Joined = append(change.Joined, j)
 		}
 	}
@@ -224,21 +88,21 @@ func (r *Room) syncCast() {
 			come(j)
 		}
 	}
-	for _, m := range r.m.State.Cast {
+	for _, m := range r.state().Cast {
 		if !here[m.ID] {
 			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.whyLeft(m)})
 		}
 	}
-	if len(change.Joined)+len(change.Left) > 0 || r.m.State.Gathering && !change.Loading {
+	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {
 		change.Addressed = r.addressedAnew(change)
-		r.must(r.m.Input(entry.KindCast, r.now(), change))
+		r.loop.Input(entry.KindCast, change)
 	}
 }
 
 // addressedAnew gives whom the newest turn addresses when the cast has changed, nil
 // where that is whom it did before, or where it was asked about already.
 func (r *Room) addressedAnew(change entry.Cast) *[]string {
-	s := r.m.State
+	s := r.state()
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
@@ -263,12 +127,14 @@ func same(a, b entry.Joined) bool {
 
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
-	i := infoOf(r.settings, r.m.State, r.head.Seq, r.membersNow())
+	r.lines.Add(-r.spoken) // their answers are in the journal, or lost
+	r.spoken = 0
+	i := infoOf(r.settings, r.state(), r.loop.Head().Seq, r.membersNow())
 	i.Loading = r.settings.waits(r.cast)
 	i.Counts = r.counts.all()
-	r.pool.Store(&poolView{r.m.State.PoolView(), r.m.State.At})
-	if r.trouble != nil {
-		i.State, i.Error = "unavailable", abi.AsError(DoorError(r.trouble)).Message
+	r.pool.Store(&poolView{r.state().PoolView(), r.state().At})
+	if err := r.loop.Trouble(); err != nil {
+		i.State, i.Error = "unavailable", abi.AsError(err).Message
 	}
 	r.info.Store(&i)
 }
@@ -276,7 +142,7 @@ func (r *Room) publish() {
 // membersNow lists who is here, anew only where that has changed.
 func (r *Room) membersNow() []abi.Member {
 	if r.members == nil {
-		r.members = r.m.State.Members()
+		r.members = r.state().Members()
 	}
 	return r.members
 }
@@ -306,12 +172,4 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) Inf
 		i.State, i.Error = "unjudged", why
 	}
 	return i
-}
-
-// DoorError puts what ails a room into the words that doors show, nil for nothing.
-func DoorError(err error) error {
-	if errors.Is(err, errNotLoaded) {
-		return abi.Wrap(abi.CodeUnavailable, err, "the room is being loaded")
-	}
-	return journal.Coded(err)
 }

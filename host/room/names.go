@@ -48,8 +48,8 @@ func (r *Room) callThem() {
 		return
 	}
 	r.names = names{}
-	for _, p := range r.m.State.People {
-		if r.now().Sub(p.At) < humanAway {
+	for _, p := range r.state().People {
+		if r.loop.Now().Sub(p.At) < humanAway {
 			r.names.people.Add(p.Name, p.Name)
 		}
 	}
@@ -142,7 +142,7 @@ func (r *Room) heard(name string) {
 // called gives the names that somebody in the room answers to: those of the cast,
 // and while companions are being loaded the ids of those that live here.
 func (r *Room) called() []address.Member {
-	ms := r.m.State.Named()
+	ms := r.state().Named()
 	if r.cast == nil {
 		for _, id := range r.cfg.House.Residents() {
 			if r.settings.Lives(id) && !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {

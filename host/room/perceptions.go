@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -40,9 +41,9 @@ type perception struct {
 // the companion's own: it is in the journal then that it could not judge.
 func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
 	kept := keep(who, p)
-	return await(ctx, r, "the companion did not judge in time", func(q request[abi.Judged]) {
-		r.used = time.Now()
-		r.handlePerceive(perception{who: who, p: p, tell: q.tell}, kept)
+	return loop.Await(ctx, r.loop, "the companion did not judge in time", func(q loop.Request[abi.Judged]) {
+		r.loop.Use()
+		r.handlePerceive(perception{who: who, p: p, tell: q.Tell}, kept)
 	})
 }
 
@@ -67,16 +68,16 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		p.tell(abi.Judged{}, err)
 		return
 	}
-	p.p.At = r.now()
-	r.must(r.m.Input(entry.KindPerceived, p.p.At, kept))
-	if r.trouble != nil {
-		p.tell(abi.Judged{}, DoorError(r.trouble))
+	p.p.At = r.loop.Now()
+	r.loop.InputAt(entry.KindPerceived, p.p.At, kept)
+	if r.loop.Trouble() != nil {
+		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	p.seq, p.call = r.lastMade(entry.KindPerceived), r.cfg.NewID()
+	p.seq, p.call = r.loop.LastMade(entry.KindPerceived), r.cfg.NewID()
 	p.p.Seq = p.seq
 	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
-	r.acks = append(r.acks, ack{tell: func(err error) {
+	r.loop.Ack("", func(err error) {
 		if err != nil {
 			r.running.Over(p.call)
 			delete(r.judgedBy, p.call)
@@ -84,12 +85,12 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 			return
 		}
 		r.judging = append(r.judging, p)
-	}})
+	})
 }
 
 // lastMade gives the seq of the newest entry of a kind that is not written yet.
 func (r *Room) lastMade(kind entry.Kind) uint64 {
-	for _, e := range slices.Backward(r.m.Made()) {
+	for _, e := range slices.Backward(r.loop.Made()) {
 		if e.Kind == kind {
 			return e.Seq
 		}
@@ -99,10 +100,10 @@ func (r *Room) lastMade(kind entry.Kind) uint64 {
 
 // mayPerceive says why somebody can neither perceive nor act now.
 func (r *Room) mayPerceive(who string) error {
-	s := r.m.State
+	s := r.state()
 	switch {
-	case r.trouble != nil:
-		return DoorError(r.trouble)
+	case r.loop.Trouble() != nil:
+		return r.loop.Trouble()
 	case r.closed() != nil:
 		return r.closed()
 	case r.cast == nil:
@@ -117,7 +118,7 @@ func (r *Room) mayPerceive(who string) error {
 
 // perceiving is what a companion needs to judge a perception.
 func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
-	s := r.m.State
+	s := r.state()
 	return abi.Perceiving{
 		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.last(abi.RecentInAsk),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
@@ -134,7 +135,7 @@ func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, 
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
-	r.post(ctx, func() { r.handleJudged(p, j, err) })
+	r.loop.Post(ctx, func() { r.handleJudged(p, j, err) })
 }
 
 // checkJudgement reports the first thing that is wrong with a judgement. Where it
@@ -159,14 +160,14 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	live := r.running.Has(p.call)
 	r.running.Over(p.call)
 	delete(r.judgedBy, p.call)
-	if r.trouble != nil {
-		p.tell(abi.Judged{}, DoorError(r.trouble))
+	if r.loop.Trouble() != nil {
+		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
 	res := abi.Judged{Seq: p.seq, Judgement: j}
 	why := ""
 	var code abi.Code
-	switch s := r.m.State; {
+	switch s := r.state(); {
 	case !live:
 		code, why = abi.CodeDenied, "a human said STOP before it had judged"
 		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
@@ -179,20 +180,20 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	case waiting(s, p.who) >= rules.MaxRequests:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
-		at := r.now()
-		r.must(r.m.Input(entry.KindWish, at, entry.Wish{
+		at := r.loop.Now()
+		r.loop.InputAt(entry.KindWish, at, entry.Wish{
 			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
 			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: beside(j.Parameters),
-		}))
-		res.Wish = r.lastMade(entry.KindWish)
+		})
+		res.Wish = r.loop.LastMade(entry.KindWish)
 	}
 	if why != "" {
-		r.must(r.m.Input(entry.KindFailed, r.now(), entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why}))
+		r.loop.Input(entry.KindFailed, entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why})
 	}
-	r.acks = append(r.acks, ack{tell: func(err error) {
+	r.loop.Ack("", func(err error) {
 		if err == nil {
 			err = failed
 		}
 		p.tell(res, err)
-	}})
+	})
 }

@@ -113,7 +113,7 @@ func TestAWishIsNotLost(t *testing.T) {
 			time.Sleep(wishPatience)
 			synctest.Wait()
 			dues := bodies[entry.Due](t, s.entries(), entry.KindDue)
-			if len(dues) == 0 || dues[len(dues)-1] != (entry.Due{What: entry.DueStale, Of: j.Wish}) || len(s.room.m.State.Requests) != 0 {
+			if len(dues) == 0 || dues[len(dues)-1] != (entry.Due{What: entry.DueStale, Of: j.Wish}) || len(s.room.state().Requests) != 0 {
 				t.Errorf("%+v", dues)
 			}
 		})

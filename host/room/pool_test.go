@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/loop"
 )
 
 // level gives the pool by the formula, read off the journal.
@@ -75,16 +76,16 @@ func TestThePoolComesBackByTheFormula(t *testing.T) {
 // snapshot is not read any more.
 func TestThePoolAfterASnapshot(t *testing.T) {
 	play(t, poolRules("vote+pool"), nil, func(s *stage) {
-		for range snapshotEvery {
+		for range loop.SnapshotEvery {
 			s.say("taro", "hello")
 		}
 		for range 3 {
 			_, _, _ = s.consume("bot", "うん")
 		}
-		for range snapshotEvery {
+		for range loop.SnapshotEvery {
 			s.say("taro", "hello")
 		}
-		if seq, _, _ := s.journal.GetSnapshot(s.t.Context(), "main"); seq < snapshotEvery+3 {
+		if seq, _, _ := s.journal.GetSnapshot(s.t.Context(), "main"); seq < loop.SnapshotEvery+3 {
 			t.Fatalf("the snapshot is of entry %d", seq)
 		}
 		s.end()
@@ -358,7 +359,7 @@ func TestBackchannelsOfNothing(t *testing.T) {
 // handleOnLoop looks at what only the loop may look at.
 func (r *Room) handleOnLoop(t *testing.T, look func()) {
 	t.Helper()
-	if err := tell(t.Context(), r, func() error { return nil }); err != nil {
+	if err := loop.Tell(t.Context(), r.loop, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait() // the loop waits for its next event

@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -47,36 +48,29 @@ func (r *Room) Offer(ctx context.Context, u Utterance, importance float64) (abi.
 	}
 	l := u.line(r.cfg.NewID())
 	var seq uint64 // of the request; the loop's
-	res, err := await(ctx, r, late, func(q request[consumed]) {
-		r.used = time.Now()
-		seq = r.handleOffer(l, importance, q.tell)
+	res, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[consumed]) {
+		r.loop.Use()
+		seq = r.handleOffer(l, importance, q)
 	})
 	if ctx.Err() != nil {
-		_ = r.put(context.WithoutCancel(ctx), func() { r.withdraw(seq) })
+		_ = r.loop.Put(context.WithoutCancel(ctx), func() { r.withdraw(seq) })
 	}
 	return r.outcomeOf(res, err)
 }
 
 // handleOffer has a line said or refused at once, or makes a request of it, whose seq
 // it answers.
-func (r *Room) handleOffer(l rules.Line, importance float64, tell func(consumed, error)) uint64 {
+func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[consumed]) uint64 {
 	wait, needed, err := r.needs(l)
 	if err != nil {
-		tell(consumed{}, err)
+		q.Tell(consumed{}, err)
 		return 0
 	}
 	if !needed {
-		var a ack
-		res, err := r.handleSay(l, &a)
-		if err = cmp.Or(err, DoorError(r.trouble)); err != nil {
-			tell(consumed{}, err)
-			return 0
-		}
-		a.tell = func(err error) { tell(res, err) }
-		r.acks = append(r.acks, a)
+		loop.Handle(r.loop, q, func() (consumed, string, error) { return r.handleSay(l) })
 		return 0
 	}
-	s, at := r.m.State, r.now()
+	s, at := r.state(), r.loop.Now()
 	w := entry.Wish{
 		Who: l.From, By: l.By, Waits: wait, Importance: importance, Reason: "has a line ready", Text: l.Text, To: l.To,
 		Basis: l.Basis, Offer: l.Offer, Due: at.Add(turnPatience),
@@ -85,23 +79,23 @@ func (r *Room) handleOffer(l rules.Line, importance float64, tell func(consumed,
 		w.Importance, w.Lost = s.Grow(l.From, importance)
 		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(wishPatience)
 	}
-	r.must(r.m.Input(entry.KindWish, at, w))
-	seq := r.lastMade(entry.KindWish)
-	if r.trouble != nil {
-		tell(consumed{}, DoorError(r.trouble))
+	r.loop.InputAt(entry.KindWish, at, w)
+	seq := r.loop.LastMade(entry.KindWish)
+	if r.loop.Trouble() != nil {
+		q.Tell(consumed{}, r.loop.Trouble())
 		return 0
 	}
-	r.offers[seq] = offer{l.From, tell}
+	r.offers[seq] = offer{l.From, q.Tell}
 	return seq
 }
 
 // needs says what a line waits for, or why it cannot be offered now.
 func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
-	if err := cmp.Or(DoorError(r.trouble), r.mayBe(l.From, l.By), r.closed()); err != nil {
+	if err := cmp.Or(r.loop.Trouble(), r.mayBe(l.From, l.By), r.closed()); err != nil {
 		return "", false, err
 	}
-	s := r.m.State
-	wait, needed = r.m.Needs(l, r.now())
+	s := r.state()
+	wait, needed = r.loop.Needs(l)
 	if !needed {
 		return "", false, nil
 	}
@@ -121,7 +115,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 
 // over says why nobody but a human may speak, nil where somebody may.
 func (r *Room) over() error {
-	s := r.m.State
+	s := r.state()
 	if err := r.closed(); err != nil {
 		return err
 	}
@@ -139,19 +133,19 @@ func (r *Room) over() error {
 
 // withdraw gives up a request whose caller has gone.
 func (r *Room) withdraw(seq uint64) {
-	if delete(r.offers, seq); r.trouble != nil {
+	if delete(r.offers, seq); r.loop.Trouble() != nil {
 		return
 	}
-	if slices.ContainsFunc(r.m.State.Requests, func(w rules.Request) bool { return w.Seq == seq }) {
-		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: seq}))
+	if slices.ContainsFunc(r.state().Requests, func(w rules.Request) bool { return w.Seq == seq }) {
+		r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: seq})
 	}
 }
 
 // sayAtHand says the lines that came with requests, once they have the floor or need
 // none. One may let in the next.
 func (r *Room) sayAtHand() {
-	for r.trouble == nil {
-		s := r.m.State
+	for r.loop.Trouble() == nil {
+		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
 		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.speaking[speakKey(f.Token, f.Basis)]:
@@ -182,7 +176,7 @@ func (r *Room) tellOffers() {
 		return
 	}
 	ended := map[uint64]entry.Entry{}
-	for _, e := range r.m.Made() {
+	for _, e := range r.loop.Made() {
 		switch e.Kind {
 		case entry.KindSaid:
 			b, _ := entry.Decode[entry.Said](e)
@@ -192,7 +186,7 @@ func (r *Room) tellOffers() {
 			ended[b.Wish] = e
 		}
 	}
-	s := r.m.State
+	s := r.state()
 	for _, seq := range slices.Sorted(maps.Keys(r.offers)) {
 		waits := s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
 			slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq })
@@ -208,10 +202,10 @@ func (r *Room) tellOffers() {
 		} else {
 			res.refused = cmp.Or(r.over(), r.mayBe(r.offers[seq].who, abi.KindAgent), errNoTurn)
 		}
-		res.pool, _ = s.Budget(r.now())
+		res.pool, _ = s.Budget(r.loop.Now())
 		tell := r.offers[seq].tell
 		delete(r.offers, seq)
-		r.acks = append(r.acks, ack{id: e.ID, tell: func(err error) { tell(res, err) }})
+		r.loop.Ack(e.ID, func(err error) { tell(res, err) })
 	}
 }
 

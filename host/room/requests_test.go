@@ -131,8 +131,8 @@ func TestOfferThatIsTakenBack(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		synctest.Wait()
-		if got := s.kinds(1); got[0] != entry.KindDue || len(s.room.m.State.Requests) != 0 {
-			t.Errorf("%v, %v wait", got, s.room.m.State.Requests)
+		if got := s.kinds(1); got[0] != entry.KindDue || len(s.room.state().Requests) != 0 {
+			t.Errorf("%v, %v wait", got, s.room.state().Requests)
 		}
 		start := time.Now()
 		got := <-s.offer(s.t.Context(), "bot", "second", 0, 4)

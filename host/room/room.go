@@ -13,8 +13,6 @@ package room
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -25,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
@@ -83,27 +82,15 @@ func (s Settings) Lives(id string) bool {
 // loaded: cast is nil until it is known who is.
 func (s Settings) waits(cast []entry.Joined) bool { return cast == nil && len(s.Companions) > 0 }
 
-const (
-	inboxSize     = 256
-	batchSize     = 64          // events handled before the journal is written
-	snapshotEvery = 500         // entries
-	journalRetry  = time.Second // between tries while the journal takes no writes
-)
-
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
 	reader.Room
-	journal  journal.Journal
 	name     string
 	settings Settings
 	cfg      Config
 	log      *slog.Logger
+	loop     *loop.Loop
 
-	inbox  chan event   // what the loop is to do next
-	awake  sync.RWMutex // held shared while something is put into the inbox
-	asleep bool
-	gone   chan struct{} // closed when Run returns
-	loaded chan struct{} // closed when the journal was read, or could not be
 	info   atomic.Pointer[Info]
 	pool   atomic.Pointer[poolView]
 	tail   tail
@@ -115,16 +102,13 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
-	m            rules.Machine
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	agents       map[string]agent
 	backchannels map[uint64]map[string]string // backchannels that came with votes, by round and voter
-	head         journal.Head
-	acks         []ack
-	asking       map[string]bool   // voters with a call running
-	speaking     map[string]bool   // grant tokens with a call running, "token@basis"
-	judging      []perception      // to be asked about once they are in the journal
-	judgedBy     map[string]uint64 // seqs of perceptions that are judged, by the call
+	asking       map[string]bool              // voters with a call running
+	speaking     map[string]bool              // grant tokens with a call running, "token@basis"
+	judging      []perception                 // to be asked about once they are in the journal
+	judgedBy     map[string]uint64            // seqs of perceptions that are judged, by the call
 	acts         acts
 	running      call.Running
 	callees      call.Calls
@@ -133,11 +117,7 @@ type Room struct {
 	ids          idRing
 	members      []abi.Member // as of the newest entry that changed them
 	names        names
-	seen         struct{ mono, room time.Time } // the clocks when they were last looked at
-	used         time.Time                      // by the process's clock: when something was last asked or done here
-	spoken       int64                          // speak calls whose answers came in this round of the loop
-	trouble      error                          // why the journal takes nothing; nil when it does
-	snapped      uint64
+	spoken       int64 // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -149,13 +129,10 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	r := &Room{
 		settings: s, cfg: c, cast: cast,
-		Room: reader.New(c.Journal, s.Name), journal: c.Journal, name: s.Name,
+		Room: reader.New(c.Journal, s.Name), name: s.Name,
 		log:    c.Log.With("room", s.Name),
-		inbox:  make(chan event, inboxSize),
 		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
 		agents: map[string]agent{}, offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
-		trouble: errNotLoaded, used: time.Now(),
-		loaded: make(chan struct{}), gone: make(chan struct{}),
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -167,66 +144,37 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
-	r.m.State = rules.New()
+	r.loop = loop.New(loop.Config{
+		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
+		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
+		Next: r.next, AtRest: r.atRest, Due: r.dueAgain,
+	})
 	r.publish()
 	return r
 }
 
 // Loaded is closed when the room has read its journal, or could not.
-func (r *Room) Loaded() <-chan struct{} { return r.loaded }
+func (r *Room) Loaded() <-chan struct{} { return r.loop.Loaded() }
+
+// Gone is closed when Run has returned.
+func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 
 // Run is the room's loop, until ctx ends or the room falls asleep. It answers an
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
-	defer close(r.gone)
 	defer r.calls.Wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	r.recover(ctx) // a speaker that comes meanwhile waits in the inbox
-	r.publish()
-	close(r.loaded)
-	for {
-		select {
-		case <-ctx.Done():
-			r.rest(context.WithoutCancel(ctx))
-			return nil
-		case e := <-r.inbox:
-			r.take(e)
-		case <-timer.C:
-			select { // what waits there goes into the same write
-			case e := <-r.inbox:
-				r.take(e)
-			default:
-			}
-		}
-		if r.trouble != nil {
-			r.recover(ctx)
-		}
-		if r.trouble == nil {
-			r.dismiss()
-			r.syncCast()
-			r.dueInputs()
-			r.castEarly()
-			r.sayBackchannels()
-			r.sayAtHand()
-			r.tellOffers()
-			r.flush(ctx)
-		}
-		if errors.Is(r.trouble, journal.ErrFenced) {
-			return fmt.Errorf("room %s: %w", r.name, r.trouble)
-		}
-		if r.trouble == nil {
-			r.dispatch(ctx)
-		}
-		r.lines.Add(-r.spoken)
-		r.spoken = 0
-		r.publish()
-		if r.fallAsleep() {
-			r.rest(context.WithoutCancel(ctx))
-			return nil
-		}
-		timer.Reset(r.wait())
-	}
+	return r.loop.Run(ctx)
+}
+
+// consequences draws what follows from requests, answers and the time.
+func (r *Room) consequences() {
+	r.dismiss()
+	r.syncCast()
+	r.dueInputs()
+	r.castEarly()
+	r.sayBackchannels()
+	r.sayAtHand()
+	r.tellOffers()
 }
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
@@ -234,75 +182,45 @@ var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loade
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Errorf(abi.CodeConflict, "id: was used just now")
 
-var errNotLoaded = errors.New("not loaded yet")
-
-// take does what an event is about, and those that wait behind it, up to a batch.
-func (r *Room) take(do event) {
-	for n := 1; ; n++ {
-		do()
-		if n == batchSize {
-			return
-		}
-		select {
-		case do = <-r.inbox:
-		default:
-			return
-		}
+// next gives how long nothing is to be done if nobody asks.
+func (r *Room) next() time.Duration {
+	switch {
+	case r.drain.Load():
+		return time.Second
+	case r.cfg.Idle > 0 && r.busy.Load() > 0: // a call tells the room what came of it shortly before it has returned
+		return min(r.cfg.Idle, time.Second, r.nextDue())
 	}
+	return r.nextDue()
 }
 
-// now is the room's clock: whole milliseconds, never back.
-func (r *Room) now() time.Time {
-	return r.clock().Truncate(time.Millisecond)
-}
-
-// clock is the wall's, and where that ran back, or is behind the journal, goes
-// on from where the room is: times that are stored come all the same.
-func (r *Room) clock() time.Time {
-	now := time.Now()
-	at := now.UTC().Round(0)
-	if on := r.seen.room.Add(now.Sub(r.seen.mono)); !r.seen.mono.IsZero() && on.After(at) {
-		at = on
-	}
-	at = later(at, r.m.State.At)
-	r.seen.mono, r.seen.room = now, at
-	return at
-}
-
-// real puts a time of the room's clock on the process's own, for timers.
-func (r *Room) real(at time.Time) time.Time { return time.Now().Add(at.Sub(r.clock())) }
-
-// wait gives how long until a stored time comes.
-func (r *Room) wait() time.Duration {
-	if r.trouble != nil || r.drain.Load() {
-		return journalRetry
-	}
-	at, _, ok := r.m.State.NextDue()
+// nextDue gives how long until a stored time comes.
+func (r *Room) nextDue() time.Duration {
+	at, _, ok := r.state().NextDue()
 	if away, some := r.nextAway(); some && (!ok || away.Before(at)) {
 		at, ok = away, true
-	}
-	if idle := r.idleFor(); idle > 0 && (!ok || idle < at.Sub(r.clock())) {
-		return idle
 	}
 	if !ok {
 		return time.Hour
 	}
-	return max(0, at.Sub(r.clock()))
+	return max(0, at.Sub(r.loop.Clock()))
 }
+
+// state is the room's, as of all entries that were made.
+func (r *Room) state() *rules.State { return r.loop.State() }
 
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {
-	for r.trouble == nil && !r.drain.Load() { // one that is not asked any more is not late
-		at, due, ok := r.m.State.NextDue()
-		if !ok || r.now().Before(at) {
+	for r.loop.Trouble() == nil && !r.drain.Load() { // one that is not asked any more is not late
+		at, due, ok := r.state().NextDue()
+		if !ok || r.loop.Now().Before(at) {
 			return
 		}
-		if f := r.m.State.Floor; due.What == entry.DueGrant && f != nil && r.m.State.Begun(f.Token) {
+		if f := r.state().Floor; due.What == entry.DueGrant && f != nil && r.state().Begun(f.Token) {
 			r.breakOff()
 			continue
 		}
-		r.used = time.Now()
-		r.must(r.m.Input(entry.KindDue, later(r.now(), at), due))
+		r.loop.Use()
+		r.loop.InputAt(entry.KindDue, later(r.loop.Now(), at), due)
 	}
 }
 
@@ -313,25 +231,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// must turns a rule that failed into journal trouble: what is not durable yet is
-// dropped and the state is folded anew.
-func (r *Room) must(err error) {
-	if err != nil {
-		r.log.Error("rules failed", "err", err)
-		r.drop(err)
-	}
-}
-
-// drop gives up what is not in the journal, and tells those who wait for it.
-func (r *Room) drop(why error) {
-	r.trouble = why
-	r.publish() // before anybody is woken to look
-	r.tell(DoorError(why))
+// dropped forgets what was not written down, and tells those who offered lines.
+func (r *Room) dropped(why error) {
+	r.counts.add("journal failed")
 	for seq, o := range r.offers {
 		delete(r.offers, seq)
-		o.tell(consumed{}, DoorError(why))
+		o.tell(consumed{}, why)
 	}
-	r.m.Take()
 	r.ids = idRing{} // a message that was not kept may come again
 }
 
@@ -342,11 +248,11 @@ type consumed struct {
 	refused error
 }
 
-func (r *Room) handleSay(l rules.Line, a *ack) (consumed, error) {
+func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
 	if r.ids.has(l.ID) {
-		return consumed{refused: errTwice}, nil
+		return consumed{refused: errTwice}, "", nil
 	}
-	err := r.mayBe(l.From, l.By)
+	err = r.mayBe(l.From, l.By)
 	if err == nil {
 		err = r.closed()
 	}
@@ -354,30 +260,27 @@ func (r *Room) handleSay(l rules.Line, a *ack) (consumed, error) {
 		err = r.attend(l.From, false)
 	}
 	if err == nil {
-		err = DoorError(r.trouble)
+		err = r.loop.Trouble()
 	}
 	if err != nil {
-		return consumed{}, err
+		return res, "", err
 	}
 	l.Addressed = r.addressed(l.Said)
-	made, err := r.m.Say(l, r.now())
+	made, err := r.loop.Line(l)
 	if err != nil {
-		r.must(err)
-		return consumed{}, DoorError(err)
+		return res, "", err
 	}
 	r.ids.add(l.ID)
 	if l.By == abi.KindHuman {
 		r.heard(l.From)
 	}
-	var res consumed
-	res.pool, _ = r.m.State.Budget(r.now())
+	res.pool, _ = r.state().Budget(r.loop.Now())
 	if msg, ok := made.Message(); ok {
 		res.msg = msg
 	} else {
 		res.refused = refusal(made)
 	}
-	a.id = made.ID
-	return res, nil
+	return res, made.ID, nil
 }
 
 // refusal turns a refused entry into the error its speaker sees.

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -523,7 +524,7 @@ func TestSnapshotAndJournalGiveOneState(t *testing.T) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		seq, blob, _ := s.journal.GetSnapshot(s.t.Context(), "main")
-		if seq < snapshotEvery {
+		if seq < loop.SnapshotEvery {
 			t.Fatalf("no snapshot after %d entries", len(s.entries()))
 		}
 		fromSnap, err := rules.Decode(blob)

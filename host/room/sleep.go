@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -24,7 +25,7 @@ var Someday = time.UnixMilli(1 << 46).UTC()
 func (r *Room) Drain() { r.drain.Store(true) }
 
 // Draining says whether a line is being made, or waits to be written down.
-func (r *Room) Draining() bool { return r.lines.Load() > 0 || len(r.inbox) > 0 }
+func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 
 // SetCast says which companions are loaded now, ordered by id, and answers when the
 // room knows it. It takes those that live there.
@@ -32,33 +33,30 @@ func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 	if cast == nil {
 		cast = []entry.Joined{}
 	}
-	_, err := await(ctx, r, late, func(q request[struct{}]) {
+	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
 		r.cast, r.names.stale = cast, true
-		if r.trouble != nil {
-			q.tell(struct{}{}, nil)
+		if r.loop.Trouble() != nil {
+			q.Tell(struct{}{}, nil)
 			return
 		}
-		r.acks = append(r.acks, ack{tell: func(error) { q.tell(struct{}{}, nil) }})
+		r.loop.Ack("", func(error) { q.Tell(struct{}{}, nil) })
 	})
 	return err
 }
 
 // Used writes down what a language model was asked for in the room.
 func (r *Room) Used(ctx context.Context, u entry.Usage) error {
-	return r.put(ctx, func() {
-		if r.used = time.Now(); r.trouble == nil {
-			r.must(r.m.Input(entry.KindUsage, r.now(), u))
+	return r.loop.Put(ctx, func() {
+		if r.loop.Use(); r.loop.Trouble() == nil {
+			r.loop.Input(entry.KindUsage, u)
 		}
 	})
 }
 
-// Gone is closed when Run has returned.
-func (r *Room) Gone() <-chan struct{} { return r.gone }
-
 // Settle gives the room settings, and answers when they are in the journal.
 func (r *Room) Settle(ctx context.Context, s Settings) error {
 	s.Rules.Version = rules.Version
-	return tell(ctx, r, func() error {
+	return loop.Tell(ctx, r.loop, func() error {
 		r.settings, r.names.stale = s, true
 		r.syncRules()
 		return nil
@@ -70,7 +68,7 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (Info, error) {
 	s, _, err := reader.Fold(ctx, j, set.Name)
 	if err != nil {
-		return Info{}, DoorError(err)
+		return Info{}, journal.Coded(err)
 	}
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.Kind == abi.KindCompanion })
 	for _, c := range cast {
@@ -89,74 +87,28 @@ func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 	return i, nil
 }
 
-// idleFor gives how long it takes until the room may fall asleep, 0 for never.
-func (r *Room) idleFor() time.Duration {
-	switch {
-	case r.cfg.Idle == 0:
-		return 0
-	case r.busy.Load() > 0: // a call tells the room what came of it shortly before it has returned
-		return min(r.cfg.Idle, time.Second)
-	case !r.atRest():
-		return 0
-	}
-	return max(time.Millisecond, r.cfg.Idle-time.Since(r.used))
-}
-
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
-	s := r.m.State
-	if r.trouble != nil || r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.acks)+len(r.running)+len(r.offers) > 0 {
+	s := r.state()
+	if r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {
 		return false
 	}
 	at, _, due := s.NextDue()
-	return !due || at.Sub(r.clock()) > r.cfg.Idle
-}
-
-// fallAsleep says whether the room falls asleep now. Nothing is put into the inbox
-// afterwards.
-func (r *Room) fallAsleep() bool {
-	if r.cfg.Idle == 0 || time.Since(r.used) < r.cfg.Idle || !r.atRest() || !r.awake.TryLock() {
-		return false
-	}
-	defer r.awake.Unlock()
-	r.asleep = len(r.inbox) == 0
-	return r.asleep
-}
-
-// rest writes down what the next to wake the room wants to know. Where it cannot,
-// the room counts as awake, and is looked at when the daemon starts again.
-func (r *Room) rest(ctx context.Context) {
-	if r.trouble != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if len(r.m.Made()) > 0 {
-		r.write(ctx) // votes and usage that no decision came of
-	}
-	if r.trouble != nil {
-		return
-	}
-	if r.m.State.Head > r.snapped {
-		r.snapshot(ctx)
-	}
-	if err := r.journal.Rest(ctx, r.name, r.head, r.dueAgain()); err != nil {
-		r.log.Warn("room cannot be put to rest", "err", err)
-	}
+	return !due || at.Sub(r.loop.Clock()) > r.cfg.Idle
 }
 
 // dueAgain is when the room is to be looked at, zero for not before somebody comes.
 func (r *Room) dueAgain() time.Time {
-	s := r.m.State
+	s := r.state()
 	at, _, ok := s.NextDue()
 	switch {
 	case s.Archived != "" || s.Unjudged() != "":
 		return time.Time{}
 	case s.Round != nil || s.Floor != nil:
-		return r.now()
+		return r.loop.Now()
 	case ok:
 		return at
 	case s.Open() && s.LastBy == abi.KindHuman && s.Stopped == "":
@@ -167,7 +119,7 @@ func (r *Room) dueAgain() time.Time {
 
 // closed says why a room takes nothing new whoever asks.
 func (r *Room) closed() error {
-	s := r.m.State
+	s := r.state()
 	switch {
 	case s.Archived != "":
 		return Settings{Name: r.name, Closed: true}.Refuses()
@@ -182,22 +134,22 @@ func (r *Room) closed() error {
 // Archive closes the room: nobody talks there any more, unless it is
 // opened again. What was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
-	return tell(ctx, r, func() error { return r.handleArchive(by) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleArchive(by) })
 }
 
 func (r *Room) handleArchive(by string) error {
-	if r.m.State.Archived != "" {
+	if r.state().Archived != "" {
 		return nil
 	}
-	if r.m.State.Newer() != "" {
+	if r.state().Newer() != "" {
 		return r.closed()
 	}
 	r.settings.Reopen = nil // that was before
 	r.breakOff()
 	r.running.Stop()
-	if r.trouble == nil {
-		r.must(r.m.Input(entry.KindArchived, r.now(), entry.Archived{By: by}))
+	if r.loop.Trouble() == nil {
+		r.loop.Input(entry.KindArchived, entry.Archived{By: by})
 	}
-	r.used = time.Time{} // there is nothing to wait for
+	r.loop.Unused() // there is nothing to wait for
 	return nil
 }

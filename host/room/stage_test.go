@@ -190,7 +190,7 @@ func (s *stage) run(c Config, cast []entry.Joined) {
 	go func() { ended <- room.Run(ctx) }()
 	s.end = sync.OnceFunc(func() {
 		cancel()
-		<-room.gone
+		<-room.Gone()
 		if err := <-ended; err != nil {
 			s.t.Errorf("run: %v", err)
 		}

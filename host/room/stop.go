@@ -19,13 +19,13 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	}
 	r.breakOff() // what was heard is said
 	r.running.Stop()
-	for _, w := range slices.Clone(r.m.State.Requests) { // nobody is to wait for these
-		r.must(r.m.Input(entry.KindDue, r.now(), entry.Due{What: entry.DueStale, Of: w.Seq}))
+	for _, w := range slices.Clone(r.state().Requests) { // nobody is to wait for these
+		r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
 	}
-	if r.trouble != nil {
-		return 0, DoorError(r.trouble)
+	if r.loop.Trouble() != nil {
+		return 0, r.loop.Trouble()
 	}
-	seq = r.m.State.Head + 1
-	r.must(r.m.Input(entry.KindStop, r.now(), entry.Stop{From: from}))
+	seq = r.state().Head + 1
+	r.loop.Input(entry.KindStop, entry.Stop{From: from})
 	return seq, nil
 }

@@ -188,7 +188,7 @@ func TestResultsOutliveARestart(t *testing.T) {
 		s.end()
 		s.start()
 		synctest.Wait()
-		if open := s.room.m.State.Acts; len(open) != 64 {
+		if open := s.room.state().Acts; len(open) != 64 {
 			t.Errorf("%d actions are waited for", len(open))
 		}
 		for id, code := range map[string]abi.Code{long.ID: "", looks[0]: abi.CodeNotFound, looks[269]: ""} {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -49,7 +51,7 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 		u.ID = r.cfg.NewID()
 	}
 	l := u.line(u.ID)
-	res, err := ask(ctx, r, late+"; the message may still be recorded", func(a *ack) (consumed, error) { return r.handleSay(l, a) })
+	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, string, error) { return r.handleSay(l) })
 	if err == nil && res.refused == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
 			res.msg, res.refused = was, ferr
@@ -76,9 +78,9 @@ func (u Utterance) line(id string) rules.Line {
 
 // saidBefore finds a message that was sent with the same id.
 func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, error) {
-	e, found, err := r.journal.Find(ctx, r.name, u.ID)
+	e, found, err := r.cfg.Journal.Find(ctx, r.name, u.ID)
 	if err != nil || !found {
-		return abi.Message{}, false, DoorError(err)
+		return abi.Message{}, false, journal.Coded(err)
 	}
 	m, ok := e.Message()
 	if !ok || m.From != u.From || m.Text != u.Text || !slices.Equal(m.To, append([]string{}, u.To...)) {
@@ -91,7 +93,10 @@ func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, 
 // speaks again. A name that cannot be the caller's is no reason to refuse it: then
 // somebody said it.
 func (r *Room) Stop(ctx context.Context, from string) (uint64, error) {
-	return ask(ctx, r, late, func(*ack) (uint64, error) { return r.handleStop(from) })
+	return loop.Ask(ctx, r.loop, loop.Late, func() (uint64, string, error) {
+		seq, err := r.handleStop(from)
+		return seq, "", err
+	})
 }
 
 // Vote counts the vote of a member whom no module call asks (an agent) about
@@ -100,7 +105,7 @@ func (r *Room) Vote(ctx context.Context, from string, about uint64, v abi.Vote) 
 	if err := v.Check(); err != nil {
 		return err
 	}
-	return tell(ctx, r, func() error { return r.handleOutsideVote(about, from, v) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleOutsideVote(about, from, v) })
 }
 
 // Attend says that an agent is here. It is in the cast until it has not been
@@ -114,7 +119,7 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 	if err := abi.CheckName("from", who); err != nil {
 		return err
 	}
-	return tell(ctx, r, func() error { return r.handleAttend(who, votes) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleAttend(who, votes) })
 }
 
 // check normalises an utterance and reports the first field that is wrong.

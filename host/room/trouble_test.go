@@ -176,9 +176,8 @@ func TestE_ShutdownLosesTheWish(t *testing.T) {
 			s := newStage(t, testRules, a)
 			f := &flaky{memory: s.journal}
 			s.end()
-			s.room.journal = f
+			s.on = f
 			s.start()
-			s.room.journal = f
 			s.say("taro", "hello") // a round is open, aya's vote is on its way
 			synctest.Wait()
 			f.hold = make(chan struct{})
@@ -303,10 +302,12 @@ func TestH_LeaveAndBack(t *testing.T) {
 func TestJ_SameIDAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, testRules)
-		f := &flaky{memory: s.journal, hold: make(chan struct{})}
+		f := &flaky{memory: s.journal}
 		s.end()
+		s.on = f
 		s.start()
-		s.room.journal = f
+		synctest.Wait()
+		f.hold = make(chan struct{})
 		res := make(chan error, 2)
 		for range 2 {
 			go func() {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
@@ -26,7 +28,7 @@ func (g *Registry) Room(ctx context.Context, name string) (room.Talk, error) {
 		return h, nil
 	}
 	if _, known, err := g.journal.Room(ctx, name); err != nil {
-		return nil, room.DoorError(err)
+		return nil, journal.Coded(err)
 	} else if !known {
 		return nil, notFound(name)
 	}
@@ -49,7 +51,7 @@ func within[T any](ctx context.Context, h handle, unless refusal, do func(*room.
 			return nothing, err
 		}
 		v, err := do(r)
-		if !errors.Is(err, room.ErrAsleep) {
+		if !errors.Is(err, loop.ErrAsleep) {
 			return v, err
 		}
 		h.of.forget(h.Name(), r)

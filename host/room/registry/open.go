@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
@@ -39,7 +40,7 @@ func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) 
 	if errors.Is(err, journal.ErrConflict) {
 		return room.Info{}, abi.Errorf(abi.CodeConflict, "name: a room is there whose name reads or looks like %q; take another", o.Name)
 	} else if err != nil {
-		return room.Info{}, room.DoorError(err)
+		return room.Info{}, journal.Coded(err)
 	}
 	if err := g.settle(ctx, set, o); err != nil {
 		return room.Info{}, err
@@ -58,7 +59,7 @@ func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
 	row, known, err := g.journal.Room(ctx, o.Name)
 	switch {
 	case err != nil:
-		return room.DoorError(err)
+		return journal.Coded(err)
 	case known && row.Settings == nil:
 		return abi.Errorf(abi.CodeConflict, "name: a room %q was in the configuration once; its history is kept. Take another name, or write it there again", o.Name)
 	case known && !row.Archived && !g.halfway(ctx, o.Name):
@@ -70,7 +71,7 @@ func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
 	}
 	n, err := g.journal.Registered(ctx, o.By.Name)
 	if err != nil {
-		return room.DoorError(err)
+		return journal.Coded(err)
 	}
 	if n >= g.cfg.MaxRooms {
 		return abi.Errorf(abi.CodeExhausted, "rooms: %d are open, and %d are what each caller may have; close one first", n, g.cfg.MaxRooms)
@@ -99,7 +100,7 @@ func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening
 		case <-ctx.Done():
 			return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not open in time; look whether it is there")
 		}
-		if err := r.Settle(ctx, set); !errors.Is(err, room.ErrAsleep) {
+		if err := r.Settle(ctx, set); !errors.Is(err, loop.ErrAsleep) {
 			return err
 		}
 		g.forget(o.Name, r)
@@ -117,7 +118,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 	row, known, err := g.journal.Room(ctx, name)
 	switch {
 	case err != nil:
-		return room.DoorError(err)
+		return journal.Coded(err)
 	case !known:
 		return notFound(name)
 	case row.By != by.Name && !by.Admin:
@@ -134,7 +135,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 	l := row.Listing
 	l.Archived = true
 	if err := g.journal.Register(ctx, name, l); err != nil {
-		return room.DoorError(err)
+		return journal.Coded(err)
 	}
 	return nil
 }
@@ -160,7 +161,7 @@ func (g *Registry) List(ctx context.Context, after string, limit int) ([]room.In
 func (g *Registry) Names(ctx context.Context, after string, limit int) ([]string, error) {
 	rows, err := g.journal.Rooms(ctx, after, limit)
 	if err != nil {
-		return nil, room.DoorError(err)
+		return nil, journal.Coded(err)
 	}
 	names := map[string]bool{}
 	for _, r := range rows {

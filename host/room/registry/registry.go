@@ -195,7 +195,7 @@ func notFound(name string) error { return abi.Errorf(abi.CodeNotFound, "room: th
 func (g *Registry) settings(ctx context.Context, name string) (room.Settings, error) {
 	row, known, err := g.journal.Room(ctx, name)
 	if err != nil {
-		return room.Settings{}, room.DoorError(err)
+		return room.Settings{}, journal.Coded(err)
 	}
 	return g.settingsOf(name, row, known)
 }
@@ -312,7 +312,7 @@ func (g *Registry) run(name string, s *slot) {
 	g.mu.Lock()
 	switch {
 	case errors.Is(err, journal.ErrFenced):
-		s.fenced = room.DoorError(err)
+		s.fenced = journal.Coded(err)
 		g.log.Error("another daemon has taken a room over", "room", name)
 	case g.awake[name] == s: // else forget was first, and another may be awake by now
 		delete(g.awake, name)

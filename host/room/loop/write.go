@@ -1,0 +1,215 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/room/rules"
+)
+
+// Input records a fact other than a line, and what the rules draw from it.
+func (l *Loop) Input(kind entry.Kind, body any) { l.InputAt(kind, l.Now(), body) }
+
+// InputAt is Input of a moment that was looked at before.
+func (l *Loop) InputAt(kind entry.Kind, at time.Time, body any) { l.must(l.m.Input(kind, at, body)) }
+
+// Line records a line, or its refusal. An error says that neither is possible.
+func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
+	e, err := l.m.Say(a, l.Now())
+	l.must(err)
+	return e, journal.Coded(err)
+}
+
+// Needs says what a line waits for, see rules.Machine.Needs.
+func (l *Loop) Needs(a rules.Line) (entry.Wait, bool) { return l.m.Needs(a, l.Now()) }
+
+// Made gives the entries that are not written yet.
+func (l *Loop) Made() []entry.Entry { return l.m.Made() }
+
+// LastMade gives the seq of the newest entry of a kind that is not written yet.
+func (l *Loop) LastMade(kind entry.Kind) uint64 {
+	for _, e := range slices.Backward(l.m.Made()) {
+		if e.Kind == kind {
+			return e.Seq
+		}
+	}
+	return 0
+}
+
+// must turns a rule that failed into journal trouble: what is not durable yet is
+// dropped and the state is folded anew.
+func (l *Loop) must(err error) {
+	if err != nil {
+		l.cfg.Log.Error("rules failed", "err", err)
+		l.drop(err)
+	}
+}
+
+// drop gives up what is not in the journal, and tells those who wait for it.
+func (l *Loop) drop(why error) {
+	l.trouble = why
+	l.cfg.Show() // before anybody is woken to look
+	l.tell(l.Trouble())
+	l.m.Take()
+	l.cfg.Dropped(l.Trouble())
+}
+
+// flush makes the entries so far durable and then tells those who wait. Votes
+// alone are not worth a write: they wait for the decision they lead to, and
+// nobody has been told of them.
+func (l *Loop) flush(ctx context.Context) {
+	if l.trouble != nil {
+		return
+	}
+	if len(l.m.Made()) == 0 {
+		l.tell(nil) // they wait for what is in the journal already
+		return
+	}
+	if len(l.acks) == 0 && !slices.ContainsFunc(l.m.Made(), func(e entry.Entry) bool { return !waits(e) }) {
+		return
+	}
+	l.write(ctx)
+}
+
+// write makes the entries so far durable and tells those who wait.
+func (l *Loop) write(ctx context.Context) {
+	entries := l.m.Take()
+	news := make([]journal.New, len(entries))
+	for i, e := range entries {
+		news[i] = journal.New{ID: e.ID, V: e.V, Kind: e.Kind, At: e.At, Body: e.Body}
+	}
+	// The write is not to be cut short by a stop: its outcome would be unknown.
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	head, err := l.cfg.Journal.Append(write, l.cfg.Room, l.head, news...)
+	if err != nil {
+		l.failed(write, err)
+		return
+	}
+	l.head = head
+	l.cfg.Wrote(entries) // before it shows: one that sees how far the room is must find all of it
+	l.cfg.Show()         // before anybody is woken to look
+	l.tell(nil)
+	if l.m.State.Head-l.snapped >= SnapshotEvery {
+		l.snapshot(write)
+	}
+}
+
+// waits says whether an entry may wait in memory for the next that may not.
+func waits(e entry.Entry) bool {
+	if e.Kind == entry.KindFailed {
+		b, err := entry.Decode[entry.Failed](e)
+		return err == nil && b.Grant == ""
+	}
+	return e.Kind == entry.KindVote || e.Kind == entry.KindUsage
+}
+
+func (l *Loop) tell(err error) {
+	for _, a := range l.acks {
+		a.tell(err)
+	}
+	l.acks = nil
+}
+
+// failed tells everybody that the journal did not take their entries. The
+// state is folded anew, because it is ahead of the journal now.
+func (l *Loop) failed(ctx context.Context, err error) {
+	l.cfg.Log.Error("journal takes no entries", "err", err)
+	l.trouble = err
+	if errors.Is(err, journal.ErrUnknown) {
+		l.acks = slices.DeleteFunc(l.acks, func(a ack) bool {
+			_, found, ferr := l.cfg.Journal.Find(ctx, l.cfg.Room, a.id)
+			if a.id == "" || ferr != nil || !found {
+				return false
+			}
+			a.tell(nil)
+			return true
+		})
+	}
+	l.drop(err)
+}
+
+func (l *Loop) snapshot(ctx context.Context) {
+	blob, err := json.Marshal(l.m.State)
+	if err == nil {
+		err = l.cfg.Journal.PutSnapshot(ctx, l.cfg.Room, l.m.State.Head, blob)
+	}
+	if err != nil {
+		l.cfg.Log.Warn("snapshot failed", "err", err)
+		return
+	}
+	l.snapped = l.m.State.Head
+}
+
+// recover loads the room, at the start and after journal trouble.
+func (l *Loop) recover(ctx context.Context) {
+	if errors.Is(l.trouble, journal.ErrFenced) {
+		return
+	}
+	if l.head.Epoch != 0 && l.cfg.Journal.Health() != nil {
+		return
+	}
+	if err := l.load(ctx); err != nil {
+		if ctx.Err() == nil && (l.trouble == errNotLoaded || l.trouble.Error() != err.Error()) { // else it is an ordinary stop
+			l.cfg.Log.Error("room cannot be loaded", "err", err)
+		}
+		l.trouble = err
+		return
+	}
+	l.trouble = nil
+	l.cfg.Begin()
+}
+
+// load folds the room's journal and takes the room over, unless this run of the
+// daemon did that before. After journal trouble it takes it over again: what was
+// asked meanwhile was lost, so rounds and grants start anew, as after a restart.
+// What can fail does so before anything is written.
+func (l *Loop) load(ctx context.Context) error {
+	j, name := l.cfg.Journal, l.cfg.Room
+	row, _, err := j.Room(ctx, name)
+	if err != nil {
+		return fmt.Errorf("look room up: %w", err)
+	}
+	first := l.head.Epoch == 0
+	mine := row.Owner == l.cfg.Owner && row.Head.Epoch > 0
+	if !first && !mine && row.Head.Epoch > l.head.Epoch {
+		return journal.ErrFenced
+	}
+	st, from, err := reader.Fold(ctx, j, name)
+	if err != nil {
+		return err
+	}
+	if !mine { // before anything is written behind what may be damaged
+		if bad, err := j.Verify(ctx, name, from); err != nil {
+			return fmt.Errorf("verify room: %w", err)
+		} else if bad != 0 {
+			return fmt.Errorf("%w: entry %d of room %s does not fit its hash", journal.ErrCorrupt, bad, name)
+		}
+	}
+	head := row.Head
+	if !first || !mine {
+		at := l.Now()
+		if st.At.After(at) {
+			at = st.At
+		}
+		if head, err = j.Acquire(ctx, name, l.cfg.Owner, at); err != nil {
+			return fmt.Errorf("take over room: %w", err)
+		}
+	}
+	if err := reader.CatchUp(ctx, j, name, st); err != nil {
+		return err
+	}
+	if err := l.cfg.Load(ctx, st); err != nil {
+		return err
+	}
+	l.m, l.acks = rules.Machine{State: st}, nil
+	l.head, l.snapped = head, from
+	return nil
+}
