@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/presence"
 )
 
 // poolRules are testRules with a policy that has a pool.
@@ -143,13 +144,13 @@ func TestAgentsLeave(t *testing.T) {
 		away  time.Duration
 		hear  func(s *stage) // halfway
 	}{
-		{"talker", false, talkerAway, nil},
-		{"voter", true, voterAway, nil},
-		{"voter that attends again", true, voterAway, func(s *stage) { s.attend("bot", true) }},
-		{"voter that nods", true, voterAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
-		{"voter that is only refused", true, voterAway, func(s *stage) { _, _, _ = s.consume("bot", longText(500)) }},
-		{"talker that nods", false, talkerAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
-		{"voter that votes", true, voterAway, func(s *stage) {
+		{"talker", false, presence.TalkerAway, nil},
+		{"voter", true, presence.VoterAway, nil},
+		{"voter that attends again", true, presence.VoterAway, func(s *stage) { s.attend("bot", true) }},
+		{"voter that nods", true, presence.VoterAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
+		{"voter that is only refused", true, presence.VoterAway, func(s *stage) { _, _, _ = s.consume("bot", longText(500)) }},
+		{"talker that nods", false, presence.TalkerAway, func(s *stage) { _, _, _ = s.consume("bot", "うん") }},
+		{"voter that votes", true, presence.VoterAway, func(s *stage) {
 			m := s.say("taro", "hello")
 			if err := s.room.Vote(s.t.Context(), "bot", m.Seq, abi.Vote{State: abi.Listen}); err != nil {
 				s.t.Error(err)
@@ -191,7 +192,7 @@ func TestARoundEndsWhenItsVoterLeaves(t *testing.T) {
 	play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
 		s.attend("bot", true)
 		m := s.say("taro", "hello")
-		time.Sleep(voterAway)
+		time.Sleep(presence.VoterAway)
 		synctest.Wait()
 		if got := s.texts(); len(got) != 2 || got[1] != "aya: aya line 1" {
 			t.Errorf("the round waits for who is gone: %q", got)
@@ -205,7 +206,7 @@ func TestARoundEndsWhenItsVoterLeaves(t *testing.T) {
 		if f := s.room.Info().Floor; f != "bot" {
 			t.Fatalf("the floor is %q's", f)
 		}
-		time.Sleep(voterAway)
+		time.Sleep(presence.VoterAway)
 		synctest.Wait()
 		if got := s.texts(); len(got) != 4 || got[3] != "aya: aya line 2" {
 			t.Errorf("the floor stays with who is gone: %q", got)
@@ -288,24 +289,24 @@ func TestARoomHoldsSoManyAgents(t *testing.T) {
 	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
 		name := func(i int) string { return fmt.Sprintf("bot%02d", i) }
 		s.attend("voter", true)
-		for i := range maxAgents - 1 {
+		for i := range presence.MaxAgents - 1 {
 			s.attend(name(i), false)
 			time.Sleep(time.Millisecond)
 		}
 		s.attend(name(0), false) // now the second is the oldest
 		s.attend("new", false)
 		got := s.agents()
-		if len(got) != maxAgents || slices.Contains(got, name(1)) || !slices.Contains(got, name(0)) || !slices.Contains(got, "voter") || !slices.Contains(got, "new") {
+		if len(got) != presence.MaxAgents || slices.Contains(got, name(1)) || !slices.Contains(got, name(0)) || !slices.Contains(got, "voter") || !slices.Contains(got, "new") {
 			t.Errorf("%d agents: %v", len(got), got)
 		}
-		for i := range maxAgents - 1 {
+		for i := range presence.MaxAgents - 1 {
 			s.attend(fmt.Sprintf("v%02d", i), true)
 		}
 		err := s.room.Attend(s.t.Context(), "more", false)
 		if _, _, err2 := s.consume("more", "うん"); abi.CodeOf(err) != abi.CodeExhausted || abi.CodeOf(err2) != abi.CodeExhausted {
 			t.Errorf("one more: %v, %v", err, err2)
 		}
-		if got := s.agents(); len(got) != maxAgents || slices.Contains(got, "more") {
+		if got := s.agents(); len(got) != presence.MaxAgents || slices.Contains(got, "more") {
 			t.Errorf("%d agents: %v", len(got), got)
 		}
 		if err := s.room.Attend(s.t.Context(), "v00", true); err != nil {
@@ -377,7 +378,7 @@ func TestNamesOfAgents(t *testing.T) {
 func TestHumansAreForgotten(t *testing.T) {
 	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
 		s.say("taro", "hello")
-		time.Sleep(humanAway - time.Minute)
+		time.Sleep(presence.HumanAway - time.Minute)
 		s.cast()
 		if err := s.room.Attend(s.t.Context(), "taro", false); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("after 23 hours: %v", err)

@@ -34,7 +34,7 @@ func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 // about a message; one that has not come yet is waited for.
 func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	s := r.state()
-	r.hear(who)
+	r.present.Hear(who, r.loop.Now())
 	switch {
 	case r.closed() != nil:
 		return r.closed()

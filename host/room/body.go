@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
@@ -21,50 +21,10 @@ import (
 // segments of a line that is being spoken.
 
 const (
-	maxActs       = 32       // actions of one companion a second
 	maxParameters = 64 << 10 // bytes of an action's parameters
 
 	playedImportance = 5 // of words that were played as an action
 )
-
-// Bodies counts who is connected to play the actions of whom, also while the room
-// sleeps. The zero value is ready.
-type Bodies struct {
-	mu sync.Mutex
-	of map[body]int
-}
-
-type body struct{ room, companion string }
-
-// Embody says that a body of a companion is connected, until leave is called.
-func (b *Bodies) Embody(room, companion string) (leave func()) {
-	b.add(body{room, companion}, 1)
-	return sync.OnceFunc(func() { b.add(body{room, companion}, -1) })
-}
-
-func (b *Bodies) add(of body, n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.of == nil {
-		b.of = map[body]int{}
-	}
-	if b.of[of] += n; b.of[of] == 0 {
-		delete(b.of, of)
-	}
-}
-
-// Count gives how many bodies of a companion are connected.
-func (b *Bodies) Count(room, companion string) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.of[body{room, companion}]
-}
-
-// acts counts the actions of this second.
-type acts struct {
-	second time.Time
-	count  map[string]int
-}
 
 // Player is who plays an action: an agent for the companion, or the companion in
 // a call of its own.
@@ -120,10 +80,10 @@ func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, er
 		return played, err
 	}
 	at := r.loop.Now()
-	if !r.acts.take(a.Who, at) {
-		return played, abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", maxActs)
+	if !r.acts.Take(a.Who, at) {
+		return played, abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", action.MaxASecond)
 	}
-	if text := speech(a); text != "" {
+	if text := action.Speech(a); text != "" {
 		return r.wishToSay(a, text, at)
 	}
 	a.Perceived = r.judgedBy[by.Call]
@@ -150,24 +110,6 @@ func (r *Room) hasFloor(who, call string) bool {
 	return f != nil && f.Who == who && f.Lost == "" && callID(r.name, f.Token, f.Basis) == call
 }
 
-// speech gives the words of an action that is a message at once.
-func speech(a entry.Action) string {
-	text := card.Message(a.Parameters)
-	if a.Action != card.Speak || abi.CheckText("message", text) != nil {
-		return ""
-	}
-	return text
-}
-
-// beside gives the parameters of a "speak" that has more than its message.
-func beside(parameters json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(parameters, &fields) != nil || len(fields) < 2 {
-		return nil
-	}
-	return parameters
-}
-
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
 func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.ActionPlayed, err error) {
@@ -182,19 +124,10 @@ func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.
 		reason = a.By + " " + reason
 	}
 	r.loop.InputAt(entry.KindWish, at, entry.Wish{
-		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: beside(a.Parameters),
+		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: action.Beside(a.Parameters),
 	})
 	wish := r.loop.LastMade(entry.KindWish)
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
-}
-
-// take counts an action; false says that there were too many.
-func (a *acts) take(who string, at time.Time) bool {
-	if s := at.Truncate(time.Second); !s.Equal(a.second) {
-		a.second, a.count = s, map[string]int{}
-	}
-	a.count[who]++
-	return a.count[who] <= maxActs
 }
 
 // Done tells what became of an action; the companion hears of it (flaw C3). by

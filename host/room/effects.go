@@ -33,7 +33,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.lines.Add(1)
 		who, grant, m := f.Who, f.Grant, r.context(f.Who, members, f.Expires)
 		m.ID = callID(r.name, f.Token, f.Basis)
-		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.last(abi.RecentInAsk)
+		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = nil
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, grant, m) })

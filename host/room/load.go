@@ -17,12 +17,13 @@ import (
 
 // load takes what is known of the room from its journal.
 func (r *Room) load(ctx context.Context, s *rules.State) error {
-	recent, err := reader.Said(ctx, r.cfg.Journal, r.name, journal.Span{Limit: tailSize, Newest: true})
+	recent, err := reader.Said(ctx, r.cfg.Journal, r.name, journal.Span{Limit: reader.TailSize, Newest: true})
 	if err != nil {
 		return err
 	}
-	r.tail.set(recent, s.Head)
-	r.members, r.names.stale = nil, true
+	r.tail.Set(recent, s.Head)
+	r.members = nil
+	r.present.Stale()
 	return nil
 }
 
@@ -39,7 +40,7 @@ func (r *Room) wrote(entries []entry.Entry) {
 	if slices.ContainsFunc(entries, changesMembers) {
 		r.members = nil
 	}
-	r.tail.add(entries)
+	r.tail.Add(entries)
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
@@ -71,7 +72,7 @@ func (r *Room) syncCast() {
 	if r.closed() != nil {
 		return
 	}
-	r.callThem()
+	r.settleNames()
 	change := entry.Cast{Loading: r.cast == nil}
 	here := map[string]bool{}
 	come := func(j entry.Joined) {
@@ -80,17 +81,17 @@ func (r *Room) syncCast() {
 			change.Joined = append(change.Joined, j)
 		}
 	}
-	for _, c := range r.names.settled {
+	for _, c := range r.present.Companions() {
 		come(c)
 	}
-	for _, j := range r.attending() {
+	for _, j := range r.present.Attending() {
 		if !here[j.ID] { // else a companion of this name was loaded meanwhile
 			come(j)
 		}
 	}
 	for _, m := range r.state().Cast {
 		if !here[m.ID] {
-			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.whyLeft(m)})
+			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.present.WhyLeft(m, r.cast)})
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {

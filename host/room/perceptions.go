@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
@@ -120,7 +121,7 @@ func (r *Room) mayPerceive(who string) error {
 func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
 	s := r.state()
 	return abi.Perceiving{
-		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.last(abi.RecentInAsk),
+		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.Last(abi.RecentInAsk),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 }
@@ -149,7 +150,7 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	if !ok {
 		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
 	}
-	if speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
+	if action.Speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
 	_, err := c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: p.p.Title})
@@ -183,7 +184,7 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 		at := r.loop.Now()
 		r.loop.InputAt(entry.KindWish, at, entry.Wish{
 			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: beside(j.Parameters),
+			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
 		res.Wish = r.loop.LastMade(entry.KindWish)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -297,7 +298,7 @@ func TestActionsAreBounded(t *testing.T) {
 				refused++
 			}
 		}
-		if refused != 100-maxActs {
+		if refused != 100-action.MaxASecond {
 			t.Errorf("%d refused", refused)
 		}
 		time.Sleep(time.Second)

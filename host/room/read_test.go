@@ -18,7 +18,7 @@ import (
 
 func TestHistoryReachesBehindTheTail(t *testing.T) {
 	play(t, testRules, nil, func(s *stage) {
-		const n = 3 * tailSize
+		const n = 3 * reader.TailSize
 		for i := range n {
 			s.say("taro", fmt.Sprintf("message %d", i))
 		}

@@ -20,10 +20,12 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
@@ -41,9 +43,9 @@ type Config struct {
 	// Blame is told of answers of a companion that break the rules of their op.
 	// It is called beside the loops, also at once; nil tells nobody.
 	Blame  func(companion, op string, err error)
-	House  House         // nil: nobody has a name but in a room
-	Bodies *Bodies       // that are connected; nil: none ever is
-	Idle   time.Duration // a room with nothing to do for so long falls asleep; 0: never
+	House  House          // nil: nobody has a name but in a room
+	Bodies *action.Bodies // that are connected; nil: none ever is
+	Idle   time.Duration  // a room with nothing to do for so long falls asleep; 0: never
 	Log    *slog.Logger
 }
 
@@ -93,7 +95,7 @@ type Room struct {
 
 	info   atomic.Pointer[Info]
 	pool   atomic.Pointer[poolView]
-	tail   tail
+	tail   reader.Tail
 	counts counts
 
 	drain atomic.Bool    // ask nobody any more
@@ -103,21 +105,20 @@ type Room struct {
 
 	// Owned by Run.
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
-	agents       map[string]agent
+	present      *presence.Presence
 	backchannels map[uint64]map[string]string // backchannels that came with votes, by round and voter
 	asking       map[string]bool              // voters with a call running
 	speaking     map[string]bool              // grant tokens with a call running, "token@basis"
 	judging      []perception                 // to be asked about once they are in the journal
 	judgedBy     map[string]uint64            // seqs of perceptions that are judged, by the call
-	acts         acts
+	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
 	ids          idRing
 	members      []abi.Member // as of the newest entry that changed them
-	names        names
-	spoken       int64 // speak calls whose answers came in this round of the loop
+	spoken       int64        // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -132,18 +133,16 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Room: reader.New(c.Journal, s.Name), name: s.Name,
 		log:    c.Log.With("room", s.Name),
 		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
-		agents: map[string]agent{}, offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
+		offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
 	}
-	if r.cfg.House == nil {
-		r.cfg.House = nobody{}
-	}
 	if r.cfg.Bodies == nil {
-		r.cfg.Bodies = new(Bodies)
+		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
+	r.present = presence.New(c.House, r.counts.add)
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
@@ -168,7 +167,7 @@ func (r *Room) Run(ctx context.Context) error {
 
 // consequences draws what follows from requests, answers and the time.
 func (r *Room) consequences() {
-	r.dismiss()
+	r.present.Dismiss(r.loop.Now())
 	r.syncCast()
 	r.dueInputs()
 	r.castEarly()
@@ -196,7 +195,7 @@ func (r *Room) next() time.Duration {
 // nextDue gives how long until a stored time comes.
 func (r *Room) nextDue() time.Duration {
 	at, _, ok := r.state().NextDue()
-	if away, some := r.nextAway(); some && (!ok || away.Before(at)) {
+	if away, some := r.present.NextAway(); some && (!ok || away.Before(at)) {
 		at, ok = away, true
 	}
 	if !ok {
@@ -272,7 +271,9 @@ func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
 	}
 	r.ids.add(l.ID)
 	if l.By == abi.KindHuman {
-		r.heard(l.From)
+		if r.present.Heard(l.From) {
+			r.syncCast()
+		}
 	}
 	res.pool, _ = r.state().Budget(r.loop.Now())
 	if msg, ok := made.Message(); ok {

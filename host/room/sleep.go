@@ -34,7 +34,8 @@ func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 		cast = []entry.Joined{}
 	}
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
-		r.cast, r.names.stale = cast, true
+		r.cast = cast
+		r.present.Stale()
 		if r.loop.Trouble() != nil {
 			q.Tell(struct{}{}, nil)
 			return
@@ -57,7 +58,8 @@ func (r *Room) Used(ctx context.Context, u entry.Usage) error {
 func (r *Room) Settle(ctx context.Context, s Settings) error {
 	s.Rules.Version = rules.Version
 	return loop.Tell(ctx, r.loop, func() error {
-		r.settings, r.names.stale = s, true
+		r.settings = s
+		r.present.Stale()
 		r.syncRules()
 		return nil
 	})
@@ -90,7 +92,7 @@ func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.state()
-	if r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || len(r.agents)+len(r.judging)+len(r.running)+len(r.offers) > 0 {
+	if r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {

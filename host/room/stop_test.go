@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -176,7 +177,7 @@ func TestResultsOutliveARestart(t *testing.T) {
 		}
 		var looks []string
 		for i := range 270 {
-			if i%maxActs == 0 {
+			if i%action.MaxASecond == 0 {
 				time.Sleep(time.Second)
 			}
 			p, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "look", Parameters: json.RawMessage(fmt.Sprintf(`{"x":%d}`, i))})

@@ -22,6 +22,11 @@ func (r *Room) Info() Info {
 	return i
 }
 
+// History answers a companion's history.get; the newest messages are at hand.
+func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	return r.tail.History(ctx, r.Room, ask)
+}
+
 // Say records a message and answers once it is durable.
 //
 // # Errors

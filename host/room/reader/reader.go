@@ -32,7 +32,7 @@ func (r Room) Name() string { return r.name }
 
 // History gives messages of before, oldest first.
 func (r Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	if err := CheckHistory(&ask); err != nil {
+	if err := checkHistory(&ask); err != nil {
 		return abi.History{}, err
 	}
 	head, err := r.head(ctx, 0)
@@ -110,8 +110,8 @@ func (r Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) e
 	return err
 }
 
-// CheckHistory fills in the limit, and refuses one that is too large.
-func CheckHistory(ask *abi.HistoryAsk) error {
+// checkHistory fills in the limit, and refuses one that is too large.
+func checkHistory(ask *abi.HistoryAsk) error {
 	switch {
 	case ask.Limit == 0:
 		ask.Limit = 20

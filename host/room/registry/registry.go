@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
@@ -47,7 +48,7 @@ type Registry struct {
 	journal    journal.Journal
 	log        *slog.Logger
 	configured map[string]room.Settings
-	bodies     room.Bodies
+	bodies     action.Bodies
 	opening    sync.Mutex // one at a time opens or archives a room
 	started    chan struct{}
 	done       chan struct{}   // closed when Run ends

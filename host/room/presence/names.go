@@ -1,0 +1,150 @@
+package presence
+
+import (
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
+)
+
+// HumanAway is how long a human's name is kept from agents after the human was last
+// heard of.
+const HumanAway = 24 * time.Hour
+
+// House says who has a name whatever room somebody is in.
+type House interface {
+	// Residents gives the ids of all companions, loaded or not.
+	Residents() []string
+	// Resident says which companion has an id that reads or looks like a name.
+	Resident(name string) (id string, taken bool)
+	// Holder says which holder of a token has such a name.
+	Holder(name string) (holder string, taken bool)
+}
+
+// nobody is a House in which no name is taken.
+type nobody struct{}
+
+func (nobody) Residents() []string            { return nil }
+func (nobody) Resident(string) (string, bool) { return "", false }
+func (nobody) Holder(string) (string, bool)   { return "", false }
+
+// Settle finds out who is called what, where somebody came or went since: cast are
+// the companions that are loaded, people the humans who spoke.
+func (p *Presence) Settle(cast []entry.Joined, people []rules.Person, lives func(id string) bool, now time.Time) {
+	if !p.stale {
+		return
+	}
+	p.stale, p.settled, p.taken, p.people = false, nil, address.Set{}, address.Set{}
+	for _, h := range people {
+		if now.Sub(h.At) < HumanAway {
+			p.people.Add(h.Name, h.Name)
+		}
+	}
+	var here []entry.Joined
+	for _, c := range cast {
+		p.taken.Add(c.ID, c.ID)
+		if lives(c.ID) {
+			here = append(here, c)
+		}
+	}
+	for _, c := range here {
+		p.settled = append(p.settled, p.settle(c))
+	}
+	for who := range p.agents { // one that came before somebody above it took its name
+		_, companion := p.taken.Find(who)
+		_, human := p.people.Find(who)
+		if companion || human {
+			delete(p.agents, who)
+		}
+	}
+}
+
+// Companions gives those that live here and are loaded, as they are called here.
+func (p *Presence) Companions() []entry.Joined { return p.settled }
+
+// settle gives a companion as it is called in this room: a name or an alias that
+// is somebody else's, or nobody's to have, is left out, and the id stands for
+// itself. Of companions the first by id keeps it.
+func (p *Presence) settle(c entry.Joined) entry.Joined {
+	free := func(name string) bool {
+		id, resident := p.house.Resident(name)
+		_, holder := p.house.Holder(name)
+		_, human := p.people.Find(name)
+		switch {
+		case resident && id != c.ID, address.Reserved(name, abi.KindCompanion) != "":
+			return false
+		case !resident && (holder || human): // its own id is a companion's whoever else had that name
+			return false
+		}
+		whose, added := p.taken.Add(name, c.ID)
+		return added || whose == c.ID
+	}
+	if c.Name != "" && !free(c.Name) {
+		p.note("name not given: " + c.ID + " is not called " + c.Name)
+		c.Name = ""
+	}
+	c.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), func(a string) bool { return !free(a) })
+	return c
+}
+
+// MayBe says why somebody from outside may not talk under a name here.
+func (p *Presence) MayBe(who string, by abi.ParticipantKind) error {
+	if p.Attends(who) && by == abi.KindAgent {
+		return nil // it was asked when it came
+	}
+	if id, taken := p.house.Resident(who); taken {
+		return isTaken(who, id, "a companion")
+	}
+	if id, taken := p.taken.Find(who); taken {
+		return isTaken(who, id, "a companion")
+	}
+	if by != abi.KindAgent {
+		return nil
+	}
+	if name, taken := p.people.Find(who); taken {
+		return isTaken(who, name, "a human")
+	}
+	for other := range p.agents {
+		if address.Same(other, who) {
+			return isTaken(who, other, "an agent")
+		}
+	}
+	return nil
+}
+
+// isTaken says that a name is somebody's; one that only looks like it, whose.
+func isTaken(name, whose, what string) error {
+	if address.Reading(name) == address.Reading(whose) {
+		return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", name, what)
+	}
+	return abi.Errorf(abi.CodeDenied, "from: %q cannot be told from a name of %s, who is %s here; take another name", name, whose, what)
+}
+
+// Heard notes that a human spoke: the name is the human's from now on. It answers
+// whether it was not before.
+func (p *Presence) Heard(name string) bool {
+	_, known := p.people.Find(name)
+	p.stale = p.stale || !known
+	return !known
+}
+
+// WhyLeft says why somebody who was here is not any more; cast are the companions that
+// are loaded.
+func (p *Presence) WhyLeft(m entry.Joined, cast []entry.Joined) string {
+	_, human := p.people.Find(m.ID)
+	switch {
+	case m.Kind == abi.KindAgent && human:
+		return "a human has this name"
+	case m.Kind == abi.KindAgent:
+		return "was not heard of for a while"
+	case slices.ContainsFunc(cast, func(c entry.Joined) bool { return c.ID == m.ID }):
+		return "it does not live here any more"
+	}
+	return "its file is gone"
+}
+
+// Residents gives the ids of all companions of the house, loaded or not.
+func (p *Presence) Residents() []string { return p.house.Residents() }

@@ -1,0 +1,125 @@
+// Package presence is who is in a room. First come those who live in the house, whichever
+// room they are in, by the names of their files, and the holders of tokens; then humans
+// who were heard of here; then agents. Nobody takes the name of one above it.
+//
+// It writes nothing down and asks nobody: a room tells it who came and when, and says in
+// the journal what it answers. The loop alone uses it.
+package presence
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// How long an agent that says nothing is taken to be here, and how many there
+// may be at once. One that takes part in rounds is let go soon, for while it is
+// here every round waits for its vote.
+const (
+	VoterAway  = 90 * time.Second
+	TalkerAway = 10 * time.Minute
+	MaxAgents  = 64
+)
+
+// agent is somebody from outside who is here. It is not in the journal; that it
+// came and left is.
+type agent struct {
+	votes bool
+	heard time.Time // last, by the room's clock
+}
+
+func (a agent) away() time.Time {
+	if a.votes {
+		return a.heard.Add(VoterAway)
+	}
+	return a.heard.Add(TalkerAway)
+}
+
+// Presence is one room's. Make it with [New].
+type Presence struct {
+	house   House
+	note    func(what string)
+	agents  map[string]agent
+	settled []entry.Joined // the companions that live here and are loaded, as they are called here
+	taken   address.Set    // what they are called
+	people  address.Set    // humans who were heard of
+	stale   bool           // somebody came or went since
+}
+
+// New makes a presence in which nobody is. house may be nil: then nobody has a name but
+// in the room. note is told of names that are not given.
+func New(house House, note func(what string)) *Presence {
+	if house == nil {
+		house = nobody{}
+	}
+	return &Presence{house: house, note: note, agents: map[string]agent{}, stale: true}
+}
+
+// Stale says that somebody came or went, or lives elsewhere now.
+func (p *Presence) Stale() { p.stale = true }
+
+// Agents is how many are here.
+func (p *Presence) Agents() int { return len(p.agents) }
+
+// Attends says whether an agent is here.
+func (p *Presence) Attends(who string) bool { _, here := p.agents[who]; return here }
+
+// Attend notes that an agent was heard of; changed says whether it came or takes part in
+// rounds from now on. One that has voted goes on to be asked when it only talks.
+func (p *Presence) Attend(who string, votes bool, now time.Time) (changed bool, err error) {
+	was, here := p.agents[who]
+	if !here && len(p.agents) >= MaxAgents && !p.makeRoom() {
+		return false, abi.Errorf(abi.CodeExhausted, "from: %d agents are here, which is as many as there may be", len(p.agents))
+	}
+	p.agents[who] = agent{votes: votes || was.votes, heard: now}
+	return !here || p.agents[who].votes != was.votes, nil
+}
+
+// Hear notes that an agent which is here did something.
+func (p *Presence) Hear(who string, now time.Time) {
+	if a, here := p.agents[who]; here {
+		a.heard = now
+		p.agents[who] = a
+	}
+}
+
+// makeRoom lets go of the agent that was not heard of for longest, unless it
+// takes part in rounds.
+func (p *Presence) makeRoom() bool {
+	oldest := ""
+	for who, a := range p.agents {
+		if !a.votes && (oldest == "" || a.heard.Before(p.agents[oldest].heard) || a.heard.Equal(p.agents[oldest].heard) && who < oldest) {
+			oldest = who
+		}
+	}
+	delete(p.agents, oldest)
+	return oldest != ""
+}
+
+// Dismiss lets go of agents that were not heard of for too long.
+func (p *Presence) Dismiss(now time.Time) {
+	maps.DeleteFunc(p.agents, func(_ string, a agent) bool { return !now.Before(a.away()) })
+}
+
+// NextAway gives when the next agent is to be let go, some false for none.
+func (p *Presence) NextAway() (at time.Time, some bool) {
+	for _, a := range p.agents {
+		if away := a.away(); !some || away.Before(at) {
+			at, some = away, true
+		}
+	}
+	return at, some
+}
+
+// Attending gives the agents as they stand in the cast, by id.
+func (p *Presence) Attending() []entry.Joined {
+	var js []entry.Joined
+	for _, who := range slices.Sorted(maps.Keys(p.agents)) {
+		js = append(js, entry.Joined{ID: who, Kind: abi.KindAgent, NoVote: !p.agents[who].votes})
+	}
+	return js
+}

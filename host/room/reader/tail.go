@@ -1,0 +1,90 @@
+package reader
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// TailSize is how many of the newest messages a room keeps at hand.
+const TailSize = 256
+
+// Tail holds the newest messages that are in the journal, for module calls
+// that ask for history beside the loop.
+type Tail struct {
+	mu   sync.RWMutex
+	msgs []abi.Message
+	head uint64
+}
+
+// Add keeps what was said in entries that follow.
+func (t *Tail) Add(entries []entry.Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range entries {
+		if m, ok := e.Message(); ok {
+			t.msgs = append(t.msgs, m)
+		}
+		t.head = e.Seq
+	}
+	if n := len(t.msgs); n > 2*TailSize {
+		t.msgs = slices.Clone(t.msgs[n-TailSize:])
+	}
+}
+
+// Set begins with the newest messages of a room, as far as it is.
+func (t *Tail) Set(msgs []abi.Message, head uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.msgs, t.head = msgs, head
+}
+
+// Last gives up to n of the newest messages, oldest first.
+func (t *Tail) Last(n int) []abi.Message {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return slices.Clone(t.msgs[max(0, len(t.msgs)-n):])
+}
+
+// before gives up to n messages with Seq < seq, oldest first; ok is false
+// when older ones than those at hand would be needed.
+func (t *Tail) before(seq uint64, n int) (msgs []abi.Message, ok bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	end, _ := slices.BinarySearchFunc(t.msgs, seq, func(m abi.Message, s uint64) int {
+		switch {
+		case m.Seq < s:
+			return -1
+		case m.Seq > s:
+			return 1
+		}
+		return 0
+	})
+	start := max(0, end-n)
+	return slices.Clone(t.msgs[start:end]), end-start == n || len(t.msgs) < TailSize
+}
+
+// History answers for a room whose newest messages these are, as [Room.History] does.
+func (t *Tail) History(ctx context.Context, r Room, ask abi.HistoryAsk) (abi.History, error) {
+	if err := checkHistory(&ask); err != nil {
+		return abi.History{}, err
+	}
+	t.mu.RLock()
+	head := t.head
+	t.mu.RUnlock()
+	if head == 0 { // it could not be loaded, or is empty
+		return r.History(ctx, ask)
+	}
+	if ask.Before == 0 {
+		ask.Before = head + 1
+	}
+	if msgs, ok := t.before(ask.Before, ask.Limit); ok {
+		return abi.History{Messages: msgs, Head: head}, nil
+	}
+	h, err := r.History(ctx, ask)
+	h.Head = head
+	return h, err
+}
