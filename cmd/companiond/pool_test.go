@@ -19,7 +19,7 @@ import (
 // TestKilledDaemonKnowsThePool kills the daemon again and again while agents
 // spend from its pool. Whenever it is back, the level is the formula's: the
 // size without the costs, in the journal, that are younger than the recovery
-// time (flaw A5); and what was acknowledged is there.
+// time; and what was acknowledged is there.
 func TestKilledDaemonKnowsThePool(t *testing.T) {
 	rounds := 40
 	if n, err := strconv.Atoi(os.Getenv("COMPANIOND_KILL_ROUNDS")); err == nil {

@@ -1,6 +1,6 @@
 // Package identity says who is who: which token is whose, and what its holder
 // may do. The name a participant speaks under comes from here and is never
-// believed (flaw A2).
+// believed.
 //
 // It is pure: it opens no file, knows no clock and draws no random number, and
 // no token is in anything it says.

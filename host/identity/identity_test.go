@@ -69,8 +69,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// The name is the token's; what the caller claims is checked, not believed
-// (flaw A2).
+// The name is the token's; what the caller claims is checked, not believed.
 func TestFromIsDerived(t *testing.T) {
 	r := parse(t, line("mika", abi.KindHuman, "t", identity.Talk)+line("あやボット", abi.KindAgent, "u", identity.Talk))
 	mika, _ := r.Find("t")

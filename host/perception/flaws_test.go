@@ -14,7 +14,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 )
 
-// The flaws of seed C's reference server that are the senses' to mend, each with
+// The flaws of the AI Companion Protocol's reference server that are the senses' to mend, each with
 // the proof that it is gone.
 
 // TestC1UnknownTitle: any title passed, and none reached the model. What the card

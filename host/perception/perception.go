@@ -1,12 +1,11 @@
-// Package perception takes what comes in through a companion's senses (seed C): it
+// Package perception takes what comes in through a companion's senses (the AI Companion Protocol): it
 // holds it to the companion's card, puts it in order, and has it judged one by
 // one.
 //
 // What people say is not queued: it is said at once, for no human message may be
 // lost. Everything else waits in one queue a companion. Of frames, perceptions
 // whose format is not text, the newest takes the place of one that waits, and a
-// title may have a cool-down, so that a camera does not cost a judgement a frame
-// (flaw C4). What waits is bounded in number and in bytes; what does not fit is
+// title may have a cool-down, so that a camera does not cost a judgement a frame. What waits is bounded in number and in bytes; what does not fit is
 // refused, with how long to wait.
 //
 // The package knows no room: what says and what judges is given to it. It never
@@ -111,8 +110,7 @@ func New(c Config) *Queues {
 // # Errors
 //
 // Those of Config.Card; CodeNotFound for what the companion does not perceive;
-// CodeInvalid and CodeTooLarge for what its card does not allow, with the field
-// (flaw C1). CodeExhausted when
+// CodeInvalid and CodeTooLarge for what its card does not allow, with the field. CodeExhausted when
 // too much waits already: a [Full] is in the chain. CodeUnavailable when the
 // daemon is stopping. And those of Config.Say.
 func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, from string) (Taken, error) {

@@ -15,8 +15,8 @@ const (
 	freshEnough = 30 * time.Second // so may one that nobody came back to after POST /init
 )
 
-// sessions are those of the reference wire of seed C, where an id stands for a
-// companion. It is bound to who opened it: the id alone is no key (flaw C4).
+// sessions are those of the AI Companion Protocol's reference wire, where an id stands for a
+// companion. It is bound to who opened it: the id alone is no key.
 type sessions struct {
 	newID func() string
 

@@ -17,7 +17,7 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 )
 
-// What goes out to a companion's body (seed C): actions, their results, and the
+// What goes out to a companion's body (the AI Companion Protocol): actions, their results, and the
 // segments of a line that is being spoken.
 
 const (
@@ -35,7 +35,7 @@ type Player struct {
 
 // Act lets a companion do something: the action is checked against its card and
 // is in the journal when Act answers. The action "speak" with a message is a wish
-// for the floor: what is said is an action and a message at once (seed C); the
+// for the floor: what is said is an action and a message at once (the AI Companion Protocol); the
 // answer has the wish, and the body sees it when it is said.
 //
 // # Errors
@@ -130,7 +130,7 @@ func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }
 
-// Done tells what became of an action; the companion hears of it (flaw C3). by
+// Done tells what became of an action; the companion hears of it. by
 // is whose body it was.
 //
 // # Errors

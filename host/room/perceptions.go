@@ -16,7 +16,7 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 )
 
-// What a companion perceives (seed C): it is written down, the companion judges
+// What a companion perceives (the AI Companion Protocol): it is written down, the companion judges
 // it beside the loop, and its wish to speak waits for the floor.
 
 const (

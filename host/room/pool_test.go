@@ -37,7 +37,7 @@ func (s *stage) atLevel(want float64) {
 }
 
 // TestThePoolComesBackByTheFormula: what was spent comes back whole, five
-// seconds later, also when the daemon was not there (flaw A5).
+// seconds later, also when the daemon was not there.
 func TestThePoolComesBackByTheFormula(t *testing.T) {
 	for _, policy := range []string{"pool", "vote+pool"} {
 		for _, restart := range []bool{false, true} {
@@ -122,7 +122,7 @@ func TestNoPoolWithoutAPolicy(t *testing.T) {
 	})
 }
 
-// TestConsumeShowsThePool right afterwards: seed A's consume answers with what
+// TestConsumeShowsThePool right afterwards: chat-relay's consume answers with what
 // is left, also when it fails.
 func TestConsumeShowsThePool(t *testing.T) {
 	play(t, poolRules("pool"), []*actor{{id: "aya"}}, func(s *stage) {
@@ -176,8 +176,7 @@ func TestTheSameLineTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestFourAgentsAtOnce: seed A loses two of three calls that come at once
-// (flaw A9). Here each gets its own answer, and the pool is never overdrawn.
+// TestFourAgentsAtOnce: chat-relay loses two of three calls that come at once. Here each gets its own answer, and the pool is never overdrawn.
 func TestFourAgentsAtOnce(t *testing.T) {
 	play(t, poolRules("pool"), nil, func(s *stage) {
 		var mu sync.Mutex

@@ -417,9 +417,9 @@ func (l *law) decision(d entry.Decision) error {
 	return nil
 }
 
-// paid holds what was said to a pool with seed A's settings: what was spent in
+// paid holds what was said to a pool with chat-relay's settings: what was spent in
 // five seconds is never more than there is, and no line of others than humans
-// is cheaper than its length, but for turns whose floor is free (flaws A1, A5).
+// is cheaper than its length, but for turns whose floor is free.
 func (l *law) paid(e entry.Entry) error {
 	b := decode[entry.Said](e)
 	l.spent = append(l.spent, e)

@@ -46,7 +46,7 @@ func (f *flaky) Append(ctx context.Context, room string, h journal.Head, n ...jo
 	return f.memory.Append(ctx, room, h, n...)
 }
 
-func TestA_SelfFence(t *testing.T) {
+func TestSelfFence(t *testing.T) {
 	for _, how := range []string{"read", "acquire"} {
 		t.Run(how, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestA_SelfFence(t *testing.T) {
 	}
 }
 
-func TestB_DamagedGrows(t *testing.T) {
+func TestDamagedGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, testRules)
 		s.say("taro", "one")
@@ -93,7 +93,7 @@ func TestB_DamagedGrows(t *testing.T) {
 	})
 }
 
-func TestC_GhostFloor(t *testing.T) {
+func TestGhostFloor(t *testing.T) {
 	slowfail := wants_("aya", 9)
 	slowfail.speak = func(ctx context.Context, _ abi.Scene) (abi.Line, error) {
 		time.Sleep(time.Second)
@@ -113,7 +113,7 @@ func TestC_GhostFloor(t *testing.T) {
 	})
 }
 
-func TestC2_GhostVote(t *testing.T) {
+func TestGhostVote(t *testing.T) {
 	late := wants_("aya", 9)
 	late.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
 		time.Sleep(500 * time.Millisecond)
@@ -135,7 +135,7 @@ func TestC2_GhostVote(t *testing.T) {
 	})
 }
 
-func TestD_ClockBack(t *testing.T) {
+func TestClockBack(t *testing.T) {
 	rules := testRules
 	rules.Pace = 700
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestD_ClockBack(t *testing.T) {
 	})
 }
 
-func TestE_ShutdownLosesTheWish(t *testing.T) {
+func TestShutdownLosesTheWish(t *testing.T) {
 	for try := range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			a := wants_("aya", 5)
@@ -200,7 +200,7 @@ func TestE_ShutdownLosesTheWish(t *testing.T) {
 	}
 }
 
-func TestE2_DrainDecides(t *testing.T) {
+func TestDrainDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := wants_("aya", 5)
 		a.speak = func(context.Context, abi.Scene) (abi.Line, error) {
@@ -223,7 +223,7 @@ func TestE2_DrainDecides(t *testing.T) {
 	})
 }
 
-func TestF_Impersonate(t *testing.T) {
+func TestImpersonate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, testRules, wants_("aya", 5))
 		s.end()
@@ -256,7 +256,7 @@ func (r residents) Resident(name string) (string, bool) {
 
 func (residents) Holder(string) (string, bool) { return "", false }
 
-func TestG_AddressLost(t *testing.T) {
+func TestAddressLost(t *testing.T) {
 	slow := wants_("aya", 9)
 	slow.speak = func(context.Context, abi.Scene) (abi.Line, error) {
 		time.Sleep(2 * time.Second)
@@ -285,7 +285,7 @@ func TestG_AddressLost(t *testing.T) {
 	}
 }
 
-func TestH_LeaveAndBack(t *testing.T) {
+func TestLeaveAndBack(t *testing.T) {
 	gone := &actor{id: "aya", vote: hang[abi.Vote]}
 	play(t, testRules, []*actor{gone}, func(s *stage) {
 		s.say("taro", "hello")
@@ -299,7 +299,7 @@ func TestH_LeaveAndBack(t *testing.T) {
 	})
 }
 
-func TestJ_SameIDAtOnce(t *testing.T) {
+func TestSameIDAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, testRules)
 		f := &flaky{memory: s.journal}
@@ -326,7 +326,7 @@ func TestJ_SameIDAtOnce(t *testing.T) {
 	})
 }
 
-func TestD2_Pace(t *testing.T) {
+func TestPace(t *testing.T) {
 	rules := testRules
 	rules.Pace = 700
 	synctest.Test(t, func(t *testing.T) {

@@ -124,7 +124,7 @@ func kindOf(kind string) string {
 	return "an object"
 }
 
-// answerOf gives an answer as seed A's server does: structured, and the same as
+// answerOf gives an answer as chat-relay's server does: structured, and the same as
 // JSON in a text for clients that know no better.
 func answerOf(out any) (*sdk.CallToolResult, error) {
 	text, err := encode(out)

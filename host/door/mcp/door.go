@@ -26,7 +26,7 @@ type Config struct {
 	// action-play.
 	Cards func() []Card
 	// RequireSpec refuses action-play to who has not read the companion's card
-	// in the same session, or under the same token (flaw C6).
+	// in the same session, or under the same token.
 	RequireSpec bool
 	// Version is what the server says of itself.
 	Version string

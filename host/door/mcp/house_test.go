@@ -256,7 +256,7 @@ func (a *agent) call(tool string, args map[string]any) (answer map[string]any, f
 	return answer, false
 }
 
-// consume calls seed A's tool.
+// consume calls chat-relay's tool.
 func (a *agent) consume(from string, amount float64, message string) map[string]any {
 	a.t.Helper()
 	answer, failed := a.call("consume", map[string]any{"from": from, "amount": amount, "message": message})

@@ -12,7 +12,7 @@ import (
 
 const playTool = "action-play"
 
-// playIn has the names that seed C's tool has, and two of our own.
+// playIn has the names that the AI Companion Protocol's tool has, and two of our own.
 type playIn struct {
 	Action     string          `json:"actionName"`
 	Parameters json.RawMessage `json:"parameters"`

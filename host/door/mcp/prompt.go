@@ -12,9 +12,8 @@ import (
 )
 
 // addPrompts offers the rules of talking as the prompt turn_taking. They are
-// seed A's, without its contradiction: there a turn of 60 was advised from a
-// level of 55 on and one of 80 from 75 on, which the server then refuses
-// (flaw A7). Here every price stands as its own condition.
+// chat-relay's, without its contradiction: there a turn of 60 was advised from a
+// level of 55 on and one of 80 from 75 on, which the server then refuses. Here every price stands as its own condition.
 func (d *Door) addPrompts() {
 	d.server.AddPrompt(&sdk.Prompt{
 		Name: "turn_taking", Title: "Rules of talking",

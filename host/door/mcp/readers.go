@@ -18,7 +18,7 @@ const (
 )
 
 // readers remembers who has read how far, so that a line is judged by what its
-// speaker had seen (flaw A3) and who missed something is told again (flaw A4).
+// speaker had seen and who missed something is told again.
 // A reader is an MCP session, or a token's holder where there are no sessions.
 // It forgets everything when the daemon stops: agents read again then.
 type readers struct {
@@ -231,7 +231,7 @@ func (r *readers) anyWaits(name string, pool abi.Budget, now time.Time) bool {
 
 // Waiting says whether an agent that reads the room has not seen everything, was
 // refused and could be heard by now, or waits for the pool, which is there again:
-// seed A's clients are then to be woken again.
+// chat-relay's clients are then to be woken again.
 func (d *Door) Waiting(name string) bool {
 	talk, err := d.cfg.Rooms.Room(context.Background(), name)
 	return err == nil && d.readers.anyWaiting(talk, time.Now())

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// Who waits, and who does not, as time goes by (flaw A4).
+// Who waits, and who does not, as time goes by.
 func TestWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main", "side")

@@ -70,7 +70,7 @@ func TestUnknownResources(t *testing.T) {
 }
 
 // The rules of talking are those of the room, with its prices, and do not
-// contradict themselves (flaw A7).
+// contradict themselves.
 func TestTurnTakingPrompt(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool()), "council": rulesOf("vote+pool", abi.DefaultPool())})
 	a := h.connect(nil)

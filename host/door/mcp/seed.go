@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// The tools of seed A: its names, its arguments and the shapes of its answers.
+// The tools of chat-relay: its names, its arguments and the shapes of its answers.
 // What is added are arguments that may be left out; an answer has more in it
 // only when such an argument asks for it.
 
@@ -41,7 +41,7 @@ type historyIn struct {
 	Limit int     `json:"limit"`
 }
 
-// heard is one message of seed A's history; the fields from Seq on are there
+// heard is one message of chat-relay's history; the fields from Seq on are there
 // only when since was given.
 type heard struct {
 	From    string          `json:"from"`
@@ -54,7 +54,7 @@ type heard struct {
 	addressed []string
 }
 
-// shown gives a message with all that is added to seed A's.
+// shown gives a message with all that is added to chat-relay's.
 func shown(m abi.Message) heard {
 	return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At, m.Addressed}
 }
@@ -133,7 +133,7 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		return nil, err
 	}
 	who, kind, err := c.caller.From(*in.From, abi.KindAgent)
-	if err != nil { // a name that is refused is so in seed A's words, whoever refuses it
+	if err != nil { // a name that is refused is so in chat-relay's words, whoever refuses it
 		pool, _ := talk.Budget()
 		return consumed(pool, err)
 	}
@@ -178,7 +178,7 @@ func worthAnotherTry(err error) bool {
 	return false
 }
 
-// consumed answers as seed A does: a refusal is an answer with success false,
+// consumed answers as chat-relay does: a refusal is an answer with success false,
 // a fault of the house is an error.
 func consumed(pool abi.Budget, err error) (any, error) {
 	out := consumeOut{Success: err == nil, Resource: pool.Level, Message: "Resource consumed."}

@@ -27,7 +27,7 @@ func want(t *testing.T, got map[string]any, success bool, resource float64, mess
 	}
 }
 
-// Seed A, as its article shows it: names, shapes and words.
+// chat-relay, as its article shows it: names, shapes and words.
 func TestSeedTools(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())})
 	a := h.connect(nil)
@@ -39,7 +39,7 @@ func TestSeedTools(t *testing.T) {
 	}
 	want(t, a.consume("companion_kyoko", 60, "こんにちは!"), true, 40, "Resource consumed.")
 	want(t, a.consume("companion_aya", 60, "よろしくね"), false, 40, "Not enough resource.")
-	want(t, a.consume("companion_aya", 40, "よろしくね"), true, 0, "Resource consumed.") // what is left may be spent whole (flaw A7)
+	want(t, a.consume("companion_aya", 40, "よろしくね"), true, 0, "Resource consumed.") // what is left may be spent whole
 	if got, _ := a.call("status", nil); got["resource"] != 0.0 {
 		t.Errorf("status: %v", got)
 	}
@@ -130,7 +130,7 @@ func TestMistakesNameTheArgument(t *testing.T) {
 }
 
 // Who read the history is held to what it read, without knowing of a basis; who
-// did not is not (flaw A3).
+// did not is not.
 func TestWhatWasReadIsTheBasis(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())})
 	one, two := h.connect(nil), h.connect(nil)
@@ -163,7 +163,7 @@ func TestWhatWasReadIsTheBasis(t *testing.T) {
 	}
 }
 
-// Asked with since, history has what seed A's lacks: seq, kind and head.
+// Asked with since, history has what chat-relay's lacks: seq, kind and head.
 func TestHistorySince(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
 	a := h.connect(nil)
@@ -189,7 +189,7 @@ func TestHistorySince(t *testing.T) {
 	}
 }
 
-// A hundred clients at once: each gets its own answer and none fails (flaw A9).
+// A hundred clients at once: each gets its own answer and none fails.
 // The answers tell them apart, since each leaves another level behind.
 func TestHundredClients(t *testing.T) {
 	pool := freePool()
@@ -225,7 +225,7 @@ func TestHundredClients(t *testing.T) {
 	}
 }
 
-// Where turns are voted on, seed A's agents still talk: their line is a wish for
+// Where turns are voted on, chat-relay's agents still talk: their line is a wish for
 // the floor, and is said when it wins.
 func TestConsumeWhereTurnsAreVotedOn(t *testing.T) {
 	for _, policy := range []string{"vote", "vote+pool"} {

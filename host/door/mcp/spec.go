@@ -18,7 +18,7 @@ type Card = cards.Card
 type Action = cards.Action
 
 // addSpecs offers the companions' cards as resources and their actions as the
-// tool action-play (seed C), if the door was told of cards at all.
+// tool action-play (the AI Companion Protocol), if the door was told of cards at all.
 func (d *Door) addSpecs() {
 	if d.cfg.Cards == nil {
 		return
@@ -68,7 +68,7 @@ func (d *Door) CardsChanged() {
 }
 
 // readSpec answers with the bytes of a companion's file, and remembers who has
-// read them where that is asked for (flaw C6).
+// read them where that is asked for.
 func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	caller := d.callerOf(r.Extra)
 	if err := caller.May(identity.Read); err != nil {
@@ -85,7 +85,7 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 }
 
 // mustHaveRead refuses who has not read a companion's card, if the house wants it
-// read first. Seed C only prompts its model to, with threats (flaw C6).
+// read first. The AI Companion Protocol only prompts its model to, with threats.
 func (d *Door) mustHaveRead(c call, companion string) error {
 	uri := cards.URI(companion)
 	at := place{c.reader, uri}

@@ -18,7 +18,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// The actions of seed C's sample, and one that is added later.
+// The actions of the AI Companion Protocol's sample, and one that is added later.
 const (
 	moveAction  = `{"title":"move","description":"三次元空間上で座標 (x, y, z) に移動します。","type":"object","properties":{"x":{"type":"number","description":"X 座標"},"y":{"type":"number"},"z":{"type":"number"}},"required":["x","y","z"]}`
 	speakAction = `{"title":"speak","description":"ユーザーに向かって言葉を発します。","type":"object","properties":{"message":{"type":"string","description":"発話する内容"}},"required":["message"]}`
@@ -31,7 +31,7 @@ func spec(name string, actions ...string) string {
 	return fmt.Sprintf("{\n\t\"name\":  %q, \"personality\": \"<明るい> & \\u597d奇心旺盛\",\n\t\"actions\": [\n%s]\n}\n", name, strings.Join(actions, ",\n"))
 }
 
-// The whole way of seed C's agent: it reads the spec, plays an action, is told
+// The whole way of the AI Companion Protocol's agent: it reads the spec, plays an action, is told
 // when the file is edited, and plays what was added.
 func TestAnEditedCardReachesAgents(t *testing.T) {
 	for _, era := range []string{sessionEra, modernEra} {
@@ -305,7 +305,7 @@ func TestScopesOfCards(t *testing.T) {
 	}
 }
 
-// Where the house wants it, nobody plays what it has not read (flaw C6): a
+// Where the house wants it, nobody plays what it has not read: a
 // session, or a token's holder, of each companion.
 func TestSpecIsReadFirst(t *testing.T) {
 	s := openShelf(t, true)

@@ -9,8 +9,8 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// The tools that seed A lacks: an agent waits for its turn, votes as a companion
-// of the house does (seed B's State), and speaks with the grant it won.
+// The tools that chat-relay lacks: an agent waits for its turn, votes as a companion
+// of the house does (aikyo's State), and speaks with the grant it won.
 
 // Bounds of wait_for_turn in seconds. Clients of MCP give up after 60 s.
 const (

@@ -52,7 +52,7 @@ const (
 )
 
 // look gives what there is for an agent now. It looks at the room and not at
-// what has changed, so that nothing is missed between two looks (flaw A4).
+// what has changed, so that nothing is missed between two looks.
 func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, room.Info, error) {
 	info := talk.Info()
 	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}, stage: stage{info.Closing, info.Turns, info.MaxTurns}}

@@ -203,7 +203,7 @@ func (f *Floor) closing() abi.Closing {
 
 // settle draws every consequence of the state at a moment, until there is
 // none. It looks at the state, not at what changed, so no wish is forgotten
-// because something else happened at the same time (flaw A4).
+// because something else happened at the same time.
 func (m *Machine) settle(at time.Time) error {
 	for {
 		more, err := m.step(at)

@@ -240,7 +240,7 @@ func TestMachine(t *testing.T) {
 }
 
 // budget holds the pool to its formula: what was said younger than the recovery
-// time, and nothing else, is missing from it (flaw A5).
+// time, and nothing else, is missing from it.
 func (w *world) budget() {
 	s := w.m.State
 	now, ok := s.Budget(w.at)

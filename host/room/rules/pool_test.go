@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// TestPaidTurnsAndWhatWasSaidMeanwhile is flaw A3: a paid turn that did not see
+// TestPaidTurnsAndWhatWasSaidMeanwhile: a paid turn that did not see
 // somebody else's newest turn is refused, as far as it says what it has seen.
 func TestPaidTurnsAndWhatWasSaidMeanwhile(t *testing.T) {
 	w := newAgents(t, poolRules())

@@ -1,4 +1,4 @@
-// Package cards says what the companions' cards (seed C) offer to agents over
+// Package cards says what the companions' cards (the AI Companion Protocol) offer to agents over
 // MCP: under which URI each is read, what the arguments of action-play look like,
 // and what has changed since somebody looked last.
 //
@@ -32,7 +32,7 @@ type Action struct {
 	Schema      json.RawMessage // JSON Schema of its parameters, an object's
 }
 
-// Main is the URI of the usual companion's card, as seed C's prompts have it.
+// Main is the URI of the usual companion's card, as the AI Companion Protocol's prompts have it.
 const Main = scheme + "main"
 
 const scheme = "spec://"
