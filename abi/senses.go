@@ -49,11 +49,11 @@ type Judgement struct {
 func (j Judgement) Check() error {
 	switch {
 	case j.State != Speak && j.State != Listen:
-		return Errorf(CodeInvalid, "judgement.state: %q is neither %q nor %q", j.State, Speak, Listen)
+		return Field("judgement.state", CodeInvalid, "%q is neither %q nor %q", j.State, Speak, Listen)
 	case !(j.Importance >= 0 && j.Importance <= 10):
-		return Errorf(CodeInvalid, "judgement.importance: %v is outside 0..10", j.Importance)
+		return Field("judgement.importance", CodeInvalid, "%v is outside 0..10", j.Importance)
 	case len(j.Reason) > MaxText:
-		return Errorf(CodeTooLarge, "judgement.reason: %d bytes, at most %d", len(j.Reason), MaxText)
+		return Field("judgement.reason", CodeTooLarge, "%d bytes, at most %d", len(j.Reason), MaxText)
 	case j.Text != "":
 		return CheckText("judgement.text", j.Text)
 	}
