@@ -52,7 +52,7 @@ func (r *Room) handleAttend(e attendEvent) error {
 func (r *Room) attend(who string, votes bool) error {
 	was, here := r.agents[who]
 	if !here && len(r.agents) >= maxAgents && !r.makeRoom() {
-		return abi.Errorf(abi.CodeExhausted, "from: %d agents are here, which is as many as there may be", len(r.agents))
+		return abi.Field("from", abi.CodeExhausted, "%d agents are here, which is as many as there may be", len(r.agents))
 	}
 	r.agents[who] = agent{votes: votes || was.votes, heard: r.now()}
 	if !here || r.agents[who].votes != was.votes {
