@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
@@ -52,10 +51,10 @@ func (d *door) add(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case in.From == nil:
-		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "from: is missing"))
+		refuseAdd(w, abi.Field("from", abi.CodeInvalid, "is missing"))
 		return
 	case in.Message == nil:
-		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "message: is missing"))
+		refuseAdd(w, abi.Field("message", abi.CodeInvalid, "is missing"))
 		return
 	}
 	history, err := d.addMessage(r, *in.From, *in.Message)
@@ -102,15 +101,15 @@ func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error
 func decodeBody(body io.Reader, into any) error {
 	raw, err := io.ReadAll(body)
 	if err != nil {
-		return abi.Errorf(abi.CodeInvalid, "body: %v", err)
+		return abi.Field("body", abi.CodeInvalid, "%v", err)
 	}
 	err = json.Unmarshal(raw, into) // a decoder would take what is behind the object
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return abi.Errorf(abi.CodeInvalid, "%s: must be a text, not %s", wrong.Field, wrong.Value)
+		return abi.Field(wrong.Field, abi.CodeInvalid, "must be a text, not %s", wrong.Value)
 	case err != nil:
-		return abi.Errorf(abi.CodeInvalid, "body: is no JSON object: %v", err)
+		return abi.Field("body", abi.CodeInvalid, "is no JSON object: %v", err)
 	}
 	return nil
 }
@@ -119,9 +118,9 @@ func decodeBody(body io.Reader, into any) error {
 // where it was not the body that was wrong.
 func refuseAdd(w http.ResponseWriter, err error) {
 	d := guard.DetailsOf(err)
-	path, message, found := strings.Cut(d.Detail, ": ")
-	if !found {
-		path, message = "", d.Detail
+	path, message := "", d.Detail
+	if e := abi.AsError(err); e.Field != "" {
+		path, message = e.Field, e.Reason()
 	}
 	if path == "text" {
 		path = "message" // as the seed calls it

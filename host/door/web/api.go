@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -123,10 +122,11 @@ func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
 	b := in.Body
 	from, kind, err := identity.Of(ctx).From(b.From, abi.KindHuman)
 	if err != nil {
-		return nil, fields(at("body.from", err))
+		return nil, inBody(err)
 	}
-	if err := errors.Join(at("body.from", abi.CheckName("from", from)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
-		return nil, fields(err)
+	// The room checks them too. Here all mistakes are told at once, and wake no room.
+	if err := inBody(abi.CheckName("from", from), abi.CheckText("text", b.Text), checkTo(b.To), checkID(b.ID)); err != nil {
+		return nil, err
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
@@ -141,11 +141,11 @@ func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
 
 func checkTo(to []string) error {
 	if len(to) > abi.MaxTo {
-		return at("body.to", abi.Errorf(abi.CodeTooLarge, "to: %d names, at most %d", len(to), abi.MaxTo))
+		return abi.Field("to", abi.CodeTooLarge, "%d names, at most %d", len(to), abi.MaxTo)
 	}
 	for i, name := range to {
 		if err := abi.CheckName(fmt.Sprintf("to[%d]", i), name); err != nil {
-			return at(fmt.Sprintf("body.to[%d]", i), err)
+			return err
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func checkTo(to []string) error {
 
 func checkID(id string) error {
 	if len(id) > abi.MaxName {
-		return at("body.id", abi.Errorf(abi.CodeTooLarge, "id: %d bytes, at most %d", len(id), abi.MaxName))
+		return abi.Field("id", abi.CodeTooLarge, "%d bytes, at most %d", len(id), abi.MaxName)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (d *door) why(ctx context.Context, in *whyIn) (*body[room.Why], error) {
 func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
 	from, err := stopper(identity.Of(ctx), in.Body)
 	if err != nil {
-		return nil, fields(at("body.from", err))
+		return nil, inBody(err)
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
@@ -230,7 +230,7 @@ func stopper(caller identity.Caller, body *stopBody) (string, error) {
 		from, kind = caller.Name, caller.Kind
 	}
 	if kind != abi.KindHuman {
-		return "", abi.Errorf(abi.CodeDenied, "from: %s is an agent; only people say stop", from)
+		return "", abi.Field("from", abi.CodeDenied, "%s is an agent; only people say stop", from)
 	}
 	return from, nil
 }

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -271,29 +270,8 @@ func (d *door) scopeOf(companion, title string) identity.Scope {
 
 // placed says where in the request a finding about a perception is.
 func placed(err error) error {
-	if where := fieldOf(err); where != "" {
-		return fields(at("body."+where, err))
+	if abi.AsError(err).Field != "" {
+		return inBody(err)
 	}
 	return err
-}
-
-// fieldOf gives the field of a perception that an error is about, with the JSON
-// path in it; "" for another error.
-func fieldOf(err error) string {
-	var known *abi.Error
-	if !errors.As(err, &known) {
-		return ""
-	}
-	where, _, found := strings.Cut(known.Message, ": ")
-	root := where
-	if i := strings.IndexAny(where, ".["); i >= 0 {
-		root = where[:i]
-	}
-	switch {
-	case !found:
-		return ""
-	case slices.Contains([]string{"title", "format", "body", "media_type", "image", "from"}, root):
-		return where
-	}
-	return ""
 }

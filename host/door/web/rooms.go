@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -101,9 +100,9 @@ func owner(c identity.Caller) room.Owner {
 func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
 	name, isText := in.Body["name"].(string)
 	if _, given := in.Body["name"]; !given {
-		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: is missing")))
+		return nil, inBody(abi.Field("name", abi.CodeInvalid, "is missing"))
 	} else if !isText {
-		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: must be a text")))
+		return nil, inBody(abi.Field("name", abi.CodeInvalid, "must be a text"))
 	}
 	delete(in.Body, "name")
 	settings, err := json.Marshal(in.Body)
@@ -112,9 +111,9 @@ func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
 	}
 	info, err := d.cfg.Rooms.Open(ctx, room.Opening{Name: name, By: owner(identity.Of(ctx)), Settings: settings})
 	if err != nil {
-		key, _, _ := strings.Cut(abi.AsError(err).Message, ":")
+		key := abi.AsError(err).Field
 		if _, given := in.Body[key]; given || key == "name" {
-			return nil, fields(at("body."+key, err))
+			return nil, inBody(err)
 		}
 		return nil, err
 	}

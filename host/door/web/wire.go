@@ -111,8 +111,6 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 	out.Result, out.Error = nil, &rpcFault{rpcServer, d.Detail}
 	if own, ok := err.(wrongCall); ok { //nolint:errorlint // it is never wrapped
 		out.Error.Code = own.code
-	} else if where := fieldOf(err); where != "" {
-		out.Error = &rpcFault{rpcParams, strings.Replace(d.Detail, where, "params."+where, 1)}
 	}
 	if after := retryAfter(err); after != "" {
 		w.Header().Set("Retry-After", after)
@@ -220,6 +218,9 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 		return "", taken, wrong(rpcParams, "params: must be {title, format, body}: %v", err)
 	}
 	taken, err = d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
+	if e := abi.AsError(err); e != nil && e.Field != "" {
+		err = wrongCall{abi.Field("params."+e.Field, e.Code, "%s", e.Reason()), rpcParams}
+	}
 	return companion, taken, err
 }
 
