@@ -63,7 +63,6 @@ var owners = map[string]string{
 	"github.com/agnivade/levenshtein":        "host/config",
 	"github.com/danielgtaylor/huma/v2":       "host/door/web",
 	"github.com/google/jsonschema-go":        "host/card", // and host/door/mcp, see shared
-	"github.com/sashabaranov/go-openai":      "host/model",
 	"github.com/modelcontextprotocol/go-sdk": "host/door/mcp",
 	"golang.org/x/time":                      "host/door/guard",
 	"golang.org/x/sync":                      "host/door/guard",

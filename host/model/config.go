@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -68,6 +69,13 @@ type Config struct {
 	// At Anthropic's API it has no effect: thinking is not asked for there.
 	Effort string
 
+	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one;
+	// tools_while_thinking; temperature; effort; stream_options; max_tokens, where the limit is called
+	// max_completion_tokens; json_schema and json_object for StructuredAuto. What is not named is tried,
+	// and found out from the first refusal: that is remembered as long as the client lives, and the log
+	// says the line to keep it.
+	Without []string
+
 	// Prices per million tokens. Without PriceCached what is cached costs PriceIn. What an
 	// endpoint asks for writing to its cache is not counted.
 	PriceIn, PriceOut, PriceCached float64
@@ -83,20 +91,14 @@ func New(c Config) (Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.Retries == 0 {
-		c.Retries = defaultRetries
-	}
-	if c.Parallel == 0 {
-		c.Parallel = defaultParallel
-	}
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Retries = cmp.Or(c.Retries, defaultRetries)
+	c.Parallel = cmp.Or(c.Parallel, defaultParallel)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &endpoint{
-		cfg: c, url: target, http: &http.Client{},
+		cfg: c, api: chatAPI{}, url: target, http: &http.Client{}, ladder: ladder(c.API, c.Structured), known: without(c.Without),
 		places: make(chan struct{}, c.Parallel),
 		pause:  func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
 	}
@@ -107,11 +109,8 @@ func New(c Config) (Client, error) {
 	// A redirect would carry the key to another host, or turn the POST into a GET.
 	e.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if c.API == Anthropic {
-		e.api = &messagesAPI{model: c.Model, thoughts: &e.thoughts}
-	} else {
-		e.api = &chatAPI{model: c.Model, thoughts: &e.thoughts}
+		e.api = messagesAPI{}
 	}
-	e.ladder = ladder(c.API, c.Structured)
 	return e, nil
 }
 
@@ -120,6 +119,7 @@ func (c Config) check() (string, error) {
 	invalid := func(format string, args ...any) (string, error) {
 		return "", abi.Errorf(abi.CodeInvalid, format, args...)
 	}
+	unknown := slices.DeleteFunc(slices.Clone(c.Without), func(name string) bool { return slices.Contains(withoutNames(), name) })
 	switch {
 	case c.Name == "":
 		return invalid("name: is missing")
@@ -131,6 +131,8 @@ func (c Config) check() (string, error) {
 		return invalid("structured: must be one of %s, is %.40q", strings.Join(structuredValues(), ", "), c.Structured)
 	case c.Effort != "" && !slices.Contains(effortValues(), c.Effort):
 		return invalid("effort: must be one of %s, is %.40q", strings.Join(effortValues(), ", "), c.Effort)
+	case len(unknown) > 0:
+		return invalid("without: must be some of %s, has %.40q", strings.Join(withoutNames(), ", "), unknown[0])
 	case c.Timeout < 0:
 		return invalid("timeout: must not be negative, is %v", c.Timeout)
 	case c.FirstByte < 0:

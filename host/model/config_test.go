@@ -46,6 +46,8 @@ func TestNewRefuses(t *testing.T) {
 		"name: is missing":                     func(c *Config) { c.Name = "" },
 		"structured: must be one of auto":      func(c *Config) { c.Structured = "xml" },
 		"effort: must be one of none, low":     func(c *Config) { c.Effort = "max" },
+		`without: must be some of effort, `:    func(c *Config) { c.Without = []string{"tools", "arms"} },
+		`tools_while_thinking, has "arms"`:     func(c *Config) { c.Without = []string{"tools", "arms"} },
 		"timeout: must not be negative":        func(c *Config) { c.Timeout = -time.Second },
 		"first_byte: must not be negative":     func(c *Config) { c.FirstByte = -1 },
 		"parallel: must be":                    func(c *Config) { c.Parallel = -1 },

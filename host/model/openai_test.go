@@ -44,7 +44,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", a.Usage, want)
 	}
 	got := f.last(1)
-	const body = `{"model":"tiny","messages":[{"role":"system","content":"You are Aya."},{"role":"user","content":"hello"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":300,"temperature":0}`
+	const body = `{"model":"tiny","messages":[{"content":"You are Aya.","role":"system"},{"content":"hello","role":"user"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":300,"temperature":0}`
 	if got.raw != body {
 		t.Errorf("asked %s", got.raw)
 	}
@@ -120,7 +120,7 @@ func TestThoughtsThatAreNotOpened(t *testing.T) {
 		t.Errorf("then %q, %v", heard, err)
 	}
 	f.answers = []http.HandlerFunc{sse(`{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"wave"}}]},"finish_reason":"stop"}]}`)}
-	if _, _, err := generate(t, client, ask()); err != nil || !client.(*endpoint).known.thinks {
+	if _, _, err := generate(t, client, ask()); err != nil || !client.(*endpoint).known.has(thinks) {
 		t.Errorf("an answer without text is taken for one without a thought; %v", err)
 	}
 	f.answers = []http.HandlerFunc{says("Hello again.")}
@@ -129,7 +129,7 @@ func TestThoughtsThatAreNotOpened(t *testing.T) {
 			t.Errorf("in the end %q, %v", heard, err)
 		}
 	}
-	if client.(*endpoint).known.thinks {
+	if client.(*endpoint).known.has(thinks) {
 		t.Error("it is still held back")
 	}
 }
