@@ -143,9 +143,7 @@ func (h *Host) closeEngine() error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	if h.models, err = newModels(h.cfg.Models, h.secrets, h.log); err != nil {
-		return err
-	}
+	h.models = newModels(h.cfg.Models, h.secrets, h.log)
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
 	h.engine, err = wasm.New(wasm.Config{

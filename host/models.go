@@ -37,7 +37,7 @@ func vendorURL(api string) string {
 
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
-func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) (*models, error) {
+func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
 	m := &models{clients: map[string]model.Client{}}
 	for _, c := range settings {
 		cfg := model.Config{
@@ -53,16 +53,12 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}
-		client, err := model.New(cfg)
-		if err != nil {
-			return nil, fmt.Errorf("model.%s.%s", c.Name, abi.AsError(err).Message)
-		}
-		m.clients[c.Name] = client
+		m.clients[c.Name] = model.New(cfg)
 		if len(settings) == 1 || c.Name == config.DefaultName {
 			m.usual = c.Name
 		}
 	}
-	return m, nil
+	return m
 }
 
 // maxKey is more than any vendor's key has.

@@ -91,11 +91,7 @@ func aimock(t *testing.T, flags ...string) (url string) {
 
 func aimockClient(t *testing.T, api, url string) Client {
 	t.Helper()
-	client, err := New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
 }
 
 // The two adapters against a server that we did not write.

@@ -134,12 +134,9 @@ func TestKeyIsHiddenWhereThereIsNoHTTP(t *testing.T) {
 		}
 	}()
 	log := &logBuffer{}
-	client, err := New(Config{Name: "main", API: OpenAI, URL: "http://" + l.Addr().String(), Model: "x", Retries: -1,
+	client := New(Config{Name: "main", API: OpenAI, URL: "http://" + l.Addr().String(), Model: "x", Retries: -1,
 		Key: func() (string, error) { return secret, nil }, Log: slog.New(slog.NewTextHandler(log, nil)),
 		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	a, err := client.Generate(t.Context(), ask(), nil)
 	if err == nil || !strings.Contains(err.Error(), "***") {
 		t.Errorf("%v", err)

@@ -55,12 +55,11 @@ var lacks = []lack{
 
 func hasTools(r Request) bool { return len(r.Tools) > 0 }
 
-// withoutNames are the values of Config.Without.
-func withoutNames() (names []string) {
+// Lacks gives the values of [Config.Without].
+func Lacks() (names []string) {
 	for _, l := range lacks {
 		names = append(names, l.name)
 	}
-	slices.Sort(names)
 	return names
 }
 
