@@ -29,6 +29,7 @@ var floors = [][]string{
 	{"host/turn", "host/address", "host/config", "host/card"},
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
+	{"host/model/wire"},
 	{"host/journal", "host/module", "host/model"},
 	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // messagesAPI is Anthropic's Messages.
@@ -124,11 +125,11 @@ type messagesUsage struct {
 func (messagesAPI) event(ev stream.Event, t *turn) (bool, error) {
 	var m messagesEvent
 	if err := json.Unmarshal(ev.Data, &m); err != nil {
-		return false, unread(ev, err)
+		return false, wire.Unread(ev, err)
 	}
 	switch m.Type {
 	case "error":
-		return false, streamed(ev.Data, t)
+		return false, wire.Streamed(ev.Data, t.key)
 	case "message_start":
 		m.Message.Usage.take(t)
 	case "content_block_start":

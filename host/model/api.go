@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // adapter is an API: what it has of its own.
@@ -19,7 +20,7 @@ type adapter interface {
 	// is asked for, "" where none is.
 	fill(out *body, req Request, way string, q quirks)
 	// event takes an event of an answer into a turn, and says whether it was the last. Its error is a
-	// *failure, or what the listener said.
+	// *wire.Failure, or what the listener said.
 	event(ev stream.Event, t *turn) (last bool, err error)
 }
 
@@ -87,7 +88,7 @@ type turn struct {
 
 func (t *turn) add(part stream.Part) error {
 	if !t.calls.Add(part) {
-		return failed(abi.CodeTooLarge, false, nil, "the model calls more than %d tools at once", stream.MaxCalls)
+		return wire.Failed(abi.CodeTooLarge, false, nil, "the model calls more than %d tools at once", stream.MaxCalls)
 	}
 	return nil
 }
@@ -105,42 +106,4 @@ func (t *turn) stopped(reason string) {
 	default:
 		t.stop = StopEnd
 	}
-}
-
-// streamed reads an error that comes within a stream. Some servers give it the HTTP status that it
-// would have been.
-func streamed(data []byte, t *turn) *failure {
-	var shape struct{ Error json.RawMessage }
-	var inner struct {
-		Code any
-		Type string
-	}
-	_ = json.Unmarshal(data, &shape) // what has another shape has no code
-	if len(shape.Error) == 0 {
-		shape.Error = data
-	}
-	_ = json.Unmarshal(shape.Error, &inner)
-	status, known := statusOf(inner.Type)
-	if n, ok := inner.Code.(float64); ok && n >= 400 && n < 600 {
-		status = int(n)
-	} else if !known {
-		status = http.StatusBadGateway
-	}
-	return refusal(status, stream.Scrub(complaint(data), t.key), 0)
-}
-
-// statusOf gives the HTTP status that an API's name for an error stands for.
-func statusOf(kind string) (status int, known bool) {
-	status, known = map[string]int{
-		"invalid_request_error": http.StatusBadRequest,
-		"authentication_error":  http.StatusUnauthorized,
-		"billing_error":         http.StatusPaymentRequired,
-		"permission_error":      http.StatusForbidden,
-		"not_found_error":       http.StatusNotFound,
-		"timeout_error":         http.StatusRequestTimeout,
-		"request_too_large":     http.StatusRequestEntityTooLarge,
-		"rate_limit_error":      http.StatusTooManyRequests,
-		"overloaded_error":      529,
-	}[kind]
-	return status, known
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,14 +12,14 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // endpoint is the Client: what is common to the APIs.
 type endpoint struct {
 	cfg    Config
 	api    adapter
-	url    string
-	http   *http.Client
+	at     wire.Endpoint
 	ladder []string // how structured answers are asked for, one way after the other
 	places chan struct{}
 	pause  func(n int, asked time.Duration) time.Duration
@@ -42,7 +41,7 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	case e.places <- struct{}{}:
 		defer func() { <-e.places }()
 	case <-ctx.Done():
-		return Answer{}, e.named(ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
+		return Answer{}, e.named(wire.Ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
 	}
 	req = req.filled(e.cfg)
 	var used Usage
@@ -89,7 +88,7 @@ func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) err
 	q := e.quirks()
 	for n := 0; ; {
 		if q.has(noTools) && req.NeedsTools && hasTools(req) {
-			return nil, failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
+			return nil, wire.Failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
 		}
 		t, err := e.once(ctx, req, q, onText, used)
 		if err == nil {
@@ -101,7 +100,7 @@ func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) err
 			q |= needsRoom
 			continue
 		}
-		var f *failure
+		var f *wire.Failure
 		if !errors.As(err, &f) || t.text.Told() {
 			return nil, err
 		}
@@ -110,14 +109,14 @@ func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) err
 			q = next
 			continue
 		}
-		wait := e.pause(n, f.after)
-		if !f.again || n >= e.cfg.Retries {
+		wait := e.pause(n, f.After)
+		if !f.Again || n >= e.cfg.Retries {
 			return nil, err
 		}
-		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.coded.Message)
+		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.Coded.Message)
 		if !sleep(ctx, wait) {
 			if errors.Is(ctx.Err(), context.Canceled) {
-				return nil, ended(ctx, "the model did not answer")
+				return nil, wire.Ended(ctx, "the model did not answer")
 			}
 			return nil, err
 		}
@@ -135,11 +134,11 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 	req = e.suited(req, q)
 	t.key, t.text = key, stream.NewText(key, q.has(thinks), onText)
 	used.Calls++
-	err = e.post(ctx, key, e.body(req, q), func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
+	err = e.at.Post(ctx, key, e.body(req, q), func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
 	if err == io.EOF { // not wrapped: a failure's cause may be one as well
 		err = nil
 		if !t.ended {
-			err = cut()
+			err = wire.Cut()
 		}
 	}
 	if err == nil {
@@ -149,23 +148,11 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 		err = t.text.End()
 	}
 	e.count(used, req, t)
-	var f *failure
+	var f *wire.Failure
 	if errors.As(err, &f) {
-		f.coded.Message = stream.Scrub(f.coded.Message, key) // whoever wrote it
+		f.Coded.Message = stream.Scrub(f.Coded.Message, key) // whoever wrote it
 	}
 	return t, err
-}
-
-func cut() *failure {
-	return failed(abi.CodeUnavailable, true, io.ErrUnexpectedEOF, "the endpoint broke off within its answer")
-}
-
-// unread says that an event is not what the API should send.
-func unread(ev stream.Event, err error) *failure {
-	if ev.Torn {
-		return cut()
-	}
-	return failed(abi.CodeInvalid, false, nil, "the endpoint's answer cannot be read: %s", readable(err.Error()))
 }
 
 // key reads the key.

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // The values of Config.API.
@@ -77,7 +79,7 @@ type Config struct {
 	// endpoint asks for writing to its cache is not counted.
 	PriceIn, PriceOut, PriceCached float64
 
-	HTTP *http.Client // nil: one with http.DefaultTransport; its CheckRedirect is not used
+	HTTP *http.Client // nil: http.DefaultClient; its CheckRedirect is not used
 	Log  *slog.Logger // nil: none
 }
 
@@ -89,21 +91,16 @@ func New(c Config) Client {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &endpoint{
-		cfg: c, api: chatAPI{}, url: target(c.API, c.URL), http: &http.Client{}, ladder: ladder(c.API, c.Structured), known: without(c.Without),
+	var api adapter = chatAPI{}
+	if c.API == Anthropic {
+		api = messagesAPI{}
+	}
+	return &endpoint{
+		cfg: c, api: api, ladder: ladder(c.API, c.Structured), known: without(c.Without),
+		at:     wire.Endpoint{HTTP: cmp.Or(c.HTTP, http.DefaultClient), URL: target(c.API, c.URL), FirstByte: c.FirstByte, Sign: api.sign},
 		places: make(chan struct{}, c.Parallel),
 		pause:  func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
 	}
-	if c.HTTP != nil {
-		copied := *c.HTTP
-		e.http = &copied
-	}
-	// A redirect would carry the key to another host, or turn the POST into a GET.
-	e.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if c.API == Anthropic {
-		e.api = messagesAPI{}
-	}
-	return e
 }
 
 // effortNone tells a model not to think.

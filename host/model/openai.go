@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // chatAPI is OpenAI's chat completions, as OpenAI and the servers that copy it speak it.
@@ -132,10 +133,10 @@ func (chatAPI) event(ev stream.Event, t *turn) (bool, error) {
 	}
 	var c chunk
 	if err := json.Unmarshal(ev.Data, &c); err != nil {
-		return false, unread(ev, err)
+		return false, wire.Unread(ev, err)
 	}
 	if (len(c.Error) > 0 && string(c.Error) != "null") || c.Object == "error" || ev.Name == "error" {
-		return false, streamed(ev.Data, t)
+		return false, wire.Streamed(ev.Data, t.key)
 	}
 	if u := c.Usage; u != nil {
 		t.in, t.out, t.cached = u.PromptTokens, u.CompletionTokens, u.CacheHit

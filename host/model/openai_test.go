@@ -462,17 +462,6 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-func TestStatusOf(t *testing.T) {
-	for kind, want := range map[string]int{
-		"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
-		"timeout_error": 408, "request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529, "api_error": 0, "": 0,
-	} {
-		if got, known := statusOf(kind); got != want || known != (want != 0) {
-			t.Errorf("%s: %d", kind, got)
-		}
-	}
-}
-
 // Where a packet ends says nothing.
 func TestAnswersByteByByte(t *testing.T) {
 	for api, body := range map[string]string{

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // quirks are what an endpoint or its model refuses, or does otherwise.
@@ -122,9 +124,9 @@ func (e *endpoint) learn(q quirks, t *turn) {
 
 // adapting tells that a request is sent in another way. That there are no tools is remembered at
 // once: it is said in so many words, and a request that needs them has no success to learn from.
-func (e *endpoint) adapting(q, next quirks, f *failure) {
+func (e *endpoint) adapting(q, next quirks, f *wire.Failure) {
 	if next.has(noTools) == q.has(noTools) {
-		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.coded.Message)
+		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.Coded.Message)
 		return
 	}
 	e.mu.Lock()
@@ -133,7 +135,7 @@ func (e *endpoint) adapting(q, next quirks, f *failure) {
 	known := e.known
 	e.mu.Unlock()
 	if !before.has(noTools) { // else by another request, meanwhile
-		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.coded.Message,
+		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.Coded.Message,
 			"write", known.line(), "into", "[model."+e.cfg.Name+"]")
 	}
 }
@@ -168,23 +170,23 @@ var (
 // adapted gives the way to ask that a refusal suggests, if there is one that was not tried. Servers
 // say 400, or 422, or, llama.cpp about some schemas and tools, 500. A 404 says what nobody there can
 // do, or that nobody is there, and only the first can be helped.
-func (e *endpoint) adapted(q quirks, f *failure, req Request) (quirks, bool) {
-	missing := f.status == http.StatusNotFound
-	switch f.status {
+func (e *endpoint) adapted(q quirks, f *wire.Failure, req Request) (quirks, bool) {
+	missing := f.Status == http.StatusNotFound
+	switch f.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusNotFound:
 	default:
 		return q, false
 	}
-	if !missing && q.has(needsRoom) && !q.has(noRoom) && tooMuchRoom.MatchString(f.said) {
+	if !missing && q.has(needsRoom) && !q.has(noRoom) && tooMuchRoom.MatchString(f.Said) {
 		return q | noRoom, true
 	}
 	for _, l := range lacks {
 		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noForce || l.quirk == noTools)
-		if about && (l.sent == nil || l.sent(req)) && l.said.MatchString(f.said) {
+		if about && (l.sent == nil || l.sent(req)) && l.said.MatchString(f.Said) {
 			return q | l.quirk, true
 		}
 	}
-	if req.Schema == nil || missing || !lacksTools(f.said) && !notStructured.MatchString(f.said) {
+	if req.Schema == nil || missing || !lacksTools(f.Said) && !notStructured.MatchString(f.Said) {
 		return q, false
 	}
 	_, refused := e.way(q)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // byTool is the way of [Config.Structured] for Anthropic's API: the model must call a tool with the
@@ -52,7 +53,7 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		a := e.answer(req, t)
 		if a.Stop == StopRefused {
-			return Answer{}, failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", readable(a.Text))
+			return Answer{}, wire.Failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", wire.Readable(a.Text))
 		}
 		if a.JSON, wrong = req.object(a); wrong == nil {
 			a.Calls = nil // of the tool that was none
@@ -63,7 +64,7 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		req = req.repaired(a, wrong)
 	}
-	return Answer{}, failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", readable(wrong.Error()))
+	return Answer{}, wire.Failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", wire.Readable(wrong.Error()))
 }
 
 // object finds the structured answer and checks it.
