@@ -11,7 +11,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
@@ -70,9 +69,9 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		b.remember(m.ID)
 	}
 	if b.reference {
-		return json.Marshal(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq})
+		return encode(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq}), nil
 	}
-	return json.Marshal(m)
+	return encode(m), nil
 }
 
 // move makes of an entry what the body sees of it, nil for nothing. It depends on
@@ -94,7 +93,7 @@ func (b *body) move(e entry.Entry) (*move, error) {
 			return nil, err
 		}
 		m.Part = s.N
-		return m, m.say(s.Text)
+		return m.say(s.Text), nil
 	case entry.KindSaid:
 		var s entry.Said
 		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
@@ -104,18 +103,18 @@ func (b *body) move(e entry.Entry) (*move, error) {
 			m.Action, m.Kind, m.Parameters = card.Speak, speech, s.Parameters
 			return m, nil
 		}
-		return m, m.say(s.Text)
+		return m.say(s.Text), nil
 	}
 	return nil, nil
 }
 
 // say makes a move of words: to speak is an action and a message at once.
-func (m *move) say(text string) (err error) {
+func (m *move) say(text string) *move {
 	m.Action, m.Kind = card.Speak, speech
-	m.Parameters, err = json.Marshal(struct {
+	m.Parameters = encode(struct {
 		Message string `json:"message"`
 	}{text})
-	return err
+	return m
 }
 
 func (b *body) remember(id string) {
@@ -192,13 +191,15 @@ func readResult(message []byte) (abi.Result, error) {
 
 // refusal is the frame for a message that came to nothing.
 func (c *client) refusal(id string, err error) []byte {
-	frame, err := json.Marshal(struct {
+	return encode(struct {
 		Error *abi.Error `json:"error"`
 		ID    string     `json:"id,omitempty"`
 	}{c.told(err), id})
-	if err != nil { // cannot be: texts and numbers
-		return nil
-	}
+}
+
+// encode writes what can always be written: texts, numbers, and JSON that was read.
+func encode(v any) []byte {
+	frame, _ := json.Marshal(v)
 	return frame
 }
 
@@ -209,19 +210,6 @@ func (c *client) told(err error) *abi.Error {
 		c.log.Error("a client's message failed", "error", errors.Join(e, errors.Unwrap(e)))
 	}
 	return e
-}
-
-// actions is the handshake of a body.
-func (f *Feed) actions(w http.ResponseWriter, r *http.Request) {
-	if !f.fromHere(w, r) {
-		return
-	}
-	v, err := f.openBody(r)
-	if err != nil {
-		guard.Problem(w, r, err)
-		return
-	}
-	f.accept(w, r, v)
 }
 
 // openBody finds the companion, its room, and where to start.

@@ -60,6 +60,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -147,24 +148,12 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.MaxClients == 0 {
-		c.MaxClients = 1024
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 5 * time.Second
-	}
-	if c.MaxLag == 0 {
-		c.MaxLag = 256
-	}
-	if c.LagTimeout == 0 {
-		c.LagTimeout = 30 * time.Second
-	}
-	if c.Ping == 0 {
-		c.Ping = 27 * time.Second
-	}
-	if c.PongWait == 0 {
-		c.PongWait = 60 * time.Second
-	}
+	c.MaxClients = cmp.Or(c.MaxClients, 1024)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 5*time.Second)
+	c.MaxLag = cmp.Or(c.MaxLag, 256)
+	c.LagTimeout = cmp.Or(c.LagTimeout, 30*time.Second)
+	c.Ping = cmp.Or(c.Ping, 27*time.Second)
+	c.PongWait = cmp.Or(c.PongWait, 60*time.Second)
 	return c
 }
 
@@ -209,8 +198,12 @@ func New(cfg Config) *Feed {
 
 // Register mounts the feed and the socket of actions.
 func (f *Feed) Register(mux *http.ServeMux) {
-	mux.Handle("GET /v1/rooms/{room}/feed", f)
-	mux.HandleFunc("GET /v1/actions", f.actions)
+	mux.HandleFunc("GET /v1/rooms/{room}/feed", f.handshake(func(r *http.Request) (view, error) {
+		v, err := f.open(r, r.PathValue("room"))
+		v.dialect = entries{}
+		return v, err
+	}))
+	mux.HandleFunc("GET /v1/actions", f.handshake(f.openBody))
 }
 
 // Clients tells how many clients are connected.
@@ -238,28 +231,18 @@ func (f *Feed) Close(ctx context.Context) error {
 	}
 }
 
-// ServeHTTP is the handshake: everything that can be refused is, and then the
-// client is served until it or the daemon goes.
-func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !f.fromHere(w, r) {
-		return
+// handshake is for clients of what open finds: everything that can be refused is, the
+// page of another site first, and then the client is served until it or the daemon goes.
+func (f *Feed) handshake(open func(*http.Request) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !f.cfg.CheckOrigin(r) {
+			guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+		} else if v, err := open(r); err != nil {
+			guard.Problem(w, r, err)
+		} else {
+			f.accept(w, r, v)
+		}
 	}
-	v, err := f.open(r, r.PathValue("room"))
-	if err != nil {
-		guard.Problem(w, r, err)
-		return
-	}
-	v.dialect = entries{}
-	f.accept(w, r, v)
-}
-
-// fromHere refuses the page of another site.
-func (f *Feed) fromHere(w http.ResponseWriter, r *http.Request) bool {
-	if f.cfg.CheckOrigin(r) {
-		return true
-	}
-	guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
-	return false
 }
 
 // accept makes a client of a handshake and serves it.

@@ -81,7 +81,7 @@ func (c *client) answerCall(ctx context.Context, k call) (*view, error) {
 		return nil, c.send(c.rpcRefusal(k.ID, rpcCode(err), err))
 	}
 	if k.ID != nil {
-		v.hello, err = json.Marshal(rpcAnswer{Version: "2.0", ID: k.ID, Result: &struct{}{}})
+		v.hello = encode(rpcAnswer{Version: "2.0", ID: k.ID, Result: &struct{}{}})
 	}
 	return v, err
 }
@@ -140,9 +140,5 @@ func rpcCode(err error) int {
 
 func (c *client) rpcRefusal(id json.RawMessage, code int, err error) []byte {
 	e := c.told(err)
-	frame, err := json.Marshal(rpcAnswer{Version: "2.0", ID: id, Error: &rpcError{code, e.Message, rpcData{e.Code}}})
-	if err != nil { // cannot be: what is sent back was decoded
-		return nil
-	}
-	return frame
+	return encode(rpcAnswer{Version: "2.0", ID: id, Error: &rpcError{code, e.Message, rpcData{e.Code}}})
 }
