@@ -78,8 +78,8 @@ func (in *perceiveIn) Resolve(ctx huma.Context) []error {
 
 func registerSenses(api huma.API, d *door) {
 	add(api, identity.Read, d.companion, http.MethodGet, "/v1/companions/{id}", "get-companion", "Look at one companion", http.StatusOK)
-	add(api, identity.Read, d.card, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK)
-	add(api, identity.Read, d.cardSchema, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK)
+	addAs(api, identity.Read, d.card, operation(api, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK))
+	addAs(api, identity.Read, d.cardSchema, operation(api, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK))
 	op := operation(api, http.MethodPost, "/v1/companions/{id}/perceptions", "perceive", "Let a companion perceive something", http.StatusAccepted)
 	op.Description = "Perceptions that are input need the scope talk, the others act. They are judged one by one, in order. Of frames (not texts) that wait, only the newest is judged. When too many wait the answer is 429 with Retry-After."
 	addAs(api, "", d.perceive, op)
@@ -143,20 +143,20 @@ func (d *door) everybody() []Companion {
 	return d.cfg.Companions()
 }
 
-func (d *door) companion(_ context.Context, in *OfCompanion) (*body[companionDetail], error) {
+func (d *door) companion(_ context.Context, in *OfCompanion) (out companionDetail, err error) {
 	all := d.everybody()
 	i := slices.IndexFunc(all, func(c Companion) bool { return c.ID == in.ID })
 	if i < 0 {
-		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", in.ID)
+		return out, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", in.ID)
 	}
-	out := companionDetail{Companion: all[i], Senses: map[string]int{}}
+	out = companionDetail{Companion: all[i], Senses: map[string]int{}}
 	if c, err := d.cardOf(in.ID); err == nil && c != nil {
 		out.Card = c.Source()
 	}
 	if d.cfg.Perceptions != nil {
 		out.Senses = d.cfg.Perceptions.Counts(in.ID)
 	}
-	return &body[companionDetail]{out}, nil
+	return out, nil
 }
 
 func (d *door) card(_ context.Context, in *OfCompanion) (*verbatim, error) {

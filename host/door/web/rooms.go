@@ -23,9 +23,8 @@ type (
 		Rooms []room.Info `json:"rooms" doc:"By name."`
 		Next  string      `json:"next,omitempty" doc:"There are more: ask for those after this name."`
 	}
-	openIn  struct{ Body map[string]any }
-	openOut struct{ Body room.Info }
-	roomIn  struct{ InRoom }
+	openIn struct{ Body map[string]any }
+	roomIn struct{ InRoom }
 )
 
 // RoomKey is a setting that a room may be opened with.
@@ -33,7 +32,7 @@ type RoomKey struct{ Name, Doc string }
 
 func registerRooms(api huma.API, d *door) {
 	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
-	add(api, identity.Read, d.oneRoom, http.MethodGet, "/v1/rooms/{room}", "get-room", "Look at a room", http.StatusOK)
+	add(api, identity.Read, inRoom(d, oneRoom), http.MethodGet, "/v1/rooms/{room}", "get-room", "Look at a room", http.StatusOK)
 	open := operation(api, http.MethodPost, "/v1/rooms", "open-room", "Open a room", http.StatusCreated)
 	open.Description = "A name and the keys of [room.NAME] in companiond.toml. Needs the scope act; how many rooms one caller may have is door.max_rooms. One of the caller's own that was closed is opened again, with its history."
 	addAs(api, identity.Act, d.openRoom, open)
@@ -53,12 +52,9 @@ func describeRooms(doc *huma.OpenAPI, keys []RoomKey) {
 	doc.Paths["/v1/rooms"].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
 }
 
-func (d *door) rooms(ctx context.Context, in *roomsIn) (*body[roomsOut], error) {
+func (d *door) rooms(ctx context.Context, in *roomsIn) (out roomsOut, err error) {
 	rooms, err := d.cfg.Rooms.List(ctx, in.After, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	out := roomsOut{Rooms: rooms}
+	out.Rooms = rooms
 	if len(rooms) > in.Limit {
 		out.Rooms = rooms[:in.Limit]
 		out.Next = out.Rooms[in.Limit-1].Name
@@ -67,17 +63,13 @@ func (d *door) rooms(ctx context.Context, in *roomsIn) (*body[roomsOut], error) 
 		shape(&out.Rooms[i])
 	}
 	out.Rooms = list(out.Rooms)
-	return &body[roomsOut]{out}, nil
+	return out, err
 }
 
-func (d *door) oneRoom(ctx context.Context, in *roomIn) (*body[room.Info], error) {
-	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
-	if err != nil {
-		return nil, err
-	}
+func oneRoom(_ context.Context, talk room.Talk, _ roomIn) (room.Info, error) {
 	info := talk.Info()
 	shape(&info)
-	return &body[room.Info]{info}, nil
+	return info, nil
 }
 
 // shape leaves no null in a room.
@@ -97,7 +89,7 @@ func owner(c identity.Caller) room.Owner {
 	return o
 }
 
-func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
+func (d *door) openRoom(ctx context.Context, in *openIn) (*body[room.Info], error) {
 	name, isText := in.Body["name"].(string)
 	if _, given := in.Body["name"]; !given {
 		return nil, inBody(abi.Field("name", abi.CodeInvalid, "is missing"))
@@ -118,7 +110,7 @@ func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
 		return nil, err
 	}
 	shape(&info)
-	return &openOut{info}, nil
+	return &body[room.Info]{info}, nil
 }
 
 func (d *door) closeRoom(ctx context.Context, in *roomIn) (*struct{}, error) {
