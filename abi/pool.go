@@ -3,7 +3,7 @@ package abi
 import "math"
 
 // Pool is a talk budget's settings, the policy_settings of the policies "pool"
-// and "vote+pool" (seed A). Points of the pool are what talking costs; each
+// and "vote+pool". Points of the pool are what talking costs; each
 // spend comes back whole, Recovery after it was made.
 type Pool struct {
 	Pricing  Pricing `json:"pricing"`
@@ -18,7 +18,7 @@ type Pool struct {
 type Pricing string
 
 // Strict takes the price of the line's length; free takes what the speaker
-// offers, as seed A does (flaw A1).
+// offers, whatever the line's length, as chat-relay does.
 const (
 	PricingStrict Pricing = "strict"
 	PricingFree   Pricing = "free"
@@ -38,7 +38,7 @@ type Budget struct {
 	Prices []Price `json:"prices"` // shortest first; the first is a backchannel's
 }
 
-// DefaultPool gives the settings of seed A: 100 points that come back after
+// DefaultPool gives the settings of chat-relay: 100 points that come back after
 // 5 s, and its prices 5, 60, 80 for lines of up to 10, 50, 100 characters.
 func DefaultPool() Pool {
 	return Pool{Pricing: PricingStrict, Size: 100, Recovery: 5000, Prices: []Price{{10, 5}, {50, 60}, {100, 80}}}

@@ -41,16 +41,16 @@ type Message struct {
 	Addressed []string `json:"addressed,omitempty"`
 }
 
-// State is a voter's wish: to speak next or to listen (seed B).
+// State is a voter's wish: to speak next or to listen.
 type State string
 
-// The two states of seed B.
+// The two states.
 const (
 	Speak  State = "speak"
 	Listen State = "listen"
 )
 
-// Closing is how far a talk is on its way to an end (seed B). The zero value
+// Closing is how far a talk is on its way to an end. The zero value
 // reads as ClosingNone.
 type Closing string
 
@@ -78,7 +78,7 @@ func (c Closing) Stage() int {
 	return -1
 }
 
-// Vote is seed B's State: whether a participant wants the floor for the message
+// Vote says whether a participant wants the floor for the message
 // the round is about, and how much.
 type Vote struct {
 	State      State   `json:"state"`

@@ -191,7 +191,7 @@ func checkJournal(t *testing.T, url string) {
 	}
 }
 
-// What breaks becomes an error that says what it was.
+// Each breakage becomes an error that says what it was.
 func TestAimockChaos(t *testing.T) {
 	needsAimock(t) // not by each of those that run at once
 	for flag, want := range map[string]struct {

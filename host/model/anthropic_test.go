@@ -194,7 +194,7 @@ func TestMessagesStructured(t *testing.T) {
 	}
 }
 
-// What is wrong with the arguments of the forced tool is told as its result.
+// A mistake in the arguments of the forced tool is told as its result.
 func TestMessagesRepair(t *testing.T) {
 	f := newFake(t, claude("tool_use", toolBlock("t1", "vote", `{"state":`)), claude("tool_use", toolBlock("t2", "vote", `{"state":"speak"}`)))
 	a, _, err := generate(t, f.client(Anthropic, nil), voteRequest())

@@ -26,7 +26,7 @@ const (
 	StructuredPrompt = "prompt"      // the model is told
 )
 
-// What Config's zero values stand for.
+// Config's zero values stand for these.
 const (
 	defaultTimeout   = 60 * time.Second
 	defaultRetries   = 2

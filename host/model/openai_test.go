@@ -66,7 +66,7 @@ func TestRequestOverConfig(t *testing.T) {
 	}
 }
 
-// What servers do otherwise.
+// Servers do some things otherwise.
 func TestOtherServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -218,7 +218,7 @@ func TestToolsOfOtherServers(t *testing.T) {
 	wantErr(t, err, abi.CodeTooLarge, "more than 64 tools")
 }
 
-// What the model wrote wrong goes back as an object: Ollama and vLLM refuse anything else.
+// Arguments that the model wrote wrong go back as an object: Ollama and vLLM refuse anything else.
 func TestWrongArgumentsGoBack(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":1}`: `{"a":1}`, ``: `{}`, ` {} `: `{}`,
@@ -396,7 +396,7 @@ func TestAutoDoesNotFallBackForAnything(t *testing.T) {
 	}
 }
 
-// What an endpoint does not know is left out, and it is not asked for that again.
+// A field that an endpoint does not know is left out from then on.
 func TestParametersThatAreRefused(t *testing.T) {
 	f := newFake(t,
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}`),

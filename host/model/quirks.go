@@ -161,7 +161,7 @@ func (e *endpoint) suited(req Request, q quirks) Request {
 	return req
 }
 
-// What refusals of a limit, and of a way to ask for a structured answer, say in lower case.
+// Refusals of a limit, and of a way to ask for a structured answer, say one of these, in lower case.
 var (
 	tooMuchRoom   = regexp.MustCompile(`max_tokens|max_completion_tokens|context length|context_length|context size|context window`)
 	notStructured = regexp.MustCompile(`response_format|schema|json_object|grammar|structured|tool_choice|output_config|output_format|guided`)

@@ -210,7 +210,7 @@ func TestNeedsTools(t *testing.T) {
 	}
 }
 
-// What was called before is told in words, by the user.
+// Calls from before are told in words, by the user.
 func TestOldCallsWithoutTools(t *testing.T) {
 	talk := []Message{{Role: RoleUser, Text: "hello"},
 		{Role: RoleAssistant, Text: "Hi.", Calls: []ToolCall{{ID: "a", Name: "手を振る", Arguments: json.RawMessage(`{"hand":"left"}`)}, {ID: "b", Name: "nod", Arguments: json.RawMessage(`{}`)}}},
@@ -260,8 +260,8 @@ func TestStructuredWithoutTools(t *testing.T) {
 	}
 }
 
-// What is learnt from refusals is told once, as the line that keeps it; and a client that was told so
-// from the beginning asks in that way at once.
+// A quirk that is learnt from a refusal is told once, as the line that keeps it; and a client that was
+// told so from the beginning asks in that way at once.
 func TestWithout(t *testing.T) {
 	withTools := func(r *Request) { r.Tools, r.ToolChoice = []Tool{wave()}, "required" }
 	for _, c := range []struct {

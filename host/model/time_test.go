@@ -213,7 +213,7 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// Who is cancelled while waiting for a place or for the next request is gone at once.
+// A call that is cancelled while it waits for a place or for the next request is gone at once.
 func TestCancelledWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trip := func(r *http.Request) (*http.Response, error) {

@@ -22,12 +22,12 @@ const (
 	donePatience = 10 * time.Second // with a room that is told a result
 )
 
-// body is the dialect of what plays the actions of one companion (seed C).
+// body is the dialect of what plays the actions of one companion.
 type body struct {
 	talk      room.Talk
 	companion string
 	speaks    func(companion string) bool
-	reference bool // frames are as seed C has them, and the client may subscribe
+	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
 
 	mu     sync.Mutex
 	speech []string // ids of the newest lines shown
@@ -49,7 +49,7 @@ type move struct {
 // speech is the kind of a move that is words.
 const speech = "speech"
 
-// referenceMove is a move as seed C shows it. What is added stands behind.
+// referenceMove is a move as the AI Companion Protocol shows it. What is added stands behind.
 type referenceMove struct {
 	Action     string          `json:"action"`
 	Parameters json.RawMessage `json:"parameters"`
@@ -132,7 +132,7 @@ func (b *body) said(id string) bool {
 	return slices.Contains(b.speech, id)
 }
 
-// take gets a result and passes it on to the companion (flaw C3).
+// take gets a result and passes it on to the companion, which would not know otherwise.
 func (b *body) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	if call, ok := readCall(message); b.reference && ok {
 		return c.answerCall(ctx, call)

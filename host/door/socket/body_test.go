@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// What a body is shown of what happens in a room, and how it looks. Words come
+// The table says what a body is shown of what happens in a room, and how. Words come
 // from segments or from a message said at once, never from both.
 func TestWhatABodySees(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -254,7 +254,7 @@ func TestC3ResultsReachTheCompanion(t *testing.T) {
 	})
 }
 
-// Whatever else a body sends is answered with what is wrong with it, and it goes
+// Anything else that a body sends is answered with what is wrong with it, and it goes
 // on.
 func TestBadMessagesOfABody(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -294,7 +294,7 @@ func TestBadMessagesOfABody(t *testing.T) {
 	})
 }
 
-// What is said of words is taken, and the room is not asked.
+// Results of words are taken, and the room is not asked.
 func TestResultsOfWordsAreIgnored(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")

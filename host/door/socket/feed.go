@@ -12,7 +12,7 @@
 // # Bodies
 //
 // GET /v1/actions?companion=ID&room=NAME&since=N is for what plays a companion's
-// actions (seed C), and needs the scope act. Without room it is the companion's
+// actions, and needs the scope act. Without room it is the companion's
 // own room; since is the feed's. A frame is one thing the companion does:
 //
 //	{"seq":7,"id":"a1","at":"2026-11-21T10:00:00Z","companion":"nikoni",
@@ -23,8 +23,8 @@
 // companion's card has no such action. A line that is said piece by piece is a
 // frame a piece, with "part":1, 2, ...; one that is said at once has no part.
 //
-// The client may tell what became of an action, which the companion hears of
-// (flaw C3): {"id":"a1","ok":true}, or {"id":"a1","ok":false,"reason":"..."}.
+// The client may tell what became of an action, which the companion hears of:
+// {"id":"a1","ok":true}, or {"id":"a1","ok":false,"reason":"..."}.
 // Where there are several bodies the first counts. For words the answer is taken
 // and ignored. A message that comes to nothing is answered with
 // {"error":{"code":"not_found","message":"..."},"id":"a1"}, without the id if it
@@ -32,7 +32,8 @@
 // later. While it is connected, and from before the handshake is answered, a body
 // counts as one to which actions are delivered.
 //
-// A client of seed C's own server connects to any path as seed A's do, and sends
+// A client of the AI Companion Protocol connects to any path, as those of chat-relay
+// do, and sends
 //
 //	{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"..."}}
 //
@@ -42,7 +43,7 @@
 // URL has one and names the companion's room. A subscription to another session
 // takes the place of the first. A refusal is an error of JSON-RPC, whose
 // data.code is the daemon's. The session has to be the caller's own, and the
-// scope act is needed besides (flaw C4).
+// scope act is needed besides, for an id may be seen by others.
 //
 // # Slow clients
 //
@@ -96,7 +97,7 @@ type Config struct {
 	Rooms room.Directory
 	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
-	// Session finds the companion of a session of seed C's, for the caller that
+	// Session finds the companion of a session of the AI Companion Protocol, for the caller that
 	// opened it: a token's holder by name, a guest by "". Nil means that there
 	// are no sessions.
 	Session func(id, caller string) (companion string, err error)

@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// The socket of seed C's own server: a client says which session it is the body
+// The socket of the AI Companion Protocol's reference server: a client says which session it is the body
 // of, in JSON-RPC, and gets that companion's actions.
 
 // call is a message in JSON-RPC.
@@ -98,7 +98,7 @@ func checkCallID(id json.RawMessage) error {
 }
 
 // subscribe finds what the body of a session is to see. The session's id is not
-// enough: it has to be the caller's own, who must be allowed to act (flaw C4).
+// enough: it has to be the caller's own, who must be allowed to act, for ids are seen by others.
 func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, error) {
 	if err := c.caller.May(identity.Act); err != nil {
 		return nil, err

@@ -20,10 +20,10 @@ const (
 	lastAgain  = 30 * time.Second
 )
 
-// relay is the dialect of seed A's clients: each message is a notice that wakes
+// relay is the dialect of chat-relay's clients: each message is a notice that wakes
 // an agent. While an agent in the room has not seen everything, the newest
 // notice is sent again: one that was busy when it came had missed it for ever
-// (flaw A4). A client that subscribes to a session becomes a body and gets no
+// otherwise. A client that subscribes to a session becomes a body and gets no
 // more of them.
 type relay struct {
 	room    string
@@ -36,7 +36,7 @@ type relay struct {
 	news   chan struct{} // holds a token when newest has changed
 }
 
-// notice is one frame of the relay. Seed A's has Type and Message only.
+// notice is one frame of the relay. chat-relay's has Type and Message only.
 type notice struct {
 	Type    string          `json:"type"`
 	Message heard           `json:"message"`
@@ -72,7 +72,7 @@ func (r *relay) notice(m abi.Message) notice {
 	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: r.room, Kind: m.Kind, At: m.At}
 }
 
-// take ignores what seed A's clients send, as its server does.
+// take ignores what chat-relay's clients send, as its server does.
 func (r *relay) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	k, ok := readCall(message)
 	if !ok {
@@ -122,9 +122,9 @@ func (r *relay) again() []byte {
 	return encode(n)
 }
 
-// Relay serves seed A's clients beside another handler: a WebSocket handshake on
+// Relay serves chat-relay's clients beside another handler: a WebSocket handshake on
 // any path but the feed's own gets the messages of the room that ?room= names,
-// or else of usual. Seed C's clients connect here as well, and subscribe.
+// or else of usual. Clients of the AI Companion Protocol connect here as well, and subscribe.
 func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
 	relay := f.handshake(func(r *http.Request) (view, error) { return f.openRelay(r, usual) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// POST /add is seed A's: a human says something. Its answers have the seed's
+// POST /add is chat-relay's: a human says something. Its answers have chat-relay's
 // shapes, so it is not part of the described API. ?room= names another room.
 
 // MaxAdd is the largest body of /add, for the guard.
@@ -33,7 +33,7 @@ type notAdded struct {
 	Errors  []issue `json:"errors"`
 }
 
-// issue is one thing wrong with the body, in the shape of the seed's validator.
+// issue is one thing wrong with the body, in the shape of chat-relay's validator.
 type issue struct {
 	Code    string   `json:"code"`
 	Path    []string `json:"path"`
@@ -114,7 +114,7 @@ func decodeBody(body io.Reader, into any) error {
 	return nil
 }
 
-// refuseAdd answers as the seed does; the status says more than the seed's 400
+// refuseAdd answers as chat-relay does; the status says more than its 400
 // where it was not the body that was wrong.
 func refuseAdd(w http.ResponseWriter, err error) {
 	d := guard.DetailsOf(err)
@@ -123,7 +123,7 @@ func refuseAdd(w http.ResponseWriter, err error) {
 		path, message = e.Field, e.Reason()
 	}
 	if path == "text" {
-		path = "message" // as the seed calls it
+		path = "message" // as chat-relay calls it
 	}
 	writeJSON(w, d.Status, notAdded{Errors: []issue{{Code: string(d.Code), Path: []string{path}, Message: message}}})
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/companiond/companiond/host/perception"
 )
 
-// What companions perceive (seed C), and the cards that say so.
+// Perceptions, and the cards that say what companions perceive.
 
 // MaxPerception is the largest body of a perception, for the guard: an image of 8
 // MiB in base64, and what is around it.

@@ -17,9 +17,9 @@ import (
 	"github.com/companiond/companiond/host/perception"
 )
 
-// The reference wire of seed C: JSON-RPC by POST /init, which opens a session with
+// The wire of the AI Companion Protocol's reference server: JSON-RPC by POST /init, which opens a session with
 // a companion, and POST /perception in that session. The body of a session is at
-// the WebSocket door. Shapes are the seed's, so this is no part of the described
+// the WebSocket door. Shapes are the protocol's, so this is no part of the described
 // API.
 
 // answerPatience is how long a perception waits for what the companion says.
@@ -119,7 +119,7 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 }
 
 // initSession opens a session. Which companion it is with may be said by
-// ?companion= or params.companion; the seed knows one only.
+// ?companion= or params.companion; the protocol knows one only.
 func (d *door) initSession(w http.ResponseWriter, r *http.Request) {
 	in, err := readCall(r, true)
 	if err != nil {
