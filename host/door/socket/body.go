@@ -174,17 +174,17 @@ func readResult(message []byte) (abi.Result, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field == "ok":
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is a JSON %s, must be true or false", wrong.Value)
+		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is a JSON %s, must be true or false", wrong.Value)
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "%s: is a JSON %s, must be a string", wrong.Field, wrong.Value)
+		return abi.Result{ID: id}, abi.Field(wrong.Field, abi.CodeInvalid, "is a JSON %s, must be a string", wrong.Value)
 	case err != nil:
 		return abi.Result{}, abi.Errorf(abi.CodeInvalid, `message: is no JSON object {"id":"...","ok":true}`)
 	case r.ID == nil:
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: is missing; it is the id of an action")
+		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "is missing; it is the id of an action")
 	case id == "":
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: %d bytes, must be 1..%d", len(*r.ID), maxActionID)
+		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "%d bytes, must be 1..%d", len(*r.ID), maxActionID)
 	case r.OK == nil:
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is missing; it is true or false")
+		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is missing; it is true or false")
 	}
 	return abi.Result{ID: id, OK: *r.OK, Reason: r.Reason}, nil
 }
@@ -241,7 +241,7 @@ func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (
 	}
 	members := talk.Info().Members
 	if len(members) > 0 && !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion }) {
-		return nil, abi.Errorf(abi.CodeNotFound, "query.companion: %q is not in room %s", companion, name)
+		return nil, abi.Field("query.companion", abi.CodeNotFound, "%q is not in room %s", companion, name)
 	}
 	return talk, nil
 }

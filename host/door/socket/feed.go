@@ -28,9 +28,10 @@
 // Where there are several bodies the first counts. For words the answer is taken
 // and ignored. A message that comes to nothing is answered with
 // {"error":{"code":"not_found","message":"..."},"id":"a1"}, without the id if it
-// had none that can be one. More than 64 messages a second are read that much
-// later. While it is connected, and from before the handshake is answered, a body
-// counts as one to which actions are delivered.
+// had none that can be one; where a field of it is at fault, the error has "field".
+// More than 64 messages a second are read that much later. While it is connected, and
+// from before the handshake is answered, a body counts as one to which actions are
+// delivered.
 //
 // A client of the AI Companion Protocol connects to any path, as those of chat-relay
 // do, and sends
@@ -137,7 +138,7 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Session == nil {
 		c.Session = func(string, string) (string, error) {
-			return "", abi.Errorf(abi.CodeNotFound, "params.sessionId: there are no sessions here")
+			return "", abi.Field("params.sessionId", abi.CodeNotFound, "there are no sessions here")
 		}
 	}
 	if c.Speaks == nil {
@@ -300,7 +301,7 @@ func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error
 	}
 	since, err = strconv.ParseUint(query.Get("since"), 10, 64)
 	if err != nil || since > maxSeq {
-		return 0, false, abi.Errorf(abi.CodeInvalid, "query.since: not a whole number of 0..%d", uint64(maxSeq))
+		return 0, false, abi.Field("query.since", abi.CodeInvalid, "not a whole number of 0..%d", uint64(maxSeq))
 	}
 	// The entry itself must be there, for the head may be told a moment late.
 	at, head, err := talk.Entries(r.Context(), max(since, 1)-1, 1)
@@ -310,7 +311,7 @@ func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error
 	if since > 0 && len(at) == 0 {
 		// The client followed another history. Waiting for the room to get
 		// there would hide that.
-		return 0, false, abi.Errorf(abi.CodeConflict, "query.since: %d is beyond the room's head, %d", since, head)
+		return 0, false, abi.Field("query.since", abi.CodeConflict, "%d is beyond the room's head, %d", since, head)
 	}
 	return since, true, nil
 }
