@@ -75,12 +75,13 @@ func without(names []string) (q quirks) {
 	return q
 }
 
-// line is what keeps quirks in the configuration; "" where there is nothing to keep.
+// line is what keeps quirks in the configuration; "" where there is nothing to keep. Its quotes are such
+// that a log leaves them as they are.
 func (q quirks) line() string {
 	var names []string
 	for _, l := range lacks {
 		if q.has(l.quirk) {
-			names = append(names, `"`+l.name+`"`)
+			names = append(names, "'"+l.name+"'")
 		}
 	}
 	if names == nil {
@@ -117,7 +118,7 @@ func (e *endpoint) learn(q quirks, t *turn) {
 	known := e.known
 	e.mu.Unlock()
 	if line := known.line(); line != before.line() {
-		e.cfg.Log.Info("the model is asked in another way from now on; to keep that, write it into the configuration",
+		e.cfg.Log.Info("what the model cannot do is known until the next start; a line in the configuration keeps it",
 			"model", e.cfg.Name, "write", line, "into", "[model."+e.cfg.Name+"]")
 	}
 }

@@ -310,7 +310,7 @@ func TestWithout(t *testing.T) {
 			}
 			f.last(4)
 			for _, name := range known {
-				if n := strings.Count(told.text.String(), `write="without = [`); n != 1 || !strings.Contains(told.text.String(), `\"`+name+`\"`) || !strings.Contains(told.text.String(), "into=[model.main]") {
+				if n := strings.Count(told.text.String(), `write="without = [`); n != 1 || !strings.Contains(told.text.String(), "'"+name+"'") || !strings.Contains(told.text.String(), "into=[model.main]") {
 					t.Errorf("told %d times: %s", n, told.text.String())
 				}
 			}
