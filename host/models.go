@@ -44,8 +44,8 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
 			Timeout: c.Timeout, FirstByte: c.FirstByte, Retries: c.Retries, Parallel: c.Parallel, MaxTokens: c.MaxTokens,
 			PriceIn: c.PriceIn, PriceOut: c.PriceOut, PriceCached: c.PriceCached, Log: log,
-			Effort: c.Effort,
-			Key:    func() (string, error) { return readKey(c, file) },
+			Effort: c.Effort, Without: c.Without,
+			Key: func() (string, error) { return readKey(c, file) },
 		}
 		if c.Retries == 0 {
 			cfg.Retries = -1 // 0 is the client's own default
