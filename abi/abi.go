@@ -79,7 +79,7 @@ type Description struct {
 	Version string   `json:"version,omitempty"` // the maker's own version
 	Ops     []string `json:"ops"`               // ops it answers
 	Needs   []string `json:"needs,omitempty"`   // host ops beyond those always granted
-	// Card is the companion's definition (seed C): what it may do and perceive.
+	// Card is the companion's definition, as the AI Companion Protocol has it: what it may do and perceive.
 	Card json.RawMessage `json:"card,omitempty"`
 }
 

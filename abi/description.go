@@ -51,12 +51,12 @@ func ReadDescription(data json.RawMessage, granted []string) (Description, error
 	for _, op := range d.Ops {
 		// A module for a later minor version may answer ops we do not ask.
 		if minor == 0 && !slices.Contains(knownOps(), op) {
-			return d, Errorf(CodeInvalid, "describe.ops: unknown op %q; known are: %s", op, strings.Join(knownOps(), ", "))
+			return d, Field("describe.ops", CodeInvalid, "unknown op %q; known are: %s", op, strings.Join(knownOps(), ", "))
 		}
 	}
 	for _, op := range d.Needs {
 		if !slices.Contains(AlwaysGranted(), op) && !slices.Contains(granted, op) {
-			return d, Errorf(CodeDenied, "describe.needs: host op %q is unknown or not granted to this companion; granted are: %s",
+			return d, Field("describe.needs", CodeDenied, "host op %q is unknown or not granted to this companion; granted are: %s",
 				op, strings.Join(append(AlwaysGranted(), granted...), ", "))
 		}
 	}
@@ -72,7 +72,7 @@ func minorOf(version string) (int, error) {
 		minor, err = strconv.Atoi(rest)
 	}
 	if major != strconv.Itoa(Version) || err != nil || minor < 0 || strings.HasPrefix(rest, "+") {
-		return 0, Errorf(CodeInvalid, `describe.abi: %q is not supported; it must be "1" or "1.minor"`, version)
+		return 0, Field("describe.abi", CodeInvalid, `%q is not supported; it must be "1" or "1.minor"`, version)
 	}
 	return minor, nil
 }
@@ -82,11 +82,11 @@ func minorOf(version string) (int, error) {
 func checkLabel(field, s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
-		return Errorf(CodeInvalid, "%s: must not be empty", field)
+		return Field(field, CodeInvalid, "must not be empty")
 	case len(s) > MaxName:
-		return Errorf(CodeInvalid, "%s: %d bytes, at most %d", field, len(s), MaxName)
+		return Field(field, CodeInvalid, "%d bytes, at most %d", len(s), MaxName)
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return Errorf(CodeInvalid, "%s: %q has characters that cannot be printed", field, s)
+		return Field(field, CodeInvalid, "%q has characters that cannot be printed", s)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -35,19 +36,27 @@ func TestReadDescription(t *testing.T) {
 func TestErrors(t *testing.T) {
 	cause := Errorf(CodeStale, "inner")
 	for _, tc := range []struct {
-		err   error
-		code  Code
-		retry bool
-		text  string
+		err           error
+		code          Code
+		retry         bool
+		text          string
+		field, reason string
 	}{
-		{Errorf(CodeInvalid, "text: empty"), CodeInvalid, false, "invalid: text: empty"},
-		{Errorf(CodeTimeout, "late: %w", cause), CodeTimeout, true, "timeout: late: stale: inner"},
-		{Wrap(CodeUnavailable, cause, "full"), CodeUnavailable, true, "unavailable: full"},
-		{AsError(strings.NewReader("").UnreadByte()), CodeInternal, false, "internal: internal error"},
+		{Errorf(CodeInvalid, "text: empty"), CodeInvalid, false, "invalid: text: empty", "", "text: empty"},
+		{Field("text", CodeInvalid, "empty"), CodeInvalid, false, "invalid: text: empty", "text", "empty"},
+		{Field("a%sb", CodeExhausted, "%d: %w", 9, cause), CodeExhausted, true, "exhausted: a%sb: 9: stale: inner", "a%sb", "9: stale: inner"},
+		{Errorf(CodeTimeout, "late: %w", cause), CodeTimeout, true, "timeout: late: stale: inner", "", "late: stale: inner"},
+		{Wrap(CodeUnavailable, cause, "full"), CodeUnavailable, true, "unavailable: full", "", "full"},
+		{AsError(strings.NewReader("").UnreadByte()), CodeInternal, false, "internal: internal error", "", "internal error"},
 	} {
-		if e := AsError(tc.err); e.Code != tc.code || e.Retry != tc.retry || e.Error() != tc.text {
-			t.Errorf("%v: %s, retry %v", e, e.Code, e.Retry)
+		e := AsError(tc.err)
+		if e.Code != tc.code || e.Retry != tc.retry || e.Error() != tc.text || e.Field != tc.field || e.Reason() != tc.reason {
+			t.Errorf("%v: %s, retry %v, field %q, %q", e, e.Code, e.Retry, e.Field, e.Reason())
 		}
+	}
+	b, err := json.Marshal(Field("text", CodeInvalid, "empty"))
+	if want := `{"code":"invalid","message":"text: empty","field":"text"}`; err != nil || string(b) != want {
+		t.Errorf("%s %v", b, err)
 	}
 	if CodeOf(nil) != "" || AsError(nil) != nil {
 		t.Error("no error has no code")
@@ -67,7 +76,7 @@ func TestVoteCheck(t *testing.T) {
 	} {
 		v := good
 		spoil(&v)
-		if err := v.Check(); err == nil || !strings.Contains(err.Error(), field) {
+		if err := v.Check(); AsError(err) == nil || AsError(err).Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

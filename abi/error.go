@@ -3,6 +3,7 @@ package abi
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code classes an error at a border; each door maps it once.
@@ -28,6 +29,7 @@ const (
 type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
+	Field   string `json:"field,omitempty"` // what of the request is at fault; the message begins with it
 	Retry   bool   `json:"retry,omitempty"` // the same request may succeed later
 	cause   error
 }
@@ -44,6 +46,17 @@ func Errorf(code Code, format string, args ...any) *Error {
 	retry := code == CodeExhausted || code == CodeUnavailable || code == CodeTimeout
 	return &Error{Code: code, Message: err.Error(), Retry: retry, cause: errors.Unwrap(err)}
 }
+
+// Field makes an Error about one field of what was asked, a path such as "to[1]".
+// The message begins with it: "to[1]: must not be empty".
+func Field(field string, code Code, format string, args ...any) *Error {
+	e := Errorf(code, format, args...)
+	e.Field, e.Message = field, field+": "+e.Message
+	return e
+}
+
+// Reason gives the message without the field.
+func (e *Error) Reason() string { return strings.TrimPrefix(e.Message, e.Field+": ") }
 
 // Wrap makes an Error whose message does not show its cause.
 func Wrap(code Code, cause error, message string) *Error {

@@ -3,7 +3,7 @@ package abi
 import "math"
 
 // Pool is a talk budget's settings, the policy_settings of the policies "pool"
-// and "vote+pool" (seed A). Points of the pool are what talking costs; each
+// and "vote+pool". Points of the pool are what talking costs; each
 // spend comes back whole, Recovery after it was made.
 type Pool struct {
 	Pricing  Pricing `json:"pricing"`
@@ -18,7 +18,7 @@ type Pool struct {
 type Pricing string
 
 // Strict takes the price of the line's length; free takes what the speaker
-// offers, as seed A does (flaw A1).
+// offers, whatever the line's length, as chat-relay does.
 const (
 	PricingStrict Pricing = "strict"
 	PricingFree   Pricing = "free"
@@ -38,7 +38,7 @@ type Budget struct {
 	Prices []Price `json:"prices"` // shortest first; the first is a backchannel's
 }
 
-// DefaultPool gives the settings of seed A: 100 points that come back after
+// DefaultPool gives the settings of chat-relay: 100 points that come back after
 // 5 s, and its prices 5, 60, 80 for lines of up to 10, 50, 100 characters.
 func DefaultPool() Pool {
 	return Pool{Pricing: PricingStrict, Size: 100, Recovery: 5000, Prices: []Price{{10, 5}, {50, 60}, {100, 80}}}
@@ -63,31 +63,31 @@ func (p Pool) Check() error {
 	points := func(v float64) bool { return v >= 0 && v <= p.Size }
 	switch {
 	case p.Pricing != PricingStrict && p.Pricing != PricingFree:
-		return Errorf(CodeInvalid, "pricing: %q is neither %q nor %q", p.Pricing, PricingStrict, PricingFree)
+		return Field("pricing", CodeInvalid, "%q is neither %q nor %q", p.Pricing, PricingStrict, PricingFree)
 	case !(p.Size > 0 && p.Size <= math.MaxInt32):
-		return Errorf(CodeInvalid, "size: %v is outside 1..%d", p.Size, math.MaxInt32)
+		return Field("size", CodeInvalid, "%v is outside 1..%d", p.Size, math.MaxInt32)
 	case p.Recovery < 1:
-		return Errorf(CodeInvalid, "recovery: %d ms is less than 1", p.Recovery)
+		return Field("recovery", CodeInvalid, "%d ms is less than 1", p.Recovery)
 	case len(p.Prices) == 0:
-		return Errorf(CodeInvalid, "prices: must not be empty")
+		return Field("prices", CodeInvalid, "must not be empty")
 	case !points(p.Reserve):
-		return Errorf(CodeInvalid, "reserve: %v is outside 0..%v, the size", p.Reserve, p.Size)
+		return Field("reserve", CodeInvalid, "%v is outside 0..%v, the size", p.Reserve, p.Size)
 	case !points(p.Share):
-		return Errorf(CodeInvalid, "share: %v is outside 0..%v, the size", p.Share, p.Size)
+		return Field("share", CodeInvalid, "%v is outside 0..%v, the size", p.Share, p.Size)
 	}
 	for i, price := range p.Prices {
 		switch {
 		case price.Chars < 1 || !points(price.Cost):
-			return Errorf(CodeInvalid, "prices: %d:%v is not CHARACTERS:COST with a cost of 0..%v, the size", price.Chars, price.Cost, p.Size)
+			return Field("prices", CodeInvalid, "%d:%v is not CHARACTERS:COST with a cost of 0..%v, the size", price.Chars, price.Cost, p.Size)
 		case i > 0 && (price.Chars <= p.Prices[i-1].Chars || price.Cost < p.Prices[i-1].Cost):
-			return Errorf(CodeInvalid, "prices: %d:%v must be longer and not cheaper than what stands before it", price.Chars, price.Cost)
+			return Field("prices", CodeInvalid, "%d:%v must be longer and not cheaper than what stands before it", price.Chars, price.Cost)
 		}
 	}
 	switch turn := p.TurnPrice(); { // else companions could never take a turn
 	case turn > p.Size-p.Reserve:
-		return Errorf(CodeInvalid, "reserve: %v leaves less of %v than a turn costs, %v", p.Reserve, p.Size, turn)
+		return Field("reserve", CodeInvalid, "%v leaves less of %v than a turn costs, %v", p.Reserve, p.Size, turn)
 	case p.Share > 0 && turn > p.Share:
-		return Errorf(CodeInvalid, "share: %v is less than a turn costs, %v", p.Share, turn)
+		return Field("share", CodeInvalid, "%v is less than a turn costs, %v", p.Share, turn)
 	}
 	return nil
 }

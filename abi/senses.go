@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Words of seed C: what comes in from a companion's senses, and what goes out to
+// Words of the AI Companion Protocol: what comes in from a companion's senses, and what goes out to
 // its body.
 
 // Percept is one thing a companion perceives. Its titles, formats and sizes are
@@ -49,11 +49,11 @@ type Judgement struct {
 func (j Judgement) Check() error {
 	switch {
 	case j.State != Speak && j.State != Listen:
-		return Errorf(CodeInvalid, "judgement.state: %q is neither %q nor %q", j.State, Speak, Listen)
+		return Field("judgement.state", CodeInvalid, "%q is neither %q nor %q", j.State, Speak, Listen)
 	case !(j.Importance >= 0 && j.Importance <= 10):
-		return Errorf(CodeInvalid, "judgement.importance: %v is outside 0..10", j.Importance)
+		return Field("judgement.importance", CodeInvalid, "%v is outside 0..10", j.Importance)
 	case len(j.Reason) > MaxText:
-		return Errorf(CodeTooLarge, "judgement.reason: %d bytes, at most %d", len(j.Reason), MaxText)
+		return Field("judgement.reason", CodeTooLarge, "%d bytes, at most %d", len(j.Reason), MaxText)
 	case j.Text != "":
 		return CheckText("judgement.text", j.Text)
 	}
@@ -68,7 +68,7 @@ type Judged struct {
 }
 
 // Result is the data of OpResult: what became of an action that the companion
-// played (flaw C3).
+// played, as its body tells.
 type Result struct {
 	ID     string `json:"id"` // of the action
 	Action string `json:"action"`
@@ -83,7 +83,7 @@ type (
 		Text string `json:"text"`
 	}
 	// ActionAsk asks for an action of the companion's card. With a Perception the
-	// card's events must allow the action for it (flaw C2).
+	// card's events must allow the action for it.
 	ActionAsk struct {
 		Action     string          `json:"action"`
 		Parameters json.RawMessage `json:"parameters,omitempty"`
@@ -92,7 +92,7 @@ type (
 	// ActionPlayed answers HostActionEmit.
 	ActionPlayed struct {
 		ID        string `json:"id"`
-		Delivered int    `json:"delivered"`         // bodies that were connected; 0 is not hidden (flaw C3)
+		Delivered int    `json:"delivered"`         // bodies that were connected; 0 is not hidden
 		Warning   string `json:"warning,omitempty"` // the events do not allow it, and the card only warns
 		Wish      uint64 `json:"wish,omitempty"`    // of the action "speak": seq of the wish, whose line waits for the floor
 	}

@@ -41,16 +41,16 @@ type Message struct {
 	Addressed []string `json:"addressed,omitempty"`
 }
 
-// State is a voter's wish: to speak next or to listen (seed B).
+// State is a voter's wish: to speak next or to listen.
 type State string
 
-// The two states of seed B.
+// The two states.
 const (
 	Speak  State = "speak"
 	Listen State = "listen"
 )
 
-// Closing is how far a talk is on its way to an end (seed B). The zero value
+// Closing is how far a talk is on its way to an end. The zero value
 // reads as ClosingNone.
 type Closing string
 
@@ -78,7 +78,7 @@ func (c Closing) Stage() int {
 	return -1
 }
 
-// Vote is seed B's State: whether a participant wants the floor for the message
+// Vote says whether a participant wants the floor for the message
 // the round is about, and how much.
 type Vote struct {
 	State      State   `json:"state"`
@@ -95,15 +95,15 @@ type Vote struct {
 func (v Vote) Check() error {
 	switch {
 	case v.State != Speak && v.State != Listen:
-		return Errorf(CodeInvalid, "vote.state: %q is neither %q nor %q", v.State, Speak, Listen)
+		return Field("vote.state", CodeInvalid, "%q is neither %q nor %q", v.State, Speak, Listen)
 	case !(v.Importance >= 0 && v.Importance <= 10):
-		return Errorf(CodeInvalid, "vote.importance: %v is outside 0..10", v.Importance)
+		return Field("vote.importance", CodeInvalid, "%v is outside 0..10", v.Importance)
 	case v.Closing.Stage() < 0:
-		return Errorf(CodeInvalid, "vote.closing: %q is none of none, pre-closing, closing, terminal", v.Closing)
+		return Field("vote.closing", CodeInvalid, "%q is none of none, pre-closing, closing, terminal", v.Closing)
 	case v.Backchannel != "" && CheckText("vote.backchannel", v.Backchannel) != nil:
 		return CheckText("vote.backchannel", v.Backchannel)
 	case len(v.Reason) > MaxText:
-		return Errorf(CodeTooLarge, "vote.reason: %d bytes, at most %d", len(v.Reason), MaxText)
+		return Field("vote.reason", CodeTooLarge, "%d bytes, at most %d", len(v.Reason), MaxText)
 	}
 	return nil
 }
@@ -122,13 +122,13 @@ type Grant struct {
 // that differ by it alone are one to every reader.
 func CheckName(field, s string) error {
 	if s == "" {
-		return Errorf(CodeInvalid, "%s: must not be empty", field)
+		return Field(field, CodeInvalid, "must not be empty")
 	}
 	if len(s) > MaxName {
-		return Errorf(CodeInvalid, "%s: %d bytes, at most %d", field, len(s), MaxName)
+		return Field(field, CodeInvalid, "%d bytes, at most %d", len(s), MaxName)
 	}
 	if !utf8.ValidString(s) {
-		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
+		return Field(field, CodeInvalid, "is not UTF-8")
 	}
 	place := 0 // counted as people do, from 1
 	for i, r := range s {
@@ -137,13 +137,13 @@ func CheckName(field, s string) error {
 		// without a picture is named by its number: the eye does not find it, and
 		// shown as it is it may turn the rest of the line around.
 		if Ignorable(r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return Errorf(CodeInvalid, "%s: character %d is U+%04X, which shows as nothing; leave it out", field, place, r)
+			return Field(field, CodeInvalid, "character %d is U+%04X, which shows as nothing; leave it out", place, r)
 		}
 		// Marks (U+3099, ー as Lm) belong to names in Japanese and other scripts.
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || (i > 0 && (unicode.IsMark(r) || strings.ContainsRune("_-.", r))) {
 			continue
 		}
-		return Errorf(CodeInvalid, "%s: %q may not contain %s", field, s, fmt.Sprintf("%q", r))
+		return Field(field, CodeInvalid, "%q may not contain %s", s, fmt.Sprintf("%q", r))
 	}
 	return nil
 }
@@ -169,11 +169,11 @@ func Ignorable(r rune) bool {
 func CheckText(field, s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
-		return Errorf(CodeInvalid, "%s: must not be empty", field)
+		return Field(field, CodeInvalid, "must not be empty")
 	case len(s) > MaxText:
-		return Errorf(CodeTooLarge, "%s: %d bytes, at most %d", field, len(s), MaxText)
+		return Field(field, CodeTooLarge, "%d bytes, at most %d", len(s), MaxText)
 	case !utf8.ValidString(s):
-		return Errorf(CodeInvalid, "%s: is not UTF-8", field)
+		return Field(field, CodeInvalid, "is not UTF-8")
 	}
 	place := 0 // counted as people do, from 1
 	for i, r := range s {
@@ -181,7 +181,7 @@ func CheckText(field, s string) error {
 			r = '\n'
 		}
 		if place++; r < ' ' && r != '\n' && r != '\t' {
-			return Errorf(CodeInvalid, "%s: character %d is U+%04X, a control character; only line feeds and tabs may be there", field, place, r)
+			return Field(field, CodeInvalid, "character %d is U+%04X, a control character; only line feeds and tabs may be there", place, r)
 		}
 	}
 	return nil

@@ -35,11 +35,8 @@ func CheckFolder(c config.Config) []config.Problem {
 // those for which a card would be refused, a line each with its file and place;
 // waits says which companions would have no language model.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
-	clients, err := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return []string{err.Error()}, nil
-	}
-	err = module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
+	clients := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
+	err := module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := abi.AsError(err).Message
 			if !strings.HasPrefix(why, file+":") {

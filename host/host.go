@@ -143,9 +143,7 @@ func (h *Host) closeEngine() error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	if h.models, err = newModels(h.cfg.Models, h.secrets, h.log); err != nil {
-		return err
-	}
+	h.models = newModels(h.cfg.Models, h.secrets, h.log)
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
 	h.engine, err = wasm.New(wasm.Config{
@@ -213,8 +211,12 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 func readRoom(name string, settings []byte) (room.Settings, error) {
 	r, problems := config.ReadRoom(name, settings)
 	var mistakes []string
+	var field string // of the first
 	for _, p := range problems {
 		if p.Severity == config.Error {
+			if mistakes == nil {
+				field = p.Key
+			}
 			why := strings.TrimPrefix(p.Key+": "+p.Message, ": ")
 			if p.Hint != "" {
 				why += " (" + p.Hint + ")"
@@ -223,7 +225,9 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 		}
 	}
 	if len(mistakes) > 0 {
-		return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s", strings.Join(mistakes, "; "))
+		err := abi.Errorf(abi.CodeInvalid, "%s", strings.Join(mistakes, "; "))
+		err.Field = field
+		return room.Settings{}, err
 	}
 	return roomSettings([]config.Room{r})[0], nil
 }

@@ -29,6 +29,7 @@ var floors = [][]string{
 	{"host/turn", "host/address", "host/config", "host/card"},
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
+	{"host/model/wire"},
 	{"host/journal", "host/module", "host/model"},
 	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
@@ -65,7 +66,6 @@ var owners = map[string]string{
 	"github.com/agnivade/levenshtein":        "host/config",
 	"github.com/danielgtaylor/huma/v2":       "host/door/web",
 	"github.com/google/jsonschema-go":        "host/card", // and host/door/mcp, see shared
-	"github.com/sashabaranov/go-openai":      "host/model",
 	"github.com/modelcontextprotocol/go-sdk": "host/door/mcp",
 	"golang.org/x/time":                      "host/door/guard",
 	"golang.org/x/sync":                      "host/door/guard",

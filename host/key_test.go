@@ -3,7 +3,10 @@ package host
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -69,10 +73,7 @@ func TestWhichModel(t *testing.T) {
 		{[]config.Model{one("tiny"), one("main")}, "", "main", ""},
 		{[]config.Model{one("tiny"), one("main")}, "tiny", "tiny", ""},
 	} {
-		m, err := newModels(tc.models, nil, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := newModels(tc.models, nil, slog.New(slog.DiscardHandler))
 		client, why := m.of(tc.wanted)
 		if got := client != nil; got != (tc.got != "") || got && client.Name() != tc.got || !strings.Contains(why, tc.waits) || (why == "") != got {
 			t.Errorf("%d models, %q is wanted: %v, %q", len(tc.models), tc.wanted, client, why)
@@ -81,10 +82,31 @@ func TestWhichModel(t *testing.T) {
 			t.Errorf("waits: %q, want %q", m.Waits("x", tc.wanted), why)
 		}
 	}
-	bad := one("main")
-	bad.URL = "::"
-	if _, err := newModels([]config.Model{bad}, nil, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "model.main.") {
-		t.Errorf("a bad url: %v", err)
+}
+
+// TestWithout: the configuration takes the name of each thing that a client can do
+// without, and the client asks so.
+func TestWithout(t *testing.T) {
+	lacks := `"` + strings.Join(model.Lacks(), `", "`) + `"`
+	c, problems := config.Parse("companiond.toml", []byte("[model.main]\nmodel = \"tiny\"\nwithout = ["+lacks+"]\n"), nil)
+	if len(problems) != 0 {
+		t.Fatal(problems)
+	}
+	asked := make(chan string, 1)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked <- string(body)
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"Hello."},"finish_reason":"stop"}]}`)
+	}))
+	defer endpoint.Close()
+	c.Models[0].URL, c.Models[0].Temperature = endpoint.URL, 1
+	m := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
+	m.used = func(context.Context, string, entry.Usage) {}
+	if _, err := m.ask(t.Context(), module.Caller{Companion: "aya", Room: "main"}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "hi"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"model":"tiny","messages":[{"content":"hi","role":"user"}],"stream":true,"max_completion_tokens":1024}`; want != <-asked {
+		t.Errorf("it was not asked %s", want)
 	}
 }
 

@@ -37,15 +37,15 @@ func vendorURL(api string) string {
 
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
-func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) (*models, error) {
+func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
 	m := &models{clients: map[string]model.Client{}}
 	for _, c := range settings {
 		cfg := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
 			Timeout: c.Timeout, FirstByte: c.FirstByte, Retries: c.Retries, Parallel: c.Parallel, MaxTokens: c.MaxTokens,
 			PriceIn: c.PriceIn, PriceOut: c.PriceOut, PriceCached: c.PriceCached, Log: log,
-			Effort: c.Effort,
-			Key:    func() (string, error) { return readKey(c, file) },
+			Effort: c.Effort, Without: c.Without,
+			Key: func() (string, error) { return readKey(c, file) },
 		}
 		if c.Retries == 0 {
 			cfg.Retries = -1 // 0 is the client's own default
@@ -53,16 +53,12 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}
-		client, err := model.New(cfg)
-		if err != nil {
-			return nil, fmt.Errorf("model.%s.%s", c.Name, abi.AsError(err).Message)
-		}
-		m.clients[c.Name] = client
+		m.clients[c.Name] = model.New(cfg)
 		if len(settings) == 1 || c.Name == config.DefaultName {
 			m.usual = c.Name
 		}
 	}
-	return m, nil
+	return m
 }
 
 // maxKey is more than any vendor's key has.

@@ -30,8 +30,8 @@ func CheckName(field, name string) error {
 	if !mixed {
 		return nil
 	}
-	return abi.Errorf(abi.CodeInvalid, "%s: %q mixes scripts in a word: %s, %s; type the whole word in letters of one of them",
-		field, name, describe(a), describe(b))
+	return abi.Field(field, abi.CodeInvalid, "%q mixes scripts in a word: %s, %s; type the whole word in letters of one of them",
+		name, describe(a), describe(b))
 }
 
 // describe names a letter by what tells it from those that look like it.

@@ -150,7 +150,7 @@ func (c *Card) Allowed(title string) []string {
 func (c *Card) Permit(a abi.ActionAsk) (warning string, err error) {
 	action, ok := c.Action(a.Action)
 	if !ok {
-		return "", abi.Errorf(abi.CodeNotFound, "action: %s has no %s; %s", c.Name, schema.Show(a.Action), schema.Have(c.can()))
+		return "", abi.Field("action", abi.CodeNotFound, "%s has no %s; %s", c.Name, schema.Show(a.Action), schema.Have(c.can()))
 	}
 	if warning, err = c.events(a); err != nil {
 		return "", err
@@ -173,7 +173,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 	if slices.Contains(allowed, a.Action) {
 		return "", nil
 	}
-	why := abi.Errorf(abi.CodeDenied, "action: the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, schema.Have(allowed))
+	why := abi.Field("action", abi.CodeDenied, "the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, schema.Have(allowed))
 	if c.Mode == Warn {
 		return why.Message, nil
 	}
@@ -182,7 +182,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 
 // senseless says that the card has no such perception.
 func (c *Card) senseless(field, title string) error {
-	return abi.Errorf(abi.CodeNotFound, "%s: %s does not perceive %s; %s", field, c.Name, schema.Show(title), schema.Have(c.perceived()))
+	return abi.Field(field, abi.CodeNotFound, "%s does not perceive %s; %s", c.Name, schema.Show(title), schema.Have(c.perceived()))
 }
 
 // can gives the titles of the actions, perceived those of the perceptions. In a
@@ -243,7 +243,7 @@ const MaxParameters = 64 << 10
 func (a *Action) Check(parameters json.RawMessage) error {
 	const path = "parameters"
 	if len(parameters) > MaxParameters {
-		return abi.Errorf(abi.CodeTooLarge, "%s: %d bytes, at most %d", path, len(parameters), MaxParameters)
+		return abi.Field(path, abi.CodeTooLarge, "%d bytes, at most %d", len(parameters), MaxParameters)
 	}
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
@@ -254,7 +254,7 @@ func (a *Action) Check(parameters json.RawMessage) error {
 		return why.Err(abi.CodeInvalid, path)
 	}
 	if n.Kind != schema.Object { // also where the schema leaves the type out
-		return abi.Errorf(abi.CodeInvalid, "%s: is %s, must be an object", path, n.Kind.Called())
+		return abi.Field(path, abi.CodeInvalid, "is %s, must be an object", n.Kind.Called())
 	}
 	more, code := a.schema.Check(n, path)
 	return append(a.schema.Strangers(n, path), more...).Err(cmp.Or(code, abi.CodeInvalid), path)

@@ -52,18 +52,18 @@ func (c *Card) Check(p Percept) (Percept, error) {
 		return p, c.senseless("title", p.Title)
 	}
 	if !slices.Contains(s.Formats, p.Format) {
-		return p, abi.Errorf(abi.CodeInvalid, "format: is %s, must be %s", schema.Show(p.Format), strings.Join(s.Formats, " or "))
+		return p, abi.Field("format", abi.CodeInvalid, "is %s, must be %s", schema.Show(p.Format), strings.Join(s.Formats, " or "))
 	}
 	if p.Format == FormatImage {
 		return s.image(p)
 	}
 	switch {
 	case len(p.Image) > 0 || p.MediaType != "":
-		return p, abi.Errorf(abi.CodeInvalid, "image: is for the format image, and this is %s", p.Format)
+		return p, abi.Field("image", abi.CodeInvalid, "is for the format image, and this is %s", p.Format)
 	case len(p.Body) == 0:
-		return p, abi.Errorf(abi.CodeInvalid, "body: is missing")
+		return p, abi.Field("body", abi.CodeInvalid, "is missing")
 	case len(p.Body) > MaxBody:
-		return p, abi.Errorf(abi.CodeTooLarge, "body: %d bytes, at most %d", len(p.Body), MaxBody)
+		return p, abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(p.Body), MaxBody)
 	}
 	body, err := readBody(p.Body)
 	if err != nil {
@@ -86,7 +86,7 @@ func readBody(raw json.RawMessage) (*schema.Node, error) {
 
 func (s *Perception) textual(p Percept, body *schema.Node) (Percept, error) {
 	if body.Kind != schema.Text {
-		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be a string", body.Kind.Called())
+		return p, abi.Field("body", abi.CodeInvalid, "is %s, must be a string", body.Kind.Called())
 	}
 	p.Body = encode(body.Text)
 	return p, s.fits(p, as(body))
@@ -98,13 +98,13 @@ func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
 		raw = json.RawMessage(body.Text)
 		held, err := readBody(raw)
 		if err != nil || held.Kind == schema.Text {
-			return p, abi.Errorf(abi.CodeInvalid, "body: is a string that holds no JSON; the format object takes JSON, or a string with JSON in it")
+			return p, abi.Field("body", abi.CodeInvalid, "is a string that holds no JSON; the format object takes JSON, or a string with JSON in it")
 		}
 		body = held
 	}
 	one, err := canonical(raw)
 	if err != nil {
-		return p, abi.Errorf(abi.CodeInvalid, "body: %v", err)
+		return p, abi.Field("body", abi.CodeInvalid, "%v", err)
 	}
 	p.Body = one
 	return p, s.fits(p, as(body), as(schema.NewText(string(one))))
@@ -137,7 +137,7 @@ func encode(v any) json.RawMessage {
 // each is longer than the image.
 func (s *Perception) image(p Percept) (Percept, error) {
 	if len(p.Image) > 0 && len(p.Body) > 0 {
-		return p, abi.Errorf(abi.CodeInvalid, "body: an image is in body or in image, and this has both")
+		return p, abi.Field("body", abi.CodeInvalid, "an image is in body or in image, and this has both")
 	}
 	said := mediaType(p.MediaType)
 	if len(p.Image) == 0 {
@@ -148,7 +148,7 @@ func (s *Perception) image(p Percept) (Percept, error) {
 	}
 	p.Body = nil
 	if int64(len(p.Image)) > s.MaxBytes {
-		return p, abi.Errorf(abi.CodeTooLarge, "body: the image has %d bytes, at most %d", len(p.Image), s.MaxBytes)
+		return p, abi.Field("body", abi.CodeTooLarge, "the image has %d bytes, at most %d", len(p.Image), s.MaxBytes)
 	}
 	is := sniff(p.Image)
 	if said == "" {
@@ -156,11 +156,11 @@ func (s *Perception) image(p Percept) (Percept, error) {
 	}
 	switch {
 	case said == "":
-		return p, abi.Errorf(abi.CodeInvalid, "body: is no image that is known; say its media type in a data: URL")
+		return p, abi.Field("body", abi.CodeInvalid, "is no image that is known; say its media type in a data: URL")
 	case is != said && (is != "" || slices.Contains(usualMediaTypes, said)):
-		return p, abi.Errorf(abi.CodeInvalid, "body: is said to be %s and is not", schema.Show(said))
+		return p, abi.Field("body", abi.CodeInvalid, "is said to be %s and is not", schema.Show(said))
 	case !slices.Contains(s.MediaTypes, said):
-		return p, abi.Errorf(abi.CodeInvalid, "body: is %s, must be %s", said, strings.Join(s.MediaTypes, " or "))
+		return p, abi.Field("body", abi.CodeInvalid, "is %s, must be %s", said, strings.Join(s.MediaTypes, " or "))
 	}
 	p.MediaType = said
 	if cap(p.Image) > len(p.Image)+len(p.Image)/4+512 {
@@ -222,28 +222,28 @@ func only(object *schema.Node, keys []string) bool {
 func (s *Perception) decode(raw json.RawMessage, said string) ([]byte, string, error) {
 	switch {
 	case len(raw) == 0:
-		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is missing")
+		return nil, "", abi.Field("body", abi.CodeInvalid, "is missing")
 	case int64(len(raw)) > int64(base64.StdEncoding.EncodedLen(int(s.MaxBytes)))*2+1024: // room for line ends
-		return nil, "", abi.Errorf(abi.CodeTooLarge, "body: %d bytes, and the image may have at most %d", len(raw), s.MaxBytes)
+		return nil, "", abi.Field("body", abi.CodeTooLarge, "%d bytes, and the image may have at most %d", len(raw), s.MaxBytes)
 	}
 	body, err := inString(raw)
 	if err != nil {
-		return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a string with an image in base64, or a data: URL of one")
+		return nil, "", abi.Field("body", abi.CodeInvalid, "must be a string with an image in base64, or a data: URL of one")
 	}
 	lower := strings.ToLower(string(body[:min(len(body), 8)]))
 	if strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:") {
-		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is the address of an image, and nothing is fetched; send the image itself in base64, or a data: URL")
+		return nil, "", abi.Field("body", abi.CodeInvalid, "is the address of an image, and nothing is fetched; send the image itself in base64, or a data: URL")
 	}
 	if strings.HasPrefix(lower, "data:") {
 		head, data, ok := bytes.Cut(body[len("data:"):], []byte(","))
 		kind, coded := bytes.CutSuffix(head, []byte(";base64"))
 		if !ok || !coded {
-			return nil, "", abi.Errorf(abi.CodeInvalid, "body: must be a data: URL in base64, data:image/png;base64,...")
+			return nil, "", abi.Field("body", abi.CodeInvalid, "must be a data: URL in base64, data:image/png;base64,...")
 		}
 		named, _, err := mime.ParseMediaType(string(kind))
 		named = mediaType(named)
 		if err != nil || said != "" && said != named {
-			return nil, "", abi.Errorf(abi.CodeInvalid, "body: the data: URL is of the media type %s", schema.Show(string(kind)))
+			return nil, "", abi.Field("body", abi.CodeInvalid, "the data: URL is of the media type %s", schema.Show(string(kind)))
 		}
 		body, said = data, named
 	}
@@ -252,7 +252,7 @@ func (s *Perception) decode(raw json.RawMessage, said string) ([]byte, string, e
 		image, ok = decode64(base64.RawStdEncoding, body)
 	}
 	if !ok {
-		return nil, "", abi.Errorf(abi.CodeInvalid, "body: is no image in base64, and no data: URL of one")
+		return nil, "", abi.Field("body", abi.CodeInvalid, "is no image in base64, and no data: URL of one")
 	}
 	return image, said, nil
 }

@@ -25,6 +25,7 @@ type Model struct {
 	MaxTokens   int           // of an answer
 	Temperature float64       // 0..2; -1 means the model's own
 	Effort      string        // none, low, medium or high; empty means the model's own
+	Without     []string      // what it cannot do, or its endpoint refuses
 	PriceIn     float64       // of a million tokens, as the other two
 	PriceOut    float64
 	PriceCached float64 // 0 means PriceIn
@@ -68,6 +69,9 @@ func modelSettings() []setting {
 		{"model.NAME.effort", text{cleanEffort}, "",
 			"How much it thinks before it answers: \"none\", \"low\", \"medium\" or \"high\". Characters are quicker with \"none\". Empty leaves it to the model; so does an endpoint that refuses the setting. With api \"anthropic\" it has no effect: thinking is off there.",
 			func(_ *Config, t *table) any { return &t.model.Effort }},
+		{"model.NAME.without", list{cleanWithout}, "",
+			"What it cannot do, or its endpoint refuses: \"tools\", \"tool_choice\", \"tools_while_thinking\", \"temperature\", \"effort\", \"stream_options\", \"max_tokens\", \"json_schema\", \"json_object\". What is not named is tried; where it is refused, the log says the line to write here, and until the next start it is remembered.",
+			func(_ *Config, t *table) any { return &t.model.Without }},
 		{"model.NAME.price_in", decimal{0, 1e6, 0}, "0",
 			"What a million tokens that it reads cost, in any currency; the journal keeps what each call cost.",
 			func(_ *Config, t *table) any { return &t.model.PriceIn }},
@@ -122,6 +126,16 @@ func cleanKey(s string) (string, *fault) {
 func cleanEffort(s string) (string, *fault) {
 	if known := []string{"none", "low", "medium", "high"}; s != "" && !slices.Contains(known, s) {
 		return "", notAmong(s, known)
+	}
+	return s, nil
+}
+
+// lacks are the values of model.NAME.without.
+var lacks = []string{"tools", "tool_choice", "tools_while_thinking", "temperature", "effort", "stream_options", "max_tokens", "json_schema", "json_object"}
+
+func cleanWithout(s string) (string, *fault) {
+	if !slices.Contains(lacks, s) {
+		return "", notAmong(s, lacks)
 	}
 	return s, nil
 }

@@ -67,6 +67,13 @@ func modelRows() []row {
 			`"None"`: `"None" is unknown, have: none, low, medium, high (did you mean "none"?)`,
 			`false`:  `false is not a text (try "false")`,
 		}},
+		{"model.NAME.without", map[string]any{
+			`[]`: []string{}, `["tools", "max_tokens"]`: []string{"tools", "max_tokens"},
+		}, map[string]string{
+			`["tool"]`:           `"tool" is unknown, have: tools, tool_choice, tools_while_thinking, temperature, effort, stream_options, max_tokens, json_schema, json_object (did you mean "tools"?)`,
+			`["tools", "tools"]`: `"tools" is in the list twice`,
+			`"tools"`:            `"tools" is not a list (try ["tools"])`,
+		}},
 		price("price_in"), price("price_out"), price("price_cached"),
 	}...)
 }

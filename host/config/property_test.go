@@ -52,6 +52,8 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(name)
 	case "room.NAME.seed", "model.NAME.model":
 		return rapid.StringN(1, 60, 256)
+	case "model.NAME.without":
+		return rapid.SampledFrom(lacks)
 	case "modules.grant":
 		return rapid.SampledFrom([]string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate})
 	case "model.NAME.url":

@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d keys for %d fields", len(fields), want)
 	}
 	// A section's keys set nothing of another section.
-	if room := newTable(sectionRoom, "x", settings()); room.name != "x" || room.model != (Model{}) {
+	if room := newTable(sectionRoom, "x", settings()); room.name != "x" || !reflect.DeepEqual(room.model, Model{}) {
 		t.Errorf("a room's keys set %+v", room.model)
 	}
 	if model := newTable(sectionModel, "x", settings()); model.name != "x" || !reflect.DeepEqual(model.room, Room{}) {

@@ -64,12 +64,12 @@ func (c Caller) May(s Scope) error {
 func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kind abi.ParticipantKind, err error) {
 	if !c.Guest {
 		if claimed != "" && claimed != c.Name {
-			return "", "", abi.Errorf(abi.CodeDenied, "from: this token is %s's, not %.64q's", c.Name, claimed)
+			return "", "", abi.Field("from", abi.CodeDenied, "this token is %s's, not %.64q's", c.Name, claimed)
 		}
 		return c.Name, c.Kind, nil
 	}
 	if holder, taken := c.register.Taken(claimed); taken {
-		return "", "", abi.Errorf(abi.CodeDenied, "from: %s has a token; connect with it, or take another name", holder)
+		return "", "", abi.Field("from", abi.CodeDenied, "%s has a token; connect with it, or take another name", holder)
 	}
 	if claimed == "" {
 		return claimed, door, nil // the door says what is missing
@@ -78,7 +78,7 @@ func (c Caller) From(claimed string, door abi.ParticipantKind) (name string, kin
 		return "", "", err
 	}
 	if why := address.Reserved(claimed, door); why != "" {
-		return "", "", abi.Errorf(abi.CodeDenied, "from: %s", why)
+		return "", "", abi.Field("from", abi.CodeDenied, "%s", why)
 	}
 	return claimed, door, nil
 }

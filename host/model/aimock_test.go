@@ -91,11 +91,7 @@ func aimock(t *testing.T, flags ...string) (url string) {
 
 func aimockClient(t *testing.T, api, url string) Client {
 	t.Helper()
-	client, err := New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
 }
 
 // The two adapters against a server that we did not write.
@@ -195,7 +191,7 @@ func checkJournal(t *testing.T, url string) {
 	}
 }
 
-// What breaks becomes an error that says what it was.
+// Each breakage becomes an error that says what it was.
 func TestAimockChaos(t *testing.T) {
 	needsAimock(t) // not by each of those that run at once
 	for flag, want := range map[string]struct {

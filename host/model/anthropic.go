@@ -5,160 +5,98 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // messagesAPI is Anthropic's Messages.
-type messagesAPI struct {
-	model    string
-	thoughts *thoughts
-}
+type messagesAPI struct{}
 
-func (a *messagesAPI) sign(h http.Header, key string) {
+func (messagesAPI) sign(h http.Header, key string) {
 	h.Set("Anthropic-Version", "2023-06-01")
 	if key != "" {
 		h.Set("X-Api-Key", key)
 	}
 }
 
-type messagesRequest struct {
-	Model       string          `json:"model"`
-	MaxTokens   int             `json:"max_tokens"`
-	System      string          `json:"system,omitempty"`
-	Messages    []blocksMessage `json:"messages"`
-	Tools       []messagesTool  `json:"tools,omitempty"`
-	Choice      *messagesChoice `json:"tool_choice,omitempty"`
-	Output      *messagesOutput `json:"output_config,omitempty"`
-	Temperature *float64        `json:"temperature,omitempty"`
-	Stream      bool            `json:"stream"`
+func (messagesAPI) tool(described object, parameters json.RawMessage) object {
+	described["input_schema"] = parameters
+	return described
 }
 
-type blocksMessage struct {
-	Role    string `json:"role"`
-	Content []any  `json:"content"` // blocks; json.RawMessage for those that go back as they came
-}
-
-// block is a part of a message. Which fields it has is up to its type.
-type block struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text,omitempty"`
-	Source    *source         `json:"source,omitempty"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
-	IsError   bool            `json:"is_error,omitempty"`
-}
-
-type source struct {
-	Type      string `json:"type"`
-	MediaType string `json:"media_type"`
-	Data      []byte `json:"data"` // encoding/json writes base64
-}
-
-type messagesTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	InputSchema json.RawMessage `json:"input_schema"`
-}
-
-type messagesChoice struct {
-	Type string `json:"type"`
-	Name string `json:"name,omitempty"`
-}
-
-type messagesOutput struct {
-	Format messagesFormat `json:"format"`
-}
-
-type messagesFormat struct {
-	Type   string          `json:"type"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-func (a *messagesAPI) body(req Request, as how, q quirks) ([]byte, error) {
-	out := messagesRequest{Model: a.model, MaxTokens: req.MaxTokens, System: req.System, Stream: true, Messages: a.messages(req.Messages)}
+func (a messagesAPI) fill(out *body, req Request, way string, _ quirks) {
 	if out.MaxTokens == 0 {
 		out.MaxTokens = defaultMaxTokens
 	}
-	if req.Temperature != nil && !q.noTemperature {
-		t := min(*req.Temperature, 1) // its scale ends there
+	if out.Temperature != nil {
+		t := min(*out.Temperature, 1) // its scale ends there
 		out.Temperature = &t
 	}
-	for _, t := range req.Tools {
-		parameters, err := t.parameters()
-		if err != nil {
-			return nil, abi.Errorf(abi.CodeInvalid, "tools: %s: %w", t.Name, err)
+	switch req.ToolChoice {
+	case "required":
+		out.Choice = object{"type": "any"}
+	case "none":
+		out.Choice = object{"type": "none"}
+	}
+	switch way {
+	case byTool:
+		out.Tools = []object{a.tool(object{"name": req.SchemaName, "description": "Give the answer."}, req.Schema)}
+		out.Choice = object{"type": "tool", "name": req.SchemaName}
+	case StructuredSchema:
+		out.Output = object{"format": object{"type": way, "schema": req.Schema}}
+	}
+	// What came of tools is a user's message to this API, that of all calls of one answer together, with
+	// what a user said next.
+	var role Role
+	var blocks []object
+	for _, m := range req.Messages {
+		of := m.Role
+		if of == RoleTool {
+			of = RoleUser
 		}
-		out.Tools = append(out.Tools, messagesTool{Name: wireName(t.Name), Description: t.described(), InputSchema: parameters})
-	}
-	switch {
-	case len(req.Tools) == 0:
-	case req.ToolChoice == "required" && !q.noForce:
-		out.Choice = &messagesChoice{Type: "any"}
-	case req.ToolChoice == "none":
-		out.Choice = &messagesChoice{Type: "none"}
-	}
-	if req.Schema != nil {
-		switch as {
-		case byTool:
-			out.Tools = []messagesTool{{Name: req.SchemaName, Description: "Give the answer.", InputSchema: req.Schema}}
-			out.Choice = &messagesChoice{Type: "tool", Name: req.SchemaName}
-		case bySchema:
-			out.Output = &messagesOutput{messagesFormat{Type: "json_schema", Schema: req.Schema}}
-		default:
-			out.System = req.withInstruction()
+		if of != role {
+			role, blocks = of, nil
+			out.Messages = append(out.Messages, object{"role": role})
 		}
+		blocks = append(blocks, blocksOf(m)...)
+		out.Messages[len(out.Messages)-1]["content"] = blocks
 	}
-	body, err := json.Marshal(out)
-	if err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "request: cannot be written: %w", err)
-	}
-	return body, nil
 }
 
-// messages writes the talk. What came of tools is a user's message to this API, that of all calls of
-// one answer together, with what a user said next.
-func (a *messagesAPI) messages(all []Message) []blocksMessage {
-	var out []blocksMessage
-	for _, m := range all {
-		role := "user"
-		if m.Role == RoleAssistant {
-			role = "assistant"
+// blocksOf gives what a message consists of.
+func blocksOf(m Message) (blocks []object) {
+	if m.Role == RoleTool {
+		result := object{"type": "tool_result", "tool_use_id": m.CallID}
+		if m.Text != "" {
+			result["content"] = m.Text
 		}
-		if n := len(out); n == 0 || out[n-1].Role != role {
-			out = append(out, blocksMessage{Role: role})
+		if m.Failed {
+			result["is_error"] = true
 		}
-		to := &out[len(out)-1].Content
-		if m.Role == RoleTool {
-			*to = append(*to, block{Type: "tool_result", ToolUseID: m.CallID, Content: m.Text, IsError: m.Failed})
-			continue
-		}
-		for _, b := range a.thoughts.before(m).blocks {
-			*to = append(*to, b)
-		}
-		for _, im := range m.Images {
-			*to = append(*to, block{Type: "image", Source: &source{Type: "base64", MediaType: im.mediaType(), Data: im.Data}})
-		}
-		if strings.TrimSpace(m.Text) != "" { // a block of mere space is refused
-			*to = append(*to, block{Type: "text", Text: m.Text})
-		}
-		for _, c := range m.Calls {
-			*to = append(*to, block{Type: "tool_use", ID: c.ID, Name: wireName(c.Name), Input: sendable(c.Arguments)})
-		}
+		return []object{result}
 	}
-	return out
+	if len(m.Calls) > 0 {
+		blocks = append(blocks, m.Calls[0].thought.blocks...)
+	}
+	for _, im := range m.Images {
+		blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": im.mediaType(), "data": im.Data}})
+	}
+	if strings.TrimSpace(m.Text) != "" { // a block of mere space is refused
+		blocks = append(blocks, object{"type": "text", "text": m.Text})
+	}
+	for _, c := range m.Calls {
+		blocks = append(blocks, object{"type": "tool_use", "id": c.ID, "name": wireName(c.Name), "input": sendable(c.Arguments)})
+	}
+	return blocks
 }
 
 // messagesEvent is what this API streams, and, of type message, its whole answer.
 type messagesEvent struct {
 	Type    string
 	Index   int
-	Message *struct{ Usage *messagesUsage }
-	Block   *answerBlock `json:"content_block"`
-	Delta   *struct {
+	Message struct{ Usage messagesUsage }
+	Block   answerBlock `json:"content_block"`
+	Delta   struct {
 		Type       string
 		Text       string
 		JSON       string `json:"partial_json"`
@@ -166,7 +104,7 @@ type messagesEvent struct {
 		Signature  string
 		StopReason string `json:"stop_reason"`
 	}
-	Usage      *messagesUsage
+	Usage      messagesUsage
 	Content    []answerBlock
 	StopReason string `json:"stop_reason"`
 }
@@ -184,28 +122,24 @@ type messagesUsage struct {
 	Writes int `json:"cache_creation_input_tokens"`
 }
 
-func (a *messagesAPI) event(ev stream.Event, t *turn) (bool, error) {
+func (messagesAPI) event(ev stream.Event, t *turn) (bool, error) {
 	var m messagesEvent
 	if err := json.Unmarshal(ev.Data, &m); err != nil {
-		return false, unread(ev, err)
+		return false, wire.Unread(ev, err)
 	}
 	switch m.Type {
 	case "error":
-		return false, streamed(ev.Data, t)
+		return false, wire.Streamed(ev.Data, t.key)
 	case "message_start":
-		if m.Message != nil {
-			m.Message.Usage.take(t)
-		}
+		m.Message.Usage.take(t)
 	case "content_block_start":
-		if m.Block != nil {
-			return false, m.Block.take(m.Index, t)
-		}
+		return false, m.Block.take(m.Index, t)
 	case "content_block_delta":
 		return false, m.delta(t)
 	case "message_delta":
 		m.Usage.take(t)
-		if m.Delta != nil && m.Delta.StopReason != "" {
-			t.stop, t.ended = messagesStop(m.Delta.StopReason), true
+		if m.Delta.StopReason != "" {
+			t.stopped(m.Delta.StopReason)
 		}
 	case "message_stop":
 		t.ended = true
@@ -217,25 +151,23 @@ func (a *messagesAPI) event(ev stream.Event, t *turn) (bool, error) {
 				return false, err
 			}
 		}
-		t.stop, t.ended = messagesStop(m.StopReason), true
+		t.stopped(m.StopReason)
 	}
 	return false, nil // pings, and what is yet to be invented
 }
 
 func (m *messagesEvent) delta(t *turn) error {
-	if m.Delta == nil {
-		return nil
-	}
 	switch m.Delta.Type {
 	case "text_delta":
 		return t.text.Write(m.Delta.Text)
 	case "input_json_delta":
-		if !t.calls.Add(stream.Part{Index: &m.Index, Function: stream.Function{Arguments: stream.Arguments(m.Delta.JSON)}}) {
-			return tooManyCalls()
-		}
+		return t.add(stream.Part{Index: &m.Index, Function: stream.Function{Arguments: stream.Arguments(m.Delta.JSON)}})
 	case "thinking_delta", "signature_delta":
 		t.thought.WriteString(m.Delta.Thinking)
-		t.blocks.add(m.Index, m.Delta.Thinking, m.Delta.Signature)
+		if n := len(t.blocks); n > 0 { // one block ends before the next begins
+			t.blocks[n-1].Thinking += m.Delta.Thinking
+			t.blocks[n-1].Signature += m.Delta.Signature
+		}
 	}
 	return nil
 }
@@ -251,71 +183,25 @@ func (b *answerBlock) take(index int, t *turn) error {
 		if args == "{}" || args == "null" {
 			args = "" // the deltas follow
 		}
-		if !t.calls.Add(stream.Part{Index: &index, ID: stream.Phrase(b.ID), Function: stream.Function{Name: stream.Phrase(b.Name), Arguments: args}}) {
-			return tooManyCalls()
-		}
+		return t.add(stream.Part{Index: &index, ID: stream.Phrase(b.ID), Function: stream.Function{Name: stream.Phrase(b.Name), Arguments: args}})
 	case "thinking", "redacted_thinking":
 		t.thought.WriteString(b.Thinking)
-		t.blocks.begin(index, b)
+		t.blocks = append(t.blocks, *b)
 	}
 	return nil
 }
 
-func (u *messagesUsage) take(t *turn) {
-	if u == nil {
-		return
-	}
+func (u messagesUsage) take(t *turn) {
 	// A message_delta repeats what is known by then; message_start has the rest.
 	t.in = max(t.in, u.In+u.Read+u.Writes)
 	t.out = max(t.out, u.Out)
 	t.cached = max(t.cached, u.Read)
 }
 
-func messagesStop(reason string) string {
-	switch reason {
-	case "max_tokens", "model_context_window_exceeded":
-		return StopLength
-	case "tool_use":
-		return StopTools
-	case "refusal":
-		return StopRefused
+// back gives a thought as it came, signature and all.
+func (b answerBlock) back() object {
+	if b.Type == "redacted_thinking" {
+		return object{"type": b.Type, "data": b.Data}
 	}
-	return StopEnd
-}
-
-// thoughtBlocks puts thinking blocks together. They go back as they came, signature and all.
-type thoughtBlocks struct {
-	all     []*thoughtBlock
-	byIndex map[int]*thoughtBlock
-}
-
-type thoughtBlock struct{ kind, text, signature, data string }
-
-func (b *thoughtBlocks) begin(index int, from *answerBlock) {
-	if b.byIndex == nil {
-		b.byIndex = map[int]*thoughtBlock{}
-	}
-	at := &thoughtBlock{kind: from.Type, text: from.Thinking, signature: from.Signature, data: from.Data}
-	b.byIndex[index] = at
-	b.all = append(b.all, at)
-}
-
-func (b *thoughtBlocks) add(index int, text, signature string) {
-	if at := b.byIndex[index]; at != nil {
-		at.text += text
-		at.signature += signature
-	}
-}
-
-func (b *thoughtBlocks) list() []json.RawMessage {
-	var out []json.RawMessage
-	for _, at := range b.all {
-		shape := map[string]string{"type": at.kind, "thinking": at.text, "signature": at.signature}
-		if at.kind == "redacted_thinking" {
-			shape = map[string]string{"type": at.kind, "data": at.data}
-		}
-		raw, _ := json.Marshal(shape) // strings can always be marshalled
-		out = append(out, raw)
-	}
-	return out
+	return object{"type": b.Type, "thinking": b.Thinking, "signature": b.Signature}
 }

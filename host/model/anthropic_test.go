@@ -61,7 +61,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", a.Usage, want)
 	}
 	got := f.last(1)
-	const body = `{"model":"tiny","max_tokens":4096,"system":"You are Aya.","messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}],"temperature":1,"stream":true}`
+	const body = `{"model":"tiny","system":"You are Aya.","messages":[{"content":[{"text":"hello","type":"text"}],"role":"user"}],"stream":true,"max_tokens":4096,"temperature":1}`
 	if got.raw != body {
 		t.Errorf("asked %s", got.raw)
 	}
@@ -194,7 +194,7 @@ func TestMessagesStructured(t *testing.T) {
 	}
 }
 
-// What is wrong with the arguments of the forced tool is told as its result.
+// A mistake in the arguments of the forced tool is told as its result.
 func TestMessagesRepair(t *testing.T) {
 	f := newFake(t, claude("tool_use", toolBlock("t1", "vote", `{"state":`)), claude("tool_use", toolBlock("t2", "vote", `{"state":"speak"}`)))
 	a, _, err := generate(t, f.client(Anthropic, nil), voteRequest())
@@ -229,27 +229,25 @@ func TestMessagesFallBack(t *testing.T) {
 	}
 }
 
-// Thoughts are kept for a while, not for ever.
-func TestThoughtsAreForgotten(t *testing.T) {
-	var m thoughts
-	kept := func(id string) bool { return m.before(Message{Calls: []ToolCall{{ID: id}}}).text != "" }
-	for _, id := range []string{"first", "first", "second"} {
-		turn := &turn{}
-		turn.thought.WriteString("Hm.")
-		m.keep(id, turn)
-	}
-	if !kept("first") || !kept("second") || kept("third") {
-		t.Error("what was thought is not kept")
-	}
-	huge := &turn{}
-	huge.thought.WriteString(strings.Repeat("x", maxThought+1))
-	m.keep("huge", huge)
-	for i := range maxThoughts - 1 {
-		turn := &turn{}
-		turn.thought.WriteString("Hm.")
-		m.keep(strings.Repeat("x", i+1), turn)
-	}
-	if kept("first") || !kept("second") || kept("huge") || len(m.of) != maxThoughts || len(m.order) != maxThoughts {
-		t.Errorf("%d are kept", len(m.of))
+// Thoughts go with the calls that they led to, and with no others of the same id.
+func TestThoughtsGoWithTheirCalls(t *testing.T) {
+	for api, answer := range map[string]http.HandlerFunc{
+		OpenAI:    sse(reasoned("reasoning_content", "I wave."), `{"choices":[{"index":0,"delta":{"tool_calls":[{"id":"c","function":{"name":"wave"}}]},"finish_reason":"tool_calls"}]}`),
+		Anthropic: claude("tool_use", []string{`{"type":"thinking","thinking":"I wave."}`}, toolBlock("c", "wave")),
+	} {
+		f := newFake(t, answer)
+		client := f.client(api, nil)
+		req := ask()
+		req.Tools = []Tool{wave()}
+		a, _, err := generate(t, client, req)
+		if err != nil || len(a.Calls) != 1 {
+			t.Fatalf("%s: %+v, %v", api, a, err)
+		}
+		for i, calls := range [][]ToolCall{a.Calls, {{ID: "c", Name: "wave"}}} {
+			req.Messages = append(ask().Messages, Message{Role: RoleAssistant, Calls: calls}, Message{Role: RoleTool, CallID: "c"})
+			if _, _, err := generate(t, client, req); err != nil || strings.Contains(f.last(2+i).raw, "I wave.") != (i == 0) {
+				t.Errorf("%s: %v, asked %s", api, err, f.last(2+i).raw)
+			}
+		}
 	}
 }

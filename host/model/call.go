@@ -2,10 +2,8 @@ package model
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,49 +12,21 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // endpoint is the Client: what is common to the APIs.
 type endpoint struct {
 	cfg    Config
 	api    adapter
-	url    string
-	http   *http.Client
-	ladder []how // how structured answers are asked for, one after the other
+	at     wire.Endpoint
+	ladder []string // how structured answers are asked for, one way after the other
 	places chan struct{}
 	pause  func(n int, asked time.Duration) time.Duration
 	ids    atomic.Uint64 // of calls that came without
 
-	thoughts thoughts
-	mu       sync.Mutex
-	known    quirks
-}
-
-// adapter is an API.
-type adapter interface {
-	// body writes a request. Its error is *abi.Error and begins with the field.
-	body(req Request, as how, q quirks) ([]byte, error)
-	// sign puts the key, and what else the API demands, into the header.
-	sign(h http.Header, key string)
-	// event takes an event of an answer into a turn, and says whether it was the last. Its error is a
-	// *failure, or what the listener said.
-	event(ev stream.Event, t *turn) (last bool, err error)
-}
-
-// turn is what came in answer to one request.
-type turn struct {
-	key   string // it was asked with; never shown
-	text  *stream.Text
-	calls stream.Calls
-	stop  string // in the words of Answer.Stop; "" when the endpoint did not say
-	ended bool   // the endpoint said that it was done
-
-	thought   strings.Builder // what a model thought beside its text
-	reasoning strings.Builder // the same, under the name under which it is never wanted back
-	blocks    thoughtBlocks   // the same, at an API that wants it back as it was
-
-	in, out, cached int // tokens; 0: the endpoint did not say
-	reasoned        int // the part of out that was thought
+	mu    sync.Mutex
+	known quirks
 }
 
 func (e *endpoint) Name() string { return e.cfg.Name }
@@ -71,7 +41,7 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	case e.places <- struct{}{}:
 		defer func() { <-e.places }()
 	case <-ctx.Done():
-		return Answer{}, e.named(ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
+		return Answer{}, e.named(wire.Ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
 	}
 	req = req.filled(e.cfg)
 	var used Usage
@@ -117,36 +87,36 @@ func (e *endpoint) named(err error) error {
 func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) error, used *Usage) (*turn, error) {
 	q := e.quirks()
 	for n := 0; ; {
-		if q.noTools && req.NeedsTools && len(req.Tools) > 0 {
-			return nil, failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
+		if q.has(noTools) && req.NeedsTools && hasTools(req) {
+			return nil, wire.Failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
 		}
 		t, err := e.once(ctx, req, q, onText, used)
 		if err == nil {
 			e.learn(q, t)
-			if !t.starved() || q.needsRoom || req.MaxTokens == 0 {
+			if !t.starved() || q.has(needsRoom) || req.MaxTokens == 0 {
 				return t, nil
 			}
 			e.cfg.Log.Info("the model is asked again, with room for its thoughts", "model", e.cfg.Name)
-			q.needsRoom = true
+			q |= needsRoom
 			continue
 		}
-		var f *failure
+		var f *wire.Failure
 		if !errors.As(err, &f) || t.text.Told() {
 			return nil, err
 		}
-		if next, ok := q.adapted(f, req, len(e.ladder)); ok {
+		if next, ok := e.adapted(q, f, req); ok {
 			e.adapting(q, next, f)
 			q = next
 			continue
 		}
-		wait := e.pause(n, f.after)
-		if !f.again || n >= e.cfg.Retries {
+		wait := e.pause(n, f.After)
+		if !f.Again || n >= e.cfg.Retries {
 			return nil, err
 		}
-		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.coded.Message)
+		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.Coded.Message)
 		if !sleep(ctx, wait) {
 			if errors.Is(ctx.Err(), context.Canceled) {
-				return nil, ended(ctx, "the model did not answer")
+				return nil, wire.Ended(ctx, "the model did not answer")
 			}
 			return nil, err
 		}
@@ -162,43 +132,27 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 		return t, err
 	}
 	req = e.suited(req, q)
-	body, err := e.api.body(req, e.ladder[q.rung], q)
-	if err != nil {
-		return t, err
-	}
-	t.key, t.text = key, stream.NewText(key, q.thinks, onText)
+	t.key, t.text = key, stream.NewText(key, q.has(thinks), onText)
 	used.Calls++
-	err = e.post(ctx, key, body, func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
+	err = e.at.Post(ctx, key, e.body(req, q), func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
 	if err == io.EOF { // not wrapped: a failure's cause may be one as well
 		err = nil
 		if !t.ended {
-			err = cut()
+			err = wire.Cut()
 		}
 	}
 	if err == nil {
-		if t.stop == StopLength && !q.noRoom {
+		if t.stop == StopLength && !q.has(noRoom) {
 			t.text.Cut()
 		}
 		err = t.text.End()
 	}
 	e.count(used, req, t)
-	var f *failure
+	var f *wire.Failure
 	if errors.As(err, &f) {
-		f.coded.Message = stream.Scrub(f.coded.Message, key) // whoever wrote it
+		f.Coded.Message = stream.Scrub(f.Coded.Message, key) // whoever wrote it
 	}
 	return t, err
-}
-
-func cut() *failure {
-	return failed(abi.CodeUnavailable, true, io.ErrUnexpectedEOF, "the endpoint broke off within its answer")
-}
-
-// unread says that an event is not what the API should send.
-func unread(ev stream.Event, err error) *failure {
-	if ev.Torn {
-		return cut()
-	}
-	return failed(abi.CodeInvalid, false, nil, "the endpoint's answer cannot be read: %s", readable(err.Error()))
 }
 
 // key reads the key.
@@ -228,61 +182,12 @@ func (e *endpoint) answer(req Request, t *turn) Answer {
 		a.Stop = StopEnd
 	}
 	if len(a.Calls) > 0 {
-		e.thoughts.keep(a.Calls[0].ID, t)
+		a.Calls[0].thought = thought{text: t.thought.String()}
+		for _, b := range t.blocks {
+			a.Calls[0].thought.blocks = append(a.Calls[0].thought.blocks, b.back())
+		}
 	}
 	return a
 }
 
 func (e *endpoint) freshID() string { return "call_" + strconv.FormatUint(e.ids.Add(1), 10) }
-
-// thoughts remembers what a model thought before it called tools. Some APIs want it back with the
-// results and refuse the request without: Anthropic's, and DeepSeek's.
-type thoughts struct {
-	mu    sync.Mutex
-	of    map[string]thought // by the first call of the answer
-	order []string
-}
-
-type thought struct {
-	text   string
-	blocks []json.RawMessage
-}
-
-const (
-	maxThoughts = 64        // answers
-	maxThought  = 256 << 10 // bytes of one
-)
-
-func (m *thoughts) keep(id string, t *turn) {
-	kept := thought{text: t.thought.String(), blocks: t.blocks.list()}
-	size := len(kept.text)
-	for _, b := range kept.blocks {
-		size += len(b)
-	}
-	if size == 0 || size > maxThought {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of == nil {
-		m.of = map[string]thought{}
-	}
-	if _, there := m.of[id]; !there {
-		m.order = append(m.order, id)
-	}
-	m.of[id] = kept
-	if len(m.order) > maxThoughts {
-		delete(m.of, m.order[0])
-		m.order = m.order[1:]
-	}
-}
-
-// before gives what was thought before the calls of a message.
-func (m *thoughts) before(msg Message) thought {
-	if len(msg.Calls) == 0 {
-		return thought{}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.of[msg.Calls[0].ID]
-}

@@ -14,7 +14,7 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// What each failure of an endpoint becomes, and how often it is asked.
+// The table says what each failure of an endpoint becomes, and how often it is asked.
 func TestFailures(t *testing.T) {
 	none := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	for name, c := range map[string]struct {
@@ -86,7 +86,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// What was told is not told twice, and not unsaid.
+// Text that was told is not told twice, and not unsaid.
 func TestNeverAgainOnceTold(t *testing.T) {
 	f := newFake(t, hangUp(textChunk("Hel")), says("Hello."))
 	a, heard, err := generate(t, f.client(OpenAI, nil), ask())

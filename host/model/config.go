@@ -1,16 +1,15 @@
 package model
 
 import (
+	"cmp"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
 // The values of Config.API.
@@ -27,7 +26,7 @@ const (
 	StructuredPrompt = "prompt"      // the model is told
 )
 
-// What Config's zero values stand for.
+// Config's zero values stand for these.
 const (
 	defaultTimeout   = 60 * time.Second
 	defaultRetries   = 2
@@ -35,12 +34,13 @@ const (
 	defaultMaxTokens = 4096 // Anthropic's API demands a limit; others are asked without one
 )
 
-// Config describes a client. Name, API, URL and Model must be given.
+// Config describes a client. Name, API, URL and Model must be given. What the values may be is for the
+// configuration to check, where the mistake has a line; here they are taken as they are.
 type Config struct {
 	Name string
 	API  string // OpenAI or Anthropic
 
-	// URL is the base of the API, http or https, without user, query and fragment. For OpenAI it
+	// URL is the base of the API, http or https. For OpenAI it
 	// ends with the version, such as http://127.0.0.1:11434/v1; where it has no path, /v1 is
 	// added. For Anthropic it is https://api.anthropic.com, with /v1 or without.
 	URL   string
@@ -68,132 +68,52 @@ type Config struct {
 	// At Anthropic's API it has no effect: thinking is not asked for there.
 	Effort string
 
+	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one;
+	// tools_while_thinking; temperature; effort; stream_options; max_tokens, where the limit is called
+	// max_completion_tokens; json_schema and json_object for StructuredAuto. What is not named is tried,
+	// and found out from the first refusal: that is remembered as long as the client lives, and the log
+	// says the line to keep it.
+	Without []string
+
 	// Prices per million tokens. Without PriceCached what is cached costs PriceIn. What an
 	// endpoint asks for writing to its cache is not counted.
 	PriceIn, PriceOut, PriceCached float64
 
-	HTTP *http.Client // nil: one with http.DefaultTransport; its CheckRedirect is not used
+	HTTP *http.Client // nil: http.DefaultClient; its CheckRedirect is not used
 	Log  *slog.Logger // nil: none
 }
 
-// New makes a client. It opens nothing and asks nothing. Its error is CodeInvalid and begins with
-// the field, as the configuration calls it: "url: ...".
-func New(c Config) (Client, error) {
-	target, err := c.check()
-	if err != nil {
-		return nil, err
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.Retries == 0 {
-		c.Retries = defaultRetries
-	}
-	if c.Parallel == 0 {
-		c.Parallel = defaultParallel
-	}
+// New makes a client. It opens nothing and asks nothing.
+func New(c Config) Client {
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.Retries = cmp.Or(c.Retries, defaultRetries)
+	c.Parallel = cmp.Or(c.Parallel, defaultParallel)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &endpoint{
-		cfg: c, url: target, http: &http.Client{},
+	var api adapter = chatAPI{}
+	if c.API == Anthropic {
+		api = messagesAPI{}
+	}
+	return &endpoint{
+		cfg: c, api: api, ladder: ladder(c.API, c.Structured), known: without(c.Without),
+		at:     wire.Endpoint{HTTP: cmp.Or(c.HTTP, http.DefaultClient), URL: target(c.API, c.URL), FirstByte: c.FirstByte, Sign: api.sign},
 		places: make(chan struct{}, c.Parallel),
 		pause:  func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
 	}
-	if c.HTTP != nil {
-		copied := *c.HTTP
-		e.http = &copied
-	}
-	// A redirect would carry the key to another host, or turn the POST into a GET.
-	e.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if c.API == Anthropic {
-		e.api = &messagesAPI{model: c.Model, thoughts: &e.thoughts}
-	} else {
-		e.api = &chatAPI{model: c.Model, thoughts: &e.thoughts}
-	}
-	e.ladder = ladder(c.API, c.Structured)
-	return e, nil
-}
-
-// check gives the address that requests go to.
-func (c Config) check() (string, error) {
-	invalid := func(format string, args ...any) (string, error) {
-		return "", abi.Errorf(abi.CodeInvalid, format, args...)
-	}
-	switch {
-	case c.Name == "":
-		return invalid("name: is missing")
-	case c.API != OpenAI && c.API != Anthropic:
-		return invalid("api: must be %q or %q, is %.40q", OpenAI, Anthropic, c.API)
-	case c.Model == "":
-		return invalid("model: is missing; it is the name the endpoint knows it by")
-	case c.Structured != "" && !slices.Contains(structuredValues(), c.Structured):
-		return invalid("structured: must be one of %s, is %.40q", strings.Join(structuredValues(), ", "), c.Structured)
-	case c.Effort != "" && !slices.Contains(effortValues(), c.Effort):
-		return invalid("effort: must be one of %s, is %.40q", strings.Join(effortValues(), ", "), c.Effort)
-	case c.Timeout < 0:
-		return invalid("timeout: must not be negative, is %v", c.Timeout)
-	case c.FirstByte < 0:
-		return invalid("first_byte: must not be negative, is %v", c.FirstByte)
-	case c.Parallel < 0 || c.Parallel > 1000:
-		return invalid("parallel: must be 1 to 1000, is %d", c.Parallel)
-	case c.MaxTokens < 0:
-		return invalid("max_tokens: must not be negative, is %d", c.MaxTokens)
-	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):
-		return invalid("temperature: must be 0 to 2, is %v", *c.Temperature)
-	}
-	for _, p := range []struct {
-		field string
-		price float64
-	}{{"price_in", c.PriceIn}, {"price_out", c.PriceOut}, {"price_cached", c.PriceCached}} {
-		if !(p.price >= 0) || math.IsInf(p.price, 0) {
-			return invalid("%s: must not be negative, is %v", p.field, p.price)
-		}
-	}
-	return target(c.API, c.URL)
-}
-
-func structuredValues() []string {
-	return []string{StructuredAuto, StructuredSchema, StructuredObject, StructuredPrompt}
 }
 
 // effortNone tells a model not to think.
 const effortNone = "none"
 
-func effortValues() []string { return []string{effortNone, "low", "medium", "high"} }
-
-// target makes the address of an API's one request from the configured base. What is wrong with it
-// is said without repeating it where a password may be in it.
-func target(api, base string) (string, error) {
-	const example = "such as http://127.0.0.1:11434/v1"
-	u, err := url.Parse(base)
-	switch {
-	case base == "":
-		return "", abi.Errorf(abi.CodeInvalid, "url: is missing; give the base of the API, %s", example)
-	case err != nil:
-		return "", abi.Errorf(abi.CodeInvalid, "url: is not a URL, %s", example)
-	case u.User != nil:
-		return "", abi.Errorf(abi.CodeInvalid, "url: must not hold a user or a password; the key has a place of its own")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", abi.Errorf(abi.CodeInvalid, "url: must begin with http:// or https://, %s", example)
-	case u.Hostname() == "":
-		return "", abi.Errorf(abi.CodeInvalid, "url: has no host, %s", example)
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", abi.Errorf(abi.CodeInvalid, "url: must not have a query or a fragment; the key has a place of its own")
-	}
-	path := strings.TrimRight(u.Path, "/")
-	for _, end := range []string{"/chat/completions", "/completions", "/messages", "/responses"} {
-		if strings.HasSuffix(path, end) {
-			return "", abi.Errorf(abi.CodeInvalid, "url: give the base of the API, without %s", end)
-		}
-	}
+// target makes the address of an API's one request from the base of the API.
+func target(api, base string) string {
+	base = strings.TrimRight(base, "/")
 	if api == Anthropic {
-		path = strings.TrimSuffix(path, "/v1") + "/v1/messages"
-	} else {
-		if path == "" {
-			path = "/v1"
-		}
-		path += "/chat/completions"
+		return strings.TrimSuffix(base, "/v1") + "/v1/messages"
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: path}).String(), nil
+	if u, err := url.Parse(base); err == nil && u.Path == "" {
+		base += "/v1"
+	}
+	return base + "/chat/completions"
 }

@@ -106,6 +106,15 @@ type Tool struct {
 type ToolCall struct {
 	ID, Name  string
 	Arguments json.RawMessage // as the model wrote it, maybe not JSON; "{}" when it wrote nothing
+
+	thought thought // of the first call of an answer
+}
+
+// thought is what a model thought before it called tools. Some APIs want it back with the results and
+// refuse the request without: DeepSeek's, as a text, and Anthropic's.
+type thought struct {
+	text   string
+	blocks []object
 }
 
 // Answer is what the model said.

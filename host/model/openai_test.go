@@ -44,7 +44,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", a.Usage, want)
 	}
 	got := f.last(1)
-	const body = `{"model":"tiny","messages":[{"role":"system","content":"You are Aya."},{"role":"user","content":"hello"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":300,"temperature":0}`
+	const body = `{"model":"tiny","messages":[{"content":"You are Aya.","role":"system"},{"content":"hello","role":"user"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":300,"temperature":0}`
 	if got.raw != body {
 		t.Errorf("asked %s", got.raw)
 	}
@@ -66,7 +66,7 @@ func TestRequestOverConfig(t *testing.T) {
 	}
 }
 
-// What servers do otherwise.
+// Servers do some things otherwise.
 func TestOtherServers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -120,7 +120,7 @@ func TestThoughtsThatAreNotOpened(t *testing.T) {
 		t.Errorf("then %q, %v", heard, err)
 	}
 	f.answers = []http.HandlerFunc{sse(`{"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"wave"}}]},"finish_reason":"stop"}]}`)}
-	if _, _, err := generate(t, client, ask()); err != nil || !client.(*endpoint).known.thinks {
+	if _, _, err := generate(t, client, ask()); err != nil || !client.(*endpoint).known.has(thinks) {
 		t.Errorf("an answer without text is taken for one without a thought; %v", err)
 	}
 	f.answers = []http.HandlerFunc{says("Hello again.")}
@@ -129,7 +129,7 @@ func TestThoughtsThatAreNotOpened(t *testing.T) {
 			t.Errorf("in the end %q, %v", heard, err)
 		}
 	}
-	if client.(*endpoint).known.thinks {
+	if client.(*endpoint).known.has(thinks) {
 		t.Error("it is still held back")
 	}
 }
@@ -218,7 +218,7 @@ func TestToolsOfOtherServers(t *testing.T) {
 	wantErr(t, err, abi.CodeTooLarge, "more than 64 tools")
 }
 
-// What the model wrote wrong goes back as an object: Ollama and vLLM refuse anything else.
+// Arguments that the model wrote wrong go back as an object: Ollama and vLLM refuse anything else.
 func TestWrongArgumentsGoBack(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":1}`: `{"a":1}`, ``: `{}`, ` {} `: `{}`,
@@ -396,7 +396,7 @@ func TestAutoDoesNotFallBackForAnything(t *testing.T) {
 	}
 }
 
-// What an endpoint does not know is left out, and it is not asked for that again.
+// A field that an endpoint does not know is left out from then on.
 func TestParametersThatAreRefused(t *testing.T) {
 	f := newFake(t,
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}`),
@@ -458,17 +458,6 @@ func TestOutcome(t *testing.T) {
 	} {
 		if got := m.outcome(); got != want {
 			t.Errorf("%+v: %q, want %q", m, got, want)
-		}
-	}
-}
-
-func TestStatusOf(t *testing.T) {
-	for kind, want := range map[string]int{
-		"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
-		"timeout_error": 408, "request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529, "api_error": 0, "": 0,
-	} {
-		if got, known := statusOf(kind); got != want || known != (want != 0) {
-			t.Errorf("%s: %d", kind, got)
 		}
 	}
 }

@@ -3,22 +3,91 @@ package model
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/companiond/companiond/host/model/wire"
 )
 
-// quirks are what an endpoint has shown that it does otherwise.
-type quirks struct {
-	rung          int  // of the ladder: those below are refused
-	noUsage       bool // refuses stream_options
-	newLimit      bool // wants max_completion_tokens
-	noTemperature bool // refuses a temperature
-	noEffort      bool // refuses reasoning_effort
-	calmTools     bool // calls tools only when it is told not to think
-	noTools       bool // cannot call tools
-	noForce       bool // refuses to be forced to call a tool
-	thinks        bool // its texts begin with a thought that is not opened
-	needsRoom     bool // it thinks at the cost of its answer's limit
-	noRoom        bool // refuses so high a limit; not learned, for it depends on how long the talk is
+// quirks are what an endpoint or its model refuses, or does otherwise.
+type quirks uint
+
+const (
+	noTools       quirks = 1 << iota // cannot call tools
+	noForce                          // refuses to be forced to call a tool
+	noTemperature                    // refuses a temperature
+	noEffort                         // refuses reasoning_effort
+	noUsage                          // refuses stream_options
+	newLimit                         // wants max_completion_tokens
+	calmTools                        // calls tools only when it is told not to think
+	noSchema                         // refuses a JSON Schema
+	noObject                         // refuses to be held to JSON
+
+	// These are found out from answers, so that nobody has to say them.
+
+	thinks    // its texts begin with a thought that is not opened
+	needsRoom // it thinks at the cost of its answer's limit
+	noRoom    // refuses so high a limit; not learned, for it depends on how long the talk is
+)
+
+func (q quirks) has(all quirks) bool { return q&all == all }
+
+// lack is a quirk that shows in a refusal.
+type lack struct {
+	name  string // in Config.Without
+	quirk quirks
+	sent  func(Request) bool // whether a request has what is refused; nil: each has
+	said  *regexp.Regexp     // the refusal, in lower case
+}
+
+// lacks are what Config.Without may name, in the order in which a refusal is taken for one of them.
+var lacks = []lack{
+	{"stream_options", noUsage, nil, regexp.MustCompile(`stream_options|include_usage`)},
+	{"max_tokens", newLimit, nil, regexp.MustCompile(`max_completion_tokens`)},
+	{"temperature", noTemperature, func(r Request) bool { return r.Temperature != nil }, regexp.MustCompile(`temperature`)},
+	// GPT-5.4 and later, of chat completions; some of them think unless they are told not to.
+	{"tools_while_thinking", calmTools, hasTools, regexp.MustCompile(`function tools with reasoning_effort`)},
+	{"effort", noEffort, func(r Request) bool { return r.effort != "" },
+		regexp.MustCompile(`reasoning_effort|reasoningeffort|reasoning\.effort|reasoning is mandatory|support thinking|think value`)},
+	{"tool_choice", noForce, func(r Request) bool { return r.ToolChoice == "required" }, regexp.MustCompile(`tool_choice`)},
+	{"tools", noTools, Request.usesTools, toolless},
+	{StructuredSchema, noSchema, nil, nil},
+	{StructuredObject, noObject, nil, nil},
+}
+
+func hasTools(r Request) bool { return len(r.Tools) > 0 }
+
+// Lacks gives the values of [Config.Without].
+func Lacks() (names []string) {
+	for _, l := range lacks {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// without gives the quirks that Config.Without names.
+func without(names []string) (q quirks) {
+	for _, l := range lacks {
+		if slices.Contains(names, l.name) {
+			q |= l.quirk
+		}
+	}
+	return q
+}
+
+// line is what keeps quirks in the configuration; "" where there is nothing to keep. Its quotes are such
+// that a log leaves them as they are.
+func (q quirks) line() string {
+	var names []string
+	for _, l := range lacks {
+		if q.has(l.quirk) {
+			names = append(names, "'"+l.name+"'")
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "without = [" + strings.Join(names, ", ") + "]"
 }
 
 // thinkingRoom is how many tokens a model may think that is known to think: a minute's at 70 tokens a
@@ -32,37 +101,43 @@ func (e *endpoint) quirks() quirks {
 	return e.known
 }
 
-// learn remembers what made a request succeed, for the next ones.
+// learn remembers what made a request succeed, for the next ones, and tells once how to keep it.
 func (e *endpoint) learn(q quirks, t *turn) {
+	if t.stop == StopLength && t.thinking() {
+		q |= needsRoom
+	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	k := &e.known
-	k.rung = max(k.rung, q.rung)
-	k.noUsage = k.noUsage || q.noUsage
-	k.newLimit = k.newLimit || q.newLimit
-	k.noTemperature = k.noTemperature || q.noTemperature
-	k.noEffort = k.noEffort || q.noEffort
-	k.calmTools = k.calmTools || q.calmTools
-	k.noForce = k.noForce || q.noForce
-	k.needsRoom = k.needsRoom || t.stop == StopLength && t.thinking()
+	before := e.known
+	e.known |= q &^ (thinks | noRoom)
 	if t.text.String() != "" { // a text can hold a tag by chance, so this is unlearned as well
-		k.thinks = t.text.Thinks()
+		e.known &^= thinks
+		if t.text.Thinks() {
+			e.known |= thinks
+		}
+	}
+	known := e.known
+	e.mu.Unlock()
+	if line := known.line(); line != before.line() {
+		e.cfg.Log.Info("what the model cannot do is known until the next start; a line in the configuration keeps it",
+			"model", e.cfg.Name, "write", line, "into", "[model."+e.cfg.Name+"]")
 	}
 }
 
 // adapting tells that a request is sent in another way. That there are no tools is remembered at
 // once: it is said in so many words, and a request that needs them has no success to learn from.
-func (e *endpoint) adapting(q, next quirks, f *failure) {
-	if next.noTools == q.noTools {
-		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.coded.Message)
+func (e *endpoint) adapting(q, next quirks, f *wire.Failure) {
+	if next.has(noTools) == q.has(noTools) {
+		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.Coded.Message)
 		return
 	}
 	e.mu.Lock()
-	known := e.known.noTools
-	e.known.noTools = true
+	before := e.known
+	e.known |= noTools
+	known := e.known
 	e.mu.Unlock()
-	if !known { // by another request, meanwhile
-		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.coded.Message)
+	if !before.has(noTools) { // else by another request, meanwhile
+		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.Coded.Message,
+			"write", known.line(), "into", "[model."+e.cfg.Name+"]")
 	}
 }
 
@@ -70,78 +145,53 @@ func (e *endpoint) adapting(q, next quirks, f *failure) {
 // all APIs.
 func (e *endpoint) suited(req Request, q quirks) Request {
 	switch {
-	case q.calmTools && len(req.Tools) > 0:
+	case q.has(calmTools) && hasTools(req):
 		req.effort = effortNone
-	case q.noEffort:
+	case q.has(noEffort):
 		req.effort = ""
 	}
-	if q.noTools && req.usesTools() {
+	if q.has(noTools) && req.usesTools() {
 		req = req.withoutTools()
 	}
-	if q.needsRoom && !q.noRoom && req.MaxTokens > 0 {
+	if !hasTools(req) || q.has(noForce) && req.ToolChoice == "required" {
+		req.ToolChoice = ""
+	}
+	if q.has(needsRoom) && !q.has(noRoom) && req.MaxTokens > 0 {
 		req.MaxTokens = max(req.MaxTokens, e.cfg.MaxTokens) + thinkingRoom
 	}
 	return req
 }
 
+// Refusals of a limit, and of a way to ask for a structured answer, say one of these, in lower case.
+var (
+	tooMuchRoom   = regexp.MustCompile(`max_tokens|max_completion_tokens|context length|context_length|context size|context window`)
+	notStructured = regexp.MustCompile(`response_format|schema|json_object|grammar|structured|tool_choice|output_config|output_format|guided`)
+)
+
 // adapted gives the way to ask that a refusal suggests, if there is one that was not tried. Servers
 // say 400, or 422, or, llama.cpp about some schemas and tools, 500. A 404 says what nobody there can
 // do, or that nobody is there, and only the first can be helped.
-func (q quirks) adapted(f *failure, req Request, rungs int) (quirks, bool) {
-	switch f.status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
-	case http.StatusNotFound:
-		return q.adaptedTools(f, req)
+func (e *endpoint) adapted(q quirks, f *wire.Failure, req Request) (quirks, bool) {
+	missing := f.Status == http.StatusNotFound
+	switch f.Status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented, http.StatusNotFound:
 	default:
 		return q, false
 	}
-	switch {
-	case !q.noUsage && f.about("stream_options", "include_usage"):
-		q.noUsage = true
-	case q.needsRoom && !q.noRoom && f.about("max_tokens", "max_completion_tokens", "context length", "context_length", "context size", "context window"):
-		q.noRoom = true
-	case !q.newLimit && f.about("max_completion_tokens"):
-		q.newLimit = true
-	case !q.noTemperature && req.Temperature != nil && f.about("temperature"):
-		q.noTemperature = true
-	// GPT-5.4 and later, of chat completions; some of them think unless they are told not to.
-	case !q.calmTools && len(req.Tools) > 0 && f.about("function tools with reasoning_effort"):
-		q.calmTools = true
-	case !q.noEffort && req.effort != "" && f.about("reasoning_effort", "reasoningeffort", "reasoning.effort", "reasoning is mandatory", "support thinking", "think value"):
-		q.noEffort = true
-	default:
-		if next, ok := q.adaptedTools(f, req); ok {
-			return next, true
-		}
-		if req.Schema == nil || q.rung+1 >= rungs || !lacksTools(f.said) && !f.about("response_format", "schema", "json_object", "grammar",
-			"structured", "tool_choice", "output_config", "output_format", "guided") {
-			return q, false
-		}
-		q.rung++
+	if !missing && q.has(needsRoom) && !q.has(noRoom) && tooMuchRoom.MatchString(f.Said) {
+		return q | noRoom, true
 	}
-	return q, true
-}
-
-func (q quirks) adaptedTools(f *failure, req Request) (quirks, bool) {
-	switch {
-	case !q.noForce && req.ToolChoice == "required" && f.about("tool_choice"):
-		q.noForce = true
-	case !q.noTools && req.usesTools() && lacksTools(f.said):
-		q.noTools = true
-	default:
+	for _, l := range lacks {
+		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noForce || l.quirk == noTools)
+		if about && (l.sent == nil || l.sent(req)) && l.said.MatchString(f.Said) {
+			return q | l.quirk, true
+		}
+	}
+	if req.Schema == nil || missing || !lacksTools(f.Said) && !notStructured.MatchString(f.Said) {
 		return q, false
 	}
-	return q, true
-}
-
-// about says whether a refusal has one of these words, which are in lower case.
-func (f *failure) about(words ...string) bool {
-	for _, w := range words {
-		if strings.Contains(f.said, w) {
-			return true
-		}
-	}
-	return false
+	_, refused := e.way(q)
+	return q | refused, refused != 0
 }
 
 // toolless are the words of refusals, in lower case, that are about tools as such. Those about one way

@@ -40,8 +40,8 @@ func greets(api string) http.HandlerFunc {
 	return says("Hello.")
 }
 
-// noTools are refusals of servers whose model cannot call tools.
-func noTools() map[string]struct {
+// refusingTools are refusals of servers whose model cannot call tools.
+func refusingTools() map[string]struct {
 	api    string
 	answer http.HandlerFunc
 } {
@@ -72,7 +72,7 @@ func noTools() map[string]struct {
 
 // A model that cannot call tools is not mute: it is asked without, from then on, and that is told once.
 func TestModelWithoutTools(t *testing.T) {
-	for name, c := range noTools() {
+	for name, c := range refusingTools() {
 		t.Run(name, func(t *testing.T) {
 			var told page
 			f := newFake(t, c.answer, greets(c.api))
@@ -176,7 +176,7 @@ func TestNotFoundIsNotAdapted(t *testing.T) {
 
 // A request that is for tools alone is not made without them.
 func TestNeedsTools(t *testing.T) {
-	for name, c := range noTools() {
+	for name, c := range refusingTools() {
 		var told page
 		f := newFake(t, c.answer, greets(c.api))
 		client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.log(), -1 })
@@ -210,7 +210,7 @@ func TestNeedsTools(t *testing.T) {
 	}
 }
 
-// What was called before is told in words, by the user.
+// Calls from before are told in words, by the user.
 func TestOldCallsWithoutTools(t *testing.T) {
 	talk := []Message{{Role: RoleUser, Text: "hello"},
 		{Role: RoleAssistant, Text: "Hi.", Calls: []ToolCall{{ID: "a", Name: "手を振る", Arguments: json.RawMessage(`{"hand":"left"}`)}, {ID: "b", Name: "nod", Arguments: json.RawMessage(`{}`)}}},
@@ -257,5 +257,77 @@ func TestStructuredWithoutTools(t *testing.T) {
 	}
 	if got := f.last(3); got.get("tools") != nil || got.get("output_config.format.type") != "json_schema" {
 		t.Errorf("asked %s", got.raw)
+	}
+}
+
+// A quirk that is learnt from a refusal is told once, as the line that keeps it; and a client that was
+// told so from the beginning asks in that way at once.
+func TestWithout(t *testing.T) {
+	withTools := func(r *Request) { r.Tools, r.ToolChoice = []Tool{wave()}, "required" }
+	for _, c := range []struct {
+		name, api, refusal string
+		change             func(*Request)
+		config             func(*Config)
+		gone, there        string // paths of the request that is taken
+	}{
+		{"tools", OpenAI, "tiny does not support tools", withTools, nil, "tools", ""},
+		{"tool_choice", OpenAI, "tool_choice required is not supported", withTools, nil, "tool_choice", "tools"},
+		{"tools_while_thinking", OpenAI, "Function tools with reasoning_effort are not supported", withTools, nil, "", "reasoning_effort"},
+		{"temperature", Anthropic, "temperature is deprecated for this model", func(r *Request) { r.Temperature = ptr(1) }, nil, "temperature", ""},
+		{"effort", OpenAI, "unknown field reasoning_effort", nil, func(c *Config) { c.Effort = "low" }, "reasoning_effort", ""},
+		{"stream_options", OpenAI, "extra field: stream_options", nil, nil, "stream_options", ""},
+		{"max_tokens", OpenAI, "use max_completion_tokens instead", func(r *Request) { r.MaxTokens = 9 }, nil, "max_tokens", "max_completion_tokens"},
+		{"json_schema", OpenAI, "response_format json_schema is unknown", func(r *Request) { *r = voteRequest() }, nil, "response_format.json_schema", "response_format.type"},
+		{"json_schema", Anthropic, "output_config is unknown", func(r *Request) { *r = voteRequest() }, func(c *Config) { c.Without = []string{"tool_choice"} }, "output_config", "system"},
+		{"json_object", OpenAI, "response_format is unknown", func(r *Request) { *r = voteRequest() }, func(c *Config) { c.Without = []string{"json_schema"} }, "response_format", ""},
+	} {
+		t.Run(c.api+" "+c.name, func(t *testing.T) {
+			answer := greets(c.api)
+			req := ask()
+			if c.change != nil {
+				c.change(&req)
+			}
+			if req.Schema != nil {
+				answer = says(`{"state":"speak"}`)
+				if c.api == Anthropic {
+					answer = claude("end_turn", textBlock(`{"state":"speak"}`))
+				}
+			}
+			var told page
+			var known []string
+			f := newFake(t, status(400, c.refusal), answer)
+			client := f.client(c.api, func(cfg *Config) {
+				cfg.Log = told.log()
+				if c.config != nil {
+					c.config(cfg)
+				}
+				known = append(cfg.Without, c.name)
+			})
+			for range 3 {
+				if _, _, err := generate(t, client, req); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.last(4)
+			for _, name := range known {
+				if n := strings.Count(told.text.String(), `write="without = [`); n != 1 || !strings.Contains(told.text.String(), "'"+name+"'") || !strings.Contains(told.text.String(), "into=[model.main]") {
+					t.Errorf("told %d times: %s", n, told.text.String())
+				}
+			}
+			fresh := newFake(t, answer)
+			client = fresh.client(c.api, func(cfg *Config) {
+				if c.config != nil {
+					c.config(cfg)
+				}
+				cfg.Log, cfg.Without = told.log(), known
+			})
+			before := told.text.Len()
+			if _, _, err := generate(t, client, req); err != nil || told.text.Len() != before {
+				t.Errorf("%v, told %s", err, told.text.String()[before:])
+			}
+			if got := fresh.last(1); c.gone != "" && got.get(c.gone) != nil || c.there != "" && got.get(c.there) == nil || got.raw != f.last(4).raw {
+				t.Errorf("asked %s", got.raw)
+			}
+		})
 	}
 }

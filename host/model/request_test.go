@@ -174,7 +174,7 @@ func TestUsageOfNonsense(t *testing.T) {
 	}
 }
 
-// Whatever an endpoint says, reading it ends without a panic.
+// Reading an answer ends, whatever the endpoint says, without a panic.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("data: "+textChunk("a")+"\n\ndata: "+finish("stop")+"\n\n"), true)
 	f.Add([]byte(`data: {"type":"content_block_delta","index":9,"delta":{"type":"thinking_delta"}}`), false)

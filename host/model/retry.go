@@ -2,9 +2,6 @@ package model
 
 import (
 	"context"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -12,30 +9,6 @@ const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 8 * time.Second
 )
-
-// retryAfter reads how long an endpoint asks to wait: seconds or a date (RFC 9110 10.2.3), or the
-// milliseconds that OpenAI's API adds. 0: it does not say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return clamp(ms / 1000)
-	}
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(value, 64); err == nil {
-		return clamp(s)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
-}
-
-// clamp gives seconds as a duration that cannot overflow; a day is for ever here.
-func clamp(seconds float64) time.Duration {
-	if !(seconds > 0) {
-		return 0
-	}
-	return time.Duration(min(seconds, 24*60*60) * float64(time.Second))
-}
 
 // pause gives how long to wait before request n is repeated, n from 0: what the endpoint asks for,
 // else twice as long each time, and a part by chance, so that calls that failed together do not come
@@ -53,12 +26,10 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	}
 }

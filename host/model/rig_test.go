@@ -102,10 +102,7 @@ func (f *fake) client(api string, change func(*Config)) Client {
 	if change != nil {
 		change(&c)
 	}
-	client, err := New(c)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	client := New(c)
 	client.(*endpoint).pause = func(int, time.Duration) time.Duration { return time.Millisecond } // see time_test.go
 	return client
 }
@@ -262,11 +259,7 @@ func bubbleClient(t *testing.T, trip tripper, change func(*Config)) Client {
 	if change != nil {
 		change(&c)
 	}
-	client, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return New(c)
 }
 
 // fuzzClient is a client whose endpoint always sends body.

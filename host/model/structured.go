@@ -4,36 +4,43 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/wire"
 )
 
-// how a structured answer is asked for.
-type how int
-
-const (
-	bySchema how = iota // the endpoint is given the schema
-	byObject            // the endpoint is told that it must be JSON, and the model which
-	byTool              // the model must call a tool with the schema
-	byPrompt            // the model is told
-)
+// byTool is the way of [Config.Structured] for Anthropic's API: the model must call a tool with the
+// schema.
+const byTool = "tool"
 
 // ladder gives the ways in which an API is asked, in the order in which it may refuse them.
-func ladder(api, structured string) []how {
+func ladder(api, structured string) []string {
 	switch {
 	case structured == StructuredPrompt:
-		return []how{byPrompt}
+		return []string{StructuredPrompt}
 	case api == Anthropic && (structured == StructuredSchema || structured == StructuredObject):
-		return []how{byTool}
+		return []string{byTool}
 	case api == Anthropic: // some of its models refuse a forced tool, older ones know nothing else
-		return []how{byTool, bySchema, byPrompt}
-	case structured == StructuredSchema:
-		return []how{bySchema}
-	case structured == StructuredObject:
-		return []how{byObject}
+		return []string{byTool, StructuredSchema, StructuredPrompt}
+	case structured == StructuredSchema || structured == StructuredObject:
+		return []string{structured}
 	}
-	return []how{bySchema, byObject, byPrompt}
+	return []string{StructuredSchema, StructuredObject, StructuredPrompt}
+}
+
+// way gives the first way of the ladder that was not refused, or the last. refused is what to know, when
+// this one is refused too, to get to the next; 0 where there is none.
+func (e *endpoint) way(q quirks) (way string, refused quirks) {
+	last := len(e.ladder) - 1
+	for _, way := range e.ladder[:last] {
+		refused := map[string]quirks{StructuredSchema: noSchema, StructuredObject: noObject, byTool: noForce}[way]
+		if !q.has(refused) {
+			return way, refused
+		}
+	}
+	return e.ladder[last], 0
 }
 
 // structured asks for a structured answer and, when it cannot be used, once more with what is wrong.
@@ -46,7 +53,7 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		a := e.answer(req, t)
 		if a.Stop == StopRefused {
-			return Answer{}, failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", readable(a.Text))
+			return Answer{}, wire.Failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", wire.Readable(a.Text))
 		}
 		if a.JSON, wrong = req.object(a); wrong == nil {
 			a.Calls = nil // of the tool that was none
@@ -57,7 +64,7 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		req = req.repaired(a, wrong)
 	}
-	return Answer{}, failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", readable(wrong.Error()))
+	return Answer{}, wire.Failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", wire.Readable(wrong.Error()))
 }
 
 // object finds the structured answer and checks it.
@@ -111,7 +118,7 @@ func (r Request) repaired(a Answer, wrong error) Request {
 	said := strings.ToValidUTF8(wrong.Error()[:min(len(wrong.Error()), maxWrong)], "")
 	told := "That answer cannot be used: " + said + ". Answer again, with one JSON object that is valid against the schema and nothing else."
 	messages := r.Messages[:len(r.Messages):len(r.Messages)]
-	if i := indexOfCall(a.Calls, r.SchemaName); i >= 0 {
+	if i := slices.IndexFunc(a.Calls, func(c ToolCall) bool { return c.Name == r.SchemaName }); i >= 0 {
 		r.Messages = append(messages,
 			Message{Role: RoleAssistant, Calls: a.Calls[i : i+1]},
 			Message{Role: RoleTool, CallID: a.Calls[i].ID, Text: told, Failed: true})
@@ -123,15 +130,6 @@ func (r Request) repaired(a Answer, wrong error) Request {
 		r.MaxTokens *= moreTokens
 	}
 	return r
-}
-
-func indexOfCall(all []ToolCall, name string) int {
-	for i, c := range all {
-		if c.Name == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // instruction is how a model is told what to answer.
@@ -174,20 +172,11 @@ func strictValue(v any) bool {
 }
 
 func closed(object, properties map[string]any) bool {
-	if object["additionalProperties"] != false {
-		return false
-	}
 	required, _ := object["required"].([]any)
-	there := map[any]bool{}
-	for _, name := range required {
-		if s, ok := name.(string); ok {
-			there[s] = true
-		}
-	}
 	for name := range properties {
-		if !there[name] {
+		if !slices.Contains(required, any(name)) {
 			return false
 		}
 	}
-	return true
+	return object["additionalProperties"] == false
 }

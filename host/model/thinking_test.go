@@ -30,7 +30,7 @@ func TestThoughtsAreCounted(t *testing.T) {
 	}
 }
 
-// What was thought under a name that is not wanted back does not go back.
+// Thoughts under a name that is not wanted back do not go back.
 func TestReasoningIsNotSentBack(t *testing.T) {
 	f := newFake(t, sse(reasoned("reasoning", "I wave."), `{"choices":[{"index":0,"delta":{"tool_calls":[{"id":"c","function":{"name":"wave"}}]},"finish_reason":"tool_calls"}]}`), says("Done."))
 	client := f.client(OpenAI, nil)

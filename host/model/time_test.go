@@ -17,29 +17,6 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		header, value string
-		want          time.Duration
-	}{
-		{"Retry-After", "3", 3 * time.Second},
-		{"Retry-After", " 0.5 ", 500 * time.Millisecond},
-		{"Retry-After", "Sat, 21 Nov 2026 10:00:07 GMT", 7 * time.Second},
-		{"Retry-After", "Saturday, 21-Nov-26 10:00:07 GMT", 7 * time.Second},
-		{"Retry-After", "Sat, 21 Nov 2026 09:00:00 GMT", 0},
-		{"Retry-After", "soon", 0}, {"Retry-After", "", 0}, {"Retry-After", "-3", 0}, {"Retry-After", "NaN", 0},
-		{"Retry-After", "1e300", 24 * time.Hour}, {"Retry-After", "Inf", 24 * time.Hour},
-		{"Retry-After-Ms", "20", 20 * time.Millisecond},
-	} {
-		h := http.Header{}
-		h.Set(c.header, c.value)
-		if got := retryAfter(h, now); got != c.want {
-			t.Errorf("%s: %q is %v, want %v", c.header, c.value, got, c.want)
-		}
-	}
-}
-
 // A pause is never shorter than what was asked for, grows when nothing was, and has an end.
 func TestPause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -236,7 +213,7 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// Who is cancelled while waiting for a place or for the next request is gone at once.
+// A call that is cancelled while it waits for a place or for the next request is gone at once.
 func TestCancelledWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trip := func(r *http.Request) (*http.Response, error) {

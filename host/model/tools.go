@@ -18,18 +18,17 @@ const maxName = 64
 // left of it with a mark that tells it from others. It depends on the name alone, so that old calls
 // in the talk are named alike.
 func wireName(name string) string {
-	var b strings.Builder
-	for _, r := range name {
+	kept := strings.Map(func(r rune) rune {
 		if nameRune(r) {
-			b.WriteRune(r)
+			return r
 		}
-	}
-	if b.String() == name && name != "" && len(name) <= maxName {
+		return -1
+	}, name)
+	if kept == name && name != "" && len(name) <= maxName {
 		return name
 	}
 	h := fnv.New32a()
 	h.Write([]byte(name)) // never fails
-	kept := b.String()
 	kept = kept[:min(len(kept), maxName-len("_00000000"))]
 	if kept == "" {
 		kept = "tool"

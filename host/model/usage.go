@@ -1,6 +1,9 @@
 package model
 
-import "unicode/utf8"
+import (
+	"cmp"
+	"unicode/utf8"
+)
 
 // imageTokens is what a picture is guessed to be: what the APIs say of one of some 800 pixels.
 const imageTokens = 800
@@ -21,10 +24,7 @@ func (e *endpoint) count(used *Usage, req Request, t *turn) {
 		}
 	}
 	cached = min(max(cached, 0), in)
-	price := e.cfg.PriceCached
-	if price == 0 {
-		price = e.cfg.PriceIn
-	}
+	price := cmp.Or(e.cfg.PriceCached, e.cfg.PriceIn)
 	used.In += in
 	used.Out += out
 	used.Cached += cached

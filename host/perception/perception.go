@@ -120,7 +120,7 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 	}
 	if c == nil {
 		s.count(companion, "refused")
-		return Taken{}, abi.Errorf(abi.CodeNotFound, "title: %s has no card, which would say what it perceives", companion)
+		return Taken{}, abi.Field("title", abi.CodeNotFound, "%s has no card, which would say what it perceives", companion)
 	}
 	if p, err = c.Check(p); err != nil {
 		s.count(companion, "refused")
@@ -154,7 +154,7 @@ func (s *Queues) say(ctx context.Context, companion string, p abi.Percept) (Take
 // format says; of other JSON it is the JSON.
 func words(p abi.Percept) (string, error) {
 	if len(p.Image) > 0 {
-		return "", abi.Errorf(abi.CodeInvalid, "format: %q is what people say, which is no image", p.Title)
+		return "", abi.Field("format", abi.CodeInvalid, "%q is what people say, which is no image", p.Title)
 	}
 	var text string
 	if json.Unmarshal(p.Body, &text) != nil {

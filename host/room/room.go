@@ -68,9 +68,9 @@ type Settings struct {
 func (s Settings) Refuses() error {
 	switch {
 	case s.Closed:
-		return abi.Errorf(abi.CodeDenied, "room: %s was closed; what was said can still be read", s.Name)
+		return abi.Field("room", abi.CodeDenied, "%s was closed; what was said can still be read", s.Name)
 	case s.Unknown != "":
-		return abi.Errorf(abi.CodeUnavailable, "room: %s takes nothing new: %s", s.Name, s.Unknown)
+		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", s.Name, s.Unknown)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (r *Room) consequences() {
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
 
 // errTwice says that a message with this id is in the journal by now.
-var errTwice = abi.Errorf(abi.CodeConflict, "id: was used just now")
+var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
 
 // next gives how long nothing is to be done if nobody asks.
 func (r *Room) next() time.Duration {

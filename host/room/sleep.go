@@ -128,7 +128,7 @@ func (r *Room) closed() error {
 	case r.settings.Refuses() != nil:
 		return r.settings.Refuses()
 	case s.Unjudged() != "":
-		return abi.Errorf(abi.CodeUnavailable, "room: %s takes nothing new: %s", r.name, s.Unjudged())
+		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", r.name, s.Unjudged())
 	}
 	return nil
 }

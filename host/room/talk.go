@@ -89,7 +89,7 @@ func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, 
 	}
 	m, ok := e.Message()
 	if !ok || m.From != u.From || m.Text != u.Text || !slices.Equal(m.To, append([]string{}, u.To...)) {
-		return abi.Message{}, true, abi.Errorf(abi.CodeConflict, "id: %q is another message", u.ID)
+		return abi.Message{}, true, abi.Field("id", abi.CodeConflict, "%q is another message", u.ID)
 	}
 	return m, true, nil
 }
@@ -147,7 +147,7 @@ func (u *Utterance) check() error {
 		return err
 	}
 	if len(u.To) > abi.MaxTo {
-		return abi.Errorf(abi.CodeTooLarge, "to: %d addressees, at most %d", len(u.To), abi.MaxTo)
+		return abi.Field("to", abi.CodeTooLarge, "%d addressees, at most %d", len(u.To), abi.MaxTo)
 	}
 	for _, to := range u.To {
 		if err := abi.CheckName("to", to); err != nil {
@@ -155,10 +155,10 @@ func (u *Utterance) check() error {
 		}
 	}
 	if u.Offer != nil && !(*u.Offer >= 0 && *u.Offer <= math.MaxInt32) {
-		return abi.Errorf(abi.CodeInvalid, "amount: %v is outside 0..%d", *u.Offer, math.MaxInt32)
+		return abi.Field("amount", abi.CodeInvalid, "%v is outside 0..%d", *u.Offer, math.MaxInt32)
 	}
 	if u.Kind != "" && u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
-		return abi.Errorf(abi.CodeInvalid, "kind: %q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
+		return abi.Field("kind", abi.CodeInvalid, "%q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
 	}
 	return nil
 }

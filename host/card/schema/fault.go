@@ -59,7 +59,9 @@ func (f Faults) Err(code abi.Code, root string) error {
 	if told == nil {
 		return nil
 	}
-	return abi.Errorf(code, "%s", strings.Join(told, "; "))
+	err := abi.Errorf(code, "%s", strings.Join(told, "; "))
+	err.Field = cmp.Or(f[0].Path, root)
+	return err
 }
 
 // Member gives the path of a member of an object: a.b, or a["b c"].

@@ -93,10 +93,10 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 	known := map[string]any{"companions": &s.Companions, "max_turns": &s.Rules.MaxTurns}
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if known[key] == nil {
-			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s: unknown key %q", key, key)
+			return room.Settings{}, abi.Field(key, abi.CodeInvalid, "unknown key %q", key)
 		}
 		if err := json.Unmarshal(given[key], known[key]); err != nil {
-			return room.Settings{}, abi.Errorf(abi.CodeInvalid, "%s: %v", key, err)
+			return room.Settings{}, abi.Field(key, abi.CodeInvalid, "%v", err)
 		}
 	}
 	return s, nil

@@ -126,8 +126,8 @@ func TestLargeBodiesShareSpace(t *testing.T) {
 	})
 }
 
-// Who waits is served in the order of coming, as soon as there is space; who went
-// away or lost patience is not in the way.
+// Clients that wait are served in the order of coming, as soon as there is space; one
+// that went away or lost patience is not in the way.
 func TestSpaceIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := space(t)

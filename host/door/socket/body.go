@@ -11,7 +11,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room"
@@ -23,12 +22,12 @@ const (
 	donePatience = 10 * time.Second // with a room that is told a result
 )
 
-// body is the dialect of what plays the actions of one companion (seed C).
+// body is the dialect of what plays the actions of one companion.
 type body struct {
 	talk      room.Talk
 	companion string
 	speaks    func(companion string) bool
-	reference bool // frames are as seed C has them, and the client may subscribe
+	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
 
 	mu     sync.Mutex
 	speech []string // ids of the newest lines shown
@@ -50,7 +49,7 @@ type move struct {
 // speech is the kind of a move that is words.
 const speech = "speech"
 
-// referenceMove is a move as seed C shows it. What is added stands behind.
+// referenceMove is a move as the AI Companion Protocol shows it. What is added stands behind.
 type referenceMove struct {
 	Action     string          `json:"action"`
 	Parameters json.RawMessage `json:"parameters"`
@@ -70,9 +69,9 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		b.remember(m.ID)
 	}
 	if b.reference {
-		return json.Marshal(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq})
+		return encode(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq}), nil
 	}
-	return json.Marshal(m)
+	return encode(m), nil
 }
 
 // move makes of an entry what the body sees of it, nil for nothing. It depends on
@@ -94,7 +93,7 @@ func (b *body) move(e entry.Entry) (*move, error) {
 			return nil, err
 		}
 		m.Part = s.N
-		return m, m.say(s.Text)
+		return m.say(s.Text), nil
 	case entry.KindSaid:
 		var s entry.Said
 		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
@@ -104,18 +103,18 @@ func (b *body) move(e entry.Entry) (*move, error) {
 			m.Action, m.Kind, m.Parameters = card.Speak, speech, s.Parameters
 			return m, nil
 		}
-		return m, m.say(s.Text)
+		return m.say(s.Text), nil
 	}
 	return nil, nil
 }
 
 // say makes a move of words: to speak is an action and a message at once.
-func (m *move) say(text string) (err error) {
+func (m *move) say(text string) *move {
 	m.Action, m.Kind = card.Speak, speech
-	m.Parameters, err = json.Marshal(struct {
+	m.Parameters = encode(struct {
 		Message string `json:"message"`
 	}{text})
-	return err
+	return m
 }
 
 func (b *body) remember(id string) {
@@ -133,7 +132,7 @@ func (b *body) said(id string) bool {
 	return slices.Contains(b.speech, id)
 }
 
-// take gets a result and passes it on to the companion (flaw C3).
+// take gets a result and passes it on to the companion, which would not know otherwise.
 func (b *body) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	if call, ok := readCall(message); b.reference && ok {
 		return c.answerCall(ctx, call)
@@ -175,30 +174,32 @@ func readResult(message []byte) (abi.Result, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field == "ok":
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is a JSON %s, must be true or false", wrong.Value)
+		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is a JSON %s, must be true or false", wrong.Value)
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "%s: is a JSON %s, must be a string", wrong.Field, wrong.Value)
+		return abi.Result{ID: id}, abi.Field(wrong.Field, abi.CodeInvalid, "is a JSON %s, must be a string", wrong.Value)
 	case err != nil:
 		return abi.Result{}, abi.Errorf(abi.CodeInvalid, `message: is no JSON object {"id":"...","ok":true}`)
 	case r.ID == nil:
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: is missing; it is the id of an action")
+		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "is missing; it is the id of an action")
 	case id == "":
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "id: %d bytes, must be 1..%d", len(*r.ID), maxActionID)
+		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "%d bytes, must be 1..%d", len(*r.ID), maxActionID)
 	case r.OK == nil:
-		return abi.Result{ID: id}, abi.Errorf(abi.CodeInvalid, "ok: is missing; it is true or false")
+		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is missing; it is true or false")
 	}
 	return abi.Result{ID: id, OK: *r.OK, Reason: r.Reason}, nil
 }
 
 // refusal is the frame for a message that came to nothing.
 func (c *client) refusal(id string, err error) []byte {
-	frame, err := json.Marshal(struct {
+	return encode(struct {
 		Error *abi.Error `json:"error"`
 		ID    string     `json:"id,omitempty"`
 	}{c.told(err), id})
-	if err != nil { // cannot be: texts and numbers
-		return nil
-	}
+}
+
+// encode writes what can always be written: texts, numbers, and JSON that was read.
+func encode(v any) []byte {
+	frame, _ := json.Marshal(v)
 	return frame
 }
 
@@ -209,19 +210,6 @@ func (c *client) told(err error) *abi.Error {
 		c.log.Error("a client's message failed", "error", errors.Join(e, errors.Unwrap(e)))
 	}
 	return e
-}
-
-// actions is the handshake of a body.
-func (f *Feed) actions(w http.ResponseWriter, r *http.Request) {
-	if !f.fromHere(w, r) {
-		return
-	}
-	v, err := f.openBody(r)
-	if err != nil {
-		guard.Problem(w, r, err)
-		return
-	}
-	f.accept(w, r, v)
 }
 
 // openBody finds the companion, its room, and where to start.
@@ -253,7 +241,7 @@ func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (
 	}
 	members := talk.Info().Members
 	if len(members) > 0 && !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == companion && m.Kind == abi.KindCompanion }) {
-		return nil, abi.Errorf(abi.CodeNotFound, "query.companion: %q is not in room %s", companion, name)
+		return nil, abi.Field("query.companion", abi.CodeNotFound, "%q is not in room %s", companion, name)
 	}
 	return talk, nil
 }

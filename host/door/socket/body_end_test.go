@@ -73,8 +73,8 @@ func TestRoomThatCannotTakeAResult(t *testing.T) {
 }
 
 // More messages than 64 a second wait in the client's own connection: the room
-// is not asked about them any faster (flaw C4: nothing was bounded).
-func TestC4MessagesArePaced(t *testing.T) {
+// is not asked about them any faster.
+func TestMessagesArePaced(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c, other := s.body("nikoni", "", ""), s.body("nikoni", "", "")
 		start := time.Now()
@@ -229,7 +229,7 @@ func TestBodiesAreToldOfTheEnd(t *testing.T) {
 	})
 }
 
-// What cannot be read of a journal ends the connection instead of being left out.
+// An entry that cannot be read ends the connection instead of being left out.
 func TestBodyOfARoomThatFails(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")

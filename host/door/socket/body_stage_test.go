@@ -234,7 +234,7 @@ func is(e entry.Entry, rest string) string {
 	return fmt.Sprintf(`{"seq":%d,"id":%q,"at":%s,"companion":"nikoni",%s}`, e.Seq, idOf(e), at, rest)
 }
 
-// reference gives a frame as seed C has them, which is about an entry.
+// reference gives a frame as the AI Companion Protocol has them, which is about an entry.
 func reference(e entry.Entry, action, parameters string) string {
 	return fmt.Sprintf(`{"action":%q,"parameters":%s,"id":%q,"seq":%d}`, action, parameters, idOf(e), e.Seq)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// What a body is shown of what happens in a room, and how it looks. Words come
+// The table says what a body is shown of what happens in a room, and how. Words come
 // from segments or from a message said at once, never from both.
 func TestWhatABodySees(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -254,7 +254,7 @@ func TestC3ResultsReachTheCompanion(t *testing.T) {
 	})
 }
 
-// Whatever else a body sends is answered with what is wrong with it, and it goes
+// Anything else that a body sends is answered with what is wrong with it, and it goes
 // on.
 func TestBadMessagesOfABody(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -265,16 +265,16 @@ func TestBadMessagesOfABody(t *testing.T) {
 			{`hello`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
 			{`[]`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
 			{`{"id":"a","ok":true}{`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
-			{`{}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
-			{`null`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
-			{`{"id":7,"ok":true}`, `{"error":{"code":"invalid","message":"id: is a JSON number, must be a string"}}`},
-			{`{"id":"","ok":true}`, `{"error":{"code":"invalid","message":"id: 0 bytes, must be 1..128"}}`},
-			{`{"id":"` + long + `","ok":true}`, `{"error":{"code":"invalid","message":"id: 129 bytes, must be 1..128"}}`},
-			{`{"id":"a"}`, `{"error":{"code":"invalid","message":"ok: is missing; it is true or false"},"id":"a"}`},
-			{`{"id":"a","ok":"yes"}`, `{"error":{"code":"invalid","message":"ok: is a JSON string, must be true or false"},"id":"a"}`},
-			{`{"id":"a","ok":true,"reason":{}}`, `{"error":{"code":"invalid","message":"reason: is a JSON object, must be a string"},"id":"a"}`},
+			{`{}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
+			{`null`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
+			{`{"id":7,"ok":true}`, `{"error":{"code":"invalid","message":"id: is a JSON number, must be a string","field":"id"}}`},
+			{`{"id":"","ok":true}`, `{"error":{"code":"invalid","message":"id: 0 bytes, must be 1..128","field":"id"}}`},
+			{`{"id":"` + long + `","ok":true}`, `{"error":{"code":"invalid","message":"id: 129 bytes, must be 1..128","field":"id"}}`},
+			{`{"id":"a"}`, `{"error":{"code":"invalid","message":"ok: is missing; it is true or false","field":"ok"},"id":"a"}`},
+			{`{"id":"a","ok":"yes"}`, `{"error":{"code":"invalid","message":"ok: is a JSON string, must be true or false","field":"ok"},"id":"a"}`},
+			{`{"id":"a","ok":true,"reason":{}}`, `{"error":{"code":"invalid","message":"reason: is a JSON object, must be a string","field":"reason"},"id":"a"}`},
 			{`{"id":"a","ok":true}`, s.refusal("nikoni", "a")},
-			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action"}}`},
+			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
 		} {
 			s.send(c, tc.message)
 			s.want(c, tc.want)
@@ -294,7 +294,7 @@ func TestBadMessagesOfABody(t *testing.T) {
 	})
 }
 
-// What is said of words is taken, and the room is not asked.
+// Results of words are taken, and the room is not asked.
 func TestResultsOfWordsAreIgnored(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")

@@ -223,11 +223,9 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	}
 	deadline := time.Now().Add(wait)
 	if code != 0 && c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), deadline) == nil {
-		t := time.NewTimer(time.Until(deadline))
-		defer t.Stop()
 		select {
 		case <-read:
-		case <-t.C:
+		case <-time.After(time.Until(deadline)):
 		}
 	}
 	_ = c.conn.Close() // it is given up either way

@@ -8,7 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// Whatever a client sends, a result that is taken has an id that can be one, a
+// A result that is taken has, whatever the client sends, an id that can be one, a
 // refusal is an *abi.Error, and what is sent back of it is JSON.
 func FuzzReadResult(f *testing.F) {
 	f.Add([]byte(`{"id":"a","ok":true}`))

@@ -72,10 +72,8 @@ func (p *pace) wait(ctx context.Context) {
 	if p.n++; p.n <= maxMessages {
 		return
 	}
-	t := time.NewTimer(over.Sub(now))
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(over.Sub(now)):
 	case <-ctx.Done():
 	}
 	p.began, p.n = time.Now(), 1

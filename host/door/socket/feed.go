@@ -12,7 +12,7 @@
 // # Bodies
 //
 // GET /v1/actions?companion=ID&room=NAME&since=N is for what plays a companion's
-// actions (seed C), and needs the scope act. Without room it is the companion's
+// actions, and needs the scope act. Without room it is the companion's
 // own room; since is the feed's. A frame is one thing the companion does:
 //
 //	{"seq":7,"id":"a1","at":"2026-11-21T10:00:00Z","companion":"nikoni",
@@ -23,16 +23,18 @@
 // companion's card has no such action. A line that is said piece by piece is a
 // frame a piece, with "part":1, 2, ...; one that is said at once has no part.
 //
-// The client may tell what became of an action, which the companion hears of
-// (flaw C3): {"id":"a1","ok":true}, or {"id":"a1","ok":false,"reason":"..."}.
+// The client may tell what became of an action, which the companion hears of:
+// {"id":"a1","ok":true}, or {"id":"a1","ok":false,"reason":"..."}.
 // Where there are several bodies the first counts. For words the answer is taken
 // and ignored. A message that comes to nothing is answered with
 // {"error":{"code":"not_found","message":"..."},"id":"a1"}, without the id if it
-// had none that can be one. More than 64 messages a second are read that much
-// later. While it is connected, and from before the handshake is answered, a body
-// counts as one to which actions are delivered.
+// had none that can be one; where a field of it is at fault, the error has "field".
+// More than 64 messages a second are read that much later. While it is connected, and
+// from before the handshake is answered, a body counts as one to which actions are
+// delivered.
 //
-// A client of seed C's own server connects to any path as seed A's do, and sends
+// A client of the AI Companion Protocol connects to any path, as those of chat-relay
+// do, and sends
 //
 //	{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"..."}}
 //
@@ -42,7 +44,7 @@
 // URL has one and names the companion's room. A subscription to another session
 // takes the place of the first. A refusal is an error of JSON-RPC, whose
 // data.code is the daemon's. The session has to be the caller's own, and the
-// scope act is needed besides (flaw C4).
+// scope act is needed besides, for an id may be seen by others.
 //
 // # Slow clients
 //
@@ -60,6 +62,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -95,7 +98,7 @@ type Config struct {
 	Rooms room.Directory
 	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
-	// Session finds the companion of a session of seed C's, for the caller that
+	// Session finds the companion of a session of the AI Companion Protocol, for the caller that
 	// opened it: a token's holder by name, a guest by "". Nil means that there
 	// are no sessions.
 	Session func(id, caller string) (companion string, err error)
@@ -135,7 +138,7 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Session == nil {
 		c.Session = func(string, string) (string, error) {
-			return "", abi.Errorf(abi.CodeNotFound, "params.sessionId: there are no sessions here")
+			return "", abi.Field("params.sessionId", abi.CodeNotFound, "there are no sessions here")
 		}
 	}
 	if c.Speaks == nil {
@@ -147,24 +150,12 @@ func (c Config) withDefaults() Config {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if c.MaxClients == 0 {
-		c.MaxClients = 1024
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 5 * time.Second
-	}
-	if c.MaxLag == 0 {
-		c.MaxLag = 256
-	}
-	if c.LagTimeout == 0 {
-		c.LagTimeout = 30 * time.Second
-	}
-	if c.Ping == 0 {
-		c.Ping = 27 * time.Second
-	}
-	if c.PongWait == 0 {
-		c.PongWait = 60 * time.Second
-	}
+	c.MaxClients = cmp.Or(c.MaxClients, 1024)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 5*time.Second)
+	c.MaxLag = cmp.Or(c.MaxLag, 256)
+	c.LagTimeout = cmp.Or(c.LagTimeout, 30*time.Second)
+	c.Ping = cmp.Or(c.Ping, 27*time.Second)
+	c.PongWait = cmp.Or(c.PongWait, 60*time.Second)
 	return c
 }
 
@@ -209,8 +200,12 @@ func New(cfg Config) *Feed {
 
 // Register mounts the feed and the socket of actions.
 func (f *Feed) Register(mux *http.ServeMux) {
-	mux.Handle("GET /v1/rooms/{room}/feed", f)
-	mux.HandleFunc("GET /v1/actions", f.actions)
+	mux.HandleFunc("GET /v1/rooms/{room}/feed", f.handshake(func(r *http.Request) (view, error) {
+		v, err := f.open(r, r.PathValue("room"))
+		v.dialect = entries{}
+		return v, err
+	}))
+	mux.HandleFunc("GET /v1/actions", f.handshake(f.openBody))
 }
 
 // Clients tells how many clients are connected.
@@ -238,28 +233,18 @@ func (f *Feed) Close(ctx context.Context) error {
 	}
 }
 
-// ServeHTTP is the handshake: everything that can be refused is, and then the
-// client is served until it or the daemon goes.
-func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !f.fromHere(w, r) {
-		return
+// handshake is for clients of what open finds: everything that can be refused is, the
+// page of another site first, and then the client is served until it or the daemon goes.
+func (f *Feed) handshake(open func(*http.Request) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !f.cfg.CheckOrigin(r) {
+			guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+		} else if v, err := open(r); err != nil {
+			guard.Problem(w, r, err)
+		} else {
+			f.accept(w, r, v)
+		}
 	}
-	v, err := f.open(r, r.PathValue("room"))
-	if err != nil {
-		guard.Problem(w, r, err)
-		return
-	}
-	v.dialect = entries{}
-	f.accept(w, r, v)
-}
-
-// fromHere refuses the page of another site.
-func (f *Feed) fromHere(w http.ResponseWriter, r *http.Request) bool {
-	if f.cfg.CheckOrigin(r) {
-		return true
-	}
-	guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
-	return false
 }
 
 // accept makes a client of a handshake and serves it.
@@ -316,7 +301,7 @@ func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error
 	}
 	since, err = strconv.ParseUint(query.Get("since"), 10, 64)
 	if err != nil || since > maxSeq {
-		return 0, false, abi.Errorf(abi.CodeInvalid, "query.since: not a whole number of 0..%d", uint64(maxSeq))
+		return 0, false, abi.Field("query.since", abi.CodeInvalid, "not a whole number of 0..%d", uint64(maxSeq))
 	}
 	// The entry itself must be there, for the head may be told a moment late.
 	at, head, err := talk.Entries(r.Context(), max(since, 1)-1, 1)
@@ -326,7 +311,7 @@ func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error
 	if since > 0 && len(at) == 0 {
 		// The client followed another history. Waiting for the room to get
 		// there would hide that.
-		return 0, false, abi.Errorf(abi.CodeConflict, "query.since: %d is beyond the room's head, %d", since, head)
+		return 0, false, abi.Field("query.since", abi.CodeConflict, "%d is beyond the room's head, %d", since, head)
 	}
 	return since, true, nil
 }

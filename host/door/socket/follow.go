@@ -72,12 +72,10 @@ func (c Client) Follow(ctx context.Context, room string, since uint64, fn func(e
 		if c.Retry != nil {
 			c.Retry(err, wait)
 		}
-		t := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			t.Stop()
 			return ctx.Err()
-		case <-t.C:
+		case <-time.After(wait):
 		}
 		wait = min(2*wait, lastWait)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// The socket of seed C's own server: a client says which session it is the body
+// The socket of the AI Companion Protocol's reference server: a client says which session it is the body
 // of, in JSON-RPC, and gets that companion's actions.
 
 // call is a message in JSON-RPC.
@@ -81,7 +81,7 @@ func (c *client) answerCall(ctx context.Context, k call) (*view, error) {
 		return nil, c.send(c.rpcRefusal(k.ID, rpcCode(err), err))
 	}
 	if k.ID != nil {
-		v.hello, err = json.Marshal(rpcAnswer{Version: "2.0", ID: k.ID, Result: &struct{}{}})
+		v.hello = encode(rpcAnswer{Version: "2.0", ID: k.ID, Result: &struct{}{}})
 	}
 	return v, err
 }
@@ -98,7 +98,7 @@ func checkCallID(id json.RawMessage) error {
 }
 
 // subscribe finds what the body of a session is to see. The session's id is not
-// enough: it has to be the caller's own, who must be allowed to act (flaw C4).
+// enough: it has to be the caller's own, who must be allowed to act, for ids are seen by others.
 func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, error) {
 	if err := c.caller.May(identity.Act); err != nil {
 		return nil, err
@@ -140,9 +140,5 @@ func rpcCode(err error) int {
 
 func (c *client) rpcRefusal(id json.RawMessage, code int, err error) []byte {
 	e := c.told(err)
-	frame, err := json.Marshal(rpcAnswer{Version: "2.0", ID: id, Error: &rpcError{code, e.Message, rpcData{e.Code}}})
-	if err != nil { // cannot be: what is sent back was decoded
-		return nil
-	}
-	return frame
+	return encode(rpcAnswer{Version: "2.0", ID: id, Error: &rpcError{code, e.Message, rpcData{e.Code}}})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// referenceClient is a body written from seed C's shapes alone: it subscribes to
+// referenceClient is a body written from the AI Companion Protocol's shapes alone: it subscribes to
 // its session and does what {"action","parameters"} tells it. It knows nothing
 // of what this house adds.
 type referenceClient struct {
@@ -72,7 +72,7 @@ func (r *referenceClient) play() error {
 	return nil
 }
 
-// Seed C's client, unmodified, plays a companion's actions.
+// A client of the AI Companion Protocol, unmodified, plays a companion's actions.
 func TestReferenceClient(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		s.set(func() { s.sessions["abc"] = "nikoni of " })
@@ -154,7 +154,7 @@ func TestReferenceFrames(t *testing.T) {
 
 // A session's id is not enough to take a companion's actions: it has to be the
 // caller's own, and the caller has to be allowed to act.
-func TestC4SessionIsNotTheOnlySecret(t *testing.T) {
+func TestSessionIsNotTheOnlySecret(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		s.set(func() {
 			s.sessions["mikas"], s.sessions["guests"], s.sessions["lost"] = "nikoni of mika", "nikoni of ", "ghost of "
@@ -193,7 +193,7 @@ func TestC4SessionIsNotTheOnlySecret(t *testing.T) {
 	})
 }
 
-// Calls that are none are told so; what is no call is ignored, as seed A's server
+// Calls that are none are told so; what is no call is ignored, as chat-relay's server
 // does, until there is a subscription.
 func TestReferenceMistakes(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -222,7 +222,7 @@ func TestReferenceMistakes(t *testing.T) {
 			s.send(c, tc.message)
 			s.want(c, tc.want)
 		}
-		s.room.Chat(1) // and it is still seed A's
+		s.room.Chat(1) // and it is still chat-relay's
 		if f := s.frame(c); !strings.HasPrefix(f, `{"type":"newMessage",`) {
 			s.Error(f)
 		}
@@ -235,7 +235,7 @@ func TestReferenceMistakes(t *testing.T) {
 	})
 }
 
-// What goes wrong inside is not told.
+// A fault inside is not told.
 func TestSessionsThatFail(t *testing.T) {
 	fail := func(c *socket.Config) {
 		c.Session = func(string, string) (string, error) { return "", errors.New("secret") }
@@ -356,7 +356,7 @@ func TestSubscribingAgain(t *testing.T) {
 	})
 }
 
-// What a body had not been sent yet when it subscribed again comes afterwards.
+// Actions that a body had not been sent yet when it subscribed again come afterwards.
 func TestSubscribingAgainWithFramesOnTheWay(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		s.set(func() { s.sessions["n"] = "nikoni of " })
@@ -429,7 +429,7 @@ func TestManySubscriptionsAtOnce(t *testing.T) {
 	})
 }
 
-// Who may not read gets no socket of seed A's, and so no subscription.
+// A client that may not read gets no socket of chat-relay's, and so no subscription.
 func TestReferenceNeedsRead(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		if c, answer, _ := s.try("/", "mika act"); c != nil || answer.StatusCode != http.StatusForbidden {

@@ -2,15 +2,14 @@ package socket
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -21,10 +20,10 @@ const (
 	lastAgain  = 30 * time.Second
 )
 
-// relay is the dialect of seed A's clients: each message is a notice that wakes
+// relay is the dialect of chat-relay's clients: each message is a notice that wakes
 // an agent. While an agent in the room has not seen everything, the newest
 // notice is sent again: one that was busy when it came had missed it for ever
-// (flaw A4). A client that subscribes to a session becomes a body and gets no
+// otherwise. A client that subscribes to a session becomes a body and gets no
 // more of them.
 type relay struct {
 	room    string
@@ -37,7 +36,7 @@ type relay struct {
 	news   chan struct{} // holds a token when newest has changed
 }
 
-// notice is one frame of the relay. Seed A's has Type and Message only.
+// notice is one frame of the relay. chat-relay's has Type and Message only.
 type notice struct {
 	Type    string          `json:"type"`
 	Message heard           `json:"message"`
@@ -66,14 +65,14 @@ func (r *relay) frame(e entry.Entry) ([]byte, error) {
 	case r.news <- struct{}{}:
 	default:
 	}
-	return json.Marshal(n)
+	return encode(n), nil
 }
 
 func (r *relay) notice(m abi.Message) notice {
 	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: r.room, Kind: m.Kind, At: m.At}
 }
 
-// take ignores what seed A's clients send, as its server does.
+// take ignores what chat-relay's clients send, as its server does.
 func (r *relay) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	k, ok := readCall(message)
 	if !ok {
@@ -120,45 +119,38 @@ func (r *relay) again() []byte {
 		return nil
 	}
 	n.Again = true
-	frame, err := json.Marshal(n)
-	if err != nil { // cannot be: texts and numbers
-		return nil
-	}
-	return frame
+	return encode(n)
 }
 
-// Relay serves seed A's clients beside another handler: a WebSocket handshake on
+// Relay serves chat-relay's clients beside another handler: a WebSocket handshake on
 // any path but the feed's own gets the messages of the room that ?room= names,
-// or else of usual. Seed C's clients connect here as well, and subscribe.
+// or else of usual. Clients of the AI Companion Protocol connect here as well, and subscribe.
 func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
+	relay := f.handshake(func(r *http.Request) (view, error) { return f.openRelay(r, usual) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !websocket.IsWebSocketUpgrade(r) || isFeed(r) {
+		if !websocket.IsWebSocketUpgrade(r) || strings.HasPrefix(r.URL.Path, "/v1/") {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !f.fromHere(w, r) {
-			return
-		}
-		name := usual
-		if r.URL.Query().Has("room") {
-			name = r.URL.Query().Get("room")
-		}
-		v, err := f.open(r, name)
-		if err != nil {
-			guard.Problem(w, r, err)
-			return
-		}
-		d := &relay{room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
-		v.dialect = d
-		// Who was away while something was said is told of it as well.
-		if past, err := v.talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
-			d.newest = d.notice(past.Messages[0])
-		}
-		f.accept(w, r, v)
+		relay(w, r)
 	})
 }
 
-// isFeed says whether a request is for one of the house's own paths.
-func isFeed(r *http.Request) bool {
-	return len(r.URL.Path) >= 4 && r.URL.Path[:4] == "/v1/"
+// openRelay finds the room that ?room= names, or else the usual one.
+func (f *Feed) openRelay(r *http.Request, usual string) (view, error) {
+	name := usual
+	if r.URL.Query().Has("room") {
+		name = r.URL.Query().Get("room")
+	}
+	v, err := f.open(r, name)
+	if err != nil {
+		return view{}, err
+	}
+	d := &relay{room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
+	v.dialect = d
+	// A client that was away while something was said is told of it as well.
+	if past, err := v.talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
+		d.newest = d.notice(past.Messages[0])
+	}
+	return v, nil
 }

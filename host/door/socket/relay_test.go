@@ -82,7 +82,7 @@ func (s *relayStage) next(c *websocket.Conn) map[string]any {
 	return n
 }
 
-// Seed A's clients dial any path and get each message as its server sends it.
+// Clients of chat-relay dial any path and get each message as its server sends it.
 func TestRelayOnAnyPath(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		var conns []*websocket.Conn
@@ -150,7 +150,7 @@ func TestRelaySince(t *testing.T) {
 	})
 }
 
-// Seed A's server ignores what its clients send.
+// The server of chat-relay ignores what its clients send.
 func TestRelayIgnoresWhatIsSent(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		c, _ := s.dial("/", nil)
@@ -167,7 +167,7 @@ func TestRelayIgnoresWhatIsSent(t *testing.T) {
 
 // While somebody waits, the newest notice comes again: after 2, 4, 8, 16 and
 // then every 30 seconds; a new message starts that anew, and when nobody waits
-// there is silence (flaw A4).
+// there is silence: an agent that was busy when a notice came would sleep for ever.
 func TestRelayTellsAgain(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		c, _ := s.dial("/", nil)
@@ -198,7 +198,7 @@ func TestRelayTellsAgain(t *testing.T) {
 	})
 }
 
-// Who connects after something was said, and has not seen it, is told of it.
+// A client that connects after something was said, and has not seen it, is told of it.
 func TestRelayTellsWhoComesLate(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		seq := s.said()

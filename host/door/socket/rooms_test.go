@@ -18,7 +18,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// Who follows a room lets it sleep, and sees what it does when it wakes.
+// A client that follows a room lets it sleep, and sees what it does when it wakes.
 func TestFollowersWakeNobody(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
 		s.room.Chat(3)

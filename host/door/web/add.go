@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
@@ -13,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// POST /add is seed A's: a human says something. Its answers have the seed's
+// POST /add is chat-relay's: a human says something. Its answers have chat-relay's
 // shapes, so it is not part of the described API. ?room= names another room.
 
 // MaxAdd is the largest body of /add, for the guard.
@@ -34,7 +33,7 @@ type notAdded struct {
 	Errors  []issue `json:"errors"`
 }
 
-// issue is one thing wrong with the body, in the shape of the seed's validator.
+// issue is one thing wrong with the body, in the shape of chat-relay's validator.
 type issue struct {
 	Code    string   `json:"code"`
 	Path    []string `json:"path"`
@@ -52,10 +51,10 @@ func (d *door) add(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case in.From == nil:
-		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "from: is missing"))
+		refuseAdd(w, abi.Field("from", abi.CodeInvalid, "is missing"))
 		return
 	case in.Message == nil:
-		refuseAdd(w, abi.Errorf(abi.CodeInvalid, "message: is missing"))
+		refuseAdd(w, abi.Field("message", abi.CodeInvalid, "is missing"))
 		return
 	}
 	history, err := d.addMessage(r, *in.From, *in.Message)
@@ -102,29 +101,29 @@ func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error
 func decodeBody(body io.Reader, into any) error {
 	raw, err := io.ReadAll(body)
 	if err != nil {
-		return abi.Errorf(abi.CodeInvalid, "body: %v", err)
+		return abi.Field("body", abi.CodeInvalid, "%v", err)
 	}
 	err = json.Unmarshal(raw, into) // a decoder would take what is behind the object
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return abi.Errorf(abi.CodeInvalid, "%s: must be a text, not %s", wrong.Field, wrong.Value)
+		return abi.Field(wrong.Field, abi.CodeInvalid, "must be a text, not %s", wrong.Value)
 	case err != nil:
-		return abi.Errorf(abi.CodeInvalid, "body: is no JSON object: %v", err)
+		return abi.Field("body", abi.CodeInvalid, "is no JSON object: %v", err)
 	}
 	return nil
 }
 
-// refuseAdd answers as the seed does; the status says more than the seed's 400
+// refuseAdd answers as chat-relay does; the status says more than its 400
 // where it was not the body that was wrong.
 func refuseAdd(w http.ResponseWriter, err error) {
 	d := guard.DetailsOf(err)
-	path, message, found := strings.Cut(d.Detail, ": ")
-	if !found {
-		path, message = "", d.Detail
+	path, message := "", d.Detail
+	if e := abi.AsError(err); e.Field != "" {
+		path, message = e.Field, e.Reason()
 	}
 	if path == "text" {
-		path = "message" // as the seed calls it
+		path = "message" // as chat-relay calls it
 	}
 	writeJSON(w, d.Status, notAdded{Errors: []issue{{Code: string(d.Code), Path: []string{path}, Message: message}}})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// Seed A's POST /add: its body, its answers, its words for what is wrong.
+// The POST /add of chat-relay: its body, its answers, its words for what is wrong.
 func TestAdd(t *testing.T) {
 	f := newDoor(t, nil)
 	exactly(t, f.ask("POST", "/add", `{"from":"user","message":"こんにちは!"}`), 200,

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -23,6 +22,8 @@ type door struct{ cfg Config }
 type InRoom struct {
 	Room string `path:"room" doc:"The room's name." example:"main"`
 }
+
+func (in InRoom) name() string { return in.Room }
 
 // page is the input of every listing.
 type page struct {
@@ -80,9 +81,9 @@ const guest = "guest"
 
 func register(api huma.API, d *door) {
 	add(api, identity.Talk, d.say, http.MethodPost, "/v1/rooms/{room}/messages", "say", "Say something in a room", http.StatusCreated)
-	add(api, identity.Read, d.messages, http.MethodGet, "/v1/rooms/{room}/messages", "list-messages", "Read what was said", http.StatusOK)
-	add(api, identity.Read, d.entries, http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
-	add(api, identity.Read, d.why, http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
+	add(api, identity.Read, inRoom(d, messages), http.MethodGet, "/v1/rooms/{room}/messages", "list-messages", "Read what was said", http.StatusOK)
+	add(api, identity.Read, inRoom(d, entries), http.MethodGet, "/v1/rooms/{room}/entries", "list-entries", "Read everything that happened", http.StatusOK)
+	add(api, identity.Read, inRoom(d, why), http.MethodGet, "/v1/rooms/{room}/entries/{seq}/why", "why", "Ask why somebody spoke, or nobody did", http.StatusOK)
 	add(api, identity.Talk, d.stop, http.MethodPost, "/v1/rooms/{room}/stop", "stop", "Take the floor from whoever has it", http.StatusOK)
 	registerRooms(api, d)
 	add(api, identity.Read, d.companions, http.MethodGet, "/v1/companions", "list-companions", "List the companions and how they are", http.StatusOK)
@@ -90,8 +91,23 @@ func register(api huma.API, d *door) {
 	registerSenses(api, d)
 }
 
-func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (*O, error), method, path, id, summary string, status int) {
-	addAs(api, scope, h, operation(api, method, path, id, summary, status))
+// add adds an operation whose answer is a body and nothing else.
+func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (O, error), method, path, id, summary string, status int) {
+	addAs(api, scope, func(ctx context.Context, in *I) (*body[O], error) {
+		out, err := h(ctx, in)
+		return &body[O]{out}, err
+	}, operation(api, method, path, id, summary, status))
+}
+
+// inRoom is the handler of an operation in a room, which is found for it.
+func inRoom[I interface{ name() string }, O any](d *door, h func(context.Context, room.Talk, I) (O, error)) func(context.Context, *I) (O, error) {
+	return func(ctx context.Context, in *I) (out O, err error) {
+		talk, err := d.cfg.Rooms.Room(ctx, (*in).name())
+		if err != nil {
+			return out, err
+		}
+		return h(ctx, talk, *in)
+	}
 }
 
 func operation(api huma.API, method, path, id, summary string, status int) huma.Operation {
@@ -120,33 +136,31 @@ func addAs[I, O any](api huma.API, scope identity.Scope, h func(context.Context,
 	})
 }
 
-func (d *door) say(ctx context.Context, in *sayIn) (*body[sayOut], error) {
+func (d *door) say(ctx context.Context, in *sayIn) (out sayOut, err error) {
 	b := in.Body
 	from, kind, err := identity.Of(ctx).From(b.From, abi.KindHuman)
 	if err != nil {
-		return nil, fields(at("body.from", err))
+		return out, inBody(err)
 	}
-	if err := errors.Join(at("body.from", abi.CheckName("from", from)), at("body.text", abi.CheckText("text", b.Text)), checkTo(b.To), checkID(b.ID)); err != nil {
-		return nil, fields(err)
+	// The room checks them too. Here all mistakes are told at once, and wake no room.
+	if err := inBody(abi.CheckName("from", from), abi.CheckText("text", b.Text), checkTo(b.To), checkID(b.ID)); err != nil {
+		return out, err
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	m, err := talk.Say(ctx, room.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text})
-	if err != nil {
-		return nil, err
-	}
-	return &body[sayOut]{sayOut{m.Seq, m.ID}}, nil
+	return sayOut{m.Seq, m.ID}, err
 }
 
 func checkTo(to []string) error {
 	if len(to) > abi.MaxTo {
-		return at("body.to", abi.Errorf(abi.CodeTooLarge, "to: %d names, at most %d", len(to), abi.MaxTo))
+		return abi.Field("to", abi.CodeTooLarge, "%d names, at most %d", len(to), abi.MaxTo)
 	}
 	for i, name := range to {
 		if err := abi.CheckName(fmt.Sprintf("to[%d]", i), name); err != nil {
-			return at(fmt.Sprintf("body.to[%d]", i), err)
+			return err
 		}
 	}
 	return nil
@@ -154,62 +168,38 @@ func checkTo(to []string) error {
 
 func checkID(id string) error {
 	if len(id) > abi.MaxName {
-		return at("body.id", abi.Errorf(abi.CodeTooLarge, "id: %d bytes, at most %d", len(id), abi.MaxName))
+		return abi.Field("id", abi.CodeTooLarge, "%d bytes, at most %d", len(id), abi.MaxName)
 	}
 	return nil
 }
 
-func (d *door) messages(ctx context.Context, in *page) (*body[messagesOut], error) {
-	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
-	if err != nil {
-		return nil, err
-	}
+func messages(ctx context.Context, talk room.Talk, in page) (messagesOut, error) {
 	ms, head, err := talk.Messages(ctx, in.Since, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return &body[messagesOut]{messagesOut{list(ms), head}}, nil
+	return messagesOut{list(ms), head}, err
 }
 
-func (d *door) entries(ctx context.Context, in *page) (*body[entriesOut], error) {
-	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
-	if err != nil {
-		return nil, err
-	}
+func entries(ctx context.Context, talk room.Talk, in page) (entriesOut, error) {
 	es, head, err := talk.Entries(ctx, in.Since, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return &body[entriesOut]{entriesOut{list(es), head}}, nil
+	return entriesOut{list(es), head}, err
 }
 
-func (d *door) why(ctx context.Context, in *whyIn) (*body[reader.Why], error) {
-	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
-	if err != nil {
-		return nil, err
-	}
+func why(ctx context.Context, talk room.Talk, in whyIn) (reader.Why, error) {
 	w, err := talk.Why(ctx, in.Seq)
-	if err != nil {
-		return nil, err
-	}
 	w.Decision.Ranking = list(w.Decision.Ranking)
-	return &body[reader.Why]{w}, nil
+	return w, err
 }
 
-func (d *door) stop(ctx context.Context, in *stopIn) (*body[stopOut], error) {
+func (d *door) stop(ctx context.Context, in *stopIn) (out stopOut, err error) {
 	from, err := stopper(identity.Of(ctx), in.Body)
 	if err != nil {
-		return nil, fields(at("body.from", err))
+		return out, inBody(err)
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	seq, err := talk.Stop(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	return &body[stopOut]{stopOut{seq}}, nil
+	out.Seq, err = talk.Stop(ctx, from)
+	return out, err
 }
 
 // stopper gives who says stop. Only people may: an agent has nothing to take the
@@ -231,21 +221,16 @@ func stopper(caller identity.Caller, body *stopBody) (string, error) {
 		from, kind = caller.Name, caller.Kind
 	}
 	if kind != abi.KindHuman {
-		return "", abi.Errorf(abi.CodeDenied, "from: %s is an agent; only people say stop", from)
+		return "", abi.Field("from", abi.CodeDenied, "%s is an agent; only people say stop", from)
 	}
 	return from, nil
 }
 
-func (d *door) companions(context.Context, *struct{}) (*body[[]Companion], error) {
-	if d.cfg.Companions == nil {
-		return &body[[]Companion]{[]Companion{}}, nil
-	}
-	return &body[[]Companion]{list(d.cfg.Companions())}, nil
+func (d *door) companions(context.Context, *struct{}) ([]Companion, error) {
+	return list(d.everybody()), nil
 }
 
-func (d *door) version(context.Context, *struct{}) (*body[Version], error) {
-	return &body[Version]{d.cfg.Version}, nil
-}
+func (d *door) version(context.Context, *struct{}) (Version, error) { return d.cfg.Version, nil }
 
 // list makes nil an empty list, so that clients never see null.
 func list[T any](s []T) []T {

@@ -78,7 +78,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// What is recorded is the token's name and kind, whatever the body says. In a room
+// The token's name and kind are recorded, whatever the body says. In a room
 // with a pool an agent needs no floor to say something.
 func TestFromIsTheTokens(t *testing.T) {
 	pool := doortest.Settings("main", "*")

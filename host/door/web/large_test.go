@@ -20,7 +20,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 )
 
-// Who has sent a large body and waits for what comes of it holds up no other: here
+// A client that has sent a large body and waits for what comes of it holds up no other: here
 // wait ten, and the guard has space for one. They are texts, for of frames a newer
 // one would take the place.
 func TestWhoWaitsKeepsNoSpace(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFormSaysWhatItIs(t *testing.T) {
 	})
 }
 
-// Who opens too many sessions is told when to come again.
+// A client that opens too many sessions is told when to come again.
 func TestInitIsFull(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		for range 1024 {

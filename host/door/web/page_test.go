@@ -44,7 +44,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// What people are to see of a room is shown, whatever its entries are called:
+// The page shows people what they are to see of a room, whatever its entries are called:
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
@@ -40,7 +41,7 @@ func readJSON(raw []byte) (p card.Percept, from string, err error) {
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			why = syntax.Error()
 		}
-		return p, "", fields(at("body", abi.Errorf(abi.CodeInvalid, "body: %s", why)))
+		return p, "", inBody(abi.Errorf(abi.CodeInvalid, "%s", why))
 	}
 	texts := map[string]*string{"title": &p.Title, "format": &p.Format, "media_type": &p.MediaType, "from": &from}
 	var wrong []error
@@ -50,28 +51,18 @@ func readJSON(raw []byte) (p card.Percept, from string, err error) {
 		case name == "body":
 			p.Body = value
 		case !known:
-			wrong = append(wrong, at("body."+clip(name), abi.Errorf(abi.CodeInvalid, "field: is not a known field")))
+			wrong = append(wrong, abi.Field(clip(name), abi.CodeInvalid, "is not a known field"))
 		case value[0] != '"' || json.Unmarshal(value, into) != nil:
-			wrong = append(wrong, at("body."+name, abi.Errorf(abi.CodeInvalid, "field: expected string")))
+			wrong = append(wrong, abi.Field(name, abi.CodeInvalid, "expected string"))
 		}
 	}
 	for _, name := range []string{"title", "format", "body"} {
 		if _, there := all[name]; !there {
-			wrong = append(wrong, at("body."+name, abi.Errorf(abi.CodeInvalid, "field: is missing")))
+			wrong = append(wrong, abi.Field(name, abi.CodeInvalid, "is missing"))
 		}
 	}
-	return p, from, refuseFields(wrong)
-}
-
-// refuseFields makes one refusal of findings, the fields by name, a few of them.
-func refuseFields(wrong []error) error {
-	if len(wrong) == 0 {
-		return nil
-	}
-	slices.SortFunc(wrong, func(a, b error) int {
-		return bytes.Compare([]byte(a.(located).location), []byte(b.(located).location)) //nolint:errorlint // they come from at
-	})
-	return fields(errors.Join(wrong[:min(len(wrong), 10)]...))
+	slices.SortFunc(wrong, func(a, b error) int { return strings.Compare(abi.AsError(a).Field, abi.AsError(b).Field) })
+	return p, from, inBody(wrong[:min(len(wrong), 10)]...)
 }
 
 // clip keeps what a client wrote short.
@@ -102,9 +93,9 @@ func readForm(raw []byte, boundary string) (p card.Percept, from string, err err
 		isFile := part.FileName() != ""
 		switch {
 		case isFile && p.Image != nil:
-			return p, "", ofForm(name, abi.CodeInvalid, "file: is the second file, and a perception is one image")
+			return p, "", ofForm(name, abi.CodeInvalid, "is the second file, and a perception is one image")
 		case !isFile && !known:
-			return p, "", ofForm(name, abi.CodeInvalid, "field: is not a known field, and no file")
+			return p, "", ofForm(name, abi.CodeInvalid, "is not a known field, and no file")
 		}
 		data, err := readPart(part, isFile, unread.Len())
 		switch {
@@ -113,19 +104,19 @@ func readForm(raw []byte, boundary string) (p card.Percept, from string, err err
 		case isFile:
 			p.Image, p.MediaType = data, mediaType(part.Header.Get("Content-Type"))
 		case len(data) > maxField:
-			return p, "", ofForm(name, abi.CodeTooLarge, "field: %d bytes, at most %d", len(data), maxField)
+			return p, "", ofForm(name, abi.CodeTooLarge, "%d bytes, at most %d", len(data), maxField)
 		default:
 			*into = string(data)
 		}
 	}
 	if p.Format != "" && p.Format != card.FormatImage {
-		return p, "", ofForm("format", abi.CodeInvalid, "format: is %q, must be %q: a form carries an image", clip(p.Format), card.FormatImage)
+		return p, "", ofForm("format", abi.CodeInvalid, "is %q, must be %q: a form carries an image", clip(p.Format), card.FormatImage)
 	}
 	p.Format = card.FormatImage
 	if said != "" {
 		p.MediaType = said
 	}
-	return p, from, refuseFields(missing(p))
+	return p, from, inBody(missing(p)...)
 }
 
 // readPart reads a part of a form, of which the reader below has so many bytes that
@@ -143,21 +134,21 @@ func readPart(part *multipart.Part, isFile bool, unread int) ([]byte, error) {
 // missing tells what a form has to have and p has not.
 func missing(p card.Percept) (wrong []error) {
 	if p.Title == "" {
-		wrong = append(wrong, at("body.title", abi.Errorf(abi.CodeInvalid, "field: is missing")))
+		wrong = append(wrong, abi.Field("title", abi.CodeInvalid, "is missing"))
 	}
 	if len(p.Image) == 0 {
-		wrong = append(wrong, at("body.image", abi.Errorf(abi.CodeInvalid, "field: is missing: send the image as a file")))
+		wrong = append(wrong, abi.Field("image", abi.CodeInvalid, "is missing: send the image as a file"))
 	}
 	return wrong
 }
 
 func brokenForm(err error) error {
-	return fields(at("body", abi.Errorf(abi.CodeInvalid, "body: is no form that can be read: %v", err)))
+	return inBody(abi.Errorf(abi.CodeInvalid, "is no form that can be read: %v", err))
 }
 
 // ofForm is what is wrong with one field of a form.
 func ofForm(name string, code abi.Code, format string, args ...any) error {
-	return fields(at("body."+clip(name), abi.Errorf(code, format, args...)))
+	return inBody(abi.Field(clip(name), code, format, args...))
 }
 
 // mediaType gives the media type of a part, "" where it says nothing: many clients

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,7 +20,7 @@ import (
 	"github.com/companiond/companiond/host/perception"
 )
 
-// What companions perceive (seed C), and the cards that say so.
+// Perceptions, and the cards that say what companions perceive.
 
 // MaxPerception is the largest body of a perception, for the guard: an image of 8
 // MiB in base64, and what is around it.
@@ -79,8 +78,8 @@ func (in *perceiveIn) Resolve(ctx huma.Context) []error {
 
 func registerSenses(api huma.API, d *door) {
 	add(api, identity.Read, d.companion, http.MethodGet, "/v1/companions/{id}", "get-companion", "Look at one companion", http.StatusOK)
-	add(api, identity.Read, d.card, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK)
-	add(api, identity.Read, d.cardSchema, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK)
+	addAs(api, identity.Read, d.card, operation(api, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK))
+	addAs(api, identity.Read, d.cardSchema, operation(api, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK))
 	op := operation(api, http.MethodPost, "/v1/companions/{id}/perceptions", "perceive", "Let a companion perceive something", http.StatusAccepted)
 	op.Description = "Perceptions that are input need the scope talk, the others act. They are judged one by one, in order. Of frames (not texts) that wait, only the newest is judged. When too many wait the answer is 429 with Retry-After."
 	addAs(api, "", d.perceive, op)
@@ -144,20 +143,20 @@ func (d *door) everybody() []Companion {
 	return d.cfg.Companions()
 }
 
-func (d *door) companion(_ context.Context, in *OfCompanion) (*body[companionDetail], error) {
+func (d *door) companion(_ context.Context, in *OfCompanion) (out companionDetail, err error) {
 	all := d.everybody()
 	i := slices.IndexFunc(all, func(c Companion) bool { return c.ID == in.ID })
 	if i < 0 {
-		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", in.ID)
+		return out, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", in.ID)
 	}
-	out := companionDetail{Companion: all[i], Senses: map[string]int{}}
+	out = companionDetail{Companion: all[i], Senses: map[string]int{}}
 	if c, err := d.cardOf(in.ID); err == nil && c != nil {
 		out.Card = c.Source()
 	}
 	if d.cfg.Perceptions != nil {
 		out.Senses = d.cfg.Perceptions.Counts(in.ID)
 	}
-	return &body[companionDetail]{out}, nil
+	return out, nil
 }
 
 func (d *door) card(_ context.Context, in *OfCompanion) (*verbatim, error) {
@@ -271,29 +270,8 @@ func (d *door) scopeOf(companion, title string) identity.Scope {
 
 // placed says where in the request a finding about a perception is.
 func placed(err error) error {
-	if where := fieldOf(err); where != "" {
-		return fields(at("body."+where, err))
+	if abi.AsError(err).Field != "" {
+		return inBody(err)
 	}
 	return err
-}
-
-// fieldOf gives the field of a perception that an error is about, with the JSON
-// path in it; "" for another error.
-func fieldOf(err error) string {
-	var known *abi.Error
-	if !errors.As(err, &known) {
-		return ""
-	}
-	where, _, found := strings.Cut(known.Message, ": ")
-	root := where
-	if i := strings.IndexAny(where, ".["); i >= 0 {
-		root = where[:i]
-	}
-	switch {
-	case !found:
-		return ""
-	case slices.Contains([]string{"title", "format", "body", "media_type", "image", "from"}, root):
-		return where
-	}
-	return ""
 }

@@ -353,7 +353,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// Who waits does not hold up a daemon that stops.
+// A client that waits does not hold up a daemon that stops.
 func TestNobodyWaitsForAStop(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		s.judge = func(ctx context.Context, _ string, _ abi.Percept) (abi.Judged, error) {
@@ -449,7 +449,7 @@ func TestForm(t *testing.T) {
 	})
 }
 
-// What was offered does not change when the buffers of requests are used again.
+// A perception that was offered does not change when the buffers of requests are used again.
 func TestPerceptionsAreTheirOwn(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		var got []abi.Percept

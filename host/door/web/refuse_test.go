@@ -167,9 +167,9 @@ func TestC4BodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestC4OrderIsKeptOverHTTP: what one client sends one after the other is judged
+// TestOrderIsKeptOverHTTP: what one client sends one after the other is judged
 // so, and never two at once.
-func TestC4OrderIsKeptOverHTTP(t *testing.T) {
+func TestOrderIsKeptOverHTTP(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		var got []string
 		running := 0
@@ -196,7 +196,7 @@ func TestC4OrderIsKeptOverHTTP(t *testing.T) {
 	})
 }
 
-// Whatever comes is answered, and never as a fault of ours.
+// Any request is answered, and never as a fault of ours.
 func FuzzPerceive(f *testing.F) {
 	f.Add("application/json", touch)
 	f.Add("application/json", `{"title":"vision","format":"image","body":"data:image/png;base64,`+base64.StdEncoding.EncodeToString(pixel)+`"}`)

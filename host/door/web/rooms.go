@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,9 +23,8 @@ type (
 		Rooms []room.Info `json:"rooms" doc:"By name."`
 		Next  string      `json:"next,omitempty" doc:"There are more: ask for those after this name."`
 	}
-	openIn  struct{ Body map[string]any }
-	openOut struct{ Body room.Info }
-	roomIn  struct{ InRoom }
+	openIn struct{ Body map[string]any }
+	roomIn struct{ InRoom }
 )
 
 // RoomKey is a setting that a room may be opened with.
@@ -34,7 +32,7 @@ type RoomKey struct{ Name, Doc string }
 
 func registerRooms(api huma.API, d *door) {
 	add(api, identity.Read, d.rooms, http.MethodGet, "/v1/rooms", "list-rooms", "List the rooms", http.StatusOK)
-	add(api, identity.Read, d.oneRoom, http.MethodGet, "/v1/rooms/{room}", "get-room", "Look at a room", http.StatusOK)
+	add(api, identity.Read, inRoom(d, oneRoom), http.MethodGet, "/v1/rooms/{room}", "get-room", "Look at a room", http.StatusOK)
 	open := operation(api, http.MethodPost, "/v1/rooms", "open-room", "Open a room", http.StatusCreated)
 	open.Description = "A name and the keys of [room.NAME] in companiond.toml. Needs the scope act; how many rooms one caller may have is door.max_rooms. One of the caller's own that was closed is opened again, with its history."
 	addAs(api, identity.Act, d.openRoom, open)
@@ -54,12 +52,9 @@ func describeRooms(doc *huma.OpenAPI, keys []RoomKey) {
 	doc.Paths["/v1/rooms"].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: s}}}
 }
 
-func (d *door) rooms(ctx context.Context, in *roomsIn) (*body[roomsOut], error) {
+func (d *door) rooms(ctx context.Context, in *roomsIn) (out roomsOut, err error) {
 	rooms, err := d.cfg.Rooms.List(ctx, in.After, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	out := roomsOut{Rooms: rooms}
+	out.Rooms = rooms
 	if len(rooms) > in.Limit {
 		out.Rooms = rooms[:in.Limit]
 		out.Next = out.Rooms[in.Limit-1].Name
@@ -68,17 +63,13 @@ func (d *door) rooms(ctx context.Context, in *roomsIn) (*body[roomsOut], error) 
 		shape(&out.Rooms[i])
 	}
 	out.Rooms = list(out.Rooms)
-	return &body[roomsOut]{out}, nil
+	return out, err
 }
 
-func (d *door) oneRoom(ctx context.Context, in *roomIn) (*body[room.Info], error) {
-	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
-	if err != nil {
-		return nil, err
-	}
+func oneRoom(_ context.Context, talk room.Talk, _ roomIn) (room.Info, error) {
 	info := talk.Info()
 	shape(&info)
-	return &body[room.Info]{info}, nil
+	return info, nil
 }
 
 // shape leaves no null in a room.
@@ -98,12 +89,12 @@ func owner(c identity.Caller) room.Owner {
 	return o
 }
 
-func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
+func (d *door) openRoom(ctx context.Context, in *openIn) (*body[room.Info], error) {
 	name, isText := in.Body["name"].(string)
 	if _, given := in.Body["name"]; !given {
-		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: is missing")))
+		return nil, inBody(abi.Field("name", abi.CodeInvalid, "is missing"))
 	} else if !isText {
-		return nil, fields(at("body.name", abi.Errorf(abi.CodeInvalid, "name: must be a text")))
+		return nil, inBody(abi.Field("name", abi.CodeInvalid, "must be a text"))
 	}
 	delete(in.Body, "name")
 	settings, err := json.Marshal(in.Body)
@@ -112,14 +103,14 @@ func (d *door) openRoom(ctx context.Context, in *openIn) (*openOut, error) {
 	}
 	info, err := d.cfg.Rooms.Open(ctx, room.Opening{Name: name, By: owner(identity.Of(ctx)), Settings: settings})
 	if err != nil {
-		key, _, _ := strings.Cut(abi.AsError(err).Message, ":")
+		key := abi.AsError(err).Field
 		if _, given := in.Body[key]; given || key == "name" {
-			return nil, fields(at("body."+key, err))
+			return nil, inBody(err)
 		}
 		return nil, err
 	}
 	shape(&info)
-	return &openOut{info}, nil
+	return &body[room.Info]{info}, nil
 }
 
 func (d *door) closeRoom(ctx context.Context, in *roomIn) (*struct{}, error) {

@@ -76,7 +76,7 @@ func TestOpenRoom(t *testing.T) {
 	}
 }
 
-// What is wrong with what a room is to be is told with its key, and no room comes of
+// A mistake in what a room is to be is told with its key, and no room comes of
 // it.
 func TestOpenRoomRefusals(t *testing.T) {
 	f := newDoor(t, nil)
@@ -135,7 +135,7 @@ func (f fixture) names(t *testing.T, query string) (names []string) {
 	return names
 }
 
-// Who may act may open rooms and close its own; the cap on turns is for admins to take
+// A caller that may act may open rooms and close its own; the cap on turns is for admins to take
 // off.
 func TestRoomScopes(t *testing.T) {
 	f := newDoor(t, nil)
@@ -262,7 +262,7 @@ func TestCloseRoom(t *testing.T) {
 	}
 }
 
-// Who closed a room may open it again, and it has its history; nobody else may but an
+// The caller that closed a room may open it again, with its history; nobody else may but an
 // admin, who may also close any.
 func TestOpenAgain(t *testing.T) {
 	f := newDoor(t, nil)

@@ -2,10 +2,10 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -180,39 +180,17 @@ func sentence(all []guard.Field) string {
 	return strings.Join(parts, "; ")
 }
 
-// located is a finding of the house's own rules and where it is.
-type located struct {
-	found    *abi.Error
-	location string
-}
-
-func (l located) Error() string { return l.found.Error() }
-
-// Unwrap gives the finding.
-func (l located) Unwrap() error { return l.found }
-
-func at(location string, err error) error {
-	if err == nil {
+// inBody makes one refusal of what the house's own rules find wrong with a body, nil
+// of nothing. A finding that names no field is about the body as a whole.
+func inBody(found ...error) error {
+	found = slices.DeleteFunc(found, func(err error) bool { return err == nil })
+	if len(found) == 0 {
 		return nil
 	}
-	return located{abi.AsError(err), location}
-}
-
-// fields makes one refusal of joined findings.
-func fields(err error) error {
-	var all []error
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		all = joined.Unwrap()
-	} else {
-		all = []error{err}
-	}
-	d := guard.DetailsOf(all[0])
-	for _, e := range all {
-		var l located
-		if errors.As(e, &l) {
-			_, message, _ := strings.Cut(l.found.Message, ": ")
-			d.Errors = append(d.Errors, guard.Field{Location: l.location, Message: message})
-		}
+	d := guard.DetailsOf(found[0])
+	for _, err := range found {
+		e := abi.AsError(err)
+		d.Errors = append(d.Errors, guard.Field{Location: strings.TrimSuffix("body."+e.Field, "."), Message: e.Reason()})
 	}
 	d.Detail = sentence(d.Errors)
 	return d

@@ -1,12 +1,13 @@
 // Package web is the HTTP door: rooms, companions and what companions perceive as
-// JSON, described by an OpenAPI 3.1 document, and one page to watch and talk. Seed
-// A's /add and seed C's /init and /perception are here too, in the seeds' shapes.
+// JSON, described by an OpenAPI 3.1 document, and one page to watch and talk. The
+// /add of chat-relay, and /init and /perception of the AI Companion Protocol, are here
+// too, in their shapes.
 //
 // Every refusal is problem+json of one shape, guard.Details; those about the
 // request itself name the fields. Unknown fields and query parameters are
 // refused, not ignored: a typing error in "text" must be told.
 //
-// Who speaks over HTTP without a token is a human guest: the name in "from" is
+// A caller over HTTP without a token is a human guest: the name in "from" is
 // taken as given, and the room refuses the names of those who live in the
 // house. With a token it is whoever the token is for. The package never decides
 // who may speak; it translates.
@@ -29,7 +30,7 @@ import (
 type Config struct {
 	// Rooms finds rooms. It must be set.
 	Rooms room.Directory
-	// Usual is the room of seed A's /add when it names none.
+	// Usual is the room of /add when it names none.
 	Usual string
 	// Companions lists the companions of the house. Nil means none.
 	Companions func() []Companion

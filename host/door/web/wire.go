@@ -17,9 +17,9 @@ import (
 	"github.com/companiond/companiond/host/perception"
 )
 
-// The reference wire of seed C: JSON-RPC by POST /init, which opens a session with
+// The wire of the AI Companion Protocol's reference server: JSON-RPC by POST /init, which opens a session with
 // a companion, and POST /perception in that session. The body of a session is at
-// the WebSocket door. Shapes are the seed's, so this is no part of the described
+// the WebSocket door. Shapes are the protocol's, so this is no part of the described
 // API.
 
 // answerPatience is how long a perception waits for what the companion says.
@@ -111,8 +111,6 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 	out.Result, out.Error = nil, &rpcFault{rpcServer, d.Detail}
 	if own, ok := err.(wrongCall); ok { //nolint:errorlint // it is never wrapped
 		out.Error.Code = own.code
-	} else if where := fieldOf(err); where != "" {
-		out.Error = &rpcFault{rpcParams, strings.Replace(d.Detail, where, "params."+where, 1)}
 	}
 	if after := retryAfter(err); after != "" {
 		w.Header().Set("Retry-After", after)
@@ -121,7 +119,7 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 }
 
 // initSession opens a session. Which companion it is with may be said by
-// ?companion= or params.companion; the seed knows one only.
+// ?companion= or params.companion; the protocol knows one only.
 func (d *door) initSession(w http.ResponseWriter, r *http.Request) {
 	in, err := readCall(r, true)
 	if err != nil {
@@ -220,6 +218,9 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 		return "", taken, wrong(rpcParams, "params: must be {title, format, body}: %v", err)
 	}
 	taken, err = d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
+	if e := abi.AsError(err); e != nil && e.Field != "" {
+		err = wrongCall{abi.Field("params."+e.Field, e.Code, "%s", e.Reason()), rpcParams}
+	}
 	return companion, taken, err
 }
 

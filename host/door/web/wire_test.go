@@ -17,7 +17,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// The reference wire of seed C: JSON-RPC by POST.
+// The wire of the AI Companion Protocol: JSON-RPC by POST.
 
 // answers lets a companion answer what people say, a second later each time.
 func (s *sensing) answers(who string, text func(said string) string) {
@@ -201,8 +201,8 @@ func TestPerceptionCallsThatAreWrong(t *testing.T) {
 		}{
 			{"no session", "", call(ok), 400, -32600, "mcp-session-id: the header is missing"},
 			{"an unknown session", "nobody", call(ok), 404, -32000, "session: there is no such session"},
-			{"somebody else's session (C4)", mikas, call(ok), 403, -32000, "session: was opened by somebody else"},
-			{"unknown title (C1)", id, call(`{"title":"smell","format":"text","body":"x"}`), 404, -32602, "params.title: "},
+			{"somebody else's session", mikas, call(ok), 403, -32000, "session: was opened by somebody else"},
+			{"unknown title", id, call(`{"title":"smell","format":"text","body":"x"}`), 404, -32602, "params.title: "},
 			{"wrong format", id, call(`{"title":"touch","format":"text","body":"x"}`), 400, -32602, "params.format: "},
 			{"the schema's path", id, call(`{"title":"touch","format":"object","body":{"at":[1,"x"]}}`), 400, -32602, "params.body.at[1]: "},
 			{"no body", id, call(`{"title":"touch","format":"object"}`), 400, -32602, "params.body: "},

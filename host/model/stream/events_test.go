@@ -112,7 +112,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Whatever a server sends in whatever pieces, the events are those that were written.
+// The events are those that were written, in whatever pieces a server sends them.
 func TestEventsWhateverThePieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in strings.Builder

@@ -89,7 +89,7 @@ func TestThoughtThatIsNotOpened(t *testing.T) {
 	}
 }
 
-// What is taken out is counted by others, and what breaks off at a limit while it is held back is a
+// Thoughts that are taken out are counted by others, and what breaks off at a limit while it is held back is a
 // thought.
 func TestThoughtIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -125,7 +125,7 @@ func TestThoughtIsKept(t *testing.T) {
 	}
 }
 
-// What opens its thoughts itself is not held back any longer.
+// A text that opens its thoughts itself is not held back any longer.
 func TestOpenedThoughtIsNotHeldBack(t *testing.T) {
 	var heard string
 	text := stream.NewText("", true, func(s string) error { heard += s; return nil })
@@ -191,7 +191,7 @@ func TestTextWhateverThePieces(t *testing.T) {
 	})
 }
 
-// What a listener hears is the text, and the key is never in it.
+// A listener hears the text, and the key is never in it.
 func FuzzText(f *testing.F) {
 	f.Add("<think>a</think>b", "c</think>sk-secret", false)
 	f.Add("sk-sec", "ret", true)

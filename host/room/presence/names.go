@@ -118,9 +118,9 @@ func (p *Presence) MayBe(who string, by abi.ParticipantKind) error {
 // isTaken says that a name is somebody's; one that only looks like it, whose.
 func isTaken(name, whose, what string) error {
 	if address.Reading(name) == address.Reading(whose) {
-		return abi.Errorf(abi.CodeDenied, "from: %q is %s here; take another name", name, what)
+		return abi.Field("from", abi.CodeDenied, "%q is %s here; take another name", name, what)
 	}
-	return abi.Errorf(abi.CodeDenied, "from: %q cannot be told from a name of %s, who is %s here; take another name", name, whose, what)
+	return abi.Field("from", abi.CodeDenied, "%q cannot be told from a name of %s, who is %s here; take another name", name, whose, what)
 }
 
 // Heard notes that a human spoke: the name is the human's from now on. It answers

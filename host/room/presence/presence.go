@@ -73,7 +73,7 @@ func (p *Presence) Attends(who string) bool { _, here := p.agents[who]; return h
 func (p *Presence) Attend(who string, votes bool, now time.Time) (changed bool, err error) {
 	was, here := p.agents[who]
 	if !here && len(p.agents) >= MaxAgents && !p.makeRoom() {
-		return false, abi.Errorf(abi.CodeExhausted, "from: %d agents are here, which is as many as there may be", len(p.agents))
+		return false, abi.Field("from", abi.CodeExhausted, "%d agents are here, which is as many as there may be", len(p.agents))
 	}
 	p.agents[who] = agent{votes: votes || was.votes, heard: now}
 	return !here || p.agents[who].votes != was.votes, nil

@@ -22,14 +22,14 @@ func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) 
 		return room.Info{}, err
 	}
 	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
-		return room.Info{}, abi.Errorf(abi.CodeInvalid, "name: %s", why)
+		return room.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
 	}
 	set, err := g.cfg.Read(o.Name, o.Settings)
 	if err != nil {
 		return room.Info{}, err
 	}
 	if set.Rules.MaxTurns == 0 && !o.By.Admin {
-		return room.Info{}, abi.Errorf(abi.CodeDenied, "max_turns: 0 takes the cap off, so that companions may talk, and cost, for ever; that takes the scope admin")
+		return room.Info{}, abi.Field("max_turns", abi.CodeDenied, "0 takes the cap off, so that companions may talk, and cost, for ever; that takes the scope admin")
 	}
 	g.opening.Lock()
 	defer g.opening.Unlock()
@@ -38,7 +38,7 @@ func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) 
 	}
 	err = g.journal.Register(ctx, o.Name, journal.Listing{Key: address.Skeleton(o.Name), By: o.By.Name, Settings: o.Settings})
 	if errors.Is(err, journal.ErrConflict) {
-		return room.Info{}, abi.Errorf(abi.CodeConflict, "name: a room is there whose name reads or looks like %q; take another", o.Name)
+		return room.Info{}, abi.Field("name", abi.CodeConflict, "a room is there whose name reads or looks like %q; take another", o.Name)
 	} else if err != nil {
 		return room.Info{}, journal.Coded(err)
 	}
@@ -53,7 +53,7 @@ func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) 
 func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
 	for name := range g.configured {
 		if address.Same(name, o.Name) {
-			return abi.Errorf(abi.CodeConflict, "name: the configuration has a room %q; take another name", name)
+			return abi.Field("name", abi.CodeConflict, "the configuration has a room %q; take another name", name)
 		}
 	}
 	row, known, err := g.journal.Room(ctx, o.Name)
@@ -61,11 +61,11 @@ func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
 	case err != nil:
 		return journal.Coded(err)
 	case known && row.Settings == nil:
-		return abi.Errorf(abi.CodeConflict, "name: a room %q was in the configuration once; its history is kept. Take another name, or write it there again", o.Name)
+		return abi.Field("name", abi.CodeConflict, "a room %q was in the configuration once; its history is kept. Take another name, or write it there again", o.Name)
 	case known && !row.Archived && !g.halfway(ctx, o.Name):
-		return abi.Errorf(abi.CodeConflict, "name: there is a room %q already", o.Name)
+		return abi.Field("name", abi.CodeConflict, "there is a room %q already", o.Name)
 	case known && row.By != o.By.Name && !o.By.Admin:
-		return abi.Errorf(abi.CodeDenied, "name: the room %q was %s's and was closed; take another name", o.Name, row.By)
+		return abi.Field("name", abi.CodeDenied, "the room %q was %s's and was closed; take another name", o.Name, row.By)
 	case o.By.Admin:
 		return nil
 	}
@@ -111,7 +111,7 @@ func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening
 // what was said can be read. Of the configuration's rooms it closes none.
 func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) error {
 	if _, ok := g.configured[name]; ok {
-		return abi.Errorf(abi.CodeDenied, "room: %s is a room of the configuration; take [room.%s] out of companiond.toml to close it", name, name)
+		return abi.Field("room", abi.CodeDenied, "%s is a room of the configuration; take [room.%s] out of companiond.toml to close it", name, name)
 	}
 	g.opening.Lock()
 	defer g.opening.Unlock()
@@ -122,7 +122,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 	case !known:
 		return notFound(name)
 	case row.By != by.Name && !by.Admin:
-		return abi.Errorf(abi.CodeDenied, "room: %s is not yours to close", name)
+		return abi.Field("room", abi.CodeDenied, "%s is not yours to close", name)
 	case row.Archived:
 		return nil
 	}

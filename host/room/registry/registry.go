@@ -86,7 +86,7 @@ func New(c Config) (*Registry, error) {
 			return nil, err
 		}
 		if _, twice := g.configured[s.Name]; twice {
-			return nil, abi.Errorf(abi.CodeInvalid, "room: %q is there twice", s.Name)
+			return nil, abi.Field("room", abi.CodeInvalid, "%q is there twice", s.Name)
 		}
 		g.configured[s.Name] = s
 	}
@@ -189,7 +189,7 @@ func (g *Registry) Usual() string { return g.cfg.Usual }
 
 var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 
-func notFound(name string) error { return abi.Errorf(abi.CodeNotFound, "room: there is no %q", name) }
+func notFound(name string) error { return abi.Field("room", abi.CodeNotFound, "there is no %q", name) }
 
 // settings gives how a room is to be. Where a room has been opened at a door and
 // stands in the configuration, too, the configuration wins.

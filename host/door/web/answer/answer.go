@@ -1,5 +1,5 @@
 // Package answer waits in a room for what a companion says because of something: a
-// message, or a wish to speak about what it perceived. The reference wire of seed C
+// message, or a wish to speak about what it perceived. The wire of the AI Companion Protocol
 // answers a perception with that.
 //
 // It reads what the room writes down, and nothing else; it never asks anybody, and

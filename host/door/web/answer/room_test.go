@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// What is scripted in the other tests is what real rooms write down: here they do.
+// The other tests script what real rooms write down: here these do.
 
 // answers gives one that answers people with an importance, and companions never.
 func answers(id string, importance float64) *doortest.Actor {
