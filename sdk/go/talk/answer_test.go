@@ -128,7 +128,7 @@ func TestAskedOther(t *testing.T) {
 // A line for somebody goes to it, and is not said while it is away.
 func TestTargets(t *testing.T) {
 	for _, kyoko := range []bool{false, true} {
-		c := newChat(t, "name: Momo\ncalls: kyoko=キョウコ aya=アヤ\n[cat]\nask @kyoko: {kyoko}、猫は飼わないの？\ntell: {kyoko}は猫に似てる。\nask @aya 液体: {aya}、猫は液体？")
+		c := newChat(t, "name: Momo\ncalls: kyoko=キョウコ aya=アヤ\n[cat]\nask @kyoko: キョウコ、猫は飼わないの？\ntell: {kyoko}は猫に似てる。\nask @aya 液体: {aya}、猫は液体？")
 		if kyoko {
 			c.members = append(c.members, companion.Member{ID: "kyoko", Name: "Kyoko", Kind: abi.KindCompanion})
 		}

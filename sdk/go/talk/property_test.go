@@ -138,7 +138,7 @@ func checkLine(t *rapid.T, c *chat, e event, line companion.Line, heard []compan
 func TestLinesDoNotComeAgain(t *testing.T) {
 	var script strings.Builder
 	script.WriteString("name: Momo\n[cat]\n")
-	const lines = 40
+	const lines = 80 // more than are in the part of the history that a reload reads
 	for i := range lines {
 		fmt.Fprintf(&script, "tell: 猫の%s。\n", strings.Repeat(string(rune('一'+7*i)), 9))
 	}
@@ -162,7 +162,7 @@ func TestLinesDoNotComeAgain(t *testing.T) {
 		said[text] = n
 		n++
 	}
-	if len(said) < lines {
+	if len(said) < lines*3/4 {
 		t.Errorf("%d of %d lines were said", len(said), lines)
 	}
 }
