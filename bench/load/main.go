@@ -1,4 +1,4 @@
-// Command load measures how many MCP tool calls a relay answers: seed A's
+// Command load measures how many MCP tool calls a relay answers: chat-relay's
 // server beside this file, or companiond. It opens a session on each of some
 // connections, calls one tool in a closed loop, and prints one line of JSON.
 //

@@ -24,10 +24,9 @@ type Member struct {
 }
 
 // Addressed gives the ids of those a message is addressed to, sorted, never
-// the speaker. Seed B let each voter claim it was meant (flaw B6) and let a
-// model invent ids that nobody answers to (flaw B1); here it is derived from
-// the message and the room's members alone. The first of these that names
-// somebody decides:
+// the speaker. A voter that could claim to be meant would claim it, and a model
+// invents ids that nobody answers to, so it is derived from the message and the
+// room's members alone. The first of these that names somebody decides:
 //
 //  1. Message.To, by id or name; who is not a member is ignored. "everyone" and
 //     its like there mean nobody in particular.

@@ -183,7 +183,7 @@ func addressed(from, text string, to ...string) string {
 	return strings.Join(Addressed(abi.Message{From: from, To: to, Text: text}, cast), " ")
 }
 
-// TestAddressedFromText holds the rule in Addressed's comment (seed B, flaw B6).
+// TestAddressedFromText holds the rule in Addressed's comment.
 func TestAddressedFromText(t *testing.T) {
 	if n := len(addressedTable); n < 80 {
 		t.Fatalf("%d cases, want at least 80", n)
@@ -208,7 +208,7 @@ func TestAddressedByTo(t *testing.T) {
 		{[]string{"@aya"}, "", "aya"},
 		{[]string{" aya "}, "", "aya"},
 		{[]string{"aya", "aya", "あや"}, "", "aya"},
-		{[]string{"ghost", "aya"}, "", "aya"},             // B1: an invented id is ignored
+		{[]string{"ghost", "aya"}, "", "aya"},             // an invented id is ignored
 		{[]string{"ghost"}, "Kyoko, hello", "kyoko"},      // and alone decides nothing
 		{[]string{"", "-", "@"}, "Kyoko, hello", "kyoko"}, // nor does rubbish
 		{[]string{"everyone"}, "Kyoko, hello", ""},        // said to all

@@ -215,7 +215,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestStep: one stage at a time, never back (seed B, flaw B10).
+// TestStep: one stage at a time, never back.
 func TestStep(t *testing.T) {
 	const n, p, c, e = abi.ClosingNone, abi.ClosingPre, abi.ClosingClosing, abi.ClosingTerminal
 	for _, x := range []struct{ stage, wish, want abi.Closing }{
