@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// agentsDir holds seed A's agents, as its article prints them, on Node.
+// agentsDir holds chat-relay's agents, as its article prints them, on Node.
 const agentsDir = "testdata/agents"
 
 // needsNode skips a test, with the reason, where programs that npm installed in
@@ -41,7 +41,7 @@ func needsNode(t *testing.T, dir string) {
 	t.Skip(why)
 }
 
-// seedPort is where seed A's agents look for their server; they are not told
+// seedPort is where chat-relay's agents look for their server; they are not told
 // otherwise.
 const seedPort = "127.0.0.1:3000"
 
@@ -53,7 +53,7 @@ type agentEvent struct {
 	Errors                    int
 }
 
-// runAgents runs seed A's three agents for some time and lets a human say one
+// runAgents runs chat-relay's three agents for some time and lets a human say one
 // line when they are ready.
 func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 	h.t.Helper()
@@ -88,7 +88,7 @@ func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 	return events
 }
 
-// add is seed A's curl.
+// add is chat-relay's curl.
 func (h *home) add(from, message string) {
 	h.t.Helper()
 	body, err := json.Marshal(map[string]string{"from": from, "message": message})
@@ -106,7 +106,7 @@ func (h *home) add(from, message string) {
 	}
 }
 
-// onSeedPort opens a daemon where seed A's agents look for it.
+// onSeedPort opens a daemon where chat-relay's agents look for it.
 func (h *home) onSeedPort(toml string) {
 	h.t.Helper()
 	l, err := net.Listen("tcp", seedPort)
@@ -127,7 +127,7 @@ func (h *home) onSeedPort(toml string) {
 	h.openAt(seedPort, toml)
 }
 
-// TestSeedAgents lets seed A's agents talk, unmodified and with the URL they
+// TestSeedAgents lets chat-relay's agents talk, unmodified and with the URL they
 // know: one curl starts a talk of turns and backchannels in which nobody is
 // refused for ever and the budget holds.
 func TestSeedAgents(t *testing.T) {

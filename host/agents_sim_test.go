@@ -28,7 +28,7 @@ import (
 	"github.com/companiond/companiond/host/room/registry"
 )
 
-// The simulation: three agents of seed A, each a loop of model calls of 1 to
+// The simulation: three agents of chat-relay, each a loop of model calls of 1 to
 // 2.5 s, talk for three minutes of virtual time. Whoever is generating when a
 // notice comes does not hear it, as in the seed's own class. Once they talk
 // through the daemon's doors, once by the seed's own rules as a baseline.
@@ -53,13 +53,13 @@ type simServer interface {
 	newest() time.Time
 }
 
-// simAgent is seed A's companion with a mock for a model that follows the
+// simAgent is chat-relay's companion with a mock for a model that follows the
 // prompt.
 type simAgent struct {
 	id     string
 	server simServer
 	rng    *rand.Rand
-	wake   chan struct{} // unbuffered: who generates misses the notice (flaw A4)
+	wake   chan struct{} // unbuffered: an agent that generates misses the notice, and nobody wakes it later
 
 	mu     sync.Mutex
 	read   int         // messages seen in history
@@ -389,7 +389,7 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	return s
 }
 
-// TestAgentsThroughTheDoors is the promise for seed A's agents as they are: no
+// TestAgentsThroughTheDoors is the promise for chat-relay's agents as they are: no
 // line that answers what is no longer the newest, and no room that falls silent
 // while somebody has not seen everything. The seed's own rules, in the same
 // simulation, have both.

@@ -176,7 +176,7 @@ func takeNames(t *testing.T, policy string) {
 }
 
 // TestHundredAgents call at once through the whole daemon, in both eras of MCP:
-// each gets its own answer (flaw A9).
+// each gets its own answer.
 func TestHundredAgents(t *testing.T) {
 	h := newHome(t)
 	h.open("[room.main]\npolicy = \"pool\"\npool_pricing = \"free\"\npool_recovery = \"1h\"\npool_size = 200\nmax_turns = 0\n")

@@ -59,7 +59,7 @@ func aimock(t *testing.T, flags ...string) (url, toml string) {
 	return "", ""
 }
 
-// openNikoni opens a house with seed C's sample, as the seed prints it, and more.
+// openNikoni opens a house with the AI Companion Protocol's sample, as its document prints it, and more.
 func openNikoni(t *testing.T, toml string, more ...string) *home {
 	t.Helper()
 	h := newHome(t)

@@ -134,7 +134,7 @@ func TestCountsAnswers(t *testing.T) {
 	if rep.Tool != "status" || rep.Conns != 3 || rep.Seconds != s.length.Seconds() {
 		t.Errorf("%+v", rep)
 	}
-	// What was called while warming up, and at the end, is not counted.
+	// Calls made while warming up, and at the end, are not counted.
 	if all := len(r.ids); rep.Requests == 0 || rep.Requests >= all {
 		t.Errorf("%d of %d counted", rep.Requests, all)
 	}

@@ -79,8 +79,8 @@ func TestB5Tie(t *testing.T) {
 	}
 }
 
-// TestB6Selected: selected, which a voter says of itself, beat everything. Who is
-// addressed is derived from the message: see package address.
+// TestB6Selected: selected, which a voter says of itself, beat everything. Here
+// the message alone says who is addressed: see package address.
 func TestB6Selected(t *testing.T) {
 	liar := abi.Vote{State: abi.Listen, Importance: 0, Selected: true}
 	if d := newRig("aya", "liar").cast("aya", speak(1)).cast("liar", liar).decide(); d.Speaker != "aya" {

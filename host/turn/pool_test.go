@@ -81,7 +81,7 @@ func TestPoolPrices(t *testing.T) {
 		{free, Bid{Text: letters(11)}, turn, 60, "", ""},
 		{free, Bid{Text: letters(10)}, aside, 5, "", ""},
 		{free, Bid{Text: letters(1), Offer: offers(100.5)}, turn, 0, abi.CodeInvalid, "outside 0..100"},
-		// Who has the floor takes a turn, however short, and is not asked what it would pay.
+		// A holder of the floor takes a turn, however short, and is not asked what it would pay.
 		{"", Bid{Text: "はい", Floor: true}, turn, 5, "", ""},
 		{"", Bid{Text: letters(20), Floor: true, Offer: offers(1)}, turn, 60, "", ""},
 		{free, Bid{Text: "はい", Floor: true, Offer: offers(1)}, turn, 5, "", ""},

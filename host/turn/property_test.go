@@ -183,9 +183,9 @@ func TestNoWishIsLost(t *testing.T) {
 }
 
 // TestDeadVotersAreListeners: a round with dead voters is decided as if they
-// listened, and as if they were not there. Who was addressed by a
-// human, and listeners in a round of the silence breaker, would be asked to
-// speak if they were there; the dead are not.
+// listened, and as if they were not there. One that a human
+// addressed, and a listener in a round of the silence breaker, would be asked
+// to speak if it were there; the dead are not.
 func TestDeadVotersAreListeners(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)

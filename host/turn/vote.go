@@ -122,9 +122,9 @@ func innerRule(a, b entry.Candidate) entry.Rule {
 // among tried: those who had it and failed or passed. The room hands the floor
 // down with it (rule "next").
 //
-// Who voted to speak, a farewell included, and who was asked may have the
-// floor; a listener may only in a round of the silence breaker; who is absent
-// or out never may. A round that was closed or capped has no next.
+// A voter that wants to speak, be it a farewell, and one that was asked may have
+// the floor; a listener may only in a round of the silence breaker; one that is
+// absent or out never may. A round that was closed or capped has no next.
 //
 // It reads Outcome, Silence and Ranking only, so a room may fill these three in
 // from its journal (Decision.Ranking and Round.Silence).

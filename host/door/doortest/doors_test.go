@@ -206,7 +206,7 @@ func TestDoorsHold(t *testing.T) {
 	}
 }
 
-// What one door takes another shows, and a tool can follow it.
+// One door shows a message that another took, and a tool can follow it.
 func TestSaidHereHeardThere(t *testing.T) {
 	f := open(t, guard.Config{}, waittest.Long)
 	c := socket.Client{URL: "http://" + f.addr}

@@ -10,7 +10,7 @@ import (
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
-// What a person does with the first words is answered by the act for it.
+// A person's first words are answered by the act for them.
 func TestAPersonIsAnswered(t *testing.T) {
 	for says, want := range map[string]string{
 		"こんにちは！": "こんにちは！ももだよ！", "おはよう": "おはよう！ももだよ！", "私はタロウです": "タロウさんっていうんだ。", "私はモモです": "同じ名前だね。",
@@ -180,7 +180,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// What a character likes, whom it answers, and how long it was quiet is in its vote.
+// A vote has in it the topic, the speaker before, and how long the character was quiet.
 func TestWants(t *testing.T) {
 	vote := func(from, text string, addressed bool, before ...string) float64 {
 		c := newChat(t, lively)

@@ -55,7 +55,7 @@ type mind struct {
 
 	nodded string // the last backchannel
 
-	// What derive makes of beats.
+	// Made of beats by derive.
 	talk  []beat // since a human last spoke, that message first
 	topic string // of the thread
 	depth int    // turns the thread has had

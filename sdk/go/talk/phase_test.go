@@ -45,7 +45,7 @@ func TestPhasesGoOneWay(t *testing.T) {
 	})
 }
 
-// What a phase is read from.
+// A phase is read from the room's closing, the turns and the last words.
 func TestPhaseOf(t *testing.T) {
 	person := beat{human: true, text: "hi"}
 	bye := beat{human: true, text: "bye", intents: map[words.Intent]bool{words.Bye: true}}

@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
-// What is written in a script is what is played, in whatever order the sections come.
+// A script is played as it is written, in whatever order the sections come.
 func TestScripts(t *testing.T) {
 	token := rapid.StringMatching(`[a-z猫犬ァー]{1,5}`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -26,7 +26,7 @@ func text() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "") })
 }
 
-// What does not change a word does not change what a text is about.
+// Case, width and kind of kana change nothing about a text.
 func TestFoldedAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := text().Draw(t, "text")
@@ -104,8 +104,8 @@ func TestClip(t *testing.T) {
 	})
 }
 
-// What is taken out of a text stands there, and is fit to be said again: it asks
-// nothing, quotes nothing and is nobody's distress.
+// A quotation, a word or a name stands in the text that it is taken from, and is fit
+// to be said again: it asks nothing, quotes nothing and is nobody's distress.
 func TestWhatIsTakenFromAText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := text().Draw(t, "text")
