@@ -108,7 +108,8 @@ const status = `{"content":[{"type":"text","text":"{\"resource\":100}"}],"struct
 
 // quick measures as briefly as a machine allows that is as busy as this one is now.
 func quick(url, tool string) settings {
-	return settings{url: url, tool: tool, conns: 3, length: scaled(120 * time.Millisecond), warm: scaled(20 * time.Millisecond)}
+	length := scaled(120 * time.Millisecond)
+	return settings{url: url, tool: tool, conns: 3, length: length, warm: length / 6}
 }
 
 func scaled(idle time.Duration) time.Duration {
