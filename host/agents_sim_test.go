@@ -59,7 +59,7 @@ type simAgent struct {
 	id     string
 	server simServer
 	rng    *rand.Rand
-	wake   chan struct{} // unbuffered: who generates misses the notice
+	wake   chan struct{} // unbuffered: an agent that generates misses the notice, and nobody wakes it later
 
 	mu     sync.Mutex
 	read   int         // messages seen in history

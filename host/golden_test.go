@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/journaltest"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/retention"
@@ -198,30 +198,11 @@ func digestOf(v view) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// gunzip reads a file of testdata/golden.
-func gunzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // openGolden opens a copy of a golden journal.
 func openGolden(t *testing.T, path string) *sqlite.Journal {
 	t.Helper()
 	db := filepath.Join(t.TempDir(), "companiond.db")
-	if err := os.WriteFile(db, gunzip(t, path), 0o600); err != nil {
+	if err := os.WriteFile(db, journaltest.Unzip(t, path), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j, err := sqlite.Open(sqlite.Config{Path: db})
@@ -285,7 +266,7 @@ func TestGoldenStates(t *testing.T) {
 				writeStates(t, j, states)
 			}
 			want := map[string]goldenRoom{}
-			if err := json.Unmarshal(gunzip(t, states), &want); err != nil || len(want) < 6 {
+			if err := json.Unmarshal(journaltest.Unzip(t, states), &want); err != nil || len(want) < 6 {
 				t.Fatal(len(want), err)
 			}
 			for name, was := range want {
@@ -362,7 +343,7 @@ func sameDoors(t *testing.T, dir string, j journal.Journal) {
 		Messages []map[string]any
 		Why      map[uint64]map[string]any
 	}
-	if err := json.Unmarshal(gunzip(t, filepath.Join(dir, "doors.json.gz")), &want); err != nil {
+	if err := json.Unmarshal(journaltest.Unzip(t, filepath.Join(dir, "doors.json.gz")), &want); err != nil {
 		t.Fatal(err)
 	}
 	for name, w := range want {
@@ -527,7 +508,7 @@ func TestGoldenGoesOn(t *testing.T) {
 				if err := os.MkdirAll(state, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(state, "companiond.db"), gunzip(t, file), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(state, "companiond.db"), journaltest.Unzip(t, file), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				h.drop(parrot(t, "here", ""), "parrot.wasm")

@@ -23,6 +23,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // home is a running daemon in this process, with a folder of its own.
@@ -80,6 +81,12 @@ func timely(t *testing.T) {
 	if raceDetector {
 		t.Skip("runs without the race detector only: guests would be too slow to keep a room's patience")
 	}
+}
+
+// forGuests is a patience that guests can keep on a machine that is as busy as this
+// one is now, up to eight times as long, as the configuration has it.
+func forGuests(idle time.Duration) string {
+	return time.Duration(float64(idle) * min(waittest.Slowness(), 8)).Round(time.Millisecond).String()
 }
 
 // newHome makes a folder; put files into it and then open it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
@@ -16,7 +17,7 @@ func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
 			for n := 1; ; n++ {
 				gap := besideHostile(t, sin)
 				t.Logf("worst gap in the other room: %v", gap)
-				if gap <= 2*time.Second {
+				if gap <= 2*time.Second || gap.Seconds() <= 2*waittest.Slowness() {
 					return
 				}
 				if n == tries {
@@ -36,10 +37,11 @@ func besideHostile(t *testing.T, sin string) time.Duration {
 	h.drop(parrot(t, "one", ""), "good.wasm")
 	h.drop(parrot(t, "one", ""), "left.wasm")
 	h.drop(parrot(t, "one", ""), "right.wasm")
+	patience := forGuests(500 * time.Millisecond)
 	h.open(`[room.main]
 companions = ["bad", "good"]
 pace = "0s"
-patience = "500ms"
+patience = "` + patience + `"
 max_turns = 1
 [room.other]
 companions = ["left", "right"]
@@ -54,7 +56,7 @@ faults = 3
 		n := len(h.messages("main"))
 		h.say("main", "taro", "hello")
 		h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
-		t.Logf("answered after %v with a patience of 500ms", time.Since(asked))
+		t.Logf("answered after %v with a patience of %s", time.Since(asked), patience)
 	}
 	h.until("the companion is quarantined", func() bool { return h.companion("bad").State == "quarantined" })
 	t.Logf("status: %s", h.companion("bad").Error)

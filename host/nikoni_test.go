@@ -19,6 +19,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // aimockDir holds a fake of language-model APIs that others wrote.
@@ -58,7 +59,7 @@ func aimock(t *testing.T, flags ...string) (url, toml string) {
 	return "", ""
 }
 
-// openNikoni opens a house with the AI Companion Protocol's sample, as the seed prints it, and more.
+// openNikoni opens a house with the AI Companion Protocol's sample, as its document prints it, and more.
 func openNikoni(t *testing.T, toml string, more ...string) *home {
 	t.Helper()
 	h := newHome(t)
@@ -121,8 +122,8 @@ func (h *home) next(frames <-chan act) act {
 			h.t.Fatal("the socket was closed")
 		}
 		return a
-	case <-time.After(20 * time.Second):
-		h.t.Fatal("no action came within 20 s")
+	case <-time.After(waittest.Long):
+		h.t.Fatal("no action came")
 	}
 	return act{}
 }
@@ -228,8 +229,14 @@ func TestReferenceWire(t *testing.T) {
 		t.Fatalf("%d %s", status, answer)
 	}
 	session := opened.Result.SessionID
-	_, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
-	time.Sleep(300 * time.Millisecond) // the seed's subscribe has no answer to wait for
+	conn, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
+	// The protocol's subscribe has no answer to wait for, but what comes behind it may have.
+	if err := conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": "behind", "method": "none"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.next(frames); a.ID != "behind" {
+		t.Fatalf("%+v", a)
+	}
 	status, answer = h.ask("POST", "/perception", `{"jsonrpc":"2.0","id":7,"method":"perception","params":`+asksToMove+`}`, "mcp-session-id", session)
 	var heard struct {
 		ID     int
@@ -306,7 +313,7 @@ func TestModelsThatFail(t *testing.T) {
 			if toml == "" {
 				_, toml = aimock(t, tc.flags...)
 			}
-			h := openNikoni(t, toml+"[room.main]\npatience = \"3s\"\nfloor = \"2s\"\npace = \"100ms\"\nmax_turns = 3\n", "aya", "kyoko")
+			h := openNikoni(t, toml+"[room.main]\npatience = \""+forGuests(3*time.Second)+"\"\nfloor = \""+forGuests(2*time.Second)+"\"\npace = \"100ms\"\nmax_turns = 3\n", "aya", "kyoko")
 			seq := h.say("main", "taro", "ニコニ立体ちゃん、移動して")
 			h.until("the others talk", func() bool { return len(h.messages("main")) >= 3 })
 			if h.messages("main")[1].From == "nikoni" {

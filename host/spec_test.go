@@ -17,6 +17,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 const specDir = "testdata/spec"
@@ -27,7 +28,7 @@ func TestSpecClient(t *testing.T) {
 	needsNode(t, specDir)
 	h := openNikoni(t, "")
 	_, frames := h.body("/v1/actions?companion=nikoni", nil)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "client.mjs", h.url+"/mcp", filepath.Join(h.dir, "characters", "nikoni.json"), "nikoni", "edit")
 	cmd.Dir = specDir

@@ -1,50 +1,25 @@
 package host_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/logtest"
 )
-
-// logbook is a log that tests can read while it is written.
-type logbook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-// warnings gives the lines at WARN with a word in them.
-func (l *logbook) warnings(word string) (lines []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.b.String()) {
-		if strings.Contains(line, "level=WARN") && strings.Contains(line, word) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
 
 // Whoever waits for a companion that nobody made learns it from the log, also
 // what it may be called instead; a file that cannot be loaded is there.
 func TestStartNamesCompanionsThatAreNotThere(t *testing.T) {
-	h, book := newHome(t), &logbook{}
-	h.log = slog.New(slog.NewTextHandler(book, nil))
+	h, book := newHome(t), &logtest.Log{}
+	h.log = book.Logger()
 	h.save("aya.wasm", []byte("no module"))
 	h.open("[room.main]\ncompanions = [\"aya\", \"aja\"]\n[room.den]\ncompanions = [\"*\"]\n")
-	got := book.warnings("has no file in")
+	got := book.Warnings("has no file in")
 	if len(got) != 1 || !strings.Contains(got[0], "room.main.companions") || !strings.Contains(got[0], `did you mean \"aya\"?`) {
 		t.Errorf("the log says %q", got)
 	}
@@ -69,8 +44,8 @@ func TestAPortInUse(t *testing.T) {
 
 // A vote that is none reaches the log and the companion's status.
 func TestABadVoteIsSaid(t *testing.T) {
-	h, book := newHome(t), &logbook{}
-	h.log = slog.New(slog.NewTextHandler(book, nil))
+	h, book := newHome(t), &logtest.Log{}
+	h.log = book.Logger()
 	h.drop(parrot(t, "one", "dance"), "bad.wasm")
 	h.open("[room.main]\npace = \"0s\"\npatience = \"1m\"\n")
 	for range 3 {
@@ -78,7 +53,7 @@ func TestABadVoteIsSaid(t *testing.T) {
 	}
 	h.until("a word about the vote", func() bool { return strings.Contains(h.companion("bad").Error, `"dance" is neither`) })
 	h.until("all of them", func() bool { return strings.Contains(h.companion("bad").Error, "answers were of no use") })
-	if got := book.warnings("companion=bad"); len(got) != 1 || !strings.Contains(got[0], "dance") {
+	if got := book.Warnings("companion=bad"); len(got) != 1 || !strings.Contains(got[0], "dance") {
 		t.Errorf("the log says %q", got)
 	}
 	if c := h.companion("bad"); c.State != "ready" {

@@ -8,11 +8,15 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // relay is a server that answers as a test wants it to.
@@ -102,8 +106,14 @@ func good(result string) func(http.ResponseWriter, ask) {
 
 const status = `{"content":[{"type":"text","text":"{\"resource\":100}"}],"structuredContent":{"resource":100}}`
 
+// quick measures as briefly as a machine allows that is as busy as this one is now.
 func quick(url, tool string) settings {
-	return settings{url: url, tool: tool, conns: 3, length: 120 * time.Millisecond, warm: 20 * time.Millisecond}
+	length := scaled(120 * time.Millisecond)
+	return settings{url: url, tool: tool, conns: 3, length: length, warm: length / 6}
+}
+
+func scaled(idle time.Duration) time.Duration {
+	return time.Duration(float64(idle) * waittest.Slowness()).Round(10 * time.Millisecond)
 }
 
 func mustRun(t *testing.T, s settings) (report, error) {
@@ -117,18 +127,19 @@ func mustRun(t *testing.T, s settings) (report, error) {
 
 func TestCountsAnswers(t *testing.T) {
 	r := newRelay(t, good(status))
-	rep, first := mustRun(t, quick(r.URL, "status"))
+	s := quick(r.URL, "status")
+	rep, first := mustRun(t, s)
 	if first != nil || rep.Errors != 0 || rep.Refused != 0 {
 		t.Fatalf("%+v, %v", rep, first)
 	}
-	if rep.Tool != "status" || rep.Conns != 3 || rep.Seconds != 0.12 {
+	if rep.Tool != "status" || rep.Conns != 3 || rep.Seconds != s.length.Seconds() {
 		t.Errorf("%+v", rep)
 	}
-	// What was called while warming up, and at the end, is not counted.
+	// Calls made while warming up, and at the end, are not counted.
 	if all := len(r.ids); rep.Requests == 0 || rep.Requests >= all {
 		t.Errorf("%d of %d counted", rep.Requests, all)
 	}
-	if want := float64(rep.Requests) / 0.12; rep.Rate < want-0.1 || rep.Rate > want+0.1 {
+	if want := float64(rep.Requests) / s.length.Seconds(); rep.Rate < want-0.1 || rep.Rate > want+0.1 {
 		t.Errorf("rps %v instead of %v", rep.Rate, want)
 	}
 	if rep.P50 <= 0 || rep.P99 < rep.P50 {
@@ -136,27 +147,43 @@ func TestCountsAnswers(t *testing.T) {
 	}
 }
 
-// With 5 ms a call there is room for 10 in 50 ms; warming up would give 30 more.
-func TestWarmingUpDoesNotCount(t *testing.T) {
-	r := newRelay(t, func(w http.ResponseWriter, a ask) {
-		time.Sleep(5 * time.Millisecond)
-		good(status)(w, a)
-	})
-	rep, _ := mustRun(t, settings{url: r.URL, tool: "status", conns: 1, length: 50 * time.Millisecond, warm: 150 * time.Millisecond})
-	if rep.Requests == 0 || rep.Requests > 10 || rep.P50 < 5 {
-		t.Errorf("%+v", rep)
+// server answers without a network, in the time that a call takes it.
+type server time.Duration
+
+func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
+	var a ask
+	if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+		return nil, err
 	}
+	time.Sleep(time.Duration(s))
+	w := httptest.NewRecorder()
+	good(status)(w, a)
+	return w.Result(), nil
 }
 
-// Two calls of 200 ms do not end within 350 ms, though the second begins there.
-func TestTheLastCallDoesNotCount(t *testing.T) {
-	r := newRelay(t, func(w http.ResponseWriter, a ask) {
-		time.Sleep(200 * time.Millisecond)
-		good(status)(w, a)
-	})
-	rep, first := mustRun(t, settings{url: r.URL, tool: "status", conns: 1, length: 350 * time.Millisecond})
-	if rep.Requests > 1 || rep.Errors != 0 || first != nil && rep.Requests > 0 {
-		t.Errorf("%+v, %v", rep, first)
+// Calls of 5 ms begin at 0, 5, 10 and so on, those of 200 ms at 0 and 200: what began
+// before the measuring or ended after it does not count.
+func TestWhatCounts(t *testing.T) {
+	for _, tc := range []struct{ each, from, until, counted int }{
+		{5, 150, 200, 10}, {5, 0, 50, 10}, {5, 1, 54, 9}, {200, 0, 350, 1}, {200, 0, 400, 2}, {200, 1, 399, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &session{client: &http.Client{Transport: server(time.Duration(tc.each) * time.Millisecond)}, url: &url.URL{Scheme: "http", Host: "localhost"}}
+			body, err := newCall(settings{tool: "status"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(ms int) time.Time { return time.Now().Add(time.Duration(ms) * time.Millisecond) }
+			got := loop(t.Context(), s, body, 1, 1, at(tc.from), at(tc.until))
+			if len(got.took) != tc.counted || got.errors != 0 || got.first != nil {
+				t.Errorf("%+v: %+v", tc, got)
+			}
+			for _, took := range got.took {
+				if took != time.Duration(tc.each)*time.Millisecond {
+					t.Errorf("%+v: a call took %v", tc, took)
+				}
+			}
+		})
 	}
 }
 
@@ -312,9 +339,10 @@ func TestConsume(t *testing.T) {
 // A server that never answers does not keep the program.
 func TestStopsByItself(t *testing.T) {
 	r := newRelay(t, func(_ http.ResponseWriter, a ask) { <-a.req.Context().Done() })
+	s := quick(r.URL, "status")
 	start := time.Now()
-	rep, first := mustRun(t, quick(r.URL, "status"))
-	if took := time.Since(start); took > 140*time.Millisecond+stuck+2*time.Second {
+	rep, first := mustRun(t, s)
+	if took := time.Since(start); took > s.warm+s.length+stuck+scaled(2*time.Second) {
 		t.Errorf("it took %v", took)
 	}
 	if rep.Requests != 0 || first == nil {
@@ -325,7 +353,7 @@ func TestStopsByItself(t *testing.T) {
 func TestCommand(t *testing.T) {
 	r := newRelay(t, good(status))
 	var out, errOut bytes.Buffer
-	code := doMain([]string{"-url", r.URL, "-tool", "history", "-c", "2", "-d", "60ms", "-warm", "0s"}, &out, &errOut)
+	code := doMain([]string{"-url", r.URL, "-tool", "history", "-c", "2", "-d", scaled(60 * time.Millisecond).String(), "-warm", "0s"}, &out, &errOut)
 	if code != 0 || errOut.Len() != 0 || strings.Count(out.String(), "\n") != 1 {
 		t.Fatalf("%d: %s%s", code, out.String(), errOut.String())
 	}

@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // keep makes a token with the verb and gives it.
@@ -72,7 +73,7 @@ func TestTokensFromTheShell(t *testing.T) {
 // tailAs reads the room until the STOP with a token.
 func tailAs(t *testing.T, at, token string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 	defer cancel()
 	w := &watcher{stop: "STOP by", end: cancel}
 	if code := (&term{out: w, err: w, env: []string{at, envToken + "=" + token}}).do(ctx, []string{"tail", "-since", "0"}); code != exitOK {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/host/journal/journaltest"
 )
 
 // goldenJournal is one of commit 66dce41, which the daemon brings up to date.
@@ -77,21 +78,9 @@ type ackedLine struct {
 func newLife(t *testing.T) *life {
 	t.Helper()
 	l := &life{t: t, dir: t.TempDir(), was: map[string]int{}, opened: map[string]bool{}}
-	f, err := os.Open(goldenJournal)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
+	err := os.Mkdir(filepath.Join(l.dir, "state"), 0o700)
 	if err == nil {
-		err = os.Mkdir(filepath.Join(l.dir, "state"), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(l.dir, "state", "companiond.db"), b, 0o600)
+		err = os.WriteFile(filepath.Join(l.dir, "state", "companiond.db"), journaltest.Unzip(t, goldenJournal), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)

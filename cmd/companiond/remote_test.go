@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // Every verb that talks to a daemon finds it in the same places, and shows the
@@ -107,7 +107,7 @@ func talked(t *testing.T) (path string) {
 			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: func() string { ids++; return fmt.Sprint("id", ids) },
 			Find: func(string) (room.Companion, bool) { return nil, false },
 		}, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 	done := make(chan error, 1)
 	go func() { done <- main.Run(ctx) }()
 	for n := range 5 {

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestTalkFromTheShell uses every verb that talks to a daemon, with a character
@@ -88,7 +88,7 @@ func momo(t *testing.T, dir string) {
 // verb runs another companiond against this one and gives what it prints.
 func (d *daemon) verb(args ...string) string {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(d.t.Context(), waittest.Long)
 	defer cancel()
 	var out, errs bytes.Buffer
 	t := &term{out: &out, err: &errs, env: []string{envURL + "=" + d.url}}
@@ -101,7 +101,7 @@ func (d *daemon) verb(args ...string) string {
 // tail reads the room until the STOP that ends it.
 func (d *daemon) tail() string {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), waittest.Long)
 	defer cancel()
 	w := &watcher{stop: "STOP by", end: cancel}
 	t := &term{out: w, err: io.Discard, env: []string{envURL + "=" + d.url}}

@@ -39,8 +39,8 @@ func describe(r rune) string {
 	return fmt.Sprintf("%c (U+%04X) is %s", r, r, strings.ReplaceAll(script(r), "_", " "))
 }
 
-// mixable are the sets of scripts that a word may be written in. What the sets
-// share, Latin and Han, goes with every one of them, so that to look at two
+// mixable are the sets of scripts that a word may be written in. The scripts they
+// share, Latin and Han, go with every one of them, so that to look at two
 // scripts at a time is enough.
 var mixable = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},

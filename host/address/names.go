@@ -24,10 +24,9 @@ type Member struct {
 }
 
 // Addressed gives the ids of those a message is addressed to, sorted, never
-// the speaker. Seed B let each voter claim it was meant (flaw B6) and let a
-// model invent ids that nobody answers to (flaw B1); here it is derived from
-// the message and the room's members alone. The first of these that names
-// somebody decides:
+// the speaker. A voter that could claim to be meant would claim it, and a model
+// invents ids that nobody answers to, so it is derived from the message and the
+// room's members alone. The first of these that names somebody decides:
 //
 //  1. Message.To, by id or name; who is not a member is ignored. "everyone" and
 //     its like there mean nobody in particular.
@@ -40,14 +39,14 @@ type Member struct {
 // (あや = アヤ = ｱﾔ). A longer name hides a shorter one inside it, also when the
 // longer is the speaker's own.
 //
-// What stands alone as a name: a Latin name must not touch Latin letters or
+// A name stands alone: a Latin name must not touch Latin letters or
 // digits ("Ayaさん" is a name, "ayaka" and "aya.wasm" are not). A name in kana
 // or kanji must begin at a boundary (start, punctuation, space, another script,
 // a particle, an interjection such as ねえ, a greeting) and must be followed by
 // an honorific, punctuation, space, end, Latin, or a particle that reads as one
 // from what follows it, so that あやしい, あやとり, なつみかん and 京子園 name nobody.
 //
-// What is a vocative: a name at the start or end of a sentence set off by
+// A vocative is a name at the start or end of a sentence set off by
 // punctuation ("Aya, ...", 「…、あや？」), after an interjection ("hey Aya",
 // ねえなつみ), with an honorific and 、 , ! or ? after it, or asked with は？ and
 // はどう ("あやはどう?"). Names joined by "and", と, ・ are called together.

@@ -15,7 +15,7 @@ import (
 
 // lookAlike are names that a reader takes for one, or that read alike.
 var lookAlike = [][2]string{
-	// What is not shown.
+	// Characters that are not shown.
 	{"mika", "mika\u034f"}, {"aya", "aya\u3164"}, {"aya", "aya\ufe0f"}, {"aya", "aya\u180b"}, {"aya", "aya\u115f"}, {"aya", "aya\u17b4"},
 	{"aya", "a\u200bya"}, {"aya", "\ufeffaya"}, {"aya", "aya\u202e"}, {"aya", "\u2066aya\u2069"}, {"aya", "aya\uffa0"}, {"aya", "ay\u00ada"},
 	{"\u845b", "\u845b\U000e0100"}, {"あや", "あ\u034fや"}, {"é", "e\u034f\u0301"},

@@ -145,8 +145,8 @@ const (
 	StaleAccept Stale = "accept" // kept and counted
 )
 
-// Cast is the body of KindCast. What happens at one moment is one entry, so
-// that a round opened by it asks everybody who came. An KindOwner empties the
+// Cast is the body of KindCast. All that happens at one moment is one entry, so
+// that a round opened by it asks everybody who came. A KindOwner empties the
 // cast: who is here is said anew by each daemon.
 type Cast struct {
 	Joined []Joined `json:"joined,omitempty"`

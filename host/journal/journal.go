@@ -79,8 +79,8 @@ type Log interface {
 	// Follow calls fn with batches of entries with Seq > after, first those
 	// stored, then new ones as they come, in order, none missing, none twice,
 	// until ctx ends, fn returns an error, or the journal cannot be read; it
-	// returns that error. The room need not exist yet. What was trimmed before
-	// it was given is passed over.
+	// returns that error. The room need not exist yet. Entries trimmed before
+	// they were given are passed over.
 	Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error
 }
 
@@ -147,7 +147,7 @@ type Snapshots interface {
 // Admin is what an engine is told and asked by whoever keeps it.
 type Admin interface {
 	// Blank takes the bodies out of entries, or puts what is to stay in their
-	// place: a nil body leaves none. What was taken is gone for ever; seq, kind and
+	// place: a nil body leaves none. The bodies are gone for ever; seq, kind and
 	// id stay, and so does the chain that Verify checks. Entries that are not
 	// there, or are blank already, are passed over. The row of the room keeps upTo as
 	// Swept, unless it was further already.

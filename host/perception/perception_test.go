@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/perception"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 var nobody = context.Background()
@@ -287,13 +288,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	for i := range 50 {
 		h.must(t, text("news", fmt.Sprint(i)))
 	}
-	deadline := time.Now().Add(5 * time.Second)
-	for h.Counts("nikoni")["waiting"] > 0 || runtime.NumGoroutine() > before {
-		if time.Now().After(deadline) {
-			t.Fatalf("%v, %d goroutines, before %d", h.Counts("nikoni"), runtime.NumGoroutine(), before)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "all is judged", func() bool { return h.Counts("nikoni")["waiting"] == 0 })
+	waittest.Until(t, fmt.Sprintf("there are %d goroutines again", before), func() bool { return runtime.NumGoroutine() <= before })
 	stop()
 }
 

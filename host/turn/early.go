@@ -13,8 +13,8 @@ const (
 	maxEarlyEach = 8
 )
 
-// Early holds votes that arrive before the message they are about, which
-// seed B dropped (flaw B2). The zero value is ready.
+// Early holds votes that arrive before the message they are about: dropped, they
+// would be waited for in vain. The zero value is ready.
 type Early struct {
 	held []earlyVote
 }

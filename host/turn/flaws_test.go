@@ -8,8 +8,8 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// The flaws of seed B's TurnTakingManager, each with the proof that it is gone.
-// The room's part of B4 and B8 (idempotent commit, stale lines) is tested there.
+// What aikyo's TurnTakingManager did wrong, each with the proof that it is gone. The
+// room's part of it (a round is decided once, old lines are not said) is tested there.
 
 // TestB1DeadVoter: one dead voter, or one that does not exist, blocked a vote
 // for ever. The round is decided at its due time, and says who was absent.
@@ -79,8 +79,8 @@ func TestB5Tie(t *testing.T) {
 	}
 }
 
-// TestB6Selected: selected, which a voter says of itself, beat everything. Who is
-// addressed is derived from the message: see package address.
+// TestB6Selected: selected, which a voter says of itself, beat everything. Here
+// the message alone says who is addressed: see package address.
 func TestB6Selected(t *testing.T) {
 	liar := abi.Vote{State: abi.Listen, Importance: 0, Selected: true}
 	if d := newRig("aya", "liar").cast("aya", speak(1)).cast("liar", liar).decide(); d.Speaker != "aya" {
@@ -129,21 +129,21 @@ func TestB8Basis(t *testing.T) {
 	}
 }
 
-// seedVote is a vote as seed B's nodes see it.
-type seedVote struct {
+// nodeVote is a vote as aikyo's nodes see it.
+type nodeVote struct {
 	from       string
 	speak      bool
 	selected   bool
 	importance int
 }
 
-// seedReduce is the document's rule: reduce(prev > current ? prev : current).
-func seedReduce(states []seedVote) string {
-	for _, want := range []func(seedVote) bool{
-		func(s seedVote) bool { return s.selected },
-		func(s seedVote) bool { return s.speak },
+// byReducing is the document's rule: reduce(prev > current ? prev : current).
+func byReducing(states []nodeVote) string {
+	for _, want := range []func(nodeVote) bool{
+		func(s nodeVote) bool { return s.selected },
+		func(s nodeVote) bool { return s.speak },
 	} {
-		var best *seedVote
+		var best *nodeVote
 		for i, s := range states {
 			if want(s) && (best == nil || best.importance <= s.importance) {
 				best = &states[i]
@@ -156,13 +156,13 @@ func seedReduce(states []seedVote) string {
 	return ""
 }
 
-// seedSort is 5c7aef4's rule: a stable sort by importance, the first wins.
-func seedSort(states []seedVote) string {
-	for _, want := range []func(seedVote) bool{
-		func(s seedVote) bool { return s.selected },
-		func(s seedVote) bool { return s.speak },
+// bySorting is 5c7aef4's rule: a stable sort by importance, the first wins.
+func bySorting(states []nodeVote) string {
+	for _, want := range []func(nodeVote) bool{
+		func(s nodeVote) bool { return s.selected },
+		func(s nodeVote) bool { return s.speak },
 	} {
-		var best *seedVote
+		var best *nodeVote
 		for i, s := range states {
 			if want(s) && (best == nil || best.importance < s.importance) {
 				best = &states[i]
@@ -175,7 +175,7 @@ func seedSort(states []seedVote) string {
 	return ""
 }
 
-func ourVote(states []seedVote, round uint64) string {
+func ourVote(states []nodeVote, round uint64) string {
 	r := newRig("a", "b", "c")
 	r.in.Round.ID = round
 	for _, s := range states {
@@ -189,16 +189,16 @@ func ourVote(states []seedVote, round uint64) string {
 	return r.decide().Speaker
 }
 
-// TestSeedDisagrees re-implements both of the seed's rules and counts in how
+// TestSeedDisagrees re-implements both of its rules and counts in how
 // many rounds three nodes, which see the votes in orders of their own, name
-// different speakers. Measured in facts: 4.4 % for importance 0-10, 15.7 % for
-// 6-8. The house's rule: none.
+// different speakers: 4.4 % for importance 0-10, 15.7 % for 6-8. The house's
+// rule: none.
 func TestSeedDisagrees(t *testing.T) {
 	const rounds = 4000
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var byReduce, bySort, ours int
 	for round := range rounds {
-		states := []seedVote{{from: "a"}, {from: "b"}, {from: "c"}}
+		states := []nodeVote{{from: "a"}, {from: "b"}, {from: "c"}}
 		for i := range states {
 			states[i].speak, states[i].selected = rnd.IntN(2) == 0, rnd.IntN(6) == 0
 			states[i].importance = 6 + rnd.IntN(3)
@@ -206,15 +206,15 @@ func TestSeedDisagrees(t *testing.T) {
 		reduced, sorted, decided := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for range 3 {
 			rnd.Shuffle(3, func(i, j int) { states[i], states[j] = states[j], states[i] })
-			reduced[seedReduce(states)] = true
-			sorted[seedSort(states)] = true
+			reduced[byReducing(states)] = true
+			sorted[bySorting(states)] = true
 			decided[ourVote(states, uint64(round))] = true
 		}
 		byReduce, bySort, ours = byReduce+len(reduced)-1, bySort+len(sorted)-1, ours+len(decided)-1
 	}
 	t.Logf("disagreements in %d rounds: reduce %d, sort %d, companiond %d", rounds, byReduce, bySort, ours)
 	if byReduce < rounds/50 || bySort < rounds/50 {
-		t.Errorf("the seed's rules disagree %d and %d times; the baseline is not the seed's", byReduce, bySort)
+		t.Errorf("its rules disagree %d and %d times; the baseline is not aikyo's", byReduce, bySort)
 	}
 	if ours != 0 {
 		t.Errorf("the house's rule disagrees with itself %d times", ours)

@@ -13,10 +13,10 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// Pool is the policy "pool": seed A's talk budget. Whoever can pay may talk; a
+// Pool is the policy "pool": chat-relay's talk budget. A speaker that can pay may talk; a
 // line costs points of one pool, and each spend comes back Recovery later. The
 // level is computed from the spends, not kept by timers, so it survives a
-// restart and never drifts (flaw A5).
+// restart and never drifts.
 //
 // An agent that pays needs no floor. Companions of the house are still asked
 // for votes, since two that are asked at once would speak at once; the winner

@@ -58,7 +58,7 @@ func drawBid(t *rapid.T, p Pool, now time.Time, ledger []Spend) Bid {
 	return b
 }
 
-// paidFor is what a strict pool must take for a line, in the words of seed A;
+// paidFor is what a strict pool must take for a line, in the words of chat-relay;
 // ok is false for one that is too long.
 func paidFor(p Pool, text string) (cost float64, ok bool) {
 	for _, c := range slices.Backward(p.set.Prices) {
@@ -70,10 +70,10 @@ func paidFor(p Pool, text string) (cost float64, ok bool) {
 }
 
 // TestPoolHolds plays lines into a pool. The level is the formula and stays
-// within the pool (flaw A5); no strict line is cheaper than its length (flaw
-// A1); what is refused for want of points is refused rightly, and could be paid
-// at the named moment and not before; replay, which knows the cost and the kind,
-// comes to the same verdict.
+// within the pool; no strict line is cheaper than its length, whatever its
+// speaker says it costs; what is refused for want of points is refused rightly,
+// and could be paid at the named moment and not before; replay, which knows the
+// cost and the kind, comes to the same verdict.
 func TestPoolHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPool(t)

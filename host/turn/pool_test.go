@@ -71,7 +71,7 @@ func TestPoolPrices(t *testing.T) {
 		{"", Bid{Text: letters(1), Offer: offers(0)}, aside, 0, abi.CodeInvalid, "amount:"},
 		{"", Bid{Text: letters(1), Offer: offers(101)}, turn, 0, abi.CodeInvalid, "outside 0..100"},
 		{"", Bid{Text: letters(1), Offer: offers(-1)}, aside, 0, abi.CodeInvalid, "outside 0..100"},
-		// Free: what is offered is taken, whatever the length (flaw A1, kept on purpose).
+		// Free: what is offered is taken, whatever the length (so chat-relay has it).
 		{free, Bid{Text: letters(5000), Offer: offers(0)}, aside, 0, "", ""},
 		{free, Bid{Text: letters(5000), Offer: offers(5)}, aside, 5, "", ""},
 		{free, Bid{Text: letters(1), Offer: offers(6)}, turn, 6, "", ""},
@@ -81,7 +81,7 @@ func TestPoolPrices(t *testing.T) {
 		{free, Bid{Text: letters(11)}, turn, 60, "", ""},
 		{free, Bid{Text: letters(10)}, aside, 5, "", ""},
 		{free, Bid{Text: letters(1), Offer: offers(100.5)}, turn, 0, abi.CodeInvalid, "outside 0..100"},
-		// Who has the floor takes a turn, however short, and is not asked what it would pay.
+		// A holder of the floor takes a turn, however short, and is not asked what it would pay.
 		{"", Bid{Text: "はい", Floor: true}, turn, 5, "", ""},
 		{"", Bid{Text: letters(20), Floor: true, Offer: offers(1)}, turn, 60, "", ""},
 		{free, Bid{Text: "はい", Floor: true, Offer: offers(1)}, turn, 5, "", ""},
@@ -104,8 +104,8 @@ func TestPoolPrices(t *testing.T) {
 	}
 }
 
-// TestPoolRefusesWhatItCannotPay is the boundary of seed A's code: a cost that
-// equals the level is paid (flaw A7), and each spend comes back whole.
+// TestPoolRefusesWhatItCannotPay is the boundary of chat-relay's code, not of its
+// prose: a cost that equals the level is paid, and each spend comes back whole.
 func TestPoolRefusesWhatItCannotPay(t *testing.T) {
 	const reserve, share = `{"reserve":40}`, `{"share":70}`
 	for _, tc := range []struct {

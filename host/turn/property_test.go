@@ -105,7 +105,7 @@ func (s scene) isOpen() bool {
 
 // TestOneOutcomeInAnyOrder: whatever the order of votes and failures, with
 // duplicates, strangers, invalid and late votes between them, a round has one
-// outcome, byte for byte (flaws B3, B4, B5; metric 8).
+// outcome, byte for byte.
 func TestOneOutcomeInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
@@ -151,7 +151,7 @@ func TestOneOutcomeInAnyOrder(t *testing.T) {
 
 // TestNoWishIsLost: while somebody present voted to speak, or was addressed by
 // a human, exactly one speaks; the exceptions are the room's cap, its end, and
-// farewells when it is closing already (law 3; metric 5).
+// farewells when it is closing already.
 func TestNoWishIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
@@ -183,9 +183,9 @@ func TestNoWishIsLost(t *testing.T) {
 }
 
 // TestDeadVotersAreListeners: a round with dead voters is decided as if they
-// listened, and as if they were not there (flaw B1). Who was addressed by a
-// human, and listeners in a round of the silence breaker, would be asked to
-// speak if they were there; the dead are not.
+// listened, and as if they were not there. One that a human
+// addressed, and a listener in a round of the silence breaker, would be asked
+// to speak if it were there; the dead are not.
 func TestDeadVotersAreListeners(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
@@ -273,7 +273,7 @@ func TestMoreImportanceNeverHurts(t *testing.T) {
 	})
 }
 
-// TestClaimsMoveNobody: selected changes notes at most (flaw B6).
+// TestClaimsMoveNobody: selected changes notes at most.
 func TestClaimsMoveNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)
@@ -290,7 +290,7 @@ func TestClaimsMoveNobody(t *testing.T) {
 }
 
 // TestClosingNeverSkips: neither a ruling nor a step skips a stage or goes
-// back (flaw B10; metric 14).
+// back.
 func TestClosingNeverSkips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScene(t)

@@ -36,8 +36,8 @@ var (
 //	then a hash seeded by room, round and voter (low first), then id.
 //
 // Being addressed is derived from the message; a vote's own claim to be
-// selected moves nobody (flaw B6). No part of the order depends on when a vote
-// came, so every node and every replay ranks alike (flaw B5).
+// selected moves nobody. No part of the order depends on when a vote came, so
+// every replay ranks alike.
 func rank(in Input) []entry.Candidate {
 	out := make([]entry.Candidate, 0, len(in.Round.Electorate))
 	for _, v := range in.Round.Electorate {

@@ -71,8 +71,8 @@ func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.Participant
 
 // Carry takes over the votes of a round that was superseded before it was
 // decided, so that nobody's wish is lost when the voter is too slow to answer
-// again before this round is due. Who said the message this round is about has
-// had its wish; and a vote already cast in this round stays.
+// again before this round is due. The speaker of the message this round is about
+// has had its wish; and a vote already cast in this round stays.
 func (r *Round) Carry(old *Round) {
 	for who, b := range old.Ballots {
 		_, voted := r.Ballots[who]

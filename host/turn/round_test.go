@@ -184,7 +184,7 @@ func TestEarly(t *testing.T) {
 }
 
 // TestEarlyIsBounded: neither one liar nor many take the places of votes that
-// are about to be used (flaw B3 by way of the cure for B2).
+// are about to be used.
 func TestEarlyIsBounded(t *testing.T) {
 	var e Early
 	for i := range uint64(1000) {

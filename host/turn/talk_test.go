@@ -44,7 +44,7 @@ func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, ma
 
 // TestPoliteLoopersEnd: companions that thank each other for ever come to an
 // end by themselves: two farewells while the stage moves on, and the talk is
-// closed without a human or a cap (metric 14).
+// closed without a human or a cap.
 func TestPoliteLoopersEnd(t *testing.T) {
 	said, last := talk(t, map[string]abi.Vote{"aya": farewell(5), "kyoko": farewell(5), "nat": farewell(9)}, abi.KindHuman, 0, 100)
 	if len(said) != 2 || last.Outcome != entry.OutcomeClosed || last.Stage != abi.ClosingTerminal {

@@ -1,6 +1,6 @@
 // Package turn decides whose turn it is: it counts a round's votes, ranks the
-// voters in a total order, and says in words why. The rule is seed B's
-// (aikyo's TurnTakingManager) with its gaps closed.
+// voters in a total order, and says in words why. The rule is that
+// of aikyo's TurnTakingManager with its gaps closed.
 //
 // It is pure: no clock, no randomness, no goroutine, no I/O. The same input
 // gives the same output whatever the order in which votes arrived. It never

@@ -7,7 +7,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// Vote is the policy "vote": seed B's vote, counted by one authority in a
+// Vote is the policy "vote": aikyo's vote, counted by one authority in a
 // total order. It has no settings and no budget.
 //
 // The order of candidates is written at [rank]; the outcome follows from who
@@ -22,8 +22,7 @@ import (
 //     while the room is not yet closing; after that the talk is closed.
 //  7. Otherwise silence, with a count of who listened and who was absent.
 //
-// In seed B a winner with closing=terminal said nothing and nobody else spoke
-// (flaw B7). Here a farewell is said, but after what others have to say; only
+// A farewell silences nobody: it is said after what others have to say; only
 // somebody who was addressed may answer with a farewell at once.
 type Vote struct{}
 
@@ -59,7 +58,7 @@ func (Vote) Admit(b Bid) Verdict {
 }
 
 // Decide ends a round. Voters without a ballot count as absent, so it decides
-// at the due time whoever died (flaw B1).
+// at the due time whoever died.
 func (Vote) Decide(in Input) Ruling {
 	r := Ruling{Stage: in.Stage, Silence: in.Round.Silence, Ranking: rank(in)}
 	if in.MaxTurns > 0 && in.Turns >= in.MaxTurns {
@@ -123,9 +122,9 @@ func innerRule(a, b entry.Candidate) entry.Rule {
 // among tried: those who had it and failed or passed. The room hands the floor
 // down with it (rule "next").
 //
-// Who voted to speak, a farewell included, and who was asked may have the
-// floor; a listener may only in a round of the silence breaker; who is absent
-// or out never may. A round that was closed or capped has no next.
+// A voter that wants to speak, be it a farewell, and one that was asked may have
+// the floor; a listener may only in a round of the silence breaker; one that is
+// absent or out never may. A round that was closed or capped has no next.
 //
 // It reads Outcome, Silence and Ranking only, so a room may fill these three in
 // from its journal (Decision.Ranking and Round.Silence).
@@ -142,8 +141,8 @@ func Next(r Ruling, tried []string) (entry.Candidate, bool) {
 }
 
 // Step gives the room's closing after somebody wished for wish: at most one
-// stage on and never back. Seed B's later version went through three stages
-// on one message (flaw B10). A stage or wish that is unknown moves nothing.
+// stage on and never back: one message that several take for an end is no end
+// yet. A stage or wish that is unknown moves nothing.
 func Step(stage, wish abi.Closing) abi.Closing {
 	if stage.Stage() < 0 || wish.Stage() <= stage.Stage() {
 		return stage

@@ -204,7 +204,7 @@ func TestNext(t *testing.T) {
 	if got, want := walk(all.silence().decide()), "add high low ask ear bye"; got != want {
 		t.Errorf("silence breaker: got %q, want %q", got, want)
 	}
-	// What a room knows after a restart is enough.
+	// The ranking, which a room knows after a restart, is enough.
 	if got, want := walk(Ruling{Ranking: r.Ranking}), "add high low ask bye"; got != want {
 		t.Errorf("from the journal: got %q, want %q", got, want)
 	}
@@ -215,7 +215,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestStep: one stage at a time, never back (seed B, flaw B10).
+// TestStep: one stage at a time, never back.
 func TestStep(t *testing.T) {
 	const n, p, c, e = abi.ClosingNone, abi.ClosingPre, abi.ClosingClosing, abi.ClosingTerminal
 	for _, x := range []struct{ stage, wish, want abi.Closing }{

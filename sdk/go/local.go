@@ -136,8 +136,8 @@ func (l *Local) hostCall(request []byte) []byte {
 	return b
 }
 
-// host runs one host op. What it takes and refuses, and in which words, is the
-// daemon's: host/hostops_test.go runs both side by side.
+// host runs one host op. It takes and refuses the same as the
+// daemon, in the same words: host/hostops_test.go runs both side by side.
 func (l *Local) host(op string, data json.RawMessage) (any, error) {
 	switch op {
 	case abi.HostNow:

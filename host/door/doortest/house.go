@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // House has rooms on a journal in memory.
@@ -213,19 +214,16 @@ func (r *Room) Append(kind entry.Kind, body any) entry.Entry {
 // Corrupt adds an entry whose body is no message.
 func (r *Room) Corrupt() { r.append(entry.KindSaid, json.RawMessage(`{"from":1}`)) }
 
-func (r *Room) append(kind entry.Kind, body json.RawMessage) entry.Entry {
+func (r *Room) append(kind entry.Kind, body json.RawMessage) (e entry.Entry) {
 	r.h.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		e, asleep, err := r.inSleep(kind, body)
-		switch {
-		case err != nil:
+	waittest.Until(r.h.t, "room "+r.Name()+" is asleep", func() (asleep bool) {
+		var err error
+		if e, asleep, err = r.inSleep(kind, body); err != nil {
 			r.h.t.Fatal(err)
-		case asleep:
-			return e
-		case time.Now().After(end):
-			r.h.t.Fatalf("room %s does not fall asleep", r.Name())
 		}
-	}
+		return asleep
+	})
+	return e
 }
 
 // inSleep adds an entry behind the back of a room that sleeps, and lets nobody look

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 )
 
-// What a test adds behind a room's back, and what is done there through a door, may
+// Entries that a test adds behind a room's back, and those of a door, may
 // come at the same time: none of it is lost, and the room can be read afterwards.
 func TestAppendBesideWhatIsDone(t *testing.T) {
 	r := doortest.NewHouse(t, "main").Get("main")
@@ -53,7 +53,7 @@ func TestAppendBesideWhatIsDone(t *testing.T) {
 	}
 }
 
-// Whoever follows gets the entries in batches as the test wants them.
+// A follower gets the entries in batches as the test wants them.
 func TestBatches(t *testing.T) {
 	r := doortest.NewHouse(t, "main").Get("main")
 	r.Chat(9)
@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Who lives in the house lives in the rooms that have it, until it leaves.
+// A companion of the house lives in the rooms that have it, until it leaves.
 func TestWhoLivesWhere(t *testing.T) {
 	h := doortest.NewHouseOf(t, doortest.Settings("main", "aya"), doortest.Settings("side", "kai"), doortest.Settings("attic", "*"))
 	h.Get("main").Live("kai", "aya")

@@ -39,7 +39,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Who has not installed the judges is told how, and may go on.
+// A developer who has not installed the judges is told how, and may go on.
 func TestJudgesAreMissing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), nil, 0o600); err != nil {

@@ -1,7 +1,6 @@
 package guard_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,39 +11,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/logtest"
 )
 
-// logs collects what a guard logs.
-type logs struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logs) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-func (l *logs) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-func newGuard(t *testing.T, cfg guard.Config, next http.Handler) (http.Handler, *logs) {
+func newGuard(t *testing.T, cfg guard.Config, next http.Handler) (http.Handler, *logtest.Log) {
 	t.Helper()
-	l := &logs{}
-	g, err := guard.New(cfg, l.logger())
+	l := &logtest.Log{}
+	g, err := guard.New(cfg, l.Logger())
 	if err != nil {
 		t.Fatal(err)
 	}

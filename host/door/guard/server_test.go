@@ -16,13 +16,15 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/logtest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // serve runs a real server, for what only sockets show.
 func serve(t *testing.T, cfg guard.Config, next http.Handler) (addr string) {
 	t.Helper()
-	l := &logs{}
-	g, err := guard.New(cfg, l.logger())
+	l := &logtest.Log{}
+	g, err := guard.New(cfg, l.Logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +32,7 @@ func serve(t *testing.T, cfg guard.Config, next http.Handler) (addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := guard.Server(g.Handler(next), l.logger())
+	srv := guard.Server(g.Handler(next), l.Logger())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
@@ -131,7 +133,7 @@ func TestSlowBody(t *testing.T) {
 
 func TestBrokenBody(t *testing.T) {
 	addr := serve(t, guard.Config{}, http.HandlerFunc(echo))
-	answer, _ := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+	answer, _ := speak(t, addr, waittest.Long, "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
 	if !strings.HasPrefix(answer, "HTTP/1.1 400 ") || !strings.Contains(answer, `"code":"invalid"`) {
 		t.Errorf("answer %q", answer)
 	}
@@ -140,7 +142,7 @@ func TestBrokenBody(t *testing.T) {
 func TestOversizedBody(t *testing.T) {
 	addr := serve(t, guard.Config{MaxBody: 1000}, http.HandlerFunc(echo))
 	for _, head := range []string{"Content-Length: 100000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n2000\r\n" + strings.Repeat("x", 0x2000)} {
-		answer, _ := speak(t, addr, 5*time.Second, "POST / HTTP/1.1\r\nHost: localhost\r\n"+head)
+		answer, _ := speak(t, addr, waittest.Long, "POST / HTTP/1.1\r\nHost: localhost\r\n"+head)
 		if !strings.HasPrefix(answer, "HTTP/1.1 413 ") || !strings.Contains(answer, "Connection: close") {
 			t.Errorf("answer %q", answer)
 		}
@@ -149,26 +151,22 @@ func TestOversizedBody(t *testing.T) {
 
 // An answer may take longer than the body's deadline: it is cleared.
 func TestAnswerOutlivesTheBodysDeadline(t *testing.T) {
-	addr := serve(t, guard.Config{BodyTimeout: 50 * time.Millisecond}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for i := range 4 {
-			fmt.Fprintf(w, "event %d\n", i)
-			w.(http.Flusher).Flush()
-			select {
-			case <-time.After(40 * time.Millisecond):
-			case <-r.Context().Done():
-				return
+	synctest.Test(t, func(t *testing.T) {
+		answer, held := trickle(t, guard.Config{BodyTimeout: 15 * time.Second}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for i := range 4 {
+				fmt.Fprintf(w, "event %d\n", i)
+				w.(http.Flusher).Flush()
+				select {
+				case <-time.After(10 * time.Second):
+				case <-r.Context().Done():
+					return
+				}
 			}
+		}), "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
+		if !strings.Contains(answer, "event 3\n") || !strings.HasSuffix(answer, "\r\n0\r\n\r\n") || held != 40*time.Second {
+			t.Errorf("%q after %v", answer, held)
 		}
-	}))
-	resp, err := http.Post("http://"+addr+"/", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || !strings.HasSuffix(string(b), "event 3\n") {
-		t.Errorf("%q %v", b, err)
-	}
+	})
 }
 
 // A panic in the middle of an answer must not look like its end.
@@ -199,7 +197,7 @@ func TestHijackThroughTheGuard(t *testing.T) {
 		_ = c.Close()
 		panic("after the hijack") // nothing to answer, nothing to break
 	}))
-	if answer, _ := speak(t, addr, 5*time.Second, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); answer != "raw" {
+	if answer, _ := speak(t, addr, waittest.Long, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); answer != "raw" {
 		t.Errorf("answer %q", answer)
 	}
 }

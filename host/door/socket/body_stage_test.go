@@ -55,23 +55,14 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 		s.feed = socket.New(cfg)
 		mux := http.NewServeMux()
 		s.feed.Register(mux)
-		srv := &http.Server{Handler: identify(s.feed.Relay("main", guard.Mux(mux)))}
-		served := make(chan struct{})
-		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
 		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			if err := s.feed.Close(ctx); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			_ = srv.Close()
-			<-served
 			for _, r := range []*doortest.Room{s.room, s.house.Get("side")} { // those who follow are counted in the whole house
 				if r.Followers()+r.Bodies("nikoni")+r.Bodies("kai") != 0 {
 					t.Errorf("%s: %d still follow, nikoni has %d bodies, kai %d", r.Name(), r.Followers(), r.Bodies("nikoni"), r.Bodies("kai"))
 				}
 			}
 		}()
+		defer serve(t, s.feed, s.pipe, identify(s.feed.Relay("main", guard.Mux(mux))))()
 		f(s)
 	})
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestShutdownSaysGoodbyeToAll(t *testing.T) {
@@ -149,7 +150,7 @@ func TestHundredClientsOverTCP(t *testing.T) {
 	if len(slices.Compact(got)) != 1 || strings.Count(got[0], `"seq"`) != lines+1 {
 		t.Error("not all saw the same")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	defer cancel()
 	if err := feed.Close(ctx); err != nil {
 		t.Error(err)

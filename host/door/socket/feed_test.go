@@ -47,23 +47,29 @@ func onStageOf(t *testing.T, cfg socket.Config, rooms func(*doortest.House) room
 		s := &stage{T: t, house: house, room: house.Get("main"), feed: socket.New(cfg), pipe: doortest.NewPipe()}
 		mux := http.NewServeMux()
 		s.feed.Register(mux)
-		srv := &http.Server{Handler: guard.Mux(mux)}
-		served := make(chan struct{})
-		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
 		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			if err := s.feed.Close(ctx); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			_ = srv.Close()
-			<-served
 			if s.room.Followers() != 0 || s.feed.Clients() != 0 {
 				t.Errorf("%d still follow the room, %d clients are left", s.room.Followers(), s.feed.Clients())
 			}
 		}()
+		defer serve(t, s.feed, s.pipe, guard.Mux(mux))()
 		f(s)
 	})
+}
+
+// serve answers on a pipe until the end, which closes the feed first.
+func serve(t *testing.T, feed *socket.Feed, pipe *doortest.Pipe, h http.Handler) (end func()) {
+	srv, served := &http.Server{Handler: h}, make(chan struct{})
+	go func() { defer close(served); _ = srv.Serve(pipe) }()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := feed.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		_ = srv.Close()
+		<-served
+	}
 }
 
 // head is the seq of the newest entry.

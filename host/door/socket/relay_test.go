@@ -1,7 +1,6 @@
 package socket_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -33,18 +32,7 @@ func onRelay(t *testing.T, f func(s *relayStage)) {
 		mux := http.NewServeMux()
 		feed.Register(mux)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-		srv := &http.Server{Handler: feed.Relay("main", guard.Mux(mux))}
-		served := make(chan struct{})
-		go func() { defer close(served); _ = srv.Serve(s.pipe) }()
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			if err := feed.Close(ctx); err != nil {
-				t.Errorf("close: %v", err)
-			}
-			_ = srv.Close()
-			<-served
-		}()
+		defer serve(t, feed, s.pipe, feed.Relay("main", guard.Mux(mux)))()
 		f(s)
 	})
 }

@@ -13,13 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 type fixture struct {
@@ -164,9 +164,7 @@ func TestWhy(t *testing.T) {
 	main.Live("aya") // who listens
 	said := decode[struct{ Seq uint64 }](t, f.ask("POST", says, `{"from":"mika","text":"anybody?"}`), 201).Seq
 	path := fmt.Sprintf("/v1/rooms/main/entries/%d/why", said)
-	for end := time.Now().Add(10 * time.Second); f.ask("GET", path, "").Code == 404 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond) // nobody has decided yet
-	}
+	waittest.Until(t, "a decision", func() bool { return f.ask("GET", path, "").Code != 404 })
 	want, err := main.Why(t.Context(), said)
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func cancelled(t *testing.T, j journal.Journal) {
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("append: %v", err)
 		}
-		// What was handed over may still be under way; an append after it is behind it.
+		// A request may still be under way; an append after it is behind it.
 		if _, err := j.Append(t.Context(), "広場", journal.Head{Epoch: h.Epoch}, message("behind", "")); !errors.Is(err, journal.ErrConflict) {
 			t.Fatalf("append with a wrong head: %v", err)
 		}

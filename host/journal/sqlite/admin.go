@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-// Blank implements journal.Admin. What was taken out is overwritten in the file
+// Blank implements journal.Admin. A body is overwritten in the file
 // (secure_delete), and is gone from the log with the next checkpoint.
 func (j *Journal) Blank(ctx context.Context, room string, upTo uint64, bodies map[uint64][]byte) error {
 	seqs := slices.Sorted(maps.Keys(bodies))

@@ -207,7 +207,7 @@ func insertEntries(n int) string {
 }
 
 // moveHeads writes down how far the rooms came that grew in the open transaction.
-// What has not changed is left alone, for an index may be about it.
+// Columns that have not changed are left alone, for an index may be about them.
 func (w *writer) moveHeads() error {
 	for _, r := range w.grew {
 		err := w.exec(`UPDATE rooms SET head = ?, sum = ? WHERE id = ?`, int64(r.head.Seq), r.sum, r.id)

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The crash tests run this test binary again as a child that appends under
@@ -172,7 +173,7 @@ func (c *child) waitReady(t testing.TB) {
 	case <-c.read:
 		_ = c.cmd.Wait()
 		t.Fatalf("child ended: %s", c.errs.String())
-	case <-time.After(30 * time.Second):
+	case <-time.After(waittest.Long):
 		c.kill()
 		t.Fatalf("child is not ready: %s", c.errs.String())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestFlippedBit changes one letter of one body on the disk. SQLite does not
@@ -133,7 +134,7 @@ func TestZeroedPage(t *testing.T) {
 	j := quickOpen(t, Config{Path: path})
 	_, err := j.Read(t.Context(), "広場", 0, 10_000)
 	want(t, err, journal.ErrCorrupt)
-	eventually(t, "health says damaged", func() bool { return errors.Is(j.Health(), journal.ErrCorrupt) })
+	waittest.Until(t, "health says damaged", func() bool { return errors.Is(j.Health(), journal.ErrCorrupt) })
 	want(t, j.Health(), journal.ErrCorrupt, "restore a backup", "corrupt-")
 	_, err = j.Acquire(t.Context(), "カフェ", "test", time.Now())
 	want(t, err, journal.ErrCorrupt)
@@ -175,7 +176,7 @@ func TestOneCopyOfOneDamage(t *testing.T) {
 		j := quickOpen(t, Config{Path: path})
 		_, err := j.Read(t.Context(), "広場", 0, 10_000)
 		want(t, err, journal.ErrCorrupt)
-		eventually(t, "health says damaged", func() bool { return errors.Is(j.Health(), journal.ErrCorrupt) })
+		waittest.Until(t, "health says damaged", func() bool { return errors.Is(j.Health(), journal.ErrCorrupt) })
 		want(t, j.Health(), journal.ErrCorrupt, "a copy is in ")
 		_ = j.Close() // it is damaged
 		_, dir, _ := strings.Cut(j.Health().Error(), "a copy is in ")
@@ -225,7 +226,7 @@ func TestSeemsDamaged(t *testing.T) {
 	path := built(t, 10)
 	j := quickOpen(t, Config{Path: path})
 	j.suspect <- fmt.Errorf("%w: malformed", journal.ErrCorrupt)
-	eventually(t, "the writer has looked", func() bool { return len(j.suspect) == 0 })
+	waittest.Until(t, "the writer has looked", func() bool { return len(j.suspect) == 0 })
 	talk(t, j, "広場", 1)
 	if err := j.Health(); err != nil {
 		t.Fatal(err)
@@ -271,7 +272,7 @@ func TestLostLog(t *testing.T) {
 	}
 	talk(t, j, "広場", 5)
 	last := talk(t, j, "カフェ", 5)
-	eventually(t, "the mark is kept", func() bool {
+	waittest.Until(t, "the mark is kept", func() bool {
 		m, err := statedir.LoadMark(filepath.Dir(j.path))
 		return err == nil && m.Room == "カフェ" && m.Seq == last.Seq
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // appendUntilRefused appends until an error comes, and gives the head and it.
@@ -79,7 +80,7 @@ func TestFullDisk(t *testing.T) {
 	if h, err = j.Append(t.Context(), "広場", h, said("space again", "空いた")); err != nil {
 		t.Fatalf("first append after space was freed: %v", err)
 	}
-	eventually(t, "health is nil", func() bool { return j.Health() == nil })
+	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 	if st, err := os.Stat(j.reservePath()); err != nil || st.Size() != reserve {
 		t.Fatalf("the reserve was not made again: %v", err)
 	}
@@ -101,7 +102,7 @@ func TestFullDiskWithoutReserve(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "health is nil", func() bool { return j.Health() == nil })
+	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 	h, err = j.Append(t.Context(), "広場", h, said("again", "また"))
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func TestFullDiskAtStart(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "health is nil", func() bool { return j.Health() == nil })
+	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 	talk(t, j, "広場", 1)
 }
 
@@ -169,12 +170,12 @@ func TestReadOnlyAtStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.remount("rw")
-			eventually(t, "health is nil", func() bool { return j.Health() == nil })
+			waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 			talk(t, j, "広場", 5)
 			if n := lost(t, j, acks, map[string]uint64{}); n > 0 {
 				t.Fatalf("%d acknowledged entries are lost", n)
 			}
-			eventually(t, "the reserve is there", func() bool { return exists(j.reservePath()) })
+			waittest.Until(t, "the reserve is there", func() bool { return exists(j.reservePath()) })
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +200,7 @@ func TestDiskFails(t *testing.T) {
 	want(t, err, journal.ErrUnavailable)
 	d.run("umount", "-l", d.dir)
 	d.mountElsewhere() // the journal still has files on the dead one
-	eventually(t, "health is nil", func() bool { return j.Health() == nil })
+	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 	whole(t, j, "広場", h.Seq) // the cut came before anything of the append was synced
 	if _, ok, err := j.Find(t.Context(), "広場", "unknown"); ok || err != nil {
 		t.Fatalf("find: %v %v", ok, err)
@@ -223,14 +224,14 @@ func TestDiskGoesReadOnly(t *testing.T) {
 	j := quickOpen(t, Config{Path: d.path()})
 	h := talk(t, j, "広場", 50)
 	d.remount("abort")
-	eventually(t, "an append fails", func() bool {
+	waittest.Until(t, "an append fails", func() bool {
 		nh, err := j.Append(t.Context(), "広場", h, said(fmt.Sprint("m", h.Seq), "まだ"))
 		if err == nil {
 			h = nh
 		}
 		return err != nil
 	})
-	eventually(t, "health says read-only", func() bool {
+	waittest.Until(t, "health says read-only", func() bool {
 		err := j.Health()
 		return err != nil && strings.Contains(err.Error(), "read-only file system")
 	})

@@ -78,16 +78,6 @@ func want(t testing.TB, err, target error, words ...string) {
 	}
 }
 
-// eventually waits for what the writer does by itself.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in 10 s: %s", what)
-		}
-	}
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

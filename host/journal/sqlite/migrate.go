@@ -27,7 +27,7 @@ var (
 //go:embed sql/*.sql
 var scripts embed.FS
 
-// migration brings the schema from one version to the next. What takes long is
+// migration brings the schema from one version to the next. Long work is
 // done in pieces before the script, each of which stays where the next one is
 // interrupted; the script and the new version are one transaction.
 type migration struct {

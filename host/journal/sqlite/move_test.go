@@ -2,12 +2,10 @@ package sqlite
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -234,7 +232,7 @@ const openChild = "COMPANIOND_TEST_OPEN"
 // TestGolden66dce41 moves a journal that the program of schema 1 wrote.
 func TestGolden66dce41(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companiond.db")
-	unzip(t, filepath.Join("..", "..", "testdata", "golden", "66dce41", "companiond.db.gz"), path)
+	writeAll(t, path, journaltest.Unzip(t, filepath.Join("..", "..", "testdata", "golden", "66dce41", "companiond.db.gz")))
 	before := map[string]int{}
 	db, err := sql.Open("sqlite", dsn(path, onlyReading))
 	if err != nil {
@@ -271,22 +269,4 @@ func TestGolden66dce41(t *testing.T) {
 			t.Errorf("verify %s: bad %d, %v", name, bad, err)
 		}
 	}
-}
-
-func unzip(t testing.TB, from, to string) {
-	t.Helper()
-	f, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeAll(t, to, b)
 }

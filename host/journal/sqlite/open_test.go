@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // otherTry runs statements as another program would.
@@ -267,7 +268,7 @@ func TestOpenReadOnly(t *testing.T) {
 		if seq != h.Seq {
 			t.Errorf("followed %d, want %d", seq, h.Seq)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Error("a tool does not see what the daemon writes")
 	}
 	if err := tool.Close(); err != nil {

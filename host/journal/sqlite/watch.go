@@ -33,7 +33,7 @@ type errGone string
 func (e errGone) Unwrap() error { return journal.ErrUnavailable }
 func (e errGone) Error() string { return journal.ErrUnavailable.Error() + ": " + string(e) }
 
-// watch says whether the database still is the file at its path. What would be
+// watch says whether the database still is the file at its path. Anything
 // written to a file without a name is lost with the process, and where the path
 // names another file, another daemon may be using that.
 func (j *Journal) watch() error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // rescued gives the one copy that was saved of a journal that is gone.
@@ -86,7 +87,7 @@ func TestNoticedWhileIdle(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the loss is noticed", func() bool { return j.Health() != nil })
+	waittest.Until(t, "the loss is noticed", func() bool { return j.Health() != nil })
 	want(t, j.Health(), journal.ErrUnavailable, "was deleted or moved away")
 }
 
@@ -122,14 +123,14 @@ func TestPutBack(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the loss is noticed", func() bool { return j.Health() != nil })
+	waittest.Until(t, "the loss is noticed", func() bool { return j.Health() != nil })
 	if err := os.RemoveAll(filepath.Join(dir, "state")); err != nil { // the copy was saved there
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "state")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "writes go on", func() bool { return j.Health() == nil })
+	waittest.Until(t, "writes go on", func() bool { return j.Health() == nil })
 	h, err := j.Append(t.Context(), "広場", h, said("again", "ただいま"))
 	if err != nil {
 		t.Fatal(err)

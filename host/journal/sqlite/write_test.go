@@ -16,6 +16,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // commits counts the transactions in a write-ahead log: a frame that ends one
@@ -58,8 +59,8 @@ func hold(t testing.TB, path string) (release func()) {
 	})
 }
 
-// TestGroupCommit queues appends of 64 rooms behind a held lock: they share
-// very few transactions, and one that conflicts fails alone.
+// TestGroupCommit queues appends of 64 rooms behind a request that is slow: they
+// share very few transactions, and one that conflicts fails alone.
 func TestGroupCommit(t *testing.T) {
 	const rooms = 64
 	j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
@@ -70,16 +71,19 @@ func TestGroupCommit(t *testing.T) {
 	if err := settle(j.w.store, true); err != nil { // only this test and the idle writer use it
 		t.Fatal(err)
 	}
-	release := hold(t, j.path)
-	defer release()
-	var started atomic.Int32
+	entered, release := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := j.submit(t.Context(), &request{run: func(*writer) error { close(entered); <-release; return nil }}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-entered
 	for i, h := range heads {
 		if i%8 == 7 {
 			h.Seq-- // stale
 		}
 		wg.Go(func() {
-			started.Add(1)
 			nh, err := j.Append(t.Context(), fmt.Sprintf("部屋%d", i), h, said("grouped", "一緒に"), said("grouped too", "はい"))
 			switch {
 			case i%8 == 7 && !errors.Is(err, journal.ErrConflict):
@@ -89,9 +93,8 @@ func TestGroupCommit(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "all have set out", func() bool { return started.Load() == rooms })
-	time.Sleep(200 * time.Millisecond) // to queue up; the writer has taken some already
-	release()
+	waittest.Until(t, "all queue", func() bool { return len(j.queue) == rooms })
+	close(release)
 	wg.Wait()
 	if n := commits(t, j.path+"-wal"); n < 1 || n > 3 {
 		t.Errorf("%d requests took %d transactions, want at most 3", rooms, n)
@@ -124,7 +127,7 @@ func TestBusy(t *testing.T) {
 	want(t, j.Health(), journal.ErrUnavailable, "locked")
 	whole(t, j, "広場", h.Seq)
 	release()
-	eventually(t, "health is nil", func() bool { return j.Health() == nil })
+	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
 	if _, err := j.Append(t.Context(), "広場", h, said("after", "どうぞ")); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestCloseDrains(t *testing.T) {
@@ -25,7 +27,7 @@ func TestCloseDrains(t *testing.T) {
 	for range 4 { // one runs, three wait for their turn
 		wg.Go(func() {
 			started <- struct{}{}
-			if _, err := do(within(t, 5*time.Second), m, "work", ""); err != nil && abi.CodeOf(err) != abi.CodeUnavailable {
+			if _, err := do(within(t, waittest.Long), m, "work", ""); err != nil && abi.CodeOf(err) != abi.CodeUnavailable {
 				t.Errorf("call in flight at Close: %v", err)
 			}
 		})
@@ -33,10 +35,8 @@ func TestCloseDrains(t *testing.T) {
 	for range cap(started) {
 		<-started
 	}
-	for len(m.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if err := m.Close(within(t, 5*time.Second)); err != nil {
+	waitForCall(t, m)
+	if err := m.Close(within(t, waittest.Long)); err != nil {
 		t.Fatal(err)
 	}
 	wg.Wait()
@@ -59,16 +59,14 @@ func closeForces(t *testing.T, e *Engine, b *timing) {
 	m := load(t, e, guestFile(t, "aya"))
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err := do(within(t, 20*time.Second), m, "loop", "")
+		_, err := do(within(t, waittest.Long), m, "loop", "")
 		if faultKind(err) != module.FaultTimeout || !strings.Contains(err.Error(), errClosed.Error()) {
 			t.Errorf("running call ended with %v", err)
 		}
 	})
-	for len(m.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	waitForCall(t, m)
 	wg.Go(func() {
-		if err := vote(within(t, 20*time.Second), m); abi.CodeOf(err) != abi.CodeUnavailable {
+		if err := vote(within(t, waittest.Long), m); abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("waiting call ended with %v", err)
 		}
 	})
@@ -96,14 +94,20 @@ func TestHostCallEndsWithItsCall(t *testing.T) {
 		c.Grants = func(string) []string { return []string{"test.wait"} }
 	}), guestFile(t, "aya"))
 	retry(t, func(b *timing) {
-		mustDo(t, m, "count", "") // an instance is there
-		start := time.Now()
-		_, err := do(within(t, 50*time.Millisecond), m, "host", `{"op":"test.wait"}`)
-		if faultKind(err) != module.FaultTimeout {
-			t.Errorf("got %v, want a timeout", err)
+		for cut := 50 * time.Millisecond; ; cut *= 2 {
+			mustDo(t, m, "count", "") // an instance is there
+			start := time.Now()
+			_, err := do(within(t, cut), m, "host", `{"op":"test.wait"}`)
+			if faultKind(err) != module.FaultTimeout {
+				t.Errorf("got %v, want a timeout", err)
+			}
+			b.atMost("the call took", time.Since(start), cut+slack)
+			select {
+			case <-inside:
+				return
+			default: // cut off before it called the host
+			}
 		}
-		b.atMost("the call took", time.Since(start), 50*time.Millisecond+slack)
-		<-inside
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -125,10 +129,8 @@ func TestHostFunctionThatDoesNotReturn(t *testing.T) {
 	})
 	m := load(t, e, guestFile(t, "aya"))
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = do(within(t, time.Minute), m, "host", `{"op":"test.stuck"}`) })
-	for len(m.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	wg.Go(func() { _, _ = do(within(t, waittest.Long), m, "host", `{"op":"test.stuck"}`) })
+	waitForCall(t, m)
 	err := m.Close(within(t, 10*time.Millisecond))
 	if err == nil || !strings.Contains(err.Error(), "host function does not return") {
 		t.Errorf("Close gave %v", err)
@@ -144,9 +146,9 @@ func TestHostFunctionThatDoesNotReturn(t *testing.T) {
 // A bug of the host is told to the log, and costs neither guest nor daemon.
 func TestHostPanics(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { panic("a bug of ours") }}
-	log := &logBuffer{}
+	log := &logtest.Log{}
 	m := load(t, newTestEngine(t, func(c *Config) {
-		c.Host, c.Log = host, log.logger()
+		c.Host, c.Log = host, log.Logger()
 		c.Grants = func(string) []string { return []string{"test.panic"} }
 	}), guestFile(t, "aya"))
 	if got := mustDo(t, m, "host", `{"op":"test.panic"}`); got != `{"error":{"code":"internal","message":"internal error"}}` {
@@ -164,10 +166,8 @@ func TestEngineCloseClosesModules(t *testing.T) {
 	e := newTestEngine(t, nil)
 	a, b := load(t, e, guestFile(t, "a")), load(t, e, tinyFile(tiny{vote: forever()}))
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = vote(within(t, 20*time.Second), b) })
-	for len(b.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	wg.Go(func() { _ = vote(within(t, waittest.Long), b) })
+	waitForCall(t, b)
 	if err := e.Close(within(t, 50*time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
@@ -185,9 +185,7 @@ func TestLoadGivesUp(t *testing.T) {
 	start := time.Now()
 	_, err := e.Load(within(t, 30*time.Millisecond), tinyFile(large))
 	wantRefusal(t, err, abi.CodeTimeout, "compiling")
-	for len(e.compiling) == 0 { // the compile goes on behind the Load
-		time.Sleep(time.Millisecond)
-	}
+	waittest.Until(t, "the compile goes on behind the Load", func() bool { return len(e.compiling) > 0 })
 	_, err = e.Load(within(t, 30*time.Millisecond), tinyFile(tiny{}))
 	wantRefusal(t, err, abi.CodeTimeout, "another module was still compiling")
 	t.Logf("two loads gave up after %v", time.Since(start))

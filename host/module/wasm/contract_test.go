@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/moduletest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestLoadAndVote(t *testing.T) {
@@ -228,9 +229,7 @@ func TestWaitingCallerGivesUp(t *testing.T) {
 	}), guestFile(t, "aya"))
 	var wg sync.WaitGroup
 	wg.Go(func() { mustDo(t, m, "host", `{"op":"test.wait"}`) })
-	for len(m.turn) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	waitForCall(t, m)
 	_, err := do(within(t, 20*time.Millisecond), m, "count", "")
 	if !errors.Is(err, context.DeadlineExceeded) || faultKind(err) != "" || abi.CodeOf(err) != abi.CodeInternal {
 		t.Errorf("got %v, want ctx's bare error", err)
@@ -260,7 +259,7 @@ func TestUnitsAndFuelBudget(t *testing.T) {
 	tight := load(t, newTestEngine(t, func(c *Config) { c.FuelPerCall = budget }), guestFile(t, "aya"))
 	before = tight.units.Load()
 	start := time.Now()
-	_, err := do(within(t, 20*time.Second), tight, "loop", "")
+	_, err := do(within(t, waittest.Long), tight, "loop", "")
 	if faultKind(err) != module.FaultFuel {
 		t.Fatalf("got %v, want a fuel fault", err)
 	}

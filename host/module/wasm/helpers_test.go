@@ -1,12 +1,10 @@
 package wasm
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // scratch is a directory for the test run: a cache of compiled code that all
@@ -76,7 +75,7 @@ func newTestEngine(t testing.TB, set func(*Config)) *Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 		defer cancel()
 		if err := e.Close(ctx); err != nil {
 			t.Errorf("close engine: %v", err)
@@ -116,11 +115,24 @@ func do(ctx context.Context, m *Module, what, arg string) (json.RawMessage, erro
 // mustDo is do with time enough, for what has to work.
 func mustDo(t testing.TB, m *Module, what, arg string) string {
 	t.Helper()
-	data, err := do(within(t, 10*time.Second), m, what, arg)
+	data, err := do(within(t, waittest.Long), m, what, arg)
 	if err != nil {
 		t.Fatalf("%s %s: %v", what, arg, err)
 	}
 	return string(data)
+}
+
+// waitForCall waits until a call runs, or something else has the module's turn.
+func waitForCall(t testing.TB, m *Module) {
+	t.Helper()
+	waittest.Until(t, "a call runs", func() bool { return len(m.turn) > 0 })
+}
+
+// waitForInstance waits until nothing has the module's turn: after a fault that is
+// until there is an instance again.
+func waitForInstance(m *Module) {
+	m.turn <- struct{}{}
+	<-m.turn
 }
 
 // vote asks for a vote that any test module answers.
@@ -152,28 +164,6 @@ func wantRefusal(t *testing.T, err error, code abi.Code, parts ...string) {
 			t.Errorf("message %q does not say %q", e.Message, p)
 		}
 	}
-}
-
-// logBuffer is a log that tests read.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *logBuffer) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // fakeHost answers kv ops from a map, and remembers who asked.

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/scan"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestRefusedFiles(t *testing.T) {
@@ -174,7 +174,7 @@ func TestDamagedFiles(t *testing.T) {
 
 // tryModule loads data if it can be, calls it, and closes it.
 func tryModule(t interface{ Errorf(string, ...any) }, e *Engine, data []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	defer cancel()
 	m, err := e.Load(ctx, module.File{ID: "tried", Data: data})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestReloadsUnderLoad saves a file 200 times while eight callers call it. No
@@ -45,6 +46,11 @@ func TestReloadsUnderLoad(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- folder.Run(ctx) }()
 	<-folder.Ready()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%+v", folder.Status())
+		}
+	})
 	c, _ := folder.Companion("tiny")
 
 	var calls, current atomic.Int64
@@ -77,11 +83,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	const reloads = 200
 	for n := 2; n <= reloads+1; n++ {
 		save(n)
-		for end := time.Now().Add(30 * time.Second); c.Generation() < uint64(n); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("generation %d did not come: %+v", n, folder.Status())
-			}
-		}
+		waittest.Until(t, fmt.Sprint("generation ", n), func() bool { return c.Generation() >= uint64(n) })
 		current.Store(int64(n))
 	}
 	close(stopCalls)

@@ -13,6 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/companiond/companiond/abi"
+
+	"github.com/companiond/companiond/host/logtest"
 )
 
 // Our table of WASI must have the functions and types that everybody's has.
@@ -87,8 +89,8 @@ func TestNoFilesNoEnvironment(t *testing.T) {
 }
 
 func TestOutputIsLogged(t *testing.T) {
-	log := &logBuffer{}
-	m := load(t, newTestEngine(t, func(c *Config) { c.Log = log.logger() }), guestFile(t, "aya"))
+	log := &logtest.Log{}
+	m := load(t, newTestEngine(t, func(c *Config) { c.Log = log.Logger() }), guestFile(t, "aya"))
 	mustDo(t, m, "say", "やあ")
 	for _, want := range []string{
 		`companion=aya generation=1 stream=stdout line="to stdout: やあ"`,

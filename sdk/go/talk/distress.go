@@ -151,7 +151,7 @@ func (p *persona) speakSerious(h *companion.Host, m *mind, s companion.Scene, c 
 	if l == nil {
 		return companion.Pass(t.whyNot())
 	}
-	m.remember(h, s, l, l.text, t.sc.keep)
+	p.remember(h, s, m, l, l.text, t.sc.keep)
 	return companion.Line{Text: l.text, Closing: abi.ClosingNone}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -22,62 +21,6 @@ distress: まじめに聞くよ。今すぐ、信頼できる人に話してね�
 distress: ふざけないで言うね。今すぐ、いのちの電話に話してね。
 grave: それは笑えない話だね。
 `
-
-// chat is a room with one character, and says who else is there.
-type chat struct {
-	t       *testing.T
-	l       *companion.Local
-	members []companion.Member
-	budget  *abi.Budget
-	at      time.Time
-}
-
-func newChat(t *testing.T, script string) *chat {
-	t.Helper()
-	c, err := New(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := companion.NewLocal(c)
-	return &chat{t: t, l: l, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), members: []companion.Member{
-		{ID: l.ID, Name: c.Name, Kind: abi.KindCompanion}, {ID: "aya", Kind: abi.KindCompanion}, {ID: "bot", Kind: abi.KindAgent},
-		{ID: "taro", Kind: abi.KindHuman}, {ID: "hana", Kind: abi.KindHuman},
-	}}
-}
-
-// hears puts a message into the room and asks for a vote on it.
-func (c *chat) hears(from, text string, addressed bool) companion.Vote {
-	c.t.Helper()
-	c.put(from, text)
-	v, err := c.l.Vote(c.scene(addressed))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return v
-}
-
-func (c *chat) put(from, text string) {
-	c.at = c.at.Add(time.Minute)
-	seq := len(c.l.History) + 1
-	c.l.History = append(c.l.History, companion.Message{Seq: uint64(seq), ID: fmt.Sprint("m", seq), From: from, To: []string{}, Text: text, Kind: abi.KindTurn, At: c.at})
-}
-
-func (c *chat) scene(addressed bool) companion.Scene {
-	return companion.Scene{Message: c.l.History[len(c.l.History)-1], Members: c.members, Addressed: addressed, Budget: c.budget, MaxTurns: 24}
-}
-
-// says lets the character speak, and puts its line into the room.
-func (c *chat) says() companion.Line {
-	c.t.Helper()
-	line, err := c.l.Speak(c.scene(false))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if line.Text != "" {
-		c.put(c.l.ID, line.Text)
-	}
-	return line
-}
 
 func wants(v companion.Vote) bool { return v.State == abi.Speak && v.Importance == wantSerious }
 

@@ -55,7 +55,7 @@ type mind struct {
 
 	nodded string // the last backchannel
 
-	// What derive makes of beats.
+	// Made of beats by derive.
 	talk  []beat // since a human last spoke, that message first
 	topic string // of the thread
 	depth int    // turns the thread has had
@@ -116,15 +116,13 @@ func saidKey(room string) string { return "said/" + room }
 
 // remember notes an own line, also in the store, and forgets the oldest beyond
 // keep, so that a room that lasts for weeks does not fall silent.
-func (m *mind) remember(h *companion.Host, s companion.Scene, l *line, text string, keep int) {
+func (p *persona) remember(h *companion.Host, s companion.Scene, m *mind, l *line, text string, keep int) {
 	m.said = append(slices.DeleteFunc(m.said, func(id uint32) bool { return id == l.id }), l.id)
 	m.said = m.said[max(0, len(m.said)-keep):]
-	norm := words.Normal(text)
-	m.heard[words.Hash(norm)] = true
-	m.beats = append(m.beats, beat{
-		seq: s.Message.Seq, own: true, from: h.Self(), text: text, norm: norm, lang: words.Language(text), topics: words.TopicsOf(text),
-		intents: words.Intents(text), question: words.Question(text),
-	})
+	own := p.understand(text)
+	own.seq, own.own, own.from = s.Message.Seq, true, h.Self()
+	m.heard[words.Hash(own.norm)] = true
+	m.beats = append(m.beats, own)
 	var b strings.Builder
 	for _, id := range m.said {
 		b.WriteString(strconv.FormatUint(uint64(id), 36))
@@ -133,6 +131,12 @@ func (m *mind) remember(h *companion.Host, s companion.Scene, l *line, text stri
 	if err := h.Set(saidKey(h.Room()), b.String()); err != nil {
 		h.Debugf("said lines: %v", err)
 	}
+}
+
+// understand gives what there is in a text, whoever says it.
+func (p *persona) understand(text string) beat {
+	norm := words.Normal(text)
+	return beat{text: text, norm: norm, lang: words.Language(text), topics: p.find.In(norm), intents: words.Intents(text), question: words.Question(text)}
 }
 
 // hear takes a message in, once.
@@ -151,9 +155,8 @@ func (p *persona) hear(m *mind, s companion.Scene, msg companion.Message) {
 		clear(m.heard)
 	}
 	m.heard[words.Hash(words.Normal(msg.Text))] = true
-	b := beat{seq: msg.Seq, at: msg.At, from: msg.From, to: msg.To, text: words.Clip(msg.Text), human: kindOf(s, msg.From) == abi.KindHuman}
-	b.norm, b.lang = words.Normal(b.text), words.Language(b.text)
-	b.question, b.intents, b.topics = words.Question(b.text), words.Intents(b.text), p.find.In(b.norm)
+	b := p.understand(words.Clip(msg.Text))
+	b.seq, b.at, b.from, b.to, b.human = msg.Seq, msg.At, msg.From, msg.To, kindOf(s, msg.From) == abi.KindHuman
 	switch {
 	case len(msg.Text) > len(b.text) && words.Distressed(msg.Text): // at the end of a long text
 		b.intents = map[words.Intent]bool{words.Distress: true}
@@ -194,16 +197,18 @@ func (m *mind) derive() {
 	}
 }
 
-// kindOf says what somebody is. Who is not in the room any more counts as a
-// human: people come and go.
-func kindOf(s companion.Scene, id string) abi.ParticipantKind {
+// memberOf gives what is known of somebody. One that is not in the room any more
+// counts as a human: people come and go.
+func memberOf(s companion.Scene, id string) companion.Member {
 	for _, m := range s.Members {
 		if m.ID == id {
-			return m.Kind
+			return m
 		}
 	}
-	return abi.KindHuman
+	return companion.Member{ID: id, Kind: abi.KindHuman}
 }
+
+func kindOf(s companion.Scene, id string) abi.ParticipantKind { return memberOf(s, id).Kind }
 
 // opener gives the message the talk started with, the human's if there is one.
 func (m *mind) opener() beat {

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type persona struct {
 	scripts map[words.Lang]*script
 	main    *script       // the first one
+	aliases []string      // of all scripts
 	topics  []words.Topic // of all scripts
 	find    *words.Finder // of topics
 	minds   map[string]*mind
@@ -22,21 +24,28 @@ type persona struct {
 // New makes a character of scripts, one for each language it speaks; the first
 // gives its name and its language of last resort. Errors name script and line.
 func New(scripts ...string) (companion.Character, error) {
+	p, err := newPersona(scripts)
+	if err != nil {
+		return companion.Character{}, err
+	}
+	return companion.Character{Name: p.main.name, Aliases: p.aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
+}
+
+func newPersona(scripts []string) (*persona, error) {
 	p := &persona{scripts: map[words.Lang]*script{}, minds: map[string]*mind{}}
-	var aliases []string
 	for i, text := range scripts {
 		s, err := parse(text)
 		if err != nil {
-			return companion.Character{}, fmt.Errorf("script %d: %w", i+1, err)
+			return nil, fmt.Errorf("script %d: %w", i+1, err)
 		}
 		if p.scripts[s.lang] != nil {
-			return companion.Character{}, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
+			return nil, fmt.Errorf("script %d: a second one for %q", i+1, s.lang)
 		}
 		p.scripts[s.lang] = s
 		if p.main == nil {
 			p.main = s
 		}
-		aliases = append(aliases, s.aliases...)
+		p.aliases = append(p.aliases, s.aliases...)
 		for _, t := range s.topics {
 			if !slices.ContainsFunc(p.topics, func(o words.Topic) bool { return o.ID == t.ID }) {
 				p.topics = append(p.topics, t)
@@ -44,10 +53,10 @@ func New(scripts ...string) (companion.Character, error) {
 		}
 	}
 	if p.main == nil {
-		return companion.Character{}, fmt.Errorf("no script")
+		return nil, fmt.Errorf("no script")
 	}
 	p.find = words.NewFinder(p.topics)
-	return companion.Character{Name: p.main.name, Aliases: aliases, Version: "1", Vote: p.vote, Speak: p.speak}, nil
+	return p, nil
 }
 
 // Must is New for scripts that are part of the program: an error is a fault of
@@ -134,24 +143,16 @@ var anonymous = words.Set("user users anonymous guest human viewer you me ユー
 // nameOf gives how to call somebody, "" where there is no good way. A human
 // who is called like a companion in the room is not called by that name.
 func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id string) string {
-	kind, shown := abi.KindHuman, ""
-	for _, m := range s.Members {
-		if m.ID == id {
-			kind, shown = m.Kind, m.Name
-		}
-	}
-	if kind != abi.KindHuman {
+	m := memberOf(s, id)
+	if m.Kind != abi.KindHuman {
 		if call := sc.calls[id]; call != "" {
 			return call
 		}
-		if shown == "" {
-			shown = id
-		}
-		return strings.ReplaceAll(sc.human, "{name}", shown)
+		return strings.ReplaceAll(sc.human, "{name}", cmp.Or(m.Name, id))
 	}
 	name := known(h, id).Name
-	if name == "" && shown != id && !anonymous[words.Normal(shown)] {
-		name = shown
+	if name == "" && m.Name != id && !anonymous[words.Normal(m.Name)] {
+		name = m.Name
 	}
 	if name == "" || p.namesake(h, s, name) {
 		return ""
@@ -162,7 +163,7 @@ func (p *persona) nameOf(h *companion.Host, sc *script, s companion.Scene, id st
 // namesake says whether a companion in the room is called so.
 func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bool {
 	n := words.Normal(name)
-	names := append([]string{h.Self(), p.main.name}, p.main.aliases...)
+	names := append([]string{h.Self(), p.main.name}, p.aliases...)
 	for _, sc := range p.scripts {
 		for _, call := range sc.calls {
 			names = append(names, call, strings.TrimSuffix(call, "さん"))
@@ -177,6 +178,4 @@ func (p *persona) namesake(h *companion.Host, s companion.Scene, name string) bo
 }
 
 // present says whether a companion or agent with that id is in the room.
-func present(s companion.Scene, id string) bool {
-	return slices.ContainsFunc(s.Members, func(m companion.Member) bool { return m.ID == id && m.Kind != abi.KindHuman })
-}
+func present(s companion.Scene, id string) bool { return kindOf(s, id) != abi.KindHuman }

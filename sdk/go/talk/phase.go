@@ -19,7 +19,7 @@ const (
 	over           // has said goodbye
 )
 
-// closing gives the seed's word for a phase.
+// closing gives the room's word for a phase.
 func (p phase) closing() abi.Closing {
 	return [...]abi.Closing{abi.ClosingNone, abi.ClosingPre, abi.ClosingClosing, abi.ClosingClosing, abi.ClosingTerminal}[p]
 }

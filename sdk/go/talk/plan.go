@@ -46,24 +46,25 @@ func (t *turn) meeting(first bool) []step {
 	o := t.m.opener()
 	in := o.intents
 	given, told := t.m.told()
+	early := len(t.m.talk) <= 3
 	var acts []act
-	for _, pair := range []struct {
-		in words.Intent
-		do act
-	}{{words.Emoji, emoji}, {words.Wordless, wordless}, {words.Rude, rude}} {
-		if in[pair.in] && len(t.m.talk) <= 3 {
-			acts = append(acts, pair.do)
+	inKind := func(answers ...act) { // to the intents of the same names
+		for _, a := range answers {
+			if early && in[words.Intent(a)] {
+				acts = append(acts, a)
+			}
 		}
 	}
+	inKind(emoji, wordless, rude)
 	if told && t.p.namesake(t.h, t.s, given) {
 		acts = append(acts, namesake)
-	} else if told && len(t.m.talk) <= 3 {
+	} else if told && early {
 		acts = append(acts, name)
 	}
 	if in[words.Long] && first {
 		acts = append(acts, long)
 	}
-	if o.from != "" && len(t.m.talk) <= 3 && (in[words.Greet] || first && len(o.topics) == 0) {
+	if o.from != "" && early && (in[words.Greet] || first && len(o.topics) == 0) {
 		if who := known(t.h, o.from); who.Left && who.Name != "" {
 			acts = append(acts, again)
 		}
@@ -78,15 +79,8 @@ func (t *turn) meeting(first bool) []step {
 	if len(o.topics) > 0 && (o.question || !first) {
 		return general(acts...) // the topic is the point, not the greeting
 	}
-	for _, pair := range []struct {
-		in words.Intent
-		do act
-	}{{words.HowAreYou, howAreYou}, {words.Thanks, thanks}, {words.Praise, praise}} {
-		if in[pair.in] && len(t.m.talk) <= 3 {
-			acts = append(acts, pair.do)
-		}
-	}
-	if !first && o.question && len(o.topics) == 0 && len(t.m.talk) <= 3 && len(acts) == 0 {
+	inKind(howAreYou, thanks, praise)
+	if !first && o.question && len(o.topics) == 0 && early && len(acts) == 0 {
 		acts = append(acts, unknown) // everybody may not know it
 	}
 	if in[words.Greet] && len(o.topics) == 0 && !(o.question && !in[words.Who] && !in[words.HowAreYou]) {

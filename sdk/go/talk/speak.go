@@ -55,7 +55,7 @@ func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
 		out.Closing = abi.ClosingTerminal
 	}
 	t.note(l, ph)
-	m.remember(h, s, l, out.Text, t.sc.keep)
+	p.remember(h, s, m, l, out.Text, t.sc.keep)
 	return out
 }
 
@@ -93,7 +93,7 @@ func (t *turn) hello(l *line, text string) string {
 	if t.sc.lang == words.English {
 		whole = hi + " " + text
 	}
-	if !t.fits(whole) {
+	if !t.fits(whole) || t.remembered(words.Normal(whole)) {
 		return text
 	}
 	return whole
@@ -183,7 +183,7 @@ func (t *turn) pick(st step, d draw) (*line, string) {
 				}
 				i = t.h.Intn(n)
 			}
-			if text, ok := t.fill(lines[i]); ok && t.fits(text) && t.fresh(text, d) {
+			if text, ok := t.fill(lines[i]); ok && t.fits(text) && t.fresh(lines[i], text, d) {
 				return lines[i], text
 			}
 			lines = slices.Delete(slices.Clone(lines), i, i+1)
@@ -205,17 +205,23 @@ func (t *turn) fits(text string) bool {
 	return utf8.RuneCountInString(text) <= most
 }
 
-// fresh says whether nobody has said this, or nearly this lately.
-func (t *turn) fresh(text string, d draw) bool {
+// fresh says whether nobody has said this, or nearly this lately. A greeting is like
+// the one it answers.
+func (t *turn) fresh(l *line, text string, d draw) bool {
 	norm := words.Normal(text)
-	if d != forgotten && t.m.heard[words.Hash(norm)] || slices.ContainsFunc(t.m.beats, func(b beat) bool { return b.norm == norm }) {
+	if d != forgotten && t.m.heard[words.Hash(norm)] || t.remembered(norm) {
 		return false
 	}
-	if !t.roll || utf8.RuneCountInString(text) < 8 {
+	if !t.roll || utf8.RuneCountInString(text) < 8 || slices.Contains(l.needs, "hi") {
 		return true
 	}
 	beats := t.m.beats[max(0, len(t.m.beats)-lately):]
 	return !slices.ContainsFunc(beats, func(b beat) bool { return words.Similarity(b.text, text) > tooAlike })
+}
+
+// remembered says whether somebody has said a normal text as far back as the mind goes.
+func (t *turn) remembered(norm string) bool {
+	return slices.ContainsFunc(t.m.beats, func(b beat) bool { return b.norm == norm })
 }
 
 // fill puts what is heard into a line; ok is false where something is missing.
@@ -268,7 +274,7 @@ func (t *turn) value(key string) (string, bool) {
 			value = t.sc.calls[key]
 		}
 	}
-	return value, value != ""
+	return value, value != "" && !strings.ContainsAny(value, "{}") // what is heard is no placeholder
 }
 
 // label names the first or the last topic of the talk, where they differ.
@@ -281,15 +287,11 @@ func (t *turn) label(key string) string {
 	if key == "last" {
 		id = used[len(used)-1]
 	}
-	for _, tp := range t.p.topics {
-		if tp.ID == id {
-			if t.sc.lang == words.English {
-				return tp.En
-			}
-			return tp.Ja
-		}
+	i := slices.IndexFunc(t.p.topics, func(tp words.Topic) bool { return tp.ID == id })
+	if t.sc.lang == words.English {
+		return t.p.topics[i].En
 	}
-	return ""
+	return t.p.topics[i].Ja
 }
 
 // names says whether a word is what somebody in the room is called.

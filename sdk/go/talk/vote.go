@@ -9,8 +9,8 @@ import (
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
-// Weights of a vote. What a character likes and whom it answers comes from its
-// script.
+// Weights of a vote. The topics a character likes and the others it answers come
+// from its script.
 const (
 	wantAddressed = 9.0
 	wantHuman     = 5.0

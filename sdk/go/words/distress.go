@@ -179,7 +179,8 @@ func (x signs) in(text string, mine func(whose, string, string) bool) bool {
 // at says whether the sign is at text[i] and nothing around it speaks against it.
 func (g sign) at(text string, i int, mine func(whose, string, string) bool) bool {
 	return g.say.match(text[i:], func(rest string) bool {
-		if slices.ContainsFunc(g.after, func(f form) bool { return f.match(rest, func(string) bool { return true }) }) {
+		ends := strings.HasSuffix(strings.TrimSuffix(text[:len(text)-len(rest)], " "), stop) // what comes after is another clause
+		if !ends && slices.ContainsFunc(g.after, func(f form) bool { return f.match(rest, func(string) bool { return true }) }) {
 			return false
 		}
 		start := strings.LastIndex(text[:i], stop) + 1

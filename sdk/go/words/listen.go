@@ -36,7 +36,7 @@ var intentWords = []struct {
 }{
 	{Greet, []string{"こんにちは", "こんにちわ", "こんばんは", "おはよう", "はじめまして", "初めまして", "やっほ", "やあ、", "やあ。", "やあ!", "ただいま", "よろしく",
 		"hello", "hi", "hey", "good morning", "good evening", "good afternoon", "nice to meet you", "greetings"}},
-	{Who, []string{"誰です", "だれです", "誰なの", "だれなの", "誰？", "誰?", "だれ?", "自己紹介", "あなたたちは", "君たちは", "きみたちは", "何者", "あなたは誰", "お名前は",
+	{Who, []string{"誰です", "だれです", "誰なの", "だれなの", "誰?", "だれ?", "自己紹介", "あなたたちは", "君たちは", "きみたちは", "何者", "あなたは誰", "お名前は",
 		"名前は何", "名前を教えて", "who are you", "who is here", "who's here", "introduce yourself", "introduce yourselves", "what is your name", "what's your name", "what are your names"}},
 	{HowAreYou, []string{"元気?", "元気ですか", "元気にして", "元気だった", "お元気", "調子はどう", "調子どう", "最近どう", "how are you", "how is it going", "how's it going", "what's up", "how are things"}},
 	{Thanks, []string{"ありがと", "有難う", "有り難う", "感謝", "thank you", "thank", "thx"}},
@@ -223,6 +223,7 @@ var stopWords = Set(`今日 明日 昨日 私 僕 俺 君 何 誰 好 思 教 �
 what about which where think know like love tell your have does with that this they there would could should from people favorite favourite
 please really hmm something anything explain who why how when the you are and for can did was`)
 
+// Set gives the words of a text, in normal form.
 func Set(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {

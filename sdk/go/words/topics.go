@@ -51,7 +51,6 @@ func TopicsOf(s string) []string { return shared().In(Normal(s)) }
 // shared finds the topics every script shares.
 var shared = sync.OnceValue(func() *Finder { return NewFinder(topics) })
 
-// finder finds topics in texts.
 // Finder finds topics in texts.
 type Finder struct {
 	list  []Topic

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/web/answer"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The other tests script what real rooms write down: here these do.
@@ -66,7 +67,7 @@ func say(t *testing.T, talk room.Talk, text string) uint64 {
 // hears waits for what aya says because of a message, but not for ever.
 func hears(t *testing.T, talk room.Talk, seq uint64, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 	defer cancel()
 	text, err := answer.ToMessage(ctx, talk, "aya", seq)
 	if err != nil || text != want || ctx.Err() != nil {
@@ -107,9 +108,7 @@ func TestInARoom(t *testing.T) {
 		}
 		talk := newRoom(t, map[string]*doortest.Actor{"aya": aya})
 		one := say(t, talk, "one")
-		for talk.Info().Floor != "aya" {
-			time.Sleep(time.Millisecond)
-		}
+		waittest.Until(t, "aya has the floor", func() bool { return talk.Info().Floor == "aya" })
 		two := say(t, talk, "two")
 		close(first)
 		hears(t, talk, one, "aya on two")
@@ -144,7 +143,7 @@ func TestSeenInARoom(t *testing.T) {
 			}
 			continue
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 		text, err := answer.OfWish(ctx, talk, "aya", j.Wish)
 		if err != nil || text != "aya sees a cat" {
 			t.Errorf("%q %v", text, err)
@@ -157,7 +156,7 @@ func TestSeenInARoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 		want := "aya sees a cat"
 		if i >= 4 {
 			want = ""

@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestRewrittenModulesCompile(t *testing.T) {
@@ -134,7 +135,7 @@ func TestWabtAgrees(t *testing.T) {
 // stopping makes a starter and a context that end a loop, though no recursion,
 // also when fuel does not.
 func stopping(t *testing.T) (*starter, context.Context) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	t.Cleanup(cancel)
 	return newStarter(t, wazero.NewRuntimeConfig().WithCloseOnContextDone(true)), ctx
 }
@@ -346,7 +347,7 @@ func TestRewriteIsFastOnHugeCounts(t *testing.T) {
 			fuel.Rewrite(join([]byte(header), section(id, body)), 1)
 		}
 	}
-	if d := time.Since(began); d > 2*time.Second {
+	if d := time.Since(began); d > 2*time.Second && d.Seconds() > 2*waittest.Slowness() {
 		t.Errorf("took %v", d)
 	}
 }

@@ -1,0 +1,23 @@
+// Package waittest is how tests wait on a machine that may be busy: as long as it
+// takes for what is to come, and by the machine's own measure where time is what they
+// judge. The daemon never uses it.
+package waittest
+
+import (
+	"testing"
+	"time"
+)
+
+// Long is longer than anything takes that happens at all, on however slow a machine. A
+// test that waits for so long has failed.
+const Long = 2 * time.Minute
+
+// Until waits for what happens by itself and sends nothing that could be waited for.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Long); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", Long, what)
+		}
+	}
+}
