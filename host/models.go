@@ -144,7 +144,7 @@ func checkOf(text json.RawMessage) (func(json.RawMessage) error, error) {
 	if len(faults) > 0 {
 		return nil, faults.Err(abi.CodeInvalid, path)
 	}
-	s := new(schema.Compiler).Compile(text, n, path, &faults)
+	s := new(schema.Compiler).Compile(n, path, &faults)
 	if len(faults) > 0 {
 		return nil, faults.Err(abi.CodeInvalid, path)
 	}

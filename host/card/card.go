@@ -13,7 +13,7 @@ import (
 )
 
 // Mode says what becomes of an action that the events of a card do not allow for
-// the perception that led to it (flaw C2).
+// the perception that led to it.
 type Mode string
 
 // Deny refuses such an action, which is usual; Warn plays it and says so.
@@ -22,7 +22,7 @@ const (
 	Warn Mode = "warn"
 )
 
-// Card is a companion's definition (seed C). It does not change, so that many may
+// Card is a companion's definition. It does not change, so that many may
 // use it at once.
 type Card struct {
 	ID            string // empty when the file has none; else as [abi.CheckName] wants it
@@ -54,7 +54,7 @@ type Metadata struct {
 	Thumbnail string // address of a picture
 }
 
-// Speak is the title of the action that is a message at once (seed C): its parameter
+// Speak is the title of the action that is a message at once: its parameter
 // message is what is said aloud, and every line goes to bodies as this action. So a
 // card that has it takes {"message": "..."} for it and requires nothing else, though
 // it may have more, such as an emotion. See [Message].
@@ -139,9 +139,9 @@ func (c *Card) Allowed(title string) []string {
 }
 
 // Permit checks an action that somebody wants to play: the card has to have it,
-// the events have to allow it for the perception that led to it, where that is named
-// (flaw C2), and its parameters have to be as the card says. With [Warn] the events
-// need not allow it, and warning says so.
+// the events have to allow it for the perception that led to it, where that is named,
+// for a rule that only a prompt tells is broken one day, and its parameters have to be
+// as the card says. With [Warn] the events need not allow it, and warning says so.
 //
 // # Errors
 //

@@ -273,7 +273,7 @@ func (p *parser) schema(n *schema.Node, path string, extra ...string) *schema.Sc
 	if x := n.Get("type"); x != nil && (x.Kind != schema.Text || x.Text != "object") {
 		p.Add(x.At, schema.Member(path, "type"), `must be "object"`)
 	}
-	v := p.compiler.Compile(p.data, n, path, &p.Faults, extra...)
+	v := p.compiler.Compile(n, path, &p.Faults, extra...)
 	if v != nil && v.OnlyRef() {
 		p.Add(n.Get("$ref").At, schema.Member(path, "$ref"), "is not supported at the top: in draft-07 it would hide all that stands beside it")
 	}

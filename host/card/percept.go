@@ -28,12 +28,12 @@ const MaxBody = 64 << 10
 // perceptFields are what the schema of a perception sees.
 var perceptFields = []string{"title", "format", "body"}
 
-// Check says why the companion cannot perceive a percept (flaw C1), and gives it
-// in its one form otherwise; Check takes that form again and changes nothing.
+// Check says why the companion cannot perceive a percept, and gives it in its one
+// form otherwise; Check takes that form again and changes nothing.
 //
 //   - text: Body is a JSON string.
-//   - object: Body is any JSON. A string that holds JSON becomes what it holds (flaw
-//     C5: seed C makes every body a string).
+//   - object: Body is any JSON. A string that holds JSON becomes what it holds:
+//     clients of the AI Companion Protocol make every body a string.
 //   - image: Image has the bytes and MediaType says which kind they are; Body is
 //     gone. It arrives so, or as a Body that is base64 or a data: URL. An address of
 //     an image is refused: nothing is fetched.

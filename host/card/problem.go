@@ -23,7 +23,7 @@ type Problem struct {
 
 // String gives the problem on one line, e.g.
 //
-//	nikoni.json:21: actions[0].properties.x.type: "nubmer" is no type; did you mean "number"?
+//	nikoni.json:21: actions[0].properties.message.minLength: is a string, must be a number
 //
 // or, where the file stops being JSON,
 //
@@ -63,12 +63,12 @@ func problems(file string, data []byte, found schema.Faults) Problems {
 		found[len(told)].At = told[len(told)-1].At
 	}
 	var all Problems
-	for _, f := range slices.Compact(found) { // two readers may have told the same
+	for _, f := range found {
 		p := Problem{File: file, Line: 1 + bytes.Count(data[:f.At], []byte("\n")), Path: f.Path, Text: f.Text}
 		if f.Syntax {
 			p.Column = 1 + utf8.RuneCount(data[1+bytes.LastIndexByte(data[:f.At], '\n'):f.At])
 		}
 		all = append(all, p)
 	}
-	return all
+	return slices.Compact(all) // two readers may have told the same
 }

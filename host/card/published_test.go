@@ -21,7 +21,7 @@ func published(t testing.TB) *schema.Schema {
 	if n == nil {
 		t.Fatal(why)
 	}
-	s := new(schema.Compiler).Compile(card.Schema(), n, "", &why)
+	s := new(schema.Compiler).Compile(n, "", &why)
 	if s == nil {
 		t.Fatal(why)
 	}

@@ -85,17 +85,22 @@ func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 // Show quotes a string for a message and shortens a long one.
 func Show(s string) string {
 	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
+	count := 0
+	for i := range s {
+		if count++; count > most { // it may be an image
+			return fmt.Sprintf("%q", s[:i]+"…")
+		}
 	}
 	return fmt.Sprintf("%q", s)
 }
 
+// mostListed is how many words of many are told.
+const mostListed = 20
+
 // Listed joins words for a message, some of them when there are many.
 func Listed(words []string) string {
-	const most = 20
-	if len(words) > most {
-		return strings.Join(words[:most], ", ") + ", …"
+	if len(words) > mostListed {
+		return strings.Join(words[:mostListed], ", ") + ", …"
 	}
 	return strings.Join(words, ", ")
 }

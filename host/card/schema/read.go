@@ -3,9 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -80,12 +78,13 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// Value gives what encoding/json would have made of it.
+// Value gives what encoding/json would have made of it, but that of keys that are
+// there twice the first counts, as with Get.
 func (n *Node) Value() any {
 	switch n.Kind {
 	case Object:
 		m := make(map[string]any, len(n.Fields))
-		for _, f := range n.Fields {
+		for _, f := range slices.Backward(n.Fields) {
 			m[f.Name] = f.Value.Value()
 		}
 		return m
@@ -107,32 +106,33 @@ func (n *Node) Value() any {
 
 // Written gives a value for a message, shortened.
 func (n *Node) Written() string {
-	switch n.Kind {
-	case Text:
-		return Show(n.Text)
-	case Number:
-		return strconv.FormatFloat(n.Number, 'g', -1, 64)
-	case Boolean:
-		return strconv.FormatBool(n.Truth)
+	if n.Size > 60 && (n.Kind == Object || n.Kind == Array) {
+		return n.Kind.Called()
 	}
-	if n.Size <= 60 {
-		if b, err := json.Marshal(n.Value()); err == nil {
-			return string(b)
-		}
-	}
-	return n.Kind.Called()
+	return written(n.Value())
 }
 
-// reader makes nodes of a text that is JSON.
-type reader struct {
-	data []byte
-	dec  *json.Decoder
-	*Faults
+func written(v any) string {
+	switch v := v.(type) {
+	case string:
+		return Show(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	if b, err := json.Marshal(v); err == nil && len(b) <= 60 {
+		return string(b)
+	}
+	if _, list := v.([]any); list {
+		return Array.Called()
+	}
+	return Object.Called()
 }
 
-// Read gives the value that data holds, nil when it is no JSON or lies more than 64
-// levels deep. path is how the faults call it. A key that is there twice and a
-// number that no float64 holds are faults as well.
+// Read gives the value that data holds, nil when it is no JSON. path is how the
+// faults call it. A key that is there twice, a number that no float64 holds and what
+// lies more than 64 levels deep, which is not read, are faults as well.
 func Read(data []byte, path string, f *Faults) *Node {
 	if i := invalidUTF8(data); i >= 0 {
 		f.join(Fault{At: i, Path: path, Text: "is not UTF-8", Syntax: true})
@@ -142,8 +142,7 @@ func Read(data []byte, path string, f *Faults) *Node {
 		f.Add(0, path, "begins with a byte order mark; save it as UTF-8 without one")
 		return nil
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(data, &whole); err != nil {
+	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		at, why := broken(data, err)
 		f.join(Fault{At: at, Path: path, Text: "is no JSON: " + why, Syntax: true})
 		return nil
@@ -153,120 +152,83 @@ func Read(data []byte, path string, f *Faults) *Node {
 	return r.next(path, 1)
 }
 
-// ended reports whether JSON broke off.
-func ended(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || err.Error() == "unexpected end of JSON input"
-}
-
 func invalidUTF8(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
-	}
-	for i := 0; ; {
+	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size <= 1 {
 			return i
 		}
 		i += size
 	}
+	return -1
 }
 
-// next reads a value; nil when it lies too deep, which ends the reading.
-func (r *reader) next(path string, depth int) *Node {
-	n, token := r.token()
-	if n == nil {
-		return nil
+// reader makes nodes of a text that is JSON, so that no token of it can be wrong.
+type reader struct {
+	data []byte
+	dec  *json.Decoder
+	*Faults
+}
+
+// at gives the first byte of the next token that is not between others.
+func (r *reader) at() int {
+	at := int(r.dec.InputOffset())
+	for bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
+		at++
 	}
+	return at
+}
+
+// next reads a value.
+func (r *reader) next(path string, depth int) *Node {
+	n := &Node{At: r.at(), Kind: Null}
+	if c := r.data[n.At]; depth > maxDepth && (c == '[' || c == '{') {
+		r.Add(n.At, path, "lies more than %d levels deep", maxDepth)
+		_ = r.dec.Decode(new(json.RawMessage))
+		return n
+	}
+	token, _ := r.dec.Token()
 	switch t := token.(type) {
 	case json.Delim:
-		if depth > maxDepth {
-			r.Add(n.At, path, "lies more than %d levels deep", maxDepth)
-			return nil
+		if n.Kind = Array; t == '{' {
+			n.Kind = Object
+			r.members(n, path, depth)
 		}
-		if t == '{' {
-			return r.object(n, path, depth)
+		for r.dec.More() {
+			n.Items = append(n.Items, r.next(Item(path, len(n.Items)), depth+1))
 		}
-		return r.array(n, path, depth)
+		_, _ = r.dec.Token()
 	case string:
 		n.Kind, n.Text = Text, t
 	case json.Number:
 		n.Kind = Number
 		var err error
-		if n.Number, err = strconv.ParseFloat(string(t), 64); err != nil {
+		if n.Number, err = t.Float64(); err != nil {
 			n.Number = 0
 			r.Add(n.At, path, "%s is out of the range of numbers", Show(string(t)))
 		}
 	case bool:
 		n.Kind, n.Truth = Boolean, t
-	default:
-		n.Kind = Null
-	}
-	return n
-}
-
-// token reads on and gives an empty node that stands where the token does.
-func (r *reader) token() (*Node, json.Token) {
-	at := int(r.dec.InputOffset())
-	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
-		at++
-	}
-	token, err := r.dec.Token()
-	if err != nil { // the text is JSON, so this cannot be
-		r.Add(min(at, len(r.data)), "", "is no JSON: %v", err)
-		return nil, nil
-	}
-	return &Node{At: at, Size: int(r.dec.InputOffset()) - at}, token
-}
-
-func (r *reader) object(n *Node, path string, depth int) *Node {
-	n.Kind = Object
-	first := map[string]int{}
-	for r.dec.More() {
-		key, token := r.token()
-		name, ok := token.(string)
-		if !ok {
-			return nil
-		}
-		at := Member(path, name)
-		if line, twice := first[name]; twice {
-			r.Add(key.At, at, "is there twice%s", line1(r.data, line, key.At))
-		} else {
-			first[name] = key.At
-		}
-		v := r.next(at, depth+1)
-		if v == nil {
-			return nil
-		}
-		n.Fields = append(n.Fields, Field{name, key.At, v})
-	}
-	return r.close(n)
-}
-
-// line1 names the line in which something stood before, in a text of many lines.
-func line1(data []byte, before, now int) string {
-	if !bytes.Contains(data[before:now], []byte("\n")) {
-		return ""
-	}
-	return fmt.Sprintf(", first in line %d", 1+bytes.Count(data[:before], []byte("\n")))
-}
-
-func (r *reader) array(n *Node, path string, depth int) *Node {
-	n.Kind = Array
-	for r.dec.More() {
-		v := r.next(Item(path, len(n.Items)), depth+1)
-		if v == nil {
-			return nil
-		}
-		n.Items = append(n.Items, v)
-	}
-	return r.close(n)
-}
-
-// close reads the bracket that ends a list or an object.
-func (r *reader) close(n *Node) *Node {
-	if _, token := r.token(); token == nil {
-		return nil
 	}
 	n.Size = int(r.dec.InputOffset()) - n.At
 	return n
+}
+
+// members reads what is in an object.
+func (r *reader) members(n *Node, path string, depth int) {
+	first := map[string]int{}
+	for r.dec.More() {
+		at := r.at()
+		token, _ := r.dec.Token()
+		name := token.(string)
+		path := Member(path, name)
+		if before, twice := first[name]; !twice {
+			first[name] = at
+		} else if lines := bytes.Count(r.data[before:at], []byte("\n")); lines == 0 {
+			r.Add(at, path, "is there twice")
+		} else {
+			r.Add(at, path, "is there twice, first in line %d", 1+bytes.Count(r.data[:before], []byte("\n")))
+		}
+		n.Fields = append(n.Fields, Field{name, at, r.next(path, depth+1)})
+	}
 }

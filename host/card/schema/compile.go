@@ -1,0 +1,370 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// rule is a JSON Schema, or a part of one, as the text has it. The validator judges
+// by a schema of its own, made of the same values; this one says where in the text a
+// mistake is, and what a judgement costs.
+type rule struct {
+	node       *Node
+	path       string            // in the text: actions[0].properties.x
+	pointer    string            // in the schema: /properties/x
+	given      map[string]any    // what the validator is given of it
+	pattern    *pattern          // of a string
+	ref        *rule             // what $ref refers to
+	parts      map[string][]part // by word, as they stood
+	properties map[string]*rule  // by name
+	weight     int64             // bytes that a value is compared with
+}
+
+// part is a schema in a schema.
+type part struct {
+	name    string   // of a property, or a pattern
+	pattern *pattern // of patternProperties
+	*rule
+}
+
+// part gives the schema of a word that has one; nil when it is not there.
+func (s *rule) part(word string) *rule {
+	if ps := s.parts[word]; len(ps) > 0 {
+		return ps[0].rule
+	}
+	return nil
+}
+
+// same calls f with the schemas that judge the same value.
+func (s *rule) same(d draft, f func(*rule)) {
+	if s.ref != nil {
+		f(s.ref)
+		if d == draft7 { // there a $ref stands alone
+			return
+		}
+	}
+	for _, word := range forSame {
+		for _, p := range s.parts[word] {
+			f(p.rule)
+		}
+	}
+}
+
+// Bounds of all schemas of a file together. A maker must not fill the memory of the
+// daemon, nor keep it busy: a schema of three bytes takes four thousand there, a
+// pattern of ten bytes a hundred thousand, and lists in a list may all be compared
+// with each other.
+const (
+	maxRules        = 4000
+	maxInstructions = 20_000 // of patterns
+	maxValues       = 20_000 // that a value is compared with
+	valuesInPart    = 20     // that a list or an object in a list counts as, beside what is in it
+)
+
+// Compiler makes the schemas of one file, and bounds them together. The zero value
+// is for a new file.
+type Compiler struct {
+	rules        int
+	values       int
+	instructions int
+	patterns     map[string]*pattern
+}
+
+// compiler makes a schema of a node.
+type compiler struct {
+	*Faults
+	file    *Compiler
+	draft   draft
+	words   []string // in order
+	extra   []string // keys at the top that are the card's, not JSON Schema's
+	all     []*rule
+	at      map[string]*rule // by pointer
+	anchors map[string]*rule
+}
+
+// Compile makes a Schema of a node. path is how the faults call it. It gives nil when
+// there is anything wrong with it, which is in the faults then. extra names keys at
+// its top that are not JSON Schema's.
+func (file *Compiler) Compile(n *Node, path string, f *Faults, extra ...string) *Schema {
+	var own Faults
+	c := &compiler{Faults: &own, file: file, draft: draft2020, words: slices.Sorted(maps.Keys(words)), extra: extra, at: map[string]*rule{}, anchors: map[string]*rule{}}
+	if version := n.Get("$schema"); version != nil && version.Kind == Text {
+		if d := drafts[strings.TrimSuffix(version.Text, "#")]; d != 0 {
+			c.draft = d
+		} else {
+			c.Add(version.At, Member(path, "$schema"), "%s is not supported; draft 2020-12 and draft-07 are", Show(version.Text))
+		}
+	}
+	whole := c.schema(n, path, "")
+	v := &Schema{draft: c.draft}
+	if file.rules <= maxRules && file.instructions <= maxInstructions && file.values <= maxValues {
+		c.refs()
+		c.loops()
+		v.root, v.theirs = c.all[0], c.validator(whole)
+	}
+	f.join(own...)
+	if len(own) > 0 || v.root == nil {
+		return nil
+	}
+	v.named = namesOf(v.root, v.draft)
+	return v
+}
+
+// nowhere is where the validator takes a schema to be, which tells nobody anything.
+const nowhere = "card:///"
+
+// validator makes a validator of what was read, which tells what else is wrong.
+func (c *compiler) validator(whole any) *jsonschema.Schema {
+	v, root := jsonschema.NewCompiler(), c.all[0]
+	v.DefaultDraft(c.draft.theirs())
+	v.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is ever fetched
+	v.UseRegexpEngine(func(source string) (jsonschema.Regexp, error) { return c.file.patterns[source], nil })
+	err := v.AddResource(nowhere, whole)
+	if err == nil {
+		_, err = v.Compile(nowhere)
+	}
+	var invalid *jsonschema.SchemaValidationError
+	if errors.As(err, &invalid) {
+		var refusal *jsonschema.ValidationError
+		errors.As(invalid.Err, &refusal)
+		c.join(explainer{root: root.node, path: root.path, most: MaxFaults + 1, nearest: true}.explain(refusal)...)
+	} else if err != nil {
+		c.Add(root.node.At, root.path, "is not supported: %v", err)
+	}
+	if len(*c.Faults) > 0 {
+		return nil
+	}
+	for _, r := range c.all {
+		if r.part("propertyNames") != nil {
+			placeNames(v.MustCompile(nowhere + "#" + url.PathEscape(r.pointer)))
+		}
+	}
+	return v.MustCompile(nowhere)
+}
+
+// schema reads a schema, and gives what the validator is to see of it: all that there
+// is nothing wrong with, as far as can be told here.
+func (c *compiler) schema(n *Node, path, pointer string) any {
+	if c.file.rules++; c.file.rules > maxRules {
+		if c.file.rules == maxRules+1 {
+			c.Add(n.At, path, "is one schema too many: %d are supported in a file, those inside others counted", maxRules)
+		}
+		return true
+	}
+	s := &rule{node: n, path: path, pointer: pointer, given: map[string]any{}, parts: map[string][]part{}, properties: map[string]*rule{}, weight: int64(len(pointer))}
+	c.all, c.at[pointer] = append(c.all, s), s
+	if n.Kind != Object {
+		if n.Kind != Boolean {
+			c.Add(n.At, path, "is %s, must be a schema", n.Kind.Called())
+		}
+		return n.Kind != Boolean || n.Truth
+	}
+	for _, f := range n.Fields {
+		if _, twice := s.given[f.Name]; c.word(s, f) {
+			if v, ok := c.value(s, f.Name, f.Value, Member(path, f.Name)); ok && !twice {
+				s.given[f.Name] = v
+			}
+		}
+	}
+	return s.given
+}
+
+// word reports whether a key is a word of the draft. It tells of those that are not
+// where somebody may rely on them; JSON Schema ignores such words, and so are the
+// others.
+func (c *compiler) word(s *rule, f Field) bool {
+	path, top := Member(s.path, f.Name), s.pointer == ""
+	switch drafts, why := words[f.Name], unsupported[f.Name]; {
+	case top && slices.Contains(c.extra, f.Name):
+	case drafts&c.draft != 0:
+		return true
+	case drafts != 0:
+		c.Add(f.At, path, "is a word of %s, and this schema is %s", drafts, c.draft)
+	case why != "":
+		c.Add(f.At, path, "is not supported: %s", why)
+	default:
+		known := c.words
+		if top {
+			known = append(slices.Clone(c.extra), known...)
+		}
+		if meant := Near(f.Name, known); meant != "" {
+			c.Add(f.At, path, "is not known here%s", Hint(meant))
+		}
+	}
+	return false
+}
+
+// value reads the value of a word, and reports whether the validator is to see it.
+func (c *compiler) value(s *rule, word string, n *Node, path string) (any, bool) {
+	if slices.Contains(compared, word) {
+		before := c.file.values
+		if s.weight += c.weigh(n); before <= maxValues && c.file.values > maxValues {
+			c.Add(n.At, path, "has too much to compare with: %d values are supported in a file, and a list or an object in a list is %d of them", maxValues, valuesInPart)
+		}
+	}
+	at := pointer(s.pointer, word)
+	switch {
+	case word == "items" && n.Kind == Array && c.draft == draft2020:
+		c.Add(n.At, path, "is a list, which %s calls prefixItems", c.draft)
+		return nil, false
+	case slices.Contains(inWhole, word) && n.Kind == Array:
+		list := make([]any, len(n.Items))
+		for i, x := range n.Items {
+			list[i] = c.part(s, word, "", x, Item(path, i), pointer(at, fmt.Sprint(i)))
+		}
+		return list, true
+	case slices.Contains(inWhole, word):
+		return c.part(s, word, "", n, path, at), true
+	case slices.Contains(inMembers, word) && n.Kind == Object:
+		return c.members(s, word, n, path, at), true
+	}
+	return n.Value(), c.plain(s, word, n, path)
+}
+
+// part reads a schema that is part of another.
+func (c *compiler) part(s *rule, word, name string, n *Node, path, pointer string) any {
+	given := c.schema(n, path, pointer)
+	s.parts[word] = append(s.parts[word], part{name: name, rule: c.at[pointer]})
+	if word == "properties" {
+		s.properties[name] = c.at[pointer]
+	}
+	return given
+}
+
+// members reads the schemas that are the members of an object.
+func (c *compiler) members(s *rule, word string, n *Node, path, at string) any {
+	all := make(map[string]any, len(n.Fields))
+	for _, f := range n.Fields {
+		_, twice := all[f.Name]
+		path := Member(path, f.Name)
+		if word == "dependencies" && f.Value.Kind == Array { // of names
+			all[f.Name] = f.Value.Value()
+			continue
+		}
+		given := c.part(s, word, f.Name, f.Value, path, pointer(at, f.Name))
+		if word == "patternProperties" {
+			p := c.file.pattern(c.Faults, f.Name, f.At, path)
+			if s.parts[word][len(s.parts[word])-1].pattern = p; p == nil {
+				continue
+			}
+		}
+		if !twice {
+			all[f.Name] = given
+		}
+	}
+	return all
+}
+
+// plain reads a word that has no schema in it, and reports whether the validator is
+// to see it.
+func (c *compiler) plain(s *rule, word string, n *Node, path string) bool {
+	switch {
+	case slices.Contains(counts, word):
+		if n.Kind != Number || n.Number < 0 || n.Number > math.MaxInt32 || n.Number != math.Trunc(n.Number) {
+			c.Add(n.At, path, "must be a whole number from 0 to %d", math.MaxInt32)
+			return false
+		}
+	case word == "$schema" || word == "$id" || word == "format":
+		if n.Kind != Text {
+			c.Add(n.At, path, "is %s, must be a string", n.Kind.Called())
+		} else if word != "format" && s.pointer != "" {
+			c.Add(n.At, path, "is not supported inside a schema, only at its top")
+		}
+		return false // the validator knows the draft, need not know a name, and would judge formats in draft-07
+	case n.Kind != Text:
+	case word == "$anchor":
+		if c.anchors[n.Text] != nil {
+			c.Add(n.At, path, "%s is there twice", Show(n.Text))
+			return false
+		}
+		c.anchors[n.Text] = s
+	case word == "pattern":
+		s.pattern = c.file.pattern(c.Faults, n.Text, n.At, path)
+		return s.pattern != nil
+	}
+	return true
+}
+
+// weigh counts the values that a value is compared with, and gives what that costs.
+func (c *compiler) weigh(n *Node) (weight int64) {
+	if c.file.values++; n.Kind == Number {
+		return numberCost
+	}
+	for _, x := range n.Items {
+		if weight += c.weigh(x); x.Kind == Array || x.Kind == Object {
+			c.file.values += valuesInPart
+		}
+	}
+	for _, f := range n.Fields {
+		weight += int64(len(f.Name)) + c.weigh(f.Value)
+	}
+	return weight + int64(len(n.Text))
+}
+
+var inPointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer adds to a JSON pointer.
+func pointer(p, name string) string { return p + "/" + inPointer.Replace(name) }
+
+// refs finds what each $ref refers to, in the same schema only.
+func (c *compiler) refs() {
+	for _, s := range c.all {
+		text, ok := s.given["$ref"].(string)
+		if !ok {
+			continue
+		}
+		n := s.node.Get("$ref")
+		fragment, here := strings.CutPrefix(text, "#")
+		name, err := url.PathUnescape(fragment)
+		if s.ref = c.at[name]; s.ref == nil && name != "" {
+			s.ref = c.anchors[name]
+		}
+		switch {
+		case !here:
+			c.Add(n.At, Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", Show(text))
+		case err != nil || s.ref == nil:
+			c.Add(n.At, Member(s.path, "$ref"), "%s is no schema here", Show(text))
+		default:
+			continue
+		}
+		s.ref = nil
+		delete(s.given, "$ref")
+	}
+}
+
+// maxSame is how many schemas may judge a value one on behalf of the other.
+const maxSame = 32
+
+// loops refuses schemas that judge a value by themselves, for ever, or by way of
+// too many others.
+func (c *compiler) loops() {
+	const open = -1
+	depth := map[*rule]int{}
+	var visit func(s *rule) int
+	visit = func(s *rule) int {
+		if d := depth[s]; d == open {
+			c.Add(s.node.At, s.path, "refers to itself without an end")
+			return 0
+		} else if d > 0 {
+			return d
+		}
+		depth[s] = open
+		deepest := 0
+		s.same(c.draft, func(to *rule) { deepest = max(deepest, visit(to)) })
+		depth[s] = deepest + 1
+		if deepest == maxSame {
+			c.Add(s.node.At, s.path, "is not supported: more than %d schemas one in the other for the same value", maxSame)
+		}
+		return depth[s]
+	}
+	for _, s := range c.all {
+		visit(s)
+	}
+}
