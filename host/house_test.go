@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
+	{"host/card/tree"},
 	{"host/card/schema"},
 	{"host/entry", "host/address/v1"},
 	{"host/turn", "host/address", "host/config", "host/card"},

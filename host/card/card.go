@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Mode says what becomes of an action that the events of a card do not allow for
@@ -150,7 +151,7 @@ func (c *Card) Allowed(title string) []string {
 func (c *Card) Permit(a abi.ActionAsk) (warning string, err error) {
 	action, ok := c.Action(a.Action)
 	if !ok {
-		return "", abi.Errorf(abi.CodeNotFound, "action: %s has no %s; %s", c.Name, schema.Show(a.Action), schema.Have(c.can()))
+		return "", abi.Errorf(abi.CodeNotFound, "action: %s has no %s; %s", c.Name, tree.Show(a.Action), tree.Have(c.can()))
 	}
 	if warning, err = c.events(a); err != nil {
 		return "", err
@@ -173,7 +174,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 	if slices.Contains(allowed, a.Action) {
 		return "", nil
 	}
-	why := abi.Errorf(abi.CodeDenied, "action: the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, schema.Have(allowed))
+	why := abi.Errorf(abi.CodeDenied, "action: the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, tree.Have(allowed))
 	if c.Mode == Warn {
 		return why.Message, nil
 	}
@@ -182,7 +183,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 
 // senseless says that the card has no such perception.
 func (c *Card) senseless(field, title string) error {
-	return abi.Errorf(abi.CodeNotFound, "%s: %s does not perceive %s; %s", field, c.Name, schema.Show(title), schema.Have(c.perceived()))
+	return abi.Errorf(abi.CodeNotFound, "%s: %s does not perceive %s; %s", field, c.Name, tree.Show(title), tree.Have(c.perceived()))
 }
 
 // can gives the titles of the actions, perceived those of the perceptions. In a
@@ -248,12 +249,12 @@ func (a *Action) Check(parameters json.RawMessage) error {
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
 	}
-	var why schema.Faults
-	n := schema.Read(parameters, path, &why)
+	var why tree.Faults
+	n := tree.Read(parameters, path, &why)
 	if len(why) > 0 {
 		return why.Err(abi.CodeInvalid, path)
 	}
-	if n.Kind != schema.Object { // also where the schema leaves the type out
+	if n.Kind != tree.Object { // also where the schema leaves the type out
 		return abi.Errorf(abi.CodeInvalid, "%s: is %s, must be an object", path, n.Kind.Called())
 	}
 	more, code := a.schema.Check(n, path)
@@ -262,7 +263,7 @@ func (a *Action) Check(parameters json.RawMessage) error {
 
 // asObject gives the bytes of a schema with the type "object" put in where there
 // is none.
-func asObject(data []byte, n *schema.Node) json.RawMessage {
+func asObject(data []byte, n *tree.Node) json.RawMessage {
 	raw := slices.Clone(data[n.At : n.At+n.Size])
 	switch {
 	case n.Get("type") != nil:

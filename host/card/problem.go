@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Problem is one thing wrong with a definition file.
@@ -56,9 +56,9 @@ func (p Problems) Error() string {
 func (p Problems) Unwrap() error { return abi.Errorf(abi.CodeInvalid, "%s", p.Error()) }
 
 // problems says in which lines of a file the faults are.
-func problems(file string, data []byte, found schema.Faults) Problems {
-	told := found[:min(len(found), schema.MaxFaults)] // the one after these says that there is more
-	slices.SortStableFunc(told, func(a, b schema.Fault) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
+func problems(file string, data []byte, found tree.Faults) Problems {
+	told := found[:min(len(found), tree.MaxFaults)] // the one after these says that there is more
+	slices.SortStableFunc(told, func(a, b tree.Fault) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
 	if len(found) > len(told) {
 		found[len(told)].At = told[len(told)-1].At
 	}

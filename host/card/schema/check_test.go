@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // judged gives what a schema says of a value, a line each.
@@ -20,8 +21,8 @@ func judged(t *testing.T, schema, value string) string {
 	if s == nil {
 		t.Fatalf("%s: %s", schema, why)
 	}
-	var none Faults
-	n := Read([]byte(value), "v", &none)
+	var none tree.Faults
+	n := tree.Read([]byte(value), "v", &none)
 	if n == nil || len(none) > 0 {
 		t.Fatalf("%s: %v", value, none)
 	}
@@ -127,9 +128,9 @@ func TestStrangers(t *testing.T) {
 		if s == nil {
 			t.Fatal(why)
 		}
-		var none Faults
+		var none tree.Faults
 		var lines []string
-		for _, f := range s.Strangers(Read([]byte(c[1]), "v", &none), "v") {
+		for _, f := range s.Strangers(tree.Read([]byte(c[1]), "v", &none), "v") {
 			lines = append(lines, f.Path+": "+f.Text)
 		}
 		if got := strings.Join(lines, "\n"); got != c[2] {
@@ -173,8 +174,8 @@ func TestSameAgain(t *testing.T) {
 		json.HTMLEscape(&escaped, plain)
 		var first bool
 		for i, data := range [][]byte{plain, spaced.Bytes(), escaped.Bytes()} {
-			var none Faults
-			n := Read(data, "v", &none)
+			var none tree.Faults
+			n := tree.Read(data, "v", &none)
 			if n == nil || len(none) > 0 {
 				t.Fatalf("%s: %v", data, none)
 			}
@@ -238,8 +239,8 @@ func FuzzCheck(f *testing.F) {
 		if (s == nil) == (why == "") {
 			t.Fatalf("%v %q", s, why)
 		}
-		var faults Faults
-		n := Read([]byte(value), "v", &faults)
+		var faults tree.Faults
+		n := tree.Read([]byte(value), "v", &faults)
 		if s == nil || n == nil || len(value) > 1<<16 {
 			return
 		}

@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // rule is a JSON Schema, or a part of one, as the text has it. The validator judges
 // by a schema of its own, made of the same values; this one says where in the text a
 // mistake is, and what a judgement costs.
 type rule struct {
-	node       *Node
+	node       *tree.Node
 	path       string            // in the text: actions[0].properties.x
 	pointer    string            // in the schema: /properties/x
 	given      map[string]any    // what the validator is given of it
@@ -79,7 +81,7 @@ type Compiler struct {
 
 // compiler makes a schema of a node.
 type compiler struct {
-	*Faults
+	*tree.Faults
 	file    *Compiler
 	draft   draft
 	words   []string // in order
@@ -92,14 +94,14 @@ type compiler struct {
 // Compile makes a Schema of a node. path is how the faults call it. It gives nil when
 // there is anything wrong with it, which is in the faults then. extra names keys at
 // its top that are not JSON Schema's.
-func (file *Compiler) Compile(n *Node, path string, f *Faults, extra ...string) *Schema {
-	var own Faults
+func (file *Compiler) Compile(n *tree.Node, path string, f *tree.Faults, extra ...string) *Schema {
+	var own tree.Faults
 	c := &compiler{Faults: &own, file: file, draft: draft2020, words: slices.Sorted(maps.Keys(words)), extra: extra, at: map[string]*rule{}, anchors: map[string]*rule{}}
-	if version := n.Get("$schema"); version != nil && version.Kind == Text {
+	if version := n.Get("$schema"); version != nil && version.Kind == tree.Text {
 		if d := drafts[strings.TrimSuffix(version.Text, "#")]; d != 0 {
 			c.draft = d
 		} else {
-			c.Add(version.At, Member(path, "$schema"), "%s is not supported; draft 2020-12 and draft-07 are", Show(version.Text))
+			c.Add(version.At, tree.Member(path, "$schema"), "%s is not supported; draft 2020-12 and draft-07 are", tree.Show(version.Text))
 		}
 	}
 	whole := c.schema(n, path, "")
@@ -109,7 +111,7 @@ func (file *Compiler) Compile(n *Node, path string, f *Faults, extra ...string) 
 		c.loops()
 		v.root, v.theirs = c.all[0], c.validator(whole)
 	}
-	f.join(own...)
+	f.Join(own...)
 	if len(own) > 0 || v.root == nil {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (c *compiler) validator(whole any) *jsonschema.Schema {
 	if errors.As(err, &invalid) {
 		var refusal *jsonschema.ValidationError
 		errors.As(invalid.Err, &refusal)
-		c.join(explainer{root: root.node, path: root.path, most: MaxFaults + 1, nearest: true}.explain(refusal)...)
+		c.Join(explainer{root: root.node, path: root.path, most: tree.MaxFaults + 1, nearest: true}.explain(refusal)...)
 	} else if err != nil {
 		c.Add(root.node.At, root.path, "is not supported: %v", err)
 	}
@@ -151,7 +153,7 @@ func (c *compiler) validator(whole any) *jsonschema.Schema {
 
 // schema reads a schema, and gives what the validator is to see of it: all that there
 // is nothing wrong with, as far as can be told here.
-func (c *compiler) schema(n *Node, path, pointer string) any {
+func (c *compiler) schema(n *tree.Node, path, pointer string) any {
 	if c.file.rules++; c.file.rules > maxRules {
 		if c.file.rules == maxRules+1 {
 			c.Add(n.At, path, "is one schema too many: %d are supported in a file, those inside others counted", maxRules)
@@ -160,15 +162,15 @@ func (c *compiler) schema(n *Node, path, pointer string) any {
 	}
 	s := &rule{node: n, path: path, pointer: pointer, given: map[string]any{}, parts: map[string][]part{}, properties: map[string]*rule{}, weight: int64(len(pointer))}
 	c.all, c.at[pointer] = append(c.all, s), s
-	if n.Kind != Object {
-		if n.Kind != Boolean {
+	if n.Kind != tree.Object {
+		if n.Kind != tree.Boolean {
 			c.Add(n.At, path, "is %s, must be a schema", n.Kind.Called())
 		}
-		return n.Kind != Boolean || n.Truth
+		return n.Kind != tree.Boolean || n.Truth
 	}
 	for _, f := range n.Fields {
 		if _, twice := s.given[f.Name]; c.word(s, f) {
-			if v, ok := c.value(s, f.Name, f.Value, Member(path, f.Name)); ok && !twice {
+			if v, ok := c.value(s, f.Name, f.Value, tree.Member(path, f.Name)); ok && !twice {
 				s.given[f.Name] = v
 			}
 		}
@@ -179,8 +181,8 @@ func (c *compiler) schema(n *Node, path, pointer string) any {
 // word reports whether a key is a word of the draft. It tells of those that are not
 // where somebody may rely on them; JSON Schema ignores such words, and so are the
 // others.
-func (c *compiler) word(s *rule, f Field) bool {
-	path, top := Member(s.path, f.Name), s.pointer == ""
+func (c *compiler) word(s *rule, f tree.Field) bool {
+	path, top := tree.Member(s.path, f.Name), s.pointer == ""
 	switch drafts, why := words[f.Name], unsupported[f.Name]; {
 	case top && slices.Contains(c.extra, f.Name):
 	case drafts&c.draft != 0:
@@ -194,15 +196,15 @@ func (c *compiler) word(s *rule, f Field) bool {
 		if top {
 			known = append(slices.Clone(c.extra), known...)
 		}
-		if meant := Near(f.Name, known); meant != "" {
-			c.Add(f.At, path, "is not known here%s", Hint(meant))
+		if meant := tree.Near(f.Name, known); meant != "" {
+			c.Add(f.At, path, "is not known here%s", tree.Hint(meant))
 		}
 	}
 	return false
 }
 
 // value reads the value of a word, and reports whether the validator is to see it.
-func (c *compiler) value(s *rule, word string, n *Node, path string) (any, bool) {
+func (c *compiler) value(s *rule, word string, n *tree.Node, path string) (any, bool) {
 	if slices.Contains(compared, word) {
 		before := c.file.values
 		if s.weight += c.weigh(n); before <= maxValues && c.file.values > maxValues {
@@ -211,25 +213,25 @@ func (c *compiler) value(s *rule, word string, n *Node, path string) (any, bool)
 	}
 	at := pointer(s.pointer, word)
 	switch {
-	case word == "items" && n.Kind == Array && c.draft == draft2020:
+	case word == "items" && n.Kind == tree.Array && c.draft == draft2020:
 		c.Add(n.At, path, "is a list, which %s calls prefixItems", c.draft)
 		return nil, false
-	case slices.Contains(inWhole, word) && n.Kind == Array:
+	case slices.Contains(inWhole, word) && n.Kind == tree.Array:
 		list := make([]any, len(n.Items))
 		for i, x := range n.Items {
-			list[i] = c.part(s, word, "", x, Item(path, i), pointer(at, fmt.Sprint(i)))
+			list[i] = c.part(s, word, "", x, tree.Item(path, i), pointer(at, fmt.Sprint(i)))
 		}
 		return list, true
 	case slices.Contains(inWhole, word):
 		return c.part(s, word, "", n, path, at), true
-	case slices.Contains(inMembers, word) && n.Kind == Object:
+	case slices.Contains(inMembers, word) && n.Kind == tree.Object:
 		return c.members(s, word, n, path, at), true
 	}
 	return n.Value(), c.plain(s, word, n, path)
 }
 
 // part reads a schema that is part of another.
-func (c *compiler) part(s *rule, word, name string, n *Node, path, pointer string) any {
+func (c *compiler) part(s *rule, word, name string, n *tree.Node, path, pointer string) any {
 	given := c.schema(n, path, pointer)
 	s.parts[word] = append(s.parts[word], part{name: name, rule: c.at[pointer]})
 	if word == "properties" {
@@ -239,12 +241,12 @@ func (c *compiler) part(s *rule, word, name string, n *Node, path, pointer strin
 }
 
 // members reads the schemas that are the members of an object.
-func (c *compiler) members(s *rule, word string, n *Node, path, at string) any {
+func (c *compiler) members(s *rule, word string, n *tree.Node, path, at string) any {
 	all := make(map[string]any, len(n.Fields))
 	for _, f := range n.Fields {
 		_, twice := all[f.Name]
-		path := Member(path, f.Name)
-		if word == "dependencies" && f.Value.Kind == Array { // of names
+		path := tree.Member(path, f.Name)
+		if word == "dependencies" && f.Value.Kind == tree.Array { // of names
 			all[f.Name] = f.Value.Value()
 			continue
 		}
@@ -264,24 +266,24 @@ func (c *compiler) members(s *rule, word string, n *Node, path, at string) any {
 
 // plain reads a word that has no schema in it, and reports whether the validator is
 // to see it.
-func (c *compiler) plain(s *rule, word string, n *Node, path string) bool {
+func (c *compiler) plain(s *rule, word string, n *tree.Node, path string) bool {
 	switch {
 	case slices.Contains(counts, word):
-		if n.Kind != Number || n.Number < 0 || n.Number > math.MaxInt32 || n.Number != math.Trunc(n.Number) {
+		if n.Kind != tree.Number || n.Number < 0 || n.Number > math.MaxInt32 || n.Number != math.Trunc(n.Number) {
 			c.Add(n.At, path, "must be a whole number from 0 to %d", math.MaxInt32)
 			return false
 		}
 	case word == "$schema" || word == "$id" || word == "format":
-		if n.Kind != Text {
+		if n.Kind != tree.Text {
 			c.Add(n.At, path, "is %s, must be a string", n.Kind.Called())
 		} else if word != "format" && s.pointer != "" {
 			c.Add(n.At, path, "is not supported inside a schema, only at its top")
 		}
 		return false // the validator knows the draft, need not know a name, and would judge formats in draft-07
-	case n.Kind != Text:
+	case n.Kind != tree.Text:
 	case word == "$anchor":
 		if c.anchors[n.Text] != nil {
-			c.Add(n.At, path, "%s is there twice", Show(n.Text))
+			c.Add(n.At, path, "%s is there twice", tree.Show(n.Text))
 			return false
 		}
 		c.anchors[n.Text] = s
@@ -293,12 +295,12 @@ func (c *compiler) plain(s *rule, word string, n *Node, path string) bool {
 }
 
 // weigh counts the values that a value is compared with, and gives what that costs.
-func (c *compiler) weigh(n *Node) (weight int64) {
-	if c.file.values++; n.Kind == Number {
+func (c *compiler) weigh(n *tree.Node) (weight int64) {
+	if c.file.values++; n.Kind == tree.Number {
 		return numberCost
 	}
 	for _, x := range n.Items {
-		if weight += c.weigh(x); x.Kind == Array || x.Kind == Object {
+		if weight += c.weigh(x); x.Kind == tree.Array || x.Kind == tree.Object {
 			c.file.values += valuesInPart
 		}
 	}
@@ -328,9 +330,9 @@ func (c *compiler) refs() {
 		}
 		switch {
 		case !here:
-			c.Add(n.At, Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", Show(text))
+			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", tree.Show(text))
 		case err != nil || s.ref == nil:
-			c.Add(n.At, Member(s.path, "$ref"), "%s is no schema here", Show(text))
+			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is no schema here", tree.Show(text))
 		default:
 			continue
 		}

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // compiled compiles a schema and gives what is wrong with it, a line each.
 func compiled(src string, extra ...string) (*Schema, string) {
-	var why Faults
-	n := Read([]byte(src), "", &why)
+	var why tree.Faults
+	n := tree.Read([]byte(src), "", &why)
 	if n == nil {
 		return nil, "unread: " + told(why)
 	}
@@ -22,6 +24,15 @@ func compiled(src string, extra ...string) (*Schema, string) {
 		s = nil
 	}
 	return s, told(why)
+}
+
+// told gives faults as lines.
+func told(why tree.Faults) string {
+	var lines []string
+	for _, f := range why {
+		lines = append(lines, fmt.Sprint(f.At)+" "+f.Path+": "+f.Text)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Whatever is wrong with a schema is said where it is, and what the validator
@@ -207,8 +218,8 @@ func TestHostileSchemas(t *testing.T) {
 			t.Errorf("%s: %s", name, why)
 			continue
 		}
-		var none Faults
-		n := Read([]byte(c[1]), "v", &none)
+		var none tree.Faults
+		n := tree.Read([]byte(c[1]), "v", &none)
 		told, code := s.Check(n, "v")
 		if code != "too_large" || len(told) != 1 || !strings.Contains(told[0].Text, "too long") {
 			t.Errorf("%s: %s %v", name, code, told)
@@ -256,8 +267,8 @@ func TestUsualSchemasAreAffordable(t *testing.T) {
 		if s == nil {
 			t.Fatal(why)
 		}
-		var none Faults
-		if told, code := s.Check(Read([]byte(c.value), "v", &none), "v"); told != nil {
+		var none tree.Faults
+		if told, code := s.Check(tree.Read([]byte(c.value), "v", &none), "v"); told != nil {
 			t.Errorf("%.80s: %s %v", c.schema, code, told)
 		}
 	}
@@ -316,15 +327,15 @@ func TestManySchemas(t *testing.T) {
 		"instructions": {`{"pattern": "^(abc){10}#$"}`, maxInstructions / 56, "the patterns of this file are too many, or repeat too much"},
 		"values":       {`{"enum": [[], {"a": 1}, "b"], "const": "c"}`, maxValues / 46, "has too much to compare with: 20000 values are supported in a file, and a list or an object in a list is 20 of them"},
 	} {
-		read := func(round int, why *Faults) *Node {
+		read := func(round int, why *tree.Faults) *tree.Node {
 			var parts []string
 			for i := range 99 {
 				parts = append(parts, strings.ReplaceAll(c.part, "#", fmt.Sprint(1000+100*round+i)))
 			}
-			return Read([]byte(`{"allOf": [`+strings.Join(parts, ", ")+`]}`), "", why)
+			return tree.Read([]byte(`{"allOf": [`+strings.Join(parts, ", ")+`]}`), "", why)
 		}
 		var file Compiler
-		var why Faults
+		var why tree.Faults
 		taken := 0
 		for len(why) == 0 && taken < 100 {
 			if s := file.Compile(read(taken, &why), "s", &why); (s == nil) != (len(why) > 0) {

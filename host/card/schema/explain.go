@@ -10,30 +10,32 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // explainer says of a value what the validator has against it. It keeps the first
 // faults in the order of the text: the validator goes through the members of an
 // object in any order.
 type explainer struct {
-	root    *Node
+	root    *tree.Node
 	path    string
 	most    int
 	named   *naming // what the schema names at its top, if anything is to be said of it
 	nearest bool    // of alternatives, speak of the nearest alone
-	told    []Fault
+	told    []tree.Fault
 }
 
 // explain gives the first reasons for a refusal of the validator's. It never gives
 // none.
-func (e explainer) explain(refusal *jsonschema.ValidationError) []Fault {
+func (e explainer) explain(refusal *jsonschema.ValidationError) []tree.Fault {
 	e.told = nil
 	e.tell(refusal)
 	return e.told
 }
 
-func (e *explainer) add(f Fault) {
-	i, known := slices.BinarySearchFunc(e.told, f, func(a, b Fault) int {
+func (e *explainer) add(f tree.Fault) {
+	i, known := slices.BinarySearchFunc(e.told, f, func(a, b tree.Fault) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path), strings.Compare(a.Text, b.Text))
 	})
 	if !known {
@@ -43,13 +45,13 @@ func (e *explainer) add(f Fault) {
 }
 
 // place finds what a refusal is about.
-func (e *explainer) place(location []string) (n *Node, path string) {
+func (e *explainer) place(location []string) (n *tree.Node, path string) {
 	n, path = e.root, e.path
 	for _, name := range location {
-		if i, err := strconv.Atoi(name); n.Kind == Array && err == nil {
-			n, path = n.Items[i], Item(path, i)
+		if i, err := strconv.Atoi(name); n.Kind == tree.Array && err == nil {
+			n, path = n.Items[i], tree.Item(path, i)
 		} else {
-			n, path = n.Get(name), Member(path, name)
+			n, path = n.Get(name), tree.Member(path, name)
 		}
 	}
 	return n, path
@@ -58,21 +60,21 @@ func (e *explainer) place(location []string) (n *Node, path string) {
 func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 	n, path := e.place(refusal.InstanceLocation)
 	say := func(format string, args ...any) {
-		e.add(Fault{At: n.At, Path: path, Text: fmt.Sprintf(format, args...)})
+		e.add(tree.Fault{At: n.At, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
-	item := func(i int, text string) { e.add(Fault{At: n.Items[i].At, Path: Item(path, i), Text: text}) }
+	item := func(i int, text string) { e.add(tree.Fault{At: n.Items[i].At, Path: tree.Item(path, i), Text: text}) }
 	member := func(text string, names ...string) {
 		for _, name := range names {
 			at := n.At + n.Size // where it is missing
 			if x := n.Get(name); x != nil {
 				at = x.At
 			}
-			e.add(Fault{At: at, Path: Member(path, name), Text: text})
+			e.add(tree.Fault{At: at, Path: tree.Member(path, name), Text: text})
 		}
 	}
 	bound := func(words string, want *big.Rat) {
 		x, _ := want.Float64()
-		say("is %s, must be %s %s", n.Written(), words, written(x))
+		say("is %s, must be %s %s", n.Written(), words, tree.Written(x))
 	}
 	count := func(got int, of, words string, want int) { say("has %d %s, must have %s %d", got, of, words, want) }
 	switch k := refusal.ErrorKind.(type) {
@@ -89,11 +91,11 @@ func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 			say("fits more than one of the alternatives, must fit exactly one")
 		}
 	case *kind.Type:
-		e.add(Fault{At: n.At, Path: path, Text: wrongType(n, k.Want), Kind: true})
+		e.add(tree.Fault{At: n.At, Path: path, Text: wrongType(n, k.Want), Kind: true})
 	case *kind.Enum:
 		say("is %s, must be one of %s", n.Written(), choices(n, k.Want))
 	case *kind.Const:
-		say("is %s, must be %s", n.Written(), written(k.Want))
+		say("is %s, must be %s", n.Written(), tree.Written(k.Want))
 	case *kind.Not:
 		say("is what the schema excludes")
 	case *kind.FalseSchema:
@@ -131,7 +133,7 @@ func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 	case *kind.MaxLength:
 		count(k.Got, "characters", "at most", k.Want)
 	case *kind.Pattern:
-		say("is %s, must match the pattern %s", Show(n.Text), Show(k.Want))
+		say("is %s, must match the pattern %s", tree.Show(n.Text), tree.Show(k.Want))
 	case *kind.MinItems:
 		count(k.Got, "items", "at least", k.Want)
 	case *kind.MaxItems:
@@ -154,16 +156,16 @@ func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 }
 
 // wrongType says that a value is of none of the types.
-func wrongType(n *Node, types []string) string {
+func wrongType(n *tree.Node, types []string) string {
 	is := n.Kind.Called()
 	var wanted []string
 	for _, t := range types {
 		if t != "integer" {
-			wanted = append(wanted, Kind(t).Called())
+			wanted = append(wanted, tree.Kind(t).Called())
 			continue
 		}
 		wanted = append(wanted, "a whole number")
-		if n.Kind == Number {
+		if n.Kind == tree.Number {
 			is = n.Written()
 		}
 	}
@@ -171,30 +173,30 @@ func wrongType(n *Node, types []string) string {
 }
 
 // choices lists what a value may be, and asks whether one of them was meant.
-func choices(n *Node, values []any) string {
+func choices(n *tree.Node, values []any) string {
 	var all, texts []string
 	for _, v := range values {
-		if text, ok := v.(string); ok && n.Kind == Text {
+		if text, ok := v.(string); ok && n.Kind == tree.Text {
 			texts = append(texts, text)
 		}
-		if len(all) <= mostListed {
-			all = append(all, written(v))
+		if len(all) <= tree.MostListed {
+			all = append(all, tree.Written(v))
 		}
 	}
-	return Listed(all) + Hint(Near(n.Text, texts))
+	return tree.Listed(all) + tree.Hint(tree.Near(n.Text, texts))
 }
 
 // alternatives says what keeps a value from the alternative that it is nearest to:
 // the one that objects to something deepest inside it.
-func (e *explainer) alternatives(refusal *jsonschema.ValidationError, n *Node, path string) {
-	var best []Fault
+func (e *explainer) alternatives(refusal *jsonschema.ValidationError, n *tree.Node, path string) {
+	var best []tree.Fault
 	for _, cause := range refusal.Causes {
 		if one := e.explain(cause); best == nil || deeper(one[0].Path, best[0].Path) {
 			best = one
 		}
 	}
 	if !e.nearest {
-		best = []Fault{{At: n.At, Path: path, Text: fmt.Sprintf("fits none of %d alternatives; the nearest fails because %s %s",
+		best = []tree.Fault{{At: n.At, Path: path, Text: fmt.Sprintf("fits none of %d alternatives; the nearest fails because %s %s",
 			len(refusal.Causes), cmp.Or(best[0].Path, "it"), best[0].Text)}}
 	}
 	for _, f := range best {

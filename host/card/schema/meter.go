@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/companiond/companiond/host/card/tree"
+)
 
 // What may be spent on judging a value: visits of a schema to a value, and the bytes
 // that they look at. A schema whose parts refer to each other can double the visits
@@ -21,14 +25,14 @@ const (
 // affordable reports whether a value can be judged in a time that is in
 // proportion to its size. It counts every schema that might see a part of the
 // value, as if each did.
-func (v *Schema) affordable(n *Node) bool {
+func (v *Schema) affordable(n *tree.Node) bool {
 	m := meter{draft: v.draft, limit: spendFixed + spendByte*int64(n.Size), known: map[visit]toll{}}
 	return !m.over(m.toll(v.root, n))
 }
 
 type visit struct {
 	s *rule
-	n *Node
+	n *tree.Node
 }
 
 // toll is what a visit costs, with all that it leads to.
@@ -46,7 +50,7 @@ func (m *meter) over(t toll) bool { return t.visits > maxVisits || t.bytes > m.l
 
 // toll gives what it costs to judge a value, or more than the limit. It ends early
 // above the limit; schemas do not run in circles, see [compiler.loops].
-func (m *meter) toll(s *rule, n *Node) toll {
+func (m *meter) toll(s *rule, n *tree.Node) toll {
 	at := visit{s, n}
 	if t, ok := m.known[at]; ok {
 		return t
@@ -54,7 +58,7 @@ func (m *meter) toll(s *rule, n *Node) toll {
 	t := toll{visits: 1, bytes: int64(n.Size) + s.weight}
 	m.spent.visits++
 	over := func() bool { return m.over(t) || m.over(m.spent) }
-	add := func(to *rule, n *Node) {
+	add := func(to *rule, n *tree.Node) {
 		if over() {
 			t.visits = maxVisits + 1
 		} else if to != nil {
@@ -64,13 +68,13 @@ func (m *meter) toll(s *rule, n *Node) toll {
 	}
 	s.same(m.draft, func(to *rule) { add(to, n) })
 	switch n.Kind {
-	case Number:
+	case tree.Number:
 		t.bytes += numberCost
-	case Text:
+	case tree.Text:
 		if s.pattern != nil {
 			t.bytes += s.pattern.cost(n.Size)
 		}
-	case Array:
+	case tree.Array:
 		if s.given["uniqueItems"] == true {
 			t.bytes += differ(n.Items, int64(n.Size))
 		}
@@ -89,7 +93,7 @@ func (m *meter) toll(s *rule, n *Node) toll {
 			add(s.part("contains"), x)
 			add(s.part("unevaluatedItems"), x)
 		}
-	case Object:
+	case tree.Object:
 		for _, f := range n.Fields {
 			add(s.properties[f.Name], f.Value)
 			for _, p := range s.parts["patternProperties"] {
@@ -101,7 +105,7 @@ func (m *meter) toll(s *rule, n *Node) toll {
 			}
 			add(s.part("additionalProperties"), f.Value)
 			add(s.part("unevaluatedProperties"), f.Value)
-			add(s.part("propertyNames"), &Node{Kind: Text, Text: f.Name, Size: len(f.Name) + 2})
+			add(s.part("propertyNames"), &tree.Node{Kind: tree.Text, Text: f.Name, Size: len(f.Name) + 2})
 		}
 	}
 	m.known[at] = t
@@ -109,8 +113,8 @@ func (m *meter) toll(s *rule, n *Node) toll {
 }
 
 // differ gives what it costs to find out whether the items of a list differ.
-func differ(items []*Node, size int64) int64 {
-	if slices.ContainsFunc(items, func(x *Node) bool { return x.Kind == Array || x.Kind == Object }) {
+func differ(items []*tree.Node, size int64) int64 {
+	if slices.ContainsFunc(items, func(x *tree.Node) bool { return x.Kind == tree.Array || x.Kind == tree.Object }) {
 		return uniqueCost*size + pairCost*int64(len(items))*int64(len(items))
 	}
 	return uniqueCost * size

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/companiond/companiond/host/card/tree"
+)
 
 // naming is what a schema names at its top, in itself or in a schema that judges the
 // same object: in properties, in a pattern, or in a list of what is required; and
@@ -42,7 +46,7 @@ func namesOf(root *rule, d draft) *naming {
 		for _, word := range []string{"additionalProperties", "unevaluatedProperties", "propertyNames"} {
 			if rest := s.part(word); rest != nil {
 				all.open = all.open || word != "propertyNames"
-				all.others = all.others || rest.node.Kind != Boolean || rest.node.Truth
+				all.others = all.others || rest.node.Kind != tree.Boolean || rest.node.Truth
 			}
 		}
 		s.same(d, visit)
@@ -63,11 +67,11 @@ func (v *Schema) TakesOthers() bool { return v.named.others }
 
 // Strangers tells which members of an object the schema names nowhere, where it
 // does not say what becomes of those. JSON Schema lets them be there.
-func (v *Schema) Strangers(n *Node, path string) (why Faults) {
+func (v *Schema) Strangers(n *tree.Node, path string) (why tree.Faults) {
 	for _, f := range n.Fields {
 		_, known := v.named.known[f.Name]
-		if len(why) < maxTold && !known && !v.named.open && !v.named.matches(f.Name) {
-			why.Add(f.At, Member(path, f.Name), "%s", v.named.stranger(f.Name))
+		if len(why) < tree.MaxTold && !known && !v.named.open && !v.named.matches(f.Name) {
+			why.Add(f.At, tree.Member(path, f.Name), "%s", v.named.stranger(f.Name))
 		}
 	}
 	return why
@@ -75,7 +79,7 @@ func (v *Schema) Strangers(n *Node, path string) (why Faults) {
 
 // stranger says what is said of a name that is not named.
 func (a *naming) stranger(name string) string {
-	return "is not known; " + Have(a.names) + Hint(Near(name, a.names))
+	return "is not known; " + tree.Have(a.names) + tree.Hint(tree.Near(name, a.names))
 }
 
 func (a *naming) matches(name string) bool {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Bounds of a pattern. Its instructions are what it costs to match a letter.
@@ -23,7 +25,7 @@ type pattern struct {
 func (p *pattern) cost(bytes int) int64 { return 32 + int64(bytes)*p.instructions/4 }
 
 // pattern compiles a pattern of a file, the same one once; nil when it is refused.
-func (file *Compiler) pattern(f *Faults, source string, at int, path string) *pattern {
+func (file *Compiler) pattern(f *tree.Faults, source string, at int, path string) *pattern {
 	if p := file.patterns[source]; p != nil || file.instructions > maxInstructions {
 		return p // what there is too much of is told
 	}
@@ -31,12 +33,12 @@ func (file *Compiler) pattern(f *Faults, source string, at int, path string) *pa
 		f.Add(at, path, "the pattern has %d bytes, at most %d are supported", len(source), maxPattern)
 		return nil
 	}
-	tree, err := syntax.Parse(source, syntax.Perl)
+	parsed, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		f.Add(at, path, "%s is not supported as a pattern: %s", Show(source), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		f.Add(at, path, "%s is not supported as a pattern: %s", tree.Show(source), strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		return nil
 	}
-	program, err := syntax.Compile(tree.Simplify())
+	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil || len(program.Inst) > maxProgram {
 		f.Add(at, path, "the pattern repeats too much")
 		return nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 var update = flag.Bool("update", false, "write testdata/refused.txt anew")
@@ -88,10 +89,10 @@ func (g group) source() []byte {
 }
 
 // compiled gives a group's schema, or why it is refused.
-func (g group) compiled(t *testing.T) (*Schema, Faults) {
+func (g group) compiled(t *testing.T) (*Schema, tree.Faults) {
 	t.Helper()
-	var why Faults
-	n := Read(g.source(), "schema", &why)
+	var why tree.Faults
+	n := tree.Read(g.source(), "schema", &why)
 	if n == nil || len(why) > 0 {
 		t.Fatalf("%s: %v", g.name, why)
 	}
@@ -116,8 +117,8 @@ func TestSuite(t *testing.T) {
 		}
 		for _, c := range g.Tests {
 			cases++
-			var none Faults
-			n := Read(c.Data, "value", &none)
+			var none tree.Faults
+			n := tree.Read(c.Data, "value", &none)
 			if n == nil || len(none) > 0 {
 				t.Fatalf("%s: %s: %v", g.name, c.Description, none)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Schema judges values. It does not change, so that many may use it at once.
@@ -16,13 +17,10 @@ type Schema struct {
 	theirs *jsonschema.Schema // the validator's own
 }
 
-// maxTold is how many reasons are given for one refusal.
-const maxTold = 5
-
 // Check says why a value is not what the schema asks for, nothing when it is. path
 // is how the value is called. The code is abi.CodeInvalid, or abi.CodeTooLarge for
 // what would take too long to judge.
-func (v *Schema) Check(n *Node, path string) (why Faults, code abi.Code) {
+func (v *Schema) Check(n *tree.Node, path string) (why tree.Faults, code abi.Code) {
 	if !v.affordable(n) {
 		why.Add(n.At, path, "would take too long to check: make it shorter, or its schema simpler")
 		return why, abi.CodeTooLarge
@@ -31,7 +29,7 @@ func (v *Schema) Check(n *Node, path string) (why Faults, code abi.Code) {
 	if !errors.As(v.theirs.Validate(n.Value()), &refusal) {
 		return nil, ""
 	}
-	return explainer{root: n, path: path, most: maxTold, named: v.named}.explain(refusal), abi.CodeInvalid
+	return explainer{root: n, path: path, most: tree.MaxTold, named: v.named}.explain(refusal), abi.CodeInvalid
 }
 
 // OnlyRef reports whether at the top there is a $ref that hides all that stands

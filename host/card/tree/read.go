@@ -1,4 +1,4 @@
-package schema
+package tree
 
 import (
 	"bytes"
@@ -109,10 +109,11 @@ func (n *Node) Written() string {
 	if n.Size > 60 && (n.Kind == Object || n.Kind == Array) {
 		return n.Kind.Called()
 	}
-	return written(n.Value())
+	return Written(n.Value())
 }
 
-func written(v any) string {
+// Written gives what encoding/json made of a value for a message, shortened.
+func Written(v any) string {
 	switch v := v.(type) {
 	case string:
 		return Show(v)
@@ -135,7 +136,7 @@ func written(v any) string {
 // lies more than 64 levels deep, which is not read, are faults as well.
 func Read(data []byte, path string, f *Faults) *Node {
 	if i := invalidUTF8(data); i >= 0 {
-		f.join(Fault{At: i, Path: path, Text: "is not UTF-8", Syntax: true})
+		f.Join(Fault{At: i, Path: path, Text: "is not UTF-8", Syntax: true})
 		return nil
 	}
 	if bytes.HasPrefix(data, []byte("\ufeff")) {
@@ -144,7 +145,7 @@ func Read(data []byte, path string, f *Faults) *Node {
 	}
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		at, why := broken(data, err)
-		f.join(Fault{At: at, Path: path, Text: "is no JSON: " + why, Syntax: true})
+		f.Join(Fault{At: at, Path: path, Text: "is no JSON: " + why, Syntax: true})
 		return nil
 	}
 	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), Faults: f}
