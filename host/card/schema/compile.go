@@ -21,7 +21,6 @@ type rule struct {
 	node       *tree.Node
 	path       string            // in the text: actions[0].properties.x
 	pointer    string            // in the schema: /properties/x
-	given      map[string]any    // what the validator is given of it
 	pattern    *pattern          // of a string
 	ref        *rule             // what $ref refers to
 	parts      map[string][]part // by word, as they stood
@@ -104,12 +103,14 @@ func (file *Compiler) Compile(n *tree.Node, path string, f *tree.Faults, extra .
 			c.Add(version.At, tree.Member(path, "$schema"), "%s is not supported; draft 2020-12 and draft-07 are", tree.Show(version.Text))
 		}
 	}
-	whole := c.schema(n, path, "")
+	root := c.schema(n, path, "")
 	v := &Schema{draft: c.draft}
 	if file.rules <= maxRules && file.instructions <= maxInstructions && file.values <= maxValues {
 		c.refs()
 		c.loops()
-		v.root, v.theirs = c.all[0], c.validator(whole)
+		if v.root = root; len(own) < tree.MaxFaults { // there is room for more
+			v.theirs = c.validator(root)
+		}
 	}
 	f.Join(own...)
 	if len(own) > 0 || v.root == nil {
@@ -122,60 +123,71 @@ func (file *Compiler) Compile(n *tree.Node, path string, f *tree.Faults, extra .
 // nowhere is where the validator takes a schema to be, which tells nobody anything.
 const nowhere = "card:///"
 
-// validator makes a validator of what was read, which tells what else is wrong.
-func (c *compiler) validator(whole any) *jsonschema.Schema {
-	v, root := jsonschema.NewCompiler(), c.all[0]
-	v.DefaultDraft(c.draft.theirs())
+// validator makes a validator, which tells what else is wrong.
+func (c *compiler) validator(root *rule) *jsonschema.Schema {
+	v := jsonschema.NewCompiler()
 	v.UseLoader(jsonschema.SchemeURLLoader{}) // nothing is ever fetched
 	v.UseRegexpEngine(func(source string) (jsonschema.Regexp, error) { return c.file.patterns[source], nil })
-	err := v.AddResource(nowhere, whole)
-	if err == nil {
-		_, err = v.Compile(nowhere)
+	if v.DefaultDraft(jsonschema.Draft2020); c.draft == draft7 {
+		v.DefaultDraft(jsonschema.Draft7)
 	}
-	var invalid *jsonschema.SchemaValidationError
-	if errors.As(err, &invalid) {
-		var refusal *jsonschema.ValidationError
-		errors.As(invalid.Err, &refusal)
-		c.Join(explainer{root: root.node, path: root.path, most: tree.MaxFaults + 1, nearest: true}.explain(refusal)...)
-	} else if err != nil {
-		c.Add(root.node.At, root.path, "is not supported: %v", err)
+	whole := root.node.Value()
+	if object, ok := whole.(map[string]any); ok { // it knows the draft, and need not know a name
+		delete(object, "$schema")
+		delete(object, "$id")
 	}
-	if len(*c.Faults) > 0 {
-		return nil
-	}
+	_ = v.AddResource(nowhere, whole) // nothing else is there
 	for _, r := range c.all {
-		if r.part("propertyNames") != nil {
-			placeNames(v.MustCompile(nowhere + "#" + url.PathEscape(r.pointer)))
+		s, err := v.Compile(nowhere + "#" + url.PathEscape(r.pointer))
+		if err != nil {
+			c.refused(root, err)
+			return nil
+		}
+		s.Format = nil // which draft-07 would judge
+		if s.PropertyNames != nil {
+			s.Extensions, s.PropertyNames = append(s.Extensions, names{s.PropertyNames}), nil
 		}
 	}
 	return v.MustCompile(nowhere)
 }
 
-// schema reads a schema, and gives what the validator is to see of it: all that there
-// is nothing wrong with, as far as can be told here.
-func (c *compiler) schema(n *tree.Node, path, pointer string) any {
-	if c.file.rules++; c.file.rules > maxRules {
-		if c.file.rules == maxRules+1 {
-			c.Add(n.At, path, "is one schema too many: %d are supported in a file, those inside others counted", maxRules)
+// refused says why the validator does not take a schema, less what was told before.
+func (c *compiler) refused(root *rule, err error) {
+	var invalid *jsonschema.SchemaValidationError
+	var why *jsonschema.ValidationError
+	told := slices.Clone(*c.Faults)
+	if !errors.As(err, &invalid) || !errors.As(invalid.Err, &why) {
+		if told == nil {
+			c.Add(root.node.At, root.path, "is not supported: %v", err)
 		}
-		return true
+		return
 	}
-	s := &rule{node: n, path: path, pointer: pointer, given: map[string]any{}, parts: map[string][]part{}, properties: map[string]*rule{}, weight: int64(len(pointer))}
-	c.all, c.at[pointer] = append(c.all, s), s
-	if n.Kind != tree.Object {
-		if n.Kind != tree.Boolean {
-			c.Add(n.At, path, "is %s, must be a schema", n.Kind.Called())
+	for _, f := range (explainer{root: root.node, path: root.path, most: tree.MaxFaults + 1, nearest: true}).explain(why) {
+		if !slices.ContainsFunc(told, func(before tree.Fault) bool { return strings.HasPrefix(f.Path, before.Path) }) {
+			c.Join(f)
 		}
-		return n.Kind != tree.Boolean || n.Truth
+	}
+}
+
+// schema reads a schema, and tells of what the validator would not.
+func (c *compiler) schema(n *tree.Node, path, pointer string) *rule {
+	if c.file.rules++; c.file.rules == maxRules+1 {
+		c.Add(n.At, path, "is one schema too many: %d are supported in a file, those inside others counted", maxRules)
+	}
+	s := &rule{node: n, path: path, pointer: pointer, parts: map[string][]part{}, properties: map[string]*rule{}, weight: int64(len(pointer))}
+	if c.file.rules > maxRules {
+		return s
+	}
+	c.all, c.at[pointer] = append(c.all, s), s
+	if n.Kind != tree.Object && n.Kind != tree.Boolean {
+		c.Add(n.At, path, "is %s, must be a schema", n.Kind.Called())
 	}
 	for _, f := range n.Fields {
-		if _, twice := s.given[f.Name]; c.word(s, f) {
-			if v, ok := c.value(s, f.Name, f.Value, tree.Member(path, f.Name)); ok && !twice {
-				s.given[f.Name] = v
-			}
+		if c.word(s, f) {
+			c.value(s, f.Name, f.Value, tree.Member(path, f.Name))
 		}
 	}
-	return s.given
+	return s
 }
 
 // word reports whether a key is a word of the draft. It tells of those that are not
@@ -203,95 +215,58 @@ func (c *compiler) word(s *rule, f tree.Field) bool {
 	return false
 }
 
-// value reads the value of a word, and reports whether the validator is to see it.
-func (c *compiler) value(s *rule, word string, n *tree.Node, path string) (any, bool) {
-	if slices.Contains(compared, word) {
-		before := c.file.values
-		if s.weight += c.weigh(n); before <= maxValues && c.file.values > maxValues {
-			c.Add(n.At, path, "has too much to compare with: %d values are supported in a file, and a list or an object in a list is %d of them", maxValues, valuesInPart)
-		}
-	}
+// value reads the value of a word.
+func (c *compiler) value(s *rule, word string, n *tree.Node, path string) {
 	at := pointer(s.pointer, word)
 	switch {
 	case word == "items" && n.Kind == tree.Array && c.draft == draft2020:
 		c.Add(n.At, path, "is a list, which %s calls prefixItems", c.draft)
-		return nil, false
 	case slices.Contains(inWhole, word) && n.Kind == tree.Array:
-		list := make([]any, len(n.Items))
 		for i, x := range n.Items {
-			list[i] = c.part(s, word, "", x, tree.Item(path, i), pointer(at, fmt.Sprint(i)))
+			s.parts[word] = append(s.parts[word], part{rule: c.schema(x, tree.Item(path, i), pointer(at, fmt.Sprint(i)))})
 		}
-		return list, true
 	case slices.Contains(inWhole, word):
-		return c.part(s, word, "", n, path, at), true
+		s.parts[word] = []part{{rule: c.schema(n, path, at)}}
 	case slices.Contains(inMembers, word) && n.Kind == tree.Object:
-		return c.members(s, word, n, path, at), true
-	}
-	return n.Value(), c.plain(s, word, n, path)
-}
-
-// part reads a schema that is part of another.
-func (c *compiler) part(s *rule, word, name string, n *tree.Node, path, pointer string) any {
-	given := c.schema(n, path, pointer)
-	s.parts[word] = append(s.parts[word], part{name: name, rule: c.at[pointer]})
-	if word == "properties" {
-		s.properties[name] = c.at[pointer]
-	}
-	return given
-}
-
-// members reads the schemas that are the members of an object.
-func (c *compiler) members(s *rule, word string, n *tree.Node, path, at string) any {
-	all := make(map[string]any, len(n.Fields))
-	for _, f := range n.Fields {
-		_, twice := all[f.Name]
-		path := tree.Member(path, f.Name)
-		if word == "dependencies" && f.Value.Kind == tree.Array { // of names
-			all[f.Name] = f.Value.Value()
-			continue
-		}
-		given := c.part(s, word, f.Name, f.Value, path, pointer(at, f.Name))
-		if word == "patternProperties" {
-			p := c.file.pattern(c.Faults, f.Name, f.At, path)
-			if s.parts[word][len(s.parts[word])-1].pattern = p; p == nil {
-				continue
-			}
-		}
-		if !twice {
-			all[f.Name] = given
-		}
-	}
-	return all
-}
-
-// plain reads a word that has no schema in it, and reports whether the validator is
-// to see it.
-func (c *compiler) plain(s *rule, word string, n *tree.Node, path string) bool {
-	switch {
-	case slices.Contains(counts, word):
-		if n.Kind != tree.Number || n.Number < 0 || n.Number > math.MaxInt32 || n.Number != math.Trunc(n.Number) {
-			c.Add(n.At, path, "must be a whole number from 0 to %d", math.MaxInt32)
-			return false
-		}
-	case word == "$schema" || word == "$id" || word == "format":
+		c.members(s, word, n, path, at)
+	case slices.Contains(counts, word) && (n.Kind != tree.Number || n.Number < 0 || n.Number > math.MaxInt32 || n.Number != math.Trunc(n.Number)):
+		c.Add(n.At, path, "must be a whole number from 0 to %d", math.MaxInt32)
+	case word == "$schema" || word == "$id":
 		if n.Kind != tree.Text {
 			c.Add(n.At, path, "is %s, must be a string", n.Kind.Called())
-		} else if word != "format" && s.pointer != "" {
+		} else if s.pointer != "" {
 			c.Add(n.At, path, "is not supported inside a schema, only at its top")
 		}
-		return false // the validator knows the draft, need not know a name, and would judge formats in draft-07
-	case n.Kind != tree.Text:
-	case word == "$anchor":
+	case word == "$anchor" && n.Kind == tree.Text:
 		if c.anchors[n.Text] != nil {
 			c.Add(n.At, path, "%s is there twice", tree.Show(n.Text))
-			return false
 		}
 		c.anchors[n.Text] = s
-	case word == "pattern":
+	case word == "pattern" && n.Kind == tree.Text:
 		s.pattern = c.file.pattern(c.Faults, n.Text, n.At, path)
-		return s.pattern != nil
 	}
-	return true
+	if before := c.file.values; slices.Contains(compared, word) {
+		if s.weight += c.weigh(n); before <= maxValues && c.file.values > maxValues {
+			c.Add(n.At, path, "has too much to compare with: %d values are supported in a file, and a list or an object in a list is %d of them", maxValues, valuesInPart)
+		}
+	}
+}
+
+// members reads schemas that are the members of an object.
+func (c *compiler) members(s *rule, word string, n *tree.Node, path, at string) {
+	for _, f := range n.Fields {
+		p, path := part{name: f.Name}, tree.Member(path, f.Name)
+		if word == "dependencies" && f.Value.Kind == tree.Array { // of names
+			continue
+		}
+		if p.rule = c.schema(f.Value, path, pointer(at, f.Name)); word == "properties" {
+			s.properties[f.Name] = p.rule
+		}
+		if word == "patternProperties" {
+			p.pattern = c.file.pattern(c.Faults, f.Name, f.At, path)
+		}
+		s.parts[word] = append(s.parts[word], p)
+	}
 }
 
 // weigh counts the values that a value is compared with, and gives what that costs.
@@ -318,26 +293,20 @@ func pointer(p, name string) string { return p + "/" + inPointer.Replace(name) }
 // refs finds what each $ref refers to, in the same schema only.
 func (c *compiler) refs() {
 	for _, s := range c.all {
-		text, ok := s.given["$ref"].(string)
-		if !ok {
+		n := s.node.Get("$ref")
+		if n == nil || n.Kind != tree.Text {
 			continue
 		}
-		n := s.node.Get("$ref")
-		fragment, here := strings.CutPrefix(text, "#")
+		fragment, here := strings.CutPrefix(n.Text, "#")
 		name, err := url.PathUnescape(fragment)
 		if s.ref = c.at[name]; s.ref == nil && name != "" {
 			s.ref = c.anchors[name]
 		}
-		switch {
-		case !here:
-			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", tree.Show(text))
-		case err != nil || s.ref == nil:
-			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is no schema here", tree.Show(text))
-		default:
-			continue
+		if !here {
+			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", tree.Show(n.Text))
+		} else if err != nil || s.ref == nil {
+			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is no schema here", tree.Show(n.Text))
 		}
-		s.ref = nil
-		delete(s.given, "$ref")
 	}
 }
 

@@ -258,8 +258,8 @@ func TestUsualSchemasAreAffordable(t *testing.T) {
 	for _, c := range []struct{ schema, value string }{
 		{usual, `{"text": "` + strings.Repeat("x", 20_000) + `", "list": [` + strings.Repeat(`{"x": 1, "kind": "b"}, `, 1900) + `{}]}`},
 		{`{"items": {"type": "integer", "minimum": 0}, "uniqueItems": false}`, `[` + strings.Repeat("1, ", 20_000) + `1]`},
-		{`{"items": {"required": ["x"]}, "uniqueItems": true}`, `[` + numbered(`{"x": #}`, 700) + `]`},
-		{`{"uniqueItems": true}`, `[` + numbered(`#`, 9000) + `]`},
+		{`{"items": {"required": ["x"]}, "uniqueItems": true}`, `[` + numbered(`{"x": @}`, 700) + `]`},
+		{`{"uniqueItems": true}`, `[` + numbered(`@`, 9000) + `]`},
 		{`{"$defs": {"n": {"properties": {"a": ` + strings.Repeat(`{"allOf": [`, 10) + `{"$ref": "#/$defs/n"}` + strings.Repeat(`]}`, 10) + `}}}, "$ref": "#/$defs/n"}`,
 			strings.Repeat(`{"a": `, 60) + `{}` + strings.Repeat(`}`, 60)},
 	} {
@@ -278,7 +278,7 @@ func TestUsualSchemasAreAffordable(t *testing.T) {
 func numbered(form string, count int) string {
 	var list []string
 	for i := range count {
-		list = append(list, strings.ReplaceAll(form, "#", fmt.Sprint(i)))
+		list = append(list, strings.ReplaceAll(form, "@", fmt.Sprint(i)))
 	}
 	return strings.Join(list, ", ")
 }
@@ -289,29 +289,67 @@ func TestHostileFiles(t *testing.T) {
 	const most, seven = 1 << 20, `{"$schema": "http://json-schema.org/draft-07/schema#", `
 	many := func(s string) string { return strings.Repeat(s, most/len(s)-1) }
 	for name, src := range map[string]string{
-		"alternatives": `{"anyOf": [` + numbered(`{"properties": {"a#": {"type": "number", "minimum": #}}}`, 1900) + `]}`,
+		"alternatives": `{"anyOf": [` + numbered(`{"properties": {"a@": {"type": "number", "minimum": @}}}`, 1900) + `]}`,
 		"chain":        strings.Repeat(`{"items": `, 60) + `{}` + strings.Repeat(`}`, 60),
-		"branches":     strings.Repeat(`{"items": `, 50) + `{"properties": {` + numbered(`"a#": {"items": {"type": "number"}}`, 1900) + `}}` + strings.Repeat(`}`, 50),
+		"branches":     strings.Repeat(`{"items": `, 50) + `{"properties": {` + numbered(`"a@": {"items": {"type": "number"}}`, 1900) + `}}` + strings.Repeat(`}`, 50),
 		"names":        `{"required": [` + many(`1,`) + `1]}`,
 		"values":       seven + `"enum": [` + many(`1,`) + `1]}`,
 		"trees":        seven + `"enum": [1` + trees(20_000) + `]}`,
 		"tree names":   `{"required": [1` + trees(20_000) + `]}`,
 		"few trees":    seven + `"enum": [1` + trees(90) + `]}`,
-		"words":        `{"$vocabulary": {` + numbered(`"a#": 1`, 60_000) + `}}`,
-		"unknown":      `{` + numbered(`"typ#": 1`, 60_000) + `}`,
-		"wrong":        `{"properties": {` + numbered(`"a#": {"type": "text", "minimum": "0", "maximum": "0"}`, 3900) + `}}`,
-		"references":   `{"properties": {` + numbered(`"a#": {"$ref": "#/properties/a0"}`, 3900) + `}}`,
+		"words":        `{"$vocabulary": {` + numbered(`"a@": 1`, 60_000) + `}}`,
+		"unknown":      `{` + numbered(`"typ@": 1`, 60_000) + `}`,
+		"wrong":        `{"properties": {` + numbered(`"a@": {"type": "text", "minimum": "0", "maximum": "0"}`, 3900) + `}}`,
+		"references":   `{"properties": {` + numbered(`"a@": {"$ref": "#/properties/a0"}`, 3900) + `}}`,
+		"no schemas":   `{"properties": {` + numbered(`"a@": {"$ref": "#/properties"}`, 3900) + `}}`,
+		"more places":  `{"x": {` + numbered(`"a@": {"type": "number"}`, 3900) + `}, "properties": {` + numbered(`"a@": {"$ref": "#/x/a@"}`, 3900) + `}}`,
+		"names inside": `{"properties": {` + numbered(`"a@": {"$id": "a@"}`, 3900) + `}}`,
 		"examples":     `{"examples": [` + many(`{},`) + `1]}`,
 	} {
 		begin := time.Now()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		compiled(src)
-		runtime.ReadMemStats(&after)
-		took, mib := time.Since(begin), (after.TotalAlloc-before.TotalAlloc)>>20
+		mib := allocated(func() { compiled(src) })
+		took := time.Since(begin)
 		t.Logf("%s: %d bytes, %v, %d MiB", name, len(src), took, mib)
-		if took > 10*time.Second || mib > 1000 {
+		if took > 10*time.Second || mib > 500 {
 			t.Errorf("%s: %d bytes took %v and %d MiB", name, len(src), took, mib)
+		}
+	}
+}
+
+// allocated gives how many MiB f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) >> 20
+}
+
+// A value of 64 KiB in which everything is wrong is refused in little time, with the
+// first few reasons.
+func TestRefusalsCostLittle(t *testing.T) {
+	for name, c := range map[string]struct{ schema, value string }{
+		"members":      {`{"additionalProperties": {"type": "string"}}`, `{` + numbered(`"@": 1`, 6000) + `}`},
+		"not allowed":  {`{"additionalProperties": false}`, `{` + numbered(`"@": 1`, 6000) + `}`},
+		"names":        {`{"propertyNames": {"maxLength": 0}}`, `{` + numbered(`"@": 1`, 6000) + `}`},
+		"items":        {`{"items": {"minimum": 10, "exclusiveMinimum": 10, "multipleOf": 1e-300, "type": "number"}}`, `[` + strings.Repeat("5e-324,", 9000) + `1]`},
+		"alternatives": {`{"items": {"oneOf": [{"type": "string"}, {"required": ["a"]}, {"enum": ["b", "c"]}]}}`, `[` + strings.Repeat("{},", 20_000) + `1]`},
+		"nested":       {`{"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#"}}]}`, strings.Repeat("[1,", 60) + strings.Repeat("]", 60)},
+		"deep":         {`{"items": {"$ref": "#"}, "maxItems": 0}`, strings.Repeat("[", 60) + strings.Repeat("1,", 20_000) + "1" + strings.Repeat("]", 60)},
+	} {
+		s, why := compiled(c.schema)
+		var none tree.Faults
+		n := tree.Read([]byte(strings.ReplaceAll(c.value, ",]", "]")), "v", &none)
+		if s == nil || n == nil {
+			t.Fatal(why, none)
+		}
+		begin := time.Now()
+		var told tree.Faults
+		mib := allocated(func() { told, _ = s.Check(n, "v") })
+		took := time.Since(begin)
+		t.Logf("%s: %v, %d MiB, %d reasons", name, took, mib, len(told))
+		if len(told) == 0 || len(told) > tree.MaxTold || took > 5*time.Second || mib > 200 {
+			t.Errorf("%s: %v, %d MiB, %v", name, took, mib, told)
 		}
 	}
 }

@@ -24,12 +24,16 @@ type explainer struct {
 	named   *naming // what the schema names at its top, if anything is to be said of it
 	nearest bool    // of alternatives, speak of the nearest alone
 	told    []tree.Fault
+	members map[*tree.Node]map[string]*tree.Node
 }
 
 // explain gives the first reasons for a refusal of the validator's. It never gives
 // none.
 func (e explainer) explain(refusal *jsonschema.ValidationError) []tree.Fault {
 	e.told = nil
+	if e.members == nil {
+		e.members = map[*tree.Node]map[string]*tree.Node{}
+	}
 	e.tell(refusal)
 	return e.told
 }
@@ -44,6 +48,17 @@ func (e *explainer) add(f tree.Fault) {
 	}
 }
 
+// member finds a member of an object, of which there may be thousands to tell of.
+func (e *explainer) member(n *tree.Node, name string) *tree.Node {
+	if e.members[n] == nil {
+		e.members[n] = map[string]*tree.Node{}
+		for _, f := range slices.Backward(n.Fields) {
+			e.members[n][f.Name] = f.Value
+		}
+	}
+	return e.members[n][name]
+}
+
 // place finds what a refusal is about.
 func (e *explainer) place(location []string) (n *tree.Node, path string) {
 	n, path = e.root, e.path
@@ -51,7 +66,7 @@ func (e *explainer) place(location []string) (n *tree.Node, path string) {
 		if i, err := strconv.Atoi(name); n.Kind == tree.Array && err == nil {
 			n, path = n.Items[i], tree.Item(path, i)
 		} else {
-			n, path = n.Get(name), tree.Member(path, name)
+			n, path = e.member(n, name), tree.Member(path, name)
 		}
 	}
 	return n, path
@@ -66,7 +81,7 @@ func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 	member := func(text string, names ...string) {
 		for _, name := range names {
 			at := n.At + n.Size // where it is missing
-			if x := n.Get(name); x != nil {
+			if x := e.member(n, name); x != nil {
 				at = x.At
 			}
 			e.add(tree.Fault{At: at, Path: tree.Member(path, name), Text: text})
@@ -213,11 +228,6 @@ func deeper(a, b string) bool {
 // names judges the names of an object's members in the validator's place, which
 // loses where it met the object.
 type names struct{ *jsonschema.Schema }
-
-// placeNames has a schema judge names so.
-func placeNames(s *jsonschema.Schema) {
-	s.Extensions, s.PropertyNames = append(s.Extensions, names{s.PropertyNames}), nil
-}
 
 func (s names) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	members, _ := v.(map[string]any)

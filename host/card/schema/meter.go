@@ -75,11 +75,12 @@ func (m *meter) toll(s *rule, n *tree.Node) toll {
 			t.bytes += s.pattern.cost(n.Size)
 		}
 	case tree.Array:
-		if s.given["uniqueItems"] == true {
+		if unique := s.node.Get("uniqueItems"); unique != nil && unique.Truth {
 			t.bytes += differ(n.Items, int64(n.Size))
 		}
-		first, tuple := s.parts["prefixItems"], false
-		if _, tuple = s.given["items"].([]any); tuple { // of draft-07
+		first, items := s.parts["prefixItems"], s.node.Get("items")
+		tuple := items != nil && items.Kind == tree.Array // of draft-07
+		if tuple {
 			first = s.parts["items"]
 		}
 		for i, x := range n.Items {

@@ -1,9 +1,5 @@
 package schema
 
-import (
-	"github.com/santhosh-tekuri/jsonschema/v6"
-)
-
 // draft is a version of JSON Schema.
 type draft int
 
@@ -18,13 +14,6 @@ func (d draft) String() string {
 		return "draft-07"
 	}
 	return "draft 2020-12"
-}
-
-func (d draft) theirs() *jsonschema.Draft {
-	if d == draft7 {
-		return jsonschema.Draft7
-	}
-	return jsonschema.Draft2020
 }
 
 // drafts are what $schema may be, less a # at its end.
