@@ -115,7 +115,7 @@ func TestModelAsks(t *testing.T) {
 	m := &models{}
 	for want, ask := range map[string]abi.ModelAsk{
 		"messages: must not be empty": {},
-		`schema.type: "nubmer" is no type; did you mean "number"?; the types are object, array, string, number, integer, boolean, null`: {
+		`schema.type: is "nubmer", must be one of "array", "boolean", "integer", "null", "number", "object", "string"; did you mean "number"?`: {
 			Schema: []byte(`{"type":"nubmer"}`), Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}},
 		`schema: is no JSON`: {Schema: []byte(`x`), Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}},
 		`messages[1].role: "system" is neither "user" nor "assistant"`: {Messages: []abi.ModelMessage{{Role: "user", Text: "a"}, {Role: "system", Text: "b"}}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
@@ -135,18 +136,18 @@ func (m *models) Generate(ctx context.Context, c module.Caller, wanted string, r
 // checkOf gives what holds an answer to a schema, which a module wrote.
 func checkOf(text json.RawMessage) (func(json.RawMessage) error, error) {
 	const path = "schema"
-	var faults schema.Faults
-	n := schema.Read(text, path, &faults)
+	var faults tree.Faults
+	n := tree.Read(text, path, &faults)
 	if len(faults) > 0 {
 		return nil, faults.Err(abi.CodeInvalid, path)
 	}
-	s := new(schema.Compiler).Compile(text, n, path, &faults)
+	s := new(schema.Compiler).Compile(n, path, &faults)
 	if len(faults) > 0 {
 		return nil, faults.Err(abi.CodeInvalid, path)
 	}
 	return func(answer json.RawMessage) error {
-		var faults schema.Faults
-		n := schema.Read(answer, "", &faults)
+		var faults tree.Faults
+		n := tree.Read(answer, "", &faults)
 		if len(faults) > 0 {
 			return faults.Err(abi.CodeInvalid, "answer")
 		}

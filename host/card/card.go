@@ -10,10 +10,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Mode says what becomes of an action that the events of a card do not allow for
-// the perception that led to it (flaw C2).
+// the perception that led to it.
 type Mode string
 
 // Deny refuses such an action, which is usual; Warn plays it and says so.
@@ -22,7 +23,7 @@ const (
 	Warn Mode = "warn"
 )
 
-// Card is a companion's definition (seed C). It does not change, so that many may
+// Card is a companion's definition. It does not change, so that many may
 // use it at once.
 type Card struct {
 	ID            string // empty when the file has none; else as [abi.CheckName] wants it
@@ -54,7 +55,7 @@ type Metadata struct {
 	Thumbnail string // address of a picture
 }
 
-// Speak is the title of the action that is a message at once (seed C): its parameter
+// Speak is the title of the action that is a message at once: its parameter
 // message is what is said aloud, and every line goes to bodies as this action. So a
 // card that has it takes {"message": "..."} for it and requires nothing else, though
 // it may have more, such as an emotion. See [Message].
@@ -139,9 +140,9 @@ func (c *Card) Allowed(title string) []string {
 }
 
 // Permit checks an action that somebody wants to play: the card has to have it,
-// the events have to allow it for the perception that led to it, where that is named
-// (flaw C2), and its parameters have to be as the card says. With [Warn] the events
-// need not allow it, and warning says so.
+// the events have to allow it for the perception that led to it, where that is named,
+// for a rule that only a prompt tells is broken one day, and its parameters have to be
+// as the card says. With [Warn] the events need not allow it, and warning says so.
 //
 // # Errors
 //
@@ -150,7 +151,7 @@ func (c *Card) Allowed(title string) []string {
 func (c *Card) Permit(a abi.ActionAsk) (warning string, err error) {
 	action, ok := c.Action(a.Action)
 	if !ok {
-		return "", abi.Field("action", abi.CodeNotFound, "%s has no %s; %s", c.Name, schema.Show(a.Action), schema.Have(c.can()))
+		return "", abi.Field("action", abi.CodeNotFound, "%s has no %s; %s", c.Name, tree.Show(a.Action), tree.Have(c.can()))
 	}
 	if warning, err = c.events(a); err != nil {
 		return "", err
@@ -173,7 +174,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 	if slices.Contains(allowed, a.Action) {
 		return "", nil
 	}
-	why := abi.Field("action", abi.CodeDenied, "the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, schema.Have(allowed))
+	why := abi.Field("action", abi.CodeDenied, "the events of %s do not allow %s for the perception %s; %s", c.Name, a.Action, a.Perception, tree.Have(allowed))
 	if c.Mode == Warn {
 		return why.Message, nil
 	}
@@ -182,7 +183,7 @@ func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
 
 // senseless says that the card has no such perception.
 func (c *Card) senseless(field, title string) error {
-	return abi.Field(field, abi.CodeNotFound, "%s does not perceive %s; %s", c.Name, schema.Show(title), schema.Have(c.perceived()))
+	return abi.Field(field, abi.CodeNotFound, "%s does not perceive %s; %s", c.Name, tree.Show(title), tree.Have(c.perceived()))
 }
 
 // can gives the titles of the actions, perceived those of the perceptions. In a
@@ -248,12 +249,12 @@ func (a *Action) Check(parameters json.RawMessage) error {
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
 	}
-	var why schema.Faults
-	n := schema.Read(parameters, path, &why)
+	var why tree.Faults
+	n := tree.Read(parameters, path, &why)
 	if len(why) > 0 {
 		return why.Err(abi.CodeInvalid, path)
 	}
-	if n.Kind != schema.Object { // also where the schema leaves the type out
+	if n.Kind != tree.Object { // also where the schema leaves the type out
 		return abi.Field(path, abi.CodeInvalid, "is %s, must be an object", n.Kind.Called())
 	}
 	more, code := a.schema.Check(n, path)
@@ -262,7 +263,7 @@ func (a *Action) Check(parameters json.RawMessage) error {
 
 // asObject gives the bytes of a schema with the type "object" put in where there
 // is none.
-func asObject(data []byte, n *schema.Node) json.RawMessage {
+func asObject(data []byte, n *tree.Node) json.RawMessage {
 	raw := slices.Clone(data[n.At : n.At+n.Size])
 	switch {
 	case n.Get("type") != nil:

@@ -42,7 +42,7 @@ func parse(t testing.TB, src string) *card.Card {
 	return c
 }
 
-// The sample of seed C is taken as it is, byte for byte.
+// The sample card of the AI Companion Protocol is taken as it is, byte for byte.
 func TestNikoni(t *testing.T) {
 	c := load(t, nikoniFile)
 	data, err := os.ReadFile(nikoniFile)
@@ -51,7 +51,7 @@ func TestNikoni(t *testing.T) {
 	}
 	const sum = "fc87179e5a0f4245d551f271b01a6e5b16bad6dc0c3dc7110afc9371d8bac8cf"
 	if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != sum {
-		t.Errorf("the file is not seed C's sample any more: sha256 %s", got)
+		t.Errorf("the file is not the protocol's sample any more: sha256 %s", got)
 	}
 	if !bytes.Equal(c.Source(), data) {
 		t.Error("the source is not the file")
@@ -163,7 +163,7 @@ func TestTypeLeftOut(t *testing.T) {
 	}
 }
 
-// A perception is only followed by what its events allow (flaw C2).
+// A perception is only followed by what its events allow: the protocol itself only tells the model.
 func TestPermit(t *testing.T) {
 	src, err := os.ReadFile(nikoniFile)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package card reads definition files of companions (seed C): who they are, what
+// Package card reads definition files of companions: who they are, what
 // they can do and perceive, and by which rules they act. It checks actions and
 // perceptions against the JSON Schemas in them.
 //
@@ -24,7 +24,7 @@
 // # Schemas
 //
 // Actions and perceptions are JSON Schemas of draft 2020-12, or of draft-07 where
-// their $schema says so. They are judged by google/jsonschema-go, which package
+// their $schema says so. They are judged by santhosh-tekuri/jsonschema, which package
 // schema below this one imports, and no type of which is seen outside. Of both
 // drafts all is supported but this, which is refused when the card is loaded:
 //
@@ -33,9 +33,7 @@
 //   - $dynamicRef, $dynamicAnchor, $vocabulary; $recursiveRef and $recursiveAnchor of
 //     draft 2019-09; id, divisibleBy, disallow and extends of older ones; nullable and
 //     discriminator of OpenAPI.
-//   - definitions beside $defs, and words of the other draft.
-//   - multipleOf with a number that is not whole: whether 0.3 is a multiple of 0.1
-//     cannot be told from two floats.
+//   - words of the other draft.
 //   - pattern and patternProperties that Go's regexp does not take: no look around, no
 //     back references. What it takes means the same as in ECMA 262, but that \s knows
 //     ASCII only, that . stands for all but a line feed, and that there are (?i), \A,
@@ -46,9 +44,11 @@
 //   - whatever could hang the daemon or fill its memory: schemas that refer to
 //     themselves for the same value without an end, or more than 32 one in the other;
 //     a pattern of more than 1,000 bytes or instructions, 20,000 instructions in a
-//     file; 4,000 schemas in a file, those inside others counted.
+//     file; 4,000 schemas in a file, those inside others counted; 20,000 values that
+//     enum, required and the like compare with.
 //
-// Numbers are float64. format, contentEncoding and contentMediaType are not judged,
+// Numbers are float64, and compared as they are written: 0.3 is a multiple of 0.1.
+// format, contentEncoding and contentMediaType are not judged,
 // which both drafts allow.
 //
 // The JSON Schema Test Suite is the judge of this: in schema/testdata/refused.txt is

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // What is here is no JSON and no JSON Schema gone wrong. It would load, and the
@@ -18,10 +19,10 @@ import (
 var wrappers = []string{"parameters", "input_schema", "inputSchema", "arguments"}
 
 // unwrapped refuses an action whose schema is one level too deep.
-func (p *parser) unwrapped(n *schema.Node, path string) (told bool) {
+func (p *parser) unwrapped(n *tree.Node, path string) (told bool) {
 	for _, f := range n.Fields {
 		if slices.Contains(wrappers, f.Name) {
-			p.Add(f.At, schema.Member(path, f.Name), `is not read: an action is the schema of its parameters itself; put "properties" and "required" beside "title"`)
+			p.Add(f.At, tree.Member(path, f.Name), `is not read: an action is the schema of its parameters itself; put "properties" and "required" beside "title"`)
 			told = true
 		}
 	}
@@ -30,7 +31,7 @@ func (p *parser) unwrapped(n *schema.Node, path string) (told bool) {
 
 // misplaced refuses what a perception has beside its properties and is meant to be
 // one of them. It gives the paths, so that nothing more is told of those.
-func (p *parser) misplaced(n *schema.Node, path string) (paths []string) {
+func (p *parser) misplaced(n *tree.Node, path string) (paths []string) {
 	for _, f := range n.Fields {
 		write := ""
 		switch f.Name {
@@ -41,24 +42,24 @@ func (p *parser) misplaced(n *schema.Node, path string) (paths []string) {
 		default:
 			continue
 		}
-		paths = append(paths, schema.Member(path, f.Name))
-		p.Add(f.At, schema.Member(path, f.Name), `is not read here: write "properties": {%s}`, write)
+		paths = append(paths, tree.Member(path, f.Name))
+		p.Add(f.At, tree.Member(path, f.Name), `is not read here: write "properties": {%s}`, write)
 	}
 	return paths
 }
 
 // formatsMeant gives the formats that a value outside of properties names, as JSON;
 // all that there are when it names none.
-func formatsMeant(n *schema.Node) string {
+func formatsMeant(n *tree.Node) string {
 	list := n.Items
-	if n.Kind == schema.Text {
-		list = []*schema.Node{n}
+	if n.Kind == tree.Text {
+		list = []*tree.Node{n}
 	} else if enum := n.Get("enum"); enum != nil {
 		list = enum.Items
 	}
 	var meant []string
 	for _, x := range list {
-		if x.Kind == schema.Text && slices.Contains(allFormats, x.Text) && !slices.Contains(meant, x.Text) {
+		if x.Kind == tree.Text && slices.Contains(allFormats, x.Text) && !slices.Contains(meant, x.Text) {
 			meant = append(meant, x.Text)
 		}
 	}
@@ -70,7 +71,7 @@ func formatsMeant(n *schema.Node) string {
 
 // described refuses parameters that have to be there and that the schema says
 // nothing of: JSON Schema takes anything for them, and a model would not know what.
-func (p *parser) described(n *schema.Node, path string, s *schema.Schema) (told bool) {
+func (p *parser) described(n *tree.Node, path string, s *schema.Schema) (told bool) {
 	required := n.Get("required")
 	if required == nil || s.TakesOthers() {
 		return false
@@ -83,7 +84,7 @@ func (p *parser) described(n *schema.Node, path string, s *schema.Schema) (told 
 	}
 	for i, x := range required.Items {
 		if !s.Describes(x.Text) {
-			p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s is not among the properties; %s%s", schema.Show(x.Text), schema.Have(names), schema.Hint(schema.Near(x.Text, names)))
+			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is not among the properties; %s%s", tree.Show(x.Text), tree.Have(names), tree.Hint(tree.Near(x.Text, names)))
 			told = true
 		}
 	}
@@ -99,17 +100,17 @@ var ordinary = []string{"OK", "はい"}
 
 // speaks refuses an action [Speak] that does not take a message: every line would
 // go out as one that the card itself forbids.
-func (p *parser) speaks(n *schema.Node, path string, a *Action) {
+func (p *parser) speaks(n *tree.Node, path string, a *Action) {
 	before := len(p.Faults)
 	if required := n.Get("required"); required != nil {
 		for i, x := range required.Items {
 			if x.Text != "message" {
-				p.Add(x.At, schema.Item(schema.Member(path, "required"), i), "%s%s", schema.Show(x.Text), mustSpeak)
+				p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s%s", tree.Show(x.Text), mustSpeak)
 			}
 		}
 	}
 	message := n.Get("properties").Get("message")
-	at := schema.Member(schema.Member(path, "properties"), "message")
+	at := tree.Member(tree.Member(path, "properties"), "message")
 	if message == nil && !a.schema.Describes("message") {
 		p.Add(n.At, at, "is missing%s", mustSpeak)
 	}
@@ -117,14 +118,14 @@ func (p *parser) speaks(n *schema.Node, path string, a *Action) {
 		if len(p.Faults) > before {
 			return
 		}
-		line := schema.NewObject(schema.Field{Name: "message", Value: schema.NewText(text)})
+		line := tree.NewObject(tree.Field{Name: "message", Value: tree.NewText(text)})
 		why, _ := a.schema.Check(line, "")
 		switch {
 		case len(why) == 0:
 		case message != nil && why[0].Path == "message":
-			p.Add(message.At, at, "%s %s%s", schema.Show(text), why[0].Text, mustSpeak)
+			p.Add(message.At, at, "%s %s%s", tree.Show(text), why[0].Text, mustSpeak)
 		default:
-			p.Add(n.At, path, "does not take {\"message\": %s}: %s %s%s", schema.Show(text), cmp.Or(why[0].Path, "it"), why[0].Text, mustSpeak)
+			p.Add(n.At, path, "does not take {\"message\": %s}: %s %s%s", tree.Show(text), cmp.Or(why[0].Path, "it"), why[0].Text, mustSpeak)
 		}
 	}
 }
@@ -159,9 +160,9 @@ var languages = map[string]string{
 
 // language refuses what is no tag of a language: a model is told it, and the words
 // of the prompt are chosen by it.
-func (p *parser) language(n *schema.Node) {
+func (p *parser) language(n *tree.Node) {
 	x := n.Get("language")
-	if x == nil || x.Kind != schema.Text {
+	if x == nil || x.Kind != tree.Text {
 		return
 	}
 	whole := strings.ReplaceAll(strings.TrimSpace(x.Text), "_", "-")
@@ -175,6 +176,6 @@ func (p *parser) language(n *schema.Node) {
 		meant = whole
 	}
 	if meant == "" || meant != x.Text {
-		p.Add(x.At, "language", `is %s, must be the tag of a language such as "ja" or "en-US"%s`, schema.Show(x.Text), schema.Hint(meant))
+		p.Add(x.At, "language", `is %s, must be the tag of a language such as "ja" or "en-US"%s`, tree.Show(x.Text), tree.Hint(meant))
 	}
 }

@@ -82,7 +82,7 @@ func TestMistakes(t *testing.T) {
 		`{"name": "a", "actions": [{"title": "b", "type": ["object"]}]}`:                                           `f:1: actions[0].type: must be "object"`,
 		`{"name": "a", "actions": [{"title": "b", "description": 1}]}`:                                             `f:1: actions[0].description: is a number, must be a string`,
 		`{"name": "a", "actions": [{"title": "b", "propertys": {}}]}`:                                              `f:1: actions[0].propertys: is not known here; did you mean "properties"?`,
-		"{\"name\": \"a\", \"actions\": [{\"title\": \"b\",\n\"properties\": {\"x\": {\n\"type\": \"nubmer\"}}}]}": `f:3: actions[0].properties.x.type: "nubmer" is no type; did you mean "number"?; the types are object, array, string, number, integer, boolean, null`,
+		"{\"name\": \"a\", \"actions\": [{\"title\": \"b\",\n\"properties\": {\"x\": {\n\"type\": \"nubmer\"}}}]}": `f:3: actions[0].properties.x.type: is "nubmer", must be one of "array", "boolean", "integer", "null", "number", "object", "string"; did you mean "number"?`,
 		`{"name": "a", "actions": [{"title": "b", "properties": {"x": {"$ref": "https://example.com/x.json"}}}]}`:  `f:1: actions[0].properties.x.$ref: "https://example.com/x.json" is not supported: a reference stays inside its schema and begins with #`,
 		`{"name": "a", "actions": [{"title": "b"}, {"title": "c", "properties": {"x": {"$ref": "#/actions/0"}}}]}`: `f:1: actions[1].properties.x.$ref: "#/actions/0" is no schema here`,
 		`{"name": "a", "actions": [{"title": "b", "$schema": "http://json-schema.org/draft-07/schema", "$ref": "#/definitions/x", "definitions": {"x": {}}}]}`: `f:1: actions[0].$ref: is not supported at the top: in draft-07 it would hide all that stands beside it`,

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Percept is what arrives, see [abi.Percept].
@@ -28,12 +28,12 @@ const MaxBody = 64 << 10
 // perceptFields are what the schema of a perception sees.
 var perceptFields = []string{"title", "format", "body"}
 
-// Check says why the companion cannot perceive a percept (flaw C1), and gives it
-// in its one form otherwise; Check takes that form again and changes nothing.
+// Check says why the companion cannot perceive a percept, and gives it in its one
+// form otherwise; Check takes that form again and changes nothing.
 //
 //   - text: Body is a JSON string.
-//   - object: Body is any JSON. A string that holds JSON becomes what it holds (flaw
-//     C5: seed C makes every body a string).
+//   - object: Body is any JSON. A string that holds JSON becomes what it holds:
+//     clients of the AI Companion Protocol make every body a string.
 //   - image: Image has the bytes and MediaType says which kind they are; Body is
 //     gone. It arrives so, or as a Body that is base64 or a data: URL. An address of
 //     an image is refused: nothing is fetched.
@@ -52,7 +52,7 @@ func (c *Card) Check(p Percept) (Percept, error) {
 		return p, c.senseless("title", p.Title)
 	}
 	if !slices.Contains(s.Formats, p.Format) {
-		return p, abi.Field("format", abi.CodeInvalid, "is %s, must be %s", schema.Show(p.Format), strings.Join(s.Formats, " or "))
+		return p, abi.Field("format", abi.CodeInvalid, "is %s, must be %s", tree.Show(p.Format), strings.Join(s.Formats, " or "))
 	}
 	if p.Format == FormatImage {
 		return s.image(p)
@@ -75,29 +75,29 @@ func (c *Card) Check(p Percept) (Percept, error) {
 	return s.structured(p, body)
 }
 
-func readBody(raw json.RawMessage) (*schema.Node, error) {
-	var why schema.Faults
-	n := schema.Read(raw, "body", &why)
+func readBody(raw json.RawMessage) (*tree.Node, error) {
+	var why tree.Faults
+	n := tree.Read(raw, "body", &why)
 	if len(why) > 0 {
 		return nil, why.Err(abi.CodeInvalid, "body")
 	}
 	return n, nil
 }
 
-func (s *Perception) textual(p Percept, body *schema.Node) (Percept, error) {
-	if body.Kind != schema.Text {
+func (s *Perception) textual(p Percept, body *tree.Node) (Percept, error) {
+	if body.Kind != tree.Text {
 		return p, abi.Field("body", abi.CodeInvalid, "is %s, must be a string", body.Kind.Called())
 	}
 	p.Body = encode(body.Text)
 	return p, s.fits(p, as(body))
 }
 
-func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
+func (s *Perception) structured(p Percept, body *tree.Node) (Percept, error) {
 	raw := p.Body
-	if body.Kind == schema.Text {
+	if body.Kind == tree.Text {
 		raw = json.RawMessage(body.Text)
 		held, err := readBody(raw)
-		if err != nil || held.Kind == schema.Text {
+		if err != nil || held.Kind == tree.Text {
 			return p, abi.Field("body", abi.CodeInvalid, "is a string that holds no JSON; the format object takes JSON, or a string with JSON in it")
 		}
 		body = held
@@ -107,7 +107,7 @@ func (s *Perception) structured(p Percept, body *schema.Node) (Percept, error) {
 		return p, abi.Field("body", abi.CodeInvalid, "%v", err)
 	}
 	p.Body = one
-	return p, s.fits(p, as(body), as(schema.NewText(string(one))))
+	return p, s.fits(p, as(body), as(tree.NewText(string(one))))
 }
 
 // canonical gives JSON its one form, in which numbers stay as they were written.
@@ -158,7 +158,7 @@ func (s *Perception) image(p Percept) (Percept, error) {
 	case said == "":
 		return p, abi.Field("body", abi.CodeInvalid, "is no image that is known; say its media type in a data: URL")
 	case is != said && (is != "" || slices.Contains(usualMediaTypes, said)):
-		return p, abi.Field("body", abi.CodeInvalid, "is said to be %s and is not", schema.Show(said))
+		return p, abi.Field("body", abi.CodeInvalid, "is said to be %s and is not", tree.Show(said))
 	case !slices.Contains(s.MediaTypes, said):
 		return p, abi.Field("body", abi.CodeInvalid, "is %s, must be %s", said, strings.Join(s.MediaTypes, " or "))
 	}
@@ -169,21 +169,21 @@ func (s *Perception) image(p Percept) (Percept, error) {
 		p.Image = bytes.Clone(p.Image)
 	}
 	if !s.reads {
-		return p, s.fits(p, as(schema.NewText("")))
+		return p, s.fits(p, as(tree.NewText("")))
 	}
 	return p, s.fits(p, coded("", p.Image), coded("data:"+said+";base64,", p.Image))
 }
 
 // coded makes the text of an image when it is asked for, in one piece of memory.
-func coded(head string, image []byte) func() *schema.Node {
-	return func() *schema.Node {
+func coded(head string, image []byte) func() *tree.Node {
+	return func() *tree.Node {
 		var b strings.Builder
 		b.Grow(len(head) + base64.StdEncoding.EncodedLen(len(image)))
 		b.WriteString(head)
 		enc := base64.NewEncoder(base64.StdEncoding, &b)
 		_, _ = enc.Write(image) // a strings.Builder takes everything
 		_ = enc.Close()
-		return schema.NewText(b.String())
+		return tree.NewText(b.String())
 	}
 }
 
@@ -197,7 +197,7 @@ var (
 
 // readsBody reports whether the schema that a perception is may ask for more of a
 // body than its type. Whatever is not known to ask for nothing does.
-func readsBody(n *schema.Node) bool {
+func readsBody(n *tree.Node) bool {
 	if !only(n, plainTop) {
 		return true
 	}
@@ -208,14 +208,14 @@ func readsBody(n *schema.Node) bool {
 	switch {
 	case body == nil:
 		return n.Get("additionalProperties") != nil
-	case body.Kind == schema.Boolean:
+	case body.Kind == tree.Boolean:
 		return !body.Truth
 	}
 	return !only(body, plainBody)
 }
 
-func only(object *schema.Node, keys []string) bool {
-	return !slices.ContainsFunc(object.Fields, func(f schema.Field) bool { return !slices.Contains(keys, f.Name) })
+func only(object *tree.Node, keys []string) bool {
+	return !slices.ContainsFunc(object.Fields, func(f tree.Field) bool { return !slices.Contains(keys, f.Name) })
 }
 
 // decode takes the bytes and the media type out of a body.
@@ -243,7 +243,7 @@ func (s *Perception) decode(raw json.RawMessage, said string) ([]byte, string, e
 		named, _, err := mime.ParseMediaType(string(kind))
 		named = mediaType(named)
 		if err != nil || said != "" && said != named {
-			return nil, "", abi.Field("body", abi.CodeInvalid, "the data: URL is of the media type %s", schema.Show(string(kind)))
+			return nil, "", abi.Field("body", abi.CodeInvalid, "the data: URL is of the media type %s", tree.Show(string(kind)))
 		}
 		body, said = data, named
 	}
@@ -304,17 +304,17 @@ func sniff(image []byte) string {
 }
 
 // as gives a form of a body that is there already.
-func as(body *schema.Node) func() *schema.Node { return func() *schema.Node { return body } }
+func as(body *tree.Node) func() *tree.Node { return func() *tree.Node { return body } }
 
 // fits asks the schema about a percept with each of the forms of its body in turn,
 // and makes none before it is needed. It gives the refusal of the first form that is
 // not refused for its kind.
-func (s *Perception) fits(p Percept, forms ...func() *schema.Node) error {
+func (s *Perception) fits(p Percept, forms ...func() *tree.Node) error {
 	var refused error
 	var told bool
 	for i, form := range forms {
-		n := schema.NewObject(schema.Field{Name: "title", Value: schema.NewText(p.Title)},
-			schema.Field{Name: "format", Value: schema.NewText(p.Format)}, schema.Field{Name: "body", Value: form()})
+		n := tree.NewObject(tree.Field{Name: "title", Value: tree.NewText(p.Title)},
+			tree.Field{Name: "format", Value: tree.NewText(p.Format)}, tree.Field{Name: "body", Value: form()})
 		why, code := s.schema.Check(n, "")
 		if len(why) == 0 {
 			return nil

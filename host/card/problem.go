@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // Problem is one thing wrong with a definition file.
@@ -23,7 +23,7 @@ type Problem struct {
 
 // String gives the problem on one line, e.g.
 //
-//	nikoni.json:21: actions[0].properties.x.type: "nubmer" is no type; did you mean "number"?
+//	nikoni.json:21: actions[0].properties.message.minLength: is a string, must be a number
 //
 // or, where the file stops being JSON,
 //
@@ -56,19 +56,19 @@ func (p Problems) Error() string {
 func (p Problems) Unwrap() error { return abi.Errorf(abi.CodeInvalid, "%s", p.Error()) }
 
 // problems says in which lines of a file the faults are.
-func problems(file string, data []byte, found schema.Faults) Problems {
-	told := found[:min(len(found), schema.MaxFaults)] // the one after these says that there is more
-	slices.SortStableFunc(told, func(a, b schema.Fault) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
+func problems(file string, data []byte, found tree.Faults) Problems {
+	told := found[:min(len(found), tree.MaxFaults)] // the one after these says that there is more
+	slices.SortStableFunc(told, func(a, b tree.Fault) int { return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
 	if len(found) > len(told) {
 		found[len(told)].At = told[len(told)-1].At
 	}
 	var all Problems
-	for _, f := range slices.Compact(found) { // two readers may have told the same
+	for _, f := range found {
 		p := Problem{File: file, Line: 1 + bytes.Count(data[:f.At], []byte("\n")), Path: f.Path, Text: f.Text}
 		if f.Syntax {
 			p.Column = 1 + utf8.RuneCount(data[1+bytes.LastIndexByte(data[:f.At], '\n'):f.At])
 		}
 		all = append(all, p)
 	}
-	return all
+	return slices.Compact(all) // two readers may have told the same
 }

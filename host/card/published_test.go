@@ -11,17 +11,18 @@ import (
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/card/schema"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // published compiles the published schema with what cards are compiled with.
 func published(t testing.TB) *schema.Schema {
 	t.Helper()
-	var why schema.Faults
-	n := schema.Read(card.Schema(), "", &why)
+	var why tree.Faults
+	n := tree.Read(card.Schema(), "", &why)
 	if n == nil {
 		t.Fatal(why)
 	}
-	s := new(schema.Compiler).Compile(card.Schema(), n, "", &why)
+	s := new(schema.Compiler).Compile(n, "", &why)
 	if s == nil {
 		t.Fatal(why)
 	}
@@ -29,10 +30,10 @@ func published(t testing.TB) *schema.Schema {
 }
 
 // judge gives what the published schema says of a file.
-func judge(t testing.TB, s *schema.Schema, data []byte) schema.Faults {
+func judge(t testing.TB, s *schema.Schema, data []byte) tree.Faults {
 	t.Helper()
-	var why schema.Faults
-	n := schema.Read(data, "card", &why)
+	var why tree.Faults
+	n := tree.Read(data, "card", &why)
 	if n == nil || len(why) > 0 {
 		return why
 	}

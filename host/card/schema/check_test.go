@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card/tree"
 )
 
 // judged gives what a schema says of a value, a line each.
@@ -20,8 +21,8 @@ func judged(t *testing.T, schema, value string) string {
 	if s == nil {
 		t.Fatalf("%s: %s", schema, why)
 	}
-	var none Faults
-	n := Read([]byte(value), "v", &none)
+	var none tree.Faults
+	n := tree.Read([]byte(value), "v", &none)
 	if n == nil || len(none) > 0 {
 		t.Fatalf("%s: %v", value, none)
 	}
@@ -45,13 +46,13 @@ func TestWhy(t *testing.T) {
 		{`{"type": "integer"}`, `1.5`, `v: is 1.5, must be a whole number`},
 		{`{"type": "integer"}`, `1.0`, ``},
 		{`{"type": "number"}`, `1`, ``},
-		{`{"type": ["string", "null", "integer"]}`, `[]`, `v: is an array, must be a string or null or a whole number`},
+		{`{"type": ["string", "null", "integer"]}`, `[]`, `v: is an array, must be null or a whole number or a string`},
 		{`{"enum": ["a", 1, null, {"b": 2}]}`, `"c"`, `v: is "c", must be one of "a", 1, null, {"b":2}`},
 		{`{"enum": ["a", {"b": [2]}]}`, `{"b": [2.0]}`, ``},
 		{`{"const": {"a": 1}}`, `{"a": 2}`, `v: is {"a":2}, must be {"a":1}`},
 		{`{"const": ["` + strings.Repeat("a", 60) + `"]}`, `null`, `v: is null, must be an array`},
 		{`{"const": false}`, `0`, `v: is 0, must be false`},
-		{`{"minimum": 2, "multipleOf": 3}`, `1`, "v: is 1, must be at least 2\nv: is 1, must be a multiple of 3"},
+		{`{"minimum": 2, "multipleOf": 3}`, `1`, "v: is 1, must be a multiple of 3\nv: is 1, must be at least 2"},
 		{`{"maximum": 2}`, `2.5`, `v: is 2.5, must be at most 2`},
 		{`{"exclusiveMinimum": 0}`, `0`, `v: is 0, must be more than 0`},
 		{`{"exclusiveMaximum": 1e21}`, `1e22`, `v: is 1e+22, must be less than 1e+21`},
@@ -84,7 +85,7 @@ func TestWhy(t *testing.T) {
 		{`{"allOf": [{"minimum": 1}, {"maximum": -1}]}`, `0`, "v: is 0, must be at least 1\nv: is 0, must be at most -1"},
 		{`{"anyOf": [{"type": "string"}, {"properties": {"a": {"type": "null"}}, "type": "object"}]}`, `{"a": 1}`, `v: fits none of 2 alternatives; the nearest fails because v.a is a number, must be null`},
 		{`{"anyOf": [{"type": "string"}, {"anyOf": [{"type": "null"}]}]}`, `1`, `v: fits none of 2 alternatives; the nearest fails because v is a number, must be a string`},
-		{`{"oneOf": [{"type": "number"}, {"minimum": 0}]}`, `1`, `v: fits 2 of the alternatives, must fit exactly one`},
+		{`{"oneOf": [{"type": "number"}, {"minimum": 0}]}`, `1`, `v: fits more than one of the alternatives, must fit exactly one`},
 		{`{"oneOf": [{"const": 1}, {"const": 2}]}`, `3`, `v: fits none of 2 alternatives; the nearest fails because v is 3, must be 1`},
 		{`{"not": {"type": "number"}}`, `1`, `v: is what the schema excludes`},
 		{`{"if": {"type": "number"}, "then": {"minimum": 1}, "else": {"maxLength": 1}}`, `0`, `v: is 0, must be at least 1`},
@@ -92,7 +93,13 @@ func TestWhy(t *testing.T) {
 		{`{"then": false, "else": false}`, `1`, ``},
 		{`false`, `{"a": 1}`, `v: is not allowed`},
 		{`{"properties": {"a": true}, "unevaluatedProperties": false}`, `{"a": 1, "b": 1}`, `v.b: is not known; there are a`},
-		{`{"prefixItems": [true], "unevaluatedItems": false}`, `[1, 2]`, `v: is not what the schema asks for as a whole`},
+		{`{"prefixItems": [true], "unevaluatedItems": false}`, `[1, 2]`, `v[1]: is not allowed`},
+		{`{"multipleOf": 0.1}`, `0.3`, ``},
+		{`{"multipleOf": 0.1}`, `0.35`, `v: is 0.35, must be a multiple of 0.1`},
+		{`{"enum": ["happy", "angry", 7]}`, `"angyr"`, `v: is "angyr", must be one of "happy", "angry", 7; did you mean "angry"?`},
+		{`{"items": {"propertyNames": {"maxLength": 1}}}`, `[{"ab": 1}, {"cd": 1}, {}]`, "v[0].ab: is not allowed by this name\nv[1].cd: is not allowed by this name"},
+		{seven + `"format": "email"}`, `"nobody"`, ``},
+		{seven + `"properties": {"a": {"format": "regex"}}}`, `{"a": "("}`, ``},
 		{`{"items": {"type": "null"}}`, `[1, 2, 3, 4, 5, 6, 7]`, strings.TrimSpace(strings.Join([]string{"v[0]", "v[1]", "v[2]", "v[3]", "v[4]"}, ": is a number, must be null\n") + ": is a number, must be null")},
 	} {
 		if got := judged(t, c[0], c[1]); got != c[2] {
@@ -121,9 +128,9 @@ func TestStrangers(t *testing.T) {
 		if s == nil {
 			t.Fatal(why)
 		}
-		var none Faults
+		var none tree.Faults
 		var lines []string
-		for _, f := range s.Strangers(Read([]byte(c[1]), "v", &none), "v") {
+		for _, f := range s.Strangers(tree.Read([]byte(c[1]), "v", &none), "v") {
 			lines = append(lines, f.Path+": "+f.Text)
 		}
 		if got := strings.Join(lines, "\n"); got != c[2] {
@@ -167,8 +174,8 @@ func TestSameAgain(t *testing.T) {
 		json.HTMLEscape(&escaped, plain)
 		var first bool
 		for i, data := range [][]byte{plain, spaced.Bytes(), escaped.Bytes()} {
-			var none Faults
-			n := Read(data, "v", &none)
+			var none tree.Faults
+			n := tree.Read(data, "v", &none)
 			if n == nil || len(none) > 0 {
 				t.Fatalf("%s: %v", data, none)
 			}
@@ -232,8 +239,8 @@ func FuzzCheck(f *testing.F) {
 		if (s == nil) == (why == "") {
 			t.Fatalf("%v %q", s, why)
 		}
-		var faults Faults
-		n := Read([]byte(value), "v", &faults)
+		var faults tree.Faults
+		n := tree.Read([]byte(value), "v", &faults)
 		if s == nil || n == nil || len(value) > 1<<16 {
 			return
 		}

@@ -1,310 +1,239 @@
 package schema
 
 import (
-	"math"
+	"cmp"
+	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/companiond/companiond/host/card/tree"
 )
 
-// maxTold is how many reasons are found for one refusal.
-const maxTold = 5
-
-// explainer finds out why the validator refused a value, and says it of the value
-// where the validator speaks of the schema. It is asked only after a refusal: it
-// has no say in what is refused. What it cannot explain it leaves out.
+// explainer says of a value what the validator has against it. It keeps the first
+// faults in the order of the text: the validator goes through the members of an
+// object in any order.
 type explainer struct {
-	Faults
-	draft draft
-	most  int
+	root    *tree.Node
+	path    string
+	most    int
+	named   *naming // what the schema names at its top, if anything is to be said of it
+	nearest bool    // of alternatives, speak of the nearest alone
+	told    []tree.Fault
+	members map[*tree.Node]map[string]*tree.Node
 }
 
-func (e *explainer) say(n *Node, path, format string, args ...any) {
-	if len(e.Faults) < e.most {
-		e.Add(n.At, path, format, args...)
+// explain gives the first reasons for a refusal of the validator's. It never gives
+// none.
+func (e explainer) explain(refusal *jsonschema.ValidationError) []tree.Fault {
+	e.told = nil
+	if e.members == nil {
+		e.members = map[*tree.Node]map[string]*tree.Node{}
+	}
+	e.tell(refusal)
+	return e.told
+}
+
+func (e *explainer) add(f tree.Fault) {
+	i, known := slices.BinarySearchFunc(e.told, f, func(a, b tree.Fault) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), strings.Compare(a.Path, b.Path), strings.Compare(a.Text, b.Text))
+	})
+	if !known {
+		e.told = slices.Insert(e.told, i, f)
+		e.told = e.told[:min(len(e.told), e.most)]
 	}
 }
 
-// fits reports whether there is nothing to say about a value.
-func (e *explainer) fits(s *rule, n *Node) bool {
-	quiet := explainer{draft: e.draft, most: 1}
-	quiet.explain(s, n, "")
-	return len(quiet.Faults) == 0
-}
-
-func (e *explainer) explain(s *rule, n *Node, path string) {
-	if len(e.Faults) >= e.most {
-		return
-	}
-	if s.takesNothing() {
-		e.say(n, path, "is not allowed")
-		return
-	}
-	if s.ref != nil {
-		e.explain(s.ref, n, path)
-		if e.draft == draft7 {
-			return
+// member finds a member of an object, of which there may be thousands to tell of.
+func (e *explainer) member(n *tree.Node, name string) *tree.Node {
+	if e.members[n] == nil {
+		e.members[n] = map[string]*tree.Node{}
+		for _, f := range slices.Backward(n.Fields) {
+			e.members[n][f.Name] = f.Value
 		}
 	}
-	if !e.typed(s, n, path) {
-		return // what else is wrong follows from that
-	}
-	e.compared(s, n, path)
-	switch n.Kind {
-	case Number:
-		e.ofNumber(s, n, path)
-	case Text:
-		e.ofText(s, n, path)
-	case Array:
-		e.ofArray(s, n, path)
-	case Object:
-		e.ofObject(s, n, path)
-	}
-	e.logic(s, n, path)
+	return e.members[n][name]
 }
 
-func (e *explainer) typed(s *rule, n *Node, path string) bool {
-	is := string(n.Kind)
-	whole := n.Kind == Number && n.Number == math.Trunc(n.Number)
-	if len(s.types) == 0 || slices.Contains(s.types, is) || whole && slices.Contains(s.types, "integer") {
-		return true
-	}
-	called := n.Kind.Called()
-	if n.Kind == Number && slices.Contains(s.types, "integer") {
-		called = n.Written()
-	}
-	var wanted []string
-	for _, t := range s.types {
-		if t == "integer" {
-			wanted = append(wanted, "a whole number")
+// place finds what a refusal is about.
+func (e *explainer) place(location []string) (n *tree.Node, path string) {
+	n, path = e.root, e.path
+	for _, name := range location {
+		if i, err := strconv.Atoi(name); n.Kind == tree.Array && err == nil {
+			n, path = n.Items[i], tree.Item(path, i)
 		} else {
-			wanted = append(wanted, Kind(t).Called())
+			n, path = e.member(n, name), tree.Member(path, name)
 		}
 	}
-	e.say(n, path, "is %s, must be %s", called, strings.Join(wanted, " or "))
-	e.Faults[len(e.Faults)-1].Kind = true
-	return false
+	return n, path
 }
 
-func (e *explainer) compared(s *rule, n *Node, path string) {
-	equal := func(m *Node) bool { return jsonschema.Equal(m.Value(), n.Value()) }
-	if enum := s.node.Get("enum"); enum != nil && !slices.ContainsFunc(enum.Items, equal) {
-		var of []string
-		for _, m := range enum.Items {
-			of = append(of, m.Written())
-		}
-		e.say(n, path, "is %s, must be one of %s", n.Written(), Listed(of))
+func (e *explainer) tell(refusal *jsonschema.ValidationError) {
+	n, path := e.place(refusal.InstanceLocation)
+	say := func(format string, args ...any) {
+		e.add(tree.Fault{At: n.At, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
-	if m := s.node.Get("const"); m != nil && !equal(m) {
-		e.say(n, path, "is %s, must be %s", n.Written(), m.Written())
-	}
-}
-
-// bound gives the number of a keyword.
-func (s *rule) bound(keyword string) (float64, bool) {
-	if n := s.node.Get(keyword); n != nil && n.Kind == Number {
-		return n.Number, true
-	}
-	return 0, false
-}
-
-func (e *explainer) ofNumber(s *rule, n *Node, path string) {
-	for _, b := range []struct {
-		keyword string
-		holds   func(a, b float64) bool
-		words   string
-	}{
-		{"minimum", func(a, b float64) bool { return a >= b }, "at least"},
-		{"maximum", func(a, b float64) bool { return a <= b }, "at most"},
-		{"exclusiveMinimum", func(a, b float64) bool { return a > b }, "more than"},
-		{"exclusiveMaximum", func(a, b float64) bool { return a < b }, "less than"},
-		{"multipleOf", func(a, b float64) bool { return a/b == math.Trunc(a/b) }, "a multiple of"},
-	} {
-		if x, ok := s.bound(b.keyword); ok && !b.holds(n.Number, x) {
-			e.say(n, path, "is %s, must be %s %s", n.Written(), b.words, strconv.FormatFloat(x, 'g', -1, 64))
-		}
-	}
-}
-
-// counted tells of too few or too many of something.
-func (e *explainer) counted(s *rule, n *Node, path, least, most string, count int, of string) {
-	if x, ok := s.bound(least); ok && float64(count) < x {
-		e.say(n, path, "has %d %s, must have at least %v", count, of, x)
-	}
-	if x, ok := s.bound(most); ok && float64(count) > x {
-		e.say(n, path, "has %d %s, must have at most %v", count, of, x)
-	}
-}
-
-func (e *explainer) ofText(s *rule, n *Node, path string) {
-	e.counted(s, n, path, "minLength", "maxLength", utf8.RuneCountInString(n.Text), "characters")
-	if s.pattern != nil && !s.pattern.MatchString(n.Text) {
-		e.say(n, path, "is %s, must match the pattern %s", Show(n.Text), Show(s.pattern.String()))
-	}
-}
-
-func (e *explainer) ofArray(s *rule, n *Node, path string) {
-	tuple := s.inOrder()
-	rest := s.part("items")
-	if s.tuple {
-		rest = s.part("additionalItems")
-	}
-	for i, x := range n.Items {
-		if i < len(tuple) {
-			e.explain(tuple[i].rule, x, Item(path, i))
-		} else if rest != nil {
-			e.explain(rest, x, Item(path, i))
-		}
-	}
-	e.counted(s, n, path, "minItems", "maxItems", len(n.Items), "items")
-	if unique := s.node.Get("uniqueItems"); unique != nil && unique.Truth {
-		if i, j, twice := twins(n.Items); twice {
-			e.say(n, Item(path, j), "is the same as item %d, and items must differ", i)
-		}
-	}
-	if sought := s.part("contains"); sought != nil {
-		count := 0
-		for _, x := range n.Items {
-			if e.fits(sought, x) {
-				count++
+	item := func(i int, text string) { e.add(tree.Fault{At: n.Items[i].At, Path: tree.Item(path, i), Text: text}) }
+	member := func(text string, names ...string) {
+		for _, name := range names {
+			at := n.At + n.Size // where it is missing
+			if x := e.member(n, name); x != nil {
+				at = x.At
 			}
+			e.add(tree.Fault{At: at, Path: tree.Member(path, name), Text: text})
 		}
-		if _, given := s.bound("minContains"); !given && count == 0 {
-			e.say(n, path, "has none of the items that it must contain")
+	}
+	bound := func(words string, want *big.Rat) {
+		x, _ := want.Float64()
+		say("is %s, must be %s %s", n.Written(), words, tree.Written(x))
+	}
+	count := func(got int, of, words string, want int) { say("has %d %s, must have %s %d", got, of, words, want) }
+	switch k := refusal.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		for _, cause := range refusal.Causes {
+			e.tell(cause)
 		}
-		e.counted(s, n, path, "minContains", "maxContains", count, "of the items that it must contain")
+	case *kind.AnyOf:
+		e.alternatives(refusal, n, path)
+	case *kind.OneOf:
+		if k.Subschemas == nil {
+			e.alternatives(refusal, n, path)
+		} else {
+			say("fits more than one of the alternatives, must fit exactly one")
+		}
+	case *kind.Type:
+		e.add(tree.Fault{At: n.At, Path: path, Text: wrongType(n, k.Want), Kind: true})
+	case *kind.Enum:
+		say("is %s, must be one of %s", n.Written(), choices(n, k.Want))
+	case *kind.Const:
+		say("is %s, must be %s", n.Written(), tree.Written(k.Want))
+	case *kind.Not:
+		say("is what the schema excludes")
+	case *kind.FalseSchema:
+		if e.named != nil && len(refusal.InstanceLocation) == 1 && strings.HasSuffix(refusal.SchemaURL, "/unevaluatedProperties") {
+			say("%s", e.named.stranger(refusal.InstanceLocation[0]))
+		} else {
+			say("is not allowed")
+		}
+	case *kind.AdditionalProperties:
+		member("is not allowed", k.Properties...)
+	case *kind.AdditionalItems:
+		for i := len(n.Items) - k.Count; i < len(n.Items); i++ {
+			item(i, "is not allowed")
+		}
+	case *kind.PropertyNames:
+		member("is not allowed by this name", k.Property)
+	case *kind.Required:
+		member("is missing", k.Missing...)
+	case *kind.DependentRequired:
+		member("is missing, where there is "+k.Prop, k.Missing...)
+	case *kind.Dependency:
+		member("is missing, where there is "+k.Prop, k.Missing...)
+	case *kind.Minimum:
+		bound("at least", k.Want)
+	case *kind.Maximum:
+		bound("at most", k.Want)
+	case *kind.ExclusiveMinimum:
+		bound("more than", k.Want)
+	case *kind.ExclusiveMaximum:
+		bound("less than", k.Want)
+	case *kind.MultipleOf:
+		bound("a multiple of", k.Want)
+	case *kind.MinLength:
+		count(k.Got, "characters", "at least", k.Want)
+	case *kind.MaxLength:
+		count(k.Got, "characters", "at most", k.Want)
+	case *kind.Pattern:
+		say("is %s, must match the pattern %s", tree.Show(n.Text), tree.Show(k.Want))
+	case *kind.MinItems:
+		count(k.Got, "items", "at least", k.Want)
+	case *kind.MaxItems:
+		count(k.Got, "items", "at most", k.Want)
+	case *kind.UniqueItems:
+		item(k.Duplicates[1], fmt.Sprintf("is the same as item %d, and items must differ", k.Duplicates[0]))
+	case *kind.Contains:
+		say("has none of the items that it must contain")
+	case *kind.MinContains:
+		count(len(k.Got), "of the items that it must contain", "at least", k.Want)
+	case *kind.MaxContains:
+		count(len(k.Got), "of the items that it must contain", "at most", k.Want)
+	case *kind.MinProperties:
+		count(k.Got, "members", "at least", k.Want)
+	case *kind.MaxProperties:
+		count(k.Got, "members", "at most", k.Want)
+	default: // of a newer validator
+		say("is not what the schema asks for as a whole")
 	}
 }
 
-// twins finds two items that are equal, among the first thousand.
-func twins(items []*Node) (i, j int, found bool) {
-	items = items[:min(len(items), 1000)]
-	for j := range items {
-		for i := range j {
-			if items[i].Kind == items[j].Kind && jsonschema.Equal(items[i].Value(), items[j].Value()) {
-				return i, j, true
-			}
+// wrongType says that a value is of none of the types.
+func wrongType(n *tree.Node, types []string) string {
+	is := n.Kind.Called()
+	var wanted []string
+	for _, t := range types {
+		if t != "integer" {
+			wanted = append(wanted, tree.Kind(t).Called())
+			continue
+		}
+		wanted = append(wanted, "a whole number")
+		if n.Kind == tree.Number {
+			is = n.Written()
 		}
 	}
-	return 0, 0, false
+	return "is " + is + ", must be " + strings.Join(wanted, " or ")
 }
 
-func (e *explainer) ofObject(s *rule, n *Node, path string) {
-	has := map[string]bool{}
-	for _, f := range n.Fields {
-		has[f.Name] = true
-		e.ofMember(s, f, path)
-	}
-	if required := s.node.Get("required"); required != nil {
-		for _, r := range required.Items {
-			if !has[r.Text] {
-				e.say(n, Member(path, r.Text), "is missing")
-			}
+// choices lists what a value may be, and asks whether one of them was meant.
+func choices(n *tree.Node, values []any) string {
+	var all, texts []string
+	for _, v := range values {
+		if text, ok := v.(string); ok && n.Kind == tree.Text {
+			texts = append(texts, text)
+		}
+		if len(all) <= tree.MostListed {
+			all = append(all, tree.Written(v))
 		}
 	}
-	for _, d := range s.needs {
-		for _, name := range d.names {
-			if has[d.of] && !has[name] {
-				e.say(n, Member(path, name), "is missing, where there is %s", d.of)
-			}
-		}
-	}
-	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
-		for _, p := range s.parts[keyword] {
-			if has[p.name] {
-				e.explain(p.rule, n, path)
-			}
-		}
-	}
-	e.counted(s, n, path, "minProperties", "maxProperties", len(n.Fields), "members")
+	return tree.Listed(all) + tree.Hint(tree.Near(n.Text, texts))
 }
 
-func (e *explainer) ofMember(s *rule, f Field, path string) {
-	at := Member(path, f.Name)
-	to := s.properties[f.Name]
-	matched := to != nil
-	if matched {
-		e.explain(to, f.Value, at)
-	}
-	for _, p := range s.parts["patternProperties"] {
-		if p.pattern.MatchString(f.Name) {
-			matched = true
-			e.explain(p.rule, f.Value, at)
-		}
-	}
-	if rest := s.part("additionalProperties"); rest != nil && !matched {
-		e.explain(rest, f.Value, at)
-	}
-	if rule := s.part("propertyNames"); rule != nil && !e.fits(rule, f.key()) {
-		e.say(f.Value, at, "is not allowed by this name")
-	}
-}
-
-// logic explains the schemas for the same value.
-func (e *explainer) logic(s *rule, n *Node, path string) {
-	for _, p := range s.parts["allOf"] {
-		e.explain(p.rule, n, path)
-	}
-	if any := s.parts["anyOf"]; len(any) > 0 && e.fitting(any, n) == 0 {
-		e.nearest(any, n, path)
-	}
-	if one := s.parts["oneOf"]; len(one) > 0 {
-		switch count := e.fitting(one, n); {
-		case count == 0:
-			e.nearest(one, n, path)
-		case count > 1:
-			e.say(n, path, "fits %d of the alternatives, must fit exactly one", count)
-		}
-	}
-	if not := s.part("not"); not != nil && e.fits(not, n) {
-		e.say(n, path, "is what the schema excludes")
-	}
-	if cond := s.part("if"); cond != nil {
-		next := s.part("else")
-		if e.fits(cond, n) {
-			next = s.part("then")
-		}
-		if next != nil {
-			e.explain(next, n, path)
-		}
-	}
-}
-
-func (e *explainer) fitting(list []part, n *Node) (count int) {
-	for _, p := range list {
-		if e.fits(p.rule, n) {
-			count++
-		}
-	}
-	return count
-}
-
-// nearest explains what keeps a value from the alternative that it is nearest to:
+// alternatives says what keeps a value from the alternative that it is nearest to:
 // the one that objects to something deepest inside it.
-func (e *explainer) nearest(list []part, n *Node, path string) {
-	if e.most == 1 { // nobody asks why
-		e.say(n, path, "fits none of %d alternatives", len(list))
-		return
-	}
-	var best Faults
-	for _, p := range list {
-		one := explainer{draft: e.draft, most: e.most}
-		one.explain(p.rule, n, path)
-		if best == nil || len(one.Faults) > 0 && deeper(one.Faults[0].Path, best[0].Path) {
-			best = one.Faults
+func (e *explainer) alternatives(refusal *jsonschema.ValidationError, n *tree.Node, path string) {
+	var best []tree.Fault
+	for _, cause := range refusal.Causes {
+		if one := e.explain(cause); best == nil || deeper(one[0].Path, best[0].Path) {
+			best = one
 		}
 	}
-	if best == nil {
-		return
+	if !e.nearest {
+		best = []tree.Fault{{At: n.At, Path: path, Text: fmt.Sprintf("fits none of %d alternatives; the nearest fails because %s %s",
+			len(refusal.Causes), cmp.Or(best[0].Path, "it"), best[0].Text)}}
 	}
-	e.say(n, path, "fits none of %d alternatives; the nearest fails because %s %s", len(list), best[0].Path, best[0].Text)
+	for _, f := range best {
+		e.add(f)
+	}
 }
 
 // deeper reports whether a path leads further into a value.
 func deeper(a, b string) bool {
 	depth := func(s string) int { return strings.Count(s, ".") + strings.Count(s, "[") }
 	return depth(a) > depth(b)
+}
+
+// names judges the names of an object's members in the validator's place, which
+// loses where it met the object.
+type names struct{ *jsonschema.Schema }
+
+func (s names) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	members, _ := v.(map[string]any)
+	for name := range members {
+		if s.Schema.Validate(name) != nil {
+			ctx.AddError(&kind.PropertyNames{Property: name})
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package schema
+package tree
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func broken(data []byte, err error) (at int, why string) {
 	at = max(int(syntax.Offset)-1, 0)
 	looked := invalid.FindStringSubmatch(err.Error())
 	// encoding/json puts a space after a text that breaks off in a word.
-	if ended(err) || at >= len(data) || looked != nil && looked[1] == " " && data[at] != ' ' {
+	if err.Error() == "unexpected end of JSON input" || at >= len(data) || looked != nil && looked[1] == " " && data[at] != ' ' {
 		return len(data), "it ends too early" + begin(data).ending()
 	}
 	if looked == nil { // a newer encoding/json

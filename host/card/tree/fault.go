@@ -1,4 +1,4 @@
-package schema
+package tree
 
 import (
 	"cmp"
@@ -13,6 +13,9 @@ import (
 // MaxFaults bounds what is told of a text, which may have been made to be told much
 // about.
 const MaxFaults = 100
+
+// MaxTold is how many reasons are given for one refusal.
+const MaxTold = 5
 
 // Fault is something wrong at a byte of a text and a path in it.
 type Fault struct {
@@ -30,11 +33,12 @@ type Faults []Fault
 // Add adds a fault.
 func (f *Faults) Add(at int, path, format string, args ...any) {
 	if len(*f) <= MaxFaults {
-		f.join(Fault{At: at, Path: path, Text: fmt.Sprintf(format, args...)})
+		f.Join(Fault{At: at, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
-func (f *Faults) join(more ...Fault) {
+// Join adds more of them.
+func (f *Faults) Join(more ...Fault) {
 	for _, x := range more {
 		if len(*f) == MaxFaults {
 			x = Fault{At: x.At, Text: "and there is more; mend these first"}
@@ -50,7 +54,7 @@ func (f *Faults) join(more ...Fault) {
 func (f Faults) Err(code abi.Code, root string) error {
 	var told []string
 	for _, x := range f {
-		if len(told) == maxTold {
+		if len(told) == MaxTold {
 			told = append(told, "and more")
 			break
 		}
@@ -87,17 +91,22 @@ func Item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 // Show quotes a string for a message and shortens a long one.
 func Show(s string) string {
 	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
+	count := 0
+	for i := range s {
+		if count++; count > most { // it may be an image
+			return fmt.Sprintf("%q", s[:i]+"…")
+		}
 	}
 	return fmt.Sprintf("%q", s)
 }
 
+// MostListed is how many words of many are told.
+const MostListed = 20
+
 // Listed joins words for a message, some of them when there are many.
 func Listed(words []string) string {
-	const most = 20
-	if len(words) > most {
-		return strings.Join(words[:most], ", ") + ", …"
+	if len(words) > MostListed {
+		return strings.Join(words[:MostListed], ", ") + ", …"
 	}
 	return strings.Join(words, ", ")
 }

@@ -1,4 +1,4 @@
-package schema
+package tree
 
 import (
 	"encoding/json"
@@ -166,7 +166,7 @@ func TestWords(t *testing.T) {
 	if len(f) != 101 || f[100].Text != "and there is more; mend these first" || f[100].Path != "" {
 		t.Errorf("%d faults, at the end %+v", len(f), f[len(f)-1])
 	}
-	if err := f.Err("invalid", "v"); err.Error() != "invalid: "+strings.Repeat("a: b; ", maxTold)+"and more" {
+	if err := f.Err("invalid", "v"); err.Error() != "invalid: "+strings.Repeat("a: b; ", MaxTold)+"and more" {
 		t.Error(err)
 	}
 	if err := (Faults)(nil).Err("invalid", "v"); err != nil {
