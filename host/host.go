@@ -148,19 +148,20 @@ func (h *Host) buildRooms() (err error) {
 	}
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
+	grants := module.Grants(func(string) []string { return h.cfg.Modules.Grant })
+	guarded := grants.Guard(calls)
 	h.engine, err = wasm.New(wasm.Config{
 		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
-		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
-		Grants: func(string) []string { return h.cfg.Modules.Grant },
+		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: guarded, Log: h.log,
 	})
 	if err != nil {
 		return err
 	}
-	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log})}
+	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Models: h.models, Host: guarded, Log: h.log})}
 	h.folder, err = module.NewFolder(module.FolderConfig{
 		Dir: h.cfg.Modules.Characters, Engines: engines,
-		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
+		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile, Grants: grants,
 		Limits: module.Limits{
 			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,

@@ -26,6 +26,7 @@ type FolderConfig struct {
 	Gone        time.Duration // how long a file must be gone before its companion leaves; 1 s
 	LoadTimeout time.Duration // for one file; 30 s
 	MaxFile     int64         // bytes of one file; 32 MiB
+	Grants      Grants        // a file that needs more is refused
 	Limits
 
 	Log *slog.Logger // nil discards

@@ -73,7 +73,11 @@ func (f *Folder) ask(ctx context.Context, j *job, data []byte) (m Module, err er
 	case err == nil && m == nil:
 		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", j.src.engine.Name())
 	case err == nil:
-		if _, err = readCard(m.Describe()); err != nil {
+		d := m.Describe()
+		if _, err = readCard(d); err == nil {
+			err = f.cfg.Grants.check("describe.needs", j.slot.id, d.Needs...)
+		}
+		if err != nil {
 			return nil, errors.Join(err, m.Close(context.WithoutCancel(ctx)))
 		}
 	}

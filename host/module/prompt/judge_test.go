@@ -166,7 +166,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := abi.ReadDescription(raw, nil); err != nil {
+	if _, err := abi.ReadDescription(raw); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // segmenter turns what streams in from a model into a line: the name that models like
@@ -163,7 +164,7 @@ func (m *segmenter) emit(text string) error {
 	switch code := abi.CodeOf(err); {
 	case err == nil:
 		m.sent = m.line.Len() + len(text)
-	case m.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp):
+	case m.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp || errors.Is(err, module.ErrNotGranted)):
 		m.mute, m.most = true, -1
 	default:
 		m.lost = err

@@ -93,7 +93,6 @@ func TestHostCallEndsWithItsCall(t *testing.T) {
 	}}
 	m := load(t, newTestEngine(t, func(c *Config) {
 		c.Host = host
-		c.Grants = func(string) []string { return []string{"test.wait"} }
 	}), guestFile(t, "aya"))
 	retry(t, func(b *timing) {
 		mustDo(t, m, "count", "") // an instance is there
@@ -121,7 +120,6 @@ func TestHostFunctionThatDoesNotReturn(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { <-release; return nil, nil }}
 	e := newTestEngine(t, func(c *Config) {
 		c.Host = host
-		c.Grants = func(string) []string { return []string{"test.stuck"} }
 	})
 	m := load(t, e, guestFile(t, "aya"))
 	var wg sync.WaitGroup
@@ -147,7 +145,6 @@ func TestHostPanics(t *testing.T) {
 	log := &logBuffer{}
 	m := load(t, newTestEngine(t, func(c *Config) {
 		c.Host, c.Log = host, log.logger()
-		c.Grants = func(string) []string { return []string{"test.panic"} }
 	}), guestFile(t, "aya"))
 	if got := mustDo(t, m, "host", `{"op":"test.panic"}`); got != `{"error":{"code":"internal","message":"internal error"}}` {
 		t.Errorf("the guest was told %s", got)

@@ -84,7 +84,7 @@ func (m *Module) begin(ctx context.Context) error {
 	case err != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module answered describe with an error: %w", err)
 	}
-	m.desc, err = abi.ReadDescription(data, m.grants)
+	m.desc, err = abi.ReadDescription(data)
 	return err
 }
 

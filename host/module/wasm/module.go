@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,6 @@ type Module struct {
 	generation uint64
 	form       form // belongs to the turn's owner, as inst does
 	desc       abi.Description
-	grants     []string // host ops granted beside the always granted
 	log        *guestLog
 
 	turn   chan struct{} // holds one token while somebody owns inst
@@ -50,9 +48,8 @@ func (e *Engine) newModule(f module.File, c form) *Module {
 	log := e.cfg.Log.With("companion", f.ID, "generation", f.Generation)
 	return &Module{
 		engine: e, id: f.ID, generation: f.Generation, form: c,
-		grants: e.cfg.Grants(f.ID),
-		log:    newGuestLog(log, e.cfg.LogBytesPerSecond),
-		turn:   make(chan struct{}, 1), killed: killed, kill: kill,
+		log:  newGuestLog(log, e.cfg.LogBytesPerSecond),
+		turn: make(chan struct{}, 1), killed: killed, kill: kill,
 		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}), compiled: make(chan struct{}),
 	}
 }
@@ -230,11 +227,6 @@ func (m *Module) release() error {
 		return fmt.Errorf("wasm: close %s generation %d: %w", m.id, m.generation, err)
 	}
 	return nil
-}
-
-// mayAsk says whether a host op is granted to the module.
-func (m *Module) mayAsk(op string) bool {
-	return slices.Contains(abi.AlwaysGranted(), op) || slices.Contains(m.grants, op)
 }
 
 // gate counts those inside and can be shut.

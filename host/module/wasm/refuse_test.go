@@ -85,28 +85,26 @@ func TestManyUnknownImports(t *testing.T) {
 }
 
 func TestDescriptions(t *testing.T) {
-	e := newTestEngine(t, func(c *Config) { c.Grants = func(string) []string { return []string{"say"} } })
+	e := newTestEngine(t, nil)
 	for describe, want := range map[string]struct {
 		code abi.Code
 		says string
 	}{
 		`{"ok":{"abi":"1","name":"彩 Aya","aliases":["あや","アヤ"],"version":"0.1","ops":["vote","speak","perceive"],"needs":["kv.get","say"],"later":1}}`: {},
-		`{"ok":{"abi":"1.7","name":"A","ops":["dance"]}}`:                         {},
-		`{"ok":{"abi":"1","name":"A","ops":["vot"]}}`:                             {abi.CodeInvalid, `unknown op "vot"`},
-		`{"ok":{"abi":"2","name":"A","ops":[]}}`:                                  {abi.CodeInvalid, `describe.abi: "2"`},
-		`{"ok":{"abi":"1.","name":"A","ops":[]}}`:                                 {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.x","name":"A","ops":[]}}`:                                {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.-1","name":"A","ops":[]}}`:                               {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.+1","name":"A","ops":[]}}`:                               {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"10","name":"A","ops":[]}}`:                                 {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"name":"A","ops":[]}}`:                                            {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":1,"name":"A","ops":[]}}`:                                    {abi.CodeInvalid, "no description"},
-		`{"ok":{"abi":"1","name":" ","ops":[]}}`:                                  {abi.CodeInvalid, "describe.name: must not be empty"},
-		`{"ok":{"abi":"1","name":"A\u0007","ops":[]}}`:                            {abi.CodeInvalid, "cannot be printed"},
-		`{"ok":{"abi":"1","name":"` + strings.Repeat("a", 65) + `"}}`:             {abi.CodeInvalid, "65 bytes"},
-		`{"ok":{"abi":"1","name":"A","aliases":[""]}}`:                            {abi.CodeInvalid, "describe.aliases"},
-		`{"ok":{"abi":"1","name":"A","ops":[],"needs":["http.fetch","kv.get"]}}`:  {abi.CodeDenied, `host op "http.fetch"`},
-		`{"ok":{"abi":"1","name":"A","ops":[],"needs":["launch_rockets","say"]}}`: {abi.CodeDenied, "granted are: now, random"},
+		`{"ok":{"abi":"1.7","name":"A","ops":["dance"]}}`:             {},
+		`{"ok":{"abi":"1","name":"A","ops":["vot"]}}`:                 {abi.CodeInvalid, `unknown op "vot"`},
+		`{"ok":{"abi":"2","name":"A","ops":[]}}`:                      {abi.CodeInvalid, `describe.abi: "2"`},
+		`{"ok":{"abi":"1.","name":"A","ops":[]}}`:                     {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.x","name":"A","ops":[]}}`:                    {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.-1","name":"A","ops":[]}}`:                   {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.+1","name":"A","ops":[]}}`:                   {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"10","name":"A","ops":[]}}`:                     {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"name":"A","ops":[]}}`:                                {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":1,"name":"A","ops":[]}}`:                        {abi.CodeInvalid, "no description"},
+		`{"ok":{"abi":"1","name":" ","ops":[]}}`:                      {abi.CodeInvalid, "describe.name: must not be empty"},
+		`{"ok":{"abi":"1","name":"A\u0007","ops":[]}}`:                {abi.CodeInvalid, "cannot be printed"},
+		`{"ok":{"abi":"1","name":"` + strings.Repeat("a", 65) + `"}}`: {abi.CodeInvalid, "65 bytes"},
+		`{"ok":{"abi":"1","name":"A","aliases":[""]}}`:                {abi.CodeInvalid, "describe.aliases"},
 		`{"ok":[]}`: {abi.CodeInvalid, "no description"},
 		`{"error":{"code":"unavailable","message":"not today"}}`: {abi.CodeInvalid, "not today"},
 		`nothing`: {abi.CodeInvalid, "no JSON"},

@@ -29,9 +29,9 @@
 // What the package does not do: it never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
 // its ctx, which ends with the call; and HostCall must not call the module it
-// answers, which would wait for itself. It asks Config.Grants whether a host op
-// is granted and never knows what the op does; it watches no folder, and it
-// keeps no state of a guest across instances.
+// answers, which would wait for itself. It does not know which host ops there are
+// and which are granted; it watches no folder, and it keeps no state of a guest
+// across instances.
 package wasm
 
 import (
@@ -93,10 +93,6 @@ type Config struct {
 	LogBytesPerSecond int
 	// Guard is GuardFuel unless set.
 	Guard Guard
-	// Grants names the host ops a companion may use beside those that are
-	// always granted. A module that needs others is refused, and a host call
-	// of others is answered with abi.CodeUnknownOp. nil grants nothing.
-	Grants func(companion string) []string
 	// Host answers host calls; nil answers none.
 	Host module.HostCalls
 	// Log gets what modules write and what becomes of them; nil drops it.
@@ -134,9 +130,6 @@ func (c Config) check() (Config, error) {
 	}
 	if c.Guard == "" {
 		c.Guard = GuardFuel
-	}
-	if c.Grants == nil {
-		c.Grants = func(string) []string { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
