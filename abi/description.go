@@ -49,6 +49,12 @@ func ReadDescription(data json.RawMessage) (Description, error) {
 			return d, err
 		}
 	}
+	switch d.Kind {
+	case "", Character, PerceptionHandler, ActionHandler, LineHandler:
+	default:
+		return d, Errorf(CodeInvalid, "describe.kind: %q is no kind of module; known are: %s, %s, %s, %s",
+			d.Kind, Character, PerceptionHandler, ActionHandler, LineHandler)
+	}
 	for _, op := range d.Ops {
 		// A module for a later minor version may answer ops we do not ask.
 		if minor == 0 && !slices.Contains(knownOps(), op) {

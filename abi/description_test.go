@@ -13,6 +13,8 @@ func TestReadDescription(t *testing.T) {
 	}{
 		"good":                   {`{"abi":"1","name":"Aya","aliases":["あや"],"ops":["vote","speak"],"needs":["kv.get"]}`, "", ""},
 		"a later minor":          {`{"abi":"1.7","name":"Aya","ops":["dance"],"more":1}`, "", ""},
+		"a handler":              {`{"abi":"1","name":"A","ops":[],"kind":"line-handler"}`, "", ""},
+		"an unknown kind":        {`{"abi":"1.7","name":"A","ops":[],"kind":"ghost"}`, CodeInvalid, `describe.kind: "ghost"`},
 		"nothing":                {`null`, CodeInvalid, "describe.abi"},
 		"no description":         {`[]`, CodeInvalid, "no description"},
 		"another major":          {`{"abi":"2","name":"Aya"}`, CodeInvalid, `"2"`},

@@ -12,13 +12,12 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
-	"github.com/companiond/companiond/host/module/wasm"
 )
 
 // CheckFolder compares a configuration with its folder of characters, as it is
 // on the disk now, and gives what is worth a warning.
 func CheckFolder(c config.Config) []config.Problem {
-	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{}, &prompt.Engine{})
+	ids, err := module.IDs(c.Modules.Characters, closedEngines()...)
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -35,8 +35,6 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/prompt"
-	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -71,7 +69,7 @@ type Host struct {
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
 	kv          journal.KV
-	engine      *wasm.Engine
+	engines     []module.Engine
 	models      *models
 	folder      *module.Folder
 	house       *residents
@@ -113,10 +111,10 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	}
 	h.journal, h.kv = db, db
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
+	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.closeEngine()) }()
 	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
 	if err != nil {
 		return cannotListen(h.cfg.Door.Listen, err)
@@ -135,12 +133,6 @@ func cannotListen(listen string, err error) error {
 	return fmt.Errorf("door.listen: %w", err)
 }
 
-func (h *Host) closeEngine() error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	return h.engine.Close(ctx)
-}
-
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
 	if h.models, err = newModels(h.cfg.Models, h.secrets, h.log); err != nil {
@@ -149,18 +141,11 @@ func (h *Host) buildRooms() (err error) {
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
 	grants := module.Grants(func(string) []string { return h.cfg.Modules.Grant })
-	guarded := grants.Guard(calls)
-	h.engine, err = wasm.New(wasm.Config{
-		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
-		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
-		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: guarded, Log: h.log,
-	})
-	if err != nil {
+	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
-	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Models: h.models, Host: guarded, Log: h.log})}
 	h.folder, err = module.NewFolder(module.FolderConfig{
-		Dir: h.cfg.Modules.Characters, Engines: engines,
+		Dir: h.cfg.Modules.Characters, Engines: h.engines,
 		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile, Grants: grants,
 		Limits: module.Limits{
 			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
@@ -172,7 +157,7 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := module.IDs(h.cfg.Modules.Characters, engines...)
+	found, err := module.IDs(h.cfg.Modules.Characters, h.engines...)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}

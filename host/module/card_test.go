@@ -57,7 +57,7 @@ func TestPermit(t *testing.T) {
 func TestABadCardReplacesNothing(t *testing.T) {
 	var bad *moduletest.Module
 	bubble(t, func(r *rig, _ *module.FolderConfig) {
-		r.engine.OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {
 			m := described(string(f.Data))
 			if f.Generation == 2 {
 				bad = m

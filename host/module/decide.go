@@ -41,7 +41,7 @@ func (l *loader) decide(s *slot, sources []source) {
 	}
 	s.chosen, s.sure = src.show, false // until it has been read
 	if s.job != nil {
-		if !s.job.stale && s.job.src.show == src.show && sameFile(s.job.src.info, src.info) {
+		if !s.job.stale && s.job.src.show == src.show && s.job.src.stats.same(src.stats) {
 			return // this very save is being loaded
 		}
 		l.drop(s)
@@ -142,7 +142,7 @@ func (l *loader) pump() {
 func (l *loader) start(s *slot) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.LoadTimeout)
 	j := &job{slot: s, src: *s.want, number: l.numbers[s.id] + 1, serving: s.serving, refused: s.refused, cancel: cancel}
-	if s.companion != nil && !sameFile(s.stat, s.want.info) {
+	if s.companion != nil && !s.stats.same(s.want.stats) {
 		if why, _ := s.companion.current().faults.quarantine(l.now); why != "" {
 			j.serving = key{} // saving the file again ends a quarantine, also unchanged
 		}
@@ -172,7 +172,7 @@ func (l *loader) ended(o outcome) {
 	defer l.f.show(s)
 	// A file that was written when it was read may be written again within the
 	// grain of its time stamp.
-	s.sure = o.read.Sub(o.src.info.ModTime()).Abs() > 2*time.Second
+	s.sure = o.read.Sub(o.src.stats.newest()).Abs() > 2*time.Second
 	switch {
 	case errors.Is(o.err, errMoving):
 		s.sure = false
@@ -196,7 +196,7 @@ func (l *loader) ended(o outcome) {
 				"generation", s.companion.Generation())
 		}
 		s.refusal, s.refused = "", key{}
-		s.file, s.stat = o.src.show, o.src.info
+		s.file, s.stats = o.src.show, o.src.stats
 	}
 }
 
@@ -218,7 +218,7 @@ func (l *loader) publish(s *slot, o outcome) {
 	g := newGeneration(o.number, o.src.engine.Name(), o.module)
 	l.numbers[s.id] = o.number
 	s.refusal, s.refused = "", key{}
-	s.serving, s.file, s.stat = o.key, o.src.show, o.src.info
+	s.serving, s.file, s.stats = o.key, o.src.show, o.src.stats
 	kind := Replaced
 	if s.companion != nil {
 		if old, ok := s.companion.swap(g); ok {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -22,13 +23,14 @@ type finder struct {
 	engines []Engine
 }
 
-// source is a file that could be a companion.
+// source is a file that could be a companion, or a folder that could as a whole.
 type source struct {
 	show   string // below the folder, with slashes
 	path   string // to open
 	engine Engine
-	info   fs.FileInfo // of the file itself, links followed; nil if err is set
-	err    error       // why it can never be read as it is
+	files  []string // of a folder that the engine takes whole, sorted
+	stats  stats    // of the file, or of all files; none if err is set
+	err    error    // why it can never be read as it is
 }
 
 // finding is all there is of one id.
@@ -44,17 +46,26 @@ func ignored(name string) bool {
 		strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, "-go-tmp-umask")
 }
 
-// engineOf gives the engine for a file name, the longest suffix first, and the
-// stem before the suffix; nil if none takes it.
+// engineOf gives the engine for a file name and the stem that it leaves of it; nil
+// and the whole name if none takes it.
 func (f finder) engineOf(name string) (e Engine, stem string) {
 	stem = name
 	for _, c := range f.engines {
-		s, ok := strings.CutSuffix(name, c.Suffix())
-		if ok && s != "" && len(s) < len(stem) {
+		if s, ok := c.Match(name); ok && s != "" && len(s) < len(stem) {
 			e, stem = c, s
 		}
 	}
 	return e, stem
+}
+
+// wholeOf gives the engine that takes a folder with these files; nil if none does.
+func (f finder) wholeOf(files []string) Engine {
+	for _, c := range f.engines {
+		if e, ok := c.(FolderEngine); ok && e.MatchFolder(files) {
+			return e
+		}
+	}
+	return nil
 }
 
 // IDs gives the ids that there are files for in a folder, sorted, whether or not
@@ -91,11 +102,11 @@ func (s source) try(ctx context.Context, id string, max int64) (Module, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	data, err := readWhole(s.path, max)
+	whole, err := s.read(id, 1, max)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.engine.Load(ctx, File{ID: id, Path: s.show, Data: data, Generation: 1})
+	m, err := s.engine.Load(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +188,9 @@ func (f finder) look(name string, v visitor) (sources []source, folder string) {
 	return f.inside(name, p, v), p
 }
 
-// inside gives the candidates in a companion's own folder. One that is named
-// as the folder is wins over the others.
+// inside gives the candidates in a companion's own folder: the folder, if an
+// engine takes it whole, or files. One that is named as the folder is wins over
+// the others.
 func (f finder) inside(name, folder string, v visitor) []source {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -186,6 +198,9 @@ func (f finder) inside(name, folder string, v visitor) []source {
 	}
 	if err != nil {
 		return []source{{show: name, path: folder, err: err}}
+	}
+	if s := f.whole(name, folder, entries); s != nil {
+		return []source{*s}
 	}
 	var named, other []source
 	for _, e := range entries {
@@ -216,15 +231,27 @@ func (f finder) inside(name, folder string, v visitor) []source {
 	return other
 }
 
+// whole gives a companion's own folder as one source; nil if no engine takes it.
+func (f finder) whole(name, folder string, entries []fs.DirEntry) *source {
+	s := &source{show: name, path: folder}
+	for _, e := range entries {
+		info, err := os.Stat(filepath.Join(folder, e.Name()))
+		if !ignored(e.Name()) && err == nil && info.Mode().IsRegular() {
+			s.files, s.stats = append(s.files, e.Name()), append(s.stats, info)
+		}
+	}
+	if s.engine = f.wholeOf(s.files); s.engine == nil {
+		return nil
+	}
+	return s
+}
+
 // almost tells of a file whose ending is an engine's in other letters. It is not
 // taken: on another machine the same name would be another file.
 func (f finder) almost(name, show string, v visitor) {
-	for _, e := range f.engines {
-		s := e.Suffix()
-		if n := len(name) - len(s); n > 0 && name[n:] != s && strings.EqualFold(name[n:], s) {
-			v.skipped(show, fmt.Sprintf("its ending must be %s, in small letters; rename the file", s))
-			return
-		}
+	lower := strings.ToLower(name)
+	if e, stem := f.engineOf(lower); e != nil {
+		v.skipped(show, fmt.Sprintf("its ending must be %s, in small letters; rename the file", lower[len(stem):]))
 	}
 }
 
@@ -240,7 +267,10 @@ func newSource(show, p string, e Engine, info fs.FileInfo, err error) source {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("is not a regular file but %s", info.Mode())
 	}
-	return source{show: show, path: p, engine: e, info: info, err: err}
+	if err != nil {
+		return source{show: show, path: p, engine: e, err: err}
+	}
+	return source{show: show, path: p, engine: e, stats: stats{info}}
 }
 
 // pick chooses among the sources of an id. The one chosen before stays as long
@@ -269,14 +299,35 @@ func pick(id string, sources []source, before string) (chosen *source, trouble s
 // sameSources says that nothing changed as far as stats can tell.
 func sameSources(a, b []source) bool {
 	return slices.EqualFunc(a, b, func(x, y source) bool {
-		return x.show == y.show && (x.err == nil) == (y.err == nil) && sameFile(x.info, y.info)
+		return x.show == y.show && (x.err == nil) == (y.err == nil) && x.stats.same(y.stats)
 	})
 }
 
-// sameFile says that size, time, mode and identity are equal.
-func sameFile(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
+// stats are those of the files of a source, links followed.
+type stats []fs.FileInfo
+
+// same says that no file came, went, or changed as far as stats can tell.
+func (a stats) same(b stats) bool { return slices.EqualFunc(a, b, sameFile) }
+
+// newest gives when a file was last written; the zero time where there are none.
+func (a stats) newest() (at time.Time) {
+	for _, info := range a {
+		if info.ModTime().After(at) {
+			at = info.ModTime()
+		}
 	}
-	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
+	return at
+}
+
+// size gives the bytes of all files.
+func (a stats) size() (n int64) {
+	for _, info := range a {
+		n += info.Size()
+	}
+	return n
+}
+
+// sameFile says that name, size, time, mode and identity are equal.
+func sameFile(a, b fs.FileInfo) bool {
+	return a.Name() == b.Name() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && os.SameFile(a, b)
 }

@@ -18,14 +18,14 @@ import (
 // FolderConfig says which folder is watched and how. Dir and Engines are
 // required; any other zero field means its default.
 type FolderConfig struct {
-	Dir     string   // need not exist yet
-	Engines []Engine // each with its own suffix
+	Dir     string // need not exist yet
+	Engines []Engine
 
 	Debounce    time.Duration // how long a file must be left alone before it is read; 250 ms
 	Rescan      time.Duration // how often everything is looked at, for changes nobody told of; 10 s
 	Gone        time.Duration // how long a file must be gone before its companion leaves; 1 s
 	LoadTimeout time.Duration // for one file; 30 s
-	MaxFile     int64         // bytes of one file; 32 MiB
+	MaxFile     int64         // bytes of one source; 32 MiB
 	Grants      Grants        // a file that needs more is refused
 	Limits
 
@@ -51,17 +51,6 @@ func (c FolderConfig) withDefaults() (FolderConfig, error) {
 	if len(c.Engines) == 0 {
 		return c, fmt.Errorf("module folder %s: no engines", dir)
 	}
-	seen := map[string]string{}
-	for _, e := range c.Engines {
-		s := e.Suffix()
-		if len(s) < 2 || s[0] != '.' {
-			return c, fmt.Errorf("module folder %s: engine %s has the suffix %q, which must be a dot and more", dir, e.Name(), s)
-		}
-		if other, dup := seen[s]; dup {
-			return c, fmt.Errorf("module folder %s: engines %s and %s both take %s", dir, other, e.Name(), s)
-		}
-		seen[s] = e.Name()
-	}
 	c.Engines = slices.Clone(c.Engines)
 	c.Debounce = cmp.Or(c.Debounce, 250*time.Millisecond)
 	c.Rescan = cmp.Or(c.Rescan, 10*time.Second)
@@ -76,9 +65,10 @@ func (c FolderConfig) withDefaults() (FolderConfig, error) {
 }
 
 // Folder keeps the companions of one folder loaded. A companion is a file
-// DIR/NAME.suffix, or a folder DIR/NAME/ with one file that has an engine's
-// suffix; NAME.suffix wins if there are several. The id is NAME in Unicode NFC,
-// with its case as it is, and must pass [abi.CheckName].
+// DIR/NAME.suffix that an engine takes, or a folder DIR/NAME/ that an engine takes
+// whole or in which there is one such file; NAME.suffix wins if there are several.
+// The id is NAME in Unicode NFC, with its case as it is, and must pass
+// [abi.CheckName].
 //
 // Its promises:
 //

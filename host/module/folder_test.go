@@ -277,7 +277,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	var mods []*moduletest.Module
 	l := watching(t, func(c *module.FolderConfig) {
 		c.Debounce = 2 * time.Millisecond
-		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
+		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {
 			m := answering(fmt.Sprint(f.Generation))
 			answer := m.OnCall
 			m.OnCall = func(ctx context.Context, r abi.Request) (json.RawMessage, error) {
@@ -322,7 +322,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 func TestAWriterThatNeverRests(t *testing.T) {
 	l := watching(t, func(c *module.FolderConfig) {
 		c.Debounce, c.Rescan = time.Millisecond, 5*time.Millisecond
-		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
+		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {
 			return answering(string(f.Data[:1])), nil
 		}
 	})

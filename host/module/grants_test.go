@@ -79,12 +79,12 @@ func TestEveryHostOpIsGrantedOrDenied(t *testing.T) {
 // A file that needs more than it is granted is refused, whatever its engine, and
 // what it needs is named as one key.
 func TestNeedsAreHeldToGrants(t *testing.T) {
-	needing := func(ops ...string) func(context.Context, module.File) (module.Module, error) {
-		return func(context.Context, module.File) (module.Module, error) {
+	needing := func(ops ...string) func(context.Context, module.Source) (module.Module, error) {
+		return func(context.Context, module.Source) (module.Module, error) {
 			return &moduletest.Module{Desc: abi.Description{ABI: "1", Name: "Ken", Needs: ops}}, nil
 		}
 	}
-	for says, load := range map[string]func(context.Context, module.File) (module.Module, error){
+	for says, load := range map[string]func(context.Context, module.Source) (module.Module, error){
 		"": needing(abi.HostSay, abi.HostKVGet),
 		`describe.needs: "action.emit", "model.generate" is not granted to ken; to grant it, write into the configuration: [module.ken] grant = ["say", "action.emit", "model.generate"]`: needing(abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate),
 		`describe.needs: there is no op "http.fetch"`: needing("http.fetch", abi.HostKVGet),

@@ -206,10 +206,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := time.Duration(-1)
-		if s.info != nil {
-			age = l.now.Sub(s.info.ModTime())
-		}
+		age := l.now.Sub(s.stats.newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }

@@ -76,7 +76,7 @@ func TestReloadAndNoReload(t *testing.T) {
 		if st := r.folder.Status(); len(st) != 2 {
 			t.Errorf("status %+v", st)
 		}
-		if f := r.engine.Loads()[n]; f.ID != "aya" || f.Path != "aya.fake" || f.Generation != 2 {
+		if f := r.engine.Loads()[n]; f.ID != "aya" || f.Name != "aya.fake" || f.Generation != 2 {
 			t.Errorf("the engine was given %+v", f)
 		}
 	})
@@ -134,7 +134,7 @@ func TestEnginesThatFail(t *testing.T) {
 	}
 	setUp := func(r *rig, c *module.FolderConfig) {
 		c.LoadTimeout = 3 * time.Second
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			if fail := fails[string(f.Data)]; fail != nil {
 				return fail(ctx)
 			}
@@ -227,7 +227,7 @@ func TestReturnAtTheLastMoment(t *testing.T) {
 // slowly makes loads of some contents wait for their ctx, or for let.
 func slowly(let chan struct{}, stubborn bool) func(*rig, *module.FolderConfig) {
 	return func(r *rig, _ *module.FolderConfig) {
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			if strings.Contains(string(f.Data), "slow") {
 				if stubborn {
 					<-let
@@ -400,7 +400,7 @@ func TestReadyDoesNotWaitForAnEndlessWriter(t *testing.T) {
 
 func TestSaveEndsAQuarantine(t *testing.T) {
 	bubble(t, func(r *rig, c *module.FolderConfig) {
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			return held("x", nil), nil // every call times out
 		}
 	}, func(t *testing.T, r *rig) {
@@ -456,8 +456,6 @@ func TestNewFolderChecksItsConfig(t *testing.T) {
 	for want, cfg := range map[string]module.FolderConfig{
 		"Dir is empty": {Engines: []module.Engine{js}},
 		"no engines":   {Dir: "x"},
-		"both take":    {Dir: "x", Engines: []module.Engine{js, &moduletest.Engine{Ext: ".js", Kind: "other"}}},
-		"a dot":        {Dir: "x", Engines: []module.Engine{&moduletest.Engine{Ext: "js"}}},
 	} {
 		if _, err := module.NewFolder(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -45,7 +45,7 @@ func bubble(t *testing.T, cfg func(*rig, *module.FolderConfig), test func(t *tes
 		if load == nil {
 			load = moduletest.LoadScript
 		}
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			m, err := load(ctx, f)
 			if fake, ok := m.(*moduletest.Module); ok && err == nil {
 				r.mu.Lock()

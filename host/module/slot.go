@@ -1,7 +1,6 @@
 package module
 
 import (
-	"io/fs"
 	"strings"
 	"time"
 )
@@ -21,9 +20,9 @@ type slot struct {
 	refused key      // the content of that save, if it is to blame
 	behind  bool     // another companion's id reads the same, and was first
 
-	file    string      // source.show of the serving generation
-	serving key         // its content
-	stat    fs.FileInfo // of its file, when it was last found to hold that
+	file    string // source.show of the serving generation
+	serving key    // its content
+	stats   stats  // of its file, when it was last found to hold that
 
 	due    time.Time // when to look again; zero: no need
 	polled []source  // what a rescan saw, which must be the same when due; nil after an event

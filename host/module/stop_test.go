@@ -15,7 +15,7 @@ func TestStop(t *testing.T) {
 	var let chan struct{}
 	bubble(t, func(r *rig, c *module.FolderConfig) {
 		let = make(chan struct{})
-		r.engine.OnLoad = func(context.Context, module.File) (module.Module, error) { return held("late", let), nil }
+		r.engine.OnLoad = func(context.Context, module.Source) (module.Module, error) { return held("late", let), nil }
 	}, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), "x")
 		r.begin()

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/companiond/companiond/abi"
@@ -55,21 +56,21 @@ func New(c Config) *Engine {
 // Name is "prompt".
 func (*Engine) Name() string { return "prompt" }
 
-// Suffix is ".json".
-func (*Engine) Suffix() string { return ".json" }
+// Match takes what ends in ".json".
+func (*Engine) Match(file string) (name string, ok bool) { return strings.CutSuffix(file, ".json") }
 
 // Load reads a card. No model is asked: a card is good or bad by itself.
-func (e *Engine) Load(_ context.Context, f module.File) (module.Module, error) {
-	def, err := card.Parse(f.Path, f.Data)
+func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error) {
+	def, err := card.Parse(s.Name, s.Data)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s", abi.AsError(err).Message)
 	}
-	if def.ID != "" && def.ID != f.ID {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", f.Path, def.ID, f.ID)
+	if def.ID != "" && def.ID != s.ID {
+		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
 	killed, kill := context.WithCancelCause(context.Background())
 	return &Module{
-		engine: e, id: f.ID, generation: f.Generation, card: def, words: wordsOf(def), size: int64(len(f.Data)),
+		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(def), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},

@@ -153,7 +153,7 @@ func TestLoad(t *testing.T) {
 		`{"name":1}`:                "name",
 		`{"id":"aya","name":"Aya"}`: "id",
 	} {
-		if m, err := e.Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: []byte(data)}); m != nil || abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
+		if m, err := e.Load(t.Context(), module.Source{ID: "nikoni", Name: "nikoni.json", Data: []byte(data)}); m != nil || abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 
 func TestLoadAndVote(t *testing.T) {
 	e := newTestEngine(t, nil)
-	if e.Name() != "wasm" || e.Suffix() != ".wasm" {
-		t.Errorf("engine is %q for %q", e.Name(), e.Suffix())
+	if e.Name() != "wasm" {
+		t.Errorf("engine is %q", e.Name())
 	}
 	m := load(t, e, guestFile(t, "aya"))
 	if d := m.Describe(); d.Name != "Guest aya" || d.ABI != "1" {
@@ -291,7 +291,7 @@ func TestEngineSuite(t *testing.T) {
 			i32(opAt), opI32Load8U, 0, 0, i32('v'), opI32Eq, opIf, void, vote, opReturn, opEnd,
 			call(fnWrite, atReply+int32(len(voted)), int32(len(unknown))), i32(0))}.build()
 	}
-	moduletest.Run(t, newTestEngine(t, nil), map[moduletest.Guest][]byte{
+	moduletest.Run(t, newTestEngine(t, nil), "aya.wasm", map[moduletest.Guest][]byte{
 		moduletest.Good:          guest(code(call(fnWrite, atReply, int32(len(voted))), i32(0))),
 		moduletest.Hang:          guest(forever()),
 		moduletest.Trap:          guest(code(opUnreachable)),

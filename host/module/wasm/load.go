@@ -28,11 +28,11 @@ import (
 //
 // abi.CodeInvalid, CodeTooLarge or CodeDenied say what is wrong with the file;
 // CodeTimeout that ctx ended first; CodeUnavailable that the engine is closing.
-func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error) {
-	if err := e.checkFile(f.Data); err != nil {
+func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
+	if err := e.checkFile(s.Data); err != nil {
 		return nil, err
 	}
-	image, err := e.prepare(f.Data)
+	image, err := e.prepare(s.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error)
 	if err != nil {
 		return nil, err
 	}
-	m := e.newModule(f, c)
+	m := e.newModule(s, c)
 	if err := m.begin(ctx); err != nil {
 		if !last {
 			e.abandon(coming)
@@ -92,8 +92,6 @@ func (m *Module) begin(ctx context.Context) error {
 // companion.
 func (e *Engine) checkFile(data []byte) error {
 	switch {
-	case int64(len(data)) > e.cfg.MaxFile:
-		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed (wasm.max_file)", len(data), e.cfg.MaxFile)
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
 	case len(data) < len(scan.Header) || string(data[:4]) != scan.Header[:4]:

@@ -43,11 +43,11 @@ type Module struct {
 
 var _ module.Module = (*Module)(nil)
 
-func (e *Engine) newModule(f module.File, c form) *Module {
+func (e *Engine) newModule(s module.Source, c form) *Module {
 	killed, kill := context.WithCancelCause(context.Background())
-	log := e.cfg.Log.With("companion", f.ID, "generation", f.Generation)
+	log := e.cfg.Log.With("companion", s.ID, "generation", s.Generation)
 	return &Module{
-		engine: e, id: f.ID, generation: f.Generation, form: c,
+		engine: e, id: s.ID, generation: s.Generation, form: c,
 		log:  newGuestLog(log, e.cfg.LogBytesPerSecond),
 		turn: make(chan struct{}, 1), killed: killed, kill: kill,
 		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}), compiled: make(chan struct{}),

@@ -16,7 +16,7 @@ import (
 )
 
 func TestRefusedFiles(t *testing.T) {
-	e := newTestEngine(t, func(c *Config) { c.MaxFile = 1 << 20 })
+	e := newTestEngine(t, nil)
 	for name, c := range map[string]struct {
 		data []byte
 		code abi.Code
@@ -27,7 +27,6 @@ func TestRefusedFiles(t *testing.T) {
 		"only header": {[]byte(scan.Header), abi.CodeInvalid, []string{`"memory"`}},
 		"component":   {[]byte("\x00asm\x0d\x00\x01\x00"), abi.CodeInvalid, []string{"component", "core module"}},
 		"version 2":   {[]byte("\x00asm\x02\x00\x00\x00"), abi.CodeInvalid, []string{"version 02 00 00 00"}},
-		"too large":   {make([]byte, 1<<20+1), abi.CodeTooLarge, []string{"1048577 bytes", "at most 1048576"}},
 		"command": {tiny{exports: [][]byte{code(text("_start"), 0, fnInit)}}.build(),
 			abi.CodeInvalid, []string{"_start", "-buildmode=c-shared"}},
 		"no memory exported": {tiny{noMemory: true}.build(), abi.CodeInvalid, []string{`"memory"`}},
@@ -60,7 +59,7 @@ func TestRefusedFiles(t *testing.T) {
 		"unknown opcode":  {tiny{init: code(0xff)}.build(), abi.CodeInvalid, []string{"0xff"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := e.Load(t.Context(), module.File{ID: "x", Data: c.data})
+			m, err := e.Load(t.Context(), module.Source{ID: "x", Data: c.data})
 			if c.code == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)
@@ -128,9 +127,9 @@ func TestDescriptions(t *testing.T) {
 func TestTruncatedFiles(t *testing.T) {
 	e := newTestEngine(t, nil)
 	whole := tiny{table: code(0x70, 0, 1), start: true}.build()
-	load(t, e, module.File{ID: "whole", Data: whole})
+	load(t, e, module.Source{ID: "whole", Data: whole})
 	for n := range whole {
-		if _, err := e.Load(t.Context(), module.File{ID: "part", Data: whole[:n]}); err == nil {
+		if _, err := e.Load(t.Context(), module.Source{ID: "part", Data: whole[:n]}); err == nil {
 			t.Errorf("a prefix of %d of %d bytes was loaded", n, len(whole))
 		} else if _, ok := err.(*abi.Error); !ok {
 			t.Errorf("prefix of %d bytes: %v is no abi.Error", n, err)
@@ -138,7 +137,7 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 	big := guestFile(t, "go").Data
 	for n := 1; n < len(big); n += len(big) / 50 {
-		if _, err := e.Load(t.Context(), module.File{ID: "part", Data: big[:n]}); err == nil {
+		if _, err := e.Load(t.Context(), module.Source{ID: "part", Data: big[:n]}); err == nil {
 			t.Errorf("a prefix of %d of %d bytes was loaded", n, len(big))
 		}
 	}
@@ -151,7 +150,7 @@ func TestRandomFiles(t *testing.T) {
 		if rapid.Bool().Draw(t, "header") {
 			junk = append([]byte(scan.Header), junk...)
 		}
-		if _, err := e.Load(context.Background(), module.File{ID: "junk", Data: junk}); err == nil {
+		if _, err := e.Load(context.Background(), module.Source{ID: "junk", Data: junk}); err == nil {
 			t.Fatalf("%x was loaded", junk)
 		}
 	})
@@ -174,7 +173,7 @@ func TestDamagedFiles(t *testing.T) {
 func tryModule(t interface{ Errorf(string, ...any) }, e *Engine, data []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	m, err := e.Load(ctx, module.File{ID: "tried", Data: data})
+	m, err := e.Load(ctx, module.Source{ID: "tried", Data: data})
 	if err != nil {
 		if _, ok := err.(*abi.Error); !ok {
 			t.Errorf("load: %v is no abi.Error", err)

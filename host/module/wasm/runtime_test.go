@@ -24,7 +24,6 @@ func TestNewRefuses(t *testing.T) {
 	for says, cfg := range map[string]Config{
 		"memory limit of 1 bytes":  {MaxMemory: 1},
 		"memory limit of 42949672": {MaxMemory: 1<<32 + 1},
-		"negative file":            {MaxFile: -1},
 		"negative fuel":            {FuelPerCall: -1},
 		"negative call timeout":    {CallTimeout: -1},
 		"negative log rate":        {LogBytesPerSecond: -1},

@@ -19,9 +19,10 @@
 //     used page by page; tables have a bound of their own. wazero's call stack
 //     is bounded by wazero at 400 MB and is not counted.
 //   - Output: replies of abi.MaxReply bytes, Config.LogBytesPerSecond of log.
-//   - The file: Config.MaxFile bytes and a bound on functions, for compiling
-//     cannot be interrupted. One module compiles at a time; a Load whose ctx
-//     ends goes away, the compiler finishes and its work is thrown away.
+//   - The file: a bound on functions, for compiling cannot be interrupted; one on
+//     its bytes holds whoever reads it (module.FolderConfig). One module compiles
+//     at a time; a Load whose ctx ends goes away, the compiler finishes and its
+//     work is thrown away.
 //
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
@@ -39,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,8 +79,6 @@ type Config struct {
 	// MaxMemory is the bound in bytes of one instance's memory, rounded down
 	// to pages of 64 KiB; 0 means 64 MiB.
 	MaxMemory int64
-	// MaxFile is the bound in bytes of a file; 0 means 32 MiB.
-	MaxFile int64
 	// FuelPerCall is the CPU budget of one call, and of one start, in units of
 	// package fuel: about 300 million a second. It is counted in slices of
 	// 100,000. 0 means that only the deadline bounds a call, so that a heavy
@@ -102,7 +102,6 @@ type Config struct {
 // The defaults of Config.
 const (
 	defaultMaxMemory   = 64 << 20
-	defaultMaxFile     = 32 << 20
 	defaultCallTimeout = 5 * time.Second
 	defaultLogRate     = 64 << 10
 )
@@ -119,9 +118,6 @@ func (c Config) check() (Config, error) {
 	if c.MaxMemory == 0 {
 		c.MaxMemory = defaultMaxMemory
 	}
-	if c.MaxFile == 0 {
-		c.MaxFile = defaultMaxFile
-	}
 	if c.CallTimeout == 0 {
 		c.CallTimeout = defaultCallTimeout
 	}
@@ -137,8 +133,6 @@ func (c Config) check() (Config, error) {
 	switch {
 	case c.MaxMemory < pageSize || c.MaxMemory > 1<<32:
 		return c, fmt.Errorf("wasm: memory limit of %d bytes is outside %d..%d", c.MaxMemory, pageSize, int64(1<<32))
-	case c.MaxFile < 0:
-		return c, fmt.Errorf("wasm: negative file limit %d", c.MaxFile)
 	case c.FuelPerCall < 0:
 		return c, fmt.Errorf("wasm: negative fuel %d", c.FuelPerCall)
 	case c.CallTimeout < 0:
@@ -170,7 +164,10 @@ type Engine struct {
 	reserved  atomic.Int64 // bytes of address space the allocator holds now
 }
 
-var _ module.Engine = (*Engine)(nil)
+var (
+	_ module.Engine = (*Engine)(nil)
+	_ module.Closer = (*Engine)(nil)
+)
 
 // New makes an engine. Close it to release compiled code and the cache.
 //
@@ -219,8 +216,8 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 // Name is "wasm".
 func (e *Engine) Name() string { return "wasm" }
 
-// Suffix is ".wasm".
-func (e *Engine) Suffix() string { return ".wasm" }
+// Match takes what ends in ".wasm".
+func (e *Engine) Match(file string) (name string, ok bool) { return strings.CutSuffix(file, ".wasm") }
 
 // Close closes every module still open, as their Close does, and then the
 // engine; Load is refused from its start on. It waits for a module that is
