@@ -64,7 +64,7 @@ func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *re
 			b.Fatal(err)
 		}
 		<-m.(*wasm.Module).Compiled()
-		loaded[id] = module.NewCompanion(id, engine.Name(), m, module.Limits{}, slog.New(slog.DiscardHandler))
+		loaded[id] = module.NewCompanion(id, module.NewGeneration(1, engine.Name(), m), module.Limits{}, slog.New(slog.DiscardHandler))
 		cast = append(cast, entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
 	}
 	var ids atomic.Int64

@@ -11,13 +11,14 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/prompt"
 )
 
 // CheckFolder compares a configuration with its folder of characters, as it is
 // on the disk now, and gives what is worth a warning.
 func CheckFolder(c config.Config) []config.Problem {
-	ids, err := module.IDs(c.Modules.Characters, closedEngines()...)
+	ids, err := folder.IDs(c.Modules.Characters, closedEngines()...)
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -38,7 +39,7 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	err = module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
+	err = folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := abi.AsError(err).Message
 			if !strings.HasPrefix(why, file+":") {

@@ -35,6 +35,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -71,7 +72,7 @@ type Host struct {
 	kv          journal.KV
 	engines     []module.Engine
 	models      *models
-	folder      *module.Folder
+	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
 	perceptions *perception.Queues
@@ -144,7 +145,7 @@ func (h *Host) buildRooms() (err error) {
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
-	h.folder, err = module.NewFolder(module.FolderConfig{
+	h.folder, err = folder.New(folder.Config{
 		Dir: h.cfg.Modules.Characters, Engines: h.engines,
 		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile, Grants: grants,
 		Limits: module.Limits{
@@ -157,7 +158,7 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := module.IDs(h.cfg.Modules.Characters, h.engines...)
+	found, err := folder.IDs(h.cfg.Modules.Characters, h.engines...)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
@@ -264,7 +265,7 @@ func (h *Host) tellCast(ctx context.Context) {
 }
 
 // changed is told of each companion that came, changed or went.
-func (h *Host) changed(module.Change) {
+func (h *Host) changed(folder.Change) {
 	h.tellCast(context.Background())
 	select {
 	case <-h.ready:

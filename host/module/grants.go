@@ -32,15 +32,15 @@ type guarded struct {
 }
 
 func (g guarded) HostCall(ctx context.Context, c Caller, op string, data json.RawMessage) (json.RawMessage, error) {
-	if err := g.grants.check("host_call", c.Companion, op); err != nil {
+	if err := g.grants.Check("host_call", c.Companion, op); err != nil {
 		return nil, err
 	}
 	return g.calls.HostCall(ctx, c, op, data)
 }
 
-// check refuses ops that a module is not granted; where says where it names them.
+// Check refuses ops that a module is not granted; where says where it names them.
 // The denial names the key that would grant them all, beside what is granted now.
-func (g Grants) check(where, module string, ops ...string) error {
+func (g Grants) Check(where, module string, ops ...string) error {
 	var granted, missing []string
 	if g != nil {
 		granted = g(module)

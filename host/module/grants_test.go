@@ -9,7 +9,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 // granted lets everybody say and aya ask the model.
@@ -73,30 +72,5 @@ func TestEveryHostOpIsGrantedOrDenied(t *testing.T) {
 		if _, err := guard.HostCall(t.Context(), module.Caller{Companion: "aya"}, op, nil); abi.CodeOf(err) != want {
 			t.Errorf("%s gives %v, want %q", op, err, want)
 		}
-	}
-}
-
-// A file that needs more than it is granted is refused, whatever its engine, and
-// what it needs is named as one key.
-func TestNeedsAreHeldToGrants(t *testing.T) {
-	needing := func(ops ...string) func(context.Context, module.Source) (module.Module, error) {
-		return func(context.Context, module.Source) (module.Module, error) {
-			return &moduletest.Module{Desc: abi.Description{ABI: "1", Name: "Ken", Needs: ops}}, nil
-		}
-	}
-	for says, load := range map[string]func(context.Context, module.Source) (module.Module, error){
-		"": needing(abi.HostSay, abi.HostKVGet),
-		`describe.needs: "action.emit", "model.generate" is not granted to ken; to grant it, write into the configuration: [module.ken] grant = ["say", "action.emit", "model.generate"]`: needing(abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate),
-		`describe.needs: there is no op "http.fetch"`: needing("http.fetch", abi.HostKVGet),
-	} {
-		bubble(t, func(r *rig, c *module.FolderConfig) { r.engine.OnLoad, c.Grants = load, granted }, func(t *testing.T, r *rig) {
-			write(t, r.path("ken.fake"), "x")
-			r.begin()
-			if says == "" {
-				checkStatus(t, r.folder, "ken", module.StateReady, 1, "")
-				return
-			}
-			checkStatus(t, r.folder, "ken", module.StateFailed, 0, "ken.fake: "+says)
-		})
 	}
 }

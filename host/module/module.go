@@ -1,9 +1,11 @@
-// Package module keeps companions loaded: it watches the folder makers drop
-// files into, lets an engine load each file, and swaps generations so that a
-// running room never misses a call.
+// Package module is the border to what makers write: what a loaded module and an
+// engine promise, what a module may ask of the host, and a companion, which changes
+// from one generation of its module to the next so that a running room never
+// misses a call.
 //
-// It never runs guest code itself (engines do: host/module/wasm) and it knows
-// no rooms: what a module says is host/room's business.
+// It never runs guest code itself (engines do: host/module/wasm), it looks into no
+// folder (host/module/folder does), and it knows no rooms: what a module says is
+// host/room's business.
 package module
 
 import (

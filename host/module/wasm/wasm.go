@@ -20,7 +20,7 @@
 //     is bounded by wazero at 400 MB and is not counted.
 //   - Output: replies of abi.MaxReply bytes, Config.LogBytesPerSecond of log.
 //   - The file: a bound on functions, for compiling cannot be interrupted; one on
-//     its bytes holds whoever reads it (module.FolderConfig). One module compiles
+//     its bytes holds whoever reads it (package folder). One module compiles
 //     at a time; a Load whose ctx ends goes away, the compiler finishes and its
 //     work is thrown away.
 //

@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // errMoving says that a file changed while it was read.
@@ -21,8 +22,8 @@ var errMoving = errors.New("it is still being written")
 type key struct{ engine, hash string }
 
 // read reads the source, of at most max bytes. Its errors are those of readWhole.
-func (s source) read(id string, generation uint64, max int64) (_ Source, err error) {
-	whole := Source{ID: id, Name: s.show, Path: s.path, Generation: generation}
+func (s source) read(id string, generation uint64, max int64) (_ module.Source, err error) {
+	whole := module.Source{ID: id, Name: s.show, Path: s.path, Generation: generation}
 	sum := sha256.New()
 	if s.files == nil {
 		if whole.Data, err = readWhole(s.path, max); err != nil {

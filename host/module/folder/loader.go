@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/module"
 )
 
 // loader is the one loop that decides what is loaded. It hears names, waits
@@ -21,7 +22,7 @@ import (
 // publishes what came of it.
 type loader struct {
 	f    *Folder
-	cfg  FolderConfig
+	cfg  Config
 	log  *slog.Logger
 	eyes lookout // may be nil
 	tell *notifier
@@ -214,7 +215,7 @@ func (l *loader) old(sources []source) bool {
 // away notes that the folder cannot be read, which says nothing about what is
 // in it. It is tried again soon.
 func (l *loader) away(err error) {
-	if l.f.setTrouble("the folder cannot be read: " + reason(err)) {
+	if l.f.setTrouble("the folder cannot be read: " + module.Reason(err)) {
 		l.log.Warn("waiting for the folder, which cannot be read; what is loaded serves on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
@@ -302,7 +303,7 @@ func (l *loader) stop() {
 	}
 	for _, s := range l.slots {
 		if s.companion != nil {
-			l.retire(s.id, s.companion.end("companiond stops"))
+			l.retire(s.id, s.companion.End("companiond stops"))
 		}
 	}
 	l.retiring.Wait()
@@ -311,7 +312,7 @@ func (l *loader) stop() {
 // checkID gives why an id cannot be one.
 func checkID(id string) string {
 	if err := abi.CheckName("the file's name", id); err != nil {
-		return reason(err)
+		return module.Reason(err)
 	}
 	if why := address.Reserved(id, abi.KindCompanion); why != "" {
 		return "the file's name: " + why + "; rename the file"

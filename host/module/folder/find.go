@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"context"
@@ -14,20 +14,22 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/companiond/companiond/host/module"
 )
 
 // finder knows which files below a folder are companions. It reads names and
 // stats, never contents.
 type finder struct {
 	dir     string
-	engines []Engine
+	engines []module.Engine
 }
 
 // source is a file that could be a companion, or a folder that could as a whole.
 type source struct {
 	show   string // below the folder, with slashes
 	path   string // to open
-	engine Engine
+	engine module.Engine
 	files  []string // of a folder that the engine takes whole, sorted
 	stats  stats    // of the file, or of all files; none if err is set
 	err    error    // why it can never be read as it is
@@ -48,7 +50,7 @@ func ignored(name string) bool {
 
 // engineOf gives the engine for a file name and the stem that it leaves of it; nil
 // and the whole name if none takes it.
-func (f finder) engineOf(name string) (e Engine, stem string) {
+func (f finder) engineOf(name string) (e module.Engine, stem string) {
 	stem = name
 	for _, c := range f.engines {
 		if s, ok := c.Match(name); ok && s != "" && len(s) < len(stem) {
@@ -59,9 +61,9 @@ func (f finder) engineOf(name string) (e Engine, stem string) {
 }
 
 // wholeOf gives the engine that takes a folder with these files; nil if none does.
-func (f finder) wholeOf(files []string) Engine {
+func (f finder) wholeOf(files []string) module.Engine {
 	for _, c := range f.engines {
-		if e, ok := c.(FolderEngine); ok && e.MatchFolder(files) {
+		if e, ok := c.(module.FolderEngine); ok && e.MatchFolder(files) {
 			return e
 		}
 	}
@@ -70,7 +72,7 @@ func (f finder) wholeOf(files []string) Engine {
 
 // IDs gives the ids that there are files for in a folder, sorted, whether or not
 // they can be loaded.
-func IDs(dir string, engines ...Engine) ([]string, error) {
+func IDs(dir string, engines ...module.Engine) ([]string, error) {
 	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
 	found, err := finder{dir: dir, engines: engines}.find("", nothing)
 	if err != nil {
@@ -83,9 +85,9 @@ func IDs(dir string, engines ...Engine) ([]string, error) {
 // Try loads each companion's file of an engine that needs no daemon for that, and
 // gives what was loaded or the mistake in it to tell, sorted by the file's name.
 // Nothing of it runs, and nothing is kept.
-func Try(ctx context.Context, dir string, max int64, e Engine, tell func(file string, m Module, err error)) error {
+func Try(ctx context.Context, dir string, max int64, e module.Engine, tell func(file string, m module.Module, err error)) error {
 	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
-	found, err := finder{dir: dir, engines: []Engine{e}}.find("", nothing)
+	found, err := finder{dir: dir, engines: []module.Engine{e}}.find("", nothing)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func Try(ctx context.Context, dir string, max int64, e Engine, tell func(file st
 	return nil
 }
 
-func (s source) try(ctx context.Context, id string, max int64) (Module, error) {
+func (s source) try(ctx context.Context, id string, max int64) (module.Module, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -263,7 +265,7 @@ func (f finder) gone(show, p string, v visitor) {
 	}
 }
 
-func newSource(show, p string, e Engine, info fs.FileInfo, err error) source {
+func newSource(show, p string, e module.Engine, info fs.FileInfo, err error) source {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("is not a regular file but %s", info.Mode())
 	}

@@ -1,16 +1,18 @@
-package module
+package folder
 
 import (
 	"strings"
 	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
 
 // slot is all the loader knows of one id. Only the loader touches it.
 type slot struct {
 	id        string
-	reading   string     // what ids that read alike have in common
-	shape     string     // and those that look alike
-	companion *Companion // nil before the first generation
+	reading   string            // what ids that read alike have in common
+	shape     string            // and those that look alike
+	companion *module.Companion // nil before the first generation
 
 	sources []source // as they were decided upon last
 	sure    bool     // unchanged stats mean unchanged contents
@@ -53,15 +55,15 @@ func (s *slot) busy() bool { return s.job != nil || s.queue }
 
 // status is what the slot adds to its companion's own status, or all there is
 // to say before it has one.
-func (s *slot) status() Status {
-	st := Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: sentence(s.trouble, s.refusal)}
+func (s *slot) status() module.Status {
+	st := module.Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: module.Sentence(s.trouble, s.refusal)}
 	if s.companion != nil {
 		return st
 	}
 	st.File = s.chosen
-	st.State = StateFailed
+	st.State = module.StateFailed
 	if s.busy() || st.Error == "" {
-		st.State = StateLoading
+		st.State = module.StateLoading
 	}
 	for _, src := range s.sources {
 		if src.show == s.chosen {

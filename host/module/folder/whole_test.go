@@ -1,18 +1,17 @@
-package module_test
+package folder_test
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -24,13 +23,13 @@ func scripts() *moduletest.Engine {
 		for _, name := range slices.Sorted(maps.Keys(s.Siblings)) {
 			text += name + "=" + string(s.Siblings[name]) + " "
 		}
-		return answering(strings.TrimSpace(text)), nil
+		return moduletest.Answering(strings.TrimSpace(text)), nil
 	}}
 }
 
 func TestAFolderIsTakenWhole(t *testing.T) {
 	js := scripts()
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		c.Engines = append(c.Engines, js)
 		c.MaxFile = 20
 	}, func(t *testing.T, r *rig) {
@@ -104,34 +103,11 @@ func TestSourceOfAFile(t *testing.T) {
 // Of engines that take the same file, the one that was given first loads it.
 func TestTheFirstEngineLoads(t *testing.T) {
 	other := &moduletest.Engine{Kind: "other"}
-	bubble(t, func(r *rig, c *module.FolderConfig) { c.Engines = append(c.Engines, other) }, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig, c *folder.Config) { c.Engines = append(c.Engines, other) }, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), saying("one"))
 		r.begin()
 		if c := r.companion("aya"); c.Engine() != "fake" || len(other.Loads()) != 0 {
 			t.Errorf("loaded by %s", c.Engine())
 		}
-	})
-}
-
-// Only a character can live in a room: a handler does not even replace one.
-func TestHandlersLiveInNoRoom(t *testing.T) {
-	kind := abi.Character
-	bubble(t, func(r *rig, _ *module.FolderConfig) {
-		r.engine.OnLoad = func(context.Context, module.Source) (module.Module, error) {
-			return &moduletest.Module{Desc: abi.Description{ABI: "1", Name: "Aya", Kind: kind}}, nil
-		}
-	}, func(t *testing.T, r *rig) {
-		write(t, r.path("aya.fake"), "0")
-		r.begin()
-		for i, k := range []abi.ModuleKind{abi.PerceptionHandler, abi.ActionHandler, abi.LineHandler} {
-			kind = k
-			r.save("aya.fake", fmt.Sprint(i+1))
-			r.save(fmt.Sprint("h", i, ".fake"), "x")
-			r.settle()
-			says := fmt.Sprintf("describe.kind: %q: only a character can live in a room", k)
-			checkStatus(t, r.folder, "aya", module.StateReady, 1, says)
-			checkStatus(t, r.folder, fmt.Sprint("h", i), module.StateFailed, 0, says)
-		}
-		r.checkTold("joined aya")
 	})
 }

@@ -1,22 +1,11 @@
-package module
+package folder
 
 import (
 	"context"
 	"os"
-	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
-
-// Swap publishes m as generation number; retire waits for the old one's end.
-func (c *Companion) Swap(number uint64, m Module) (retire func(grace time.Duration) (drained bool, err error)) {
-	old, ok := c.swap(newGeneration(number, "fake", m))
-	if !ok {
-		return nil
-	}
-	return old.retire
-}
-
-// Status is status.
-func (c *Companion) Status() Status { return c.status(time.Now()) }
 
 // Eyes is a lookout made of functions.
 type Eyes struct {
@@ -72,7 +61,7 @@ func (d *disturbed) Read(p []byte) (int, error) {
 
 // Sources gives what finder finds, as "id: source source", sorted by id by the
 // caller, and what pick chooses.
-func Sources(dir string, engines []Engine, id, before string) (shown []string, chosen, trouble string) {
+func Sources(dir string, engines []module.Engine, id, before string) (shown []string, chosen, trouble string) {
 	found, err := finder{dir: dir, engines: engines}.find(id, visitor{func(string) {}, func(string, string) {}})
 	if err != nil {
 		return nil, "", err.Error()

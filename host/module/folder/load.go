@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // job is one try to make a generation of a file.
@@ -27,7 +28,7 @@ type job struct {
 type outcome struct {
 	*job
 	key    key // of the content; zero if it could not be read
-	module Module
+	module module.Module
 	err    error
 	final  bool      // err is about the content: the same bytes would fail again
 	read   time.Time // when reading began
@@ -58,7 +59,7 @@ func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
 }
 
 // ask lets the engine load. An engine that panics over a source refuses it.
-func (f *Folder) ask(ctx context.Context, e Engine, s Source) (m Module, err error) {
+func (f *Folder) ask(ctx context.Context, e module.Engine, s module.Source) (m module.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			f.cfg.Log.Error("engine panicked in a load", "engine", e.Name(), "file", s.Name,
@@ -69,7 +70,7 @@ func (f *Folder) ask(ctx context.Context, e Engine, s Source) (m Module, err err
 	m, err = e.Load(ctx, s)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, reason(err))
+		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, module.Reason(err))
 	case err == nil && m == nil:
 		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", e.Name())
 	case err == nil:
@@ -85,8 +86,8 @@ func (f *Folder) admit(id string, d abi.Description) error {
 	if d.Kind != "" && d.Kind != abi.Character {
 		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room", d.Kind)
 	}
-	if _, err := readCard(d); err != nil {
+	if _, err := module.ReadCard(d); err != nil {
 		return err
 	}
-	return f.cfg.Grants.check("describe.needs", id, d.Needs...)
+	return f.cfg.Grants.Check("describe.needs", id, d.Needs...)
 }
