@@ -17,8 +17,8 @@ import (
 // it, so that a new engine cannot forget to ask. A nil Grants grants nothing more.
 type Grants func(module string) []string
 
-// Guard gives calls that run only what the module that asks is granted. What is
-// neither granted nor could be is not passed on either, so that a host op nobody
+// Guard gives calls that run only what the module that asks is granted. An op
+// that is neither granted nor could be is not passed on either, so that one nobody
 // thought of is denied.
 func (g Grants) Guard(calls HostCalls) HostCalls { return guarded{calls, g} }
 

@@ -60,7 +60,7 @@ func TestGrantsHoldForEachModule(t *testing.T) {
 	}
 }
 
-// What every module may use needs no grant; what has to be granted is denied without.
+// An op that every module may use needs no grant; the others are denied without.
 func TestEveryHostOpIsGrantedOrDenied(t *testing.T) {
 	host := &anything{}
 	guard := module.Grants(nil).Guard(host)

@@ -73,9 +73,9 @@ type Closer interface {
 	Close(ctx context.Context) error
 }
 
-// Source is what an engine loads: a file, or a folder that it takes whole. What
-// is in it was read once, so that it is what Hash says whatever becomes of the
-// file meanwhile.
+// Source is what an engine loads: a file, or a folder that it takes whole. It was
+// read once, so that its bytes are those of Hash whatever becomes of the file
+// meanwhile.
 type Source struct {
 	ID         string            // the companion's id, from the name of the file or folder
 	Name       string            // as doors and logs show it: "aya.wasm", "aya/main.wasm"
@@ -111,7 +111,7 @@ type Fault struct {
 // FaultKind says what a guest did.
 type FaultKind string
 
-// What guests do wrong.
+// The ways in which a guest can do wrong.
 const (
 	FaultTimeout FaultKind = "timeout" // ran past the call's deadline
 	FaultFuel    FaultKind = "fuel"    // used up the CPU budget of one call

@@ -183,7 +183,7 @@ func (l *loader) ended(o outcome) {
 			s.refusal, s.refused = o.src.show+": "+module.Reason(o.err), key{}
 		}
 	case o.err != nil:
-		// What could not be read is worth another look, for it costs little; a
+		// A file that could not be read is worth another look, for it costs little; a
 		// load that failed waits for the next save.
 		s.sure = s.sure && (o.final || o.key != key{})
 		if !o.final {
@@ -202,7 +202,7 @@ func (l *loader) ended(o outcome) {
 	}
 }
 
-// refuse notes why the newest save is not loaded. What is loaded serves on.
+// refuse notes why the newest save is not loaded. The loaded one serves on.
 func (l *loader) refuse(s *slot, src source, err error, content key) {
 	why := src.show + ": " + module.Reason(err)
 	if why != s.refusal || content != s.refused {
@@ -233,7 +233,7 @@ func (l *loader) publish(s *slot, o outcome) {
 		s.companion = module.NewCompanion(s.id, g, l.cfg.Limits, l.cfg.Log)
 		kind = Joined
 	}
-	did := "companion loaded" // into the folder; who joins which room is the rooms' to say
+	did := "companion loaded" // into the folder; the rooms say whom they let join
 	if kind == Replaced {
 		did = "companion replaced"
 	}

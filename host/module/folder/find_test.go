@@ -93,7 +93,7 @@ func TestReadWhole(t *testing.T) {
 	}
 }
 
-// Whatever happens meanwhile, what is read is a whole version or nothing.
+// Beside any writer, what is read is a whole version or nothing.
 func TestReadWholeBesideAWriter(t *testing.T) {
 	const old = "0123456789"
 	for name, disturb := range map[string]func(t *testing.T, p string){

@@ -86,8 +86,8 @@ func (c Config) withDefaults() (Config, error) {
 //   - a file that is refused changes nothing but the log and its Status; the
 //     same bytes are not tried twice, unless another save came between;
 //   - a save during the load of an older one supersedes it;
-//   - while the folder itself is away, what is loaded serves on. What is not in
-//     it when it comes back leaves.
+//   - while the folder itself is away, what is loaded serves on. A companion that
+//     is not in it when it comes back leaves.
 type Folder struct {
 	cfg    Config
 	finder finder
@@ -143,10 +143,10 @@ func (f *Folder) Run(ctx context.Context) error {
 
 // run is Run with eyes that may be nil.
 func (f *Folder) run(ctx context.Context, eyes lookout) {
-	t := newNotifier()
+	n := newNotifier()
 	var wg sync.WaitGroup
-	wg.Go(func() { t.run(ctx) })
-	newLoader(f, eyes, t).run(ctx)
+	wg.Go(func() { n.run(ctx) })
+	newLoader(f, eyes, n).run(ctx)
 	wg.Wait()
 }
 

@@ -46,9 +46,9 @@ type loader struct {
 	patience time.Time      // until when Ready waits for files that keep changing
 }
 
-func newLoader(f *Folder, eyes lookout, t *notifier) *loader {
+func newLoader(f *Folder, eyes lookout, n *notifier) *loader {
 	return &loader{
-		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: t,
+		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: n,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
 		outcomes: make(chan outcome), starting: map[*slot]bool{},
 	}
@@ -154,8 +154,8 @@ func (l *loader) examine(s *slot) {
 	l.decide(s, fd.sources)
 }
 
-// scan looks at everything. What changed since it was last decided upon is
-// examined after the wait for quiet.
+// scan looks at everything. An id whose files changed since they were last decided
+// upon is examined after the wait for quiet.
 func (l *loader) scan() {
 	l.rescan = l.now.Add(l.cfg.Rescan)
 	l.watch(l.cfg.Dir)

@@ -6,7 +6,7 @@ import (
 )
 
 // notifier says things in order, one at a time, in a goroutine of its own, so
-// that whoever has something to say never waits.
+// that the loader, which has something to say, never waits.
 type notifier struct {
 	mu    sync.Mutex
 	queue []func()
@@ -16,28 +16,28 @@ type notifier struct {
 func newNotifier() *notifier { return &notifier{more: make(chan struct{}, 1)} }
 
 // say queues f.
-func (t *notifier) say(f func()) {
-	t.mu.Lock()
-	t.queue = append(t.queue, f)
-	t.mu.Unlock()
+func (n *notifier) say(f func()) {
+	n.mu.Lock()
+	n.queue = append(n.queue, f)
+	n.mu.Unlock()
 	select {
-	case t.more <- struct{}{}:
+	case n.more <- struct{}{}:
 	default:
 	}
 }
 
 // run says what is queued until ctx ends.
-func (t *notifier) run(ctx context.Context) {
+func (n *notifier) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-t.more:
+		case <-n.more:
 		}
-		t.mu.Lock()
-		queue := t.queue
-		t.queue = nil
-		t.mu.Unlock()
+		n.mu.Lock()
+		queue := n.queue
+		n.queue = nil
+		n.mu.Unlock()
 		for _, f := range queue {
 			if ctx.Err() != nil {
 				return

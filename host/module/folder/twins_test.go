@@ -38,7 +38,7 @@ func TestIDsThatReadAlike(t *testing.T) {
 	}
 }
 
-// Who is refused holds no name, and neither does who comes too late.
+// A file that is refused holds no name, and neither does one that comes too late.
 func TestIDsThatReadAlikeAtTheStart(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		write(t, r.path("AYA.fake"), "{broken")

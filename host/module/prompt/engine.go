@@ -1,9 +1,9 @@
-// Package prompt is the engine without code: a companion is a card (seed C's
-// JSON), and a language model lives it.
+// Package prompt is the engine without code: a companion is a card (the
+// AI Companion Protocol's JSON), and a language model lives it.
 //
 // The model is asked whether the character wants to speak, for its lines, and
 // what it makes of a perception. The card is in what the model is told, as data;
-// nothing is left to its obedience (flaw C6): an action that the card or its
+// nothing is left to its obedience: an action that the card or its
 // events do not allow is refused by the host, whatever the model says.
 //
 // The package never decides who speaks, never reaches a network or a body
@@ -185,7 +185,7 @@ func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error))
 // maxResults is how many results of actions a card remembers.
 const maxResults = 8
 
-// remember keeps what became of an action, for the next prompts (flaw C3).
+// remember keeps what became of an action, for the next prompts.
 func (m *Module) remember(r abi.Result) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

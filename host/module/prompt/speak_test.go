@@ -57,7 +57,7 @@ func TestAWrongParameterIsToldToTheModel(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatTheEventsAllow (flaw C2): an action that was not offered is refused,
+// TestOnlyWhatTheEventsAllow, whatever the model was told: an action that was not offered is refused,
 // and to companions' talk no event applies.
 func TestOnlyWhatTheEventsAllow(t *testing.T) {
 	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("look", `{"x":1,"y":0,"z":2}`)}}, reply{deltas: []string{"うん。"}})
@@ -319,7 +319,7 @@ func TestTheLanguage(t *testing.T) {
 	}
 }
 
-// TestResultsAreInTheNextPrompt (flaw C3).
+// TestResultsAreInTheNextPrompt, or a model would go on as if all had gone well.
 func TestResultsAreInTheNextPrompt(t *testing.T) {
 	r := load(t, nikoni(t), reply{deltas: []string{"ごめんね。"}})
 	for range maxResults + 2 {

@@ -13,8 +13,8 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// What hostile guests may cost others. Other work on the machine makes every
-// figure worse and none better, so a bound counts as broken when it is broken
+// Bounds on what hostile guests may cost others. Other work on the machine makes
+// every figure worse and none better, so a bound counts as broken when it is broken
 // in each of several tries; the logs tell what was measured.
 const (
 	patience = 300 * time.Millisecond // a hostile call's deadline, if it needs time to do its worst

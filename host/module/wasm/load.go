@@ -101,28 +101,28 @@ func (e *Engine) checkFile(data []byte) error {
 	case string(data[:8]) != scan.Header:
 		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	o, err := scan.Inspect(data)
+	m, err := scan.Inspect(data)
 	if err != nil {
 		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
 	}
-	if o.Functions > scan.MaxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.Functions, scan.MaxFunctions)
+	if m.Functions > scan.MaxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", m.Functions, scan.MaxFunctions)
 	}
-	if err := checkImports(o.Imports, e.cfg.Guard); err != nil {
+	if err := checkImports(m.Imports, e.cfg.Guard); err != nil {
 		return err
 	}
-	return checkExports(o)
+	return checkExports(m)
 }
 
-func checkExports(o scan.Module) error {
-	if _, command := o.Exports["_start"]; command {
+func checkExports(m scan.Module) error {
+	if _, command := m.Exports["_start"]; command {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
-	if kind, ok := o.Exports["memory"]; !ok || kind != scan.KindMemory {
+	if kind, ok := m.Exports["memory"]; !ok || kind != scan.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := o.Exports[abi.Export]; !ok || kind != scan.KindFunction {
+	if kind, ok := m.Exports[abi.Export]; !ok || kind != scan.KindFunction {
 		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
 	}
 	return nil

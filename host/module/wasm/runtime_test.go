@@ -75,7 +75,7 @@ func TestCacheMakesLoadFaster(t *testing.T) {
 		len(file.Data)>>10, took[0], took[1], took[2], float64(took[0])/float64(min(took[1], took[2])))
 }
 
-// What a crash left half-written in the cache must not keep a good module out.
+// A file that a crash left half-written in the cache must not keep a good module out.
 func TestBrokenCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	file := tinyFile(tiny{})

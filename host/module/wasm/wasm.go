@@ -7,7 +7,7 @@
 // random and standard output of WASI, and AssemblyScript's env.abort. There is
 // no file, environment, argument, socket or real sleep behind any of them.
 //
-// What holds a guest:
+// A guest is held by bounds on:
 //
 //   - CPU: every module is rewritten at load (package fuel) so that it asks for
 //     leave every 100,000 units, about a third of a millisecond. There the call
@@ -27,7 +27,7 @@
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
 //
-// What the package does not do: it never ends a host function. A guest inside
+// The package never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
 // its ctx, which ends with the call; and HostCall must not call the module it
 // answers, which would wait for itself. It does not know which host ops there are
@@ -89,7 +89,7 @@ type Config struct {
 	CallTimeout time.Duration
 	// LogBytesPerSecond bounds what a module may write to the log by log,
 	// stdout and stderr together; every line counts 64 bytes more than it has.
-	// What is over is dropped and counted. 0 means 64 KiB.
+	// More is dropped and counted. 0 means 64 KiB.
 	LogBytesPerSecond int
 	// Guard is GuardFuel unless set.
 	Guard Guard
