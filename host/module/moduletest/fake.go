@@ -24,11 +24,8 @@ type Module struct {
 	OnCall func(ctx context.Context, req abi.Request) (json.RawMessage, error) // its ctx ends with a Close by force
 	Bytes  int64
 
-	mu     sync.Mutex
-	calls  sync.WaitGroup
-	force  map[int]context.CancelCauseFunc // of the calls that run
-	next   int
-	closed bool
+	calls  module.Calls
+	closed atomic.Bool
 	late   atomic.Int64
 	engine *Engine
 }
@@ -41,28 +38,12 @@ func (m *Module) Memory() int64 { return m.Bytes }
 
 // Call runs OnCall.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
 		m.late.Add(1)
-		return nil, abi.Errorf(abi.CodeUnavailable, "module is closed")
+		return nil, err
 	}
-	m.calls.Add(1)
-	if m.force == nil {
-		m.force = map[int]context.CancelCauseFunc{}
-	}
-	n := m.next
-	m.next++
-	m.force[n] = cancel
-	m.mu.Unlock()
-	defer func() {
-		m.mu.Lock()
-		delete(m.force, n)
-		m.mu.Unlock()
-		m.calls.Done()
-	}()
+	defer end()
 	if m.OnCall == nil {
 		return json.RawMessage("null"), nil
 	}
@@ -71,25 +52,12 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 
 // Close ends the module. OnCall has to heed its ctx for the force to work.
 func (m *Module) Close(ctx context.Context) error {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
+	m.closed.Store(true)
+	idle, first := m.calls.Close(ctx)
+	if !first {
 		return abi.Errorf(abi.CodeInternal, "module closed twice")
 	}
-	m.closed = true
-	m.mu.Unlock()
-	idle := make(chan struct{})
-	go func() { m.calls.Wait(); close(idle) }()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		m.mu.Lock()
-		for _, cancel := range m.force {
-			cancel(abi.Errorf(abi.CodeUnavailable, "closed by force"))
-		}
-		m.mu.Unlock()
-		<-idle
-	}
+	<-idle
 	if m.engine != nil {
 		m.engine.closed.Add(1)
 	}
@@ -97,11 +65,7 @@ func (m *Module) Close(ctx context.Context) error {
 }
 
 // Closed says whether Close was called.
-func (m *Module) Closed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.closed
-}
+func (m *Module) Closed() bool { return m.closed.Load() }
 
 // Late gives how many calls came after Close; a companion makes none.
 func (m *Module) Late() int { return int(m.late.Load()) }

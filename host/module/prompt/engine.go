@@ -68,14 +68,13 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 	if def.ID != "" && def.ID != s.ID {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
-	killed, kill := context.WithCancelCause(context.Background())
 	return &Module{
 		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(def), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
-		killed: killed, kill: kill, lately: map[string][]string{},
+		lately: map[string][]string{},
 	}, nil
 }
 
@@ -89,12 +88,9 @@ type Module struct {
 	desc       abi.Description
 	size       int64
 
-	killed context.Context // ended by force
-	kill   context.CancelCauseFunc
+	calls module.Calls
 
 	mu      sync.Mutex
-	closed  bool
-	running sync.WaitGroup
 	results []abi.Result        // of its actions, the newest last
 	lately  map[string][]string // actions of its last line, by room
 }
@@ -107,43 +103,26 @@ func (m *Module) Describe() abi.Description { return m.desc }
 // Memory gives the bytes of the file; a card has no guest.
 func (m *Module) Memory() int64 { return m.size }
 
-var errClosed = abi.Errorf(abi.CodeUnavailable, "the card is closed")
-
 // Close lets the running calls end until its ctx does, and then ends them.
 func (m *Module) Close(ctx context.Context) error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
-	idle := make(chan struct{})
-	go func() { m.running.Wait(); close(idle) }()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-	m.kill(errClosed)
+	idle, _ := m.calls.Close(ctx)
 	<-idle
 	return nil
 }
 
 // Call answers one op.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
-		return nil, errClosed
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
 	}
-	m.running.Add(1)
-	m.mu.Unlock()
-	defer m.running.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(m.killed, func() { cancel(context.Cause(m.killed)) })()
+	defer end()
 	call := &call{m: m, caller: module.Caller{
 		Companion: m.id, Room: req.Room, Call: req.ID, Op: req.Op, Engine: m.engine.Name(), Generation: m.generation,
 	}}
 	data, err := call.answer(ctx, req)
-	if err != nil && m.killed.Err() != nil {
-		err = errClosed
+	if err != nil && context.Cause(ctx) == module.ErrClosed {
+		err = module.ErrClosed
 	}
 	return data, err
 }

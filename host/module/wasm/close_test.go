@@ -60,7 +60,7 @@ func closeForces(t *testing.T, e *Engine, b *timing) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := do(within(t, 20*time.Second), m, "loop", "")
-		if faultKind(err) != module.FaultTimeout || !strings.Contains(err.Error(), errClosed.Error()) {
+		if faultKind(err) != module.FaultTimeout || !strings.Contains(err.Error(), module.ErrClosed.Error()) {
 			t.Errorf("running call ended with %v", err)
 		}
 	})

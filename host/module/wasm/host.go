@@ -235,6 +235,3 @@ func (s *stop) Unwrap() error { return s.cause }
 func trapf(format string, args ...any) *stop {
 	return &stop{module.FaultTrap, fmt.Errorf(format, args...)}
 }
-
-// errClosed is the cause of a call that a closing module ended by force.
-var errClosed = errors.New("the module was closed")

@@ -68,8 +68,11 @@ func (m *Module) begin(ctx context.Context) error {
 	if err := m.engine.add(m); err != nil {
 		return err
 	}
-	m.calls.enter()
-	defer m.calls.leave()
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := m.takeTurn(ctx); err != nil {
 		return abi.Errorf(abi.CodeTimeout, "there was no time to start the module: %w", err)
 	}
