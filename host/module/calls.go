@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"github.com/companiond/companiond/abi"
@@ -77,4 +78,20 @@ func (c *Calls) Close(ctx context.Context) (idle <-chan struct{}, first bool) {
 	}
 	c.kill(ErrClosed)
 	return c.idle, first
+}
+
+// Answer answers an op in Go: it decodes the data, which may be absent, runs the op
+// and encodes what that gives.
+func Answer[Ask, Given any](data json.RawMessage, run func(Ask) (Given, error)) (json.RawMessage, error) {
+	var ask Ask
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &ask); err != nil {
+			return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
+		}
+	}
+	given, err := run(ask)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(given)
 }

@@ -263,7 +263,7 @@ type Change struct {
 
 func (l *loader) told(kind ChangeKind, c *module.Companion) {
 	if l.cfg.Changed != nil {
-		l.tell.say(func() { l.cfg.Changed(Change{Kind: kind, Companion: c}) })
+		l.news = append(l.news, func() { l.cfg.Changed(Change{Kind: kind, Companion: c}) })
 	}
 }
 

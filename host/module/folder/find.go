@@ -35,12 +35,6 @@ type source struct {
 	err    error    // why it can never be read as it is
 }
 
-// finding is all there is of one id.
-type finding struct {
-	sources []source // those directly in the folder first, then by name
-	folders []string // paths of the id's own folders
-}
-
 // ignored says that makers' tools left this name behind, or will in a moment
 // rename it to the real one.
 func ignored(name string) bool {
@@ -73,26 +67,20 @@ func (f finder) wholeOf(files []string) module.Engine {
 // IDs gives the ids that there are files for in a folder, sorted, whether or not
 // they can be loaded.
 func IDs(dir string, engines ...module.Engine) ([]string, error) {
-	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
-	found, err := finder{dir: dir, engines: engines}.find("", nothing)
-	if err != nil {
-		return nil, err
-	}
-	maps.DeleteFunc(found, func(_ string, fd *finding) bool { return len(fd.sources) == 0 })
-	return slices.Sorted(maps.Keys(found)), nil
+	found, err := finder{dir: dir, engines: engines}.find("", visitor{})
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // Try loads each companion's file of an engine that needs no daemon for that, and
 // gives what was loaded or the mistake in it to tell, sorted by the file's name.
 // Nothing of it runs, and nothing is kept.
 func Try(ctx context.Context, dir string, max int64, e module.Engine, tell func(file string, m module.Module, err error)) error {
-	nothing := visitor{before: func(string) {}, skipped: func(string, string) {}}
-	found, err := finder{dir: dir, engines: []module.Engine{e}}.find("", nothing)
+	found, err := finder{dir: dir, engines: []module.Engine{e}}.find("", visitor{})
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		for _, s := range found[id].sources {
+		for _, s := range found[id] {
 			m, err := s.try(ctx, id, max)
 			tell(s.show, m, err)
 		}
@@ -122,7 +110,7 @@ func (f finder) idOf(name string) string {
 	return norm.NFC.String(stem)
 }
 
-// visitor is told what finder comes by.
+// visitor is told what finder comes by, by functions that may be nil.
 type visitor struct {
 	// before is called with each companion's own folder before it is listed, so
 	// that what a watch on it misses is in the list.
@@ -131,35 +119,32 @@ type visitor struct {
 	skipped func(show, why string)
 }
 
-// find looks for the id only, or for all if it is empty. The error says that
-// the folder cannot be listed, which says nothing about what is in it.
-func (f finder) find(only string, v visitor) (map[string]*finding, error) {
+func (v visitor) skip(show, why string, args ...any) {
+	if v.skipped != nil {
+		v.skipped(show, fmt.Sprintf(why, args...))
+	}
+}
+
+// find looks for the id only, or for all if it is empty, and gives the sources of
+// each: those directly in the folder first, then by name. The error says that the
+// folder cannot be listed, which says nothing about what is in it.
+func (f finder) find(only string, v visitor) (map[string][]source, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]*finding{}
+	found := map[string][]source{}
 	for _, e := range entries {
 		id := f.idOf(e.Name())
 		if ignored(e.Name()) || only != "" && id != only {
 			continue
 		}
-		sources, folder := f.look(e.Name(), v)
-		if len(sources) == 0 && folder == "" {
-			continue
-		}
-		fd := found[id]
-		if fd == nil {
-			fd = &finding{}
-			found[id] = fd
-		}
-		fd.sources = append(fd.sources, sources...)
-		if folder != "" {
-			fd.folders = append(fd.folders, folder)
+		if sources := f.look(e.Name(), v); len(sources) > 0 {
+			found[id] = append(found[id], sources...)
 		}
 	}
-	for _, fd := range found {
-		slices.SortFunc(fd.sources, func(a, b source) int {
+	for _, sources := range found {
+		slices.SortFunc(sources, func(a, b source) int {
 			if d := strings.Count(a.show, "/") - strings.Count(b.show, "/"); d != 0 {
 				return d
 			}
@@ -170,24 +155,26 @@ func (f finder) find(only string, v visitor) (map[string]*finding, error) {
 }
 
 // look gives what one entry of the folder holds: itself, or what is in it.
-func (f finder) look(name string, v visitor) (sources []source, folder string) {
+func (f finder) look(name string, v visitor) []source {
 	p := filepath.Join(f.dir, name)
 	info, err := os.Stat(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		if e, _ := f.engineOf(name); e != nil || path.Ext(name) == "" {
 			f.gone(name, p, v)
 		}
-		return nil, ""
+		return nil
 	}
 	if engine, _ := f.engineOf(name); engine != nil {
-		return []source{newSource(name, p, engine, info, err)}, ""
+		return []source{newSource(name, p, engine, info, err)}
 	}
 	if err != nil || !info.IsDir() {
 		f.almost(name, name, v)
-		return nil, ""
+		return nil
 	}
-	v.before(p)
-	return f.inside(name, p, v), p
+	if v.before != nil {
+		v.before(p)
+	}
+	return f.inside(name, p, v)
 }
 
 // inside gives the candidates in a companion's own folder: the folder, if an
@@ -253,7 +240,7 @@ func (f finder) whole(name, folder string, entries []fs.DirEntry) *source {
 func (f finder) almost(name, show string, v visitor) {
 	lower := strings.ToLower(name)
 	if e, stem := f.engineOf(lower); e != nil {
-		v.skipped(show, fmt.Sprintf("its ending must be %s, in small letters; rename the file", lower[len(stem):]))
+		v.skip(show, "its ending must be %s, in small letters; rename the file", lower[len(stem):])
 	}
 }
 
@@ -261,7 +248,7 @@ func (f finder) almost(name, show string, v visitor) {
 func (f finder) gone(show, p string, v visitor) {
 	to, err := os.Readlink(p)
 	if err == nil {
-		v.skipped(show, fmt.Sprintf("it is a link to %s, which is not there", to))
+		v.skip(show, "it is a link to %s, which is not there", to)
 	}
 }
 

@@ -131,23 +131,14 @@ func (f *Folder) Run(ctx context.Context) error {
 	w, err := newWatcher(f.cfg.Dir, f.cfg.Log)
 	if err != nil {
 		f.cfg.Log.Warn("cannot watch files; saves are found by rescans only", "every", f.cfg.Rescan, "error", err)
-		f.run(ctx, nil)
+		newLoader(f, nil).run(ctx)
 		return nil
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { w.run(ctx) })
-	f.run(ctx, w)
+	newLoader(f, w).run(ctx)
 	wg.Wait()
 	return nil
-}
-
-// run is Run with eyes that may be nil.
-func (f *Folder) run(ctx context.Context, eyes lookout) {
-	n := newNotifier()
-	var wg sync.WaitGroup
-	wg.Go(func() { n.run(ctx) })
-	newLoader(f, eyes, n).run(ctx)
-	wg.Wait()
 }
 
 // Ready is closed when everything that was in the folder at the start has been

@@ -24,8 +24,8 @@ type loader struct {
 	f    *Folder
 	cfg  Config
 	log  *slog.Logger
-	eyes lookout // may be nil
-	tell *notifier
+	eyes lookout  // may be nil
+	news []func() // not yet told, oldest first
 
 	ctx     context.Context
 	now     time.Time // of this turn of the loop
@@ -46,9 +46,9 @@ type loader struct {
 	patience time.Time      // until when Ready waits for files that keep changing
 }
 
-func newLoader(f *Folder, eyes lookout, n *notifier) *loader {
+func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
-		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: n,
+		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
 		outcomes: make(chan outcome), starting: map[*slot]bool{},
 	}
@@ -61,6 +61,10 @@ func (l *loader) run(ctx context.Context) {
 	if l.eyes != nil {
 		names = l.eyes.names()
 	}
+	ear := make(chan func())
+	var listening sync.WaitGroup
+	listening.Go(func() { listen(ctx, ear) })
+	defer listening.Wait()
 	l.scan()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -68,10 +72,17 @@ func (l *loader) run(ctx context.Context) {
 		l.pump()
 		l.checkReady()
 		timer.Reset(time.Until(l.next()))
+		var tell chan<- func() // nil, which takes nothing, while there is no news
+		var oldest func()
+		if len(l.news) > 0 {
+			tell, oldest = ear, l.news[0]
+		}
 		select {
 		case <-ctx.Done():
 			l.stop()
 			return
+		case tell <- oldest:
+			l.news = l.news[1:]
 		case name := <-names:
 			l.now = time.Now()
 			l.heard(name)
@@ -81,6 +92,21 @@ func (l *loader) run(ctx context.Context) {
 		case <-timer.C:
 			l.now = time.Now()
 			l.tick()
+		}
+	}
+}
+
+// listen hears news one at a time until ctx ends, beside the loader, which never
+// waits for whoever is told.
+func listen(ctx context.Context, ear <-chan func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case told := <-ear:
+			if ctx.Err() == nil {
+				told()
+			}
 		}
 	}
 }
@@ -141,17 +167,14 @@ func (l *loader) examine(s *slot) {
 		l.away(err)
 		return
 	}
-	fd := found[s.id]
-	if fd == nil {
-		fd = &finding{}
-	}
+	sources := found[s.id]
 	// A folder that was not watched until now may be in the middle of being
 	// filled, and so may a file whose writing only polling can see.
-	if len(fd.sources) > 0 && (fresh || s.due.IsZero() || s.polled != nil && !sameSources(s.polled, fd.sources)) {
-		s.due, s.polled = l.now.Add(l.cfg.Debounce), fd.sources
+	if len(sources) > 0 && (fresh || s.due.IsZero() || s.polled != nil && !sameSources(s.polled, sources)) {
+		s.due, s.polled = l.now.Add(l.cfg.Debounce), sources
 		return
 	}
-	l.decide(s, fd.sources)
+	l.decide(s, sources)
 }
 
 // scan looks at everything. An id whose files changed since they were last decided
@@ -172,11 +195,7 @@ func (l *loader) scan() {
 	maps.DeleteFunc(l.skipped, func(show, _ string) bool { return !skipped[show] })
 	l.back(seen)
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		now := found[id].sources
-		if len(now) == 0 {
-			continue
-		}
-		s := l.slot(id)
+		now, s := found[id], l.slot(id)
 		if !s.due.IsZero() || s.sure && sameSources(s.sources, now) {
 			continue
 		}
@@ -190,7 +209,7 @@ func (l *loader) scan() {
 		s.due, s.polled = l.now.Add(l.cfg.Debounce), now
 	}
 	for id, s := range l.slots {
-		if fd := found[id]; (fd == nil || len(fd.sources) == 0) && s.gone.IsZero() && s.due.IsZero() {
+		if len(found[id]) == 0 && s.gone.IsZero() && s.due.IsZero() {
 			s.due = l.now
 		}
 	}
@@ -265,7 +284,7 @@ func (l *loader) watch(folder string) (fresh bool) {
 	return fresh
 }
 
-// checkReady closes Ready, by way of the notifier, when the start is over.
+// checkReady closes Ready, after the news so far was told, when the start is over.
 func (l *loader) checkReady() {
 	if l.starting == nil {
 		return
@@ -275,7 +294,7 @@ func (l *loader) checkReady() {
 	})
 	if len(l.starting) == 0 {
 		l.starting = nil
-		l.tell.say(func() { close(l.f.ready) })
+		l.news = append(l.news, func() { close(l.f.ready) })
 	}
 }
 

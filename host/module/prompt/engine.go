@@ -138,27 +138,15 @@ func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, er
 	case abi.OpDescribe:
 		return json.Marshal(c.m.desc)
 	case abi.OpVote:
-		return asked(req.Data, func(s abi.Scene) (abi.Vote, error) { return c.vote(ctx, s) })
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) { return c.vote(ctx, s) })
 	case abi.OpSpeak:
-		return asked(req.Data, func(s abi.Scene) (abi.Line, error) { return c.speak(ctx, s) })
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return c.speak(ctx, s) })
 	case abi.OpPerceive:
-		return asked(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return c.perceive(ctx, p) })
+		return module.Answer(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return c.perceive(ctx, p) })
 	case abi.OpResult:
-		return asked(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
+		return module.Answer(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "a card does not answer %q", req.Op)
-}
-
-func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (json.RawMessage, error) {
-	var a Ask
-	if err := json.Unmarshal(data, &a); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
-	}
-	got, err := run(a)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(got)
 }
 
 // maxResults is how many results of actions a card remembers.

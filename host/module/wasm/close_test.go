@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 func TestCloseDrains(t *testing.T) {
@@ -142,9 +143,9 @@ func TestHostFunctionThatDoesNotReturn(t *testing.T) {
 // A bug of the host is told to the log, and costs neither guest nor daemon.
 func TestHostPanics(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { panic("a bug of ours") }}
-	log := &logBuffer{}
+	log := &moduletest.Log{}
 	m := load(t, newTestEngine(t, func(c *Config) {
-		c.Host, c.Log = host, log.logger()
+		c.Host, c.Log = host, log.Logger()
 	}), guestFile(t, "aya"))
 	if got := mustDo(t, m, "host", `{"op":"test.panic"}`); got != `{"error":{"code":"internal","message":"internal error"}}` {
 		t.Errorf("the guest was told %s", got)

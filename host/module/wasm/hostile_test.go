@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 // Bounds on what hostile guests may cost others. Other work on the machine makes
@@ -128,8 +129,8 @@ func (n *neighbour) check(t *testing.T, b *timing, took time.Duration) {
 }
 
 func TestHostileGo(t *testing.T) {
-	log := &logBuffer{}
-	e := newTestEngine(t, func(c *Config) { c.Log = log.logger() })
+	log := &moduletest.Log{}
+	e := newTestEngine(t, func(c *Config) { c.Log = log.Logger() })
 	other := load(t, e, guestFile(t, "ken"))
 	for _, c := range []struct {
 		do   string

@@ -11,12 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 // handLog is a guestLog whose clock tests set.
-func handLog(rate int) (*guestLog, *logBuffer, *time.Time) {
-	out, now := &logBuffer{}, time.Unix(1000, 0)
-	g := newGuestLog(out.logger(), rate)
+func handLog(rate int) (*guestLog, *moduletest.Log, *time.Time) {
+	out, now := &moduletest.Log{}, time.Unix(1000, 0)
+	g := newGuestLog(out.Logger(), rate)
 	g.now = func() time.Time { return now }
 	return g, out, &now
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 // Our table of WASI must have the functions and types that everybody's has.
@@ -87,8 +88,8 @@ func TestNoFilesNoEnvironment(t *testing.T) {
 }
 
 func TestOutputIsLogged(t *testing.T) {
-	log := &logBuffer{}
-	m := load(t, newTestEngine(t, func(c *Config) { c.Log = log.logger() }), guestFile(t, "aya"))
+	log := &moduletest.Log{}
+	m := load(t, newTestEngine(t, func(c *Config) { c.Log = log.Logger() }), guestFile(t, "aya"))
 	mustDo(t, m, "say", "やあ")
 	for _, want := range []string{
 		`companion=aya generation=1 stream=stdout line="to stdout: やあ"`,
