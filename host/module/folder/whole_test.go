@@ -111,3 +111,29 @@ func TestTheFirstEngineLoads(t *testing.T) {
 		}
 	})
 }
+
+// listed is an engine whose files are named one by one, and have no ending.
+type listed struct {
+	*moduletest.Engine
+	names []string
+}
+
+func (l listed) Match(file string) (string, bool) { return file, slices.Contains(l.names, file) }
+
+func TestFilesWithoutAnEnding(t *testing.T) {
+	programs := listed{&moduletest.Engine{Kind: "process"}, []string{"aya", "ken"}}
+	bubble(t, func(r *rig, c *folder.Config) { c.Engines = append(c.Engines, programs) }, func(t *testing.T, r *rig) {
+		write(t, r.path("aya"), saying("alone"))
+		write(t, r.path("Ken"), "another letter is another file")
+		write(t, r.path("ken/ken"), saying("in a folder"))
+		r.begin()
+		mustVote(t, r.companion("aya"), "alone")
+		mustVote(t, r.companion("ken"), "in a folder")
+		if n := len(r.folder.Status()); n != 2 || r.book.Count("Ken") != 0 {
+			t.Errorf("%d companions; the log says\n%s", n, &r.book)
+		}
+		if s := statusOf(r.folder, "ken"); s.File != "ken/ken" || s.Engine != "process" {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
