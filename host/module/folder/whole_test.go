@@ -60,8 +60,8 @@ func TestAFolderIsTakenWhole(t *testing.T) {
 		check(2, "lib.js=l2 main.js=m1", "aya: 21 bytes in 2 files, at most 20 (wasm.max_file)")
 		r.save("aya/lib.js", "l3")
 		check(3, "lib.js=l3 main.js=m1", "")
-		rename(t, r.path("aya/lib.js"), r.path("aya/lob.js")) // neither time nor inode changes
-		r.event("aya")
+		rename(t, r.path("aya/lib.js"), r.path("aya/lob.js")) // neither time nor inode changes, and nobody tells
+		r.pass(10 * time.Second)
 		check(4, "lob.js=l3 main.js=m1", "")
 		r.remove("aya/lob.js")
 		check(5, "main.js=m1", "")
