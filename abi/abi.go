@@ -71,14 +71,27 @@ type Reply struct {
 	Error *Error          `json:"error,omitempty"`
 }
 
+// ModuleKind says what a module is.
+type ModuleKind string
+
+// The kinds of modules. A character lives in rooms; a handler stands behind what
+// is perceived, played or said, and lives in none.
+const (
+	Character         ModuleKind = "character"
+	PerceptionHandler ModuleKind = "perception-handler"
+	ActionHandler     ModuleKind = "action-handler"
+	LineHandler       ModuleKind = "line-handler"
+)
+
 // Description is what a module says of itself when it is loaded.
 type Description struct {
-	ABI     string   `json:"abi"`               // "1" or "1.minor"
-	Name    string   `json:"name"`              // the name people call it by, e.g. "Aya"
-	Aliases []string `json:"aliases,omitempty"` // other names it answers to, e.g. "あや", "アヤ"
-	Version string   `json:"version,omitempty"` // the maker's own version
-	Ops     []string `json:"ops"`               // ops it answers
-	Needs   []string `json:"needs,omitempty"`   // host ops beyond those always granted
+	ABI     string     `json:"abi"`               // "1" or "1.minor"
+	Name    string     `json:"name"`              // the name people call it by, e.g. "Aya"
+	Aliases []string   `json:"aliases,omitempty"` // other names it answers to, e.g. "あや", "アヤ"
+	Version string     `json:"version,omitempty"` // the maker's own version
+	Kind    ModuleKind `json:"kind,omitempty"`    // what the module is; "" is a character
+	Ops     []string   `json:"ops"`               // ops it answers
+	Needs   []string   `json:"needs,omitempty"`   // host ops beyond those always granted
 	// Card is the companion's definition, as the AI Companion Protocol has it: what it may do and perceive.
 	Card json.RawMessage `json:"card,omitempty"`
 }

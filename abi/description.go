@@ -30,8 +30,9 @@ func knownOps() []string {
 }
 
 // ReadDescription takes what a module answered to describe, and refuses what
-// breaks a rule of Description or asks for more than granted.
-func ReadDescription(data json.RawMessage, granted []string) (Description, error) {
+// breaks a rule of Description. Whether it is granted what it needs is another
+// question, which is the host's.
+func ReadDescription(data json.RawMessage) (Description, error) {
 	var d Description
 	if err := json.Unmarshal(data, &d); err != nil {
 		return d, Errorf(CodeInvalid, "describe: the answer is no description: %v", err)
@@ -48,16 +49,16 @@ func ReadDescription(data json.RawMessage, granted []string) (Description, error
 			return d, err
 		}
 	}
+	switch d.Kind {
+	case "", Character, PerceptionHandler, ActionHandler, LineHandler:
+	default:
+		return d, Errorf(CodeInvalid, "describe.kind: %q is no kind of module; known are: %s, %s, %s, %s",
+			d.Kind, Character, PerceptionHandler, ActionHandler, LineHandler)
+	}
 	for _, op := range d.Ops {
 		// A module for a later minor version may answer ops we do not ask.
 		if minor == 0 && !slices.Contains(knownOps(), op) {
 			return d, Field("describe.ops", CodeInvalid, "unknown op %q; known are: %s", op, strings.Join(knownOps(), ", "))
-		}
-	}
-	for _, op := range d.Needs {
-		if !slices.Contains(AlwaysGranted(), op) && !slices.Contains(granted, op) {
-			return d, Field("describe.needs", CodeDenied, "host op %q is unknown or not granted to this companion; granted are: %s",
-				op, strings.Join(append(AlwaysGranted(), granted...), ", "))
 		}
 	}
 	return d, nil

@@ -12,21 +12,20 @@ func TestReadDescription(t *testing.T) {
 		code   Code
 		says   string
 	}{
-		"good":                     {`{"abi":"1","name":"Aya","aliases":["あや"],"ops":["vote","speak"],"needs":["kv.get"]}`, "", ""},
-		"good, granted":            {`{"abi":"1","name":"Aya","ops":[],"needs":["say"]}`, "", ""},
-		"a later minor":            {`{"abi":"1.7","name":"Aya","ops":["dance"],"more":1}`, "", ""},
-		"nothing":                  {`null`, CodeInvalid, "describe.abi"},
-		"no description":           {`[]`, CodeInvalid, "no description"},
-		"another major":            {`{"abi":"2","name":"Aya"}`, CodeInvalid, `"2"`},
-		"a strange minor":          {`{"abi":"1.x","name":"Aya"}`, CodeInvalid, `"1.x"`},
-		"no name":                  {`{"abi":"1"}`, CodeInvalid, "describe.name"},
-		"a name with a line end":   {`{"abi":"1","name":"A\ny"}`, CodeInvalid, "printed"},
-		"a long alias":             {`{"abi":"1","name":"A","aliases":["` + strings.Repeat("x", MaxName+1) + `"]}`, CodeInvalid, "describe.aliases"},
-		"an unknown op":            {`{"abi":"1","name":"A","ops":["dance"]}`, CodeInvalid, `"dance"`},
-		"a host op not granted":    {`{"abi":"1","name":"A","needs":["http.fetch"]}`, CodeDenied, `"http.fetch"`},
-		"a host op nobody answers": {`{"abi":"1","name":"A","needs":["fly"]}`, CodeDenied, `"fly"`},
+		"good":                   {`{"abi":"1","name":"Aya","aliases":["あや"],"ops":["vote","speak"],"needs":["kv.get"]}`, "", ""},
+		"a later minor":          {`{"abi":"1.7","name":"Aya","ops":["dance"],"more":1}`, "", ""},
+		"a handler":              {`{"abi":"1","name":"A","ops":[],"kind":"line-handler"}`, "", ""},
+		"an unknown kind":        {`{"abi":"1.7","name":"A","ops":[],"kind":"ghost"}`, CodeInvalid, `describe.kind: "ghost"`},
+		"nothing":                {`null`, CodeInvalid, "describe.abi"},
+		"no description":         {`[]`, CodeInvalid, "no description"},
+		"another major":          {`{"abi":"2","name":"Aya"}`, CodeInvalid, `"2"`},
+		"a strange minor":        {`{"abi":"1.x","name":"Aya"}`, CodeInvalid, `"1.x"`},
+		"no name":                {`{"abi":"1"}`, CodeInvalid, "describe.name"},
+		"a name with a line end": {`{"abi":"1","name":"A\ny"}`, CodeInvalid, "printed"},
+		"a long alias":           {`{"abi":"1","name":"A","aliases":["` + strings.Repeat("x", MaxName+1) + `"]}`, CodeInvalid, "describe.aliases"},
+		"an unknown op":          {`{"abi":"1","name":"A","ops":["dance"]}`, CodeInvalid, `"dance"`},
 	} {
-		_, err := ReadDescription([]byte(tc.answer), []string{"say"})
+		_, err := ReadDescription([]byte(tc.answer))
 		if CodeOf(err) != tc.code || (tc.says != "" && !strings.Contains(err.Error(), tc.says)) {
 			t.Errorf("%s: %v, want %q that says %q", name, err, tc.code, tc.says)
 		}

@@ -59,12 +59,12 @@ func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *re
 		if err != nil {
 			b.Fatal(err)
 		}
-		m, err := engine.Load(b.Context(), module.File{ID: id, Path: f, Data: data, Generation: 1})
+		m, err := engine.Load(b.Context(), module.Source{ID: id, Name: f, Data: data, Generation: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
 		<-m.(*wasm.Module).Compiled()
-		loaded[id] = module.NewCompanion(id, engine.Name(), m, module.Limits{}, slog.New(slog.DiscardHandler))
+		loaded[id] = module.NewCompanion(id, module.NewGeneration(1, engine.Name(), m), module.Limits{}, slog.New(slog.DiscardHandler))
 		cast = append(cast, entry.Joined{ID: id, Name: id, Kind: abi.KindCompanion})
 	}
 	var ids atomic.Int64
@@ -242,7 +242,7 @@ func BenchmarkMemory(b *testing.B) {
 	defer engine.Close(context.Background())
 	var kept []module.Module
 	load := func() {
-		m, err := engine.Load(b.Context(), module.File{ID: "c", Path: "c.wasm", Data: data, Generation: 1})
+		m, err := engine.Load(b.Context(), module.Source{ID: "c", Name: "c.wasm", Data: data, Generation: 1})
 		if err != nil {
 			b.Fatal(err)
 		}

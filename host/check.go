@@ -11,14 +11,14 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/prompt"
-	"github.com/companiond/companiond/host/module/wasm"
 )
 
 // CheckFolder compares a configuration with its folder of characters, as it is
 // on the disk now, and gives what is worth a warning.
 func CheckFolder(c config.Config) []config.Problem {
-	ids, err := module.IDs(c.Modules.Characters, &wasm.Engine{}, &prompt.Engine{})
+	ids, err := folder.IDs(c.Modules.Characters, closedEngines()...)
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -36,7 +36,7 @@ func CheckFolder(c config.Config) []config.Problem {
 // waits says which companions would have no language model.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
 	clients := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
-	err := module.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
+	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := abi.AsError(err).Message
 			if !strings.HasPrefix(why, file+":") {

@@ -35,8 +35,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/prompt"
-	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -71,9 +70,9 @@ type Host struct {
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
 	kv          journal.KV
-	engine      *wasm.Engine
+	engines     []module.Engine
 	models      *models
-	folder      *module.Folder
+	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
 	perceptions *perception.Queues
@@ -113,10 +112,10 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	}
 	h.journal, h.kv = db, db
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
+	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.closeEngine()) }()
 	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
 	if err != nil {
 		return cannotListen(h.cfg.Door.Listen, err)
@@ -135,30 +134,18 @@ func cannotListen(listen string, err error) error {
 	return fmt.Errorf("door.listen: %w", err)
 }
 
-func (h *Host) closeEngine() error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	return h.engine.Close(ctx)
-}
-
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
 	h.models = newModels(h.cfg.Models, h.secrets, h.log)
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
-	h.engine, err = wasm.New(wasm.Config{
-		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory, MaxFile: h.cfg.Wasm.MaxFile,
-		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
-		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
-		Grants: func(string) []string { return h.cfg.Modules.Grant },
-	})
-	if err != nil {
+	grants := module.Grants(h.cfg.GrantOf)
+	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
-	engines := []module.Engine{h.engine, prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log})}
-	h.folder, err = module.NewFolder(module.FolderConfig{
-		Dir: h.cfg.Modules.Characters, Engines: engines,
-		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile,
+	h.folder, err = folder.New(folder.Config{
+		Dir: h.cfg.Modules.Characters, Engines: h.engines,
+		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile, Grants: grants,
 		Limits: module.Limits{
 			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
@@ -169,7 +156,7 @@ func (h *Host) buildRooms() (err error) {
 	if err != nil {
 		return err
 	}
-	found, err := module.IDs(h.cfg.Modules.Characters, engines...)
+	found, err := folder.IDs(h.cfg.Modules.Characters, h.engines...)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
@@ -282,7 +269,7 @@ func (h *Host) tellCast(ctx context.Context) {
 }
 
 // changed is told of each companion that came, changed or went.
-func (h *Host) changed(module.Change) {
+func (h *Host) changed(folder.Change) {
 	h.tellCast(context.Background())
 	select {
 	case <-h.ready:

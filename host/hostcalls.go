@@ -28,43 +28,43 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 	switch op {
 	case abi.HostNow:
 		now := time.Now().UTC().Truncate(time.Millisecond)
-		return answer(abi.Now{Now: now, UnixMS: now.UnixMilli()}, nil)
+		return json.Marshal(abi.Now{Now: now, UnixMS: now.UnixMilli()})
 	case abi.HostSelfInfo:
-		return answer(abi.SelfInfo{ID: c.Companion, Room: c.Room, Engine: c.Engine, Generation: c.Generation}, nil)
+		return json.Marshal(abi.SelfInfo{ID: c.Companion, Room: c.Room, Engine: c.Engine, Generation: c.Generation})
 	case abi.HostRandom:
-		return asked(data, random)
+		return module.Answer(data, random)
 	case abi.HostKVGet:
-		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
 			v, ok, err := h.kv.KVGet(ctx, c.Companion, k.Key)
 			return abi.KVValue{Found: ok, Value: v}, err
 		})
 	case abi.HostKVSet:
-		return asked(data, func(p abi.KVPair) (struct{}, error) {
+		return module.Answer(data, func(p abi.KVPair) (struct{}, error) {
 			return struct{}{}, h.kv.KVSet(ctx, c.Companion, p.Key, p.Value)
 		})
 	case abi.HostKVDel:
-		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
+		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
 			v, ok, err := h.kv.KVDel(ctx, c.Companion, k.Key)
 			return abi.KVValue{Found: ok, Value: v}, err
 		})
 	case abi.HostKVList:
-		return asked(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return h.list(ctx, c.Companion, a) })
+		return module.Answer(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return h.list(ctx, c.Companion, a) })
 	case abi.HostHistoryGet:
 		if c.Room == "" {
 			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 		}
-		return asked(data, func(a abi.HistoryAsk) (abi.History, error) { return h.history(ctx, c.Room, a) })
+		return module.Answer(data, func(a abi.HistoryAsk) (abi.History, error) { return h.history(ctx, c.Room, a) })
 	case abi.HostSay:
 		if c.Op != abi.OpSpeak {
 			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)
 		}
-		return asked(data, func(a abi.SayAsk) (struct{}, error) {
+		return module.Answer(data, func(a abi.SayAsk) (struct{}, error) {
 			return struct{}{}, h.segment(ctx, c.Room, c.Companion, c.Call, a.Text)
 		})
 	case abi.HostActionEmit:
-		return asked(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c, a) })
+		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c, a) })
 	case abi.HostModelGenerate:
-		return asked(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.ask(ctx, c, a) })
+		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.ask(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }
@@ -90,22 +90,4 @@ func random(a abi.RandomAsk) (abi.Random, error) {
 	b := make([]byte, a.N)
 	_, err := rand.Read(b)
 	return abi.Random{Bytes: b}, err
-}
-
-// asked decodes an op's data, runs the op and encodes its answer.
-func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (json.RawMessage, error) {
-	var a Ask
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &a); err != nil {
-			return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
-		}
-	}
-	return answer(run(a))
-}
-
-func answer[Answer any](v Answer, err error) (json.RawMessage, error) {
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
 }

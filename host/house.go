@@ -7,7 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -15,7 +15,7 @@ import (
 // be called what. A companion lives here as soon as its file is there, long before
 // it is compiled.
 type residents struct {
-	folder *module.Folder
+	folder *folder.Folder
 	tokens *identity.Register
 
 	mu    sync.Mutex

@@ -34,7 +34,7 @@ var floors = [][]string{
 	{"host/journal", "host/module", "host/model"},
 	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
-	{"host/module/wasm", "host/module/prompt", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
+	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
 	{"host/room/loop"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
@@ -61,7 +61,7 @@ var (
 // module. What only tests import is not listed: go list leaves test imports out.
 var owners = map[string]string{
 	"github.com/tetratelabs/wazero":            "host/module/wasm",
-	"github.com/fsnotify/fsnotify":             "host/module",
+	"github.com/fsnotify/fsnotify":             "host/module/folder",
 	"github.com/gorilla/websocket":             "host/door/socket",
 	"github.com/BurntSushi/toml":               "host/config",
 	"github.com/agnivade/levenshtein":          "host/config",
@@ -71,7 +71,7 @@ var owners = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk":   "host/door/mcp",
 	"golang.org/x/time":                        "host/door/guard",
 	"golang.org/x/sync":                        "host/door/guard",
-	"golang.org/x/text":                        "host/address", // and host/module, see shared
+	"golang.org/x/text":                        "host/address", // and host/module/folder, see shared
 	"golang.org/x/sys":                         "host/journal/statedir",
 	"github.com/gofrs/flock":                   "host/journal/sqlite",
 	"modernc.org/sqlite":                       "host/journal/sqlite",
@@ -80,8 +80,8 @@ var owners = map[string]string{
 
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
-	"host/turn golang.org/x/text":   "why lines up a table, in which a Japanese letter is two wide",
-	"host/module golang.org/x/text": "an id is its file's name in NFC; macOS writes NFD",
+	"host/turn golang.org/x/text":          "why lines up a table, in which a Japanese letter is two wide",
+	"host/module/folder golang.org/x/text": "an id is its file's name in NFC; macOS writes NFD",
 }
 
 type pkg struct {

@@ -31,7 +31,7 @@ func TestACompanionThatLoadsIsThere(t *testing.T) {
 	if err := h.buildRooms(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = h.closeEngine() }) // nothing was loaded
+	t.Cleanup(func() { _ = h.closeEngines() }) // nothing was loaded
 	for id, want := range map[string]abi.Code{"nikoni": abi.CodeUnavailable, "momo": abi.CodeNotFound} {
 		if _, err := h.card(id); abi.CodeOf(err) != want {
 			t.Errorf("%s: %v", id, err)

@@ -23,7 +23,7 @@ import (
 // call used.
 type models struct {
 	clients map[string]model.Client
-	usual   string // for who names none; empty: there is none
+	usual   string // for companions that name none; empty: there is none
 	used    func(ctx context.Context, room string, u entry.Usage)
 	wants   func(companion string) string // which model the card of a module names; nil: none does
 }

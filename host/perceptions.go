@@ -98,7 +98,7 @@ func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.A
 }
 
 // speaks says whether a companion's body is to hear what it says as the action
-// "speak" of the AI Companion Protocol.
+// "speak": always, but where its card has no such action.
 func (h *Host) speaks(companion string) bool {
 	def, err := h.card(companion)
 	if err != nil || def == nil {

@@ -43,3 +43,6 @@ func (l *Log) Warnings(word string) (lines []string) {
 	}
 	return lines
 }
+
+// Count gives how often s is in the log.
+func (l *Log) Count(s string) int { return strings.Count(l.String(), s) }

@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 // Answers that break the rules of their op reach the log and the status.
 func TestUselessAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var book logbook
-		c := module.NewCompanion("aya", "fake", answering("x"), module.Limits{}, book.log())
+		var book logtest.Log
+		c := begin(moduletest.Answering("x"), module.Limits{}, &book)
 		defer c.Close()
 		dance := abi.Vote{State: "dance"}.Check()
-		if s := c.Status(); s.Error != "" {
+		if s := c.Status(time.Now()); s.Error != "" {
 			t.Errorf("blamed for nothing: %s", s.Error)
 		}
 		for range 60 { // half a minute
@@ -27,7 +29,7 @@ func TestUselessAnswers(t *testing.T) {
 		}
 		said := func(want int) {
 			t.Helper()
-			if n := book.count("an answer was of no use"); n != want || book.count("level=WARN") != want {
+			if n := book.Count("an answer was of no use"); n != want || book.Count("level=WARN") != want {
 				t.Errorf("the log says it %d times, want %d:\n%s", n, want, &book)
 			}
 		}
@@ -35,7 +37,7 @@ func TestUselessAnswers(t *testing.T) {
 		if !strings.Contains(book.String(), `companion=aya`) || !strings.Contains(book.String(), "dance") {
 			t.Errorf("the log says %s", &book)
 		}
-		s := c.Status()
+		s := c.Status(time.Now())
 		if s.State != module.StateReady || s.Faults != 0 || !strings.HasPrefix(s.Error, "60 answers were of no use, last: vote: vote.state: \"dance\"") {
 			t.Errorf("status %+v", s)
 		}
@@ -43,7 +45,7 @@ func TestUselessAnswers(t *testing.T) {
 		said(2)
 		c.Blame(abi.OpVote, abi.Vote{State: abi.State(strings.Repeat("踊", 1000) + "\n")}.Check()) // the first kind in other words
 		said(2)
-		if got := c.Status().Error; len(got) > 500 {
+		if got := c.Status(time.Now()).Error; len(got) > 500 {
 			t.Errorf("the status has %d bytes of a guest's words", len(got))
 		}
 		time.Sleep(31 * time.Second)
@@ -52,14 +54,14 @@ func TestUselessAnswers(t *testing.T) {
 		for i := range 100 { // a guest that makes up codes
 			c.Blame(abi.OpVote, abi.Errorf(abi.Code(fmt.Sprint("code", i)), "x"))
 		}
-		said(3 + 14)                        // with the two kinds of this minute, 16
-		retire := c.Swap(2, answering("y")) // what the old one did is not the new one's
+		said(3 + 14)                                    // with the two kinds of this minute, 16
+		retire := swap(c, 2, moduletest.Answering("y")) // what the old one did is not the new one's
 		retired(t, retire)
-		if s := c.Status(); s.Error != "" {
+		if s := c.Status(time.Now()); s.Error != "" {
 			t.Errorf("status of the next generation: %s", s.Error)
 		}
 		c.Blame(abi.OpVote, dance)
-		if s := c.Status(); !strings.HasPrefix(s.Error, "one answer was of no use: vote: ") {
+		if s := c.Status(time.Now()); !strings.HasPrefix(s.Error, "one answer was of no use: vote: ") {
 			t.Errorf("status %+v", s)
 		}
 	})

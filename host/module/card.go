@@ -5,8 +5,8 @@ import (
 	"github.com/companiond/companiond/host/card"
 )
 
-// readCard gives the card that a module described itself with, nil for none.
-func readCard(d abi.Description) (*card.Card, error) {
+// ReadCard gives the card that a module described itself with, nil for none.
+func ReadCard(d abi.Description) (*card.Card, error) {
 	if len(d.Card) == 0 {
 		return nil, nil
 	}

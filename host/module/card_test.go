@@ -1,13 +1,12 @@
 package module_test
 
 import (
-	"context"
 	"encoding/json"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
@@ -25,7 +24,7 @@ func described(card string) *moduletest.Module {
 // TestPermit: what a module described itself with bounds what it may do, and a
 // reload changes that.
 func TestPermit(t *testing.T) {
-	c := module.NewCompanion("dancer", "fake", described(dancer), module.Limits{}, slog.New(slog.DiscardHandler))
+	c := begin(described(dancer), module.Limits{}, new(logtest.Log))
 	defer c.Close()
 	for _, tc := range []struct {
 		ask  abi.ActionAsk
@@ -43,35 +42,12 @@ func TestPermit(t *testing.T) {
 			t.Errorf("%s: %q, %v", tc.ask.Action, warning, err)
 		}
 	}
-	c.Swap(2, described(strings.Replace(dancer, `"name"`, `"mode":"warn","name"`, 1)))
+	swap(c, 2, described(strings.Replace(dancer, `"name"`, `"mode":"warn","name"`, 1)))
 	if warning, err := c.Permit(abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"}); err != nil || warning == "" {
 		t.Errorf("in warn mode: %q, %v", warning, err)
 	}
-	c.Swap(3, described(""))
+	swap(c, 3, described(""))
 	if _, err := c.Permit(abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeDenied || c.Card() != nil {
 		t.Errorf("without a card: %v", err)
 	}
-}
-
-// TestABadCardReplacesNothing (law 5).
-func TestABadCardReplacesNothing(t *testing.T) {
-	var bad *moduletest.Module
-	bubble(t, func(r *rig, _ *module.FolderConfig) {
-		r.engine.OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
-			m := described(string(f.Data))
-			if f.Generation == 2 {
-				bad = m
-			}
-			return m, nil
-		}
-	}, func(t *testing.T, r *rig) {
-		write(t, r.path("dancer.fake"), dancer)
-		r.begin()
-		r.save("dancer.fake", `{"name":"","actions":[]}`)
-		r.settle()
-		s := r.folder.Status()[0]
-		if s.State != module.StateReady || s.Generation != 1 || !strings.Contains(s.Error, "name") || bad == nil || !bad.Closed() {
-			t.Errorf("%+v; the refused module is closed: %v", s, bad != nil && bad.Closed())
-		}
-	})
 }

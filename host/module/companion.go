@@ -24,7 +24,8 @@ type Limits struct {
 	CoolDown    time.Duration // how long a quarantine lasts; 5 min
 }
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults fills in what is zero.
+func (l Limits) WithDefaults() Limits {
 	l.Grace = cmp.Or(l.Grace, 5*time.Second)
 	l.Faults = cmp.Or(l.Faults, 3)
 	l.FaultWindow = cmp.Or(l.FaultWindow, time.Minute)
@@ -42,7 +43,7 @@ func (l Limits) withDefaults() Limits {
 //     when the last of them ends, or by force when Limits.Grace is over;
 //  4. a generation that faults too often is quarantined: calls are refused at
 //     once, until the cool-down ends or a new generation comes;
-//  5. when its file is gone, or its Folder stops, it ends for good. A file that
+//  5. when its file is gone, or the daemon stops, it ends for good. A file that
 //     comes back makes a new Companion, whose generations count on.
 //
 // All methods are safe for concurrent use.
@@ -52,18 +53,13 @@ type Companion struct {
 	log    *slog.Logger
 
 	mu    sync.RWMutex
-	cur   *generation // never nil
+	cur   *Generation // never nil
 	ended string      // why there are no more calls; empty while there are
 }
 
-// NewCompanion makes a companion that no folder feeds, at generation 1, for a
-// behaviour that comes from elsewhere than a file, and for tests. It owns m.
-func NewCompanion(id, engine string, m Module, l Limits, log *slog.Logger) *Companion {
-	return newCompanion(id, l.withDefaults(), log, newGeneration(1, engine, m))
-}
-
-func newCompanion(id string, l Limits, log *slog.Logger, first *generation) *Companion {
-	return &Companion{id: id, limits: l, log: log.With("companion", id), cur: first}
+// NewCompanion makes a companion, which owns its generations.
+func NewCompanion(id string, first *Generation, l Limits, log *slog.Logger) *Companion {
+	return &Companion{id: id, limits: l.WithDefaults(), log: log.With("companion", id), cur: first}
 }
 
 // ID is the companion's id.
@@ -78,7 +74,7 @@ func (c *Companion) Generation() uint64 { return c.current().number }
 // Engine is the name of the engine that runs the current generation.
 func (c *Companion) Engine() string { return c.current().engine }
 
-func (c *Companion) current() *generation {
+func (c *Companion) current() *Generation {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.cur
@@ -115,7 +111,7 @@ func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMes
 
 // acquire takes a share of the current generation, which cannot be closed by a
 // swap before the share is released or the grace is over.
-func (c *Companion) acquire() (*generation, error) {
+func (c *Companion) acquire() (*Generation, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.ended != "" {
@@ -127,7 +123,7 @@ func (c *Companion) acquire() (*generation, error) {
 
 // ask calls the module. A panic is an engine's mistake about some guest; it
 // costs that call and not the daemon.
-func (c *Companion) ask(ctx context.Context, g *generation, req abi.Request) (data json.RawMessage, err error) {
+func (c *Companion) ask(ctx context.Context, g *Generation, req abi.Request) (data json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("engine panicked in a call", "engine", g.engine, "generation", g.number,
@@ -139,7 +135,7 @@ func (c *Companion) ask(ctx context.Context, g *generation, req abi.Request) (da
 }
 
 // judge counts a fault and gives the error the caller is to see.
-func (c *Companion) judge(ctx context.Context, g *generation, err error) error {
+func (c *Companion) judge(ctx context.Context, g *Generation, err error) error {
 	var fault *Fault
 	isFault := errors.As(err, &fault)
 	if g.forced.Load() && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
@@ -164,16 +160,16 @@ func (c *Companion) judge(ctx context.Context, g *generation, err error) error {
 // the status counts it.
 func (c *Companion) Blame(op string, err error) {
 	g := c.current()
-	why := brief(reason(err))
+	why := brief(Reason(err))
 	if say, n := g.faults.blame(time.Now(), op, abi.CodeOf(err), why); say {
 		c.log.Warn("an answer was of no use", "generation", g.number, "op", op, "error", why, "so_far", n)
 	}
 }
 
-// swap publishes g and gives the generation it replaces, which the caller has
+// Swap publishes g and gives the generation it replaces, which the caller has
 // to retire. Once the companion has ended it refuses: ok is false and g stays
 // the caller's.
-func (c *Companion) swap(g *generation) (old *generation, ok bool) {
+func (c *Companion) Swap(g *Generation) (old *Generation, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended != "" {
@@ -183,9 +179,9 @@ func (c *Companion) swap(g *generation) (old *generation, ok bool) {
 	return old, true
 }
 
-// end lets no call begin any more and gives the generation to retire, nil when
+// End lets no call begin any more and gives the generation to retire, nil when
 // the companion had ended already.
-func (c *Companion) end(why string) *generation {
+func (c *Companion) End(why string) *Generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended != "" {
@@ -195,20 +191,26 @@ func (c *Companion) end(why string) *generation {
 	return c.cur
 }
 
-// Close ends the companion, as its Folder does for one that has a file: no call
-// begins any more, running ones get Limits.Grace to end. Closing again does
-// nothing. The error is the module's.
+// Close ends the companion: no call begins any more, running ones get Limits.Grace
+// to end. Closing again does nothing. The error is the module's.
 func (c *Companion) Close() error {
-	g := c.end("closed")
+	g := c.End("closed")
 	if g == nil {
 		return nil
 	}
-	_, err := g.retire(c.limits.Grace)
+	_, err := g.Retire(c.limits.Grace)
 	return err
 }
 
-// status fills in what the companion itself knows.
-func (c *Companion) status(now time.Time) Status {
+// Quarantined says whether calls are refused now because of faults.
+func (c *Companion) Quarantined(now time.Time) bool {
+	why, _ := c.current().faults.quarantine(now)
+	return why != ""
+}
+
+// Status gives what the companion itself knows; which file it has is not its
+// business.
+func (c *Companion) Status(now time.Time) Status {
 	g, err := c.acquire()
 	if err != nil {
 		g = c.current()
@@ -226,13 +228,13 @@ func (c *Companion) status(now time.Time) Status {
 		s.State = StateQuarantined
 		s.Error = fmt.Sprintf("%s; until %s, or until the file is saved again", why, until.UTC().Format(time.RFC3339))
 	}
-	s.Error = sentence(s.Error, g.faults.blamed())
+	s.Error = Sentence(s.Error, g.faults.blamed())
 	return s
 }
 
-// generation is one loaded version. Its shares are the companion's own and one
-// for each call that runs.
-type generation struct {
+// Generation is one loaded version of a module. Its shares are the companion's own
+// and one for each call that runs.
+type Generation struct {
 	number uint64
 	engine string
 	module Module
@@ -246,24 +248,29 @@ type generation struct {
 	faults tally
 }
 
-func newGeneration(number uint64, engine string, m Module) *generation {
-	g := &generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC(), idle: make(chan struct{})}
-	g.card, _ = readCard(g.desc) // Folder.ask refuses one that cannot be read
+// NewGeneration makes a generation of a module that an engine has loaded, and that
+// described itself with a card that can be read, if with any.
+func NewGeneration(number uint64, engine string, m Module) *Generation {
+	g := &Generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC(), idle: make(chan struct{})}
+	g.card, _ = ReadCard(g.desc)
 	g.shares.Store(1)
 	return g
 }
 
-func (g *generation) release() {
+// Number counts the generations of a companion from 1.
+func (g *Generation) Number() uint64 { return g.number }
+
+func (g *Generation) release() {
 	if g.shares.Add(-1) == 0 {
 		close(g.idle)
 	}
 }
 
-// retire gives the companion's own share back, waits up to grace until the last
+// Retire gives the companion's own share back, waits up to grace until the last
 // call has ended, and closes the module, by force if need be. To be called
 // once, after the generation was swapped out. drained says that no force was
 // needed.
-func (g *generation) retire(grace time.Duration) (drained bool, err error) {
+func (g *Generation) Retire(grace time.Duration) (drained bool, err error) {
 	g.release()
 	timer := time.NewTimer(grace)
 	defer timer.Stop()

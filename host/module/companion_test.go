@@ -12,41 +12,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
-// answering makes a module that votes v.
-func answering(v string) *moduletest.Module {
-	return &moduletest.Module{Desc: abi.Description{ABI: "1", Name: v}, Bytes: 7, OnCall: func(context.Context, abi.Request) (json.RawMessage, error) {
-		return json.Marshal(v)
-	}}
-}
-
-// held makes a module whose calls wait for let, or for the end of their ctx,
-// which is a fault.
-func held(v string, let <-chan struct{}) *moduletest.Module {
-	m := answering(v)
-	m.OnCall = func(ctx context.Context, _ abi.Request) (json.RawMessage, error) {
-		select {
-		case <-let:
-			return json.Marshal(v)
-		case <-ctx.Done():
-			return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}
-		}
-	}
-	return m
-}
-
 func TestCompanionAnswersFromItsGeneration(t *testing.T) {
-	var book logbook
-	first, second := answering("one"), answering("two")
-	c := module.NewCompanion("aya", "fake", first, module.Limits{}, book.log())
+	var book logtest.Log
+	first, second := moduletest.Answering("one"), moduletest.Answering("two")
+	c := begin(first, module.Limits{}, &book)
 	mustVote(t, c, "one")
-	if s := c.Status(); s.ID != "aya" || s.Name != "one" || s.Engine != "fake" || s.Generation != 1 || s.State != module.StateReady || s.MemoryBytes != 7 || s.LoadedAt.IsZero() {
+	if s := c.Status(time.Now()); s.ID != "aya" || s.Name != "one" || s.Engine != "fake" || s.Generation != 1 || s.State != module.StateReady || s.MemoryBytes != 7 || s.LoadedAt.IsZero() {
 		t.Errorf("status %+v", s)
 	}
-	if drained, err := c.Swap(2, second)(time.Minute); !drained || err != nil || !first.Closed() {
+	if drained, err := swap(c, 2, second)(time.Minute); !drained || err != nil || !first.Closed() {
 		t.Errorf("retire gives %v, %v; closed %v", drained, err, first.Closed())
 	}
 	mustVote(t, c, "two")
@@ -59,13 +38,13 @@ func TestCompanionAnswersFromItsGeneration(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Errorf("a second Close gives %v", err)
 	}
-	if _, err := vote(c); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "aya: closed") {
+	if _, err := moduletest.Vote(c); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "aya: closed") {
 		t.Errorf("a call after Close gives %v", err)
 	}
-	if c.Swap(3, answering("three")) != nil {
+	if swap(c, 3, moduletest.Answering("three")) != nil {
 		t.Error("a closed companion takes a generation")
 	}
-	if s := c.Status(); s.State != module.StateFailed || s.Name != "two" {
+	if s := c.Status(time.Now()); s.State != module.StateFailed || s.Name != "two" {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -73,12 +52,12 @@ func TestCompanionAnswersFromItsGeneration(t *testing.T) {
 func TestSwapWaitsForRunningCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
-		old := held("old", let)
-		c := module.NewCompanion("aya", "fake", old, module.Limits{}, new(logbook).log())
+		old := moduletest.Held("old", let)
+		c := begin(old, module.Limits{}, new(logtest.Log))
 		answers := make(chan string, 3)
 		for range 3 {
 			go func() {
-				s, err := vote(c)
+				s, err := moduletest.Vote(c)
 				answers <- s
 				if err != nil {
 					t.Error(err)
@@ -86,7 +65,7 @@ func TestSwapWaitsForRunningCalls(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		retire := c.Swap(2, answering("new"))
+		retire := swap(c, 2, moduletest.Answering("new"))
 		go func() {
 			if drained, err := retire(5 * time.Second); !drained || err != nil {
 				t.Errorf("retire gives %v, %v", drained, err)
@@ -112,14 +91,14 @@ func TestSwapWaitsForRunningCalls(t *testing.T) {
 
 func TestGraceEndsCallsByForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := held("old", nil)
-		c := module.NewCompanion("aya", "fake", old, module.Limits{Faults: 1}, new(logbook).log())
+		old := moduletest.Held("old", nil)
+		c := begin(old, module.Limits{Faults: 1}, new(logtest.Log))
 		failed := make(chan error)
-		go func() { _, err := vote(c); failed <- err }()
+		go func() { _, err := moduletest.Vote(c); failed <- err }()
 		synctest.Wait()
 		begin := time.Now()
 		go func() {
-			if drained, err := c.Swap(2, answering("new"))(5 * time.Second); drained || err != nil {
+			if drained, err := swap(c, 2, moduletest.Answering("new"))(5 * time.Second); drained || err != nil {
 				t.Errorf("retire gives %v, %v", drained, err)
 			}
 		}()
@@ -131,7 +110,7 @@ func TestGraceEndsCallsByForce(t *testing.T) {
 			t.Errorf("it ended after %v", took)
 		}
 		mustVote(t, c, "new") // the old one's end is no fault of the new one
-		if s := c.Status(); s.Faults != 0 || s.State != module.StateReady {
+		if s := c.Status(time.Now()); s.Faults != 0 || s.State != module.StateReady {
 			t.Errorf("status %+v", s)
 		}
 		synctest.Wait()
@@ -140,9 +119,9 @@ func TestGraceEndsCallsByForce(t *testing.T) {
 
 func TestQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var book logbook
+		var book logtest.Log
 		sick, asked := true, 0
-		m := answering("well")
+		m := moduletest.Answering("well")
 		well := m.OnCall
 		m.OnCall = func(ctx context.Context, r abi.Request) (json.RawMessage, error) {
 			asked++
@@ -151,11 +130,11 @@ func TestQuarantine(t *testing.T) {
 			}
 			return well(ctx, r)
 		}
-		c := module.NewCompanion("aya", "fake", m, module.Limits{}, book.log())
+		c := begin(m, module.Limits{}, &book)
 		fail := func(n int, gap time.Duration) {
 			for range n {
 				var f *module.Fault
-				if _, err := vote(c); !errors.As(err, &f) {
+				if _, err := moduletest.Vote(c); !errors.As(err, &f) {
 					t.Fatalf("vote gives %v", err)
 				}
 				time.Sleep(gap)
@@ -166,34 +145,34 @@ func TestQuarantine(t *testing.T) {
 		fail(3, 30*time.Second) // three in exactly one
 		asked = 0
 		const why = "quarantined: 3 faults in 60s, last: module fault: trap: unreachable"
-		if _, err := vote(c); asked != 0 || abi.CodeOf(err) != abi.CodeUnavailable || abi.AsError(err).Message != why {
+		if _, err := moduletest.Vote(c); asked != 0 || abi.CodeOf(err) != abi.CodeUnavailable || abi.AsError(err).Message != why {
 			t.Errorf("asked %d times, %v", asked, err)
 		}
-		if s := c.Status(); s.State != module.StateQuarantined || s.Faults != 7 || !strings.HasPrefix(s.Error, why+"; until 2000-01-01T") {
+		if s := c.Status(time.Now()); s.State != module.StateQuarantined || s.Faults != 7 || !strings.HasPrefix(s.Error, why+"; until 2000-01-01T") {
 			t.Errorf("status %+v", s)
 		}
 		time.Sleep(5*time.Minute - 30*time.Second - time.Nanosecond)
-		if _, err := vote(c); abi.CodeOf(err) != abi.CodeUnavailable {
+		if _, err := moduletest.Vote(c); abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("just before the end: %v", err)
 		}
 		time.Sleep(time.Nanosecond)
-		if s := c.Status(); s.State != module.StateReady || s.Error != "" {
+		if s := c.Status(time.Now()); s.State != module.StateReady || s.Error != "" {
 			t.Errorf("status %+v", s)
 		}
 		fail(2, time.Second) // the count began anew
 		sick = false
 		mustVote(t, c, "well")
-		if book.count("quarantine is over") != 1 || book.count("msg=quarantined") != 1 {
+		if book.Count("quarantine is over") != 1 || book.Count("msg=quarantined") != 1 {
 			t.Errorf("the log says:\n%s", &book)
 		}
 		sick = true
 		fail(1, 0)
-		if s := c.Status(); s.State != module.StateQuarantined {
+		if s := c.Status(time.Now()); s.State != module.StateQuarantined {
 			t.Errorf("status %+v", s)
 		}
-		c.Swap(2, answering("healed"))(time.Second)
+		swap(c, 2, moduletest.Answering("healed"))(time.Second)
 		mustVote(t, c, "healed")
-		if s := c.Status(); s.State != module.StateReady || s.Faults != 0 {
+		if s := c.Status(time.Now()); s.State != module.StateReady || s.Faults != 0 {
 			t.Errorf("status %+v", s)
 		}
 	})
@@ -201,13 +180,13 @@ func TestQuarantine(t *testing.T) {
 
 func TestWhatIsNoFault(t *testing.T) {
 	ask := func(ctx context.Context, l module.Limits, err error) module.Status {
-		m := answering("")
+		m := moduletest.Answering("")
 		m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) { return nil, err }
-		c := module.NewCompanion("aya", "fake", m, l, new(logbook).log())
+		c := begin(m, l, new(logtest.Log))
 		if _, got := c.Call(ctx, abi.Request{}); !errors.Is(got, err) {
 			t.Errorf("Call gives %v, want %v", got, err)
 		}
-		return c.Status()
+		return c.Status(time.Now())
 	}
 	one := module.Limits{Faults: 1}
 	fault := &module.Fault{Kind: module.FaultTimeout, Cause: errors.New("x")}
@@ -228,15 +207,15 @@ func TestWhatIsNoFault(t *testing.T) {
 }
 
 func TestPanicOfAnEngineIsAFault(t *testing.T) {
-	var book logbook
-	m := answering("")
+	var book logtest.Log
+	m := moduletest.Answering("")
 	m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) { panic("index out of range") }
-	c := module.NewCompanion("aya", "fake", m, module.Limits{}, book.log())
+	c := begin(m, module.Limits{}, &book)
 	var f *module.Fault
-	if _, err := vote(c); !errors.As(err, &f) || f.Kind != module.FaultTrap || !strings.Contains(err.Error(), "index out of range") {
+	if _, err := moduletest.Vote(c); !errors.As(err, &f) || f.Kind != module.FaultTrap || !strings.Contains(err.Error(), "index out of range") {
 		t.Errorf("vote gives %v", err)
 	}
-	if book.count("companion_test.go") == 0 {
+	if book.Count("companion_test.go") == 0 {
 		t.Errorf("the log does not say where:\n%s", &book)
 	}
 	if err := c.Close(); err != nil || !m.Closed() {
@@ -265,7 +244,7 @@ type letKey struct{}
 
 func (s *slot) add() *moduletest.Module {
 	n := len(s.mods) + 1
-	m := answering("")
+	m := moduletest.Answering("")
 	m.OnCall = func(ctx context.Context, _ abi.Request) (json.RawMessage, error) {
 		s.entered <- n
 		select {
@@ -344,7 +323,7 @@ func (s *slot) stop() {
 func (s *slot) swap(t *rapid.T) {
 	force := rapid.Bool().Draw(t, "force")
 	old := len(s.mods)
-	retire := s.c.Swap(uint64(old+1), s.add())
+	retire := swap(s.c, uint64(old+1), s.add())
 	if (retire == nil) != s.ended {
 		t.Fatalf("ended %v, but the swap says otherwise", s.ended)
 	}
@@ -400,7 +379,7 @@ func (s *slot) check(t *rapid.T) {
 func TestSlotProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &slot{entered: make(chan int)}
-		s.c = module.NewCompanion("aya", "fake", s.add(), module.Limits{Grace: time.Hour, Faults: 1}, new(logbook).log())
+		s.c = begin(s.add(), module.Limits{Grace: time.Hour, Faults: 1}, new(logtest.Log))
 		defer s.stop()
 		t.Repeat(map[string]func(*rapid.T){
 			"call":   s.begin,
@@ -414,7 +393,7 @@ func TestSlotProperty(t *testing.T) {
 				s.ended = true
 				done := make(chan bool, 1)
 				go func() { _ = s.c.Close(); done <- true }()
-				for !strings.Contains(s.c.Status().Error, "closed") {
+				for !strings.Contains(s.c.Status(time.Now()).Error, "closed") {
 					time.Sleep(time.Microsecond)
 				}
 				s.retired[len(s.mods)-1] = done

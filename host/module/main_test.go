@@ -1,152 +1,36 @@
 package module_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// logbook is a log that tests can read while it is written.
-type logbook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+// begin makes a companion that begins with m.
+func begin(m module.Module, l module.Limits, log *logtest.Log) *module.Companion {
+	return module.NewCompanion("aya", module.NewGeneration(1, "fake", m), l, log.Logger())
 }
 
-func (l *logbook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *logbook) count(s string) int { return strings.Count(l.String(), s) }
-
-func (l *logbook) log() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// saying is the script of a companion whose vote is v.
-func saying(v string) string {
-	return fmt.Sprintf(`{"name":"Aya %s","answers":{"vote":%q}}`, v, v)
-}
-
-// vote asks for a vote and gives the string it answers.
-func vote(c *module.Companion) (string, error) {
-	data, err := c.Call(context.Background(), abi.Request{Op: abi.OpVote})
-	if err != nil {
-		return "", err
+// swap publishes m as generation number; retire waits for the old one's end. It is
+// nil when the companion has ended.
+func swap(c *module.Companion, number uint64, m module.Module) (retire func(grace time.Duration) (drained bool, err error)) {
+	old, ok := c.Swap(module.NewGeneration(number, "fake", m))
+	if !ok {
+		return nil
 	}
-	var s string
-	return s, json.Unmarshal(data, &s)
+	return old.Retire
 }
 
 func mustVote(t *testing.T, c *module.Companion, want string) {
 	t.Helper()
-	if got, err := vote(c); err != nil || got != want {
+	if got, err := moduletest.Vote(c); err != nil || got != want {
 		t.Errorf("vote gives %q, %v; want %q", got, err, want)
-	}
-}
-
-func write(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func remove(t *testing.T, path string) {
-	t.Helper()
-	if err := os.RemoveAll(path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func rename(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// changes notes what a folder tells.
-type changes struct {
-	mu   sync.Mutex
-	told []string
-}
-
-func (c *changes) changed(ch module.Change) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.told = append(c.told, string(ch.Kind)+" "+ch.Companion.ID())
-}
-
-func (c *changes) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.told, ", ")
-}
-
-// statusOf gives one companion's status, the zero one if there is none.
-func statusOf(f *module.Folder, id string) module.Status {
-	for _, s := range f.Status() {
-		if s.ID == id {
-			return s
-		}
-	}
-	return module.Status{}
-}
-
-// checkStatus compares what matters: state, generation, and a part of the
-// error, or none.
-func checkStatus(t *testing.T, f *module.Folder, id string, state module.State, generation uint64, errorPart string) {
-	t.Helper()
-	s := statusOf(f, id)
-	if s.State != state || s.Generation != generation || (s.Error == "") != (errorPart == "") || !strings.Contains(s.Error, errorPart) {
-		t.Errorf("status of %s is %+v\nwant state %s, generation %d, error with %q", id, s, state, generation, errorPart)
-	}
-}
-
-// eventually waits for a condition, generously.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
-// drained checks that every module was closed once and none was called after.
-func drained(t *testing.T, e *moduletest.Engine, all []*moduletest.Module) {
-	t.Helper()
-	if e.Opened() != e.Closed() {
-		t.Errorf("%d modules opened, %d closed", e.Opened(), e.Closed())
-	}
-	for _, m := range all {
-		if m.Late() > 0 {
-			t.Errorf("a closed module got %d calls", m.Late())
-		}
 	}
 }

@@ -1,9 +1,11 @@
-// Package module keeps companions loaded: it watches the folder makers drop
-// files into, lets an engine load each file, and swaps generations so that a
-// running room never misses a call.
+// Package module is the border to what makers write: what a loaded module and an
+// engine promise, what a module may ask of the host, and a companion, which changes
+// from one generation of its module to the next so that a running room never
+// misses a call.
 //
-// It never runs guest code itself (engines do: host/module/wasm) and it knows
-// no rooms: what a module says is host/room's business.
+// It never runs guest code itself (engines do: host/module/wasm), it looks into no
+// folder (host/module/folder does), and it knows no rooms: what a module says is
+// host/room's business.
 package module
 
 import (
@@ -16,8 +18,8 @@ import (
 
 // Module is one loaded generation of a companion's behaviour. Its life:
 //
-//  1. an Engine loads it from the bytes of a file: compile, check imports and
-//     exports, start an instance;
+//  1. an Engine loads it from a Source: compile, check imports and exports,
+//     start an instance;
 //  2. the engine calls describe and checks the answer, so that what Load
 //     returns has already answered once;
 //  3. Call runs ops, from many goroutines; an instance runs one at a time;
@@ -42,23 +44,46 @@ type Module interface {
 	Close(ctx context.Context) error
 }
 
-// Engine loads files of one kind.
+// Engine loads sources of one kind. One that has something to give back when the
+// daemon stops is a [Closer] too, and one that takes folders a [FolderEngine].
 type Engine interface {
 	// Name is the engine's name as doors show it: "wasm".
 	Name() string
-	// Suffix is the ending of the file names it takes: ".wasm".
-	Suffix() string
-	// Load makes a module of a whole file. Errors are *abi.Error whose message
-	// says what is wrong with the file in words for its maker.
-	Load(ctx context.Context, f File) (Module, error)
+	// Match says whether the engine takes a file of this name, and gives the
+	// module's name in it: "aya" for "aya.wasm". Where several engines take a
+	// file, it is loaded by the one that leaves the shortest name, or else by the
+	// first of them.
+	Match(file string) (name string, ok bool)
+	// Load makes a module of a source. Errors are *abi.Error whose message says
+	// what is wrong with the source in words for its maker.
+	Load(ctx context.Context, s Source) (Module, error)
 }
 
-// File is a companion's file, read whole.
-type File struct {
-	ID         string // the companion's id, from the file's name
-	Path       string // as doors and logs show it
-	Data       []byte
-	Generation uint64 // the generation it will be, counted from 1
+// FolderEngine is an engine that takes some folders whole. All others are
+// searched for one file that an engine takes.
+type FolderEngine interface {
+	Engine
+	// MatchFolder says whether it takes a folder in which there are these files.
+	MatchFolder(files []string) bool
+}
+
+// Closer is an engine that holds something though no module is loaded. Close ends
+// its modules too, and Load is refused from its start on.
+type Closer interface {
+	Close(ctx context.Context) error
+}
+
+// Source is what an engine loads: a file, or a folder that it takes whole. It was
+// read once, so that its bytes are those of Hash whatever becomes of the file
+// meanwhile.
+type Source struct {
+	ID         string            // the companion's id, from the name of the file or folder
+	Name       string            // as doors and logs show it: "aya.wasm", "aya/main.wasm"
+	Path       string            // where it is, for an engine that runs it in its place
+	Hash       string            // SHA-256 of Data, or of all Siblings, in hex
+	Data       []byte            // of a file
+	Siblings   map[string][]byte // of a folder: the files directly in it, by name
+	Generation uint64            // the generation it will be, counted from 1
 }
 
 // HostCalls answers what guests ask with host_call.
@@ -86,7 +111,7 @@ type Fault struct {
 // FaultKind says what a guest did.
 type FaultKind string
 
-// What guests do wrong.
+// The ways in which a guest can do wrong.
 const (
 	FaultTimeout FaultKind = "timeout" // ran past the call's deadline
 	FaultFuel    FaultKind = "fuel"    // used up the CPU budget of one call

@@ -35,26 +35,8 @@ type Status struct {
 	LoadedAt    time.Time `json:"loaded_at,omitzero"`
 }
 
-// ChangeKind says what happened to a companion.
-type ChangeKind string
-
-// The changes. Each companion goes joined, replaced any number of times, left;
-// after that a new Companion with the same id may join.
-const (
-	Joined   ChangeKind = "joined"
-	Replaced ChangeKind = "replaced"
-	Left     ChangeKind = "left"
-)
-
-// Change tells that a companion came, changed or went. The companion may be
-// further on already than the change that is told.
-type Change struct {
-	Kind      ChangeKind
-	Companion *Companion
-}
-
-// reason says in words for a maker why a file was not loaded.
-func reason(err error) string {
+// Reason says in words for a maker why a file was not loaded.
+func Reason(err error) string {
 	var e *abi.Error
 	if errors.As(err, &e) {
 		return e.Message
@@ -66,8 +48,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sentence joins what there is to say with semicolons.
-func sentence(parts ...string) string {
+// Sentence joins what there is to say with semicolons.
+func Sentence(parts ...string) string {
 	said := parts[:0:0]
 	for _, p := range parts {
 		if p != "" {

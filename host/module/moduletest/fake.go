@@ -4,9 +4,11 @@
 package moduletest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -22,11 +24,8 @@ type Module struct {
 	OnCall func(ctx context.Context, req abi.Request) (json.RawMessage, error) // its ctx ends with a Close by force
 	Bytes  int64
 
-	mu     sync.Mutex
-	calls  sync.WaitGroup
-	force  map[int]context.CancelCauseFunc // of the calls that run
-	next   int
-	closed bool
+	calls  module.Calls
+	closed atomic.Bool
 	late   atomic.Int64
 	engine *Engine
 }
@@ -39,28 +38,12 @@ func (m *Module) Memory() int64 { return m.Bytes }
 
 // Call runs OnCall.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
 		m.late.Add(1)
-		return nil, abi.Errorf(abi.CodeUnavailable, "module is closed")
+		return nil, err
 	}
-	m.calls.Add(1)
-	if m.force == nil {
-		m.force = map[int]context.CancelCauseFunc{}
-	}
-	n := m.next
-	m.next++
-	m.force[n] = cancel
-	m.mu.Unlock()
-	defer func() {
-		m.mu.Lock()
-		delete(m.force, n)
-		m.mu.Unlock()
-		m.calls.Done()
-	}()
+	defer end()
 	if m.OnCall == nil {
 		return json.RawMessage("null"), nil
 	}
@@ -69,25 +52,12 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 
 // Close ends the module. OnCall has to heed its ctx for the force to work.
 func (m *Module) Close(ctx context.Context) error {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
+	m.closed.Store(true)
+	idle, first := m.calls.Close(ctx)
+	if !first {
 		return abi.Errorf(abi.CodeInternal, "module closed twice")
 	}
-	m.closed = true
-	m.mu.Unlock()
-	idle := make(chan struct{})
-	go func() { m.calls.Wait(); close(idle) }()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		m.mu.Lock()
-		for _, cancel := range m.force {
-			cancel(abi.Errorf(abi.CodeUnavailable, "closed by force"))
-		}
-		m.mu.Unlock()
-		<-idle
-	}
+	<-idle
 	if m.engine != nil {
 		m.engine.closed.Add(1)
 	}
@@ -95,53 +65,45 @@ func (m *Module) Close(ctx context.Context) error {
 }
 
 // Closed says whether Close was called.
-func (m *Module) Closed() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.closed
-}
+func (m *Module) Closed() bool { return m.closed.Load() }
 
 // Late gives how many calls came after Close; a companion makes none.
 func (m *Module) Late() int { return int(m.late.Load()) }
 
 // Engine is an engine without a guest. Its zero value takes ".fake" files that
-// hold a [Script].
+// hold a [Script], and no folders.
 type Engine struct {
-	Ext    string                                                          // ".fake" if empty
-	Kind   string                                                          // its name, "fake" if empty
-	OnLoad func(ctx context.Context, f module.File) (module.Module, error) // reads a Script if nil
+	Ext    string                                                            // ".fake" if empty
+	Entry  string                                                            // a folder with this file is taken whole
+	Kind   string                                                            // its name, "fake" if empty
+	OnLoad func(ctx context.Context, s module.Source) (module.Module, error) // reads a Script if nil
 
 	mu             sync.Mutex
-	loads          []module.File
+	loads          []module.Source
 	opened, closed atomic.Int64
 }
 
 // Name gives Kind.
-func (e *Engine) Name() string {
-	if e.Kind == "" {
-		return "fake"
-	}
-	return e.Kind
+func (e *Engine) Name() string { return cmp.Or(e.Kind, "fake") }
+
+// Match takes what ends in Ext.
+func (e *Engine) Match(file string) (name string, ok bool) {
+	return strings.CutSuffix(file, cmp.Or(e.Ext, ".fake"))
 }
 
-// Suffix gives Ext.
-func (e *Engine) Suffix() string {
-	if e.Ext == "" {
-		return ".fake"
-	}
-	return e.Ext
-}
+// MatchFolder takes a folder with an Entry.
+func (e *Engine) MatchFolder(files []string) bool { return slices.Contains(files, e.Entry) }
 
 // Load runs OnLoad, or makes a module of a Script.
-func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error) {
+func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
 	e.mu.Lock()
-	e.loads = append(e.loads, f)
+	e.loads = append(e.loads, s)
 	e.mu.Unlock()
 	load := e.OnLoad
 	if load == nil {
 		load = LoadScript
 	}
-	m, err := load(ctx, f)
+	m, err := load(ctx, s)
 	if err != nil || m == nil {
 		return nil, err
 	}
@@ -152,8 +114,8 @@ func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error)
 	return m, nil
 }
 
-// Loads gives the files Load was called with, oldest first.
-func (e *Engine) Loads() []module.File {
+// Loads gives the sources Load was called with, oldest first.
+func (e *Engine) Loads() []module.Source {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.loads)
@@ -176,9 +138,9 @@ type Script struct {
 
 // LoadScript makes a [Module] of a file that holds a [Script]. It answers
 // describe, and what the script has an answer for.
-func LoadScript(_ context.Context, f module.File) (module.Module, error) {
+func LoadScript(_ context.Context, src module.Source) (module.Module, error) {
 	var s Script
-	if err := json.Unmarshal(f.Data, &s); err != nil {
+	if err := json.Unmarshal(src.Data, &s); err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "not a script: %w", err)
 	}
 	if s.Name == "" {
@@ -189,7 +151,7 @@ func LoadScript(_ context.Context, f module.File) (module.Module, error) {
 		desc.Ops = append(desc.Ops, op)
 	}
 	slices.Sort(desc.Ops[1:])
-	return &Module{Desc: desc, Bytes: int64(len(f.Data)), OnCall: func(_ context.Context, req abi.Request) (json.RawMessage, error) {
+	return &Module{Desc: desc, Bytes: int64(len(src.Data)), OnCall: func(_ context.Context, req abi.Request) (json.RawMessage, error) {
 		if req.Op == abi.OpDescribe {
 			return json.Marshal(desc)
 		}

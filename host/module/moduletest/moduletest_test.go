@@ -1,4 +1,4 @@
-package moduletest_test
+package moduletest
 
 import (
 	"context"
@@ -10,22 +10,21 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // actor is an engine whose files name how to misbehave: the suite must pass an
 // engine that keeps the promises.
-func actor() *moduletest.Engine {
-	return &moduletest.Engine{OnLoad: func(ctx context.Context, f module.File) (module.Module, error) {
+func actor() *Engine {
+	return &Engine{OnLoad: func(ctx context.Context, f module.Source) (module.Module, error) {
 		desc := abi.Description{ABI: "1", Name: "Aya", Ops: []string{abi.OpDescribe, abi.OpVote}}
-		switch g := moduletest.Guest(f.Data); g {
-		case moduletest.HangsAtLoad:
+		switch g := Guest(f.Data); g {
+		case HangsAtLoad:
 			<-ctx.Done()
 			return nil, abi.Errorf(abi.CodeTimeout, "describe did not end")
-		case moduletest.Good, moduletest.Hang, moduletest.Trap, moduletest.BadReply, moduletest.HugeReply:
-			return &moduletest.Module{Desc: desc, OnCall: func(ctx context.Context, req abi.Request) (json.RawMessage, error) {
+		case Good, Hang, Trap, BadReply, HugeReply:
+			return &Module{Desc: desc, OnCall: func(ctx context.Context, req abi.Request) (json.RawMessage, error) {
 				return act(ctx, g, desc, req)
 			}}, nil
 		default:
@@ -34,7 +33,7 @@ func actor() *moduletest.Engine {
 	}}
 }
 
-func act(ctx context.Context, g moduletest.Guest, desc abi.Description, req abi.Request) (json.RawMessage, error) {
+func act(ctx context.Context, g Guest, desc abi.Description, req abi.Request) (json.RawMessage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -46,21 +45,21 @@ func act(ctx context.Context, g moduletest.Guest, desc abi.Description, req abi.
 	}
 	kind := module.FaultReply
 	switch g {
-	case moduletest.Good:
+	case Good:
 		return json.RawMessage(`{"state":"listen","importance":0}`), nil
-	case moduletest.Hang:
+	case Hang:
 		<-ctx.Done()
 		kind = module.FaultTimeout
-	case moduletest.Trap:
+	case Trap:
 		kind = module.FaultTrap
 	}
 	return nil, &module.Fault{Kind: kind, Cause: errors.New(string(g))}
 }
 
-func guests() map[moduletest.Guest][]byte {
-	m := map[moduletest.Guest][]byte{}
-	for _, g := range []moduletest.Guest{moduletest.Good, moduletest.Hang, moduletest.Trap, moduletest.BadReply, moduletest.HugeReply,
-		moduletest.WrongABI, moduletest.HangsAtLoad, moduletest.NotDescribing} {
+func guests() map[Guest][]byte {
+	m := map[Guest][]byte{}
+	for _, g := range []Guest{Good, Hang, Trap, BadReply, HugeReply,
+		WrongABI, HangsAtLoad, NotDescribing} {
 		m[g] = []byte(g)
 	}
 	return m
@@ -68,15 +67,15 @@ func guests() map[moduletest.Guest][]byte {
 
 func TestSuitePassesAnEngineThatKeepsItsPromises(t *testing.T) {
 	e := actor()
-	moduletest.Run(t, e, guests())
+	Run(t, broken{Engine: e}, "aya.fake", guests()) // broken in nothing
 	if e.Opened() == 0 || e.Opened() != e.Closed() {
 		t.Errorf("%d modules opened, %d closed", e.Opened(), e.Closed())
 	}
 }
 
 func TestScript(t *testing.T) {
-	var e moduletest.Engine
-	m, err := e.Load(t.Context(), module.File{ID: "aya", Data: []byte(`{"name":"Aya","aliases":["あや"],"answers":{"vote":{"state":"speak","importance":5},"speak":{"text":"hi"}}}`)})
+	var e Engine
+	m, err := e.Load(t.Context(), module.Source{ID: "aya", Data: []byte(`{"name":"Aya","aliases":["あや"],"answers":{"vote":{"state":"speak","importance":5},"speak":{"text":"hi"}}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +97,12 @@ func TestScript(t *testing.T) {
 	if _, err := m.Call(t.Context(), abi.Request{Op: "speak"}); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("a call after Close gives %v", err)
 	}
-	fake := m.(*moduletest.Module)
+	fake := m.(*Module)
 	if !fake.Closed() || fake.Late() != 1 || e.Closed() != 1 {
 		t.Errorf("closed %v, late %d, %d closed", fake.Closed(), fake.Late(), e.Closed())
 	}
 	for _, broken := range []string{`{"name":"Aya"`, `{}`} {
-		if _, err := e.Load(t.Context(), module.File{Data: []byte(broken)}); abi.CodeOf(err) != abi.CodeInvalid {
+		if _, err := e.Load(t.Context(), module.Source{Data: []byte(broken)}); abi.CodeOf(err) != abi.CodeInvalid {
 			t.Errorf("%s gives %v", broken, err)
 		}
 	}

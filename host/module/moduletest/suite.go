@@ -2,8 +2,12 @@ package moduletest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,30 +38,46 @@ const (
 // patience is for what must end, on however slow a machine.
 const patience = 30 * time.Second
 
-// Run holds an engine to what module.Module and module.Engine promise. A guest
-// that is missing skips its test, where a kind of file cannot misbehave so.
-func Run(t *testing.T, e module.Engine, guests map[Guest][]byte) {
-	s := suite{e, guests}
-	t.Run("good", s.good)
-	t.Run("many callers", s.manyCallers)
-	t.Run("gives up waiting", s.givesUp)
-	for _, g := range []Guest{Hang, Trap, BadReply, HugeReply} {
-		t.Run(string(g), func(t *testing.T) { s.fault(t, g) })
+// Run holds an engine to what module.Module and module.Engine promise. file is
+// what a file of the engine's is called, whose name without what is the engine's
+// must be "aya". A guest that is missing skips its case, where a kind of file
+// cannot misbehave so.
+func Run(t *testing.T, e module.Engine, file string, guests map[Guest][]byte) {
+	for _, c := range (suite{e, file, guests, patience}).cases() {
+		t.Run(c.name, func(t *testing.T) { c.run(t) })
 	}
-	t.Run("close while calling", s.closeWhileCalling)
-	for _, g := range []Guest{WrongABI, HangsAtLoad, NotDescribing} {
-		t.Run(string(g), func(t *testing.T) { s.refused(t, s.file(t, g)) })
-	}
-	t.Run("empty file", func(t *testing.T) { s.refused(t, nil) })
-	t.Run("noise", func(t *testing.T) { s.refused(t, []byte("\x00\x01 this is { no companion")) })
 }
 
 type suite struct {
-	engine module.Engine
-	guests map[Guest][]byte
+	engine   module.Engine
+	name     string
+	guests   map[Guest][]byte
+	patience time.Duration
 }
 
-func (s suite) file(t *testing.T, g Guest) []byte {
+// A promise is one case of the suite. For each there is a broken engine in the
+// tests of this package which it must catch.
+type promise struct {
+	name string
+	run  func(t testing.TB)
+}
+
+func (s suite) cases() []promise {
+	all := []promise{
+		{"match", s.match}, {"good", s.good}, {"many callers", s.manyCallers}, {"gives up waiting", s.givesUp}, {"close while calling", s.closeWhileCalling},
+		{"empty file", func(t testing.TB) { s.refused(t, nil) }},
+		{"noise", func(t testing.TB) { s.refused(t, []byte("\x00\x01 this is { no companion")) }},
+	}
+	for _, g := range []Guest{Hang, Trap, BadReply, HugeReply} {
+		all = append(all, promise{string(g), func(t testing.TB) { s.fault(t, g) }})
+	}
+	for _, g := range []Guest{WrongABI, HangsAtLoad, NotDescribing} {
+		all = append(all, promise{string(g), func(t testing.TB) { s.refused(t, s.file(t, g)) }})
+	}
+	return all
+}
+
+func (s suite) file(t testing.TB, g Guest) []byte {
 	data, ok := s.guests[g]
 	if !ok {
 		t.Skipf("no guest %q for engine %s", g, s.engine.Name())
@@ -65,51 +85,74 @@ func (s suite) file(t *testing.T, g Guest) []byte {
 	return data
 }
 
-func (s suite) load(t *testing.T, g Guest) module.Module {
+// source writes a file, for engines that run it in its place.
+func (s suite) source(t testing.TB, data []byte) module.Source {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), s.name)
+	if err := os.WriteFile(path, data, 0o700); err != nil {
+		t.Fatalf("write a guest: %v", err)
+	}
+	sum := sha256.Sum256(data)
+	return module.Source{ID: "aya", Name: s.name, Path: path, Hash: hex.EncodeToString(sum[:]), Data: data, Generation: 1}
+}
+
+func (s suite) load(t testing.TB, g Guest) module.Module {
+	t.Helper()
 	data := s.file(t, g)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), s.patience)
 	defer cancel()
-	m, err := s.engine.Load(ctx, module.File{ID: "aya", Path: "aya" + s.engine.Suffix(), Data: data, Generation: 1})
+	m, err := s.engine.Load(ctx, s.source(t, data))
 	if err != nil {
 		t.Fatalf("Load %s: %v", g, err)
 	}
 	return m
 }
 
-func closeNow(t *testing.T, m module.Module) {
+func (s suite) close(t testing.TB, m module.Module) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), s.patience)
 	defer cancel()
 	if err := m.Close(ctx); err != nil {
 		t.Errorf("Close: %v", err)
 	}
 }
 
-// call asks an op and fails the test if it does not end.
-func call(t *testing.T, ctx context.Context, m module.Module, op string) (json.RawMessage, error) {
-	t.Helper()
-	type answer struct {
-		data json.RawMessage
-		err  error
-	}
+type answer struct {
+	data json.RawMessage
+	err  error
+}
+
+// ask begins to ask an op.
+func ask(ctx context.Context, m module.Module, op string) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
 		data, err := m.Call(ctx, abi.Request{V: abi.Version, Op: op, ID: "1", Self: "aya", Now: time.Unix(0, 0).UTC(), Data: json.RawMessage(`{}`)})
 		done <- answer{data, err}
 	}()
+	return done
+}
+
+// end waits for what must end, and fails the test if it does not.
+func end[T any](t testing.TB, s suite, what string, done <-chan T) (got T) {
+	t.Helper()
 	select {
-	case a := <-done:
-		return a.data, a.err
-	case <-time.After(patience):
-		t.Fatalf("Call %s did not end", op)
-		return nil, nil
+	case got = <-done:
+	case <-time.After(s.patience):
+		t.Fatalf("%s did not end", what)
 	}
+	return got
+}
+
+func (s suite) call(t testing.TB, ctx context.Context, m module.Module, op string) (json.RawMessage, error) {
+	t.Helper()
+	a := end(t, s, "Call "+op, ask(ctx, m, op))
+	return a.data, a.err
 }
 
 // lives checks that the module answers.
-func lives(t *testing.T, m module.Module) {
+func (s suite) lives(t testing.TB, m module.Module) {
 	t.Helper()
-	data, err := call(t, t.Context(), m, abi.OpDescribe)
+	data, err := s.call(t, t.Context(), m, abi.OpDescribe)
 	if err != nil {
 		t.Fatalf("describe: %v", err)
 	}
@@ -119,46 +162,59 @@ func lives(t *testing.T, m module.Module) {
 	}
 }
 
-func (s suite) good(t *testing.T) {
-	if !strings.HasPrefix(s.engine.Suffix(), ".") || s.engine.Name() == "" {
-		t.Errorf("suffix %q, name %q", s.engine.Suffix(), s.engine.Name())
+// match: the engine takes its files and no others, and has a name for doors.
+func (s suite) match(t testing.TB) {
+	if name, ok := s.engine.Match(s.name); !ok || name != "aya" || s.engine.Name() == "" {
+		t.Errorf("engine %q takes %s as %q, %v", s.engine.Name(), s.name, name, ok)
 	}
+	if name, ok := s.engine.Match("README"); ok {
+		t.Errorf("it takes README as %q", name)
+	}
+}
+
+func (s suite) good(t testing.TB) {
 	m := s.load(t, Good)
 	d := m.Describe()
 	if d.Name == "" || !strings.HasPrefix(d.ABI, "1") || !slices.Contains(d.Ops, abi.OpVote) {
 		t.Errorf("Describe gives %+v", d)
 	}
-	lives(t, m)
-	data, err := call(t, t.Context(), m, abi.OpVote)
+	s.lives(t, m)
+	data, err := s.call(t, t.Context(), m, abi.OpVote)
 	var v struct{ State abi.State }
 	if err != nil || json.Unmarshal(data, &v) != nil || v.State == "" {
 		t.Errorf("vote gives %s, %v", data, err)
 	}
-	_, err = call(t, t.Context(), m, "no.such.op")
+	_, err = s.call(t, t.Context(), m, "no.such.op")
 	var fault *module.Fault
 	if errors.As(err, &fault) || abi.CodeOf(err) != abi.CodeUnknownOp {
 		t.Errorf("an unknown op gives %v", err)
 	}
-	lives(t, m)
-	if m.Memory() < 0 {
-		t.Errorf("memory %d", m.Memory())
+	s.lives(t, m)
+	before := m.Memory()
+	s.close(t, m)
+	if after := m.Memory(); before < 0 || after < 0 { // it may be asked still
+		t.Errorf("memory %d, and %d after Close", before, after)
 	}
-	closeNow(t, m)
-	if _, err := call(t, t.Context(), m, abi.OpVote); abi.CodeOf(err) != abi.CodeUnavailable {
-		t.Errorf("a call after Close gives %v", err)
-	}
-	m.Memory() // may be asked still
+	s.closed(t, m)
 }
 
-func (s suite) manyCallers(t *testing.T) {
+// closed checks that a module which was closed answers nothing more.
+func (s suite) closed(t testing.TB, m module.Module) {
+	t.Helper()
+	if _, err := s.call(t, t.Context(), m, abi.OpVote); abi.CodeOf(err) != abi.CodeUnavailable {
+		t.Errorf("a call after Close gives %v", err)
+	}
+}
+
+func (s suite) manyCallers(t testing.TB) {
 	m := s.load(t, Good)
-	defer closeNow(t, m)
+	defer s.close(t, m)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				if _, err := m.Call(t.Context(), abi.Request{V: abi.Version, Op: abi.OpVote, Data: json.RawMessage(`{}`)}); err != nil {
-					t.Errorf("vote: %v", err)
+				if a := <-ask(t.Context(), m, abi.OpVote); a.err != nil {
+					t.Errorf("vote: %v", a.err)
 					return
 				}
 			}
@@ -167,21 +223,21 @@ func (s suite) manyCallers(t *testing.T) {
 	wg.Wait()
 }
 
-// givesUp: who has no time left is not kept waiting, and does no harm.
-func (s suite) givesUp(t *testing.T) {
+// givesUp: a caller without time left is not kept waiting, and does no harm.
+func (s suite) givesUp(t testing.TB) {
 	m := s.load(t, Good)
-	defer closeNow(t, m)
+	defer s.close(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := call(t, ctx, m, abi.OpVote); err == nil {
-		t.Error("a call whose ctx has ended gives an answer")
+	if _, err := s.call(t, ctx, m, abi.OpVote); err == nil {
+		t.Errorf("a call whose ctx has ended gives an answer")
 	}
-	lives(t, m)
+	s.lives(t, m)
 }
 
 // fault: what the guest does wrong in a vote is a Fault of the right kind, and
 // the module goes on.
-func (s suite) fault(t *testing.T, g Guest) {
+func (s suite) fault(t testing.TB, g Guest) {
 	kinds := map[Guest][]module.FaultKind{
 		Hang:      {module.FaultTimeout, module.FaultFuel},
 		Trap:      {module.FaultTrap},
@@ -189,77 +245,86 @@ func (s suite) fault(t *testing.T, g Guest) {
 		HugeReply: {module.FaultReply, module.FaultTrap, module.FaultFuel},
 	}[g]
 	m := s.load(t, g)
-	defer closeNow(t, m)
+	defer s.close(t, m)
 	for range 2 {
-		timeout := patience
+		timeout := s.patience
 		if g == Hang {
 			timeout = 300 * time.Millisecond
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), timeout)
-		data, err := call(t, ctx, m, abi.OpVote)
+		data, err := s.call(t, ctx, m, abi.OpVote)
 		cancel()
 		var fault *module.Fault
 		if !errors.As(err, &fault) || !slices.Contains(kinds, fault.Kind) {
 			t.Fatalf("vote gives %.80s, %v; want a fault of %v", data, err, kinds)
 		}
-		lives(t, m)
+		s.lives(t, m)
 	}
 }
 
-// closeWhileCalling: Close waits until its ctx ends, then the call ends too.
-func (s suite) closeWhileCalling(t *testing.T) {
-	m := s.load(t, Hang)
-	done := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-		defer cancel()
-		_, err := m.Call(ctx, abi.Request{V: abi.Version, Op: abi.OpVote, Data: json.RawMessage(`{}`)})
-		done <- err
-	}()
-	time.Sleep(50 * time.Millisecond) // let the call begin; if it has not, the test shows less and still passes
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	closed := make(chan error, 1)
-	go func() { closed <- m.Close(ctx) }()
-	for range 2 {
-		select {
-		case err := <-done:
-			if err == nil {
-				t.Error("the call that hung gives an answer")
-			}
-		case <-closed: // its error is the engine's to choose
-		case <-time.After(patience):
-			t.Fatal("Close by force did not end the call")
+// closeWhileCalling: Close waits for a call until its ctx ends, then the call ends
+// too. It is tried again until Close was seen to wait, for only then was there a
+// call that ran.
+func (s suite) closeWhileCalling(t testing.TB) {
+	late := time.Now().Add(s.patience)
+	for !s.closeWaits(t) {
+		if time.Now().After(late) {
+			t.Fatalf("Close never waited for a call")
 		}
 	}
 }
 
+// closeWaits closes a module that hangs in a call. It answers false if the call had
+// not begun.
+func (s suite) closeWaits(t testing.TB) bool {
+	m := s.load(t, Hang)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*s.patience)
+	defer cancel()
+	called := ask(ctx, m, abi.OpVote)
+	time.Sleep(50 * time.Millisecond) // most often it has begun by then
+	ctx, force := context.WithCancel(context.Background())
+	defer force()
+	closed := make(chan error, 1)
+	go func() { closed <- m.Close(ctx) }()
+	select {
+	case <-closed:
+		a := end(t, s, "a call after Close", called)
+		if fault := new(module.Fault); errors.As(a.err, &fault) || abi.CodeOf(a.err) != abi.CodeUnavailable {
+			t.Fatalf("Close did not wait for a call, which gives %.80s, %v", a.data, a.err)
+		}
+		return false
+	case <-time.After(50 * time.Millisecond):
+	}
+	force()
+	if a := end(t, s, "a call that Close has to end by force", called); a.err == nil {
+		t.Errorf("the call that hung gives %.80s", a.data)
+	}
+	end(t, s, "Close by force", closed) // its error is the engine's to choose
+	s.closed(t, m)
+	return true
+}
+
 // refused: what cannot be a companion is refused in words, in time.
-func (s suite) refused(t *testing.T, data []byte) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+func (s suite) refused(t testing.TB, data []byte) {
+	ctx, cancel := context.WithTimeout(t.Context(), s.patience/15)
 	defer cancel()
 	type result struct {
 		m   module.Module
 		err error
 	}
 	done := make(chan result, 1)
+	src := s.source(t, data)
 	go func() {
-		m, err := s.engine.Load(ctx, module.File{ID: "aya", Path: "aya" + s.engine.Suffix(), Data: data, Generation: 1})
+		m, err := s.engine.Load(ctx, src)
 		done <- result{m, err}
 	}()
-	select {
-	case r := <-done:
-		if r.err == nil {
-			if r.m != nil {
-				closeNow(t, r.m)
-			}
-			t.Fatal("it loaded")
-		}
-		var e *abi.Error
-		if !errors.As(r.err, &e) || e.Message == "" {
-			t.Errorf("the error is no *abi.Error with words: %v", r.err)
-		}
-	case <-time.After(patience):
-		t.Fatal("Load did not end")
+	r := end(t, s, "Load", done)
+	if r.err == nil {
+		s.close(t, r.m)
+		t.Fatalf("it loaded")
+	}
+	var e *abi.Error
+	if !errors.As(r.err, &e) || e.Message == "" {
+		t.Errorf("the error is no *abi.Error with words: %v", r.err)
 	}
 }

@@ -1,9 +1,9 @@
-// Package prompt is the engine without code: a companion is a card (seed C's
-// JSON), and a language model lives it.
+// Package prompt is the engine without code: a companion is a card (the
+// AI Companion Protocol's JSON), and a language model lives it.
 //
 // The model is asked whether the character wants to speak, for its lines, and
 // what it makes of a perception. The card is in what the model is told, as data;
-// nothing is left to its obedience (flaw C6): an action that the card or its
+// nothing is left to its obedience: an action that the card or its
 // events do not allow is refused by the host, whatever the model says.
 //
 // The package never decides who speaks, never reaches a network or a body
@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/companiond/companiond/abi"
@@ -55,26 +56,25 @@ func New(c Config) *Engine {
 // Name is "prompt".
 func (*Engine) Name() string { return "prompt" }
 
-// Suffix is ".json".
-func (*Engine) Suffix() string { return ".json" }
+// Match takes what ends in ".json".
+func (*Engine) Match(file string) (name string, ok bool) { return strings.CutSuffix(file, ".json") }
 
 // Load reads a card. No model is asked: a card is good or bad by itself.
-func (e *Engine) Load(_ context.Context, f module.File) (module.Module, error) {
-	def, err := card.Parse(f.Path, f.Data)
+func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error) {
+	def, err := card.Parse(s.Name, s.Data)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s", abi.AsError(err).Message)
 	}
-	if def.ID != "" && def.ID != f.ID {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", f.Path, def.ID, f.ID)
+	if def.ID != "" && def.ID != s.ID {
+		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
-	killed, kill := context.WithCancelCause(context.Background())
 	return &Module{
-		engine: e, id: f.ID, generation: f.Generation, card: def, words: wordsOf(def), size: int64(len(f.Data)),
+		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(def), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
-		killed: killed, kill: kill, lately: map[string][]string{},
+		lately: map[string][]string{},
 	}, nil
 }
 
@@ -88,12 +88,9 @@ type Module struct {
 	desc       abi.Description
 	size       int64
 
-	killed context.Context // ended by force
-	kill   context.CancelCauseFunc
+	calls module.Calls
 
 	mu      sync.Mutex
-	closed  bool
-	running sync.WaitGroup
 	results []abi.Result        // of its actions, the newest last
 	lately  map[string][]string // actions of its last line, by room
 }
@@ -106,43 +103,26 @@ func (m *Module) Describe() abi.Description { return m.desc }
 // Memory gives the bytes of the file; a card has no guest.
 func (m *Module) Memory() int64 { return m.size }
 
-var errClosed = abi.Errorf(abi.CodeUnavailable, "the card is closed")
-
 // Close lets the running calls end until its ctx does, and then ends them.
 func (m *Module) Close(ctx context.Context) error {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
-	idle := make(chan struct{})
-	go func() { m.running.Wait(); close(idle) }()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-	m.kill(errClosed)
+	idle, _ := m.calls.Close(ctx)
 	<-idle
 	return nil
 }
 
 // Call answers one op.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	m.mu.Lock()
-	if m.closed {
-		m.mu.Unlock()
-		return nil, errClosed
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
 	}
-	m.running.Add(1)
-	m.mu.Unlock()
-	defer m.running.Done()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(m.killed, func() { cancel(context.Cause(m.killed)) })()
+	defer end()
 	call := &call{m: m, caller: module.Caller{
 		Companion: m.id, Room: req.Room, Call: req.ID, Op: req.Op, Engine: m.engine.Name(), Generation: m.generation,
 	}}
 	data, err := call.answer(ctx, req)
-	if err != nil && m.killed.Err() != nil {
-		err = errClosed
+	if err != nil && context.Cause(ctx) == module.ErrClosed {
+		err = module.ErrClosed
 	}
 	return data, err
 }
@@ -158,33 +138,21 @@ func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, er
 	case abi.OpDescribe:
 		return json.Marshal(c.m.desc)
 	case abi.OpVote:
-		return asked(req.Data, func(s abi.Scene) (abi.Vote, error) { return c.vote(ctx, s) })
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) { return c.vote(ctx, s) })
 	case abi.OpSpeak:
-		return asked(req.Data, func(s abi.Scene) (abi.Line, error) { return c.speak(ctx, s) })
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return c.speak(ctx, s) })
 	case abi.OpPerceive:
-		return asked(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return c.perceive(ctx, p) })
+		return module.Answer(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return c.perceive(ctx, p) })
 	case abi.OpResult:
-		return asked(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
+		return module.Answer(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "a card does not answer %q", req.Op)
-}
-
-func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error)) (json.RawMessage, error) {
-	var a Ask
-	if err := json.Unmarshal(data, &a); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "data: %v", err)
-	}
-	got, err := run(a)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(got)
 }
 
 // maxResults is how many results of actions a card remembers.
 const maxResults = 8
 
-// remember keeps what became of an action, for the next prompts (flaw C3).
+// remember keeps what became of an action, for the next prompts.
 func (m *Module) remember(r abi.Result) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -50,8 +50,8 @@ func TestDoingNothingIsFine(t *testing.T) {
 	}
 }
 
-// TestPerceivedActions: what the events of the title allow is played, the rest is
-// told to the model (flaw C2).
+// TestPerceivedActions: what the events of the title allow is played, the model is
+// told of the rest, for a list of what is allowed that is only told is not obeyed.
 func TestPerceivedActions(t *testing.T) {
 	r := load(t, nikoni(t),
 		reply{calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`), tool("speak", `{"message":1}`), tool("fly", `not json`)}},
@@ -84,7 +84,7 @@ func TestSpeechThatNoEventAllows(t *testing.T) {
 	}
 }
 
-// TestVotes: who was addressed by a human asks no model; else a referee judges,
+// TestVotes: a character that a human addressed asks no model; else a referee judges,
 // and the talkative want more.
 func TestVotes(t *testing.T) {
 	vote := func(r *rig, s abi.Scene) (abi.Vote, error) {
@@ -153,7 +153,7 @@ func TestLoad(t *testing.T) {
 		`{"name":1}`:                "name",
 		`{"id":"aya","name":"Aya"}`: "id",
 	} {
-		if m, err := e.Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: []byte(data)}); m != nil || abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
+		if m, err := e.Load(t.Context(), module.Source{ID: "nikoni", Name: "nikoni.json", Data: []byte(data)}); m != nil || abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := abi.ReadDescription(raw, nil); err != nil {
+	if _, err := abi.ReadDescription(raw); err != nil {
 		t.Error(err)
 	}
 }

@@ -141,7 +141,7 @@ func nikoni(t testing.TB) []byte {
 func load(t *testing.T, data []byte, replies ...reply) *rig {
 	t.Helper()
 	r := &rig{t: t, models: &fakeModels{replies: replies}, host: &fakeHost{}}
-	m, err := New(Config{Models: r.models, Host: r.host}).Load(t.Context(), module.File{ID: "nikoni", Path: "nikoni.json", Data: data, Generation: 1})
+	m, err := New(Config{Models: r.models, Host: r.host}).Load(t.Context(), module.Source{ID: "nikoni", Name: "nikoni.json", Data: data, Generation: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // segmenter turns what streams in from a model into a line: the name that models like
@@ -45,131 +46,131 @@ const (
 )
 
 // take takes what the model wrote next. Its error ends the talk with the model.
-func (m *segmenter) take(delta string) error {
-	for delta != "" && m.lost == nil && m.over == nil {
+func (s *segmenter) take(delta string) error {
+	for delta != "" && s.lost == nil && s.over == nil {
 		n := max(1, floorRune(delta, min(len(delta), maxSentence)))
-		m.held, delta = m.held+delta[:n], delta[n:]
-		if err := m.cut(false); err != nil {
+		s.held, delta = s.held+delta[:n], delta[n:]
+		if err := s.cut(false); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(m.lost, m.over)
+	return cmp.Or(s.lost, s.over)
 }
 
 // turn is between an answer of the model and the next: what is left is said before
 // the actions are played.
-func (m *segmenter) turn() error {
-	if err := m.end(); err != nil {
+func (s *segmenter) turn() error {
+	if err := s.end(); err != nil {
 		return err
 	}
-	m.begun = false
+	s.begun = false
 	return nil
 }
 
 // speak takes a whole line that the model put into an action.
-func (m *segmenter) speak(text string) error {
+func (s *segmenter) speak(text string) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return errNoMessage
 	}
-	if strings.HasSuffix(strings.TrimSpace(m.said()), text) { // written and then called
+	if strings.HasSuffix(strings.TrimSpace(s.said()), text) { // written and then called
 		return nil
 	}
-	if err := m.take(text); err != nil {
+	if err := s.take(text); err != nil {
 		return ended{err}
 	}
-	if err := m.turn(); err != nil {
+	if err := s.turn(); err != nil {
 		return ended{err}
 	}
 	return nil
 }
 
 // end says what is left.
-func (m *segmenter) end() error {
-	if m.lost != nil || m.over != nil {
-		return m.lost
+func (s *segmenter) end() error {
+	if s.lost != nil || s.over != nil {
+		return s.lost
 	}
-	if err := m.cut(true); m.lost != nil {
+	if err := s.cut(true); s.lost != nil {
 		return err
 	}
 	return nil
 }
 
 // said gives the line: what was shown, and in a mute segmenter all of it.
-func (m *segmenter) said() string { return m.line.String() }
+func (s *segmenter) said() string { return s.line.String() }
 
 // why says why there is no line.
-func (m *segmenter) why() string {
-	if m.over != nil {
-		return abi.AsError(m.over).Message
+func (s *segmenter) why() string {
+	if s.over != nil {
+		return abi.AsError(s.over).Message
 	}
 	return "the model said nothing"
 }
 
-func (m *segmenter) cut(end bool) error {
-	if !m.begun {
-		head, sure := stripName(m.held, m.own)
+func (s *segmenter) cut(end bool) error {
+	if !s.begun {
+		head, sure := stripName(s.held, s.own)
 		if !sure && !end {
 			return nil
 		}
-		m.held = strings.TrimLeft(head, " \t\r\n　")
+		s.held = strings.TrimLeft(head, " \t\r\n　")
 	}
-	for m.over == nil {
-		n := sentence(m.held, !m.begun, end)
+	for s.over == nil {
+		n := sentence(s.held, !s.begun, end)
 		if n == 0 {
 			return nil
 		}
-		text := m.held[:n]
-		if at := otherName(text, m.others); at >= 0 {
-			text, m.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, errOver, "the model began to speak for somebody else")
+		text := s.held[:n]
+		if at := otherName(text, s.others); at >= 0 {
+			text, s.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, errOver, "the model began to speak for somebody else")
 		}
-		if !m.begun {
-			text = m.gap() + text
+		if !s.begun {
+			text = s.gap() + text
 		}
-		m.held, m.begun = m.held[n:], true
-		if err := m.emit(text); err != nil {
+		s.held, s.begun = s.held[n:], true
+		if err := s.emit(text); err != nil {
 			return err
 		}
 	}
-	m.held = ""
-	return m.over
+	s.held = ""
+	return s.over
 }
 
 // gap is what has to stand between what was said and what another answer adds.
-func (m *segmenter) gap() string {
-	last, _ := utf8.DecodeLastRuneInString(m.line.String())
-	if m.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(enders+closers, last) {
+func (s *segmenter) gap() string {
+	last, _ := utf8.DecodeLastRuneInString(s.line.String())
+	if s.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(enders+closers, last) {
 		return ""
 	}
 	return " "
 }
 
-func (m *segmenter) emit(text string) error {
+func (s *segmenter) emit(text string) error {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
-	if m.line.Len()+len(text) > abi.MaxText {
-		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
-		return m.over
+	if s.line.Len()+len(text) > abi.MaxText {
+		s.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
+		return s.over
 	}
-	if m.mute && m.most >= 0 && utf8.RuneCountInString(m.line.String()+strings.TrimSpace(text)) > m.most {
-		m.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", m.most))
-		return m.over
+	if s.mute && s.most >= 0 && utf8.RuneCountInString(s.line.String()+strings.TrimSpace(text)) > s.most {
+		s.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", s.most))
+		return s.over
 	}
-	if strings.TrimSpace(text) == "" || m.mute {
-		m.line.WriteString(text)
+	if strings.TrimSpace(text) == "" || s.mute {
+		s.line.WriteString(text)
 		return nil
 	}
 	// Space that stands alone goes out with the next sentence.
-	err := m.say(m.line.String()[m.sent:] + text)
+	err := s.say(s.line.String()[s.sent:] + text)
 	switch code := abi.CodeOf(err); {
 	case err == nil:
-		m.sent = m.line.Len() + len(text)
-	case m.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp):
-		m.mute, m.most = true, -1
+		s.sent = s.line.Len() + len(text)
+	case s.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp || errors.Is(err, module.ErrNotGranted)):
+		s.mute, s.most = true, -1
 	default:
-		m.lost = err
+		s.lost = err
 		return err
 	}
-	m.line.WriteString(text)
+	s.line.WriteString(text)
 	return nil
 }
 

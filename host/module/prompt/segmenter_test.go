@@ -28,17 +28,17 @@ func TestSentences(t *testing.T) {
 	} {
 		for _, size := range []int{1, 2, 100} {
 			var got []string
-			m := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
+			out := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
 			for _, c := range chunks(text, size) {
-				if err := m.take(c); err != nil {
+				if err := out.take(c); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := m.end(); err != nil {
+			if err := out.end(); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got, want) || m.said() != text {
-				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, m.said())
+			if !slices.Equal(got, want) || out.said() != text {
+				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, out.said())
 			}
 		}
 	}
@@ -51,50 +51,50 @@ func TestAnEndlessSentence(t *testing.T) {
 		strings.Repeat("あ", 5000): "あ", strings.Repeat("あいう、", 1200): "、", strings.Repeat("「la la ", 1500): " ",
 	} {
 		var got []string
-		m := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
+		out := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
 		for _, c := range chunks(text, 1) {
-			if err := m.take(c); err != nil {
+			if err := out.take(c); err != nil {
 				t.Fatal(err)
 			}
-			if len(m.held) > maxSentence {
-				t.Fatalf("%d bytes are held back", len(m.held))
+			if len(out.held) > maxSentence {
+				t.Fatalf("%d bytes are held back", len(out.held))
 			}
 		}
-		if err := m.end(); err != nil {
+		if err := out.end(); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Join(got, "") != text || len(got) < 10 {
-			t.Errorf("%.20q: %d segments, %d of %d bytes", text, len(got), len(m.said()), len(text))
+			t.Errorf("%.20q: %d segments, %d of %d bytes", text, len(got), len(out.said()), len(text))
 		}
 		for _, s := range got[:len(got)-1] {
 			if len(s) > maxSentence+4 || !strings.HasSuffix(s, last) {
 				t.Errorf("a segment of %d bytes, ending in %q", len(s), s[len(s)-4:])
 			}
 		}
-		m = newSegmenter(nil, nil, func(string) error { return nil })
-		if err := m.take(text); err != nil || len(m.held) > maxSentence {
-			t.Errorf("in one piece: %v, %d bytes are held back", err, len(m.held))
+		out = newSegmenter(nil, nil, func(string) error { return nil })
+		if err := out.take(text); err != nil || len(out.held) > maxSentence {
+			t.Errorf("in one piece: %v, %d bytes are held back", err, len(out.held))
 		}
 	}
 }
 
 // TestTheLineIsOver: the talk with the model ends there, and why is known.
 func TestTheLineIsOver(t *testing.T) {
-	m := newSegmenter(nil, []string{"Aya"}, func(string) error { return nil })
-	if err := m.take("やあ！\nAya: うん。そう。"); !errors.Is(err, errOver) || m.said() != "やあ！" {
-		t.Errorf("%v, said %q", err, m.said())
+	out := newSegmenter(nil, []string{"Aya"}, func(string) error { return nil })
+	if err := out.take("やあ！\nAya: うん。そう。"); !errors.Is(err, errOver) || out.said() != "やあ！" {
+		t.Errorf("%v, said %q", err, out.said())
 	}
-	if err := m.take("もっと。"); !errors.Is(err, errOver) || m.end() != nil {
+	if err := out.take("もっと。"); !errors.Is(err, errOver) || out.end() != nil {
 		t.Errorf("%v", err)
 	}
-	m = newSegmenter(nil, nil, func(string) error { return nil })
-	m.mute, m.most = true, 5
-	if err := m.take("とても長い話です。はい。"); !errors.Is(err, errOver) || m.said() != "" || !strings.Contains(m.why(), "more than the 5 characters") {
-		t.Errorf("%v, said %q, %s", err, m.said(), m.why())
+	out = newSegmenter(nil, nil, func(string) error { return nil })
+	out.mute, out.most = true, 5
+	if err := out.take("とても長い話です。はい。"); !errors.Is(err, errOver) || out.said() != "" || !strings.Contains(out.why(), "more than the 5 characters") {
+		t.Errorf("%v, said %q, %s", err, out.said(), out.why())
 	}
-	m = newSegmenter(nil, nil, func(string) error { return nil })
-	if err := m.take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, errOver) || len(m.said()) > abi.MaxText || len(m.said()) < abi.MaxText-20 {
-		t.Errorf("%v, said %d bytes", err, len(m.said()))
+	out = newSegmenter(nil, nil, func(string) error { return nil })
+	if err := out.take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, errOver) || len(out.said()) > abi.MaxText || len(out.said()) < abi.MaxText-20 {
+		t.Errorf("%v, said %d bytes", err, len(out.said()))
 	}
 }
 
@@ -104,20 +104,20 @@ func TestSegmentsAreTheLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("あい。！？!?. \n「」『』♪…a1:：Aya"))).Draw(t, "text")
 		var got []string
-		m := newSegmenter([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
+		out := newSegmenter([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			if err := m.take(string(rest[:n])); err != nil {
+			if err := out.take(string(rest[:n])); err != nil {
 				t.Fatal(err)
 			}
 			rest = rest[n:]
 		}
-		if err := m.end(); err != nil {
+		if err := out.end(); err != nil {
 			t.Fatal(err)
 		}
 		shown := strings.Join(got, "")
-		if strings.TrimRight(m.said(), " \n") != strings.TrimRight(shown, " \n") || !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(m.said())) {
-			t.Fatalf("%q: said %q, shown %q", text, m.said(), got)
+		if strings.TrimRight(out.said(), " \n") != strings.TrimRight(shown, " \n") || !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(out.said())) {
+			t.Fatalf("%q: said %q, shown %q", text, out.said(), got)
 		}
 		if slices.ContainsFunc(got, func(s string) bool { return strings.TrimSpace(s) == "" }) {
 			t.Fatalf("%q: a blank segment in %q", text, got)
@@ -131,22 +131,22 @@ func FuzzSegmenter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		var got strings.Builder
 		whole := text
-		m := newSegmenter([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
+		out := newSegmenter([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
 		for len(text) > 0 {
 			n := min(max(1, size), len(text))
-			if err := m.take(text[:n]); err != nil && !errors.Is(err, errOver) {
+			if err := out.take(text[:n]); err != nil && !errors.Is(err, errOver) {
 				t.Fatal(err)
 			}
 			text = text[n:]
 		}
-		if err := m.end(); err != nil {
+		if err := out.end(); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(m.said(), got.String()) {
-			t.Errorf("shown %q, said %q", got.String(), m.said())
+		if !strings.HasPrefix(out.said(), got.String()) {
+			t.Errorf("shown %q, said %q", got.String(), out.said())
 		}
-		if !utf8.ValidString(m.said()) || strings.ContainsAny(m.said(), "\x00\x07\r") {
-			t.Errorf("%q became %q", whole, m.said())
+		if !utf8.ValidString(out.said()) || strings.ContainsAny(out.said(), "\x00\x07\r") {
+			t.Errorf("%q became %q", whole, out.said())
 		}
 	})
 }

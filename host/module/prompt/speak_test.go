@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
 )
 
 // TestSentencesGoOutWhileTheModelWrites: the first before the last word came.
@@ -56,7 +57,7 @@ func TestAWrongParameterIsToldToTheModel(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatTheEventsAllow (flaw C2): an action that was not offered is refused,
+// TestOnlyWhatTheEventsAllow, whatever the model was told: an action that was not offered is refused,
 // and to companions' talk no event applies.
 func TestOnlyWhatTheEventsAllow(t *testing.T) {
 	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("look", `{"x":1,"y":0,"z":2}`)}}, reply{deltas: []string{"うん。"}})
@@ -197,13 +198,17 @@ func TestTheFloorIsLost(t *testing.T) {
 	}
 }
 
-// TestInOnePiece where the room takes no segments.
+// TestInOnePiece where the room takes no segments, or the card is not granted to
+// say any.
 func TestInOnePiece(t *testing.T) {
-	r := load(t, nikoni(t), reply{deltas: []string{"ひとつ。", "ふたつ。", "みっつ。"}})
-	r.host.sayErr = abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here")
-	line, err := r.speak(scene("taro", "数えて"))
-	if err != nil || line.Text != "ひとつ。ふたつ。みっつ。" {
-		t.Errorf("%+v, %v", line, err)
+	_, denied := module.Grants(nil).Guard(nil).HostCall(t.Context(), module.Caller{}, abi.HostSay, nil)
+	for _, sayErr := range []error{abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here"), denied} {
+		r := load(t, nikoni(t), reply{deltas: []string{"ひとつ。", "ふたつ。", "みっつ。"}})
+		r.host.sayErr = sayErr
+		line, err := r.speak(scene("taro", "数えて"))
+		if err != nil || line.Text != "ひとつ。ふたつ。みっつ。" {
+			t.Errorf("%v: %+v, %v", sayErr, line, err)
+		}
 	}
 }
 
@@ -314,7 +319,7 @@ func TestTheLanguage(t *testing.T) {
 	}
 }
 
-// TestResultsAreInTheNextPrompt (flaw C3).
+// TestResultsAreInTheNextPrompt, or a model would go on as if all had gone well.
 func TestResultsAreInTheNextPrompt(t *testing.T) {
 	r := load(t, nikoni(t), reply{deltas: []string{"ごめんね。"}})
 	for range maxResults + 2 {

@@ -22,10 +22,10 @@ const voteSchema = `{"type":"object","properties":{
 "reason":{"type":"string"}},
 "required":["state","importance","closing","reason"],"additionalProperties":false}`
 
-// vote answers seed B's State. Whom a human addressed need not ask a model
-// whether it wants to answer. Otherwise a referee is asked, who is not the
-// character: its voice is for its lines. A character without a model listens, and
-// fails where it was addressed, so that whoever spoke to it is shown why.
+// vote says whether the character wants to speak, and how much. A character that a
+// human addressed need not ask a model for that. Otherwise a referee is asked, which
+// is not the character: its voice is for its lines. A character without a model listens, and
+// fails where it was addressed, so that those who spoke to it are shown why.
 func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	if why := c.m.engine.cfg.Models.Waits(c.m.id, c.m.card.Model); why != "" {
 		if s.Addressed {
@@ -68,7 +68,7 @@ func readVote(raw json.RawMessage) (v abi.Vote, err error) {
 	return v, v.Check()
 }
 
-// isHuman says whether a participant is a person. Who spoke last and is one is
+// isHuman says whether a participant is a person. A person who spoke last is
 // among the members; an agent may have left.
 func isHuman(members []abi.Member, who string) bool {
 	for _, m := range members {

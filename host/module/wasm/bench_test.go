@@ -107,7 +107,7 @@ func BenchmarkRestart(b *testing.B) {
 // Machine code is shared, for the bytes are the same; wazero keeps the decoded
 // file for each.
 func BenchmarkMemoryPerInstance(b *testing.B) {
-	for name, file := range map[string]module.File{"go": guestFile(b, "aya"), "tiny": tinyFile(tiny{})} {
+	for name, file := range map[string]module.Source{"go": guestFile(b, "aya"), "tiny": tinyFile(tiny{})} {
 		b.Run(name, func(b *testing.B) {
 			e := newTestEngine(b, nil)
 			load(b, e, file) // the code is shared by all

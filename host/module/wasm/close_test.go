@@ -60,7 +60,7 @@ func closeForces(t *testing.T, e *Engine, b *timing) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		_, err := do(within(t, waittest.Long), m, "loop", "")
-		if faultKind(err) != module.FaultTimeout || !strings.Contains(err.Error(), errClosed.Error()) {
+		if faultKind(err) != module.FaultTimeout || !strings.Contains(err.Error(), module.ErrClosed.Error()) {
 			t.Errorf("running call ended with %v", err)
 		}
 	})
@@ -91,7 +91,6 @@ func TestHostCallEndsWithItsCall(t *testing.T) {
 	}}
 	m := load(t, newTestEngine(t, func(c *Config) {
 		c.Host = host
-		c.Grants = func(string) []string { return []string{"test.wait"} }
 	}), guestFile(t, "aya"))
 	retry(t, func(b *timing) {
 		for cut := 50 * time.Millisecond; ; cut *= 2 {
@@ -125,7 +124,6 @@ func TestHostFunctionThatDoesNotReturn(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { <-release; return nil, nil }}
 	e := newTestEngine(t, func(c *Config) {
 		c.Host = host
-		c.Grants = func(string) []string { return []string{"test.stuck"} }
 	})
 	m := load(t, e, guestFile(t, "aya"))
 	var wg sync.WaitGroup
@@ -149,7 +147,6 @@ func TestHostPanics(t *testing.T) {
 	log := &logtest.Log{}
 	m := load(t, newTestEngine(t, func(c *Config) {
 		c.Host, c.Log = host, log.Logger()
-		c.Grants = func(string) []string { return []string{"test.panic"} }
 	}), guestFile(t, "aya"))
 	if got := mustDo(t, m, "host", `{"op":"test.panic"}`); got != `{"error":{"code":"internal","message":"internal error"}}` {
 		t.Errorf("the guest was told %s", got)

@@ -148,7 +148,7 @@ func (m *Module) upgrade(coming *job) {
 		m.log.log.Warn("module stays interpreted, 40-100 times slower", "err", r.err)
 		return
 	}
-	if err := m.takeTurn(context.Background()); err != nil { // closed meanwhile
+	if err := m.takeTurn(m.calls.Killed()); err != nil { // closed meanwhile
 		_ = r.form.compiled.Close(context.Background())
 		return
 	}

@@ -18,8 +18,8 @@ import (
 
 func TestLoadAndVote(t *testing.T) {
 	e := newTestEngine(t, nil)
-	if e.Name() != "wasm" || e.Suffix() != ".wasm" {
-		t.Errorf("engine is %q for %q", e.Name(), e.Suffix())
+	if e.Name() != "wasm" {
+		t.Errorf("engine is %q", e.Name())
 	}
 	m := load(t, e, guestFile(t, "aya"))
 	if d := m.Describe(); d.Name != "Guest aya" || d.ABI != "1" {
@@ -123,7 +123,7 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 
 func TestHostCalls(t *testing.T) {
 	host := &fakeHost{kv: make(map[string]string)}
-	e := newTestEngine(t, func(c *Config) { c.Host = host })
+	e := newTestEngine(t, func(c *Config) { c.Host = module.Grants(nil).Guard(host) })
 	aya, ken := load(t, e, guestFile(t, "aya")), load(t, e, guestFile(t, "ken"))
 	for _, c := range []struct {
 		m         *Module
@@ -132,7 +132,7 @@ func TestHostCalls(t *testing.T) {
 		{aya, `{"op":"kv.set","data":{"key":"mood","value":"sunny"}}`, `{"ok":{}}`},
 		{aya, `{"op":"kv.get","data":{"key":"mood"}}`, `{"ok":{"found":true,"value":"sunny"}}`},
 		{ken, `{"op":"kv.get","data":{"key":"mood"}}`, `{"ok":{"found":false}}`},
-		{aya, `{"op":"launch_rockets"}`, `{"error":{"code":"unknown_op","message":"there is no host op \"launch_rockets\""}}`},
+		{aya, `{"op":"launch_rockets"}`, `{"error":{"code":"unknown_op","message":"host_call: there is no op \"launch_rockets\""}}`},
 		{aya, `{"op":"history.get"}`, `{"error":{"code":"unknown_op","message":"no host op \"history.get\""}}`},
 		{aya, `{"op":"now"}`, `{"error":{"code":"internal","message":"internal error"}}`},
 		{aya, `{"op":"random"}`, `{"error":{"code":"internal","message":"the host's answer cannot be written"}}`},
@@ -157,8 +157,7 @@ func TestHostCalls(t *testing.T) {
 func TestHostCallsAreGranted(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { return json.RawMessage(`"yes"`), nil }}
 	e := newTestEngine(t, func(c *Config) {
-		c.Host = host
-		c.Grants = func(id string) []string { return map[string][]string{"aya": {"test.x"}}[id] }
+		c.Host = module.Grants(func(id string) []string { return map[string][]string{"aya": {"test.x"}}[id] }).Guard(host)
 	})
 	aya, ken := load(t, e, guestFile(t, "aya")), load(t, e, guestFile(t, "ken"))
 	if got := mustDo(t, aya, "host", `{"op":"test.x"}`); got != `{"ok":"yes"}` {
@@ -167,7 +166,7 @@ func TestHostCallsAreGranted(t *testing.T) {
 	if got := mustDo(t, ken, "host", `{"op":"test.x"}`); !strings.Contains(got, "unknown_op") {
 		t.Errorf("op not granted: %s", got)
 	}
-	if got := mustDo(t, ken, "host", `{"op":"model.generate"}`); got != `{"error":{"code":"denied","message":"host op \"model.generate\" is not granted: modules.grant in the configuration does not name it"}}` {
+	if got := mustDo(t, ken, "host", `{"op":"model.generate"}`); got != `{"error":{"code":"denied","message":"host_call: \"model.generate\" is not granted to ken; to grant it, write into the configuration: [module.ken] grant = [\"model.generate\"]"}}` {
 		t.Errorf("op that somebody else may: %s", got)
 	}
 }
@@ -225,7 +224,6 @@ func TestWaitingCallerGivesUp(t *testing.T) {
 	host := &fakeHost{hook: func(context.Context, string) (json.RawMessage, error) { <-release; return nil, nil }}
 	m := load(t, newTestEngine(t, func(c *Config) {
 		c.Host = host
-		c.Grants = func(string) []string { return []string{"test.wait"} }
 	}), guestFile(t, "aya"))
 	var wg sync.WaitGroup
 	wg.Go(func() { mustDo(t, m, "host", `{"op":"test.wait"}`) })
@@ -292,7 +290,7 @@ func TestEngineSuite(t *testing.T) {
 			i32(opAt), opI32Load8U, 0, 0, i32('v'), opI32Eq, opIf, void, vote, opReturn, opEnd,
 			call(fnWrite, atReply+int32(len(voted)), int32(len(unknown))), i32(0))}.build()
 	}
-	moduletest.Run(t, newTestEngine(t, nil), map[moduletest.Guest][]byte{
+	moduletest.Run(t, newTestEngine(t, nil), "aya.wasm", map[moduletest.Guest][]byte{
 		moduletest.Good:          guest(code(call(fnWrite, atReply, int32(len(voted))), i32(0))),
 		moduletest.Hang:          guest(forever()),
 		moduletest.Trap:          guest(code(opUnreachable)),

@@ -49,17 +49,17 @@ var goGuest = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(out)
 })
 
-func guestFile(t testing.TB, id string) module.File {
+func guestFile(t testing.TB, id string) module.Source {
 	t.Helper()
 	data, err := goGuest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return module.File{ID: id, Path: id + ".wasm", Data: data, Generation: 1}
+	return module.Source{ID: id, Name: id + ".wasm", Data: data, Generation: 1}
 }
 
-func tinyFile(m tiny) module.File {
-	return module.File{ID: "tiny", Path: "tiny.wasm", Data: m.build(), Generation: 1}
+func tinyFile(m tiny) module.Source {
+	return module.Source{ID: "tiny", Name: "tiny.wasm", Data: m.build(), Generation: 1}
 }
 
 // newTestEngine makes an engine with the shared cache, and checks at the end
@@ -90,7 +90,7 @@ func newTestEngine(t testing.TB, set func(*Config)) *Engine {
 	return e
 }
 
-func load(t testing.TB, e *Engine, f module.File) *Module {
+func load(t testing.TB, e *Engine, f module.Source) *Module {
 	t.Helper()
 	m, err := e.Load(context.Background(), f)
 	if err != nil {

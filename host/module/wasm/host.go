@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -163,14 +162,10 @@ func (i *instance) ask(ask []byte, n uint32) (json.RawMessage, error) {
 	if err := json.Unmarshal(ask, &req); err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "host call is no request: %v", err)
 	}
-	cfg := i.m.engine.cfg
-	if cfg.Host == nil || !i.m.mayAsk(req.Op) {
-		if slices.Contains(abi.GrantedOnly(), req.Op) {
-			return nil, abi.Errorf(abi.CodeDenied, "host op %q is not granted: modules.grant in the configuration does not name it", req.Op)
-		}
-		return nil, abi.Errorf(abi.CodeUnknownOp, "there is no host op %q", req.Op)
-	}
-	if !i.asks {
+	switch {
+	case i.m.engine.cfg.Host == nil:
+		return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", req.Op)
+	case !i.asks:
 		return nil, abi.Errorf(abi.CodeUnavailable, "host ops are answered once the module is loaded, not while it starts or describes itself")
 	}
 	return i.askHost(req.Op, req.Data)
@@ -240,6 +235,3 @@ func (s *stop) Unwrap() error { return s.cause }
 func trapf(format string, args ...any) *stop {
 	return &stop{module.FaultTrap, fmt.Errorf(format, args...)}
 }
-
-// errClosed is the cause of a call that a closing module ended by force.
-var errClosed = errors.New("the module was closed")

@@ -189,9 +189,9 @@ func tidy(e *abi.Error) *abi.Error {
 	return e
 }
 
-// fault says what a guest did that made its call return err. What wazero adds
-// to err, a stack trace, goes to the log; the fault keeps the first line, with
-// what the guest itself had to say.
+// fault says what a guest did that made its call return err. The stack
+// trace that wazero adds to err goes to the log; the fault keeps the first line,
+// with what the guest itself had to say.
 func (i *instance) fault(err error) *module.Fault {
 	var s *stop
 	var exit *sys.ExitError

@@ -28,11 +28,11 @@ import (
 //
 // abi.CodeInvalid, CodeTooLarge or CodeDenied say what is wrong with the file;
 // CodeTimeout that ctx ended first; CodeUnavailable that the engine is closing.
-func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error) {
-	if err := e.checkFile(f.Data); err != nil {
+func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
+	if err := e.checkFile(s.Data); err != nil {
 		return nil, err
 	}
-	image, err := e.prepare(f.Data)
+	image, err := e.prepare(s.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (e *Engine) Load(ctx context.Context, f module.File) (module.Module, error)
 	if err != nil {
 		return nil, err
 	}
-	m := e.newModule(f, c)
+	m := e.newModule(s, c)
 	if err := m.begin(ctx); err != nil {
 		if !last {
 			e.abandon(coming)
@@ -68,8 +68,11 @@ func (m *Module) begin(ctx context.Context) error {
 	if err := m.engine.add(m); err != nil {
 		return err
 	}
-	m.calls.enter()
-	defer m.calls.leave()
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
 	if err := m.takeTurn(ctx); err != nil {
 		return abi.Errorf(abi.CodeTimeout, "there was no time to start the module: %w", err)
 	}
@@ -84,7 +87,7 @@ func (m *Module) begin(ctx context.Context) error {
 	case err != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module answered describe with an error: %w", err)
 	}
-	m.desc, err = abi.ReadDescription(data, m.grants)
+	m.desc, err = abi.ReadDescription(data)
 	return err
 }
 
@@ -92,8 +95,6 @@ func (m *Module) begin(ctx context.Context) error {
 // companion.
 func (e *Engine) checkFile(data []byte) error {
 	switch {
-	case int64(len(data)) > e.cfg.MaxFile:
-		return abi.Errorf(abi.CodeTooLarge, "the file has %d bytes, at most %d are allowed (wasm.max_file)", len(data), e.cfg.MaxFile)
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
 	case len(data) < len(scan.Header) || string(data[:4]) != scan.Header[:4]:
@@ -103,28 +104,28 @@ func (e *Engine) checkFile(data []byte) error {
 	case string(data[:8]) != scan.Header:
 		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	o, err := scan.Inspect(data)
+	m, err := scan.Inspect(data)
 	if err != nil {
 		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
 	}
-	if o.Functions > scan.MaxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", o.Functions, scan.MaxFunctions)
+	if m.Functions > scan.MaxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", m.Functions, scan.MaxFunctions)
 	}
-	if err := checkImports(o.Imports, e.cfg.Guard); err != nil {
+	if err := checkImports(m.Imports, e.cfg.Guard); err != nil {
 		return err
 	}
-	return checkExports(o)
+	return checkExports(m)
 }
 
-func checkExports(o scan.Module) error {
-	if _, command := o.Exports["_start"]; command {
+func checkExports(m scan.Module) error {
+	if _, command := m.Exports["_start"]; command {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
-	if kind, ok := o.Exports["memory"]; !ok || kind != scan.KindMemory {
+	if kind, ok := m.Exports["memory"]; !ok || kind != scan.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := o.Exports[abi.Export]; !ok || kind != scan.KindFunction {
+	if kind, ok := m.Exports[abi.Export]; !ok || kind != scan.KindFunction {
 		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
 	}
 	return nil

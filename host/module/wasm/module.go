@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,15 +25,12 @@ type Module struct {
 	generation uint64
 	form       form // belongs to the turn's owner, as inst does
 	desc       abi.Description
-	grants     []string // host ops granted beside the always granted
 	log        *guestLog
 
-	turn   chan struct{} // holds one token while somebody owns inst
-	inst   *instance     // nil when there is none; belongs to the turn's owner
-	calls  gate
-	killed context.Context // ended by kill, which stops whatever runs
-	over   chan struct{}   // closed when everything is given back
-	kill   context.CancelCauseFunc
+	turn  chan struct{} // holds one token while somebody owns inst
+	inst  *instance     // nil when there is none; belongs to the turn's owner
+	calls module.Calls
+	over  chan struct{} // closed when everything is given back
 
 	compiled chan struct{} // closed when code is machine code, or never will be
 
@@ -45,15 +40,12 @@ type Module struct {
 
 var _ module.Module = (*Module)(nil)
 
-func (e *Engine) newModule(f module.File, c form) *Module {
-	killed, kill := context.WithCancelCause(context.Background())
-	log := e.cfg.Log.With("companion", f.ID, "generation", f.Generation)
+func (e *Engine) newModule(s module.Source, c form) *Module {
+	log := e.cfg.Log.With("companion", s.ID, "generation", s.Generation)
 	return &Module{
-		engine: e, id: f.ID, generation: f.Generation, form: c,
-		grants: e.cfg.Grants(f.ID),
-		log:    newGuestLog(log, e.cfg.LogBytesPerSecond),
-		turn:   make(chan struct{}, 1), killed: killed, kill: kill,
-		calls: gate{idle: make(chan struct{})}, over: make(chan struct{}), compiled: make(chan struct{}),
+		engine: e, id: s.ID, generation: s.Generation, form: c,
+		log:  newGuestLog(log, e.cfg.LogBytesPerSecond),
+		turn: make(chan struct{}, 1), over: make(chan struct{}), compiled: make(chan struct{}),
 	}
 }
 
@@ -78,10 +70,11 @@ func (m *Module) Memory() int64 {
 // or because Close ended it by force, is a fault of kind timeout too: the
 // guest was in the middle of something, so its instance is lost.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	if !m.calls.enter() {
-		return nil, unavailable()
+	ctx, end, err := m.calls.Begin(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer m.calls.leave()
+	defer end()
 	if err := m.takeTurn(ctx); err != nil {
 		return nil, err
 	}
@@ -98,26 +91,20 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 	return data, err
 }
 
-func unavailable() error { return abi.Errorf(abi.CodeUnavailable, "the module is closed") }
-
-// takeTurn waits until the caller owns the instance.
+// takeTurn waits until the caller owns the instance, or ctx has ended.
 func (m *Module) takeTurn(ctx context.Context) error {
 	select {
 	case m.turn <- struct{}{}:
+		if ctx.Err() == nil {
+			return nil
+		}
+		m.endTurn()
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-m.killed.Done():
-		return unavailable()
 	}
-	if err := ctx.Err(); err != nil {
-		m.endTurn()
-		return err
+	if context.Cause(ctx) == module.ErrClosed {
+		return module.ErrClosed
 	}
-	if m.killed.Err() != nil {
-		m.endTurn()
-		return unavailable()
-	}
-	return nil
+	return ctx.Err()
 }
 
 func (m *Module) endTurn() { <-m.turn }
@@ -142,19 +129,12 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 	return data, fault, err
 }
 
-// bound gives ctx a deadline if it has none, and makes kill end it.
+// bound gives ctx a deadline if it has none.
 func (m *Module) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, kill := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(m.killed, func() { kill(errClosed) })
-	stop := func() {}
-	if _, ok := ctx.Deadline(); !ok {
-		ctx, stop = context.WithTimeout(ctx, m.engine.cfg.CallTimeout)
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
 	}
-	return ctx, func() {
-		unhook()
-		stop()
-		kill(nil)
-	}
+	return context.WithTimeout(ctx, m.engine.cfg.CallTimeout)
 }
 
 // drop closes the instance, if there is one. The caller owns the turn.
@@ -171,14 +151,14 @@ func (m *Module) drop() {
 // turn it was handed. If it cannot start, the next call tries again.
 func (m *Module) replace() {
 	defer m.endTurn()
-	ctx, cancel := m.bound(m.killed)
+	ctx, cancel := m.bound(m.calls.Killed())
 	defer cancel()
 	if ctx.Err() != nil || m.inst != nil {
 		return
 	}
 	inst, fault := m.start(ctx)
 	if fault != nil {
-		if m.killed.Err() == nil { // else it was not to
+		if m.calls.Killed().Err() == nil { // else it was not to
 			m.log.log.Warn("module did not start again", "err", fault)
 		}
 		return
@@ -195,12 +175,7 @@ func (m *Module) replace() {
 // module is then given back when that function returns, but Close does not
 // wait for it.
 func (m *Module) Close(ctx context.Context) error {
-	idle := m.calls.shut()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-	}
-	m.kill(errClosed)
+	m.calls.Close(ctx)
 	late := time.NewTimer(closeGrace)
 	defer late.Stop()
 	select {
@@ -230,50 +205,4 @@ func (m *Module) release() error {
 		return fmt.Errorf("wasm: close %s generation %d: %w", m.id, m.generation, err)
 	}
 	return nil
-}
-
-// mayAsk says whether a host op is granted to the module.
-func (m *Module) mayAsk(op string) bool {
-	return slices.Contains(abi.AlwaysGranted(), op) || slices.Contains(m.grants, op)
-}
-
-// gate counts those inside and can be shut.
-type gate struct {
-	mu     sync.Mutex
-	inside int
-	closed bool
-	idle   chan struct{} // closed when the gate is shut and nobody is inside
-}
-
-// enter lets the caller in unless the gate is shut.
-func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
-	g.inside++
-	return true
-}
-
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.inside--
-	if g.closed && g.inside == 0 {
-		close(g.idle)
-	}
-}
-
-// shut lets nobody in any more. The channel closes when all have left.
-func (g *gate) shut() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed {
-		g.closed = true
-		if g.inside == 0 {
-			close(g.idle)
-		}
-	}
-	return g.idle
 }

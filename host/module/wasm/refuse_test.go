@@ -16,7 +16,7 @@ import (
 )
 
 func TestRefusedFiles(t *testing.T) {
-	e := newTestEngine(t, func(c *Config) { c.MaxFile = 1 << 20 })
+	e := newTestEngine(t, nil)
 	for name, c := range map[string]struct {
 		data []byte
 		code abi.Code
@@ -27,7 +27,6 @@ func TestRefusedFiles(t *testing.T) {
 		"only header": {[]byte(scan.Header), abi.CodeInvalid, []string{`"memory"`}},
 		"component":   {[]byte("\x00asm\x0d\x00\x01\x00"), abi.CodeInvalid, []string{"component", "core module"}},
 		"version 2":   {[]byte("\x00asm\x02\x00\x00\x00"), abi.CodeInvalid, []string{"version 02 00 00 00"}},
-		"too large":   {make([]byte, 1<<20+1), abi.CodeTooLarge, []string{"1048577 bytes", "at most 1048576"}},
 		"command": {tiny{exports: [][]byte{code(text("_start"), 0, fnInit)}}.build(),
 			abi.CodeInvalid, []string{"_start", "-buildmode=c-shared"}},
 		"no memory exported": {tiny{noMemory: true}.build(), abi.CodeInvalid, []string{`"memory"`}},
@@ -60,7 +59,7 @@ func TestRefusedFiles(t *testing.T) {
 		"unknown opcode":  {tiny{init: code(0xff)}.build(), abi.CodeInvalid, []string{"0xff"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := e.Load(t.Context(), module.File{ID: "x", Data: c.data})
+			m, err := e.Load(t.Context(), module.Source{ID: "x", Data: c.data})
 			if c.code == "" {
 				if err != nil {
 					t.Errorf("refused: %v", err)
@@ -85,28 +84,26 @@ func TestManyUnknownImports(t *testing.T) {
 }
 
 func TestDescriptions(t *testing.T) {
-	e := newTestEngine(t, func(c *Config) { c.Grants = func(string) []string { return []string{"say"} } })
+	e := newTestEngine(t, nil)
 	for describe, want := range map[string]struct {
 		code abi.Code
 		says string
 	}{
 		`{"ok":{"abi":"1","name":"彩 Aya","aliases":["あや","アヤ"],"version":"0.1","ops":["vote","speak","perceive"],"needs":["kv.get","say"],"later":1}}`: {},
-		`{"ok":{"abi":"1.7","name":"A","ops":["dance"]}}`:                         {},
-		`{"ok":{"abi":"1","name":"A","ops":["vot"]}}`:                             {abi.CodeInvalid, `unknown op "vot"`},
-		`{"ok":{"abi":"2","name":"A","ops":[]}}`:                                  {abi.CodeInvalid, `describe.abi: "2"`},
-		`{"ok":{"abi":"1.","name":"A","ops":[]}}`:                                 {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.x","name":"A","ops":[]}}`:                                {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.-1","name":"A","ops":[]}}`:                               {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"1.+1","name":"A","ops":[]}}`:                               {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":"10","name":"A","ops":[]}}`:                                 {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"name":"A","ops":[]}}`:                                            {abi.CodeInvalid, "describe.abi"},
-		`{"ok":{"abi":1,"name":"A","ops":[]}}`:                                    {abi.CodeInvalid, "no description"},
-		`{"ok":{"abi":"1","name":" ","ops":[]}}`:                                  {abi.CodeInvalid, "describe.name: must not be empty"},
-		`{"ok":{"abi":"1","name":"A\u0007","ops":[]}}`:                            {abi.CodeInvalid, "cannot be printed"},
-		`{"ok":{"abi":"1","name":"` + strings.Repeat("a", 65) + `"}}`:             {abi.CodeInvalid, "65 bytes"},
-		`{"ok":{"abi":"1","name":"A","aliases":[""]}}`:                            {abi.CodeInvalid, "describe.aliases"},
-		`{"ok":{"abi":"1","name":"A","ops":[],"needs":["http.fetch","kv.get"]}}`:  {abi.CodeDenied, `host op "http.fetch"`},
-		`{"ok":{"abi":"1","name":"A","ops":[],"needs":["launch_rockets","say"]}}`: {abi.CodeDenied, "granted are: now, random"},
+		`{"ok":{"abi":"1.7","name":"A","ops":["dance"]}}`:             {},
+		`{"ok":{"abi":"1","name":"A","ops":["vot"]}}`:                 {abi.CodeInvalid, `unknown op "vot"`},
+		`{"ok":{"abi":"2","name":"A","ops":[]}}`:                      {abi.CodeInvalid, `describe.abi: "2"`},
+		`{"ok":{"abi":"1.","name":"A","ops":[]}}`:                     {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.x","name":"A","ops":[]}}`:                    {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.-1","name":"A","ops":[]}}`:                   {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"1.+1","name":"A","ops":[]}}`:                   {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":"10","name":"A","ops":[]}}`:                     {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"name":"A","ops":[]}}`:                                {abi.CodeInvalid, "describe.abi"},
+		`{"ok":{"abi":1,"name":"A","ops":[]}}`:                        {abi.CodeInvalid, "no description"},
+		`{"ok":{"abi":"1","name":" ","ops":[]}}`:                      {abi.CodeInvalid, "describe.name: must not be empty"},
+		`{"ok":{"abi":"1","name":"A\u0007","ops":[]}}`:                {abi.CodeInvalid, "cannot be printed"},
+		`{"ok":{"abi":"1","name":"` + strings.Repeat("a", 65) + `"}}`: {abi.CodeInvalid, "65 bytes"},
+		`{"ok":{"abi":"1","name":"A","aliases":[""]}}`:                {abi.CodeInvalid, "describe.aliases"},
 		`{"ok":[]}`: {abi.CodeInvalid, "no description"},
 		`{"error":{"code":"unavailable","message":"not today"}}`: {abi.CodeInvalid, "not today"},
 		`nothing`: {abi.CodeInvalid, "no JSON"},
@@ -130,9 +127,9 @@ func TestDescriptions(t *testing.T) {
 func TestTruncatedFiles(t *testing.T) {
 	e := newTestEngine(t, nil)
 	whole := tiny{table: code(0x70, 0, 1), start: true}.build()
-	load(t, e, module.File{ID: "whole", Data: whole})
+	load(t, e, module.Source{ID: "whole", Data: whole})
 	for n := range whole {
-		if _, err := e.Load(t.Context(), module.File{ID: "part", Data: whole[:n]}); err == nil {
+		if _, err := e.Load(t.Context(), module.Source{ID: "part", Data: whole[:n]}); err == nil {
 			t.Errorf("a prefix of %d of %d bytes was loaded", n, len(whole))
 		} else if _, ok := err.(*abi.Error); !ok {
 			t.Errorf("prefix of %d bytes: %v is no abi.Error", n, err)
@@ -140,7 +137,7 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 	big := guestFile(t, "go").Data
 	for n := 1; n < len(big); n += len(big) / 50 {
-		if _, err := e.Load(t.Context(), module.File{ID: "part", Data: big[:n]}); err == nil {
+		if _, err := e.Load(t.Context(), module.Source{ID: "part", Data: big[:n]}); err == nil {
 			t.Errorf("a prefix of %d of %d bytes was loaded", n, len(big))
 		}
 	}
@@ -153,7 +150,7 @@ func TestRandomFiles(t *testing.T) {
 		if rapid.Bool().Draw(t, "header") {
 			junk = append([]byte(scan.Header), junk...)
 		}
-		if _, err := e.Load(context.Background(), module.File{ID: "junk", Data: junk}); err == nil {
+		if _, err := e.Load(context.Background(), module.Source{ID: "junk", Data: junk}); err == nil {
 			t.Fatalf("%x was loaded", junk)
 		}
 	})
@@ -176,7 +173,7 @@ func TestDamagedFiles(t *testing.T) {
 func tryModule(t interface{ Errorf(string, ...any) }, e *Engine, data []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	defer cancel()
-	m, err := e.Load(ctx, module.File{ID: "tried", Data: data})
+	m, err := e.Load(ctx, module.Source{ID: "tried", Data: data})
 	if err != nil {
 		if _, ok := err.(*abi.Error); !ok {
 			t.Errorf("load: %v is no abi.Error", err)

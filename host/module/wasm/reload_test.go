@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -36,7 +37,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 		}
 	}
 	save(1)
-	folder, err := module.NewFolder(module.FolderConfig{
+	folder, err := folder.New(folder.Config{
 		Dir: dir, Engines: []module.Engine{e}, Debounce: time.Millisecond, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

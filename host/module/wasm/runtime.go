@@ -119,7 +119,7 @@ func cacheTrouble(err error) bool {
 	return strings.HasPrefix(err.Error(), "compilationcache:") || errors.As(err, &errno)
 }
 
-// emptyCache removes what wazero keeps in dir. What cannot be removed stays.
+// emptyCache removes what wazero keeps in dir. A file that cannot be removed stays.
 func emptyCache(dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
 	if err != nil {

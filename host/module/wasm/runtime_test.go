@@ -24,7 +24,6 @@ func TestNewRefuses(t *testing.T) {
 	for says, cfg := range map[string]Config{
 		"memory limit of 1 bytes":  {MaxMemory: 1},
 		"memory limit of 42949672": {MaxMemory: 1<<32 + 1},
-		"negative file":            {MaxFile: -1},
 		"negative fuel":            {FuelPerCall: -1},
 		"negative call timeout":    {CallTimeout: -1},
 		"negative log rate":        {LogBytesPerSecond: -1},
@@ -76,7 +75,7 @@ func TestCacheMakesLoadFaster(t *testing.T) {
 		len(file.Data)>>10, took[0], took[1], took[2], float64(took[0])/float64(min(took[1], took[2])))
 }
 
-// What a crash left half-written in the cache must not keep a good module out.
+// A file that a crash left half-written in the cache must not keep a good module out.
 func TestBrokenCache(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	file := tinyFile(tiny{})

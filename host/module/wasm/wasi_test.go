@@ -64,7 +64,7 @@ func TestSleepCostsNothing(t *testing.T) {
 			}
 			took := time.Since(start)
 			b.atMost("a sleep of "+d+" took", took, time.Second)
-			// What passes for the guest is what it slept and what really passed.
+			// The time that passes for the guest is what it slept and what really passed.
 			if slept > want.Seconds()+took.Seconds()+0.001 {
 				t.Errorf("the guest slept %s and saw %.3f s pass within %v", d, slept, took)
 			}

@@ -7,7 +7,7 @@
 // random and standard output of WASI, and AssemblyScript's env.abort. There is
 // no file, environment, argument, socket or real sleep behind any of them.
 //
-// What holds a guest:
+// A guest is held by bounds on:
 //
 //   - CPU: every module is rewritten at load (package fuel) so that it asks for
 //     leave every 100,000 units, about a third of a millisecond. There the call
@@ -19,19 +19,20 @@
 //     used page by page; tables have a bound of their own. wazero's call stack
 //     is bounded by wazero at 400 MB and is not counted.
 //   - Output: replies of abi.MaxReply bytes, Config.LogBytesPerSecond of log.
-//   - The file: Config.MaxFile bytes and a bound on functions, for compiling
-//     cannot be interrupted. One module compiles at a time; a Load whose ctx
-//     ends goes away, the compiler finishes and its work is thrown away.
+//   - The file: a bound on functions, for compiling cannot be interrupted; one on
+//     its bytes holds whoever reads it (package folder). One module compiles
+//     at a time; a Load whose ctx ends goes away, the compiler finishes and its
+//     work is thrown away.
 //
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
 //
-// What the package does not do: it never ends a host function. A guest inside
+// The package never ends a host function. A guest inside
 // module.HostCalls stays there until HostCall returns, so HostCall must obey
 // its ctx, which ends with the call; and HostCall must not call the module it
-// answers, which would wait for itself. It asks Config.Grants whether a host op
-// is granted and never knows what the op does; it watches no folder, and it
-// keeps no state of a guest across instances.
+// answers, which would wait for itself. It does not know which host ops there are
+// and which are granted; it watches no folder, and it keeps no state of a guest
+// across instances.
 package wasm
 
 import (
@@ -39,6 +40,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,8 +79,6 @@ type Config struct {
 	// MaxMemory is the bound in bytes of one instance's memory, rounded down
 	// to pages of 64 KiB; 0 means 64 MiB.
 	MaxMemory int64
-	// MaxFile is the bound in bytes of a file; 0 means 32 MiB.
-	MaxFile int64
 	// FuelPerCall is the CPU budget of one call, and of one start, in units of
 	// package fuel: about 300 million a second. It is counted in slices of
 	// 100,000. 0 means that only the deadline bounds a call, so that a heavy
@@ -89,14 +89,10 @@ type Config struct {
 	CallTimeout time.Duration
 	// LogBytesPerSecond bounds what a module may write to the log by log,
 	// stdout and stderr together; every line counts 64 bytes more than it has.
-	// What is over is dropped and counted. 0 means 64 KiB.
+	// More is dropped and counted. 0 means 64 KiB.
 	LogBytesPerSecond int
 	// Guard is GuardFuel unless set.
 	Guard Guard
-	// Grants names the host ops a companion may use beside those that are
-	// always granted. A module that needs others is refused, and a host call
-	// of others is answered with abi.CodeUnknownOp. nil grants nothing.
-	Grants func(companion string) []string
 	// Host answers host calls; nil answers none.
 	Host module.HostCalls
 	// Log gets what modules write and what becomes of them; nil drops it.
@@ -106,7 +102,6 @@ type Config struct {
 // The defaults of Config.
 const (
 	defaultMaxMemory   = 64 << 20
-	defaultMaxFile     = 32 << 20
 	defaultCallTimeout = 5 * time.Second
 	defaultLogRate     = 64 << 10
 )
@@ -123,9 +118,6 @@ func (c Config) check() (Config, error) {
 	if c.MaxMemory == 0 {
 		c.MaxMemory = defaultMaxMemory
 	}
-	if c.MaxFile == 0 {
-		c.MaxFile = defaultMaxFile
-	}
 	if c.CallTimeout == 0 {
 		c.CallTimeout = defaultCallTimeout
 	}
@@ -135,17 +127,12 @@ func (c Config) check() (Config, error) {
 	if c.Guard == "" {
 		c.Guard = GuardFuel
 	}
-	if c.Grants == nil {
-		c.Grants = func(string) []string { return nil }
-	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	switch {
 	case c.MaxMemory < pageSize || c.MaxMemory > 1<<32:
 		return c, fmt.Errorf("wasm: memory limit of %d bytes is outside %d..%d", c.MaxMemory, pageSize, int64(1<<32))
-	case c.MaxFile < 0:
-		return c, fmt.Errorf("wasm: negative file limit %d", c.MaxFile)
 	case c.FuelPerCall < 0:
 		return c, fmt.Errorf("wasm: negative fuel %d", c.FuelPerCall)
 	case c.CallTimeout < 0:
@@ -177,7 +164,10 @@ type Engine struct {
 	reserved  atomic.Int64 // bytes of address space the allocator holds now
 }
 
-var _ module.Engine = (*Engine)(nil)
+var (
+	_ module.Engine = (*Engine)(nil)
+	_ module.Closer = (*Engine)(nil)
+)
 
 // New makes an engine. Close it to release compiled code and the cache.
 //
@@ -226,8 +216,8 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 // Name is "wasm".
 func (e *Engine) Name() string { return "wasm" }
 
-// Suffix is ".wasm".
-func (e *Engine) Suffix() string { return ".wasm" }
+// Match takes what ends in ".wasm".
+func (e *Engine) Match(file string) (name string, ok bool) { return strings.CutSuffix(file, ".wasm") }
 
 // Close closes every module still open, as their Close does, and then the
 // engine; Load is refused from its start on. It waits for a module that is

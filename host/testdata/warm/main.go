@@ -23,7 +23,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		m, err := engine.Load(ctx, module.File{ID: "warm", Path: path, Data: data, Generation: 1})
+		m, err := engine.Load(ctx, module.Source{ID: "warm", Name: path, Data: data, Generation: 1})
 		if err != nil {
 			log.Fatal(err)
 		}

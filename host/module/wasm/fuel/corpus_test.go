@@ -225,8 +225,8 @@ func longCode(n int) module {
 }
 
 // skippingCode has n blocks of 150 instructions, each left by a branch after
-// 120: whoever counts instructions in the order of the text and puts checks
-// there has all of them jumped over.
+// 120: a guard that counts instructions in the order of the text and puts its
+// checks there has all of them jumped over.
 func skippingCode(n int) module {
 	block := join([]byte{opBlock, void}, repeat(118, []byte{0x01}), op(opBr, 0), repeat(30, []byte{0x01}), []byte{opEnd})
 	return module{

@@ -19,9 +19,9 @@
 //
 // The package reads everything it changes strictly and refuses what it does not
 // know: it never lets an unknown opcode pass, never trusts a length before the
-// bytes are there, and never makes an index valid that was not. What it does
-// not need to understand (types of operands, alignment, limits of memories, the
-// text of names) it never checks: the compiler that gets the result does.
+// bytes are there, and never makes an index valid that was not. It
+// never checks what it does not need to understand (types of operands, alignment,
+// limits of memories, the text of names): the compiler that gets the result does.
 // It never keeps a custom section, since names and debug data would no longer
 // fit. It never charges for memory.grow and table.grow, which their own limits
 // must bound, nor for what host functions do.

@@ -137,27 +137,27 @@ func walk(module []byte, visit func(id byte, body []byte) error) error {
 // Inspect reads what a module imports and exports. It is lenient: whatever it
 // does not read the compiler checks.
 func Inspect(module []byte) (Module, error) {
-	o := Module{Exports: make(map[string]byte)}
+	m := Module{Exports: make(map[string]byte)}
 	err := walk(module, func(id byte, body []byte) error {
 		r := &reader{data: body}
 		switch id {
 		case sectionImport:
-			o.readImports(r)
+			m.readImports(r)
 		case sectionFunction:
-			o.Functions = r.u32()
+			m.Functions = r.u32()
 		case sectionExport:
 			for n := r.u32(); n > 0 && r.err == nil; n-- {
 				name := r.name()
-				o.Exports[name] = r.byte()
+				m.Exports[name] = r.byte()
 				r.u32()
 			}
 		}
 		return r.err
 	})
-	return o, err
+	return m, err
 }
 
-func (o *Module) readImports(r *reader) {
+func (m *Module) readImports(r *reader) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		i := Import{Module: r.name(), Name: r.name(), Kind: r.byte()}
 		switch i.Kind {
@@ -174,7 +174,7 @@ func (o *Module) readImports(r *reader) {
 		default:
 			r.fail(fmt.Errorf("import %s is of unknown kind %#x", i, i.Kind))
 		}
-		o.Imports = append(o.Imports, i)
+		m.Imports = append(m.Imports, i)
 	}
 }
 

@@ -1,13 +1,17 @@
-package module
+package folder
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // errMoving says that a file changed while it was read.
@@ -15,12 +19,35 @@ var errMoving = errors.New("it is still being written")
 
 // key tells contents apart: the same bytes under another engine are another
 // companion. The zero key is no content.
-type key struct {
-	engine string
-	sum    [sha256.Size]byte
-}
+type key struct{ engine, hash string }
 
-func keyOf(e Engine, data []byte) key { return key{e.Name(), sha256.Sum256(data)} }
+// read reads the source, of at most max bytes. Its errors are those of readWhole.
+func (s source) read(id string, generation uint64, max int64) (_ module.Source, err error) {
+	whole := module.Source{ID: id, Name: s.show, Path: s.path, Generation: generation}
+	sum := sha256.New()
+	if s.files == nil {
+		if whole.Data, err = readWhole(s.path, max); err != nil {
+			return whole, err
+		}
+		sum.Write(whole.Data)
+	} else if total := s.stats.size(); total > max {
+		return whole, abi.Errorf(abi.CodeTooLarge, "%d bytes in %d files, at most %d (wasm.max_file)", total, len(s.files), max)
+	} else {
+		whole.Siblings = make(map[string][]byte, len(s.files))
+	}
+	for _, name := range s.files {
+		data, err := readWhole(filepath.Join(s.path, name), max)
+		if e := new(abi.Error); errors.As(err, &e) {
+			return whole, abi.Errorf(e.Code, "%s: %s", name, e.Message)
+		} else if err != nil {
+			return whole, err
+		}
+		whole.Siblings[name] = data
+		fmt.Fprintf(sum, "%q %d\n%s", name, len(data), data)
+	}
+	whole.Hash = hex.EncodeToString(sum.Sum(nil))
+	return whole, nil
+}
 
 // readWhole reads a file of at most max bytes that stays as it is meanwhile.
 //

@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -46,7 +47,7 @@ func TestFind(t *testing.T) {
 			for f := range strings.FieldsSeq(tt.files) {
 				write(t, filepath.Join(dir, f), "x")
 			}
-			shown, chosen, trouble := module.Sources(dir, engines, tt.id, tt.before)
+			shown, chosen, trouble := folder.Sources(dir, engines, tt.id, tt.before)
 			if got := strings.Join(shown, " "); got != tt.shown || chosen != tt.chosen {
 				t.Errorf("finds %q and takes %q, want %q and %q", got, chosen, tt.shown, tt.chosen)
 			}
@@ -67,7 +68,7 @@ func TestFindFollowsLinks(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]string{"aya": "aya.js", "kyoko": "kyoko/a.js", "gone": ""} {
-		if _, chosen, trouble := module.Sources(dir, engines, id, ""); chosen != want || trouble != "" {
+		if _, chosen, trouble := folder.Sources(dir, engines, id, ""); chosen != want || trouble != "" {
 			t.Errorf("%s: %q, %q, want %q", id, chosen, trouble, want)
 		}
 	}
@@ -76,23 +77,23 @@ func TestFindFollowsLinks(t *testing.T) {
 func TestReadWhole(t *testing.T) {
 	dir := t.TempDir()
 	p := filepath.Join(dir, "aya.js")
-	if _, err := module.ReadWhole(p, 10); !errors.Is(err, os.ErrNotExist) {
+	if _, err := folder.ReadWhole(p, 10); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 	write(t, p, "")
-	if _, err := module.ReadWhole(p, 10); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "empty") {
+	if _, err := folder.ReadWhole(p, 10); abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("empty: %v", err)
 	}
 	write(t, p, "0123456789")
-	if data, err := module.ReadWhole(p, 10); err != nil || string(data) != "0123456789" {
+	if data, err := folder.ReadWhole(p, 10); err != nil || string(data) != "0123456789" {
 		t.Errorf("whole: %q, %v", data, err)
 	}
-	if _, err := module.ReadWhole(p, 9); abi.CodeOf(err) != abi.CodeTooLarge || !strings.Contains(err.Error(), "10 bytes, at most 9") {
+	if _, err := folder.ReadWhole(p, 9); abi.CodeOf(err) != abi.CodeTooLarge || !strings.Contains(err.Error(), "10 bytes, at most 9") {
 		t.Errorf("too large: %v", err)
 	}
 }
 
-// Whatever happens meanwhile, what is read is a whole version or nothing.
+// Beside any writer, what is read is a whole version or nothing.
 func TestReadWholeBesideAWriter(t *testing.T) {
 	const old = "0123456789"
 	for name, disturb := range map[string]func(t *testing.T, p string){
@@ -115,11 +116,11 @@ func TestReadWholeBesideAWriter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := filepath.Join(t.TempDir(), "aya.js")
 			write(t, p, old)
-			if data, err := module.ReadDisturbed(p, func() { disturb(t, p) }); !errors.Is(err, module.ErrMoving) {
+			if data, err := folder.ReadDisturbed(p, func() { disturb(t, p) }); !errors.Is(err, folder.ErrMoving) {
 				t.Errorf("reads %q, %v", data, err)
 			}
 			write(t, p, old)
-			if data, err := module.ReadDisturbed(p, func() {}); err != nil || string(data) != old {
+			if data, err := folder.ReadDisturbed(p, func() {}); err != nil || string(data) != old {
 				t.Errorf("undisturbed: %q, %v", data, err)
 			}
 		})
@@ -140,7 +141,7 @@ func TestTry(t *testing.T) {
 	}
 	e := &moduletest.Engine{}
 	var told []string
-	err := module.Try(t.Context(), dir, 50, e, func(file string, m module.Module, err error) {
+	err := folder.Try(t.Context(), dir, 50, e, func(file string, m module.Module, err error) {
 		switch {
 		case err != nil:
 			told = append(told, file+": "+string(abi.CodeOf(err)))
@@ -155,7 +156,7 @@ func TestTry(t *testing.T) {
 	if e.Opened() != 2 || e.Closed() != 2 {
 		t.Errorf("%d opened, %d closed", e.Opened(), e.Closed())
 	}
-	if err := module.Try(t.Context(), filepath.Join(dir, "none"), 50, e, nil); !errors.Is(err, os.ErrNotExist) {
+	if err := folder.Try(t.Context(), filepath.Join(dir, "none"), 50, e, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/module"
 )
 
 // loader is the one loop that decides what is loaded. It hears names, waits
@@ -21,10 +22,10 @@ import (
 // publishes what came of it.
 type loader struct {
 	f    *Folder
-	cfg  FolderConfig
+	cfg  Config
 	log  *slog.Logger
-	eyes lookout // may be nil
-	tell *notifier
+	eyes lookout  // may be nil
+	news []func() // not yet told, oldest first
 
 	ctx     context.Context
 	now     time.Time // of this turn of the loop
@@ -45,9 +46,9 @@ type loader struct {
 	patience time.Time      // until when Ready waits for files that keep changing
 }
 
-func newLoader(f *Folder, eyes lookout, t *notifier) *loader {
+func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
-		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes, tell: t,
+		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
 		outcomes: make(chan outcome), starting: map[*slot]bool{},
 	}
@@ -60,6 +61,10 @@ func (l *loader) run(ctx context.Context) {
 	if l.eyes != nil {
 		names = l.eyes.names()
 	}
+	ear := make(chan func())
+	var listening sync.WaitGroup
+	listening.Go(func() { listen(ctx, ear) })
+	defer listening.Wait()
 	l.scan()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -67,10 +72,17 @@ func (l *loader) run(ctx context.Context) {
 		l.pump()
 		l.checkReady()
 		timer.Reset(time.Until(l.next()))
+		var tell chan<- func() // nil, which takes nothing, while there is no news
+		var oldest func()
+		if len(l.news) > 0 {
+			tell, oldest = ear, l.news[0]
+		}
 		select {
 		case <-ctx.Done():
 			l.stop()
 			return
+		case tell <- oldest:
+			l.news = l.news[1:]
 		case name := <-names:
 			l.now = time.Now()
 			l.heard(name)
@@ -80,6 +92,21 @@ func (l *loader) run(ctx context.Context) {
 		case <-timer.C:
 			l.now = time.Now()
 			l.tick()
+		}
+	}
+}
+
+// listen hears news one at a time until ctx ends, beside the loader, which never
+// waits for whoever is told.
+func listen(ctx context.Context, ear <-chan func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case told := <-ear:
+			if ctx.Err() == nil {
+				told()
+			}
 		}
 	}
 }
@@ -140,21 +167,18 @@ func (l *loader) examine(s *slot) {
 		l.away(err)
 		return
 	}
-	fd := found[s.id]
-	if fd == nil {
-		fd = &finding{}
-	}
+	sources := found[s.id]
 	// A folder that was not watched until now may be in the middle of being
 	// filled, and so may a file whose writing only polling can see.
-	if len(fd.sources) > 0 && (fresh || s.due.IsZero() || s.polled != nil && !sameSources(s.polled, fd.sources)) {
-		s.due, s.polled = l.now.Add(l.cfg.Debounce), fd.sources
+	if len(sources) > 0 && (fresh || s.due.IsZero() || s.polled != nil && !sameSources(s.polled, sources)) {
+		s.due, s.polled = l.now.Add(l.cfg.Debounce), sources
 		return
 	}
-	l.decide(s, fd.sources)
+	l.decide(s, sources)
 }
 
-// scan looks at everything. What changed since it was last decided upon is
-// examined after the wait for quiet.
+// scan looks at everything. An id whose files changed since they were last decided
+// upon is examined after the wait for quiet.
 func (l *loader) scan() {
 	l.rescan = l.now.Add(l.cfg.Rescan)
 	l.watch(l.cfg.Dir)
@@ -171,11 +195,7 @@ func (l *loader) scan() {
 	maps.DeleteFunc(l.skipped, func(show, _ string) bool { return !skipped[show] })
 	l.back(seen)
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		now := found[id].sources
-		if len(now) == 0 {
-			continue
-		}
-		s := l.slot(id)
+		now, s := found[id], l.slot(id)
 		if !s.due.IsZero() || s.sure && sameSources(s.sources, now) {
 			continue
 		}
@@ -189,7 +209,7 @@ func (l *loader) scan() {
 		s.due, s.polled = l.now.Add(l.cfg.Debounce), now
 	}
 	for id, s := range l.slots {
-		if fd := found[id]; (fd == nil || len(fd.sources) == 0) && s.gone.IsZero() && s.due.IsZero() {
+		if len(found[id]) == 0 && s.gone.IsZero() && s.due.IsZero() {
 			s.due = l.now
 		}
 	}
@@ -206,10 +226,7 @@ func (l *loader) skip(show, why string) {
 // old says that nobody seems to be writing these files.
 func (l *loader) old(sources []source) bool {
 	return !slices.ContainsFunc(sources, func(s source) bool {
-		age := time.Duration(-1)
-		if s.info != nil {
-			age = l.now.Sub(s.info.ModTime())
-		}
+		age := l.now.Sub(s.stats.newest())
 		return 0 <= age && age < l.cfg.Debounce
 	})
 }
@@ -217,7 +234,7 @@ func (l *loader) old(sources []source) bool {
 // away notes that the folder cannot be read, which says nothing about what is
 // in it. It is tried again soon.
 func (l *loader) away(err error) {
-	if l.f.setTrouble("the folder cannot be read: " + reason(err)) {
+	if l.f.setTrouble("the folder cannot be read: " + module.Reason(err)) {
 		l.log.Warn("waiting for the folder, which cannot be read; what is loaded serves on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
@@ -267,7 +284,7 @@ func (l *loader) watch(folder string) (fresh bool) {
 	return fresh
 }
 
-// checkReady closes Ready, by way of the notifier, when the start is over.
+// checkReady closes Ready, after the news so far was told, when the start is over.
 func (l *loader) checkReady() {
 	if l.starting == nil {
 		return
@@ -277,7 +294,7 @@ func (l *loader) checkReady() {
 	})
 	if len(l.starting) == 0 {
 		l.starting = nil
-		l.tell.say(func() { close(l.f.ready) })
+		l.news = append(l.news, func() { close(l.f.ready) })
 	}
 }
 
@@ -305,7 +322,7 @@ func (l *loader) stop() {
 	}
 	for _, s := range l.slots {
 		if s.companion != nil {
-			l.retire(s.id, s.companion.end("companiond stops"))
+			l.retire(s.id, s.companion.End("companiond stops"))
 		}
 	}
 	l.retiring.Wait()
@@ -314,7 +331,7 @@ func (l *loader) stop() {
 // checkID gives why an id cannot be one.
 func checkID(id string) string {
 	if err := abi.CheckName("the file's name", id); err != nil {
-		return reason(err)
+		return module.Reason(err)
 	}
 	if why := address.Reserved(id, abi.KindCompanion); why != "" {
 		return "the file's name: " + why + "; rename the file"

@@ -1,10 +1,12 @@
-package module
+package folder
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
 
 // decide does what the sources of an id ask for.
@@ -41,7 +43,7 @@ func (l *loader) decide(s *slot, sources []source) {
 	}
 	s.chosen, s.sure = src.show, false // until it has been read
 	if s.job != nil {
-		if !s.job.stale && s.job.src.show == src.show && sameFile(s.job.src.info, src.info) {
+		if !s.job.stale && s.job.src.show == src.show && s.job.src.stats.same(src.stats) {
 			return // this very save is being loaded
 		}
 		l.drop(s)
@@ -104,7 +106,7 @@ func (l *loader) leave(s *slot) {
 		return
 	}
 	l.log.Info("companion left: its file is gone", "companion", s.id, "file", s.file)
-	l.retire(s.id, c.end("has left: its file is gone"))
+	l.retire(s.id, c.End("has left: its file is gone"))
 	l.told(Left, c)
 }
 
@@ -142,8 +144,8 @@ func (l *loader) pump() {
 func (l *loader) start(s *slot) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.LoadTimeout)
 	j := &job{slot: s, src: *s.want, number: l.numbers[s.id] + 1, serving: s.serving, refused: s.refused, cancel: cancel}
-	if s.companion != nil && !sameFile(s.stat, s.want.info) {
-		if why, _ := s.companion.current().faults.quarantine(l.now); why != "" {
+	if s.companion != nil && !s.stats.same(s.want.stats) {
+		if s.companion.Quarantined(l.now) {
 			j.serving = key{} // saving the file again ends a quarantine, also unchanged
 		}
 	}
@@ -172,16 +174,16 @@ func (l *loader) ended(o outcome) {
 	defer l.f.show(s)
 	// A file that was written when it was read may be written again within the
 	// grain of its time stamp.
-	s.sure = o.read.Sub(o.src.info.ModTime()).Abs() > 2*time.Second
+	s.sure = o.read.Sub(o.src.stats.newest()).Abs() > 2*time.Second
 	switch {
 	case errors.Is(o.err, errMoving):
 		s.sure = false
 		s.due = l.now.Add(l.cfg.Debounce)
 		if s.companion == nil {
-			s.refusal, s.refused = o.src.show+": "+reason(o.err), key{}
+			s.refusal, s.refused = o.src.show+": "+module.Reason(o.err), key{}
 		}
 	case o.err != nil:
-		// What could not be read is worth another look, for it costs little; a
+		// A file that could not be read is worth another look, for it costs little; a
 		// load that failed waits for the next save.
 		s.sure = s.sure && (o.final || o.key != key{})
 		if !o.final {
@@ -196,15 +198,15 @@ func (l *loader) ended(o outcome) {
 				"generation", s.companion.Generation())
 		}
 		s.refusal, s.refused = "", key{}
-		s.file, s.stat = o.src.show, o.src.info
+		s.file, s.stats = o.src.show, o.src.stats
 	}
 }
 
-// refuse notes why the newest save is not loaded. What is loaded serves on.
+// refuse notes why the newest save is not loaded. The loaded one serves on.
 func (l *loader) refuse(s *slot, src source, err error, content key) {
-	why := src.show + ": " + reason(err)
+	why := src.show + ": " + module.Reason(err)
 	if why != s.refusal || content != s.refused {
-		args := []any{"companion", s.id, "file", src.show, "error", reason(err)}
+		args := []any{"companion", s.id, "file", src.show, "error", module.Reason(err)}
 		if s.companion != nil {
 			args = append(args, "serving", s.companion.Generation())
 		}
@@ -215,56 +217,74 @@ func (l *loader) refuse(s *slot, src source, err error, content key) {
 
 // publish makes a loaded module the current generation.
 func (l *loader) publish(s *slot, o outcome) {
-	g := newGeneration(o.number, o.src.engine.Name(), o.module)
+	g := module.NewGeneration(o.number, o.src.engine.Name(), o.module)
 	l.numbers[s.id] = o.number
 	s.refusal, s.refused = "", key{}
-	s.serving, s.file, s.stat = o.key, o.src.show, o.src.info
+	s.serving, s.file, s.stats = o.key, o.src.show, o.src.stats
 	kind := Replaced
 	if s.companion != nil {
-		if old, ok := s.companion.swap(g); ok {
+		if old, ok := s.companion.Swap(g); ok {
 			l.retire(s.id, old)
 		} else {
 			s.companion = nil // somebody closed it
 		}
 	}
 	if s.companion == nil {
-		s.companion = newCompanion(s.id, l.cfg.Limits, l.cfg.Log, g)
+		s.companion = module.NewCompanion(s.id, g, l.cfg.Limits, l.cfg.Log)
 		kind = Joined
 	}
-	did := "companion loaded" // into the folder; who joins which room is the rooms' to say
+	did := "companion loaded" // into the folder; the rooms say whom they let join
 	if kind == Replaced {
 		did = "companion replaced"
 	}
-	l.log.Info(did, "companion", s.id, "file", s.file, "engine", g.engine,
-		"generation", g.number, "took", l.now.Sub(o.read).Round(time.Millisecond).String())
+	l.log.Info(did, "companion", s.id, "file", s.file, "engine", o.src.engine.Name(),
+		"generation", g.Number(), "took", l.now.Sub(o.read).Round(time.Millisecond).String())
 	l.f.show(s) // before anybody is told
 	l.told(kind, s.companion)
 }
 
-func (l *loader) told(kind ChangeKind, c *Companion) {
+// ChangeKind says what happened to a companion.
+type ChangeKind string
+
+// The changes. Each companion goes joined, replaced any number of times, left;
+// after that a new Companion with the same id may join.
+const (
+	Joined   ChangeKind = "joined"
+	Replaced ChangeKind = "replaced"
+	Left     ChangeKind = "left"
+)
+
+// Change tells that a companion came, changed or went. The companion may be
+// further on already than the change that is told.
+type Change struct {
+	Kind      ChangeKind
+	Companion *module.Companion
+}
+
+func (l *loader) told(kind ChangeKind, c *module.Companion) {
 	if l.cfg.Changed != nil {
-		l.tell.say(func() { l.cfg.Changed(Change{Kind: kind, Companion: c}) })
+		l.news = append(l.news, func() { l.cfg.Changed(Change{Kind: kind, Companion: c}) })
 	}
 }
 
 // retire lets a generation end beside the loop; nil is none.
-func (l *loader) retire(id string, g *generation) {
+func (l *loader) retire(id string, g *module.Generation) {
 	if g == nil {
 		return
 	}
 	l.retiring.Go(func() {
-		drained, err := g.retire(l.cfg.Grace)
+		drained, err := g.Retire(l.cfg.Grace)
 		switch {
 		case err != nil:
-			l.log.Warn("closing a generation", "companion", id, "generation", g.number, "error", err)
+			l.log.Warn("closing a generation", "companion", id, "generation", g.Number(), "error", err)
 		case !drained:
-			l.log.Warn("ended calls by force", "companion", id, "generation", g.number, "grace", l.cfg.Grace)
+			l.log.Warn("ended calls by force", "companion", id, "generation", g.Number(), "grace", l.cfg.Grace)
 		}
 	})
 }
 
 // discard closes a module that never was anybody's generation.
-func (l *loader) discard(m Module) {
+func (l *loader) discard(m module.Module) {
 	if m == nil {
 		return
 	}

@@ -1,22 +1,11 @@
-package module
+package folder
 
 import (
 	"context"
 	"os"
-	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
-
-// Swap publishes m as generation number; retire waits for the old one's end.
-func (c *Companion) Swap(number uint64, m Module) (retire func(grace time.Duration) (drained bool, err error)) {
-	old, ok := c.swap(newGeneration(number, "fake", m))
-	if !ok {
-		return nil
-	}
-	return old.retire
-}
-
-// Status is status.
-func (c *Companion) Status() Status { return c.status(time.Now()) }
 
 // Eyes is a lookout made of functions.
 type Eyes struct {
@@ -36,10 +25,10 @@ func (e *Eyes) watch(folder string) error {
 // RunWith is Run with a lookout of the test's own; nil is none.
 func (f *Folder) RunWith(ctx context.Context, eyes *Eyes) {
 	if eyes == nil {
-		f.run(ctx, nil)
+		newLoader(f, nil).run(ctx)
 		return
 	}
-	f.run(ctx, eyes)
+	newLoader(f, eyes).run(ctx)
 }
 
 // ReadWhole and ErrMoving are theirs.
@@ -72,19 +61,18 @@ func (d *disturbed) Read(p []byte) (int, error) {
 
 // Sources gives what finder finds, as "id: source source", sorted by id by the
 // caller, and what pick chooses.
-func Sources(dir string, engines []Engine, id, before string) (shown []string, chosen, trouble string) {
-	found, err := finder{dir: dir, engines: engines}.find(id, visitor{func(string) {}, func(string, string) {}})
+func Sources(dir string, engines []module.Engine, id, before string) (shown []string, chosen, trouble string) {
+	found, err := finder{dir: dir, engines: engines}.find(id, visitor{})
 	if err != nil {
 		return nil, "", err.Error()
 	}
-	fd := found[id]
-	if fd == nil || len(fd.sources) == 0 {
+	if len(found[id]) == 0 {
 		return nil, "", ""
 	}
-	for _, s := range fd.sources {
+	for _, s := range found[id] {
 		shown = append(shown, s.show)
 	}
-	src, trouble := pick(id, fd.sources, before)
+	src, trouble := pick(id, found[id], before)
 	if src != nil {
 		chosen = src.show
 	}

@@ -1,4 +1,9 @@
-package module
+// Package folder keeps the companions of one folder loaded: it watches the folder
+// makers drop files into, finds out which file is whose, lets an engine load each,
+// and hands each new generation to its companion.
+//
+// It never runs a module itself, and what a file says is an engine's to judge.
+package folder
 
 import (
 	"cmp"
@@ -13,20 +18,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
 
-// FolderConfig says which folder is watched and how. Dir and Engines are
+// Config says which folder is watched and how. Dir and Engines are
 // required; any other zero field means its default.
-type FolderConfig struct {
-	Dir     string   // need not exist yet
-	Engines []Engine // each with its own suffix
+type Config struct {
+	Dir     string // need not exist yet
+	Engines []module.Engine
 
 	Debounce    time.Duration // how long a file must be left alone before it is read; 250 ms
 	Rescan      time.Duration // how often everything is looked at, for changes nobody told of; 10 s
 	Gone        time.Duration // how long a file must be gone before its companion leaves; 1 s
 	LoadTimeout time.Duration // for one file; 30 s
-	MaxFile     int64         // bytes of one file; 32 MiB
-	Limits
+	MaxFile     int64         // bytes of one source; 32 MiB
+	Grants      module.Grants // a file that needs more is refused
+	module.Limits
 
 	Log *slog.Logger // nil discards
 
@@ -38,7 +46,7 @@ type FolderConfig struct {
 	Changed func(Change)
 }
 
-func (c FolderConfig) withDefaults() (FolderConfig, error) {
+func (c Config) withDefaults() (Config, error) {
 	if c.Dir == "" {
 		return c, errors.New("module folder: Dir is empty")
 	}
@@ -50,24 +58,13 @@ func (c FolderConfig) withDefaults() (FolderConfig, error) {
 	if len(c.Engines) == 0 {
 		return c, fmt.Errorf("module folder %s: no engines", dir)
 	}
-	seen := map[string]string{}
-	for _, e := range c.Engines {
-		s := e.Suffix()
-		if len(s) < 2 || s[0] != '.' {
-			return c, fmt.Errorf("module folder %s: engine %s has the suffix %q, which must be a dot and more", dir, e.Name(), s)
-		}
-		if other, dup := seen[s]; dup {
-			return c, fmt.Errorf("module folder %s: engines %s and %s both take %s", dir, other, e.Name(), s)
-		}
-		seen[s] = e.Name()
-	}
 	c.Engines = slices.Clone(c.Engines)
 	c.Debounce = cmp.Or(c.Debounce, 250*time.Millisecond)
 	c.Rescan = cmp.Or(c.Rescan, 10*time.Second)
 	c.Gone = cmp.Or(c.Gone, time.Second)
 	c.LoadTimeout = cmp.Or(c.LoadTimeout, 30*time.Second)
 	c.MaxFile = cmp.Or(c.MaxFile, 32<<20)
-	c.Limits = c.Limits.withDefaults()
+	c.Limits = c.Limits.WithDefaults()
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -75,9 +72,10 @@ func (c FolderConfig) withDefaults() (FolderConfig, error) {
 }
 
 // Folder keeps the companions of one folder loaded. A companion is a file
-// DIR/NAME.suffix, or a folder DIR/NAME/ with one file that has an engine's
-// suffix; NAME.suffix wins if there are several. The id is NAME in Unicode NFC,
-// with its case as it is, and must pass [abi.CheckName].
+// DIR/NAME.suffix that an engine takes, or a folder DIR/NAME/ that an engine takes
+// whole or in which there is one such file; NAME.suffix wins if there are several.
+// The id is NAME in Unicode NFC, with its case as it is, and must pass
+// [abi.CheckName].
 //
 // Its promises:
 //
@@ -88,10 +86,10 @@ func (c FolderConfig) withDefaults() (FolderConfig, error) {
 //   - a file that is refused changes nothing but the log and its Status; the
 //     same bytes are not tried twice, unless another save came between;
 //   - a save during the load of an older one supersedes it;
-//   - while the folder itself is away, what is loaded serves on. What is not in
-//     it when it comes back leaves.
+//   - while the folder itself is away, what is loaded serves on. A companion that
+//     is not in it when it comes back leaves.
 type Folder struct {
-	cfg    FolderConfig
+	cfg    Config
 	finder finder
 	ready  chan struct{}
 	begun  atomic.Bool
@@ -103,12 +101,12 @@ type Folder struct {
 
 // view is what the outside may see of a slot.
 type view struct {
-	companion *Companion // nil before the first generation
-	status    Status     // ID, File, Error; all of it while companion is nil
+	companion *module.Companion // nil before the first generation
+	status    module.Status     // ID, File, Error; all of it while companion is nil
 }
 
-// NewFolder checks the config. It touches no file and starts nothing.
-func NewFolder(cfg FolderConfig) (*Folder, error) {
+// New checks the config. It touches no file and starts nothing.
+func New(cfg Config) (*Folder, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
@@ -133,23 +131,14 @@ func (f *Folder) Run(ctx context.Context) error {
 	w, err := newWatcher(f.cfg.Dir, f.cfg.Log)
 	if err != nil {
 		f.cfg.Log.Warn("cannot watch files; saves are found by rescans only", "every", f.cfg.Rescan, "error", err)
-		f.run(ctx, nil)
+		newLoader(f, nil).run(ctx)
 		return nil
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { w.run(ctx) })
-	f.run(ctx, w)
+	newLoader(f, w).run(ctx)
 	wg.Wait()
 	return nil
-}
-
-// run is Run with eyes that may be nil.
-func (f *Folder) run(ctx context.Context, eyes lookout) {
-	t := newNotifier()
-	var wg sync.WaitGroup
-	wg.Go(func() { t.run(ctx) })
-	newLoader(f, eyes, t).run(ctx)
-	wg.Wait()
 }
 
 // Ready is closed when everything that was in the folder at the start has been
@@ -166,7 +155,7 @@ func (f *Folder) IDs() []string {
 }
 
 // Status gives all companions there are files for, sorted by id.
-func (f *Folder) Status() []Status {
+func (f *Folder) Status() []module.Status {
 	f.mu.Lock()
 	trouble := f.trouble
 	views := make([]view, 0, len(f.views))
@@ -175,24 +164,24 @@ func (f *Folder) Status() []Status {
 	}
 	f.mu.Unlock()
 	now := time.Now()
-	all := make([]Status, 0, len(views))
+	all := make([]module.Status, 0, len(views))
 	for _, v := range views {
 		s := v.status
 		if v.companion != nil {
-			s = v.companion.status(now)
+			s = v.companion.Status(now)
 			s.File = v.status.File
-			s.Error = sentence(s.Error, v.status.Error)
+			s.Error = module.Sentence(s.Error, v.status.Error)
 		}
-		s.Error = sentence(s.Error, trouble)
+		s.Error = module.Sentence(s.Error, trouble)
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b Status) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b module.Status) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
 // Companion gives the companion with this id; ok is false while none of its
 // files ever loaded.
-func (f *Folder) Companion(id string) (c *Companion, ok bool) {
+func (f *Folder) Companion(id string) (c *module.Companion, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c = f.views[id].companion
@@ -200,16 +189,16 @@ func (f *Folder) Companion(id string) (c *Companion, ok bool) {
 }
 
 // Companions gives all companions that can be called, sorted by id.
-func (f *Folder) Companions() []*Companion {
+func (f *Folder) Companions() []*module.Companion {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]*Companion, 0, len(f.views))
+	all := make([]*module.Companion, 0, len(f.views))
 	for _, v := range f.views {
 		if v.companion != nil {
 			all = append(all, v.companion)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Companion) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(all, func(a, b *module.Companion) int { return strings.Compare(a.ID(), b.ID()) })
 	return all
 }
 

@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"os"
@@ -23,8 +23,8 @@ func TestIDsThatReadAlike(t *testing.T) {
 			checkStatus(t, r.folder, second, module.StateFailed, 0, why+first+", which is loaded; rename the file")
 			checkStatus(t, r.folder, first, module.StateReady, 1, "")
 			checkStatus(t, r.folder, "saki", module.StateReady, 1, "")
-			if _, ok := r.folder.Companion(second); ok || r.book.count(why) != 1 {
-				t.Errorf("loaded: %v, said %d times", ok, r.book.count(why))
+			if _, ok := r.folder.Companion(second); ok || r.book.Count(why) != 1 {
+				t.Errorf("loaded: %v, said %d times", ok, r.book.Count(why))
 			}
 			r.save(first+".fake", saying("first again")) // who was first stays it
 			r.pass(time.Second)
@@ -38,7 +38,7 @@ func TestIDsThatReadAlike(t *testing.T) {
 	}
 }
 
-// Who is refused holds no name, and neither does who comes too late.
+// A file that is refused holds no name, and neither does one that comes too late.
 func TestIDsThatReadAlikeAtTheStart(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		write(t, r.path("AYA.fake"), "{broken")
@@ -94,7 +94,7 @@ func TestWhatTheLogSaysOfComingAndGoing(t *testing.T) {
 				t.Errorf("the log says %q, want a word of %q", news, step.want)
 			}
 		}
-		if n := r.book.count("companion left"); n != 1 {
+		if n := r.book.Count("companion left"); n != 1 {
 			t.Errorf("%d left", n)
 		}
 	})
@@ -129,7 +129,7 @@ func TestWhatIsPassedOverIsSaid(t *testing.T) {
 				t.Errorf("%s: %d warnings", name, n)
 			}
 		}
-		if n := r.book.count("level=WARN"); n != 5 {
+		if n := r.book.Count("level=WARN"); n != 5 {
 			t.Errorf("%d warnings", n)
 		}
 		rename(t, r.path("aya.FAKE"), r.path("aya.fake"))
@@ -138,7 +138,7 @@ func TestWhatIsPassedOverIsSaid(t *testing.T) {
 		mustVote(t, r.companion("aya"), "one")
 		write(t, r.path("aya.FAKE"), "x") // and once more
 		r.pass(time.Minute)
-		if n := r.book.count("file=aya.FAKE "); n != 2 {
+		if n := r.book.Count("file=aya.FAKE "); n != 2 {
 			t.Errorf("said %d times", n)
 		}
 	})

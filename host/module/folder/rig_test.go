@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -19,10 +21,10 @@ type rig struct {
 	t      *testing.T
 	dir    string
 	engine *moduletest.Engine
-	eyes   *module.Eyes
-	folder *module.Folder
+	eyes   *folder.Eyes
+	folder *folder.Folder
 	told   changes
-	book   logbook
+	book   logtest.Log
 	cancel context.CancelFunc
 	over   chan struct{}
 
@@ -33,11 +35,11 @@ type rig struct {
 // bubble runs a test in a bubble. cfg changes the config before the folder is
 // made; the folder runs after begin. At the end it is stopped, and every module
 // must have been closed.
-func bubble(t *testing.T, cfg func(*rig, *module.FolderConfig), test func(t *testing.T, r *rig)) {
+func bubble(t *testing.T, cfg func(*rig, *folder.Config), test func(t *testing.T, r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, dir: t.TempDir(), engine: &moduletest.Engine{}, over: make(chan struct{})}
-		r.eyes = &module.Eyes{Names: make(chan string)}
-		c := module.FolderConfig{Dir: r.dir, Engines: []module.Engine{r.engine}, Log: r.book.log(), Changed: r.told.changed}
+		r.eyes = &folder.Eyes{Names: make(chan string)}
+		c := folder.Config{Dir: r.dir, Engines: []module.Engine{r.engine}, Log: r.book.Logger(), Changed: r.told.changed}
 		if cfg != nil {
 			cfg(r, &c)
 		}
@@ -45,7 +47,7 @@ func bubble(t *testing.T, cfg func(*rig, *module.FolderConfig), test func(t *tes
 		if load == nil {
 			load = moduletest.LoadScript
 		}
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			m, err := load(ctx, f)
 			if fake, ok := m.(*moduletest.Module); ok && err == nil {
 				r.mu.Lock()
@@ -55,7 +57,7 @@ func bubble(t *testing.T, cfg func(*rig, *module.FolderConfig), test func(t *tes
 			return m, err
 		}
 		var err error
-		if r.folder, err = module.NewFolder(c); err != nil {
+		if r.folder, err = folder.New(c); err != nil {
 			t.Fatal(err)
 		}
 		test(t, r)

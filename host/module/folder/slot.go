@@ -1,17 +1,18 @@
-package module
+package folder
 
 import (
-	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/companiond/companiond/host/module"
 )
 
 // slot is all the loader knows of one id. Only the loader touches it.
 type slot struct {
 	id        string
-	reading   string     // what ids that read alike have in common
-	shape     string     // and those that look alike
-	companion *Companion // nil before the first generation
+	reading   string            // what ids that read alike have in common
+	shape     string            // and those that look alike
+	companion *module.Companion // nil before the first generation
 
 	sources []source // as they were decided upon last
 	sure    bool     // unchanged stats mean unchanged contents
@@ -21,9 +22,9 @@ type slot struct {
 	refused key      // the content of that save, if it is to blame
 	behind  bool     // another companion's id reads the same, and was first
 
-	file    string      // source.show of the serving generation
-	serving key         // its content
-	stat    fs.FileInfo // of its file, when it was last found to hold that
+	file    string // source.show of the serving generation
+	serving key    // its content
+	stats   stats  // of its file, when it was last found to hold that
 
 	due    time.Time // when to look again; zero: no need
 	polled []source  // what a rescan saw, which must be the same when due; nil after an event
@@ -54,15 +55,15 @@ func (s *slot) busy() bool { return s.job != nil || s.queue }
 
 // status is what the slot adds to its companion's own status, or all there is
 // to say before it has one.
-func (s *slot) status() Status {
-	st := Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: sentence(s.trouble, s.refusal)}
+func (s *slot) status() module.Status {
+	st := module.Status{ID: strings.ToValidUTF8(s.id, "\uFFFD"), File: s.file, Error: module.Sentence(s.trouble, s.refusal)}
 	if s.companion != nil {
 		return st
 	}
 	st.File = s.chosen
-	st.State = StateFailed
+	st.State = module.StateFailed
 	if s.busy() || st.Error == "" {
-		st.State = StateLoading
+		st.State = module.StateLoading
 	}
 	for _, src := range s.sources {
 		if src.show == s.chosen {

@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -27,7 +28,7 @@ func TestTwoSources(t *testing.T) {
 		checkStatus(t, r.folder, "aya", module.StateReady, 2, both)
 		mustVote(t, r.companion("aya"), "in2")
 		r.pass(time.Minute)
-		if got := r.book.count("2 files for one"); got != 1 {
+		if got := r.book.Count("2 files for one"); got != 1 {
 			t.Errorf("said %d times", got)
 		}
 		r.remove("aya/aya.fake")
@@ -65,7 +66,7 @@ func TestTwoSourcesAtStart(t *testing.T) {
 // An ambiguity that appears during a load leaves nothing half done.
 func TestAmbiguityWhileLoading(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
 		slowly(let, true)(r, c)
 	}, func(t *testing.T, r *rig) {
@@ -89,7 +90,7 @@ func TestAmbiguityWhileLoading(t *testing.T) {
 
 func TestAnotherEngineTakesOver(t *testing.T) {
 	other := &moduletest.Engine{Ext: ".other", Kind: "other"}
-	bubble(t, func(r *rig, c *module.FolderConfig) { c.Engines = append(c.Engines, other) }, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig, c *folder.Config) { c.Engines = append(c.Engines, other) }, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), saying("one"))
 		r.begin()
 		rename(t, r.path("aya.fake"), r.path("aya.other")) // the same bytes
@@ -120,7 +121,7 @@ func TestNames(t *testing.T) {
 			"a b": `may not contain ' '`, "-a": `may not contain '-'`, strings.Repeat("か", 22): "66 bytes, at most 64", "bad\uFFFD": "not UTF-8",
 		} {
 			checkStatus(t, r.folder, id, module.StateFailed, 0, why)
-			if r.book.count(why) != 1 {
+			if r.book.Count(why) != 1 {
 				t.Errorf("the log does not say %s", why)
 			}
 		}
@@ -142,7 +143,7 @@ func TestTheFolderIsAwayAndComesBack(t *testing.T) {
 		remove(t, r.dir)
 		r.begin()
 		r.pass(time.Hour)
-		if got := r.book.count("waiting for the folder"); got != 1 {
+		if got := r.book.Count("waiting for the folder"); got != 1 {
 			t.Errorf("said %d times that it waits", got)
 		}
 		write(t, r.path("aya.fake"), saying("one"))
@@ -191,7 +192,7 @@ func TestRescansAlone(t *testing.T) {
 				remove(t, r.path("aya"))
 				r.pass(12 * time.Second)
 				r.checkTold("joined aya, replaced aya, left aya")
-				if want := r.eyes != nil && r.eyes.OnWatch != nil; (r.book.count("found by rescans only") == 1) != want {
+				if want := r.eyes != nil && r.eyes.OnWatch != nil; (r.book.Count("found by rescans only") == 1) != want {
 					t.Errorf("the log says:\n%s", &r.book)
 				}
 			})
@@ -271,7 +272,7 @@ func TestAFolderBeingFilled(t *testing.T) {
 }
 
 func TestATooLargeFileIsNotRead(t *testing.T) {
-	bubble(t, func(r *rig, c *module.FolderConfig) { c.MaxFile = 100 }, func(t *testing.T, r *rig) {
+	bubble(t, func(r *rig, c *folder.Config) { c.MaxFile = 100 }, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), strings.Repeat("x", 101))
 		r.begin()
 		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "aya.fake: 101 bytes, at most 100 (wasm.max_file)")

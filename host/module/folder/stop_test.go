@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"context"
@@ -9,23 +9,25 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/moduletest"
 )
 
 func TestStop(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
-		r.engine.OnLoad = func(context.Context, module.File) (module.Module, error) { return held("late", let), nil }
+		r.engine.OnLoad = func(context.Context, module.Source) (module.Module, error) { return moduletest.Held("late", let), nil }
 	}, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), "x")
 		r.begin()
 		c := r.companion("aya")
 		answer := make(chan string)
-		go func() { s, _ := vote(c); answer <- s }()
+		go func() { s, _ := moduletest.Vote(c); answer <- s }()
 		synctest.Wait()
 		r.cancel()
 		synctest.Wait()
-		if _, err := vote(c); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "stops") {
+		if _, err := moduletest.Vote(c); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "stops") {
 			t.Errorf("a call during the stop gives %v", err)
 		}
 		time.Sleep(4 * time.Second)
@@ -40,7 +42,7 @@ func TestStop(t *testing.T) {
 func TestStopWhileLoading(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		var let chan struct{}
-		bubble(t, func(r *rig, c *module.FolderConfig) {
+		bubble(t, func(r *rig, c *folder.Config) {
 			let = make(chan struct{})
 			c.LoadTimeout = time.Hour
 			slowly(let, stubborn)(r, c)

@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -76,7 +77,7 @@ func TestReloadAndNoReload(t *testing.T) {
 		if st := r.folder.Status(); len(st) != 2 {
 			t.Errorf("status %+v", st)
 		}
-		if f := r.engine.Loads()[n]; f.ID != "aya" || f.Path != "aya.fake" || f.Generation != 2 {
+		if f := r.engine.Loads()[n]; f.ID != "aya" || f.Name != "aya.fake" || f.Generation != 2 {
 			t.Errorf("the engine was given %+v", f)
 		}
 	})
@@ -119,7 +120,7 @@ func TestABadSaveChangesNothing(t *testing.T) {
 			t.Errorf("loaded what serves: %s", got)
 		}
 		r.checkTold("joined aya")
-		if got := r.book.count("file refused"); got != 5 {
+		if got := r.book.Count("file refused"); got != 5 {
 			t.Errorf("%d refusals in the log", got)
 		}
 	})
@@ -132,9 +133,9 @@ func TestEnginesThatFail(t *testing.T) {
 		"plain words":            func(context.Context) (module.Module, error) { return nil, errors.New("plain words") },
 		"did not load within 3s": func(ctx context.Context) (module.Module, error) { <-ctx.Done(); return nil, ctx.Err() },
 	}
-	setUp := func(r *rig, c *module.FolderConfig) {
+	setUp := func(r *rig, c *folder.Config) {
 		c.LoadTimeout = 3 * time.Second
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			if fail := fails[string(f.Data)]; fail != nil {
 				return fail(ctx)
 			}
@@ -180,7 +181,7 @@ func TestRemovalAndReturn(t *testing.T) {
 		r.pass(1249 * time.Millisecond)
 		mustVote(t, aya, "one")
 		r.pass(2 * time.Millisecond)
-		if _, err := vote(aya); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "has left") {
+		if _, err := moduletest.Vote(aya); abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "has left") {
 			t.Errorf("vote gives %v", err)
 		}
 		if st := r.folder.Status(); len(st) != 0 {
@@ -225,9 +226,9 @@ func TestReturnAtTheLastMoment(t *testing.T) {
 }
 
 // slowly makes loads of some contents wait for their ctx, or for let.
-func slowly(let chan struct{}, stubborn bool) func(*rig, *module.FolderConfig) {
-	return func(r *rig, _ *module.FolderConfig) {
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
+func slowly(let chan struct{}, stubborn bool) func(*rig, *folder.Config) {
+	return func(r *rig, _ *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
 			if strings.Contains(string(f.Data), "slow") {
 				if stubborn {
 					<-let
@@ -247,7 +248,7 @@ func slowly(let chan struct{}, stubborn bool) func(*rig, *module.FolderConfig) {
 func TestANewerSaveSupersedes(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		var let chan struct{}
-		bubble(t, func(r *rig, c *module.FolderConfig) {
+		bubble(t, func(r *rig, c *folder.Config) {
 			let = make(chan struct{})
 			slowly(let, stubborn)(r, c)
 		}, func(t *testing.T, r *rig) {
@@ -279,7 +280,7 @@ func TestANewerSaveSupersedes(t *testing.T) {
 
 func TestASlowLoadDelaysNoOtherNews(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
 		c.LoadTimeout = time.Hour
 		slowly(let, true)(r, c)
@@ -310,7 +311,7 @@ func TestASlowLoadDelaysNoOtherNews(t *testing.T) {
 
 func TestLeavingWhileLoading(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
 		slowly(let, true)(r, c)
 	}, func(t *testing.T, r *rig) {
@@ -333,7 +334,7 @@ func TestLeavingWhileLoading(t *testing.T) {
 
 func TestStartLoadsAFewAtATime(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
 		c.LoadTimeout = time.Hour
 		slowly(let, true)(r, c)
@@ -399,9 +400,9 @@ func TestReadyDoesNotWaitForAnEndlessWriter(t *testing.T) {
 }
 
 func TestSaveEndsAQuarantine(t *testing.T) {
-	bubble(t, func(r *rig, c *module.FolderConfig) {
-		r.engine.OnLoad = func(ctx context.Context, f module.File) (module.Module, error) {
-			return held("x", nil), nil // every call times out
+	bubble(t, func(r *rig, c *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+			return moduletest.Held("x", nil), nil // every call times out
 		}
 	}, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), "x")
@@ -426,11 +427,11 @@ func TestSaveEndsAQuarantine(t *testing.T) {
 
 func TestASlowReceiverSlowsNothing(t *testing.T) {
 	var let chan struct{}
-	bubble(t, func(r *rig, c *module.FolderConfig) {
+	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
-		c.Changed = func(ch module.Change) {
+		c.Changed = func(ch folder.Change) {
 			r.told.changed(ch)
-			if ch.Kind == module.Replaced {
+			if ch.Kind == folder.Replaced {
 				<-let
 			}
 		}
@@ -453,18 +454,16 @@ func TestASlowReceiverSlowsNothing(t *testing.T) {
 
 func TestNewFolderChecksItsConfig(t *testing.T) {
 	js := &moduletest.Engine{Ext: ".js"}
-	for want, cfg := range map[string]module.FolderConfig{
+	for want, cfg := range map[string]folder.Config{
 		"Dir is empty": {Engines: []module.Engine{js}},
 		"no engines":   {Dir: "x"},
-		"both take":    {Dir: "x", Engines: []module.Engine{js, &moduletest.Engine{Ext: ".js", Kind: "other"}}},
-		"a dot":        {Dir: "x", Engines: []module.Engine{&moduletest.Engine{Ext: "js"}}},
 	} {
-		if _, err := module.NewFolder(cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := folder.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
 	dir := t.TempDir() + "/none"
-	if _, err := module.NewFolder(module.FolderConfig{Dir: dir, Engines: []module.Engine{js}}); err != nil {
+	if _, err := folder.New(folder.Config{Dir: dir, Engines: []module.Engine{js}}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); err == nil {

@@ -1,4 +1,4 @@
-package module_test
+package folder_test
 
 import (
 	"context"
@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
@@ -24,18 +26,18 @@ import (
 type live struct {
 	dir    string
 	engine *moduletest.Engine
-	folder *module.Folder
+	folder *folder.Folder
 	told   changes
-	book   logbook
+	book   logtest.Log
 }
 
 // watching runs a folder until the test ends.
-func watching(t *testing.T, cfg func(*module.FolderConfig)) *live {
+func watching(t *testing.T, cfg func(*folder.Config)) *live {
 	l := &live{dir: t.TempDir(), engine: &moduletest.Engine{}}
-	c := module.FolderConfig{Dir: l.dir, Engines: []module.Engine{l.engine}, Debounce: 50 * time.Millisecond, Rescan: time.Hour, Log: l.book.log(), Changed: l.told.changed}
+	c := folder.Config{Dir: l.dir, Engines: []module.Engine{l.engine}, Debounce: 50 * time.Millisecond, Rescan: time.Hour, Log: l.book.Logger(), Changed: l.told.changed}
 	cfg(&c)
 	l.dir = c.Dir
-	f, err := module.NewFolder(c)
+	f, err := folder.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func (l *live) says(t *testing.T, id, v string, n uint64) {
 		if !ok || c.Generation() != n {
 			return false
 		}
-		got, err := vote(c)
+		got, err := moduletest.Vote(c)
 		return err == nil && got == v
 	})
 }
@@ -148,7 +150,7 @@ var savers = []struct {
 func TestEditors(t *testing.T) {
 	const quiet = time.Second
 	files := map[string]string{} // by id
-	l := watching(t, func(c *module.FolderConfig) {
+	l := watching(t, func(c *folder.Config) {
 		c.Debounce, c.Gone = quiet, time.Minute
 		for i := range savers {
 			for _, form := range []string{"file%[1]d.fake", "folder%[1]d/folder%[1]d.fake"} {
@@ -190,7 +192,7 @@ func TestEditors(t *testing.T) {
 }
 
 func TestComingAndGoing(t *testing.T) {
-	l := watching(t, func(c *module.FolderConfig) { c.Gone = 100 * time.Millisecond })
+	l := watching(t, func(c *folder.Config) { c.Gone = 100 * time.Millisecond })
 	write(t, l.path("aya.fake"), saying("one"))
 	l.says(t, "aya", "one", 1)
 	remove(t, l.path("aya.fake"))
@@ -215,7 +217,7 @@ func TestComingAndGoing(t *testing.T) {
 }
 
 func TestTheFolderItself(t *testing.T) {
-	l := watching(t, func(c *module.FolderConfig) {
+	l := watching(t, func(c *folder.Config) {
 		c.Dir, c.Gone = filepath.Join(c.Dir, "not", "yet"), 100*time.Millisecond
 	})
 	write(t, l.path("aya.fake"), saying("one"))
@@ -233,7 +235,7 @@ func TestTheFolderItself(t *testing.T) {
 }
 
 func TestRunTwice(t *testing.T) {
-	f, err := module.NewFolder(module.FolderConfig{Dir: t.TempDir(), Engines: []module.Engine{&moduletest.Engine{}}})
+	f, err := folder.New(folder.Config{Dir: t.TempDir(), Engines: []module.Engine{&moduletest.Engine{}}})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -258,7 +260,7 @@ func (k *caller) run(t *testing.T, l *live, stop <-chan struct{}) {
 		default:
 		}
 		oldest := c.Generation()
-		s, err := vote(c)
+		s, err := moduletest.Vote(c)
 		k.calls.Add(1)
 		var answered uint64
 		if _, scan := fmt.Sscanf(s, "%d", &answered); err != nil || scan != nil {
@@ -275,10 +277,10 @@ func TestReloadsUnderLoad(t *testing.T) {
 	const reloads, callers = 200, 8
 	var mu sync.Mutex
 	var mods []*moduletest.Module
-	l := watching(t, func(c *module.FolderConfig) {
+	l := watching(t, func(c *folder.Config) {
 		c.Debounce = 2 * time.Millisecond
-		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
-			m := answering(fmt.Sprint(f.Generation))
+		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {
+			m := moduletest.Answering(fmt.Sprint(f.Generation))
 			answer := m.OnCall
 			m.OnCall = func(ctx context.Context, r abi.Request) (json.RawMessage, error) {
 				time.Sleep(100 * time.Microsecond) // so that swaps find calls running
@@ -320,10 +322,10 @@ func TestReloadsUnderLoad(t *testing.T) {
 
 // A writer that never rests is outlasted, and never caught halfway.
 func TestAWriterThatNeverRests(t *testing.T) {
-	l := watching(t, func(c *module.FolderConfig) {
+	l := watching(t, func(c *folder.Config) {
 		c.Debounce, c.Rescan = time.Millisecond, 5*time.Millisecond
-		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.File) (module.Module, error) {
-			return answering(string(f.Data[:1])), nil
+		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {
+			return moduletest.Answering(string(f.Data[:1])), nil
 		}
 	})
 	version := func(i int) string { return strings.Repeat(fmt.Sprint(i%10), 10_000+i%10) }

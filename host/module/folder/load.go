@@ -1,4 +1,4 @@
-package module
+package folder
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 )
 
 // job is one try to make a generation of a file.
@@ -27,7 +28,7 @@ type job struct {
 type outcome struct {
 	*job
 	key    key // of the content; zero if it could not be read
-	module Module
+	module module.Module
 	err    error
 	final  bool      // err is about the content: the same bytes would fail again
 	read   time.Time // when reading began
@@ -37,7 +38,7 @@ type outcome struct {
 // touches none of its state.
 func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
 	o = outcome{job: j, read: time.Now()}
-	data, err := readWhole(j.src.path, f.cfg.MaxFile)
+	s, err := j.src.read(j.slot.id, j.number, f.cfg.MaxFile)
 	if err != nil {
 		var e *abi.Error
 		o.err, o.final = err, errors.As(err, &e)
@@ -46,36 +47,47 @@ func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
 		}
 		return o
 	}
-	o.key = keyOf(j.src.engine, data)
+	o.key = key{j.src.engine.Name(), s.Hash}
 	if o.key == j.serving || o.key == j.refused {
 		return o
 	}
-	o.module, o.err = f.ask(ctx, j, data)
+	o.module, o.err = f.ask(ctx, j.src.engine, s)
 	if o.err != nil {
 		o.final = !abi.AsError(o.err).Retry
 	}
 	return o
 }
 
-// ask lets the engine load. An engine that panics over a file refuses it.
-func (f *Folder) ask(ctx context.Context, j *job, data []byte) (m Module, err error) {
+// ask lets the engine load. An engine that panics over a source refuses it.
+func (f *Folder) ask(ctx context.Context, e module.Engine, s module.Source) (m module.Module, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			f.cfg.Log.Error("engine panicked in a load", "engine", j.src.engine.Name(), "file", j.src.show,
+			f.cfg.Log.Error("engine panicked in a load", "engine", e.Name(), "file", s.Name,
 				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			m, err = nil, abi.Errorf(abi.CodeInternal, "engine %s panicked: %v", j.src.engine.Name(), p)
+			m, err = nil, abi.Errorf(abi.CodeInternal, "engine %s panicked: %v", e.Name(), p)
 		}
 	}()
-	m, err = j.src.engine.Load(ctx, File{ID: j.slot.id, Path: j.src.show, Data: data, Generation: j.number})
+	m, err = e.Load(ctx, s)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, reason(err))
+		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, module.Reason(err))
 	case err == nil && m == nil:
-		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", j.src.engine.Name())
+		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", e.Name())
 	case err == nil:
-		if _, err = readCard(m.Describe()); err != nil {
+		if err = f.admit(s.ID, m.Describe()); err != nil {
 			return nil, errors.Join(err, m.Close(context.WithoutCancel(ctx)))
 		}
 	}
 	return m, err
+}
+
+// admit refuses a module by what it says of itself.
+func (f *Folder) admit(id string, d abi.Description) error {
+	if d.Kind != "" && d.Kind != abi.Character {
+		return abi.Errorf(abi.CodeInvalid, "describe.kind: %q: only a character can live in a room", d.Kind)
+	}
+	if _, err := module.ReadCard(d); err != nil {
+		return err
+	}
+	return f.cfg.Grants.Check("describe.needs", id, d.Needs...)
 }

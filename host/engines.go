@@ -1,0 +1,68 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt"
+	"github.com/companiond/companiond/host/module/wasm"
+)
+
+// engine is one way in which modules run.
+type engine struct {
+	closed module.Engine // what it takes can be asked of it, and nothing else
+	open   func(h *Host, calls module.HostCalls) (module.Engine, error)
+}
+
+// engines are all there are. A new one is a line here.
+func engines() []engine {
+	return []engine{
+		{&wasm.Engine{}, openWasm},
+		{&prompt.Engine{}, openPrompt},
+	}
+}
+
+// closedEngines tells files of characters from others without a daemon.
+func closedEngines() (all []module.Engine) {
+	for _, e := range engines() {
+		all = append(all, e.closed)
+	}
+	return all
+}
+
+// openEngines opens them; what modules ask of the host goes to calls. Those that
+// are open have to be closed, also when the next one cannot be opened.
+func (h *Host) openEngines(calls module.HostCalls) error {
+	for _, e := range engines() {
+		opened, err := e.open(h, calls)
+		if err != nil {
+			return err
+		}
+		h.engines = append(h.engines, opened)
+	}
+	return nil
+}
+
+func (h *Host) closeEngines() (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	for _, e := range h.engines {
+		if c, ok := e.(module.Closer); ok {
+			err = errors.Join(err, c.Close(ctx))
+		}
+	}
+	return err
+}
+
+func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
+	return wasm.New(wasm.Config{
+		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory,
+		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
+		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
+	})
+}
+
+func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
+	return prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log}), nil
+}
