@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -87,16 +86,6 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		}
 		r.judging = append(r.judging, p)
 	})
-}
-
-// lastMade gives the seq of the newest entry of a kind that is not written yet.
-func (r *Room) lastMade(kind entry.Kind) uint64 {
-	for _, e := range slices.Backward(r.loop.Made()) {
-		if e.Kind == kind {
-			return e.Seq
-		}
-	}
-	return 0
 }
 
 // mayPerceive says why somebody can neither perceive nor act now.
