@@ -41,23 +41,7 @@ type issue struct {
 }
 
 func (d *door) add(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		From    *string `json:"from"`
-		Message *string `json:"message"`
-	}
-	if err := decodeBody(r.Body, &in); err != nil {
-		refuseAdd(w, err)
-		return
-	}
-	switch {
-	case in.From == nil:
-		refuseAdd(w, abi.Field("from", abi.CodeInvalid, "is missing"))
-		return
-	case in.Message == nil:
-		refuseAdd(w, abi.Field("message", abi.CodeInvalid, "is missing"))
-		return
-	}
-	history, err := d.addMessage(r, *in.From, *in.Message)
+	history, err := d.addMessage(r)
 	if err != nil {
 		guard.Note(w, err)
 		refuseAdd(w, err)
@@ -66,7 +50,20 @@ func (d *door) add(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, added{Success: true, History: history})
 }
 
-func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error) {
+func (d *door) addMessage(r *http.Request) ([]heard, error) {
+	var in struct {
+		From    *string `json:"from"`
+		Message *string `json:"message"`
+	}
+	if err := decodeBody(r.Body, &in); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.From == nil:
+		return nil, abi.Field("from", abi.CodeInvalid, "is missing")
+	case in.Message == nil:
+		return nil, abi.Field("message", abi.CodeInvalid, "is missing")
+	}
 	name := d.cfg.Usual
 	if r.URL.Query().Has("room") {
 		name = r.URL.Query().Get("room")
@@ -79,11 +76,11 @@ func (d *door) addMessage(r *http.Request, from, message string) ([]heard, error
 	if err := caller.May(identity.Talk); err != nil {
 		return nil, err
 	}
-	who, kind, err := caller.From(from, abi.KindHuman)
+	who, kind, err := caller.From(*in.From, abi.KindHuman)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := talk.Say(r.Context(), room.Utterance{From: who, By: kind, Text: message}); err != nil {
+	if _, err := talk.Say(r.Context(), room.Utterance{From: who, By: kind, Text: *in.Message}); err != nil {
 		return nil, err
 	}
 	past, err := talk.History(r.Context(), abi.HistoryAsk{Limit: abi.MaxHistory})
@@ -129,10 +126,7 @@ func refuseAdd(w http.ResponseWriter, err error) {
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	body, err := json.Marshal(v)
-	if err != nil { // cannot be: texts, numbers and bools
-		status, body = http.StatusInternalServerError, []byte("{}")
-	}
+	body, _ := json.Marshal(v) // texts, numbers and bools, and JSON that was read
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
