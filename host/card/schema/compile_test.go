@@ -200,7 +200,6 @@ func TestHostileSchemas(t *testing.T) {
 		keys += fmt.Sprintf(`, "%s%d": 1`, strings.Repeat("x", 5), i)
 	}
 	for name, c := range map[string][2]string{
-		"long":     {strings.ReplaceAll(strings.ReplaceAll(double, `/n"`, "/"+strings.Repeat("n", 9999)+`"`), `"n"`, `"`+strings.Repeat("n", 9999)+`"`), strings.Repeat(`{"a": `, 12) + `{}` + strings.Repeat(`}`, 12)},
 		"double":   {double, strings.Repeat(`{"a": `, 40) + `{}` + strings.Repeat(`}`, 40)},
 		"chain":    {chain, `{}`},
 		"patterns": {patterns, keys + "}"},
@@ -255,7 +254,9 @@ func trees(count int) string {
 func TestUsualSchemasAreAffordable(t *testing.T) {
 	const usual = `{"type": "object", "properties": {"list": {"items": {"type": "object", "properties":
 		{"x": {"type": "number", "minimum": 0}, "kind": {"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]}}}}, "text": {"pattern": "^[a-z ]*$"}}, "required": ["list"]}`
+	const double = `{"$defs": {"n": {"allOf": [{"properties": {"a": {"$ref": "#/$defs/n"}}}, {"properties": {"a": {"$ref": "#/$defs/n"}}}]}}, "$ref": "#/$defs/n"}`
 	for _, c := range []struct{ schema, value string }{
+		{strings.ReplaceAll(strings.ReplaceAll(double, `/n"`, "/"+strings.Repeat("n", 9999)+`"`), `"n"`, `"`+strings.Repeat("n", 9999)+`"`), strings.Repeat(`{"a": `, 12) + `{}` + strings.Repeat(`}`, 12)},
 		{usual, `{"text": "` + strings.Repeat("x", 20_000) + `", "list": [` + strings.Repeat(`{"x": 1, "kind": "b"}, `, 1900) + `{}]}`},
 		{`{"items": {"type": "integer", "minimum": 0}, "uniqueItems": false}`, `[` + strings.Repeat("1, ", 20_000) + `1]`},
 		{`{"items": {"required": ["x"]}, "uniqueItems": true}`, `[` + numbered(`{"x": @}`, 700) + `]`},
