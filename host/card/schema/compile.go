@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -174,7 +175,7 @@ func (c *compiler) schema(n *tree.Node, path, pointer string) *rule {
 	if c.file.rules++; c.file.rules == maxRules+1 {
 		c.Add(n.At, path, "is one schema too many: %d are supported in a file, those inside others counted", maxRules)
 	}
-	s := &rule{node: n, path: path, pointer: pointer, parts: map[string][]part{}, properties: map[string]*rule{}, weight: int64(len(pointer))}
+	s := &rule{node: n, path: path, pointer: pointer, parts: map[string][]part{}, properties: map[string]*rule{}}
 	if c.file.rules > maxRules {
 		return s
 	}
@@ -299,13 +300,13 @@ func (c *compiler) refs() {
 		}
 		fragment, here := strings.CutPrefix(n.Text, "#")
 		name, err := url.PathUnescape(fragment)
-		if s.ref = c.at[name]; s.ref == nil && name != "" {
-			s.ref = c.anchors[name]
-		}
-		if !here {
+		switch to, anchor := c.at[name], c.anchors[name]; {
+		case !here:
 			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is not supported: a reference stays inside its schema and begins with #", tree.Show(n.Text))
-		} else if err != nil || s.ref == nil {
+		case err != nil || to == nil && anchor == nil:
 			c.Add(n.At, tree.Member(s.path, "$ref"), "%s is no schema here", tree.Show(n.Text))
+		default:
+			s.ref = cmp.Or(to, anchor)
 		}
 	}
 }
