@@ -17,7 +17,7 @@ func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
 			for n := 1; ; n++ {
 				gap := besideHostile(t, sin)
 				t.Logf("worst gap in the other room: %v", gap)
-				if gap <= 2*time.Second || gap.Seconds() <= 2*waittest.Slowness() {
+				if !waittest.Late(gap, 2*time.Second) {
 					return
 				}
 				if n == tries {

@@ -261,7 +261,7 @@ func TestAddressedIsQuick(t *testing.T) {
 		text := strings.Repeat(unit, abi.MaxText/len(unit))
 		start := time.Now()
 		Addressed(abi.Message{From: "mika", Text: text, To: slices.Repeat([]string{strings.Repeat(unit, 20)}, abi.MaxTo)}, members)
-		if d := time.Since(start); d > 3*time.Second && d.Seconds() > 3*waittest.Slowness() { // 10 to 50 ms
+		if d := time.Since(start); waittest.Late(d, 3*time.Second) { // 10 to 50 ms
 			t.Errorf("16 KiB of %q took %v", unit, d)
 		}
 	}

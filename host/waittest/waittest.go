@@ -21,3 +21,9 @@ func Until(t testing.TB, what string, ok func() bool) {
 		}
 	}
 }
+
+// Late says whether something took longer than it may on an idle machine, and by more
+// than all work is slower just now.
+func Late(took, most time.Duration) bool {
+	return took > most && float64(took) > float64(most)*Slowness()
+}

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -13,6 +14,12 @@ func TestUntil(t *testing.T) {
 	waittest.Until(t, "the third time", func() bool { asked++; return asked == 3 })
 	if asked != 3 {
 		t.Errorf("asked %d times", asked)
+	}
+}
+
+func TestLate(t *testing.T) {
+	if waittest.Late(time.Second, time.Second) || !waittest.Late(100*time.Hour, time.Second) {
+		t.Error("a second for a second is late, or a hundred hours are not")
 	}
 }
 

@@ -256,7 +256,7 @@ func TestStalledClientOverTCP(t *testing.T) {
 	const tries, usual = 3, 3 * time.Second
 	for n := 1; ; n++ { // a room that waits for its client is late each time
 		took := besideStalled(t)
-		if took <= usual || took.Seconds() <= usual.Seconds()*waittest.Slowness() {
+		if !waittest.Late(took, usual) {
 			return
 		}
 		if n == tries {

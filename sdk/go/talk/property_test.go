@@ -72,7 +72,7 @@ func TestAnyTalk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, twin := newChat(t, lively), newChat(t, lively)
 		left := false
-		for range rapid.IntRange(1, 30).Draw(t, "events") {
+		for range rapid.IntRange(1, 12).Draw(t, "events") {
 			e := drawEvent(t)
 			if e.from == "taro" || e.from == "hana" {
 				left = false
@@ -138,7 +138,7 @@ func checkLine(t *rapid.T, c *chat, e event, line companion.Line, heard []compan
 func TestLinesDoNotComeAgain(t *testing.T) {
 	var script strings.Builder
 	script.WriteString("name: Momo\n[cat]\n")
-	const lines = 80 // more than are in the part of the history that a reload reads
+	const lines = 60 // more than are in the part of the history that a reload reads
 	for i := range lines {
 		fmt.Fprintf(&script, "tell: 猫の%s。\n", strings.Repeat(string(rune('一'+7*i)), 9))
 	}

@@ -71,7 +71,7 @@ func newCompile(f *testing.F) func([]byte) error {
 func holds(t *testing.T, compile func([]byte) error, wasm []byte) {
 	began := time.Now()
 	out, err := rewriteAny(wasm)
-	if d := time.Since(began); d > time.Second && d.Seconds() > waittest.Slowness() {
+	if d := time.Since(began); waittest.Late(d, time.Second) {
 		t.Errorf("%d bytes took %v", len(wasm), d)
 	}
 	if err != nil {
