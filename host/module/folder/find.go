@@ -47,7 +47,7 @@ func ignored(name string) bool {
 func (f finder) engineOf(name string) (e module.Engine, stem string) {
 	stem = name
 	for _, c := range f.engines {
-		if s, ok := c.Match(name); ok && s != "" && len(s) < len(stem) {
+		if s, ok := c.Match(name); ok && s != "" && (e == nil || len(s) < len(stem)) {
 			e, stem = c, s
 		}
 	}
@@ -164,10 +164,11 @@ func (f finder) look(name string, v visitor) []source {
 		}
 		return nil
 	}
-	if engine, _ := f.engineOf(name); engine != nil {
+	dir := err == nil && info.IsDir()
+	if engine, stem := f.engineOf(name); engine != nil && !(dir && stem == name) {
 		return []source{newSource(name, p, engine, info, err)}
 	}
-	if err != nil || !info.IsDir() {
+	if !dir {
 		f.almost(name, name, v)
 		return nil
 	}
@@ -222,15 +223,20 @@ func (f finder) inside(name, folder string, v visitor) []source {
 
 // whole gives a companion's own folder as one source; nil if no engine takes it.
 func (f finder) whole(name, folder string, entries []fs.DirEntry) *source {
-	s := &source{show: name, path: folder}
+	var files []string
 	for _, e := range entries {
-		info, err := os.Stat(filepath.Join(folder, e.Name()))
-		if !ignored(e.Name()) && err == nil && info.Mode().IsRegular() {
-			s.files, s.stats = append(s.files, e.Name()), append(s.stats, info)
+		if !ignored(e.Name()) && !e.IsDir() {
+			files = append(files, e.Name())
 		}
 	}
-	if s.engine = f.wholeOf(s.files); s.engine == nil {
+	s := &source{show: name, path: folder, engine: f.wholeOf(files)}
+	if s.engine == nil {
 		return nil
+	}
+	for _, file := range files {
+		if info, err := os.Stat(filepath.Join(folder, file)); err == nil && info.Mode().IsRegular() {
+			s.files, s.stats = append(s.files, file), append(s.stats, info)
+		}
 	}
 	return s
 }
@@ -239,7 +245,7 @@ func (f finder) whole(name, folder string, entries []fs.DirEntry) *source {
 // taken: on another machine the same name would be another file.
 func (f finder) almost(name, show string, v visitor) {
 	lower := strings.ToLower(name)
-	if e, stem := f.engineOf(lower); e != nil {
+	if e, stem := f.engineOf(lower); e != nil && stem != lower {
 		v.skip(show, "its ending must be %s, in small letters; rename the file", lower[len(stem):])
 	}
 }

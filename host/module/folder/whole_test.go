@@ -60,8 +60,8 @@ func TestAFolderIsTakenWhole(t *testing.T) {
 		check(2, "lib.js=l2 main.js=m1", "aya: 21 bytes in 2 files, at most 20 (wasm.max_file)")
 		r.save("aya/lib.js", "l3")
 		check(3, "lib.js=l3 main.js=m1", "")
-		rename(t, r.path("aya/lib.js"), r.path("aya/lob.js")) // neither time nor inode changes
-		r.event("aya")
+		rename(t, r.path("aya/lib.js"), r.path("aya/lob.js")) // neither time nor inode changes, and nobody tells
+		r.pass(10 * time.Second)
 		check(4, "lob.js=l3 main.js=m1", "")
 		r.remove("aya/lob.js")
 		check(5, "main.js=m1", "")
@@ -108,6 +108,32 @@ func TestTheFirstEngineLoads(t *testing.T) {
 		r.begin()
 		if c := r.companion("aya"); c.Engine() != "fake" || len(other.Loads()) != 0 {
 			t.Errorf("loaded by %s", c.Engine())
+		}
+	})
+}
+
+// listed is an engine whose files are named one by one, and have no ending.
+type listed struct {
+	*moduletest.Engine
+	names []string
+}
+
+func (l listed) Match(file string) (string, bool) { return file, slices.Contains(l.names, file) }
+
+func TestFilesWithoutAnEnding(t *testing.T) {
+	programs := listed{&moduletest.Engine{Kind: "process"}, []string{"aya", "ken"}}
+	bubble(t, func(r *rig, c *folder.Config) { c.Engines = append(c.Engines, programs) }, func(t *testing.T, r *rig) {
+		write(t, r.path("aya"), saying("alone"))
+		write(t, r.path("Ken"), "another letter is another file")
+		write(t, r.path("ken/ken"), saying("in a folder"))
+		r.begin()
+		mustVote(t, r.companion("aya"), "alone")
+		mustVote(t, r.companion("ken"), "in a folder")
+		if n := len(r.folder.Status()); n != 2 || r.book.Count("Ken") != 0 {
+			t.Errorf("%d companions; the log says\n%s", n, &r.book)
+		}
+		if s := statusOf(r.folder, "ken"); s.File != "ken/ken" || s.Engine != "process" {
+			t.Errorf("status %+v", s)
 		}
 	})
 }
