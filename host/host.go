@@ -141,7 +141,7 @@ func (h *Host) buildRooms() (err error) {
 	}
 	h.models.wants = h.modelOf
 	calls := &hostCalls{kv: h.kv, models: h.models}
-	grants := module.Grants(func(string) []string { return h.cfg.Modules.Grant })
+	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Config struct {
 	Wasm       Wasm
 	Rooms      []Room      // sorted by name, never empty
 	Companions []Companion // sorted by name, often empty
+	PerModule  []Module    // sorted by name, often empty
 	Models     []Model     // sorted by name, often empty
 	Log        Log
 
@@ -79,6 +80,22 @@ type Companion struct {
 	Home string // a room; empty: the usual one
 }
 
+// Module is one table [module.NAME].
+type Module struct {
+	Name  string   // a companion's id
+	Grant []string // in place of Modules.Grant
+}
+
+// GrantOf gives the host ops that a module may use besides those always granted.
+func (c Config) GrantOf(module string) []string {
+	for _, m := range c.PerModule {
+		if m.Name == module {
+			return m.Grant
+		}
+	}
+	return c.Modules.Grant
+}
+
 // Modules is the table [modules]: the folder of characters and how it is watched.
 type Modules struct {
 	Characters  string
@@ -89,7 +106,7 @@ type Modules struct {
 	Faults      int
 	FaultWindow time.Duration
 	CoolDown    time.Duration
-	Grant       []string // host ops that modules may use besides those always granted
+	Grant       []string // host ops that modules may use besides those always granted, see GrantOf
 }
 
 // Wasm is the table [wasm]: what one WebAssembly character may use.
@@ -148,7 +165,7 @@ func Parse(name string, src []byte, env []string) (Config, []Problem) {
 		file:   name,
 		keys:   settings(),
 		config: Config{origins: make(map[string]origin)},
-		tables: map[string]map[string]*table{sectionRoom: {}, sectionCompanion: {}, sectionModel: {}},
+		tables: map[string]map[string]*table{sectionRoom: {}, sectionCompanion: {}, sectionModule: {}, sectionModel: {}},
 		bad:    make(map[string]bool),
 	}
 	for _, s := range p.keys {
@@ -222,6 +239,10 @@ func (p *parse) readNamed(n *node, section string) {
 				message: "belongs to one " + section + ", not to all",
 				hint:    "write [" + section + "." + exampleName(section) + "] above it",
 			})
+			continue
+		}
+		if child.table == nil && p.suggest(name, section, "key") != "" {
+			p.unknown(child, section)
 			continue
 		}
 		if !p.isTable(child, "["+child.key()+"]") {
@@ -336,6 +357,14 @@ func (p *parse) finish() {
 		companion := p.tables[sectionCompanion][name].companion
 		companion.Name = name
 		p.config.Companions = append(p.config.Companions, companion)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionModule])) {
+		module := p.tables[sectionModule][name].module
+		module.Name = name
+		if _, written := p.config.origins[namedKey(sectionModule, name, "grant")]; !written {
+			module.Grant = p.config.Modules.Grant
+		}
+		p.config.PerModule = append(p.config.PerModule, module)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.tables[sectionModel])) {
 		model := p.tables[sectionModel][name].model

@@ -70,6 +70,10 @@ func (c Config) tables(section string) (all []*table) {
 		for _, o := range c.Companions {
 			all = append(all, &table{name: o.Name, companion: o})
 		}
+	case sectionModule:
+		for _, m := range c.PerModule {
+			all = append(all, &table{name: m.Name, module: m})
+		}
 	case sectionModel:
 		for _, m := range c.Models {
 			all = append(all, &table{name: m.Name, model: m})

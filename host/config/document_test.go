@@ -53,6 +53,7 @@ func TestDocumentUncommented(t *testing.T) {
 	want := defaults()
 	want.Models = []Model{defaultModel("main", "m")}
 	want.Companions = []Companion{{Name: "nikoni"}}
+	want.PerModule = []Module{{Name: "nikoni", Grant: want.Modules.Grant}}
 	c := good(t, src)
 	if !sameConfig(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)

@@ -21,13 +21,23 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 			if id == Everyone || slices.Contains(ids, id) {
 				continue
 			}
-			f := &fault{message: fmt.Sprintf("%s has no file in %s", show(id), show(c.Modules.Characters)), severity: Warning}
-			if near := nearest(id, ids); near != "" {
-				f.hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			problems = append(problems, f.problem(c.origins[key], key))
+			problems = append(problems, c.noFile(id, ids, key))
+		}
+	}
+	for _, m := range c.PerModule {
+		if !slices.Contains(ids, m.Name) {
+			problems = append(problems, c.noFile(m.Name, ids, namedKey(sectionModule, m.Name, "grant")))
 		}
 	}
 	sortProblems(problems)
 	return problems
+}
+
+// noFile warns of an id that a key names and nobody has a file of.
+func (c Config) noFile(id string, ids []string, key string) Problem {
+	f := &fault{message: fmt.Sprintf("%s has no file in %s", show(id), show(c.Modules.Characters)), severity: Warning}
+	if near := nearest(id, ids); near != "" {
+		f.hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return f.problem(c.origins[key], key)
 }

@@ -36,13 +36,14 @@ type setting struct {
 	field func(c *Config, t *table) any // a pointer into t where the section has names, otherwise into c
 }
 
-// table is one of a section's tables with names: a room, a companion or a model,
-// and the others are not used.
+// table is one of a section's tables with names: a room, a companion, a module or a
+// model, and the others are not used.
 type table struct {
 	name      string
 	at        origin // where its header stands
 	room      Room
 	companion Companion
+	module    Module
 	model     Model
 }
 
@@ -67,16 +68,19 @@ type section struct{ name, doc string }
 const (
 	sectionRoom      = "room"
 	sectionCompanion = "companion"
+	sectionModule    = "module"
 	sectionModel     = "model"
 )
 
-func namedSections() []string { return []string{sectionRoom, sectionCompanion, sectionModel} }
+func namedSections() []string {
+	return []string{sectionRoom, sectionCompanion, sectionModule, sectionModel}
+}
 
 func hasNames(section string) bool { return slices.Contains(namedSections(), section) }
 
 // exampleName is the name of a section's table in the document.
 func exampleName(section string) string {
-	if section == sectionCompanion {
+	if section == sectionCompanion || section == sectionModule {
 		return "nikoni"
 	}
 	return DefaultName
@@ -93,6 +97,7 @@ func sections() []section {
 			"\"main\" with every companion. A name is letters and digits of any script, '_', '-' and '.'; a name " +
 			"outside A-Z, a-z, 0-9, '_' and '-' goes in quotes: [room.\"居間\"]."},
 		{sectionCompanion, "What is set for one companion, in a table [companion.ID]; take the # off its header too."},
+		{sectionModule, "What is set for one module, in a table [module.ID]; take the # off its header too."},
 		{sectionModel, "A language model is a table [model.NAME]; write as many as you like, and take the # off its header too. " +
 			"Characters that are a card (NAME.json) think with it, and modules that are granted model.generate may ask it. " +
 			"A card's \"model\" says which one it wants; whoever names none gets \"main\", or the only one there is. " +
@@ -121,7 +126,7 @@ const (
 )
 
 func settings() []setting {
-	return slices.Concat(doorSettings(), moduleSettings(), wasmSettings(), roomSettings(), companionSettings(), modelSettings(), logSettings())
+	return slices.Concat(doorSettings(), moduleSettings(), wasmSettings(), roomSettings(), companionSettings(), grantSettings(), modelSettings(), logSettings())
 }
 
 func doorSettings() []setting {
@@ -258,6 +263,14 @@ func companionSettings() []setting {
 		{"companion.NAME.home", text{cleanHome}, "",
 			"The room in which it perceives and acts when nobody names one. Empty means \"main\" if it lives there, or the first room by name of this file in which it does.",
 			func(_ *Config, t *table) any { return &t.companion.Home }},
+	}
+}
+
+func grantSettings() []setting {
+	return []setting{
+		{"module.NAME.grant", list{cleanGrant}, "say,action.emit",
+			"What this one may ask of the daemon, in place of what modules.grant says for all.",
+			func(_ *Config, t *table) any { return &t.module.Grant }},
 	}
 }
 

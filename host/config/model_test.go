@@ -22,8 +22,8 @@ func modelRows() []row {
 			`[]`:      `a list is not a number`,
 		}}
 	}
-	return append(modelNumberRows(), []row{
-		{"modules.grant", map[string]any{
+	grant := func(key string) row {
+		return row{key, map[string]any{
 			`[]`: []string{}, `["model.generate"]`: []string{"model.generate"}, `["say", "action.emit"]`: []string{"say", "action.emit"},
 		}, map[string]string{
 			`["action.emti"]`:  `"action.emti" is unknown, have: say, action.emit, model.generate (did you mean "action.emit"?)`,
@@ -32,7 +32,10 @@ func modelRows() []row {
 			`["kv.get"]`:       `"kv.get" is always granted (leave it out)`,
 			`["say", "say"]`:   `"say" is in the list twice`,
 			`"model.generate"`: `"model.generate" is not a list (try ["model.generate"])`,
-		}},
+		}}
+	}
+	return append(modelNumberRows(), []row{
+		grant("modules.grant"), grant("module.NAME.grant"),
 		{"model.NAME.api", map[string]any{`"openai"`: "openai", `"anthropic"`: "anthropic"}, map[string]string{
 			`"ollama"`: `"ollama" is unknown, have: openai, anthropic`,
 			`"OpenAI"`: `"OpenAI" is unknown, have: openai, anthropic (did you mean "openai"?)`,

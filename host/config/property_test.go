@@ -52,7 +52,7 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(name)
 	case "room.NAME.seed", "model.NAME.model":
 		return rapid.StringN(1, 60, 256)
-	case "modules.grant":
+	case "modules.grant", "module.NAME.grant":
 		return rapid.SampledFrom([]string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate})
 	case "model.NAME.url":
 		return rapid.StringMatching(`(https?://([a-z0-9]{1,5}|\[::1\])(:[1-9]000)?(/[a-z]{1,5}){0,2})?`)
