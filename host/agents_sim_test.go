@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The simulation: three agents of chat-relay, each a loop of model calls of 1 to
@@ -253,7 +254,7 @@ func (s *seedServer) consume(who string, amount float64, text string) (bool, str
 // doorServer is the daemon's doors, on a pipe.
 type doorServer struct {
 	t        *testing.T
-	talk     room.Talk
+	talk     rooms.Room
 	sessions map[string]*sdk.ClientSession
 }
 
@@ -401,7 +402,7 @@ func TestAgentsThroughTheDoors(t *testing.T) {
 			ours = append(ours, simulate(t, seed, func(ctx context.Context, wake func()) (simServer, func()) {
 				s := openDoors(t, ctx, wake)
 				return s, func() {
-					if _, err := s.talk.Say(ctx, room.Utterance{From: "user", Text: "こんにちは!"}); err != nil {
+					if _, err := s.talk.Say(ctx, rooms.Utterance{From: "user", Text: "こんにちは!"}); err != nil {
 						t.Error(err)
 					}
 				}

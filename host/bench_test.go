@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // quantiles reports the middle and the tail of what was measured.
@@ -41,7 +42,7 @@ func quantiles(b *testing.B, took []time.Duration, unit string) {
 
 // benchRooms runs rooms on a journal on disk, with companions from Wasm files
 // where there are any, and without doors.
-func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *registry.Registry {
+func benchRooms(b *testing.B, n int, rules entry.Rules, files ...string) *registry.Registry {
 	b.Helper()
 	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(b.TempDir(), "state", "companiond.db")})
 	if err != nil {
@@ -69,7 +70,7 @@ func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *re
 	}
 	var ids atomic.Int64
 	var settings []room.Settings
-	for i := range rooms {
+	for i := range n {
 		settings = append(settings, room.Settings{Name: fmt.Sprintf("r%d", i), Companions: []string{"*"}, Rules: rules})
 	}
 	all, err := registry.New(registry.Config{
@@ -106,7 +107,7 @@ func benchRooms(b *testing.B, rooms int, rules entry.Rules, files ...string) *re
 		}
 		talk, err := all.Room(ctx, r.Name)
 		if err == nil {
-			_, err = talk.Say(ctx, room.Utterance{From: "taro", Text: "hello"})
+			_, err = talk.Say(ctx, rooms.Utterance{From: "taro", Text: "hello"})
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -140,7 +141,7 @@ func BenchmarkRound(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if _, err := r.Say(ctx, room.Utterance{From: "taro", Text: "hello"}); err != nil {
+		if _, err := r.Say(ctx, rooms.Utterance{From: "taro", Text: "hello"}); err != nil {
 			b.Fatal(err)
 		}
 		<-lines
@@ -154,9 +155,9 @@ func BenchmarkRound(b *testing.B) {
 // BenchmarkMessages measures acknowledged, durable messages through rooms
 // without companions.
 func BenchmarkMessages(b *testing.B) {
-	for _, rooms := range []int{1, 1000} {
-		b.Run(fmt.Sprintf("rooms=%d", rooms), func(b *testing.B) {
-			all := benchRooms(b, rooms, benchRules)
+	for _, n := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("rooms=%d", n), func(b *testing.B) {
+			all := benchRooms(b, n, benchRules)
 			const people = 256
 			var turn atomic.Int64
 			var mu sync.Mutex
@@ -167,9 +168,9 @@ func BenchmarkMessages(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				var mine []time.Duration
 				for pb.Next() {
-					r, _ := all.Room(context.Background(), fmt.Sprintf("r%d", turn.Add(1)%int64(rooms)))
+					r, _ := all.Room(context.Background(), fmt.Sprintf("r%d", turn.Add(1)%int64(n)))
 					asked := time.Now()
-					if _, err := r.Say(context.Background(), room.Utterance{From: "taro", Text: "こんにちは、みなさん"}); err != nil {
+					if _, err := r.Say(context.Background(), rooms.Utterance{From: "taro", Text: "こんにちは、みなさん"}); err != nil {
 						b.Error(err)
 						return
 					}

@@ -21,8 +21,8 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
-	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -231,11 +231,11 @@ func (h *home) companion(id string) web.Companion {
 	return web.Companion{}
 }
 
-func (h *home) info(name string) room.Info {
+func (h *home) info(name string) rooms.Info {
 	h.t.Helper()
-	var out struct{ Rooms []room.Info }
+	var out struct{ Rooms []rooms.Info }
 	h.get("/v1/rooms", &out)
-	return out.Rooms[slices.IndexFunc(out.Rooms, func(i room.Info) bool { return i.Name == name })]
+	return out.Rooms[slices.IndexFunc(out.Rooms, func(i rooms.Info) bool { return i.Name == name })]
 }
 
 func (h *home) until(what string, ok func() bool) {

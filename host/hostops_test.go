@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
@@ -137,7 +138,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms, err := registry.New(registry.Config{
+	house, err := registry.New(registry.Config{
 		Room: room.Config{
 			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: newID,
 			Find: func(string) (room.Companion, bool) { return nil, false },
@@ -149,20 +150,20 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- rooms.Run(ctx) }()
+	go func() { done <- house.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-done, j.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	rooms.SetCast(ctx, nil)
-	main, err := rooms.Room(ctx, "main")
+	house.SetCast(ctx, nil)
+	main, err := house.Room(ctx, "main")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 120 {
-		if _, err := main.Say(ctx, room.Utterance{From: "taro", Text: fmt.Sprint("line ", n)}); err != nil {
+		if _, err := main.Say(ctx, rooms.Utterance{From: "taro", Text: fmt.Sprint("line ", n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +171,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil || len(said) != 120 {
 		t.Fatalf("%d messages, %v", len(said), err)
 	}
-	calls := module.Grants(nil).Guard(&hostCalls{kv: j, history: rooms.History})
+	calls := module.Grants(nil).Guard(&hostCalls{kv: j, history: house.History})
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {

@@ -35,7 +35,7 @@ var floors = [][]string{
 	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
-	{"host/room/loop"},
+	{"host/room/loop", "host/rooms"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/door/guard", "host/door/doortest"},

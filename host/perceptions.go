@@ -9,11 +9,11 @@ import (
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // home finds the room of a companion.
-func (h *Host) home(ctx context.Context, companion string) (room.Talk, error) {
+func (h *Host) home(ctx context.Context, companion string) (rooms.Room, error) {
 	return h.rooms.Home(ctx, companion)
 }
 
@@ -77,7 +77,7 @@ func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text s
 	if err != nil {
 		return abi.Message{}, err
 	}
-	m, err := talk.Say(ctx, room.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
+	m, err := talk.Say(ctx, rooms.Utterance{From: from, By: kind, To: []string{companion}, Text: text})
 	if kind != abi.KindHuman && abi.CodeOf(err) == abi.CodeDenied {
 		return m, abi.Errorf(abi.CodeDenied, "%s; %s is what people say, and the token of %s is that of an agent, who speaks in turn: companiond token -kind human NAME makes one for a microphone",
 			abi.AsError(err).Message, p.Title, from)
@@ -94,7 +94,7 @@ func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.A
 	if err != nil {
 		return abi.ActionPlayed{}, err
 	}
-	return talk.Act(ctx, c.Companion, room.Player{Call: c.Call, Op: c.Op}, a)
+	return talk.Act(ctx, c.Companion, rooms.Player{Call: c.Call, Op: c.Op}, a)
 }
 
 // speaks says whether a companion's body is to hear what it says as the action

@@ -125,12 +125,12 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	}
 }
 
-// A flaw that a comment speaks of is told of in RATIONALE.md, with tests that
-// are there.
+// The table of flaws in RATIONALE.md names tests that are there, and comments say the
+// reason instead of a number that means nothing to a stranger.
 func TestDocumentsTellOfEveryFlaw(t *testing.T) {
 	const file = "../../RATIONALE.md"
-	told, tests, spoken := rows(t, file, "| ([A-Z][0-9]+) \\|"), map[string]bool{}, map[string]string{}
-	isTest, isFlaw, number := regexp.MustCompile(`(?m)^func (Test\w+)\(`), regexp.MustCompile(`flaws? [A-Z][0-9]+(, [A-Z][0-9]+)*`), regexp.MustCompile(`[A-Z][0-9]+`)
+	tests := map[string]bool{}
+	isTest, isFlaw := regexp.MustCompile(`(?m)^func (Test\w+)\(`), regexp.MustCompile(`// .*\bflaws? [A-Z][0-9]`)
 	for _, dir := range []string{"../../abi", "../../characters", "../../cmd", "../../host", "../../sdk"} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -146,9 +146,7 @@ func TestDocumentsTellOfEveryFlaw(t *testing.T) {
 				tests[m[1]] = true
 			}
 			for _, m := range isFlaw.FindAllString(text, -1) {
-				for _, flaw := range number.FindAllString(m, -1) {
-					spoken[flaw] = path
-				}
+				t.Errorf("%s: say the reason: %s", path, m)
 			}
 			return nil
 		})
@@ -156,13 +154,8 @@ func TestDocumentsTellOfEveryFlaw(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(spoken) == 0 {
-		t.Error("no comment speaks of a flaw")
-	}
-	for flaw, path := range spoken {
-		if !slices.Contains(told, flaw) {
-			t.Errorf("%s speaks of flaw %s, which %s does not tell of", path, flaw, file)
-		}
+	if len(rows(t, file, "| ([A-Z][0-9]+) \\|")) < 28 {
+		t.Errorf("%s does not tell of every flaw", file)
 	}
 	for _, line := range regexp.MustCompile("(?m)^.*`Test.*$").FindAllString(read(t, file), -1) {
 		for _, m := range regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1) {

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -111,7 +112,7 @@ func talked(t *testing.T) (path string) {
 	done := make(chan error, 1)
 	go func() { done <- main.Run(ctx) }()
 	for n := range 5 {
-		if _, err := main.Say(ctx, room.Utterance{ID: fmt.Sprint("m", n), From: "taro", Text: fmt.Sprintf("line %d of taro", n)}); err != nil {
+		if _, err := main.Say(ctx, rooms.Utterance{ID: fmt.Sprint("m", n), From: "taro", Text: fmt.Sprintf("line %d of taro", n)}); err != nil {
 			t.Fatal(err)
 		}
 	}

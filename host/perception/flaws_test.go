@@ -17,9 +17,9 @@ import (
 // The flaws of the AI Companion Protocol's reference server that are the senses' to mend, each with
 // the proof that it is gone.
 
-// TestC1UnknownTitle: any title passed, and none reached the model. What the card
+// TestUnknownTitle: any title passed, and none reached the model. What the card
 // does not know is refused with its field, and the title goes with the rest.
-func TestC1UnknownTitle(t *testing.T) {
+func TestUnknownTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		defer h.run()()
@@ -53,9 +53,9 @@ func TestC1UnknownTitle(t *testing.T) {
 	})
 }
 
-// TestC4SessionIsBound: who knew the id could do everything with it. It is of no
+// TestSessionIsBound: who knew the id could do everything with it. It is of no
 // use to anybody but who opened it.
-func TestC4SessionIsBound(t *testing.T) {
+func TestSessionIsBound(t *testing.T) {
 	h := newHouse(t, 0)
 	guests, err := h.Open("nikoni", "")
 	if err != nil {
@@ -79,8 +79,8 @@ func TestC4SessionIsBound(t *testing.T) {
 	}
 }
 
-// TestC4SessionsAreBounded: every POST /init kept an agent for ever.
-func TestC4SessionsAreBounded(t *testing.T) {
+// TestSessionsAreBounded: every POST /init kept an agent for ever.
+func TestSessionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		opened := 0
@@ -101,9 +101,9 @@ func TestC4SessionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestC4OrderIsKept: perceptions ran in parallel on one memory. They are judged
+// TestOrderIsKept: perceptions ran in parallel on one memory. They are judged
 // one at a time, each title in the order in which it came, from whatever sender.
-func TestC4OrderIsKept(t *testing.T) {
+func TestOrderIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		h.takes = 10 * time.Millisecond
@@ -122,9 +122,9 @@ func TestC4OrderIsKept(t *testing.T) {
 	})
 }
 
-// TestC4EveryFrameWasACall: a camera of 30 frames a second cost 30 calls of a
+// TestEveryFrameWasACall: a camera of 30 frames a second cost 30 calls of a
 // language model a second. It costs one in a cool-down.
-func TestC4EveryFrameWasACall(t *testing.T) {
+func TestEveryFrameWasACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		defer h.run()()
@@ -140,10 +140,10 @@ func TestC4EveryFrameWasACall(t *testing.T) {
 	})
 }
 
-// TestC5BodiesHaveATypeAndABound: a body was a string whatever the format said,
+// TestBodiesHaveATypeAndABound: a body was a string whatever the format said,
 // and of any size. An object is one, an image is bytes of a known kind, and what
 // waits is bounded in bytes.
-func TestC5BodiesHaveATypeAndABound(t *testing.T) {
+func TestBodiesHaveATypeAndABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		h.takes = time.Hour

@@ -8,12 +8,13 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
 
 // openRound shows a round to agents that are to vote in it.
-func openRound(round *turn.Round) *OpenRound {
-	o := &OpenRound{ID: round.ID, About: round.About, Due: round.Due, Awaits: []string{}, Addressed: append([]string{}, round.Addressed...)}
+func openRound(round *turn.Round) *rooms.OpenRound {
+	o := &rooms.OpenRound{ID: round.ID, About: round.About, Due: round.Due, Awaits: []string{}, Addressed: append([]string{}, round.Addressed...)}
 	for _, v := range round.Electorate {
 		if round.Awaits(v.ID) {
 			o.Awaits = append(o.Awaits, v.ID)

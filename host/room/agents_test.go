@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/presence"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // poolRules are testRules with a policy that has a pool.
@@ -23,7 +24,7 @@ func poolRules(policy string) entry.Rules {
 
 // consume is a line of an agent.
 func (s *stage) consume(from, text string) (abi.Message, abi.Budget, error) {
-	return s.room.Consume(s.t.Context(), Utterance{From: from, By: abi.KindAgent, Text: text})
+	return s.room.Consume(s.t.Context(), rooms.Utterance{From: from, By: abi.KindAgent, Text: text})
 }
 
 func (s *stage) attend(who string, votes bool) {
@@ -115,7 +116,7 @@ func TestAnAgentVotesAndSpeaks(t *testing.T) {
 				if i.Round != nil || i.Floor != "bot" || i.Grant == nil || i.Grant.Basis != m.Seq {
 					t.Fatalf("floor %q, grant %+v, round %+v", i.Floor, i.Grant, i.Round)
 				}
-				line := Utterance{From: "other", By: abi.KindAgent, Text: "はい、います", Kind: abi.KindTurn, Grant: i.Grant.Token, Basis: i.Grant.Basis}
+				line := rooms.Utterance{From: "other", By: abi.KindAgent, Text: "はい、います", Kind: abi.KindTurn, Grant: i.Grant.Token, Basis: i.Grant.Basis}
 				if _, _, err := s.room.Consume(s.t.Context(), line); abi.CodeOf(err) != abi.CodeDenied {
 					t.Errorf("another agent speaks with the grant: %v", err)
 				}
@@ -338,7 +339,7 @@ func TestNamesOfAgents(t *testing.T) {
 			if !human {
 				return
 			}
-			if _, err := s.room.Say(ctx, Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
+			if _, err := s.room.Say(ctx, rooms.Utterance{From: who, Text: "hello"}); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("a human talks as %s: %v", who, err)
 			}
 		}
@@ -428,7 +429,7 @@ func TestOldLookAlikeTakesNoName(t *testing.T) {
 				t.Errorf("aya is called %q, %q", c.Name, c.Aliases)
 			}
 		}
-		if _, err := s.room.Say(s.t.Context(), Utterance{From: "аya", Text: "hello again"}); abi.CodeOf(err) != abi.CodeDenied {
+		if _, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "аya", Text: "hello again"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("the look-alike goes on: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A companion hears of its useless answers by way of whoever hosts it; nobody
@@ -62,7 +63,7 @@ func TestControlCharactersAreNotSaid(t *testing.T) {
 		}}
 		s := newStage(t, testRules, loud, nods)
 		defer s.end()
-		_, err := s.room.Say(t.Context(), Utterance{From: "taro", Text: "he\x1bllo"})
+		_, err := s.room.Say(t.Context(), rooms.Utterance{From: "taro", Text: "he\x1bllo"})
 		if abi.CodeOf(err) != abi.CodeInvalid || !strings.Contains(err.Error(), "text: character 3 is U+001B") {
 			t.Errorf("said: %v", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // What goes out to a companion's body (the AI Companion Protocol): actions, their results, and the
@@ -25,13 +26,6 @@ const (
 
 	playedImportance = 5 // of words that were played as an action
 )
-
-// Player is who plays an action: an agent for the companion, or the companion in
-// a call of its own.
-type Player struct {
-	Agent    string
-	Call, Op string // id and op of the request that the companion is answering
-}
 
 // Act lets a companion do something: the action is checked against its card and
 // is in the journal when Act answers. The action "speak" with a message is a wish
@@ -44,7 +38,7 @@ type Player struct {
 // of the card do not allow, after a STOP, and in a call whose floor has passed on;
 // CodeNotFound for a companion that is not here; CodeExhausted for too many in a
 // second.
-func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
+func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	c, ok := r.cfg.Find(who)
 	if !ok {
 		return abi.ActionPlayed{}, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", who)
@@ -72,7 +66,7 @@ func (r *Room) Act(ctx context.Context, who string, by Player, a abi.ActionAsk) 
 	})
 }
 
-func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, err error) {
+func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlayed, err error) {
 	if err := r.mayPerceive(a.Who); err != nil {
 		return played, err
 	}
@@ -94,7 +88,7 @@ func (r *Room) handleAct(a entry.Action, by Player) (played abi.ActionPlayed, er
 
 // mayPlay says why a call may not play an action any more: its floor has passed on,
 // or a human said STOP since, whatever was said after that.
-func (r *Room) mayPlay(who string, by Player) error {
+func (r *Room) mayPlay(who string, by rooms.Player) error {
 	switch {
 	case by.Op == abi.OpSpeak && !r.hasFloor(who, by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", who)

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // mood is what a chaotic actor does at its next call.
@@ -154,7 +155,7 @@ func (s *stage) outside(st step) (abi.Message, bool) {
 		}
 		return abi.Message{}, false
 	}
-	u := Utterance{From: who, By: abi.KindAgent, Text: st.Text, Basis: i.Head}
+	u := rooms.Utterance{From: who, By: abi.KindAgent, Text: st.Text, Basis: i.Head}
 	if st.Who == "c" {
 		u.Basis, u.Text = 1, strings.Repeat(u.Text, 4) // too little read, much to say
 	}
@@ -178,7 +179,7 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 	for _, st := range steps {
 		switch st.Do {
 		case "say":
-			if m, err := s.room.Say(t.Context(), Utterance{From: "taro", Text: st.Text}); err == nil {
+			if m, err := s.room.Say(t.Context(), rooms.Utterance{From: "taro", Text: st.Text}); err == nil {
 				acked[m.Seq] = st.Text
 			}
 		case "talk", "attend", "vote":

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // load takes what is known of the room from its journal.
@@ -153,8 +154,8 @@ func changesMembers(e entry.Entry) bool {
 }
 
 // infoOf gives a room in a state at a glance.
-func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) Info {
-	i := Info{
+func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) rooms.Info {
+	i := rooms.Info{
 		Name: set.Name, Head: head, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
 		FreeTurns: s.PaysTurns(),

@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // sees gives an actor that wants to say text about whatever it perceives.
@@ -233,7 +234,7 @@ func TestPerceptionsOfWhoIsNotHere(t *testing.T) {
 			if _, err := s.room.Perceive(s.t.Context(), who, frame("vision")); abi.CodeOf(err) != abi.CodeNotFound {
 				t.Errorf("%q: %v", who, err)
 			}
-			if _, err := s.room.Act(s.t.Context(), who, Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeNotFound {
+			if _, err := s.room.Act(s.t.Context(), who, rooms.Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeNotFound {
 				t.Errorf("%q acts: %v", who, err)
 			}
 		}
@@ -250,11 +251,11 @@ func TestActions(t *testing.T) {
 		told = append(told, r)
 	}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(entry.KindAction) != 0 {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(entry.KindAction) != 0 {
 			t.Fatalf("err %v, %d actions", err, s.count(entry.KindAction))
 		}
 		leave := s.room.cfg.Bodies.Embody("main", "nikoni")
-		played, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
+		played, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
 		if err != nil || played.Delivered != 1 {
 			t.Fatalf("%+v %v", played, err)
 		}
@@ -264,7 +265,7 @@ func TestActions(t *testing.T) {
 		}
 		leave()
 		leave() // twice is once
-		if played, _ := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); played.Delivered != 0 {
+		if played, _ := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "move"}); played.Delivered != 0 {
 			t.Errorf("delivered to %d bodies that left", played.Delivered)
 		}
 		if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: played.ID, Reason: "a wall"}); err != nil {
@@ -294,7 +295,7 @@ func TestActionsAreBounded(t *testing.T) {
 	play(t, testRules, []*actor{n}, func(s *stage) {
 		refused := 0
 		for range 100 {
-			if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) == abi.CodeExhausted {
+			if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) == abi.CodeExhausted {
 				refused++
 			}
 		}
@@ -302,14 +303,14 @@ func TestActionsAreBounded(t *testing.T) {
 			t.Errorf("%d refused", refused)
 		}
 		time.Sleep(time.Second)
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); err != nil {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "move"}); err != nil {
 			t.Errorf("a second later: %v", err)
 		}
 		s.say("taro", "stop it")
 		if _, err := s.room.Stop(s.t.Context(), "taro"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeDenied {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "move"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("after STOP: %v", err)
 		}
 	})
@@ -321,7 +322,7 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 	n := &actor{id: "nikoni", can: []string{"speak"}}
 	play(t, testRules, []*actor{n, wants_("aya", 9)}, func(s *stage) {
 		say := func(text string) (abi.ActionPlayed, error) {
-			return s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
+			return s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
 		}
 		defer s.room.cfg.Bodies.Embody("main", "nikoni")()
 		played, err := say("やあ")
@@ -335,7 +336,7 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 		if d := s.decisions()[0]; d.Ranking[0].Note != "bot played speak" || d.Wish == 0 {
 			t.Errorf("%+v", d)
 		}
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(entry.KindAction) != 1 {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"volume":3}`)}); err != nil || s.count(entry.KindAction) != 1 {
 			t.Errorf("a speak without words is an action like others: %v", err)
 		}
 	})

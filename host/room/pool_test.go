@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // level gives the pool by the formula, read off the journal.
@@ -128,20 +129,20 @@ func TestConsumeShowsThePool(t *testing.T) {
 	play(t, poolRules("pool"), []*actor{{id: "aya"}}, func(s *stage) {
 		for _, tc := range []struct {
 			name  string
-			u     Utterance
+			u     rooms.Utterance
 			code  abi.Code
 			level float64
 			chars int
 		}{
-			{"a turn", Utterance{From: "bot", Text: longText(50)}, "", 40, 10},
-			{"nothing is left for another", Utterance{From: "bot", Text: longText(50)}, abi.CodeExhausted, 40, 10},
-			{"a backchannel", Utterance{From: "bot", Text: "うん", ID: "once"}, "", 35, 10},
-			{"the same again", Utterance{From: "bot", Text: "うん", ID: "once"}, "", 35, 10},
-			{"the same id", Utterance{From: "bot", Text: "ううん", ID: "once"}, abi.CodeConflict, 35, 10},
-			{"too cheap", Utterance{From: "bot", Text: "うん", Offer: new(float64)}, abi.CodeInvalid, 35, 10},
-			{"too long", Utterance{From: "bot", Text: longText(101)}, abi.CodeTooLarge, 35, 10},
-			{"a name that is taken", Utterance{From: "aya", Text: "うん"}, abi.CodeDenied, 35, 10},
-			{"no name", Utterance{Text: "うん"}, abi.CodeInvalid, 35, 10},
+			{"a turn", rooms.Utterance{From: "bot", Text: longText(50)}, "", 40, 10},
+			{"nothing is left for another", rooms.Utterance{From: "bot", Text: longText(50)}, abi.CodeExhausted, 40, 10},
+			{"a backchannel", rooms.Utterance{From: "bot", Text: "うん", ID: "once"}, "", 35, 10},
+			{"the same again", rooms.Utterance{From: "bot", Text: "うん", ID: "once"}, "", 35, 10},
+			{"the same id", rooms.Utterance{From: "bot", Text: "ううん", ID: "once"}, abi.CodeConflict, 35, 10},
+			{"too cheap", rooms.Utterance{From: "bot", Text: "うん", Offer: new(float64)}, abi.CodeInvalid, 35, 10},
+			{"too long", rooms.Utterance{From: "bot", Text: longText(101)}, abi.CodeTooLarge, 35, 10},
+			{"a name that is taken", rooms.Utterance{From: "aya", Text: "うん"}, abi.CodeDenied, 35, 10},
+			{"no name", rooms.Utterance{Text: "うん"}, abi.CodeInvalid, 35, 10},
 		} {
 			tc.u.By = abi.KindAgent
 			synctest.Wait() // aya has voted to listen
@@ -165,7 +166,7 @@ func TestTheSameLineTwiceAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				m, b, err := s.room.Consume(s.t.Context(), Utterance{ID: "x1", From: "bot", By: abi.KindAgent, Text: longText(50)})
+				m, b, err := s.room.Consume(s.t.Context(), rooms.Utterance{ID: "x1", From: "bot", By: abi.KindAgent, Text: longText(50)})
 				if err != nil || m.ID != "x1" || b.Level != 35 {
 					t.Errorf("%+v, %+v, %v", m, b, err)
 				}
@@ -184,7 +185,7 @@ func TestFourAgentsAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, who := range []string{"p", "q", "r", "s"} {
 			wg.Go(func() {
-				m, _, err := s.room.Consume(s.t.Context(), Utterance{From: who, By: abi.KindAgent, Text: longText(20), Basis: 1})
+				m, _, err := s.room.Consume(s.t.Context(), rooms.Utterance{From: who, By: abi.KindAgent, Text: longText(20), Basis: 1})
 				if err == nil && m.From != who {
 					t.Errorf("%s was told of %+v", who, m)
 				}

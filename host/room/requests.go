@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Requests to speak: a line that somebody offers waits in the journal for what it
@@ -42,11 +43,11 @@ var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its tur
 // Those of Consume; CodeStale when somebody else spoke first; CodeConflict when the
 // line did not get its turn in time, CodeDenied while nobody may speak. A caller that
 // goes away takes its line back.
-func (r *Room) Offer(ctx context.Context, u Utterance, importance float64) (abi.Message, abi.Budget, error) {
-	if err := u.check(); err != nil {
+func (r *Room) Offer(ctx context.Context, u rooms.Utterance, importance float64) (abi.Message, abi.Budget, error) {
+	if err := u.Check(); err != nil {
 		return abi.Message{}, r.budget(), err
 	}
-	l := u.line(r.cfg.NewID())
+	l := lineOf(u, r.cfg.NewID())
 	var seq uint64 // of the request; the loop's
 	res, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[consumed]) {
 		r.loop.Use()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // offered is what became of an offer.
@@ -22,7 +23,7 @@ type offered struct {
 func (s *stage) offer(ctx context.Context, from, text string, basis uint64, importance float64) <-chan offered {
 	done := make(chan offered, 1)
 	go func() {
-		m, _, err := s.room.Offer(ctx, Utterance{From: from, By: abi.KindAgent, Text: text, Basis: basis}, importance)
+		m, _, err := s.room.Offer(ctx, rooms.Utterance{From: from, By: abi.KindAgent, Text: text, Basis: basis}, importance)
 		done <- offered{m, err}
 	}()
 	synctest.Wait()

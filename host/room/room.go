@@ -28,6 +28,7 @@ import (
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -93,7 +94,7 @@ type Room struct {
 	log      *slog.Logger
 	loop     *loop.Loop
 
-	info   atomic.Pointer[Info]
+	info   atomic.Pointer[rooms.Info]
 	pool   atomic.Pointer[poolView]
 	tail   reader.Tail
 	counts counts

@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 func TestCompanionsTalkUntilTheCap(t *testing.T) {
@@ -283,7 +284,7 @@ func TestRestartGoesOnWhereTheJournalEnds(t *testing.T) {
 func TestJournalThatTakesNothing(t *testing.T) {
 	play(t, testRules, []*actor{wants_("aya", 5), wants_("kyoko", 4)}, func(s *stage) {
 		s.journal.break_(fmt.Errorf("%w: disk full", journal.ErrUnavailable), false)
-		_, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "lost?"})
+		_, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "taro", Text: "lost?"})
 		if abi.CodeOf(err) != abi.CodeUnavailable || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("err = %v", err)
 		}
@@ -306,13 +307,13 @@ func TestJournalThatTakesNothing(t *testing.T) {
 func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 	play(t, testRules, []*actor{}, func(s *stage) {
 		s.journal.break_(journal.ErrUnknown, true)
-		m, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "stored"})
+		m, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "taro", Text: "stored"})
 		if err != nil || m.Text != "stored" {
 			t.Errorf("%+v, %v", m, err)
 		}
 		s.journal.break_(journal.ErrUnknown, false)
 		time.Sleep(2 * time.Second)
-		if _, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "not stored"}); err == nil {
+		if _, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "taro", Text: "not stored"}); err == nil {
 			t.Error("acknowledged what is not in the journal")
 		}
 		s.journal.break_(nil, false)
@@ -329,7 +330,7 @@ func TestFencedRoomEnds(t *testing.T) {
 		if _, err := s.journal.Acquire(s.t.Context(), "main", "another", time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.room.Say(s.t.Context(), Utterance{From: "taro", Text: "hello"})
+		_, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "taro", Text: "hello"})
 		if abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("err = %v", err)
 		}
@@ -344,20 +345,20 @@ func TestSayChecks(t *testing.T) {
 	a.names = []string{"あや"}
 	play(t, testRules, []*actor{a}, func(s *stage) {
 		for _, tc := range []struct {
-			u    Utterance
+			u    rooms.Utterance
 			code abi.Code
 			name string
 		}{
-			{Utterance{Text: "x"}, abi.CodeInvalid, "from"},
-			{Utterance{From: "a b", Text: "x"}, abi.CodeInvalid, "from"},
-			{Utterance{From: "taro", Text: "  "}, abi.CodeInvalid, "text"},
-			{Utterance{From: "taro", Text: strings.Repeat("x", abi.MaxText+1)}, abi.CodeTooLarge, "text"},
-			{Utterance{From: "taro", Text: "x", To: []string{""}}, abi.CodeInvalid, "to"},
-			{Utterance{From: "taro", Text: "x", ID: "vote/1"}, abi.CodeInvalid, "id"},
-			{Utterance{From: "taro", Text: "x", Kind: "song"}, abi.CodeInvalid, "kind"},
-			{Utterance{From: "aya", Text: "x"}, abi.CodeDenied, "from"},
-			{Utterance{From: "AYA", Text: "x"}, abi.CodeDenied, "from"},
-			{Utterance{From: "アヤ", Text: "x"}, abi.CodeDenied, "from"},
+			{rooms.Utterance{Text: "x"}, abi.CodeInvalid, "from"},
+			{rooms.Utterance{From: "a b", Text: "x"}, abi.CodeInvalid, "from"},
+			{rooms.Utterance{From: "taro", Text: "  "}, abi.CodeInvalid, "text"},
+			{rooms.Utterance{From: "taro", Text: strings.Repeat("x", abi.MaxText+1)}, abi.CodeTooLarge, "text"},
+			{rooms.Utterance{From: "taro", Text: "x", To: []string{""}}, abi.CodeInvalid, "to"},
+			{rooms.Utterance{From: "taro", Text: "x", ID: "vote/1"}, abi.CodeInvalid, "id"},
+			{rooms.Utterance{From: "taro", Text: "x", Kind: "song"}, abi.CodeInvalid, "kind"},
+			{rooms.Utterance{From: "aya", Text: "x"}, abi.CodeDenied, "from"},
+			{rooms.Utterance{From: "AYA", Text: "x"}, abi.CodeDenied, "from"},
+			{rooms.Utterance{From: "アヤ", Text: "x"}, abi.CodeDenied, "from"},
 		} {
 			_, err := s.room.Say(s.t.Context(), tc.u)
 			if abi.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.name+":") {
@@ -372,15 +373,15 @@ func TestSayChecks(t *testing.T) {
 
 func TestSameIDIsOneMessage(t *testing.T) {
 	play(t, testRules, nil, func(s *stage) {
-		first, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+		first, err := s.room.Say(s.t.Context(), rooms.Utterance{ID: "x1", From: "taro", Text: "once"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+		again, err := s.room.Say(s.t.Context(), rooms.Utterance{ID: "x1", From: "taro", Text: "once"})
 		if err != nil || again.Seq != first.Seq {
 			t.Errorf("%+v, %v", again, err)
 		}
-		if _, err := s.room.Say(s.t.Context(), Utterance{ID: "x1", From: "taro", Text: "twice"}); abi.CodeOf(err) != abi.CodeConflict {
+		if _, err := s.room.Say(s.t.Context(), rooms.Utterance{ID: "x1", From: "taro", Text: "twice"}); abi.CodeOf(err) != abi.CodeConflict {
 			t.Errorf("err = %v", err)
 		}
 	})
@@ -388,7 +389,7 @@ func TestSameIDIsOneMessage(t *testing.T) {
 
 func TestSameIDAfterItWasNotKept(t *testing.T) {
 	play(t, testRules, nil, func(s *stage) {
-		u := Utterance{ID: "x1", From: "taro", Text: "at last"}
+		u := rooms.Utterance{ID: "x1", From: "taro", Text: "at last"}
 		s.journal.break_(journal.ErrUnavailable, false)
 		if _, err := s.room.Say(s.t.Context(), u); abi.CodeOf(err) != abi.CodeUnavailable {
 			t.Errorf("err = %v", err)
@@ -406,7 +407,7 @@ func TestNobodyTalksAsACompanionOfAnotherRoom(t *testing.T) {
 	play(t, testRules, []*actor{wants_("aya", 5)}, func(s *stage) {
 		s.room.settings.Companions = []string{"kyoko"}
 		s.cast()
-		if _, err := s.room.Say(s.t.Context(), Utterance{From: "Aya", Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
+		if _, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "Aya", Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("say: %v", err)
 		}
 		if err := s.room.Attend(s.t.Context(), "aya", false); abi.CodeOf(err) != abi.CodeDenied {

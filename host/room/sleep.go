@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room that nobody uses falls asleep: its Run ends, and what is to be known of it
@@ -67,10 +68,10 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 
 // Glance gives a room that sleeps at a glance: its state is folded from the
 // journal, which stays as it is. cast are the companions that are loaded now.
-func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (Info, error) {
+func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (rooms.Info, error) {
 	s, _, err := reader.Fold(ctx, j, set.Name)
 	if err != nil {
-		return Info{}, journal.Coded(err)
+		return rooms.Info{}, journal.Coded(err)
 	}
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.Kind == abi.KindCompanion })
 	for _, c := range cast {

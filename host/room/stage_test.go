@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // actor is a companion made of functions. Nil functions vote to listen and
@@ -240,7 +241,7 @@ func (s *stage) drain() {
 
 func (s *stage) say(from, text string, to ...string) abi.Message {
 	s.t.Helper()
-	m, err := s.room.Say(s.t.Context(), Utterance{From: from, Text: text, To: to})
+	m, err := s.room.Say(s.t.Context(), rooms.Utterance{From: from, Text: text, To: to})
 	if err != nil {
 		s.t.Fatalf("say %q: %v", text, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 var moves = abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`)}
@@ -29,7 +30,7 @@ func TestAStopEndsWhatRuns(t *testing.T) {
 				<-ctx.Done()
 				ended = time.Since(began)
 				time.Sleep(2 * time.Second)
-				_, late = s.room.Act(context.Background(), "nikoni", Player{Call: call, Op: op}, moves)
+				_, late = s.room.Act(context.Background(), "nikoni", rooms.Player{Call: call, Op: op}, moves)
 			}
 			n := &actor{id: "nikoni", can: []string{"move"}}
 			first := true
@@ -87,7 +88,7 @@ func TestActionsAreForTheFloor(t *testing.T) {
 	var errs []error
 	n.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
 		for _, call := range []string{req.ID, req.ID + "0", ""} {
-			_, err := s.room.Act(ctx, "nikoni", Player{Call: call, Op: abi.OpSpeak}, moves)
+			_, err := s.room.Act(ctx, "nikoni", rooms.Player{Call: call, Op: abi.OpSpeak}, moves)
 			errs = append(errs, err)
 		}
 		return abi.Line{Text: "うん"}, nil
@@ -112,7 +113,7 @@ func TestAStopEndsWishes(t *testing.T) {
 	n.can = []string{"speak"}
 	occupied(t, 60_000, n, func(s *stage) {
 		j := s.perceive("nikoni", frame("vision"))
-		played, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, speaks)
+		played, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, speaks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +135,7 @@ func TestAStopEndsWishes(t *testing.T) {
 	play(t, rules, []*actor{capped}, func(s *stage) {
 		s.say("taro", "nikoni, hi")
 		synctest.Wait()
-		if _, err := s.room.Act(s.t.Context(), "nikoni", Player{Agent: "bot"}, speaks); abi.CodeOf(err) != abi.CodeDenied {
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, speaks); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("at the cap: %v", err)
 		}
 	})
@@ -156,7 +157,7 @@ func TestHowItIsSaid(t *testing.T) {
 					}
 					return
 				}
-			} else if _, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(tc.played)}); err != nil {
+			} else if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(tc.played)}); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -171,7 +172,7 @@ func TestHowItIsSaid(t *testing.T) {
 func TestResultsOutliveARestart(t *testing.T) {
 	n := &actor{id: "nikoni", can: []string{"move", "look"}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
-		long, err := s.room.Act(s.t.Context(), "nikoni", Player{}, moves)
+		long, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, moves)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestResultsOutliveARestart(t *testing.T) {
 			if i%action.MaxASecond == 0 {
 				time.Sleep(time.Second)
 			}
-			p, err := s.room.Act(s.t.Context(), "nikoni", Player{}, abi.ActionAsk{Action: "look", Parameters: json.RawMessage(fmt.Sprintf(`{"x":%d}`, i))})
+			p, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "look", Parameters: json.RawMessage(fmt.Sprintf(`{"x":%d}`, i))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
@@ -11,10 +10,11 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Info is the room at a glance.
-func (r *Room) Info() Info {
+func (r *Room) Info() rooms.Info {
 	i := *r.info.Load()
 	if b, ok := r.Budget(); ok {
 		i.Pool = &b
@@ -33,7 +33,7 @@ func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, er
 //
 // CodeInvalid and CodeTooLarge name the field; CodeDenied when From is a
 // companion hosted here; CodeUnavailable while the journal takes nothing.
-func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
+func (r *Room) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) {
 	m, _, err := r.Consume(ctx, u)
 	return m, err
 }
@@ -44,8 +44,8 @@ func (r *Room) Say(ctx context.Context, u Utterance) (abi.Message, error) {
 //
 // Those of Say; CodeExhausted where the pool cannot pay, CodeStale where
 // somebody spoke since Basis, CodeConflict while another has the turn.
-func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budget, error) {
-	if err := u.check(); err != nil {
+func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
+	if err := u.Check(); err != nil {
 		return abi.Message{}, r.budget(), err
 	}
 	if u.ID != "" {
@@ -55,7 +55,7 @@ func (r *Room) Consume(ctx context.Context, u Utterance) (abi.Message, abi.Budge
 	} else {
 		u.ID = r.cfg.NewID()
 	}
-	l := u.line(u.ID)
+	l := lineOf(u, u.ID)
 	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, string, error) { return r.handleSay(l) })
 	if err == nil && res.refused == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
@@ -74,15 +74,8 @@ func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, erro
 	return res.msg, res.pool, cmp.Or(err, res.refused)
 }
 
-// line gives an utterance as the rules see it.
-func (u Utterance) line(id string) rules.Line {
-	return rules.Line{ID: id, Offer: u.Offer, Said: entry.Said{
-		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
-	}}
-}
-
 // saidBefore finds a message that was sent with the same id.
-func (r *Room) saidBefore(ctx context.Context, u Utterance) (abi.Message, bool, error) {
+func (r *Room) saidBefore(ctx context.Context, u rooms.Utterance) (abi.Message, bool, error) {
 	e, found, err := r.cfg.Journal.Find(ctx, r.name, u.ID)
 	if err != nil || !found {
 		return abi.Message{}, false, journal.Coded(err)
@@ -127,38 +120,9 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 	return loop.Tell(ctx, r.loop, func() error { return r.handleAttend(who, votes) })
 }
 
-// check normalises an utterance and reports the first field that is wrong.
-func (u *Utterance) check() error {
-	if u.By == "" {
-		u.By = abi.KindHuman
-	}
-	if u.Kind == "" && u.By == abi.KindHuman {
-		u.Kind = abi.KindTurn
-	}
-	if err := abi.CheckName("from", u.From); err != nil {
-		return err
-	}
-	if u.ID != "" {
-		if err := abi.CheckName("id", u.ID); err != nil {
-			return err
-		}
-	}
-	if err := abi.CheckText("text", u.Text); err != nil {
-		return err
-	}
-	if len(u.To) > abi.MaxTo {
-		return abi.Field("to", abi.CodeTooLarge, "%d addressees, at most %d", len(u.To), abi.MaxTo)
-	}
-	for _, to := range u.To {
-		if err := abi.CheckName("to", to); err != nil {
-			return err
-		}
-	}
-	if u.Offer != nil && !(*u.Offer >= 0 && *u.Offer <= math.MaxInt32) {
-		return abi.Field("amount", abi.CodeInvalid, "%v is outside 0..%d", *u.Offer, math.MaxInt32)
-	}
-	if u.Kind != "" && u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
-		return abi.Field("kind", abi.CodeInvalid, "%q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
-	}
-	return nil
+// lineOf gives an utterance as the rules see it.
+func lineOf(u rooms.Utterance, id string) rules.Line {
+	return rules.Line{ID: id, Offer: u.Offer, Said: entry.Said{
+		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
+	}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // flaky fails reads or lets Acquire store and answer unknown.
@@ -61,7 +62,7 @@ func TestSelfFence(t *testing.T) {
 					f.unknown = 1
 				}
 				s.journal.break_(journal.ErrUnknown, false)
-				_, _ = s.room.Say(t.Context(), Utterance{From: "taro", Text: "x"})
+				_, _ = s.room.Say(t.Context(), rooms.Utterance{From: "taro", Text: "x"})
 				s.journal.break_(nil, false)
 				time.Sleep(5 * time.Second)
 				select {
@@ -181,7 +182,9 @@ func TestShutdownLosesTheWish(t *testing.T) {
 			s.say("taro", "hello") // a round is open, aya's vote is on its way
 			synctest.Wait()
 			f.hold = make(chan struct{})
-			go func() { _, _ = s.room.Say(t.Context(), Utterance{From: "taro", Text: "hm", Kind: abi.KindBackchannel}) }()
+			go func() {
+				_, _ = s.room.Say(t.Context(), rooms.Utterance{From: "taro", Text: "hm", Kind: abi.KindBackchannel})
+			}()
 			synctest.Wait() // the loop is in Append
 			go func() { time.Sleep(time.Millisecond); close(f.hold) }()
 			s.end() // cancel while it writes
@@ -233,7 +236,7 @@ func TestImpersonate(t *testing.T) {
 		s.run(c, nil)
 		defer s.end()
 		for _, name := range []string{"aya", "Aya", "ауа"} {
-			if _, err := s.room.Say(t.Context(), Utterance{From: name, Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
+			if _, err := s.room.Say(t.Context(), rooms.Utterance{From: name, Text: "it is me"}); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("a human spoke as %s while the house was loading: %v", name, err)
 			}
 		}
@@ -311,7 +314,7 @@ func TestSameIDAtOnce(t *testing.T) {
 		res := make(chan error, 2)
 		for range 2 {
 			go func() {
-				_, err := s.room.Say(t.Context(), Utterance{ID: "x1", From: "taro", Text: "once"})
+				_, err := s.room.Say(t.Context(), rooms.Utterance{ID: "x1", From: "taro", Text: "once"})
 				res <- err
 			}()
 		}

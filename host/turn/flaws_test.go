@@ -11,9 +11,9 @@ import (
 // What aikyo's TurnTakingManager did wrong, each with the proof that it is gone. The
 // room's part of it (a round is decided once, old lines are not said) is tested there.
 
-// TestB1DeadVoter: one dead voter, or one that does not exist, blocked a vote
+// TestDeadVoter: one dead voter, or one that does not exist, blocked a vote
 // for ever. The round is decided at its due time, and says who was absent.
-func TestB1DeadVoter(t *testing.T) {
+func TestDeadVoter(t *testing.T) {
 	r := newRig("aya", "kyoko", "ghost").to("ghost").cast("aya", speak(3)).cast("kyoko", listen(0))
 	if r.in.Round.Complete() {
 		t.Fatal("complete without the dead voter")
@@ -27,8 +27,8 @@ func TestB1DeadVoter(t *testing.T) {
 	}
 }
 
-// TestB2EarlyVote: a vote that came before its message was dropped.
-func TestB2EarlyVote(t *testing.T) {
+// TestEarlyVote: a vote that came before its message was dropped.
+func TestEarlyVote(t *testing.T) {
 	var e Early
 	if !e.Hold(11, "aya", speak(4)) {
 		t.Fatal("not held")
@@ -42,8 +42,8 @@ func TestB2EarlyVote(t *testing.T) {
 	}
 }
 
-// TestB3StrayVote: one vote from a stranger made the sets differ for ever.
-func TestB3StrayVote(t *testing.T) {
+// TestStrayVote: one vote from a stranger made the sets differ for ever.
+func TestStrayVote(t *testing.T) {
 	r := newRig("aya").cast("stranger", speak(10)).cast("aya", speak(1))
 	if !r.in.Round.Complete() || r.in.Round.Refused[Stranger] != 1 {
 		t.Fatal("a stranger counts as a voter")
@@ -53,9 +53,9 @@ func TestB3StrayVote(t *testing.T) {
 	}
 }
 
-// TestB4RepeatedVote: a vote repeated during the speaking delay ran the
+// TestRepeatedVote: a vote repeated during the speaking delay ran the
 // decision again and the winner spoke twice.
-func TestB4RepeatedVote(t *testing.T) {
+func TestRepeatedVote(t *testing.T) {
 	r := newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(4))
 	first := r.decide()
 	r.in.Round.Decided = true
@@ -69,9 +69,9 @@ func TestB4RepeatedVote(t *testing.T) {
 	}
 }
 
-// TestB5Tie: the winner of a tie hung on which vote came last (document) or
+// TestTie: the winner of a tie hung on which vote came last (document) or
 // first (5c7aef4), so nodes disagreed. Here neither order does it.
-func TestB5Tie(t *testing.T) {
+func TestTie(t *testing.T) {
 	a := newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)).decide()
 	b := newRig("kyoko", "aya").cast("kyoko", speak(5)).cast("aya", speak(5)).decide()
 	if asJSON(t, a) != asJSON(t, b) || a.Rule != entry.RuleHash {
@@ -79,9 +79,9 @@ func TestB5Tie(t *testing.T) {
 	}
 }
 
-// TestB6Selected: selected, which a voter says of itself, beat everything. Here
+// TestSelected: selected, which a voter says of itself, beat everything. Here
 // the message alone says who is addressed: see package address.
-func TestB6Selected(t *testing.T) {
+func TestSelected(t *testing.T) {
 	liar := abi.Vote{State: abi.Listen, Importance: 0, Selected: true}
 	if d := newRig("aya", "liar").cast("aya", speak(1)).cast("liar", liar).decide(); d.Speaker != "aya" {
 		t.Errorf("who claims to be selected got the floor: %q", d.Speaker)
@@ -96,8 +96,8 @@ func TestB6Selected(t *testing.T) {
 	}
 }
 
-// TestB7Terminal: a winner with closing=terminal silenced everybody.
-func TestB7Terminal(t *testing.T) {
+// TestTerminal: a winner with closing=terminal silenced everybody.
+func TestTerminal(t *testing.T) {
 	for _, stage := range []abi.Closing{"", abi.ClosingNone, abi.ClosingPre, abi.ClosingClosing} {
 		d := newRig("aya", "kyoko").stage(stage).cast("aya", speak(1)).cast("kyoko", farewell(10)).decide()
 		if d.Speaker != "aya" || d.Stage != stage {
@@ -109,10 +109,10 @@ func TestB7Terminal(t *testing.T) {
 	}
 }
 
-// TestB8Basis: the old message was answered even when newer ones had come. A
+// TestBasis: the old message was answered even when newer ones had come. A
 // round names the message it is about, a newer one opens another, and no wish
 // is lost on the way.
-func TestB8Basis(t *testing.T) {
+func TestBasis(t *testing.T) {
 	old := newRig("aya", "kyoko").cast("aya", speak(5)).in.Round
 	r := newRig("aya", "kyoko")
 	r.in.Round.ID, r.in.Round.About = 14, 13

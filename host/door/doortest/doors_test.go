@@ -22,7 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/logtest"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -283,7 +283,7 @@ func besideStalled(t *testing.T) (took time.Duration) {
 		main.Append(entry.KindSaid, big)
 	}
 	took = time.Since(start)
-	if _, err := main.Say(t.Context(), room.Utterance{From: "mika", Text: "who reads this?"}); err != nil {
+	if _, err := main.Say(t.Context(), rooms.Utterance{From: "mika", Text: "who reads this?"}); err != nil {
 		t.Error(err)
 	}
 	waittest.Until(t, "the client is gone", func() bool { return f.feed.Clients() == 0 })

@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -129,12 +130,12 @@ func (h *House) Get(name string) *Room {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return &Room{Talk: talk, h: h}
+	return &Room{Room: talk, h: h}
 }
 
 // Room is a room of the house, and what a test does to it.
 type Room struct {
-	room.Talk
+	rooms.Room
 	h *House
 }
 

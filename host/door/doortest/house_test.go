@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Entries that a test adds behind a room's back, and those of a door, may
@@ -27,7 +27,7 @@ func TestAppendBesideWhatIsDone(t *testing.T) {
 				case 0, 1:
 					r.Append(entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: fmt.Sprint(who, "/", i), Kind: abi.KindTurn})
 				default:
-					_, err = r.Say(t.Context(), room.Utterance{From: "mika", Text: fmt.Sprint(who, "/", i)})
+					_, err = r.Say(t.Context(), rooms.Utterance{From: "mika", Text: fmt.Sprint(who, "/", i)})
 				}
 				if err != nil {
 					t.Error(err)
@@ -79,7 +79,7 @@ func TestBatches(t *testing.T) {
 func TestKeys(t *testing.T) {
 	h := doortest.NewHouse(t, "main")
 	open := func(settings string) error {
-		_, err := h.Open(t.Context(), room.Opening{Name: "den", By: room.Owner{Name: "mika"}, Settings: []byte(settings)})
+		_, err := h.Open(t.Context(), rooms.Opening{Name: "den", By: rooms.Owner{Name: "mika"}, Settings: []byte(settings)})
 		return err
 	}
 	for settings, begins := range map[string]string{

@@ -11,13 +11,13 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Config is what the door stands before.
 type Config struct {
 	// Rooms finds rooms. It must be set.
-	Rooms room.Directory
+	Rooms rooms.Directory
 	// Tokens are those of the house: a guest may not take their holders' names.
 	// Nil means none.
 	Tokens *identity.Register
@@ -100,7 +100,7 @@ const MaxBody = 4 << 20
 func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) }
 
 // room finds the room an agent means.
-func (d *Door) room(ctx context.Context, name string) (room.Talk, error) {
+func (d *Door) room(ctx context.Context, name string) (rooms.Room, error) {
 	if name == "" {
 		name = d.usual
 	}

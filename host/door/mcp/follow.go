@@ -11,7 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 const (
@@ -128,7 +128,7 @@ func (d *Door) Run(ctx context.Context) error {
 // follow tells those who subscribed to a room of what happens there, as long as
 // somebody uses it.
 func (d *Door) follow(ctx context.Context, name string) {
-	var talk room.Talk // nil: not found yet
+	var talk rooms.Room // nil: not found yet
 	var since uint64
 	for ctx.Err() == nil {
 		left := d.follows.left(name)
@@ -160,7 +160,7 @@ func (d *Door) follow(ctx context.Context, name string) {
 }
 
 // begin finds a room, notes what was said before, and gives where to follow it from.
-func (d *Door) begin(ctx context.Context, name string) (room.Talk, uint64, error) {
+func (d *Door) begin(ctx context.Context, name string) (rooms.Room, uint64, error) {
 	talk, err := d.cfg.Rooms.Room(ctx, name)
 	if err != nil {
 		return nil, 0, err

@@ -15,7 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 var eras = []string{sessionEra, modernEra}
@@ -40,7 +40,7 @@ type detour struct {
 	slow time.Duration // what a follower takes to begin
 }
 
-func (d *detour) Room(ctx context.Context, name string) (room.Talk, error) {
+func (d *detour) Room(ctx context.Context, name string) (rooms.Room, error) {
 	if d.fail.Add(-1) >= 0 {
 		return nil, abi.Errorf(abi.CodeUnavailable, "the disk is full")
 	}
@@ -50,7 +50,7 @@ func (d *detour) Room(ctx context.Context, name string) (room.Talk, error) {
 }
 
 type slowTalk struct {
-	room.Talk
+	rooms.Room
 	slow time.Duration
 }
 
@@ -61,7 +61,7 @@ func (s *slowTalk) History(ctx context.Context, ask abi.HistoryAsk) (abi.History
 		case <-ctx.Done():
 		}
 	}
-	return s.Talk.History(ctx, ask)
+	return s.Room.History(ctx, ask)
 }
 
 // inBubble runs a test before a stand, in a bubble of its own; in the end everything
@@ -111,7 +111,7 @@ func (s *stand) connect(era string) (*agent, told) {
 // human says something in a room.
 func (s *stand) human(name, text string) abi.Message {
 	s.t.Helper()
-	m, err := s.house.Get(name).Say(s.t.Context(), room.Utterance{From: "taro", Text: text})
+	m, err := s.house.Get(name).Say(s.t.Context(), rooms.Utterance{From: "taro", Text: text})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // actor is a companion of the house: it votes with its importance and says its
@@ -193,7 +194,7 @@ func run(t *testing.T, all ...func(context.Context) error) {
 	})
 }
 
-func (h *home) talk(name string) room.Talk {
+func (h *home) talk(name string) rooms.Room {
 	h.t.Helper()
 	talk, err := h.rooms.Room(h.t.Context(), name)
 	if err != nil {
@@ -205,7 +206,7 @@ func (h *home) talk(name string) room.Talk {
 // human says something in a room.
 func (h *home) human(name, text string) abi.Message {
 	h.t.Helper()
-	m, err := h.talk(name).Say(h.t.Context(), room.Utterance{From: "taro", Text: text})
+	m, err := h.talk(name).Say(h.t.Context(), rooms.Utterance{From: "taro", Text: text})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Nobody talks under the name of another, or under one that looks like it.
@@ -16,7 +16,7 @@ import (
 // say lets somebody say something in the usual room.
 func (h *home) say(from, text string) abi.Message {
 	h.t.Helper()
-	m, err := h.talk(usualRoom).Say(h.t.Context(), room.Utterance{From: from, Text: text})
+	m, err := h.talk(usualRoom).Say(h.t.Context(), rooms.Utterance{From: from, Text: text})
 	if err != nil {
 		h.t.Fatal(err)
 	}

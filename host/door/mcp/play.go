@@ -7,7 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 const playTool = "action-play"
@@ -71,7 +71,7 @@ func (d *Door) play(ctx context.Context, c call, in playIn) (any, error) {
 	if by == "" {
 		by = string(abi.KindAgent)
 	}
-	played, err := home.Act(ctx, card.ID, room.Player{Agent: by}, abi.ActionAsk{Action: in.Action, Parameters: in.Parameters, Perception: in.Perception})
+	played, err := home.Act(ctx, card.ID, rooms.Player{Agent: by}, abi.ActionAsk{Action: in.Action, Parameters: in.Parameters, Perception: in.Perception})
 	if err != nil {
 		return nil, err
 	}

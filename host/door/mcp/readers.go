@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // How long a reader that is not heard of is waited for, and how many are
@@ -176,7 +176,7 @@ func (r *readers) forget(name string) {
 // anyWaiting says whether somebody who reads a room has not seen what another said
 // there, was refused and could be heard by now, or found the pool too low for a
 // turn that it pays for by now.
-func (r *readers) anyWaiting(talk room.Talk, now time.Time) bool {
+func (r *readers) anyWaiting(talk rooms.Room, now time.Time) bool {
 	name := talk.Name()
 	if yes, known := r.answer(name, now); known {
 		return yes

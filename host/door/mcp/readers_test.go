@@ -9,7 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Who waits, and who does not, as time goes by.
@@ -71,7 +71,7 @@ func TestWhoWaits(t *testing.T) {
 
 // pooled is a room with a pool.
 type pooled struct {
-	room.Talk
+	rooms.Room
 	level float64
 }
 
@@ -83,7 +83,7 @@ func (p *pooled) Budget() (abi.Budget, bool) {
 // meanwhile, and is not told for ever.
 func TestWhoWaitsForThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		talk := &pooled{Talk: doortest.NewHouse(t, "main").Get("main")}
+		talk := &pooled{Room: doortest.NewHouse(t, "main").Get("main")}
 		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
 		one := place{"s1", "main"}
 		waits := func(level float64, want bool, what string) {
@@ -116,7 +116,7 @@ func TestWhoWaitsForThePool(t *testing.T) {
 
 // slowPool is a room whose pool has to be looked up.
 type slowPool struct {
-	room.Talk
+	rooms.Room
 	found chan struct{}
 }
 

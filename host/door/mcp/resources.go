@@ -14,7 +14,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room is two resources: room://NAME/history and room://NAME/status.
@@ -95,7 +95,7 @@ func (d *Door) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 // known answers an error for a URI that is no resource, and gives the room of one
 // that is a room's. Of a card's only the one it is listed under counts, for only that
 // is told of.
-func (d *Door) known(ctx context.Context, uri string) (room.Talk, error) {
+func (d *Door) known(ctx context.Context, uri string) (rooms.Room, error) {
 	if cards.IsURI(uri) {
 		if c, ok := d.cards().At(uri); ok && (uri == cards.Main || uri == cards.URI(c.ID)) {
 			return nil, nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room is a resource that tells its subscribers when it changed.
@@ -50,7 +50,7 @@ func TestRoomsAreResources(t *testing.T) {
 		t.Errorf("%s %v", res.Contents[0].Text, err)
 	}
 	status, err := a.session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "room://" + "%E5%B1%85%E9%96%93" + "/status"})
-	var info room.Info
+	var info rooms.Info
 	if err != nil || json.Unmarshal([]byte(status.Contents[0].Text), &info) != nil || info.Name != "居間" || info.Policy != "vote" {
 		t.Errorf("%v %v", info, err)
 	}

@@ -12,18 +12,18 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Rooms come and go while the door serves.
 
-var taro = room.Owner{Name: "taro"}
+var taro = rooms.Owner{Name: "taro"}
 
 // open opens a room with a policy.
 func (h *home) open(name, policy string) {
 	h.t.Helper()
 	settings := fmt.Appendf(nil, `{"policy":%q}`, policy)
-	if _, err := h.rooms.Open(h.t.Context(), room.Opening{Name: name, By: taro, Settings: settings}); err != nil {
+	if _, err := h.rooms.Open(h.t.Context(), rooms.Opening{Name: name, By: taro, Settings: settings}); err != nil {
 		h.t.Fatal(err)
 	}
 }

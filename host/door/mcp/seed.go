@@ -6,7 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The tools of chat-relay: its names, its arguments and the shapes of its answers.
@@ -123,7 +123,7 @@ func (in consumeIn) missing() error {
 }
 
 // consume says something for points. An agent's line waits for what the room wants:
-// see room.Talk.Offer.
+// see rooms.Room.Offer.
 func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 	if err := in.missing(); err != nil {
 		return nil, err
@@ -138,13 +138,13 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		return consumed(pool, err)
 	}
 	at := place{c.reader, talk.Name()}
-	u := room.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
+	u := rooms.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
 	if u.Basis == 0 {
 		u.Basis = d.readers.basis(at)
 	}
 	say := talk.Consume
 	if kind != abi.KindHuman {
-		say = func(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
+		say = func(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
 			return talk.Offer(ctx, u, *u.Offer/amountOfOne)
 		}
 	}
@@ -158,7 +158,7 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 const amountOfOne = 10
 
 // noteSaid remembers how a line fared.
-func (d *Door) noteSaid(at place, u room.Utterance, m abi.Message, err error) {
+func (d *Door) noteSaid(at place, u rooms.Utterance, m abi.Message, err error) {
 	if err == nil {
 		d.readers.spoke(at, u.From, m.Seq, time.Now())
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The actions of the AI Companion Protocol's sample, and one that is added later.
@@ -384,7 +384,7 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := talk.Say(t.Context(), room.Utterance{From: "taro", Text: text})
+		m, err := talk.Say(t.Context(), rooms.Utterance{From: "taro", Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}

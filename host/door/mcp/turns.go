@@ -6,7 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The tools that chat-relay lacks: an agent waits for its turn, votes as a companion
@@ -147,7 +147,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	}
 	defer leave()
 	here := true
-	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, info room.Info) bool {
+	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, info rooms.Info) bool {
 		here = isHere(info, who)
 		return n.Reason != ""
 	})
@@ -171,7 +171,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 }
 
 // speaker finds the room of a call and the name under which it speaks.
-func (d *Door) speaker(ctx context.Context, c call, roomName, from string) (talk room.Talk, who string, kind abi.ParticipantKind, err error) {
+func (d *Door) speaker(ctx context.Context, c call, roomName, from string) (talk rooms.Room, who string, kind abi.ParticipantKind, err error) {
 	if talk, err = d.room(ctx, roomName); err != nil {
 		return nil, "", "", err
 	}
@@ -211,7 +211,7 @@ func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
 		return nil, abi.Errorf(abi.CodeInvalid, "message: is missing")
 	}
 	at := place{c.reader, talk.Name()}
-	u := room.Utterance{From: who, By: kind, To: in.To, Text: *in.Message, Kind: in.Kind, Grant: in.Grant, Basis: in.Basis}
+	u := rooms.Utterance{From: who, By: kind, To: in.To, Text: *in.Message, Kind: in.Kind, Grant: in.Grant, Basis: in.Basis}
 	if info := talk.Info(); u.Basis == 0 && in.Grant != "" && info.Grant != nil && info.Grant.Token == in.Grant {
 		u.Basis = info.Grant.Basis
 	}

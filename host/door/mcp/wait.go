@@ -8,7 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // news is what an agent may want to act on.
@@ -53,7 +53,7 @@ const (
 
 // look gives what there is for an agent now. It looks at the room and not at
 // what has changed, so that nothing is missed between two looks.
-func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, room.Info, error) {
+func look(ctx context.Context, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
 	info := talk.Info()
 	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}, stage: stage{info.Closing, info.Turns, info.MaxTurns}}
 	if info.Pool != nil {
@@ -90,7 +90,7 @@ func look(ctx context.Context, talk room.Talk, who string, seen uint64) (news, r
 
 // wait looks until wanted says yes, at least once; ok is false when limit is
 // over before.
-func wait(ctx context.Context, limit time.Duration, talk room.Talk, who string, seen uint64, wanted func(news, room.Info) bool) (n news, ok bool, err error) {
+func wait(ctx context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64, wanted func(news, rooms.Info) bool) (n news, ok bool, err error) {
 	poll, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
@@ -123,12 +123,12 @@ func (d *Door) enterWait() (leave func(), err error) {
 var errGrown = errors.New("the room has grown")
 
 // isHere says whether an agent is a member of a room.
-func isHere(info room.Info, who string) bool {
+func isHere(info rooms.Info, who string) bool {
 	return slices.ContainsFunc(info.Members, func(m abi.Member) bool { return m.ID == who && m.Kind == abi.KindAgent })
 }
 
 // newestTurn is what a vote is about now.
-func newestTurn(info room.Info) uint64 {
+func newestTurn(info rooms.Info) uint64 {
 	if info.Round != nil {
 		return info.Round.About
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // body is the dialect of what plays the actions of one companion.
 type body struct {
-	talk      room.Talk
+	talk      rooms.Room
 	companion string
 	speaks    func(companion string) bool
 	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
@@ -231,7 +231,7 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 }
 
 // roomOf finds the room that a client named, or else the companion's own.
-func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (room.Talk, error) {
+func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (rooms.Room, error) {
 	if !named {
 		return f.cfg.Rooms.Home(ctx, companion)
 	}
@@ -247,6 +247,6 @@ func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (
 }
 
 // body is what the body of a companion sees of a room.
-func (c Config) body(talk room.Talk, companion string, since uint64, reference bool) view {
+func (c Config) body(talk rooms.Room, companion string, since uint64, reference bool) view {
 	return view{talk: talk, since: since, embody: companion, dialect: &body{talk: talk, companion: companion, speaks: c.Speaks, reference: reference}}
 }

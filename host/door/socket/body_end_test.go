@@ -16,22 +16,22 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // troubled is the home of everybody, which is told results as the test wishes.
 type troubled struct {
-	room.Talk
+	rooms.Room
 	done func(ctx context.Context) error
 }
 
 // homeless is a house whose companions live in another room than it knows.
 type homeless struct {
 	*doortest.House
-	home func(*doortest.House) room.Talk
+	home func(*doortest.House) rooms.Room
 }
 
-func (h homeless) Home(context.Context, string) (room.Talk, error) { return h.home(h.House), nil }
+func (h homeless) Home(context.Context, string) (rooms.Room, error) { return h.home(h.House), nil }
 
 func (r troubled) Done(ctx context.Context, _, _ string, _ abi.Result) error { return r.done(ctx) }
 
@@ -52,7 +52,7 @@ func TestRoomThatCannotTakeAResult(t *testing.T) {
 		{hang, `{"error":{"code":"timeout","message":"the room did not answer in time","retry":true},"id":"a"}`, 10 * time.Second},
 	} {
 		onBodies(t, func(c *socket.Config) {
-			c.Rooms = homeless{c.Rooms.(*doortest.House), func(h *doortest.House) room.Talk { return troubled{h.Get("main"), tc.done} }}
+			c.Rooms = homeless{c.Rooms.(*doortest.House), func(h *doortest.House) rooms.Room { return troubled{h.Get("main"), tc.done} }}
 		}, func(s *bodies) {
 			c := s.body("nikoni", "", "")
 			start := time.Now()

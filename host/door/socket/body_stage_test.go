@@ -20,7 +20,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // bodies is the door with nikoni, who lives in main, and kai, who lives in side,
@@ -176,7 +176,7 @@ func (s *bodies) want(c *websocket.Conn, frames ...string) {
 func (s *bodies) act(who, action, parameters string) abi.ActionPlayed {
 	s.Helper()
 	played, err := s.home(who).
-		Act(context.Background(), who, room.Player{}, abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
+		Act(context.Background(), who, rooms.Player{}, abi.ActionAsk{Action: action, Parameters: json.RawMessage(parameters), Perception: "vision"})
 	if err != nil {
 		s.Fatal(err)
 	}

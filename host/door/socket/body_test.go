@@ -208,7 +208,7 @@ func TestEmbodiedWhileConnected(t *testing.T) {
 
 // A result reaches the companion under the name of whose body it is, whatever
 // the message claims; the first of several counts.
-func TestC3ResultsReachTheCompanion(t *testing.T) {
+func TestResultsReachTheCompanion(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		if p := s.act("nikoni", "move", `{"x":1}`); p.Delivered != 0 {
 			s.Errorf("nobody is connected, and yet: %+v", p)

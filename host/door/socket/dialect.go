@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // dialect is what goes over a connection: which frames, and what becomes of what
@@ -26,7 +26,7 @@ type dialect interface {
 
 // view is what a client sees: a room, through a dialect.
 type view struct {
-	talk    room.Talk
+	talk    rooms.Room
 	dialect dialect
 	since   uint64 // seq of the entry it starts after
 	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already

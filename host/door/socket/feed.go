@@ -77,7 +77,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The close codes of the door. After all but CloseUnsupported a client may
@@ -95,7 +95,7 @@ const (
 // Config is the door's settings.
 type Config struct {
 	// Rooms finds rooms. It must be set.
-	Rooms room.Directory
+	Rooms rooms.Directory
 	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
 	// Session finds the companion of a session of the AI Companion Protocol, for the caller that
@@ -293,7 +293,7 @@ func (f *Feed) open(r *http.Request, name string) (v view, err error) {
 
 // start gives the seq of the entry to start after, and whether the client named
 // it.
-func start(r *http.Request, talk room.Talk) (since uint64, asked bool, err error) {
+func start(r *http.Request, talk rooms.Room) (since uint64, asked bool, err error) {
 	query := r.URL.Query()
 	if !query.Has("since") {
 		_, head, err := talk.Entries(r.Context(), 0, 1)

@@ -20,7 +20,7 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,11 +36,11 @@ type stage struct {
 
 // onStage runs a test in a bubble. It checks that nothing is left running.
 func onStage(t *testing.T, cfg socket.Config, f func(s *stage)) {
-	onStageOf(t, cfg, func(h *doortest.House) room.Directory { return h }, f)
+	onStageOf(t, cfg, func(h *doortest.House) rooms.Directory { return h }, f)
 }
 
 // onStageOf is onStage before what rooms makes of the house.
-func onStageOf(t *testing.T, cfg socket.Config, rooms func(*doortest.House) room.Directory, f func(s *stage)) {
+func onStageOf(t *testing.T, cfg socket.Config, rooms func(*doortest.House) rooms.Directory, f func(s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main")
 		cfg.Rooms = rooms(house)
@@ -237,7 +237,7 @@ func TestStalledClientIsDroppedAndHarmsNobody(t *testing.T) {
 		start := time.Now()
 		synctest.Wait()
 		s.room.Chat(1000)
-		if _, err := s.room.Say(s.Context(), room.Utterance{From: "mika", Text: "who reads this?"}); err != nil {
+		if _, err := s.room.Say(s.Context(), rooms.Utterance{From: "mika", Text: "who reads this?"}); err != nil {
 			s.Error(err)
 		}
 		if time.Since(start) != 0 {
@@ -412,16 +412,16 @@ func TestRoomThatFails(t *testing.T) {
 // broken is a house in whose rooms the newest entry is read as it was not written.
 type broken struct{ *doortest.House }
 
-func (b broken) Room(ctx context.Context, name string) (room.Talk, error) {
+func (b broken) Room(ctx context.Context, name string) (rooms.Room, error) {
 	talk, err := b.House.Room(ctx, name)
 	return brokenTalk{talk}, err
 }
 
-type brokenTalk struct{ room.Talk }
+type brokenTalk struct{ rooms.Room }
 
 func (b brokenTalk) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
 	head := b.Info().Head
-	return b.Talk.Follow(ctx, since, func(es []entry.Entry) error {
+	return b.Room.Follow(ctx, since, func(es []entry.Entry) error {
 		if last := &es[len(es)-1]; last.Seq == head {
 			last.Body = json.RawMessage(`{`)
 		}
@@ -430,7 +430,7 @@ func (b brokenTalk) Follow(ctx context.Context, since uint64, fn func([]entry.En
 }
 
 func TestEntryThatCannotBeEncoded(t *testing.T) {
-	asBroken := func(h *doortest.House) room.Directory { return broken{h} }
+	asBroken := func(h *doortest.House) rooms.Directory { return broken{h} }
 	onStageOf(t, socket.Config{}, asBroken, func(s *stage) {
 		s.room.Chat(3)
 		if code, n := ends(s.dial("?since=0")); code != socket.CloseInternal || n != int(s.head())-1 {

@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // referenceClient is a body written from the AI Companion Protocol's shapes alone: it subscribes to
@@ -246,7 +246,7 @@ func TestSessionsThatFail(t *testing.T) {
 		s.want(c, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error","data":{"code":"internal"}}}`)
 	})
 	unreadable := func(c *socket.Config) {
-		c.Rooms = homeless{c.Rooms.(*doortest.House), func(h *doortest.House) room.Talk { return unread{h.Get("side")} }}
+		c.Rooms = homeless{c.Rooms.(*doortest.House), func(h *doortest.House) rooms.Room { return unread{h.Get("side")} }}
 	}
 	onBodies(t, unreadable, func(s *bodies) {
 		s.set(func() { s.sessions["k"] = "kai of " })
@@ -257,7 +257,7 @@ func TestSessionsThatFail(t *testing.T) {
 }
 
 // unread is a room that cannot be read, while all others can.
-type unread struct{ room.Talk }
+type unread struct{ rooms.Room }
 
 func (unread) Entries(context.Context, uint64, int) ([]entry.Entry, uint64, error) {
 	return nil, 0, abi.Errorf(abi.CodeUnavailable, "the disk is full")

@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A client that follows a room lets it sleep, and sees what it does when it wakes.
@@ -33,7 +33,7 @@ func TestFollowersWakeNobody(t *testing.T) {
 			if s.house.Awake("main") || s.head() != head {
 				s.Errorf("awake: %v, %d entries of %d", s.house.Awake("main"), s.head(), head)
 			}
-			if _, err := s.room.Say(s.Context(), room.Utterance{From: "mika", Text: "good morning"}); err != nil {
+			if _, err := s.room.Say(s.Context(), rooms.Utterance{From: "mika", Text: "good morning"}); err != nil {
 				s.Error(err)
 			}
 		})
@@ -58,10 +58,10 @@ func TestFollowersWakeNobody(t *testing.T) {
 // then.
 func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
-		mika := room.Owner{Name: "mika"}
+		mika := rooms.Owner{Name: "mika"}
 		open := func() {
 			s.Helper()
-			if _, err := s.house.Open(s.Context(), room.Opening{Name: "den", By: mika, Settings: []byte(`{}`)}); err != nil {
+			if _, err := s.house.Open(s.Context(), rooms.Opening{Name: "den", By: mika, Settings: []byte(`{}`)}); err != nil {
 				s.Fatal(err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 		}
 		den := s.house.Get("den")
 		say := func() error {
-			_, err := den.Say(s.Context(), room.Utterance{From: "mika", Text: "hi"})
+			_, err := den.Say(s.Context(), rooms.Utterance{From: "mika", Text: "hi"})
 			return err
 		}
 		for range 2 {

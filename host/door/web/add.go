@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // POST /add is chat-relay's: a human says something. Its answers have chat-relay's
@@ -80,7 +80,7 @@ func (d *door) addMessage(r *http.Request) ([]heard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := talk.Say(r.Context(), room.Utterance{From: who, By: kind, Text: *in.Message}); err != nil {
+	if _, err := talk.Say(r.Context(), rooms.Utterance{From: who, By: kind, Text: *in.Message}); err != nil {
 		return nil, err
 	}
 	past, err := talk.History(r.Context(), abi.HistoryAsk{Limit: abi.MaxHistory})

@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // The POST /add of chat-relay: its body, its answers, its words for what is wrong.
@@ -28,7 +28,7 @@ func TestAdd(t *testing.T) {
 
 func TestAddRefuses(t *testing.T) {
 	f := newDoor(t, nil)
-	_, taken := f.house.Get("main").Say(t.Context(), room.Utterance{From: "aya", Text: "x"})
+	_, taken := f.house.Get("main").Say(t.Context(), rooms.Utterance{From: "aya", Text: "x"})
 	_, why, found := strings.Cut(abi.AsError(taken).Message, "from: ")
 	if !found {
 		t.Fatal(taken)

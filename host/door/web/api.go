@@ -11,8 +11,8 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 type door struct{ cfg Config }
@@ -100,7 +100,7 @@ func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *
 }
 
 // inRoom is the handler of an operation in a room, which is found for it.
-func inRoom[I interface{ name() string }, O any](d *door, h func(context.Context, room.Talk, I) (O, error)) func(context.Context, *I) (O, error) {
+func inRoom[I interface{ name() string }, O any](d *door, h func(context.Context, rooms.Room, I) (O, error)) func(context.Context, *I) (O, error) {
 	return func(ctx context.Context, in *I) (out O, err error) {
 		talk, err := d.cfg.Rooms.Room(ctx, (*in).name())
 		if err != nil {
@@ -150,7 +150,7 @@ func (d *door) say(ctx context.Context, in *sayIn) (out sayOut, err error) {
 	if err != nil {
 		return out, err
 	}
-	m, err := talk.Say(ctx, room.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text})
+	m, err := talk.Say(ctx, rooms.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text})
 	return sayOut{m.Seq, m.ID}, err
 }
 
@@ -173,17 +173,17 @@ func checkID(id string) error {
 	return nil
 }
 
-func messages(ctx context.Context, talk room.Talk, in page) (messagesOut, error) {
+func messages(ctx context.Context, talk rooms.Room, in page) (messagesOut, error) {
 	ms, head, err := talk.Messages(ctx, in.Since, in.Limit)
 	return messagesOut{list(ms), head}, err
 }
 
-func entries(ctx context.Context, talk room.Talk, in page) (entriesOut, error) {
+func entries(ctx context.Context, talk rooms.Room, in page) (entriesOut, error) {
 	es, head, err := talk.Entries(ctx, in.Since, in.Limit)
 	return entriesOut{list(es), head}, err
 }
 
-func why(ctx context.Context, talk room.Talk, in whyIn) (reader.Why, error) {
+func why(ctx context.Context, talk rooms.Room, in whyIn) (reader.Why, error) {
 	w, err := talk.Why(ctx, in.Seq)
 	w.Decision.Ranking = list(w.Decision.Ranking)
 	return w, err

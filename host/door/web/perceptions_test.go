@@ -25,7 +25,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/perception"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // definition is written in a way of its own, for it is to be given back as it is.
@@ -101,7 +101,7 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 			if err != nil {
 				return abi.Message{}, err
 			}
-			return s.room.Say(ctx, room.Utterance{From: p.From, By: kind, To: []string{who}, Text: text})
+			return s.room.Say(ctx, rooms.Utterance{From: p.From, By: kind, To: []string{who}, Text: text})
 		},
 	})
 	mux := http.NewServeMux()

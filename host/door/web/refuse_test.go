@@ -122,9 +122,9 @@ func TestPerceptionScopes(t *testing.T) {
 	})
 }
 
-// TestC4BodiesAreBounded: bodies of 200 MB were taken. Behind the guard as the host
+// TestBodiesAreBounded: bodies of 200 MB were taken. Behind the guard as the host
 // makes it one of 8 MiB of image comes through, and one byte over the limit does not.
-func TestC4BodiesAreBounded(t *testing.T) {
+func TestBodiesAreBounded(t *testing.T) {
 	s := newSensing(t)
 	g, err := guard.New(guard.Config{MaxBodyAt: map[string]int64{"/v1/companions": web.MaxPerception, "/perception": web.MaxPerception}}, slog.New(slog.DiscardHandler))
 	if err != nil {

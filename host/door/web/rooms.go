@@ -9,7 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Rooms that come and go while the daemon runs.
@@ -20,8 +20,8 @@ type (
 		Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"At most so many."`
 	}
 	roomsOut struct {
-		Rooms []room.Info `json:"rooms" doc:"By name."`
-		Next  string      `json:"next,omitempty" doc:"There are more: ask for those after this name."`
+		Rooms []rooms.Info `json:"rooms" doc:"By name."`
+		Next  string       `json:"next,omitempty" doc:"There are more: ask for those after this name."`
 	}
 	openIn struct{ Body map[string]any }
 	roomIn struct{ InRoom }
@@ -66,14 +66,14 @@ func (d *door) rooms(ctx context.Context, in *roomsIn) (out roomsOut, err error)
 	return out, err
 }
 
-func oneRoom(_ context.Context, talk room.Talk, _ roomIn) (room.Info, error) {
+func oneRoom(_ context.Context, talk rooms.Room, _ roomIn) (rooms.Info, error) {
 	info := talk.Info()
 	shape(&info)
 	return info, nil
 }
 
 // shape leaves no null in a room.
-func shape(i *room.Info) {
+func shape(i *rooms.Info) {
 	i.Members = list(i.Members)
 	if i.Counts == nil {
 		i.Counts = map[string]int{}
@@ -81,15 +81,15 @@ func shape(i *room.Info) {
 }
 
 // owner gives whose a room is that a caller opens.
-func owner(c identity.Caller) room.Owner {
-	o := room.Owner{Name: c.Name, Admin: c.May(identity.Admin) == nil}
+func owner(c identity.Caller) rooms.Owner {
+	o := rooms.Owner{Name: c.Name, Admin: c.May(identity.Admin) == nil}
 	if c.Guest {
-		o.Name = room.Guests
+		o.Name = rooms.Guests
 	}
 	return o
 }
 
-func (d *door) openRoom(ctx context.Context, in *openIn) (*body[room.Info], error) {
+func (d *door) openRoom(ctx context.Context, in *openIn) (*body[rooms.Info], error) {
 	name, isText := in.Body["name"].(string)
 	if _, given := in.Body["name"]; !given {
 		return nil, inBody(abi.Field("name", abi.CodeInvalid, "is missing"))
@@ -101,7 +101,7 @@ func (d *door) openRoom(ctx context.Context, in *openIn) (*body[room.Info], erro
 	if err != nil {
 		return nil, err
 	}
-	info, err := d.cfg.Rooms.Open(ctx, room.Opening{Name: name, By: owner(identity.Of(ctx)), Settings: settings})
+	info, err := d.cfg.Rooms.Open(ctx, rooms.Opening{Name: name, By: owner(identity.Of(ctx)), Settings: settings})
 	if err != nil {
 		key := abi.AsError(err).Field
 		if _, given := in.Body[key]; given || key == "name" {
@@ -110,7 +110,7 @@ func (d *door) openRoom(ctx context.Context, in *openIn) (*body[room.Info], erro
 		return nil, err
 	}
 	shape(&info)
-	return &body[room.Info]{info}, nil
+	return &body[rooms.Info]{info}, nil
 }
 
 func (d *door) closeRoom(ctx context.Context, in *roomIn) (*struct{}, error) {

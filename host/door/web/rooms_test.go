@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 const opens = "/v1/rooms"
@@ -27,9 +27,9 @@ var (
 )
 
 // opened opens a room and gives it as the door shows it.
-func (f fixture) opened(t *testing.T, by identity.Caller, body string) room.Info {
+func (f fixture) opened(t *testing.T, by identity.Caller, body string) rooms.Info {
 	t.Helper()
-	return decode[room.Info](t, f.as(by, "POST", opens, body), 201)
+	return decode[rooms.Info](t, f.as(by, "POST", opens, body), 201)
 }
 
 // isRefused checks a refusal: its status and code, where it is, and a part of what it says.
@@ -49,7 +49,7 @@ func TestOpenRoom(t *testing.T) {
 	f := newDoor(t, nil)
 	f.house.Get("main").Live("aya", "kyoko")
 	w := f.as(mika, "POST", opens, `{"name":"居間","companions":["kyoko"],"max_turns":3}`)
-	got := decode[room.Info](t, w, 201)
+	got := decode[rooms.Info](t, w, 201)
 	if got.Name != "居間" || got.MaxTurns != 3 || got.Policy != "vote" || got.State != "resting" || strings.Contains(w.Body.String(), "null") {
 		t.Errorf("%s", w.Body)
 	}
@@ -128,7 +128,7 @@ func TestOpenRoomRefusals(t *testing.T) {
 // names lists the rooms.
 func (f fixture) names(t *testing.T, query string) (names []string) {
 	t.Helper()
-	got := decode[struct{ Rooms []room.Info }](t, f.ask("GET", opens+query, ""), 200)
+	got := decode[struct{ Rooms []rooms.Info }](t, f.ask("GET", opens+query, ""), 200)
 	for _, r := range got.Rooms {
 		names = append(names, r.Name)
 	}
@@ -254,8 +254,8 @@ func TestCloseRoom(t *testing.T) {
 		isRefused(t, f.as(by, "POST", talks, `{"text":"hello?"}`), 403, "denied", "", "den was closed")
 		isRefused(t, f.as(by, "POST", den+"/stop", ""), 403, "denied", "", "den was closed")
 	}
-	for _, r := range decode[struct{ Rooms []room.Info }](t, f.ask("GET", opens, ""), 200).Rooms {
-		one := decode[room.Info](t, f.ask("GET", opens+"/"+r.Name, ""), 200)
+	for _, r := range decode[struct{ Rooms []rooms.Info }](t, f.ask("GET", opens, ""), 200).Rooms {
+		one := decode[rooms.Info](t, f.ask("GET", opens+"/"+r.Name, ""), 200)
 		if (r.State == "archived") != (r.Name == "den") || one.State != r.State || one.Head != r.Head {
 			t.Errorf("%s is %s, and %s by itself", r.Name, r.State, one.State)
 		}
@@ -294,7 +294,7 @@ func TestRoomsArePaged(t *testing.T) {
 	}
 	all := []string{"main", "n0", "n1", "n2", "n3", "side"}
 	type page struct {
-		Rooms []room.Info
+		Rooms []rooms.Info
 		Next  *string
 	}
 	for limit := 1; limit <= len(all)+1; limit++ {
@@ -416,12 +416,12 @@ func TestRoomsThatCannotBeRead(t *testing.T) {
 	f := newDoor(t, nil)
 	f.house.Get("side").Corrupt()
 	w := f.ask("GET", opens, "")
-	rooms := decode[struct{ Rooms []room.Info }](t, w, 200).Rooms
-	if len(rooms) != 2 || rooms[0].State != "resting" || rooms[1].State != "unavailable" || rooms[1].Error == "" || strings.Contains(w.Body.String(), "null") {
+	all := decode[struct{ Rooms []rooms.Info }](t, w, 200).Rooms
+	if len(all) != 2 || all[0].State != "resting" || all[1].State != "unavailable" || all[1].Error == "" || strings.Contains(w.Body.String(), "null") {
 		t.Errorf("%s", w.Body)
 	}
 	one := f.ask("GET", opens+"/side", "")
-	if got := decode[room.Info](t, one, 200); got.State != "unavailable" || got.Error != rooms[1].Error || strings.Contains(one.Body.String(), "null") {
+	if got := decode[rooms.Info](t, one, 200); got.State != "unavailable" || got.Error != all[1].Error || strings.Contains(one.Body.String(), "null") {
 		t.Errorf("%s", one.Body)
 	}
 }

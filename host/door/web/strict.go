@@ -13,7 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // settings is huma as this door wants it: no $schema in bodies, no page that
@@ -37,7 +37,7 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Problem"
 	case reflect.TypeFor[guard.Field]():
 		return "ProblemField"
-	case reflect.TypeFor[room.Info]():
+	case reflect.TypeFor[rooms.Info]():
 		return "Room"
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")

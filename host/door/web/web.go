@@ -23,13 +23,13 @@ import (
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/perception"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Config is what the door stands before.
 type Config struct {
 	// Rooms finds rooms. It must be set.
-	Rooms room.Directory
+	Rooms rooms.Directory
 	// Usual is the room of /add when it names none.
 	Usual string
 	// Companions lists the companions of the house. Nil means none.

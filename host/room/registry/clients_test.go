@@ -13,8 +13,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
-	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
 	"pgregory.net/rapid"
 )
 
@@ -44,9 +44,9 @@ func (c *client) do(a act) {
 	var err error
 	switch a.What {
 	case "open":
-		err = c.h.open(name, room.Owner{Name: c.name, Admin: true}, `{"companions":["aya"]}`)
+		err = c.h.open(name, rooms.Owner{Name: c.name, Admin: true}, `{"companions":["aya"]}`)
 	case "archive":
-		err = c.h.Archive(ctx, name, room.Owner{Name: c.name, Admin: true})
+		err = c.h.Archive(ctx, name, rooms.Owner{Name: c.name, Admin: true})
 	case "list":
 		_, err = c.h.List(ctx, "", 100)
 	default:
@@ -72,7 +72,7 @@ func (c *client) say(ctx context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
-	m, err := talk.Say(ctx, room.Utterance{From: c.name, Text: text, ID: strings.ReplaceAll(text, "/", ".")})
+	m, err := talk.Say(ctx, rooms.Utterance{From: c.name, Text: text, ID: strings.ReplaceAll(text, "/", ".")})
 	if err == nil && m.Text != text {
 		return fmt.Errorf("%q was said, not %q", m.Text, text)
 	}

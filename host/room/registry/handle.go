@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // handle is a room as doors have it: it reads from the journal, and wakes the room
@@ -19,10 +20,10 @@ type handle struct {
 	of *Registry
 }
 
-var _ room.Talk = handle{}
+var _ rooms.Room = handle{}
 
 // Room gives a room that exists, asleep or not.
-func (g *Registry) Room(ctx context.Context, name string) (room.Talk, error) {
+func (g *Registry) Room(ctx context.Context, name string) (rooms.Room, error) {
 	h := handle{reader.New(g.journal, name), g}
 	if _, ok := g.configured[name]; ok || g.running_(name) != nil {
 		return h, nil
@@ -71,15 +72,15 @@ func (g *Registry) forget(name string, r *room.Room) {
 // none is what an act without a result gives.
 type none struct{}
 
-func (h handle) Say(ctx context.Context, u room.Utterance) (abi.Message, error) {
+func (h handle) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) {
 	return with(ctx, h, func(r *room.Room) (abi.Message, error) { return r.Say(ctx, u) })
 }
 
-func (h handle) Consume(ctx context.Context, u room.Utterance) (abi.Message, abi.Budget, error) {
+func (h handle) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
 	return paying(ctx, h, func(r *room.Room) (abi.Message, abi.Budget, error) { return r.Consume(ctx, u) })
 }
 
-func (h handle) Offer(ctx context.Context, u room.Utterance, importance float64) (abi.Message, abi.Budget, error) {
+func (h handle) Offer(ctx context.Context, u rooms.Utterance, importance float64) (abi.Message, abi.Budget, error) {
 	return paying(ctx, h, func(r *room.Room) (abi.Message, abi.Budget, error) { return r.Offer(ctx, u, importance) })
 }
 
@@ -110,7 +111,7 @@ func (h handle) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Ju
 	return with(ctx, h, func(r *room.Room) (abi.Judged, error) { return r.Perceive(ctx, who, p) })
 }
 
-func (h handle) Act(ctx context.Context, who string, by room.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
+func (h handle) Act(ctx context.Context, who string, by rooms.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	return with(ctx, h, func(r *room.Room) (abi.ActionPlayed, error) { return r.Act(ctx, who, by, a) })
 }
 
@@ -125,7 +126,7 @@ func (h handle) Embody(who string) (leave func()) { return h.of.bodies.Embody(h.
 func (g *Registry) Bodies(name, companion string) int { return g.bodies.Count(name, companion) }
 
 // Info is the room at a glance; of one that sleeps it is read from the journal.
-func (h handle) Info() room.Info {
+func (h handle) Info() rooms.Info {
 	info, _ := h.of.look(context.Background(), h.Name())
 	return info
 }
@@ -158,7 +159,7 @@ func loaded(r *room.Room) bool {
 }
 
 // look gives a room at a glance, found false where there is none.
-func (g *Registry) look(ctx context.Context, name string) (info room.Info, found bool) {
+func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, found bool) {
 	g.mu.Lock()
 	s, cast := g.awake[name], g.cast
 	g.mu.Unlock()
@@ -170,7 +171,7 @@ func (g *Registry) look(ctx context.Context, name string) (info room.Info, found
 		info, err = room.Glance(ctx, g.journal, set, cast, time.Now())
 	}
 	if abi.CodeOf(err) == abi.CodeNotFound {
-		return room.Info{Name: name}, false
+		return rooms.Info{Name: name}, false
 	}
 	if s != nil && s.fenced != nil {
 		err = s.fenced
@@ -182,7 +183,7 @@ func (g *Registry) look(ctx context.Context, name string) (info room.Info, found
 }
 
 // withHead says how far a room is that cannot be loaded: what is there can be read.
-func (g *Registry) withHead(ctx context.Context, info room.Info) room.Info {
+func (g *Registry) withHead(ctx context.Context, info rooms.Info) rooms.Info {
 	if info.State == "unavailable" && info.Head == 0 {
 		row, _, _ := g.journal.Room(ctx, info.Name) // it says so already
 		info.Head = row.Head.Seq

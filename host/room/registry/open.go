@@ -13,44 +13,45 @@ import (
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Open opens a room, or one of the caller's own anew that was archived, and answers
 // when it is known for good.
-func (g *Registry) Open(ctx context.Context, o room.Opening) (room.Info, error) {
+func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error) {
 	if err := address.CheckName("name", o.Name); err != nil {
-		return room.Info{}, err
+		return rooms.Info{}, err
 	}
 	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
-		return room.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
+		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
 	}
 	set, err := g.cfg.Read(o.Name, o.Settings)
 	if err != nil {
-		return room.Info{}, err
+		return rooms.Info{}, err
 	}
 	if set.Rules.MaxTurns == 0 && !o.By.Admin {
-		return room.Info{}, abi.Field("max_turns", abi.CodeDenied, "0 takes the cap off, so that companions may talk, and cost, for ever; that takes the scope admin")
+		return rooms.Info{}, abi.Field("max_turns", abi.CodeDenied, "0 takes the cap off, so that companions may talk, and cost, for ever; that takes the scope admin")
 	}
 	g.opening.Lock()
 	defer g.opening.Unlock()
 	if err := g.mayOpen(ctx, o); err != nil {
-		return room.Info{}, err
+		return rooms.Info{}, err
 	}
 	err = g.journal.Register(ctx, o.Name, journal.Listing{Key: address.Skeleton(o.Name), By: o.By.Name, Settings: o.Settings})
 	if errors.Is(err, journal.ErrConflict) {
-		return room.Info{}, abi.Field("name", abi.CodeConflict, "a room is there whose name reads or looks like %q; take another", o.Name)
+		return rooms.Info{}, abi.Field("name", abi.CodeConflict, "a room is there whose name reads or looks like %q; take another", o.Name)
 	} else if err != nil {
-		return room.Info{}, journal.Coded(err)
+		return rooms.Info{}, journal.Coded(err)
 	}
 	if err := g.settle(ctx, set, o); err != nil {
-		return room.Info{}, err
+		return rooms.Info{}, err
 	}
 	info, _ := g.look(ctx, o.Name)
 	return info, nil
 }
 
 // mayOpen says why a room may not be opened.
-func (g *Registry) mayOpen(ctx context.Context, o room.Opening) error {
+func (g *Registry) mayOpen(ctx context.Context, o rooms.Opening) error {
 	for name := range g.configured {
 		if address.Same(name, o.Name) {
 			return abi.Field("name", abi.CodeConflict, "the configuration has a room %q; take another name", name)
@@ -87,7 +88,7 @@ func (g *Registry) halfway(ctx context.Context, name string) bool {
 }
 
 // settle lets a room that was opened wake once, so that its journal says so.
-func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening) error {
+func (g *Registry) settle(ctx context.Context, set room.Settings, o rooms.Opening) error {
 	set.Open = &entry.Opened{By: o.By.Name, Settings: o.Settings}
 	set.Reopen = set.Open
 	for {
@@ -109,7 +110,7 @@ func (g *Registry) settle(ctx context.Context, set room.Settings, o room.Opening
 
 // Archive closes a room that was opened at a door: nobody talks there any more, and
 // what was said can be read. Of the configuration's rooms it closes none.
-func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) error {
+func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) error {
 	if _, ok := g.configured[name]; ok {
 		return abi.Field("room", abi.CodeDenied, "%s is a room of the configuration; take [room.%s] out of companiond.toml to close it", name, name)
 	}
@@ -142,12 +143,12 @@ func (g *Registry) Archive(ctx context.Context, name string, by room.Owner) erro
 
 // List gives up to limit rooms behind after, by name in byte order: those of the
 // configuration and those that the journal knows.
-func (g *Registry) List(ctx context.Context, after string, limit int) ([]room.Info, error) {
+func (g *Registry) List(ctx context.Context, after string, limit int) ([]rooms.Info, error) {
 	names, err := g.Names(ctx, after, limit)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]room.Info, 0, len(names))
+	infos := make([]rooms.Info, 0, len(names))
 	for _, name := range names {
 		if info, found := g.look(ctx, name); found {
 			infos = append(infos, info)
@@ -179,7 +180,7 @@ func (g *Registry) Names(ctx context.Context, after string, limit int) ([]string
 // Home is the room of a companion: the one that the configuration names, else the
 // usual one if it lives there, else the first by name of the configuration in which
 // it does. Whether it is there yet does not matter.
-func (g *Registry) Home(ctx context.Context, companion string) (room.Talk, error) {
+func (g *Registry) Home(ctx context.Context, companion string) (rooms.Room, error) {
 	if name := g.cfg.Homes[companion]; name != "" {
 		return g.Room(ctx, name)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Idle is after how long a room with nothing to do falls asleep, unless Config says
@@ -69,7 +70,7 @@ type slot struct {
 	fenced error
 }
 
-var _ room.Directory = (*Registry)(nil)
+var _ rooms.Directory = (*Registry)(nil)
 
 // New makes a registry; nothing runs yet.
 func New(c Config) (*Registry, error) {

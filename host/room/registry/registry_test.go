@@ -17,9 +17,9 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
-	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 func oneRoom(t *testing.T) *house { return newHouse(t, settings("main", "*")) }
@@ -271,7 +271,7 @@ func TestPolicyThereAndBack(t *testing.T) {
 			}
 			before := h.row("main").Head
 			for range 50 {
-				_, err := h.room("main").Say(t.Context(), room.Utterance{From: "aya", Text: "it is me"})
+				_, err := h.room("main").Say(t.Context(), rooms.Utterance{From: "aya", Text: "it is me"})
 				wantCode(t, err, abi.CodeDenied, "aya")
 			}
 			sleep(time.Hour)
@@ -290,10 +290,10 @@ func TestOpenAndArchive(t *testing.T) {
 	in(t, oneRoom, func(t *testing.T, h *house) {
 		ctx := t.Context()
 		h.meet("aya")
-		admin := room.Owner{Name: "boss", Admin: true}
+		admin := rooms.Owner{Name: "boss", Admin: true}
 		for _, c := range []struct {
 			name  string
-			by    room.Owner
+			by    rooms.Owner
 			raw   string
 			code  abi.Code
 			words string
@@ -307,8 +307,8 @@ func TestOpenAndArchive(t *testing.T) {
 			{"free", admin, `{"max_turns":0}`, "", ""},
 			{"lab", mine, `{"companions":["aya"]}`, "", ""},
 			{"lab", mine, `{}`, abi.CodeConflict, "already"},
-			{"lab", room.Owner{Name: "mika"}, `{}`, abi.CodeConflict, "already"},
-			{"LAB", room.Owner{Name: "mika"}, `{}`, abi.CodeConflict, "looks like"},
+			{"lab", rooms.Owner{Name: "mika"}, `{}`, abi.CodeConflict, "already"},
+			{"LAB", rooms.Owner{Name: "mika"}, `{}`, abi.CodeConflict, "looks like"},
 			{"two", mine, `{}`, "", ""},
 			{"three", mine, `{}`, "", ""},
 			{"four", mine, `{}`, abi.CodeExhausted, "3 are open"},
@@ -318,7 +318,7 @@ func TestOpenAndArchive(t *testing.T) {
 		}
 		wantCode(t, h.Archive(ctx, "main", admin), abi.CodeDenied, "companiond.toml")
 		wantCode(t, h.Archive(ctx, "nowhere", admin), abi.CodeNotFound)
-		wantCode(t, h.Archive(ctx, "lab", room.Owner{Name: "mika"}), abi.CodeDenied, "not yours")
+		wantCode(t, h.Archive(ctx, "lab", rooms.Owner{Name: "mika"}), abi.CodeDenied, "not yours")
 		h.say("lab", "hello")
 		sleep(time.Second)
 		for range 2 { // closing what is closed is no mistake
@@ -326,13 +326,13 @@ func TestOpenAndArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := h.room("lab").Say(ctx, room.Utterance{From: "taro", Text: "hello?"})
+		_, err := h.room("lab").Say(ctx, rooms.Utterance{From: "taro", Text: "hello?"})
 		wantCode(t, err, abi.CodeDenied, "lab was closed")
 		h.end() // the first who is refused after a start writes nothing either
 		h.run()
 		h.meet("aya")
 		head := h.row("lab").Head
-		_, err = h.room("lab").Say(ctx, room.Utterance{From: "taro", Text: "hello?"})
+		_, err = h.room("lab").Say(ctx, rooms.Utterance{From: "taro", Text: "hello?"})
 		wantCode(t, err, abi.CodeDenied, "lab was closed")
 		if got := h.row("lab").Head; got != head {
 			t.Errorf("a refusal moved the head from %+v to %+v", head, got)
@@ -343,7 +343,7 @@ func TestOpenAndArchive(t *testing.T) {
 		if err := h.open("four", mine, `{}`); err != nil { // there is space again
 			t.Error(err)
 		}
-		wantCode(t, h.open("lab", room.Owner{Name: "mika"}, `{}`), abi.CodeDenied, "taro's")
+		wantCode(t, h.open("lab", rooms.Owner{Name: "mika"}, `{}`), abi.CodeDenied, "taro's")
 		wantCode(t, h.open("lab", mine, `{}`), abi.CodeExhausted)
 		if err := h.open("lab", admin, `{"companions":["*"]}`); err != nil {
 			t.Fatal(err)
@@ -421,8 +421,8 @@ func TestConfigurationWins(t *testing.T) {
 				}
 			}
 			h.end()
-			rooms := h.config.Rooms
-			h.config.Rooms = append(slices.Clone(rooms), settings("lab", "aya"))
+			all := h.config.Rooms
+			h.config.Rooms = append(slices.Clone(all), settings("lab", "aya"))
 			h.run()
 			h.meet("aya")
 			h.say("lab", "two")
@@ -435,10 +435,10 @@ func TestConfigurationWins(t *testing.T) {
 				t.Errorf("%+v %v", all, err)
 			}
 			h.end()
-			h.config.Rooms = rooms
+			h.config.Rooms = all
 			h.run()
 			h.meet("aya")
-			_, err := h.room("lab").Say(t.Context(), room.Utterance{From: "taro", Text: "three"})
+			_, err := h.room("lab").Say(t.Context(), rooms.Utterance{From: "taro", Text: "three"})
 			if archived {
 				wantCode(t, err, abi.CodeDenied, "lab was closed")
 			} else if err != nil {
@@ -538,9 +538,9 @@ func closedWith(t *testing.T, h *house, name, why string) {
 	if i := r.Info(); i.State != "unjudged" || !strings.Contains(i.Error, why) {
 		t.Errorf("asleep: %s %q", i.State, i.Error)
 	}
-	_, err := r.Say(ctx, room.Utterance{From: "taro", Text: "hello?"})
+	_, err := r.Say(ctx, rooms.Utterance{From: "taro", Text: "hello?"})
 	wantCode(t, err, abi.CodeUnavailable, why)
-	_, _, err = r.Consume(ctx, room.Utterance{From: "mochi", By: abi.KindAgent, Text: "hello?"})
+	_, _, err = r.Consume(ctx, rooms.Utterance{From: "mochi", By: abi.KindAgent, Text: "hello?"})
 	wantCode(t, err, abi.CodeUnavailable, why)
 	wantCode(t, r.Attend(ctx, "mochi", true), abi.CodeUnavailable, why)
 	wantCode(t, r.Vote(ctx, "mochi", 1, abi.Vote{State: abi.Listen}), abi.CodeUnavailable, why)
@@ -548,7 +548,7 @@ func closedWith(t *testing.T, h *house, name, why string) {
 	wantCode(t, err, abi.CodeUnavailable, why)
 	_, err = r.Perceive(ctx, "aya", abi.Percept{Title: "input", Format: "text"})
 	wantCode(t, err, abi.CodeUnavailable, why)
-	_, err = r.Act(ctx, "aya", room.Player{Agent: "mochi"}, abi.ActionAsk{Action: "move"})
+	_, err = r.Act(ctx, "aya", rooms.Player{Agent: "mochi"}, abi.ActionAsk{Action: "move"})
 	wantCode(t, err, abi.CodeUnavailable, why)
 	if i := r.Info(); i.State != "unjudged" || !strings.Contains(i.Error, why) {
 		t.Errorf("awake: %s %q", i.State, i.Error)
@@ -578,7 +578,7 @@ func TestDamagedIsReadable(t *testing.T) {
 			if i := h.room("main").Info(); i.State != "unavailable" || !strings.Contains(i.Error, "damaged") || i.Head == 0 {
 				t.Errorf("%+v", i)
 			}
-			_, err := h.room("main").Say(t.Context(), room.Utterance{From: "taro", Text: "hello?"})
+			_, err := h.room("main").Say(t.Context(), rooms.Utterance{From: "taro", Text: "hello?"})
 			wantCode(t, err, abi.CodeUnavailable, "damaged")
 		}
 	})
@@ -595,7 +595,7 @@ func TestFencedIsOneRoomsTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			_, err := h.room("lab").Say(t.Context(), room.Utterance{From: "taro", Text: "two"})
+			_, err := h.room("lab").Say(t.Context(), rooms.Utterance{From: "taro", Text: "two"})
 			wantCode(t, err, abi.CodeUnavailable, "another daemon")
 			sleep(time.Second)
 			if i := h.room("lab").Info(); i.State != "unavailable" || !strings.Contains(i.Error, "another daemon") {
@@ -618,7 +618,7 @@ func TestTheJournalIsAway(t *testing.T) {
 		sleep(time.Minute)
 		j := h.journal.(*memory.Journal)
 		j.Fail(fmt.Errorf("%w: the disk is full", journal.ErrUnavailable))
-		_, err := h.room("main").Say(t.Context(), room.Utterance{From: "taro", Text: "lost"})
+		_, err := h.room("main").Say(t.Context(), rooms.Utterance{From: "taro", Text: "lost"})
 		wantCode(t, err, abi.CodeUnavailable, "the disk is full")
 		wantCode(t, h.open("lab", mine, `{}`), abi.CodeUnavailable, "the disk is full")
 		sleep(time.Minute)
@@ -654,7 +654,7 @@ func TestStopping(t *testing.T) {
 		h.meet("aya")
 		h.say("main", "one")
 		h.end()
-		_, err := h.room("main").Say(t.Context(), room.Utterance{From: "taro", Text: "two"})
+		_, err := h.room("main").Say(t.Context(), rooms.Utterance{From: "taro", Text: "two"})
 		wantCode(t, err, abi.CodeUnavailable, "stopping")
 		if h.row("main").Awake {
 			t.Error("it counts as awake")
@@ -678,7 +678,7 @@ func TestAnOrdinaryStopIsNoTrouble(t *testing.T) {
 		h.run()
 		ended := make(chan error)
 		go func() {
-			_, err := h.room("side").Say(context.Background(), room.Utterance{From: "taro", Text: "hello"})
+			_, err := h.room("side").Say(context.Background(), rooms.Utterance{From: "taro", Text: "hello"})
 			ended <- err
 		}()
 		h.end()

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // parrot answers what is no parrot.s line with what it heard.
@@ -144,7 +145,7 @@ func (h *house) meet(ids ...string) {
 	h.SetCast(context.Background(), cast)
 }
 
-func (h *house) room(name string) room.Talk {
+func (h *house) room(name string) rooms.Room {
 	h.t.Helper()
 	talk, err := h.Room(context.Background(), name)
 	if err != nil {
@@ -155,7 +156,7 @@ func (h *house) room(name string) room.Talk {
 
 func (h *house) say(name, text string) abi.Message {
 	h.t.Helper()
-	m, err := h.room(name).Say(context.Background(), room.Utterance{From: "taro", Text: text})
+	m, err := h.room(name).Say(context.Background(), rooms.Utterance{From: "taro", Text: text})
 	if err != nil {
 		h.t.Fatalf("%s in %s: %v", text, name, err)
 	}
@@ -198,10 +199,10 @@ func (h *house) row(name string) journal.Room {
 }
 
 // mine is an owner who may have three rooms.
-var mine = room.Owner{Name: "taro"}
+var mine = rooms.Owner{Name: "taro"}
 
-func (h *house) open(name string, by room.Owner, raw string) error {
-	_, err := h.Open(context.Background(), room.Opening{Name: name, By: by, Settings: []byte(raw)})
+func (h *house) open(name string, by rooms.Owner, raw string) error {
+	_, err := h.Open(context.Background(), rooms.Opening{Name: name, By: by, Settings: []byte(raw)})
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // ToMessage waits until a companion has answered the message with seq in its room,
@@ -23,14 +23,14 @@ import (
 // # Errors
 //
 // Those of the room; that ctx ended is none.
-func ToMessage(ctx context.Context, talk room.Talk, companion string, seq uint64) (text string, err error) {
+func ToMessage(ctx context.Context, talk rooms.Room, companion string, seq uint64) (text string, err error) {
 	return follow(ctx, talk, seq, &reply{who: companion})
 }
 
 // OfWish waits until a companion has said what it wished to, until it is clear that
 // it will not, or until ctx ends. wish is the seq of the wish. Text and errors are
 // as those of [ToMessage].
-func OfWish(ctx context.Context, talk room.Talk, companion string, wish uint64) (text string, err error) {
+func OfWish(ctx context.Context, talk rooms.Room, companion string, wish uint64) (text string, err error) {
 	return follow(ctx, talk, wish, &wished{who: companion, wish: wish})
 }
 
@@ -41,7 +41,7 @@ type listener interface {
 
 var errEnough = errors.New("heard enough")
 
-func follow(ctx context.Context, talk room.Talk, since uint64, l listener) (heard string, err error) {
+func follow(ctx context.Context, talk rooms.Room, since uint64, l listener) (heard string, err error) {
 	err = talk.Follow(ctx, since, func(entries []entry.Entry) error {
 		for _, e := range entries {
 			if text, enough := l.hear(e); enough {

@@ -10,7 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/web/answer"
-	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -44,7 +44,7 @@ func listens() *doortest.Actor {
 }
 
 // newRoom runs a room with these companions.
-func newRoom(t *testing.T, cast map[string]*doortest.Actor) room.Talk {
+func newRoom(t *testing.T, cast map[string]*doortest.Actor) rooms.Room {
 	t.Helper()
 	main := doortest.Settings("main", "*")
 	main.Rules.Patience, main.Rules.MaxTurns = 5000, 6
@@ -55,9 +55,9 @@ func newRoom(t *testing.T, cast map[string]*doortest.Actor) room.Talk {
 	return r
 }
 
-func say(t *testing.T, talk room.Talk, text string) uint64 {
+func say(t *testing.T, talk rooms.Room, text string) uint64 {
 	t.Helper()
-	m, err := talk.Say(t.Context(), room.Utterance{From: "mika", Text: text})
+	m, err := talk.Say(t.Context(), rooms.Utterance{From: "mika", Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func say(t *testing.T, talk room.Talk, text string) uint64 {
 }
 
 // hears waits for what aya says because of a message, but not for ever.
-func hears(t *testing.T, talk room.Talk, seq uint64, want string) {
+func hears(t *testing.T, talk rooms.Room, seq uint64, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 	defer cancel()

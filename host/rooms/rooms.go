@@ -1,7 +1,12 @@
-package room
+// Package rooms is what the doors see of rooms: what one can do in a room, what it
+// tells of itself, and how rooms are found, opened and closed.
+//
+// It does nothing: host/room and host/room/registry do.
+package rooms
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -56,10 +61,11 @@ type OpenRound struct {
 	Addressed []string  `json:"addressed"` // by the message
 }
 
-// Talk is what a door may do in a room. *Room implements it.
+// Room is what a door may do in a room. *room.Room implements it, and what the registry
+// gives for one that sleeps.
 //
 // Errors are *abi.Error.
-type Talk interface {
+type Room interface {
 	Name() string
 	Info() Info
 	// Say records a message and answers once it is durable.
@@ -107,7 +113,7 @@ type Talk interface {
 type Directory interface {
 	// Room answers abi.CodeNotFound for a room that does not exist. It does not wake
 	// one that sleeps; what is done there does.
-	Room(ctx context.Context, name string) (Talk, error)
+	Room(ctx context.Context, name string) (Room, error)
 	// List gives up to limit rooms behind after, by name in byte order.
 	List(ctx context.Context, after string, limit int) ([]Info, error)
 	// Names gives the names alone.
@@ -123,7 +129,7 @@ type Directory interface {
 	Archive(ctx context.Context, name string, by Owner) error
 	// Home is the room of a companion, whether it is there yet or not. It answers
 	// abi.CodeNotFound for one that lives in none.
-	Home(ctx context.Context, companion string) (Talk, error)
+	Home(ctx context.Context, companion string) (Room, error)
 }
 
 // Owner is whose a room is that was opened at a door.
@@ -140,4 +146,47 @@ type Opening struct {
 	Name     string
 	By       Owner
 	Settings []byte // the keys of [room.NAME], as JSON
+}
+
+// Player is who plays an action: an agent for the companion, or the companion in
+// a call of its own.
+type Player struct {
+	Agent    string
+	Call, Op string // id and op of the request that the companion is answering
+}
+
+// Check normalises an utterance and reports the first field that is wrong.
+func (u *Utterance) Check() error {
+	if u.By == "" {
+		u.By = abi.KindHuman
+	}
+	if u.Kind == "" && u.By == abi.KindHuman {
+		u.Kind = abi.KindTurn
+	}
+	if err := abi.CheckName("from", u.From); err != nil {
+		return err
+	}
+	if u.ID != "" {
+		if err := abi.CheckName("id", u.ID); err != nil {
+			return err
+		}
+	}
+	if err := abi.CheckText("text", u.Text); err != nil {
+		return err
+	}
+	if len(u.To) > abi.MaxTo {
+		return abi.Field("to", abi.CodeTooLarge, "%d addressees, at most %d", len(u.To), abi.MaxTo)
+	}
+	for _, to := range u.To {
+		if err := abi.CheckName("to", to); err != nil {
+			return err
+		}
+	}
+	if u.Offer != nil && !(*u.Offer >= 0 && *u.Offer <= math.MaxInt32) {
+		return abi.Field("amount", abi.CodeInvalid, "%v is outside 0..%d", *u.Offer, math.MaxInt32)
+	}
+	if u.Kind != "" && u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
+		return abi.Field("kind", abi.CodeInvalid, "%q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
+	}
+	return nil
 }
