@@ -72,6 +72,8 @@ func (e *explainer) place(location []string) (n *tree.Node, path string) {
 	return n, path
 }
 
+// tell says what a refusal has in it. It is long because the validator knows as many
+// kinds of them.
 func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 	n, path := e.place(refusal.InstanceLocation)
 	say := func(format string, args ...any) {

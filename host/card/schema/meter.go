@@ -75,9 +75,7 @@ func (m *meter) toll(s *rule, n *tree.Node) toll {
 			t.bytes += s.pattern.cost(n.Size)
 		}
 	case tree.Array:
-		if unique := s.node.Get("uniqueItems"); unique != nil && unique.Truth {
-			t.bytes += differ(n.Items, int64(n.Size))
-		}
+		t.bytes += s.differ(n)
 		first, items := s.parts["prefixItems"], s.node.Get("items")
 		tuple := items != nil && items.Kind == tree.Array // of draft-07
 		if tuple {
@@ -113,10 +111,14 @@ func (m *meter) toll(s *rule, n *tree.Node) toll {
 	return t
 }
 
-// differ gives what it costs to find out whether the items of a list differ.
-func differ(items []*tree.Node, size int64) int64 {
-	if slices.ContainsFunc(items, func(x *tree.Node) bool { return x.Kind == tree.Array || x.Kind == tree.Object }) {
-		return uniqueCost*size + pairCost*int64(len(items))*int64(len(items))
+// differ gives what it costs to find out whether the items of a list differ, where
+// they must.
+func (s *rule) differ(n *tree.Node) (bytes int64) {
+	if unique := s.node.Get("uniqueItems"); unique == nil || !unique.Truth {
+		return 0
 	}
-	return uniqueCost * size
+	if slices.ContainsFunc(n.Items, func(x *tree.Node) bool { return x.Kind == tree.Array || x.Kind == tree.Object }) {
+		bytes = pairCost * int64(len(n.Items)) * int64(len(n.Items))
+	}
+	return bytes + uniqueCost*int64(n.Size)
 }

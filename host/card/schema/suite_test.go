@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write testdata/refused.txt anew")
 
 // suiteEnv may name the tests folder of a checkout of the JSON Schema Test Suite.
 // Otherwise the cases are read that come with the module google/jsonschema-go, which
-// the MCP door needs and go.sum pins: the required ones of February 2025, less those of content, format
-// and vocabulary.
+// the MCP door needs and go.sum pins: the required ones of February 2025, less those
+// of content, format and vocabulary.
 const suiteEnv = "COMPANIOND_SCHEMA_SUITE"
 
 type group struct {
