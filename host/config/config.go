@@ -18,6 +18,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
@@ -308,7 +309,7 @@ func (p *parse) suggest(name, section, what string) string {
 	if section == "" && elsewhere != "" {
 		return elsewhere
 	}
-	if near := nearest(name, here); near != "" {
+	if near := spell.Near(name, here); near != "" {
 		return near
 	}
 	return elsewhere

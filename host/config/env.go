@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/companiond/companiond/host/spell"
 )
 
 // prefix begins the name of every variable that is ours.
@@ -50,7 +52,7 @@ func (p *parse) readEnv(env []string) {
 		switch found := targets[strings.ToUpper(name)]; len(found) {
 		case 0:
 			f := &fault{message: "matches no key and is ignored", severity: Warning}
-			if near := nearest(strings.TrimPrefix(name, prefix), known); near != "" {
+			if near := spell.Near(strings.TrimPrefix(name, prefix), known); near != "" {
 				f.hint = "did you mean " + prefix + near + "?"
 			}
 			p.report(at, "", f)

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"slices"
+
+	"github.com/companiond/companiond/host/spell"
 )
 
 // CheckFolder compares the configuration with the folder of characters: with
@@ -22,7 +24,7 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 				continue
 			}
 			f := &fault{message: fmt.Sprintf("%s has no file in %s", show(id), show(c.Modules.Characters)), severity: Warning}
-			if near := nearest(id, ids); near != "" {
+			if near := spell.Near(id, ids); near != "" {
 				f.hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			problems = append(problems, f.problem(c.origins[key], key))

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // kind is what values a setting takes. The Go values are bool, int64, float64,
@@ -58,7 +59,7 @@ func unquoted(k kind, v any) string {
 func notAmong(v any, known []string) *fault {
 	f := &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
 	if s, isText := v.(string); isText {
-		if near := nearest(s, known); near != "" {
+		if near := spell.Near(s, known); near != "" {
 			f.hint = "did you mean " + show(near) + "?"
 		}
 	}

@@ -112,8 +112,8 @@ func TestPure(t *testing.T) {
 	allowed := []string{
 		"bufio", "bytes", "cmp", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "slices", "strconv", "strings",
 		"text/tabwriter", "time", "unicode/utf8",
-		"github.com/BurntSushi/toml", "github.com/agnivade/levenshtein", "github.com/companiond/companiond/abi",
-		"github.com/companiond/companiond/host/entry",
+		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
+		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // Severity says whether a problem keeps the daemon from starting.
@@ -95,19 +93,6 @@ func sortProblems(list []Problem) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Message, b.Message))
 	})
-}
-
-// nearest gives the candidate spelled most like name, "" if none is close: one
-// letter in three may be wrong. Capitals and hyphens cost nothing.
-func nearest(name string, candidates []string) string {
-	best, limit := "", (utf8.RuneCountInString(name)+2)/3
-	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
-	for _, c := range candidates {
-		if d := levenshtein.ComputeDistance(plain, strings.ToLower(c)); d < limit || d == limit && best == "" {
-			best, limit = c, d
-		}
-	}
-	return best
 }
 
 // show quotes a string for a message and shortens a very long one.

@@ -184,19 +184,6 @@ func checkValues(t *rapid.T, c Config, want map[string]any) {
 	}
 }
 
-// TestNearest holds that a name with one letter wrong is always found again.
-func TestNearest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SampledFrom(settings()).Draw(t, "key")
-		name := []rune(s.leaf())
-		name[rapid.IntRange(0, len(name)-1).Draw(t, "at")] = 'ж'
-		near := nearest(string(name), []string{"ballast", s.leaf(), "companions"})
-		if near == "" {
-			t.Fatalf("%s was not recognized", string(name))
-		}
-	})
-}
-
 // checkRanges reports the first value of a Config that no key allows.
 func checkRanges(c Config) error {
 	if len(c.Rooms) == 0 {
