@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -93,42 +92,29 @@ func cleanPath(s string) (string, *fault) {
 	return s, nil
 }
 
-// cleanTokens takes what cleanSecret does.
-func cleanTokens(s string) (string, *fault) { return cleanSecret(s, "tokens") }
-
 // cleanSecret takes the path of a file, one of systemd's credentials such as
 // example, or nothing.
-func cleanSecret(s, example string) (string, *fault) {
-	name, credential := strings.CutPrefix(s, Credential)
-	switch {
-	case s == "":
-		return "", nil
-	case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
-		return "", &fault{message: show(s) + " names no credential", hint: "try " + show(Credential+example)}
+func cleanSecret(example string) clean {
+	return func(s string) (string, *fault) {
+		name, credential := strings.CutPrefix(s, Credential)
+		switch {
+		case s == "":
+			return "", nil
+		case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
+			return "", &fault{message: show(s) + " names no credential", hint: "try " + show(Credential+example)}
+		}
+		return cleanPath(s)
 	}
-	return cleanPath(s)
 }
 
-// cleanCompanion takes an id or Everyone.
-func cleanCompanion(s string) (string, *fault) {
-	if s == Everyone {
+// cleanName takes the name of a room or a companion, or also.
+func cleanName(also string) clean {
+	return func(s string) (string, *fault) {
+		if err := abi.CheckName("name", s); err != nil && s != also {
+			return "", &fault{message: nameFault(s, err)}
+		}
 		return s, nil
 	}
-	if err := abi.CheckName("name", s); err != nil {
-		return "", &fault{message: nameFault(s, err)}
-	}
-	return s, nil
-}
-
-// cleanHome takes the name of a room, or nothing.
-func cleanHome(s string) (string, *fault) {
-	if s == "" {
-		return s, nil
-	}
-	if err := abi.CheckName("name", s); err != nil {
-		return "", &fault{message: nameFault(s, err)}
-	}
-	return s, nil
 }
 
 // cleanShort takes any text of a bearable length.
@@ -205,85 +191,4 @@ func isInside(p, dir string) bool {
 		return p != ".." && !strings.HasPrefix(p, "../")
 	}
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// cross holds the checks that compare keys. A key that already has an error is
-// left out: the second message would only repeat the first.
-func (p *parse) cross() {
-	c := &p.config
-	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
-		p.complain(&fault{
-			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
-			hint:    "set identity.tokens, or listen on 127.0.0.1",
-		}, "door.listen", "door.insecure", "identity.tokens")
-	}
-	for _, in := range []struct{ key, path, why string }{
-		{"modules.cache", c.Modules.Cache, "compiled code would be taken for characters"},
-		{"journal.path", c.Journal.Path, "every message would look like a changed character"},
-	} {
-		if isInside(in.path, c.Modules.Characters) {
-			p.complain(&fault{
-				message: show(in.path) + " lies inside modules.characters: " + in.why,
-				hint:    "put it beside " + show(c.Modules.Characters),
-			}, in.key, "modules.characters")
-		}
-	}
-	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
-		p.complain(&fault{
-			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
-			hint:     `set wasm.guard = "fuel"`,
-			severity: Warning,
-		}, "wasm.fuel", "wasm.guard")
-	}
-	p.checkModels()
-	p.checkHomes()
-	for _, room := range c.Rooms {
-		p.checkRoom(room)
-	}
-}
-
-// checkHomes tells of companions whose home is no room of the file, or one in which
-// they do not live.
-func (p *parse) checkHomes() {
-	for _, companion := range p.config.Companions {
-		at := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home })
-		f := &fault{message: show(companion.Home) + " is no room of this file"}
-		if at >= 0 {
-			lives := p.config.Rooms[at].Companions
-			if slices.Contains(lives, Everyone) || slices.Contains(lives, companion.Name) {
-				continue
-			}
-			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + roomKey(companion.Home, "companions")}
-		} else {
-			f.hint = "write [" + header(sectionRoom, companion.Home) + "] too"
-		}
-		if companion.Home != "" {
-			p.complain(f, namedKey(sectionCompanion, companion.Name, "home"))
-		}
-	}
-}
-
-// checkRoom holds the checks that compare keys of one room.
-func (p *parse) checkRoom(room Room) {
-	p.checkPool(room)
-	if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
-		p.complain(&fault{
-			message:  `names companions beside "*", which already stands for all of them`,
-			severity: Warning,
-		}, roomKey(room.Name, "companions"))
-	}
-}
-
-// complain reports a fault that lies between several keys, at the first of them
-// that somebody wrote, unless one of them has an error of its own.
-func (p *parse) complain(f *fault, keys ...string) {
-	if slices.ContainsFunc(keys, func(k string) bool { return p.bad[k] }) {
-		return
-	}
-	at := slices.IndexFunc(keys, func(k string) bool { _, written := p.config.origins[k]; return written })
-	if at < 0 {
-		p.report(origin{file: p.file}, keys[0], f)
-		return
-	}
-	p.report(p.config.origins[keys[at]], keys[0], f)
 }

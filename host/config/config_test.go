@@ -28,12 +28,42 @@ func defaults() Config {
 	}
 }
 
+// cell is a key with the table that it is set in.
+type cell struct {
+	table
+	setting
+}
+
+func (c cell) key() string { return c.path.add(c.name).String() }
+
+// value gives the cell's value as its kind gives values.
+func (c cell) value() any {
+	v := c.field(c.setting)
+	switch v.Kind() {
+	case reflect.Int:
+		return v.Int()
+	case reflect.String:
+		return v.String()
+	}
+	return v.Interface()
+}
+
+// every gives each key of each table.
+func every(c *Config) (all []cell) {
+	for _, t := range c.tables() {
+		for _, k := range t.section.keys {
+			all = append(all, cell{t, k})
+		}
+	}
+	return all
+}
+
 func defaultRoom(name string) Room {
 	return Room{
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
-		Pool:  Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
 		MaxTurns: 24, Stale: entry.StaleReask, Seed: name,
+		PoolPricing: "strict", PoolSize: 100, PoolRecovery: 5 * time.Second, PoolPrices: []string{"10:5", "50:60", "100:80"},
 	}
 }
 
@@ -250,7 +280,7 @@ func TestSuggestions(t *testing.T) {
 		"temperature = 1":                `c:1:1: temperature: unknown key "temperature" (did you mean "model.NAME.temperature"?)`,
 		"[quux]":                         `c:1:2: quux: unknown table "quux"`,
 		"[door]\nquux = 1":               `c:2:1: door.quux: unknown key "quux"`,
-		"[door]\n\"\" = 1":               `c:1:1: door."": unknown key ""`,
+		"[door]\n\"\" = 1":               `c:2:1: door."": unknown key ""`,
 		"[log]\nlevel = \"warning\"":     `c:2:9: log.level: "warning" is unknown, have: debug, info, warn, error (did you mean "warn"?)`,
 		"[log]\nlevel = \"inof\"":        `c:2:9: log.level: "inof" is unknown, have: debug, info, warn, error (did you mean "info"?)`,
 		"[log]\nlevel = \"Info\"":        `c:2:9: log.level: "Info" is unknown, have: debug, info, warn, error (did you mean "info"?)`,

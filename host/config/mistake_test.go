@@ -56,34 +56,33 @@ func TestEveryMistake(t *testing.T) {
 		var file []string
 		want := make(map[int]string) // line, from 1: what is said
 		keys := make(map[int]string)
-		table := func(name, prefix string, of string) {
-			file = append(file, "", "["+name+"] # here")
-			for _, s := range settings() {
-				must := s.name == "model.NAME.model"
-				if s.section() != of || !must && !rapid.Bool().Draw(t, "write "+s.name) {
+		table := func(s section, at dotted) {
+			file = append(file, "", "["+at.String()+"] # here")
+			for _, k := range s.keys {
+				must := s.name == sectionModel && k.name == "model"
+				if !must && !rapid.Bool().Draw(t, "write "+k.name) {
 					continue
 				}
-				line := s.leaf() + " = " + s.defaultLiteral()
+				line := k.name + " = " + literal(k.kind, k.usually())
 				if must {
-					line = s.leaf() + " = 'm'"
+					line = k.name + " = 'm'"
 				}
 				if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
-					all := mistakesFor(s)
+					all := mistakesFor(k)
 					m := all[rapid.IntRange(0, len(all)-1).Draw(t, "mistake")]
-					line = strings.ReplaceAll(m.line, "KEY", s.leaf())
-					want[len(file)+1], keys[len(file)+1] = m.said, prefix
+					line = strings.ReplaceAll(m.line, "KEY", k.name)
+					want[len(file)+1], keys[len(file)+1] = m.said, at.String()+"."
 				}
 				file = append(file, line)
 			}
 		}
-		for _, section := range sections() {
-			if !hasNames(section.name) {
-				table(section.name, section.name+".", section.name)
-				continue
+		for _, s := range sections() {
+			n := 1
+			if s.example != "" {
+				n = rapid.IntRange(0, 3).Draw(t, s.name+"s")
 			}
-			for i := range rapid.IntRange(0, 3).Draw(t, section.name+"s") {
-				name := header(section.name, fmt.Sprintf("r.%d", i))
-				table(name, name+".", section.name)
+			for i := range n {
+				table(s, s.path(fmt.Sprintf("r.%d", i)))
 			}
 		}
 		_, problems := Parse("c.toml", []byte(strings.Join(file, "\n")), nil)
@@ -110,7 +109,7 @@ func TestEveryMistake(t *testing.T) {
 // disk, the network, the clock's wake-ups or the process.
 func TestPure(t *testing.T) {
 	allowed := []string{
-		"bufio", "bytes", "cmp", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "slices", "strconv", "strings",
+		"bufio", "bytes", "cmp", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings",
 		"text/tabwriter", "time", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
 		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell",

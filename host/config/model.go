@@ -30,53 +30,38 @@ type Model struct {
 	PriceCached float64 // 0 means PriceIn
 }
 
-func modelSettings() []setting {
+func modelKeys() []setting {
 	return []setting{
-		{"model.NAME.api", choice{[]string{"openai", "anthropic"}}, "openai",
-			"The API it speaks: \"openai\" (also Ollama, llama.cpp, LM Studio, vLLM, OpenRouter) or \"anthropic\".",
-			func(_ *Config, t *table) any { return &t.model.API }},
-		{"model.NAME.url", text{cleanURL}, "",
-			"The address of its API, for example \"http://127.0.0.1:11434/v1\" for Ollama on this machine. Empty means OpenAI's or Anthropic's own: what is said in the rooms then goes there.",
-			func(_ *Config, t *table) any { return &t.model.URL }},
-		{"model.NAME.model", text{cleanShort}, "",
-			"Its name there, for example \"qwen3:8b\". The one key that has to be set.",
-			func(_ *Config, t *table) any { return &t.model.Model }},
-		{"model.NAME.key", text{cleanKey}, "",
-			"The file with the key and nothing else in it; never the key itself. \"credential:NAME\" is the file NAME that systemd hands over with LoadCredential. Empty means that none is needed.",
-			func(_ *Config, t *table) any { return &t.model.Key }},
-		{"model.NAME.structured", choice{[]string{"auto", "json_schema", "json_object", "prompt"}}, "auto",
-			"How it is made to answer in JSON. \"auto\" tries the strictest and steps back where the endpoint refuses.",
-			func(_ *Config, t *table) any { return &t.model.Structured }},
-		{"model.NAME.timeout", span{100 * milli, time.Hour}, "60s",
-			"The longest a call may take, with all its retries. The room does not wait for it: its patience and floor are its own.",
-			func(_ *Config, t *table) any { return &t.model.Timeout }},
-		{"model.NAME.first_byte", span{100 * milli, time.Hour}, "20s",
-			"The longest it may take to begin to answer.",
-			func(_ *Config, t *table) any { return &t.model.FirstByte }},
-		{"model.NAME.retries", number{0, 10}, "2",
-			"How often a call that failed before the first word is tried again.",
-			func(_ *Config, t *table) any { return &t.model.Retries }},
-		{"model.NAME.parallel", number{1, 256}, "4",
-			"How many calls it answers at once; the others wait.",
-			func(_ *Config, t *table) any { return &t.model.Parallel }},
-		{"model.NAME.max_tokens", number{16, 100_000}, "1024",
-			"The longest answer, in tokens. A model that turns out to think before it answers may take 4096 more, for its thoughts count as well.",
-			func(_ *Config, t *table) any { return &t.model.MaxTokens }},
-		{"model.NAME.temperature", decimal{0, 2, -1}, "-1",
-			"How freely it chooses its words, from 0 to 2. -1 leaves it to the model.",
-			func(_ *Config, t *table) any { return &t.model.Temperature }},
-		{"model.NAME.effort", text{cleanEffort}, "",
-			"How much it thinks before it answers: \"none\", \"low\", \"medium\" or \"high\". Characters are quicker with \"none\". Empty leaves it to the model; so does an endpoint that refuses the setting. With api \"anthropic\" it has no effect: thinking is off there.",
-			func(_ *Config, t *table) any { return &t.model.Effort }},
-		{"model.NAME.price_in", decimal{0, 1e6, 0}, "0",
-			"What a million tokens that it reads cost, in any currency; the journal keeps what each call cost.",
-			func(_ *Config, t *table) any { return &t.model.PriceIn }},
-		{"model.NAME.price_out", decimal{0, 1e6, 0}, "0",
-			"What a million tokens that it writes cost.",
-			func(_ *Config, t *table) any { return &t.model.PriceOut }},
-		{"model.NAME.price_cached", decimal{0, 1e6, 0}, "0",
-			"What a million tokens that it reads from its cache cost. 0 means the same as price_in.",
-			func(_ *Config, t *table) any { return &t.model.PriceCached }},
+		{"api", choice{of: []string{"openai", "anthropic"}}, "openai",
+			"The API it speaks: \"openai\" (also Ollama, llama.cpp, LM Studio, vLLM, OpenRouter) or \"anthropic\"."},
+		{"url", text{cleanURL}, "",
+			"The address of its API, for example \"http://127.0.0.1:11434/v1\" for Ollama on this machine. Empty means OpenAI's or Anthropic's own: what is said in the rooms then goes there."},
+		{"model", text{cleanShort}, "",
+			"Its name there, for example \"qwen3:8b\". The one key that has to be set."},
+		{"key", text{cleanKey}, "",
+			"The file with the key and nothing else in it; never the key itself. \"credential:NAME\" is the file NAME that systemd hands over with LoadCredential. Empty means that none is needed."},
+		{"structured", choice{of: []string{"auto", "json_schema", "json_object", "prompt"}}, "auto",
+			"How it is made to answer in JSON. \"auto\" tries the strictest and steps back where the endpoint refuses."},
+		{"timeout", span{100 * milli, time.Hour}, "60s",
+			"The longest a call may take, with all its retries. The room does not wait for it: its patience and floor are its own."},
+		{"first_byte", span{100 * milli, time.Hour}, "20s",
+			"The longest it may take to begin to answer."},
+		{"retries", number{0, 10}, "2",
+			"How often a call that failed before the first word is tried again."},
+		{"parallel", number{1, 256}, "4",
+			"How many calls it answers at once; the others wait."},
+		{"max_tokens", number{16, 100_000}, "1024",
+			"The longest answer, in tokens. A model that turns out to think before it answers may take 4096 more, for its thoughts count as well."},
+		{"temperature", decimal{0, 2, -1}, "-1",
+			"How freely it chooses its words, from 0 to 2. -1 leaves it to the model."},
+		{"effort", choice{of: []string{"none", "low", "medium", "high"}, orEmpty: true}, "",
+			"How much it thinks before it answers: \"none\", \"low\", \"medium\" or \"high\". Characters are quicker with \"none\". Empty leaves it to the model; so does an endpoint that refuses the setting. With api \"anthropic\" it has no effect: thinking is off there."},
+		{"price_in", decimal{0, 1e6, 0}, "0",
+			"What a million tokens that it reads cost, in any currency; the journal keeps what each call cost."},
+		{"price_out", decimal{0, 1e6, 0}, "0",
+			"What a million tokens that it writes cost."},
+		{"price_cached", decimal{0, 1e6, 0}, "0",
+			"What a million tokens that it reads from its cache cost. 0 means the same as price_in."},
 	}
 }
 
@@ -115,15 +100,7 @@ func cleanKey(s string) (string, *fault) {
 	if !isPath && (strings.HasPrefix(s, "sk-") || len(s) > most) {
 		return "", &fault{message: "looks like the key itself", hint: "write it into a file, and the file's path here"}
 	}
-	return cleanSecret(s, "key")
-}
-
-// cleanEffort takes how much a model is to think, or nothing.
-func cleanEffort(s string) (string, *fault) {
-	if known := []string{"none", "low", "medium", "high"}; s != "" && !slices.Contains(known, s) {
-		return "", notAmong(s, known)
-	}
-	return s, nil
+	return cleanSecret("key")(s)
 }
 
 // cleanGrant takes one of the host ops that are not granted to everybody.
@@ -136,23 +113,4 @@ func cleanGrant(s string) (string, *fault) {
 		return "", &fault{message: show(s) + " is always granted", hint: "leave it out"}
 	}
 	return "", notAmong(s, known)
-}
-
-// checkModels reports models that could not be asked: at their key, or at their
-// header where that key is not written.
-func (p *parse) checkModels() {
-	for name, t := range p.tables[sectionModel] {
-		key := namedKey(sectionModel, name, "model")
-		if t.model.Model != "" || p.bad[key] || p.bad[header(sectionModel, name)] || p.bad[sectionModel] {
-			continue
-		}
-		at, written := p.config.origins[key]
-		if !written {
-			at = t.at
-		}
-		p.report(at, key, &fault{
-			message: "must not be empty",
-			hint:    "set " + key + " to the model's name at its url, such as \"qwen3:8b\"",
-		})
-	}
 }

@@ -57,6 +57,13 @@ func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
 }
 
+// origin is where a value came from.
+type origin struct {
+	file      string
+	line, col int
+	env       string // the variable's name; then the rest is zero
+}
+
 // fault is a problem that does not know yet where it is.
 type fault struct {
 	message, hint string
@@ -78,14 +85,38 @@ func (f *fault) problem(at origin, key string) Problem {
 	return problem
 }
 
-// reportAt reports a problem at a byte of the file.
-func (p *parse) reportAt(offset int, key string, f *fault) {
-	p.report(p.origin(offset), key, f)
+// name gives where a key's name stands; it has no line where the key is not in the
+// file.
+func (p *parse) name(key dotted) origin {
+	if at, written := p.places[key.String()]; written {
+		return p.origin(at.name)
+	}
+	return origin{file: p.file}
+}
+
+// value gives where a key's value stands, or item number so and so of it.
+func (p *parse) value(key dotted, item int) origin {
+	at, written := p.places[key.String()]
+	switch {
+	case !written:
+		return origin{file: p.file}
+	case item > 0:
+		return p.origin(at.items[item-1])
+	}
+	return p.origin(at.value)
 }
 
 func (p *parse) origin(offset int) origin {
 	line, col := position(p.text, offset)
 	return origin{file: p.file, line: line, col: col}
+}
+
+// meant hints at the word that was probably meant, if there is one.
+func meant(near string) string {
+	if near == "" {
+		return ""
+	}
+	return "did you mean " + show(near) + "?"
 }
 
 func sortProblems(list []Problem) {

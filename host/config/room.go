@@ -2,9 +2,8 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -12,49 +11,28 @@ import (
 // the same defaults and the same problems. The Key of a problem is the key alone. If
 // one of them is an [Error], the Room is the zero value.
 func ReadRoom(name string, object []byte) (Room, []Problem) {
-	var values map[string]any
+	var keys map[string]any
 	dec := json.NewDecoder(bytes.NewReader(object))
 	dec.UseNumber()
-	if err := dec.Decode(&values); err != nil {
+	if err := dec.Decode(&keys); err != nil {
 		return Room{}, []Problem{{Message: "is no JSON object: " + err.Error(), Severity: Error}}
 	}
-	p := &parse{keys: settings(), config: Config{origins: map[string]origin{}}, bad: map[string]bool{}}
-	t := newTable(sectionRoom, name, p.keys)
-	for _, leaf := range slices.Sorted(maps.Keys(values)) {
-		key := roomKey(name, leaf)
-		s, ok := p.find(sectionRoom, leaf)
-		if !ok {
-			f := &fault{message: "unknown key " + show(leaf)}
-			if near := p.suggest(leaf, sectionRoom, "key"); near != "" {
-				f.hint = "did you mean " + show(near) + "?"
-			}
-			p.report(origin{}, leaf, f)
-			continue
-		}
-		v, faults := s.kind.read(fromJSON(values[leaf]))
-		for _, f := range faults {
-			p.bad[key] = true
-			p.report(origin{}, key, f)
-		}
-		if len(faults) == 0 {
-			store(s.field(nil, t), v)
-			p.config.origins[key] = origin{}
-		}
+	p := newParse("")
+	all := sections()
+	r := Room{Name: name}
+	room := all[slices.IndexFunc(all, func(s section) bool { return s.name == sectionRoom })]
+	t := table{section: room, fields: reflect.ValueOf(&r).Elem()}.reset()
+	for key := range keys {
+		keys[key] = fromJSON(keys[key])
 	}
-	t.room.Name, t.room.Seed = name, cmp.Or(t.room.Seed, name)
-	p.checkRoom(t.room)
-	for i, problem := range p.problems {
-		for _, s := range p.keys {
-			if problem.Key == roomKey(name, s.leaf()) {
-				p.problems[i].Key = s.leaf()
-			}
-		}
-	}
+	p.readTable(t, keys)
+	r.seed()
+	p.checkRoom(nil, r)
 	sortProblems(p.problems)
 	if Failed(p.problems) {
 		return Room{}, p.problems
 	}
-	return t.room, p.problems
+	return r, p.problems
 }
 
 // fromJSON gives a JSON value as the TOML library would have given it.

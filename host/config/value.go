@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -97,35 +96,4 @@ func cutNumber(s string) (number, rest string) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	rest = strings.TrimLeft(s, "0123456789.")
 	return s[:len(s)-len(rest)], strings.TrimSpace(rest)
-}
-
-// quote writes s as a TOML string.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// quotesFor hints at missing quotes.
-func quotesFor(v any) string {
-	switch v.(type) {
-	case int64, bool:
-		return "try " + quote(fmt.Sprint(v))
-	}
-	return ""
 }

@@ -1,0 +1,128 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/companiond/companiond/host/spell"
+)
+
+// cross holds the checks that compare keys. A key that already has an error is
+// left out: the second message would only repeat the first.
+func (p *parse) cross() {
+	c := &p.config
+	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
+		p.complain(&fault{
+			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
+			hint:    "set identity.tokens, or listen on 127.0.0.1",
+		}, dotted{"door", "listen"}, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
+	}
+	characters := dotted{"modules", "characters"}
+	for _, in := range []struct {
+		key       dotted
+		path, why string
+	}{
+		{dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters"},
+		{dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character"},
+	} {
+		if isInside(in.path, c.Modules.Characters) {
+			p.complain(&fault{
+				message: show(in.path) + " lies inside modules.characters: " + in.why,
+				hint:    "put it beside " + show(c.Modules.Characters),
+			}, in.key, characters)
+		}
+	}
+	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
+		p.complain(&fault{
+			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
+			hint:     `set wasm.guard = "fuel"`,
+			severity: Warning,
+		}, dotted{"wasm", "fuel"}, dotted{"wasm", "guard"})
+	}
+	for _, model := range c.Models {
+		table := dotted{sectionModel, model.Name}
+		if key := table.add("model"); model.Model == "" {
+			p.complain(&fault{
+				message: "must not be empty",
+				hint:    "set " + key.String() + " to the model's name at its url, such as \"qwen3:8b\"",
+			}, key, table, dotted{sectionModel})
+		}
+	}
+	p.checkHomes()
+	for _, room := range c.Rooms {
+		p.checkRoom(dotted{sectionRoom, room.Name}, room)
+	}
+}
+
+// checkHomes tells of companions whose home is no room of the file, or one in which
+// they do not live.
+func (p *parse) checkHomes() {
+	for _, companion := range p.config.Companions {
+		if companion.Home == "" {
+			continue
+		}
+		home := dotted{sectionRoom, companion.Home}
+		f := &fault{message: show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
+		for _, r := range p.config.Rooms {
+			if r.Name != companion.Home {
+				continue
+			}
+			f = &fault{message: companion.Name + " does not live in " + show(r.Name), hint: "add it to " + home.add("companions").String()}
+			if slices.Contains(r.Companions, Everyone) || slices.Contains(r.Companions, companion.Name) {
+				f = nil
+			}
+		}
+		if f != nil {
+			p.complain(f, dotted{"companion", companion.Name, "home"})
+		}
+	}
+}
+
+// checkRoom holds the checks that compare keys of one room.
+func (p *parse) checkRoom(at dotted, r Room) {
+	p.checkPool(at, r)
+	if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
+		p.complain(&fault{
+			message:  `names companions beside "*", which already stands for all of them`,
+			severity: Warning,
+		}, at.add("companions"))
+	}
+}
+
+// complain reports a fault that lies between several keys, at the first of them
+// that somebody wrote, unless one of them has an error of its own.
+func (p *parse) complain(f *fault, keys ...dotted) {
+	at := origin{file: p.file}
+	for _, key := range slices.Backward(keys) {
+		if p.bad[key.String()] {
+			return
+		}
+		if o, written := p.config.origins[key.String()]; written {
+			at = o
+		}
+	}
+	p.report(at, keys[0].String(), f)
+}
+
+// CheckFolder compares the configuration with the folder of characters: with
+// the ids there are files for, or with why it cannot be read. All it finds is
+// worth a warning only, for files may come later.
+func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
+	if unreadable != "" { // then no id is there, and to say so of each adds nothing
+		const key = "modules.characters"
+		f := &fault{message: show(c.Modules.Characters) + " " + unreadable, hint: "companiond new character NAME makes it", severity: Warning}
+		return []Problem{f.problem(c.origins[key], key)}
+	}
+	var problems []Problem
+	for _, room := range c.Rooms {
+		key := dotted{sectionRoom, room.Name, "companions"}.String()
+		for _, id := range room.Companions {
+			if id != Everyone && !slices.Contains(ids, id) {
+				f := &fault{message: show(id) + " has no file in " + show(c.Modules.Characters), hint: meant(spell.Near(id, ids)), severity: Warning}
+				problems = append(problems, f.problem(c.origins[key], key))
+			}
+		}
+	}
+	sortProblems(problems)
+	return problems
+}
