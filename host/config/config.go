@@ -8,6 +8,10 @@
 package config
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"text/tabwriter"
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
@@ -15,6 +19,11 @@ import (
 
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
 // the environment or the defaults; paths are relative to the working directory.
+//
+// A key is called as its field is, max_turns for MaxTurns. The field's tags say
+// what the key takes: in is a range, and by the unit of a size; of are the words
+// there are; or is one value more; is names the form of a text, or of each text of
+// a list. What a key means and its default stand in companiond.toml.
 type Config struct {
 	Door       Door
 	Identity   Identity
@@ -31,14 +40,14 @@ type Config struct {
 
 // Door is the table [door]: who may connect, and where.
 type Door struct {
-	Listen      string   // host:port; port 0 means any free one
+	Listen      string   `is:"address"` // host:port; port 0 means any free one
 	Insecure    bool     // Listen may be reachable from other machines
-	Hosts       []string // names allowed in Host headers besides the loopback's, lower case
-	Origins     []string // browser origins allowed besides the daemon's own, as a browser writes them
-	MaxClients  int      // WebSocket clients at once
-	MaxRooms    int      // rooms of one caller, besides those of the file
+	Hosts       []string `is:"host"`       // names allowed in Host headers besides the loopback's, lower case
+	Origins     []string `is:"origin"`     // browser origins allowed besides the daemon's own, as a browser writes them
+	MaxClients  int      `in:"1..65536"`   // WebSocket clients at once
+	MaxRooms    int      `in:"0..1000000"` // rooms of one caller, besides those of the file
 	RequireSpec bool     // agents have to read a card before they play its actions
-	Rate        int      // requests a second of one remote address; 0 means no limit
+	Rate        int      `in:"0..1000000"` // requests a second of one remote address; 0 means no limit
 }
 
 // Loopback says whether only this machine can reach the door.
@@ -51,7 +60,7 @@ func (c Config) GuestsAllowed() bool {
 
 // Identity is the table [identity]: who is who.
 type Identity struct {
-	Tokens string // path of the file, or Credential and a name; empty means none
+	Tokens string `is:"tokens"` // path of the file, or Credential and a name; empty means none
 	Guests bool
 }
 
@@ -61,37 +70,37 @@ const Credential = "credential:"
 
 // Journal is the table [journal].
 type Journal struct {
-	Path       string
-	Ballast    int64         // bytes; 0 means none
-	BlankAfter time.Duration // 0 means never
+	Path       string        `is:"path"`
+	Ballast    int64         `in:"0..1GiB"`     // bytes; 0 means none
+	BlankAfter time.Duration `in:"0s..876000h"` // 0 means never
 }
 
 // Companion is one table [companion.NAME].
 type Companion struct {
 	Name string // its id
-	Home string // a room; empty: the usual one
+	Home string `is:"home"` // a room; empty: the usual one
 }
 
 // Modules is the table [modules]: the folder of characters and how it is watched.
 type Modules struct {
-	Characters  string
-	Cache       string
-	Debounce    time.Duration
-	Rescan      time.Duration
-	Grace       time.Duration
-	Faults      int
-	FaultWindow time.Duration
-	CoolDown    time.Duration
-	Grant       []string // host ops that modules may use besides those always granted
+	Characters  string        `is:"path"`
+	Cache       string        `is:"path"`
+	Debounce    time.Duration `in:"1ms..1m"`
+	Rescan      time.Duration `in:"1ms..24h"`
+	Grace       time.Duration `in:"1ms..10m"`
+	Faults      int           `in:"1..1000"`
+	FaultWindow time.Duration `in:"1ms..24h"`
+	CoolDown    time.Duration `in:"1ms..24h"`
+	Grant       []string      `is:"grant"` // host ops that modules may use besides those always granted
 }
 
 // Wasm is the table [wasm]: what one WebAssembly character may use.
 type Wasm struct {
-	Memory  int64 // bytes, whole 64 KiB pages
-	MaxFile int64 // bytes
-	Fuel    int64 // units a call; 0 means that only the deadline counts
-	Guard   string
-	LogRate int64 // bytes a second
+	Memory  int64  `in:"1MiB..4GiB" by:"64KiB"`  // bytes, whole 64 KiB pages
+	MaxFile int64  `in:"1KiB..1GiB"`             // bytes
+	Fuel    int64  `in:"0..9223372036854775807"` // units a call; 0 means that only the deadline counts
+	Guard   string `of:"fuel context"`
+	LogRate int64  `in:"1KiB..1GiB"` // bytes a second
 }
 
 // Values of Wasm.Guard.
@@ -103,22 +112,42 @@ const (
 // Room is one table [room.NAME].
 type Room struct {
 	Name       string
-	Companions []string // ids; Everyone means all of them
-	Policy     string
-	Patience   time.Duration // how long a round waits for votes
-	Floor      time.Duration // how long a speaker has for its line
-	Silence    time.Duration // 0 means never break a silence
-	Pace       time.Duration // pause between a line and the next round
-	MaxTurns   int           // companion turns since a human last spoke; 0 means no cap
-	Stale      entry.Stale
-	Seed       string // never empty: the room's name unless the file says otherwise
+	Companions []string      `is:"companion"` // ids; Everyone means all of them
+	Policy     string        `of:"vote pool vote+pool"`
+	Patience   time.Duration `in:"1ms..1m"`    // how long a round waits for votes
+	Floor      time.Duration `in:"1ms..10m"`   // how long a speaker has for its line
+	Silence    time.Duration `in:"0s..24h"`    // 0 means never break a silence
+	Pace       time.Duration `in:"0s..1m"`     // pause between a line and the next round
+	MaxTurns   int           `in:"0..1000000"` // companion turns since a human last spoke; 0 means no cap
+	Stale      entry.Stale   `of:"reask refuse accept"`
+	Seed       string        `is:"short"` // never empty: the room's name unless the file says otherwise
 
-	PoolPricing  string // these are abi.Pool's
-	PoolSize     int
-	PoolRecovery time.Duration
-	PoolPrices   []string // "CHARACTERS:COST"
-	PoolReserve  int
-	PoolShare    int
+	PoolPricing  string        `of:"strict free"` // these are abi.Pool's
+	PoolSize     int           `in:"1..2147483647"`
+	PoolRecovery time.Duration `in:"1ms..24h"`
+	PoolPrices   []string      `is:"price"` // "CHARACTERS:COST"
+	PoolReserve  int           `in:"0..2147483647"`
+	PoolShare    int           `in:"0..2147483647"`
+}
+
+// Model is one table [model.NAME]: a language model and how it is asked.
+type Model struct {
+	Name        string
+	API         string        `of:"openai anthropic"`                    // openai or anthropic
+	URL         string        `is:"url"`                                 // the API's base, without a '/' at the end; empty means the vendor's own
+	Model       string        `is:"short"`                               // its name there, never empty
+	Key         string        `is:"key"`                                 // path of a file, or Credential and a name; empty means none
+	Structured  string        `of:"auto json_schema json_object prompt"` // auto, json_schema, json_object or prompt
+	Timeout     time.Duration `in:"100ms..1h"`                           // of a call with all its retries
+	FirstByte   time.Duration `in:"100ms..1h"`                           // until the answer begins
+	Retries     int           `in:"0..10"`                               // 0 means never
+	Parallel    int           `in:"1..256"`                              // calls at once
+	MaxTokens   int           `in:"16..100000"`                          // of an answer
+	Temperature float64       `in:"0..2" or:"-1"`                        // 0..2; -1 means the model's own
+	Effort      string        `of:"none low medium high" or:""`          // none, low, medium or high; empty means the model's own
+	PriceIn     float64       `in:"0..1000000"`                          // of a million tokens, as the other two
+	PriceOut    float64       `in:"0..1000000"`
+	PriceCached float64       `in:"0..1000000"` // 0 means PriceIn
 }
 
 // Everyone, in Room.Companions, stands for every companion in the folder.
@@ -130,6 +159,38 @@ const DefaultName = "main"
 
 // Log is the table [log].
 type Log struct {
-	Level  string // debug, info, warn or error
-	Format string // auto, text or json
+	Level  string `of:"debug info warn error"` // debug, info, warn or error
+	Format string `of:"auto text json"`        // auto, text or json
+}
+
+// Print writes the configuration in force as TOML, each value with its origin:
+// the file and line, the environment's variable, or the default.
+func (c Config) Print(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	columns := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	last := ""
+	for _, cell := range c.cells() {
+		if table := cell.table.String(); table != last {
+			columns.Flush()
+			if last != "" {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(b, "[%s]\n", table)
+			last = table
+		}
+		fmt.Fprintf(columns, "%s = %s\t# %s\n", cell.name, literal(cell.kind, cell.field.Interface()), c.origins[cell.key().String()])
+	}
+	columns.Flush()
+	return b.Flush()
+}
+
+// String says where a value came from.
+func (o origin) String() string {
+	switch {
+	case o.env != "":
+		return Environment + " " + o.env
+	case o.line > 0:
+		return fmt.Sprintf("%s:%d", o.file, o.line)
+	}
+	return "default"
 }

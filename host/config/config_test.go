@@ -28,34 +28,15 @@ func defaults() Config {
 	}
 }
 
-// cell is a key with the table that it is set in.
-type cell struct {
-	table
-	setting
-}
-
-func (c cell) key() string { return c.path.add(c.name).String() }
-
 // value gives the cell's value as its kind gives values.
 func (c cell) value() any {
-	v := c.field(c.setting)
-	switch v.Kind() {
+	switch c.field.Kind() {
 	case reflect.Int:
-		return v.Int()
+		return c.field.Int()
 	case reflect.String:
-		return v.String()
+		return c.field.String()
 	}
-	return v.Interface()
-}
-
-// every gives each key of each table.
-func every(c *Config) (all []cell) {
-	for _, t := range c.tables() {
-		for _, k := range t.section.keys {
-			all = append(all, cell{t, k})
-		}
-	}
-	return all
+	return c.field.Interface()
 }
 
 func defaultRoom(name string) Room {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,21 +18,16 @@ func (p *parse) cross() {
 			hint:    "set identity.tokens, or listen on 127.0.0.1",
 		}, dotted{"door", "listen"}, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
 	}
-	characters := dotted{"modules", "characters"}
-	for _, in := range []struct {
-		key       dotted
-		path, why string
-	}{
-		{dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters"},
-		{dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character"},
-	} {
-		if isInside(in.path, c.Modules.Characters) {
+	outside := func(key dotted, path, why string) {
+		if isInside(path, c.Modules.Characters) {
 			p.complain(&fault{
-				message: show(in.path) + " lies inside modules.characters: " + in.why,
+				message: show(path) + " lies inside modules.characters: " + why,
 				hint:    "put it beside " + show(c.Modules.Characters),
-			}, in.key, characters)
+			}, key, dotted{"modules", "characters"})
 		}
 	}
+	outside(dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters")
+	outside(dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character")
 	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
 		p.complain(&fault{
 			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
@@ -49,8 +45,15 @@ func (p *parse) cross() {
 		}
 	}
 	p.checkHomes()
-	for _, room := range c.Rooms {
-		p.checkRoom(dotted{sectionRoom, room.Name}, room)
+	for i, r := range c.Rooms {
+		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
+		p.checkPool(r)
+		if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
+			p.complain(&fault{
+				message:  `names companions beside "*", which already stands for all of them`,
+				severity: Warning,
+			}, dotted{sectionRoom, r.Name, "companions"})
+		}
 	}
 }
 
@@ -58,34 +61,18 @@ func (p *parse) cross() {
 // they do not live.
 func (p *parse) checkHomes() {
 	for _, companion := range p.config.Companions {
-		if companion.Home == "" {
-			continue
-		}
 		home := dotted{sectionRoom, companion.Home}
 		f := &fault{message: show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
-		for _, r := range p.config.Rooms {
-			if r.Name != companion.Home {
+		if i := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home }); i >= 0 {
+			live := p.config.Rooms[i].Companions
+			if slices.Contains(live, Everyone) || slices.Contains(live, companion.Name) {
 				continue
 			}
-			f = &fault{message: companion.Name + " does not live in " + show(r.Name), hint: "add it to " + home.add("companions").String()}
-			if slices.Contains(r.Companions, Everyone) || slices.Contains(r.Companions, companion.Name) {
-				f = nil
-			}
+			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + home.add("companions").String()}
 		}
-		if f != nil {
+		if companion.Home != "" {
 			p.complain(f, dotted{"companion", companion.Name, "home"})
 		}
-	}
-}
-
-// checkRoom holds the checks that compare keys of one room.
-func (p *parse) checkRoom(at dotted, r Room) {
-	p.checkPool(at, r)
-	if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
-		p.complain(&fault{
-			message:  `names companions beside "*", which already stands for all of them`,
-			severity: Warning,
-		}, at.add("companions"))
 	}
 }
 
@@ -108,21 +95,24 @@ func (p *parse) complain(f *fault, keys ...dotted) {
 // the ids there are files for, or with why it cannot be read. All it finds is
 // worth a warning only, for files may come later.
 func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
+	p := newParse("")
+	p.config = c
 	if unreadable != "" { // then no id is there, and to say so of each adds nothing
-		const key = "modules.characters"
-		f := &fault{message: show(c.Modules.Characters) + " " + unreadable, hint: "companiond new character NAME makes it", severity: Warning}
-		return []Problem{f.problem(c.origins[key], key)}
+		p.complain(&fault{
+			message:  show(c.Modules.Characters) + " " + unreadable,
+			hint:     "companiond new character NAME makes it",
+			severity: Warning,
+		}, dotted{"modules", "characters"})
+		return p.problems
 	}
-	var problems []Problem
 	for _, room := range c.Rooms {
-		key := dotted{sectionRoom, room.Name, "companions"}.String()
 		for _, id := range room.Companions {
 			if id != Everyone && !slices.Contains(ids, id) {
 				f := &fault{message: show(id) + " has no file in " + show(c.Modules.Characters), hint: meant(spell.Near(id, ids)), severity: Warning}
-				problems = append(problems, f.problem(c.origins[key], key))
+				p.complain(f, dotted{sectionRoom, room.Name, "companions"})
 			}
 		}
 	}
-	sortProblems(problems)
-	return problems
+	sortProblems(p.problems)
+	return p.problems
 }

@@ -11,10 +11,12 @@ import (
 // prefix begins the name of every variable that is ours.
 const prefix = "COMPANIOND_"
 
+var shellName = strings.NewReplacer(".", "_", "-", "_", " ", "_")
+
 // envName gives the variable of a key: capitals, and '_' for all that a shell
 // does not take in a name.
 func envName(key dotted) string {
-	return prefix + strings.NewReplacer(".", "_", "-", "_", " ", "_").Replace(strings.ToUpper(strings.Join(key, "_")))
+	return prefix + shellName.Replace(strings.ToUpper(strings.Join(key, "_")))
 }
 
 // ours gives those of the variables that are ours, by name.
@@ -28,41 +30,21 @@ func ours(env []string) map[string]string {
 	return variables
 }
 
-// offer makes the table main of a section that has none in the file: that of a
-// room always, that of a model only for a variable that sets one of its keys.
-func (p *parse) offer(s section, tables map[string]map[string]any, variables map[string]string) {
-	at := s.path(DefaultName)
-	switch s.name {
-	case sectionRoom:
-		tables[DefaultName] = nil
-	case sectionModel:
-		for name := range variables {
-			if slices.ContainsFunc(s.keys, func(k setting) bool { return envName(at.add(k.name)) == strings.ToUpper(name) }) {
-				tables[DefaultName] = nil
-				p.config.origins[at.String()] = origin{env: envName(at.add("model"))}
-			}
-		}
-	}
-}
-
 // readEnv applies the variables over the file. Two tables whose names differ only
 // in what a variable cannot say share theirs.
 //
 // A variable that matches no key is a warning only: Kubernetes sets
 // COMPANIOND_SERVICE_HOST and its like for a service of our name.
-func (p *parse) readEnv(variables map[string]string) {
-	type target struct {
-		table table
-		key   setting
+func (p *parse) readEnv(variables map[string]string, cells []cell) {
+	if len(variables) == 0 {
+		return
 	}
-	targets := make(map[string][]target)
+	targets := make(map[string][]cell)
 	var known []string
-	for _, t := range p.config.tables() {
-		for _, k := range t.section.keys {
-			name := envName(t.path.add(k.name))
-			targets[name] = append(targets[name], target{t, k})
-			known = append(known, strings.TrimPrefix(name, prefix))
-		}
+	for _, c := range cells {
+		name := envName(c.key())
+		targets[name] = append(targets[name], c)
+		known = append(known, strings.TrimPrefix(name, prefix))
 	}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		at := origin{env: name}
@@ -74,11 +56,9 @@ func (p *parse) readEnv(variables map[string]string) {
 			}
 			p.report(at, "", f)
 		case 1:
-			t, k := found[0].table, found[0].key
-			p.set(t, k, fromText(k.kind, variables[name]), func(int) origin { return at })
+			p.set(found[0], fromText(found[0].kind, variables[name]), func(int) origin { return at })
 		default:
-			a, b := found[0].table.path.add(found[0].key.name), found[1].table.path.add(found[1].key.name)
-			p.report(at, "", &fault{message: "may mean " + a.String() + " or " + b.String(), hint: "set it in the file"})
+			p.report(at, "", &fault{message: "may mean " + found[0].key().String() + " or " + found[1].key().String(), hint: "set it in the file"})
 		}
 	}
 }

@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+const (
+	kib  = 1 << 10
+	mib  = 1 << 20
+	page = 64 * kib // of WebAssembly memory
+	day  = 24 * time.Hour
+)
+
 // row is what one key takes and refuses. Values are TOML; a refusal is the
 // message with its hint.
 type row struct {
@@ -156,8 +163,8 @@ func rows() []row {
 			`-1`:                     `-1 is outside 0..1GiB`,
 			`"9999999999999GiB"`:     `"9999999999999GiB" is not a size (try "16MiB")`,
 			`"99999999999999999999"`: `"99999999999999999999" is not a size (try "16MiB")`,
-			`1.5`:                    `1.5 is not a size`,
-			`true`:                   `true is not a size`,
+			`1.5`:                    `1.5 is not a size (try "1MiB")`,
+			`true`:                   `true is not a size (try "16MiB")`,
 		}},
 		{"modules.characters", map[string]any{
 			`"people"`:        "people",
@@ -199,8 +206,8 @@ func rows() []row {
 			`"5 parsecs"`: `"5 parsecs" is not a duration (try "5s")`,
 			`"soon"`:      `"soon" is not a duration (try "5s")`,
 			`"1.2.3"`:     `"1.2.3" is not a duration (try "5s")`,
-			`12:00:00`:    `a date or time is not a duration`,
-			`true`:        `true is not a duration`,
+			`12:00:00`:    `a date or time is not a duration (try "5s")`,
+			`true`:        `true is not a duration (try "5s")`,
 		}},
 		{"modules.rescan", map[string]any{
 			`"24h"`:   day,
@@ -387,8 +394,8 @@ func TestKeys(t *testing.T) {
 		t.Run(row.key, func(t *testing.T) {
 			for literal, want := range row.takes {
 				c := good(t, fileWith(row.key, literal))
-				for _, cell := range every(&c) {
-					if got := cell.value(); cell.key() == strings.Replace(row.key, "NAME", "main", 1) && !reflect.DeepEqual(got, want) {
+				for _, cell := range c.cells() {
+					if got := cell.value(); cell.key().String() == strings.Replace(row.key, "NAME", "main", 1) && !reflect.DeepEqual(got, want) {
 						t.Errorf("%s: got %#v, want %#v", literal, got, want)
 					}
 				}

@@ -1,7 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,15 +25,24 @@ type kind interface {
 // clean gives the one spelling of a text, or why it will not do.
 type clean func(s string) (string, *fault)
 
+// The kinds with a range have it in the words of a message, too.
 type (
 	truth  struct{}
-	number struct{ min, max int64 }
-	// A decimal's also is the one value outside its range that it takes all the same.
-	decimal struct{ min, max, also float64 }
-	span    struct{ min, max time.Duration }
-	size    struct{ min, max, unit int64 } // whole units; 0 means 1
-	text    struct{ clean clean }
-	choice  struct {
+	number struct {
+		in             string
+		min, max, also float64 // also is taken though it is outside
+		whole          bool
+	}
+	span struct {
+		in       string
+		min, max time.Duration
+	}
+	size struct {
+		in             string
+		min, max, unit int64 // whole units
+	}
+	text   struct{ clean clean }
+	choice struct {
 		of      []string
 		orEmpty bool
 	}
@@ -40,7 +52,7 @@ type (
 // fromText gives the text of a variable as the file has such a value: a number
 // without quotes, a list with brackets. No item of any list may hold a comma.
 func fromText(k kind, s string) any {
-	switch k.(type) {
+	switch k := k.(type) {
 	case truth:
 		if s == "true" || s == "false" {
 			return s == "true"
@@ -49,8 +61,7 @@ func fromText(k kind, s string) any {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return n
 		}
-	case decimal:
-		if n, err := strconv.ParseFloat(s, 64); err == nil {
+		if n, err := strconv.ParseFloat(s, 64); err == nil && !k.whole {
 			return n
 		}
 	case list:
@@ -67,14 +78,13 @@ func fromText(k kind, s string) any {
 
 // literal writes a value as TOML.
 func literal(k kind, v any) string {
-	_, isSize := k.(size)
 	switch n := v.(type) {
 	case float64:
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	case time.Duration:
 		v = spanText(n)
 	case int64:
-		if isSize {
+		if _, isSize := k.(size); isSize {
 			v = sizeText(n)
 		}
 	}
@@ -86,19 +96,14 @@ func refuse(hint, format string, args ...any) (any, []*fault) {
 	return nil, []*fault{{message: fmt.Sprintf(format, args...), hint: hint}}
 }
 
-// wrongType refuses a value that cannot be what a key wants. A text may be what it
-// wants between quotes.
+// wrongType refuses a value that cannot be what a key wants. A text may hold it.
 func wrongType(k kind, v any, want string) (any, []*fault) {
 	hint := ""
 	if s, ok := v.(string); ok {
-		v := fromText(k, s)
-		_, isText := v.(string)
-		_, isList := v.([]any)
-		if isList {
-			hint = "try " + literal(k, v)
-		} else if !isText {
-			if _, faults := k.read(v); faults == nil {
-				hint = "try " + literal(k, v)
+		held := fromText(k, s)
+		if _, still := held.(string); !still {
+			if n, faults := k.read(held); faults == nil {
+				hint = "try " + literal(k, n)
 			}
 		}
 	}
@@ -107,11 +112,8 @@ func wrongType(k kind, v any, want string) (any, []*fault) {
 
 // notAmong words a value that is none of those there are.
 func notAmong(v any, known []string) *fault {
-	f := &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
-	if s, ok := v.(string); ok {
-		f.hint = meant(spell.Near(s, known))
-	}
-	return f
+	s, _ := v.(string)
+	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", "), hint: meant(spell.Near(s, known))}
 }
 
 // describe names a TOML value in a message.
@@ -119,10 +121,10 @@ func describe(v any) string {
 	switch v := v.(type) {
 	case string:
 		return show(v)
-	case bool, int64, float64:
-		return fmt.Sprint(v)
 	case time.Time:
 		return "a date or time"
+	case []any:
+		return "a list"
 	case map[string]any:
 		return "a table"
 	case []map[string]any:
@@ -130,7 +132,7 @@ func describe(v any) string {
 	case nil: // TOML has none, JSON has
 		return "null"
 	}
-	return "a list"
+	return fmt.Sprint(v)
 }
 
 func (k truth) read(v any) (any, []*fault) {
@@ -141,32 +143,22 @@ func (k truth) read(v any) (any, []*fault) {
 }
 
 func (k number) read(v any) (any, []*fault) {
-	n, ok := v.(int64)
-	switch {
-	case !ok:
-		return wrongType(k, v, "a whole number")
-	case n < k.min || n > k.max:
-		return refuse("", "%d is outside %d..%d", n, k.min, k.max)
-	}
-	return n, nil
-}
-
-func (k decimal) read(v any) (any, []*fault) {
 	n, ok := v.(float64)
-	if whole, isWhole := v.(int64); isWhole {
+	whole, isWhole := v.(int64)
+	if isWhole {
 		n, ok = float64(whole), true
 	}
 	switch {
+	case k.whole && !isWhole:
+		return wrongType(k, v, "a whole number")
 	case !ok:
 		return wrongType(k, v, "a number")
-	case n == k.also || n >= k.min && n <= k.max: // NaN is neither
-		return n, nil
+	case n != k.also && !(n >= k.min && n <= k.max): // as NaN is
+		return refuse("", "%s is outside %s", describe(v), k.in)
+	case k.whole:
+		return whole, nil
 	}
-	or := ""
-	if k.also < k.min || k.also > k.max {
-		or = " and is not " + literal(k, k.also)
-	}
-	return refuse("", "%s is outside %s..%s%s", describe(v), literal(k, k.min), literal(k, k.max), or)
+	return n, nil
 }
 
 func (k span) read(v any) (any, []*fault) {
@@ -174,14 +166,9 @@ func (k span) read(v any) (any, []*fault) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case !ok || err != nil:
-		hint := ""
-		switch v.(type) {
-		case string, int64, float64:
-			hint = "try " + show(guessSpan(fmt.Sprint(v)))
-		}
-		return refuse(hint, "%s is not a duration", describe(v))
+		return refuse("try "+show(guessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
 	case d < k.min || d > k.max:
-		return refuse("", "%s is outside %s..%s", show(s), spanText(k.min), spanText(k.max))
+		return refuse("", "%s is outside %s", show(s), k.in)
 	case d%time.Millisecond != 0:
 		return refuse("", "%s is finer than a millisecond", show(s))
 	}
@@ -191,18 +178,15 @@ func (k span) read(v any) (any, []*fault) {
 func (k size) read(v any) (any, []*fault) {
 	n, ok := v.(int64)
 	if s, isText := v.(string); isText {
-		if n, ok = parseSize(s); !ok {
-			return refuse("try "+show(guessSize(s)), "%s is not a size", show(s))
-		}
+		n, ok = parseSize(s)
 	}
-	unit := max(k.unit, 1)
 	switch {
 	case !ok:
-		return refuse("", "%s is not a size", describe(v))
+		return refuse("try "+show(guessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
 	case n < k.min || n > k.max:
-		return refuse("", "%s is outside %s..%s", describe(v), sizeText(k.min), sizeText(k.max))
-	case n%unit != 0:
-		return refuse("try "+show(sizeText(min(k.max, n/unit*unit+unit))), "%s is not a multiple of %s", describe(v), sizeText(unit))
+		return refuse("", "%s is outside %s", describe(v), k.in)
+	case n%k.unit != 0:
+		return refuse("try "+show(sizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), sizeText(k.unit))
 	}
 	return n, nil
 }
@@ -258,4 +242,74 @@ func (k list) read(v any) (any, []*fault) {
 		return nil, faults
 	}
 	return good, nil
+}
+
+// spanText writes a duration the short way: "1m", not "1m0s".
+func spanText(d time.Duration) string {
+	s := d.String()
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, end) {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}
+
+var spanLike = regexp.MustCompile(`^\s*([0-9.]+)\s*(ms|milli|mi|h|d)?`)
+
+// guessSpan makes a duration of what somebody may have meant by s.
+func guessSpan(s string) string {
+	if m := spanLike.FindStringSubmatch(strings.ToLower(s)); m != nil {
+		n, err := strconv.ParseFloat(m[1], 64)
+		switch {
+		case err != nil || n > 1e6:
+		case m[2] == "d":
+			return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
+		default:
+			return m[1] + map[string]string{"": "s", "ms": "ms", "milli": "ms", "mi": "m", "h": "h"}[m[2]]
+		}
+	}
+	return "5s"
+}
+
+// sizeUnits are the units of a size, each 1024 of the next.
+var sizeUnits = [...]string{"GiB", "MiB", "KiB", "B"}
+
+const gib = 1 << 30
+
+// parseSize reads "16MiB", "512KiB", "100B" or plain bytes.
+func parseSize(s string) (int64, bool) {
+	unit := int64(1)
+	for i, name := range sizeUnits {
+		if number, ok := strings.CutSuffix(s, name); ok {
+			s, unit = number, gib>>(10*i)
+			break
+		}
+	}
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || n > math.MaxInt64/uint64(unit) {
+		return 0, false
+	}
+	return int64(n) * unit, true
+}
+
+// sizeText writes bytes in the largest unit that keeps them whole.
+func sizeText(n int64) string {
+	for i, name := range sizeUnits {
+		if unit := int64(gib >> (10 * i)); n != 0 && n%unit == 0 {
+			return strconv.FormatInt(n/unit, 10) + name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+var sizeLike = regexp.MustCompile(`^\s*([0-9]{1,6})(?:\.[0-9.]*)?\s*([^0-9]|$)`)
+
+// guessSize makes a size of what somebody may have meant by s.
+func guessSize(s string) string {
+	m := sizeLike.FindStringSubmatch(strings.ToLower(s))
+	if m == nil {
+		return "16MiB"
+	}
+	return m[1] + cmp.Or(map[string]string{"k": "KiB", "g": "GiB"}[m[2]], "MiB")
 }

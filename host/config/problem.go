@@ -35,21 +35,20 @@ type Problem struct {
 //
 //	companiond.toml:14:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
 func (p Problem) String() string {
-	at := p.File
-	if p.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d", at, p.Line, p.Col)
-	}
-	var b strings.Builder
-	for _, where := range []string{at, p.Key} {
-		if where != "" {
-			b.WriteString(where + ": ")
-		}
-	}
-	b.WriteString(p.Message)
+	s := p.Message
 	if p.Hint != "" {
-		b.WriteString(" (" + p.Hint + ")")
+		s += " (" + p.Hint + ")"
 	}
-	return b.String()
+	if p.Key != "" {
+		s = p.Key + ": " + s
+	}
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, s)
+	case p.File != "":
+		return p.File + ": " + s
+	}
+	return s
 }
 
 // Failed reports whether one of the problems is an error.
@@ -71,44 +70,23 @@ type fault struct {
 	severity      Severity
 }
 
+// report puts a fault where it belongs.
 func (p *parse) report(at origin, key string, f *fault) {
-	p.problems = append(p.problems, f.problem(at, key))
-}
-
-// problem puts a fault where it belongs.
-func (f *fault) problem(at origin, key string) Problem {
 	problem := Problem{File: at.file, Line: at.line, Col: at.col, Key: key,
 		Message: f.message, Hint: f.hint, Severity: cmp.Or(f.severity, Error)}
 	if at.env != "" {
 		problem.File, problem.Key = Environment, at.env
 	}
-	return problem
+	p.problems = append(p.problems, problem)
 }
 
-// name gives where a key's name stands; it has no line where the key is not in the
-// file.
-func (p *parse) name(key dotted) origin {
-	if at, written := p.places[key.String()]; written {
-		return p.origin(at.name)
+// place gives a place of a key; it has no line where the key is not in the file.
+func (p *parse) place(key dotted, which int) origin {
+	at := origin{file: p.file}
+	if found, written := p.places[key.String()]; written {
+		at.line, at.col = position(p.text, found[which])
 	}
-	return origin{file: p.file}
-}
-
-// value gives where a key's value stands, or item number so and so of it.
-func (p *parse) value(key dotted, item int) origin {
-	at, written := p.places[key.String()]
-	switch {
-	case !written:
-		return origin{file: p.file}
-	case item > 0:
-		return p.origin(at.items[item-1])
-	}
-	return p.origin(at.value)
-}
-
-func (p *parse) origin(offset int) origin {
-	line, col := position(p.text, offset)
-	return origin{file: p.file, line: line, col: col}
+	return at
 }
 
 // meant hints at the word that was probably meant, if there is one.

@@ -61,7 +61,7 @@ func TestHomes(t *testing.T) {
 		"[companion.ben]\nhome = \"main\"":    "add it to room.main.companions",
 		"[companion.ben]\nhome = \"kitchen\"": "write [room.kitchen] too",
 		"[companion.ben]\nhome = \"a b\"":     "may not contain",
-		"[companion]\nhome = \"main\"":        "write [companion.nikoni] above it",
+		"[companion]\nhome = \"main\"":        "write [companion.NAME] above it",
 	} {
 		_, problems := Parse("x", []byte(rooms+toml), nil)
 		if len(problems) != 1 || !strings.Contains(problems[0].String(), want) {

@@ -8,122 +8,111 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// place is where a key stands in the text, in bytes.
-type place struct {
-	name  int   // the last part of its name
-	value int   // of a table with a header the name again
-	items []int // of a list
-}
+// place is where a key stands in the text, in bytes: its name, or the last part of
+// it; its value, which of a table with a header is the name again; and each item
+// of a list.
+type place []int
+
+const (
+	atName = iota
+	atValue
+)
+
+// tokens of TOML are strings in four kinds of quotes, comments, what stands between
+// names and values, and names and values themselves.
+var tokens = regexp.MustCompile(`(?s)"""(?:\\.|[^\\])*?"""+|'''.*?'''+|"(?:\\.|[^"\\])*"|'[^']*'|#[^\n]*|[][{}=,.\n]|[^][{}=,.#"'\s]+`)
 
 // places finds the keys of a text that the TOML library has accepted; they are
 // what it found there. It tells their order and keeps their places to itself.
 func places(text string, keys []toml.Key) map[string]place {
 	s := scanner{text: text, keys: keys, found: make(map[string]place)}
-	for s.space(); s.at < len(text); s.space() {
+	for _, at := range tokens.FindAllStringIndex(text, -1) {
+		if text[at[0]] != '#' {
+			s.tokens = append(s.tokens, at)
+		}
+	}
+	for s.gap(); len(s.tokens) > 0; s.gap() {
 		s.entry()
 	}
 	return s.found
 }
 
-// scanner goes through a text. It judges nothing.
+// scanner goes through the tokens of a text. It judges nothing.
 type scanner struct {
-	text  string
-	at    int
-	keys  []toml.Key // those that are still to come
-	found map[string]place
+	text   string
+	tokens [][]int    // from the one that it stands at
+	keys   []toml.Key // those that are still to come
+	found  map[string]place
+}
+
+// token gives what the scanner stands at, "" at the end.
+func (s *scanner) token() string {
+	if len(s.tokens) == 0 {
+		return ""
+	}
+	return s.text[s.tokens[0][0]:s.tokens[0][1]]
+}
+
+// skip goes over the token if it is that one.
+func (s *scanner) skip(token string) bool {
+	if s.token() != token {
+		return false
+	}
+	s.tokens = s.tokens[1:]
+	return true
+}
+
+// gap goes over what may stand between two entries or items.
+func (s *scanner) gap() {
+	for s.skip("\n") || s.skip(",") {
+	}
 }
 
 // entry reads [name], [[name]] or name = value.
 func (s *scanner) entry() {
-	s.skip("[")
-	parts := s.name()
-	last := parts[len(parts)-1]
-	here := place{name: last, value: last}
+	for s.skip("[") {
+	}
+	var parts []int
+	for len(parts) == 0 || s.skip(".") {
+		parts = append(parts, s.tokens[0][0])
+		s.tokens = s.tokens[1:]
+	}
+	last := len(parts) - 1
+	here := place{parts[last], parts[last]}
 	key := s.keys[0]
 	s.keys = s.keys[1:]
-	if s.sees("=") {
-		s.skip("= \t")
-		here.value = s.at
-		here.items = s.value()
-	} else {
-		s.skip("] \t")
+	if s.skip("=") {
+		here = append(place{parts[last]}, s.value()...)
+	}
+	for s.skip("]") {
 	}
 	s.found[key.String()] = here
-	for i := len(parts) - 2; i >= 0; i-- { // door too is found in door.listen = ...
+	for i := last - 1; i >= 0; i-- { // door too is found in door.listen = ...
 		key = key[:len(key)-1]
 		if _, known := s.found[key.String()]; !known {
-			s.found[key.String()] = place{name: parts[i], value: parts[i]}
+			s.found[key.String()] = place{parts[i], parts[i]}
 		}
 	}
 }
 
-// name goes over a name and gives the places of its dotted parts.
-func (s *scanner) name() (parts []int) {
-	for {
-		s.skip(" \t")
-		parts = append(parts, s.at)
-		if !s.quoted() {
-			s.until(" \t.=]")
-		}
-		s.skip(" \t")
-		if !s.sees(".") {
-			return parts
-		}
-		s.skip(".")
-	}
-}
-
-// value goes over a value and gives the places of its items if it is a list.
-func (s *scanner) value() (items []int) {
+// value goes over a value and gives its place and those of its items.
+func (s *scanner) value() (all []int) {
+	all = append(all, s.tokens[0][0])
 	switch {
-	case s.quoted():
-	case s.sees("["):
-		s.at++
-		for s.space(); !s.sees("]"); s.space() {
-			items = append(items, s.at)
-			s.value()
+	case s.skip("["):
+		for s.gap(); !s.skip("]"); s.gap() {
+			all = append(all, s.value()[0])
 		}
-		s.at++
-	case s.sees("{"):
-		s.at++
-		for s.space(); !s.sees("}"); s.space() {
+	case s.skip("{"):
+		for s.gap(); !s.skip("}"); s.gap() {
 			s.entry()
 		}
-		s.at++
 	default:
-		s.until(",]}#\r\n")
+		for !strings.Contains(",]}\n", s.token()) {
+			s.tokens = s.tokens[1:]
+		}
 	}
-	return items
-}
-
-var aString = regexp.MustCompile(`^(?s:"""(?:\\.|[^\\])*?"""+|'''.*?'''+|"(?:\\.|[^"\\])*"|'[^']*')`)
-
-// quoted goes over a string in any of the four kinds of quotes, if there is one.
-func (s *scanner) quoted() bool {
-	n := len(aString.FindString(s.text[s.at:]))
-	s.at += n
-	return n > 0
-}
-
-// space goes over what may stand between two entries or items.
-func (s *scanner) space() {
-	for s.skip(" \t\r\n,"); s.sees("#"); s.skip(" \t\r\n,") {
-		s.until("\n")
-	}
-}
-
-func (s *scanner) sees(c string) bool { return strings.HasPrefix(s.text[s.at:], c) }
-
-func (s *scanner) skip(chars string) {
-	s.at = len(s.text) - len(strings.TrimLeft(s.text[s.at:], chars))
-}
-
-func (s *scanner) until(stop string) {
-	if n := strings.IndexAny(s.text[s.at:], stop); n >= 0 {
-		s.at += n
-	} else {
-		s.at = len(s.text)
-	}
+	return all
 }
 
 // position gives line and column, both from 1, of a byte of src. Columns count

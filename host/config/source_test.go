@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,12 +40,8 @@ func TestPlacesInText(t *testing.T) {
 		}
 		marks := make(map[int]string)
 		for _, p := range places(src, md.Keys()) {
-			marks[p.name] = "<"
-			if p.value != p.name {
-				marks[p.value] = ">"
-			}
-			for _, item := range p.items {
-				marks[item] = "|"
+			for i, at := range slices.Backward(p) { // a header's value is its name
+				marks[at] = []string{"<", ">", "|"}[min(i, 2)]
 			}
 		}
 		var b strings.Builder

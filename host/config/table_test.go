@@ -15,31 +15,28 @@ func TestTable(t *testing.T) {
 	c := &Config{Rooms: make([]Room, 1), Companions: make([]Companion, 1), Models: make([]Model, 1)}
 	seen := make(map[string]bool)
 	fields := make(map[any]string)
-	for _, cell := range every(c) {
-		key := cell.key()
+	for _, cell := range c.cells() {
+		key := cell.key().String()
 		if seen[key] {
 			t.Errorf("%s is there twice", key)
 		}
 		seen[key] = true
-		if len(cell.path) == 2 != (cell.section.example != "") {
+		if len(cell.table) == 2 != sectionOf(cell.table).named {
 			t.Errorf("%s is not named for its section", key)
 		}
-		v, faults := cell.read(fromText(cell.kind, cell.usual))
-		if faults != nil {
-			t.Errorf("%s: default %q: %s", key, cell.usual, faults[0].message)
+		v := cell.usual
+		if v == nil {
+			t.Errorf("%s: its default is none of its values", key)
 			continue
 		}
-		field := cell.field(cell.setting)
+		field := cell.field
 		if other, taken := fields[field.Addr().Interface()]; taken {
 			t.Errorf("%s and %s set the same field", key, other)
 		}
 		fields[field.Addr().Interface()] = key
-		cell.set(cell.setting, v)
+		cell.set(v)
 		if got := cell.value(); !reflect.DeepEqual(got, v) {
 			t.Errorf("%s: stored %#v, loaded %#v", key, v, got)
-		}
-		if cell.doc == "" || !strings.HasSuffix(cell.doc, ".") {
-			t.Errorf("%s: doc %q is not a sentence", key, cell.doc)
 		}
 	}
 	want := countFields(reflect.TypeFor[Config]())
@@ -66,6 +63,11 @@ func countFields(t reflect.Type) (n int) {
 
 func TestKeysIsTheTable(t *testing.T) {
 	keys := Keys()
+	for _, k := range keys {
+		if !strings.HasSuffix(k.Doc, ".") {
+			t.Errorf("%s: doc %q is not a sentence", k.Name, k.Doc)
+		}
+	}
 	want := map[string]Key{
 		"door.listen":          {Name: "door.listen", Default: `"127.0.0.1:3000"`, Env: "COMPANIOND_DOOR_LISTEN"},
 		"wasm.max_file":        {Name: "wasm.max_file", Default: `"32MiB"`, Env: "COMPANIOND_WASM_MAX_FILE"},
