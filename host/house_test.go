@@ -24,6 +24,7 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
+	{"host/spell"},
 	{"host/card/tree"},
 	{"host/card/schema"},
 	{"host/entry", "host/address/v1"},
@@ -48,7 +49,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/entry", "host/address/v1", "host/turn", "host/address", "host/config", "host/card", "host/identity", "host/room/rules"}
+	pure = []string{"host/spell", "host/entry", "host/address/v1", "host/turn", "host/address", "host/config", "host/card", "host/identity", "host/room/rules"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -64,7 +65,7 @@ var owners = map[string]string{
 	"github.com/fsnotify/fsnotify":             "host/module/folder",
 	"github.com/gorilla/websocket":             "host/door/socket",
 	"github.com/BurntSushi/toml":               "host/config",
-	"github.com/agnivade/levenshtein":          "host/config",
+	"github.com/agnivade/levenshtein":          "host/spell",
 	"github.com/danielgtaylor/huma/v2":         "host/door/web",
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/card",
 	"github.com/google/jsonschema-go":          "host/door/mcp",

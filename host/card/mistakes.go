@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/host/card/schema"
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // What is here is no JSON and no JSON Schema gone wrong. It would load, and the
@@ -84,7 +85,7 @@ func (p *parser) described(n *tree.Node, path string, s *schema.Schema) (told bo
 	}
 	for i, x := range required.Items {
 		if !s.Describes(x.Text) {
-			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is not among the properties; %s%s", tree.Show(x.Text), tree.Have(names), tree.Hint(tree.Near(x.Text, names)))
+			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is not among the properties; %s%s", tree.Show(x.Text), tree.Have(names), tree.Hint(spell.Slip(x.Text, names)))
 			told = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // Bounds of a definition file.
@@ -190,7 +191,7 @@ func (p *parser) perception(n *tree.Node, path string) {
 	if required := n.Get("required"); required != nil {
 		for i, x := range required.Items {
 			if x.Kind == tree.Text && !slices.Contains(perceptFields, x.Text) {
-				p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is never there: a perception has %s%s", tree.Show(x.Text), tree.Listed(perceptFields), tree.Hint(tree.Near(x.Text, perceptFields)))
+				p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is never there: a perception has %s%s", tree.Show(x.Text), tree.Listed(perceptFields), tree.Hint(spell.Slip(x.Text, perceptFields)))
 			}
 		}
 	}
@@ -261,7 +262,7 @@ func (p *parser) event(n *tree.Node, path string) {
 // known refuses the title of something that the card has not.
 func (p *parser) known(n *tree.Node, path, what string, titles []string) {
 	if n.Kind == tree.Text && !slices.Contains(titles, n.Text) {
-		p.Add(n.At, path, "the card has no %s %s; %s%s", what, tree.Show(n.Text), tree.Have(titles), tree.Hint(tree.Near(n.Text, titles)))
+		p.Add(n.At, path, "the card has no %s %s; %s%s", what, tree.Show(n.Text), tree.Have(titles), tree.Hint(spell.Slip(n.Text, titles)))
 	}
 }
 
@@ -319,7 +320,7 @@ func (p *parser) keys(n *tree.Node, path string, known []string) {
 		if slices.Contains(known, f.Name) {
 			continue
 		}
-		if meant := tree.Near(f.Name, known); meant != "" {
+		if meant := spell.Slip(f.Name, known); meant != "" {
 			p.Add(f.At, tree.Member(path, f.Name), "is not a key of a card%s", tree.Hint(meant))
 		}
 	}

@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,20 +13,22 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
+var listenForm = regexp.MustCompile(`^(.*):([0-9]+)$`)
+
 // cleanListen takes host:port; the host may be empty and the port 0.
 func cleanListen(s string) (string, *fault) {
-	bad := &fault{message: show(s) + " is not host:port", hint: `try "127.0.0.1:3000"`}
-	host, port, ok := cutPort(s)
-	if !ok || host != "" && !isHost(host) {
-		return "", bad
+	m := listenForm.FindStringSubmatch(s)
+	if m == nil || m[1] != "" && !isHost(m[1]) {
+		return "", &fault{message: show(s) + " is not host:port", hint: `try "127.0.0.1:3000"`}
 	}
-	if n, err := strconv.ParseUint(port, 10, 64); err != nil {
-		return "", bad
-	} else if n > 65535 {
-		return "", &fault{message: fmt.Sprintf("port %s is outside 0..65535", port)}
+	if _, err := strconv.ParseUint(m[2], 10, 16); err != nil {
+		return "", &fault{message: "port " + m[2] + " is outside 0..65535"}
 	}
 	return s, nil
 }
+
+// hostIn finds the host in what may have a scheme, a port and a path.
+var hostIn = regexp.MustCompile(`^(?:.*?://)?([^/]*?)(?::[^:\]/]*)?(?:/.*)?$`)
 
 // cleanHost takes one name or address without a port, as in a Host header.
 func cleanHost(s string) (string, *fault) {
@@ -32,54 +36,40 @@ func cleanHost(s string) (string, *fault) {
 		return strings.ToLower(s), nil
 	}
 	f := &fault{message: show(s) + " is not a host name"}
-	bare := s
-	if _, after, ok := strings.Cut(s, "://"); ok {
-		bare = after
-	}
-	bare, _, _ = strings.Cut(bare, "/")
-	if host, _, ok := cutPort(bare); ok {
-		bare = host
-	}
-	if isHost(bare) {
+	if bare := hostIn.ReplaceAllString(s, "$1"); isHost(bare) {
 		f.hint = "try " + show(bare)
 	}
 	return "", f
 }
 
+// originForm is a scheme, a host and perhaps a port.
+var originForm = regexp.MustCompile(`^([a-z][a-z0-9+.-]*)://(\[.*\]|[^:]*)(?::([1-9][0-9]*))?$`)
+
 // cleanOrigin takes scheme://host[:port] and gives it as a browser writes it:
 // lower case, without the scheme's own port.
 func cleanOrigin(s string) (string, *fault) {
-	bad := &fault{message: show(s) + " is not an origin (scheme://host[:port])"}
-	scheme, rest, ok := strings.Cut(strings.ToLower(s), "://")
-	if !ok {
-		if _, f := cleanOrigin("https://" + s); f == nil {
-			bad.hint = "try " + show("https://"+s)
+	lower := strings.ToLower(s)
+	if m := originForm.FindStringSubmatch(lower); m != nil && isHost(m[2]) {
+		scheme, host, port := m[1], m[2], m[3]
+		if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+			return scheme + "://" + host, nil
 		}
-		return "", bad
-	}
-	if !isScheme(scheme) {
-		return "", bad
-	}
-	if authority, _, long := strings.Cut(rest, "/"); long {
-		if plain, f := cleanOrigin(scheme + "://" + authority); f == nil {
-			bad.hint = "try " + show(plain)
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return lower, nil
 		}
-		return "", bad
 	}
-	host, port, withPort := cutPort(rest)
-	if !withPort {
-		host = rest
+	guess := "https://" + lower
+	if scheme, rest, ok := strings.Cut(lower, "://"); ok {
+		authority, _, _ := strings.Cut(rest, "/")
+		guess = scheme + "://" + authority
 	}
-	if !isHost(host) {
-		return "", bad
+	f := &fault{message: show(s) + " is not an origin (scheme://host[:port])"}
+	if guess != lower {
+		if plain, bad := cleanOrigin(guess); bad == nil {
+			f.hint = "try " + show(plain)
+		}
 	}
-	if !withPort || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
-		return scheme + "://" + host, nil
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
-		return "", bad
-	}
-	return scheme + "://" + host + ":" + port, nil
+	return "", f
 }
 
 // cleanPath takes any path; the disk is not asked.
@@ -93,40 +83,87 @@ func cleanPath(s string) (string, *fault) {
 	return s, nil
 }
 
-// cleanTokens takes what cleanSecret does.
-func cleanTokens(s string) (string, *fault) { return cleanSecret(s, "tokens") }
-
 // cleanSecret takes the path of a file, one of systemd's credentials such as
 // example, or nothing.
-func cleanSecret(s, example string) (string, *fault) {
-	name, credential := strings.CutPrefix(s, Credential)
-	switch {
-	case s == "":
-		return "", nil
-	case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
-		return "", &fault{message: show(s) + " names no credential", hint: "try " + show(Credential+example)}
+func cleanSecret(example string) clean {
+	return func(s string) (string, *fault) {
+		name, credential := strings.CutPrefix(s, Credential)
+		switch {
+		case s == "":
+			return "", nil
+		case credential && (name == "" || strings.ContainsAny(name, "/\x00")):
+			return "", &fault{message: show(s) + " names no credential", hint: "try " + show(Credential+example)}
+		}
+		return cleanPath(s)
 	}
-	return cleanPath(s)
 }
 
-// cleanCompanion takes an id or Everyone.
-func cleanCompanion(s string) (string, *fault) {
-	if s == Everyone {
+// cleanName takes the name of a room or a companion, or also.
+func cleanName(also string) clean {
+	return func(s string) (string, *fault) {
+		if err := abi.CheckName("name", s); err != nil && s != also {
+			return "", &fault{message: nameFault(s, err)}
+		}
 		return s, nil
 	}
-	if err := abi.CheckName("name", s); err != nil {
-		return "", &fault{message: nameFault(s, err)}
-	}
-	return s, nil
 }
 
-// cleanHome takes the name of a room, or nothing.
-func cleanHome(s string) (string, *fault) {
+// cleanURL takes the base of an API, an http or https address, or nothing. It
+// does not repeat in a fault what may hold a password or a key.
+func cleanURL(s string) (string, *fault) {
 	if s == "" {
-		return s, nil
+		return "", nil
 	}
-	if err := abi.CheckName("name", s); err != nil {
-		return "", &fault{message: nameFault(s, err)}
+	const elsewhere = "the key goes into a file, and the file's path into key"
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(s, " "):
+		return "", &fault{message: "is not an http:// or https:// address", hint: `try "http://127.0.0.1:11434/v1"`}
+	case u.User != nil:
+		return "", &fault{message: "must not hold a user or a password", hint: elsewhere}
+	case strings.ContainsAny(s, "?#"):
+		return "", &fault{message: "must end with its path, before the ? or #", hint: elsewhere}
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 64); u.Port() != "" && (err != nil || n < 1 || n > 65535) {
+		return "", &fault{message: "port " + u.Port() + " is outside 1..65535"}
+	}
+	for _, end := range []string{"/chat/completions", "/completions", "/messages", "/responses"} {
+		if strings.HasSuffix(strings.TrimRight(u.Path, "/"), end) {
+			return "", &fault{message: "must be the base of the API", hint: "leave out " + end}
+		}
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+// cleanKey takes what cleanSecret does. A key that was written here in place of
+// its file is refused unseen, for the value is shown and logged.
+func cleanKey(s string) (string, *fault) {
+	const most = 31 // letters of a file's name that has no dot; no vendor's key is so short
+	isPath := strings.ContainsAny(s, `/\.`) || strings.HasPrefix(s, Credential)
+	if !isPath && (strings.HasPrefix(s, "sk-") || len(s) > most) {
+		return "", &fault{message: "looks like the key itself", hint: "write it into a file, and the file's path here"}
+	}
+	return cleanSecret("key")(s)
+}
+
+// cleanGrant takes one of the host ops that are not granted to everybody.
+func cleanGrant(s string) (string, *fault) {
+	known := abi.GrantedOnly()
+	switch {
+	case slices.Contains(known, s):
+		return s, nil
+	case slices.Contains(abi.AlwaysGranted(), s):
+		return "", &fault{message: show(s) + " is always granted", hint: "leave it out"}
+	}
+	return "", notAmong(s, known)
+}
+
+// lacks are the values of model.NAME.without.
+var lacks = []string{"tools", "tool_choice", "tools_while_thinking", "temperature", "effort", "stream_options", "max_tokens", "json_schema", "json_object"}
+
+func cleanWithout(s string) (string, *fault) {
+	if !slices.Contains(lacks, s) {
+		return "", notAmong(s, lacks)
 	}
 	return s, nil
 }
@@ -149,14 +186,7 @@ func nameFault(name string, err error) string {
 	return show(name) + " is not a name: " + why
 }
 
-// cutPort cuts s at its last colon unless that is part of an IPv6 address.
-func cutPort(s string) (host, port string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 || strings.HasSuffix(s, "]") {
-		return "", "", false
-	}
-	return s[:i], s[i+1:], true
-}
+var hostName = regexp.MustCompile(`^(\w([\w-]*\w)?\.)*\w([\w-]*\w)?$`)
 
 // isHost accepts a name of letters, digits, '-' and '.', an IPv4 address, or an
 // IPv6 address in brackets.
@@ -165,31 +195,13 @@ func isHost(s string) bool {
 		addr, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
 		return strings.HasSuffix(inner, "]") && err == nil && addr.Is6()
 	}
-	if s == "" || len(s) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || strings.Trim(label, "-") != label || !isPlain(label, "-_") {
-			return false
-		}
-	}
-	return true
-}
-
-func isScheme(s string) bool {
-	return s != "" && s[0] >= 'a' && s[0] <= 'z' && isPlain(s, "+-.")
-}
-
-func isPlain(s, also string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r))
-	})
+	return len(s) <= 253 && hostName.MatchString(s)
 }
 
 // isLoopback reports whether only this machine can reach a listen address. A
 // name other than localhost is not looked up, so it counts as reachable.
 func isLoopback(listen string) bool {
-	host, _, _ := cutPort(listen)
+	host := listenForm.ReplaceAllString(listen, "$1")
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }
@@ -205,85 +217,4 @@ func isInside(p, dir string) bool {
 		return p != ".." && !strings.HasPrefix(p, "../")
 	}
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// cross holds the checks that compare keys. A key that already has an error is
-// left out: the second message would only repeat the first.
-func (p *parse) cross() {
-	c := &p.config
-	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
-		p.complain(&fault{
-			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
-			hint:    "set identity.tokens, or listen on 127.0.0.1",
-		}, "door.listen", "door.insecure", "identity.tokens")
-	}
-	for _, in := range []struct{ key, path, why string }{
-		{"modules.cache", c.Modules.Cache, "compiled code would be taken for characters"},
-		{"journal.path", c.Journal.Path, "every message would look like a changed character"},
-	} {
-		if isInside(in.path, c.Modules.Characters) {
-			p.complain(&fault{
-				message: show(in.path) + " lies inside modules.characters: " + in.why,
-				hint:    "put it beside " + show(c.Modules.Characters),
-			}, in.key, "modules.characters")
-		}
-	}
-	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
-		p.complain(&fault{
-			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
-			hint:     `set wasm.guard = "fuel"`,
-			severity: Warning,
-		}, "wasm.fuel", "wasm.guard")
-	}
-	p.checkModels()
-	p.checkHomes()
-	for _, room := range c.Rooms {
-		p.checkRoom(room)
-	}
-}
-
-// checkHomes tells of companions whose home is no room of the file, or one in which
-// they do not live.
-func (p *parse) checkHomes() {
-	for _, companion := range p.config.Companions {
-		at := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home })
-		f := &fault{message: show(companion.Home) + " is no room of this file"}
-		if at >= 0 {
-			lives := p.config.Rooms[at].Companions
-			if slices.Contains(lives, Everyone) || slices.Contains(lives, companion.Name) {
-				continue
-			}
-			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + roomKey(companion.Home, "companions")}
-		} else {
-			f.hint = "write [" + header(sectionRoom, companion.Home) + "] too"
-		}
-		if companion.Home != "" {
-			p.complain(f, namedKey(sectionCompanion, companion.Name, "home"))
-		}
-	}
-}
-
-// checkRoom holds the checks that compare keys of one room.
-func (p *parse) checkRoom(room Room) {
-	p.checkPool(room)
-	if len(room.Companions) > 1 && slices.Contains(room.Companions, Everyone) {
-		p.complain(&fault{
-			message:  `names companions beside "*", which already stands for all of them`,
-			severity: Warning,
-		}, roomKey(room.Name, "companions"))
-	}
-}
-
-// complain reports a fault that lies between several keys, at the first of them
-// that somebody wrote, unless one of them has an error of its own.
-func (p *parse) complain(f *fault, keys ...string) {
-	if slices.ContainsFunc(keys, func(k string) bool { return p.bad[k] }) {
-		return
-	}
-	at := slices.IndexFunc(keys, func(k string) bool { _, written := p.config.origins[k]; return written })
-	if at < 0 {
-		p.report(origin{file: p.file}, keys[0], f)
-		return
-	}
-	p.report(p.config.origins[keys[at]], keys[0], f)
 }

@@ -28,12 +28,23 @@ func defaults() Config {
 	}
 }
 
+// value gives the cell's value as its kind gives values.
+func (c cell) value() any {
+	switch c.field.Kind() {
+	case reflect.Int:
+		return c.field.Int()
+	case reflect.String:
+		return c.field.String()
+	}
+	return c.field.Interface()
+}
+
 func defaultRoom(name string) Room {
 	return Room{
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
-		Pool:  Pool{Pricing: "strict", Size: 100, Recovery: 5 * time.Second, Prices: []string{"10:5", "50:60", "100:80"}},
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
 		MaxTurns: 24, Stale: entry.StaleReask, Seed: name,
+		PoolPricing: "strict", PoolSize: 100, PoolRecovery: 5 * time.Second, PoolPrices: []string{"10:5", "50:60", "100:80"},
 	}
 }
 
@@ -245,14 +256,14 @@ func TestSuggestions(t *testing.T) {
 		"[rooms.main]":                   `c:1:2: rooms: unknown table "rooms" (did you mean "room"?)`,
 		"[modul]":                        `c:1:2: modul: unknown table "modul" (did you mean "module"?)`,
 		"[module]\ncache = 'x'":          `c:2:1: module.cache: unknown key "cache" (did you mean "modules.cache"?)`,
-		"[module]\ngrant = []":           `c:2:1: module.grant: belongs to one module, not to all (write [module.nikoni] above it)`,
+		"[module]\ngrant = []":           `c:2:1: module.grant: belongs to one module, not to all (write [module.NAME] above it)`,
 		"[[modles]]":                     `c:1:3: modles: unknown table "modles" (did you mean "modules"?)`,
 		"[models.main]":                  `c:1:2: models: unknown table "models" (did you mean "model"?)`,
 		"[room.main]\nmodel = \"m\"":     `c:2:1: room.main.model: unknown key "model" (did you mean "model.NAME.model"?)`,
 		"temperature = 1":                `c:1:1: temperature: unknown key "temperature" (did you mean "model.NAME.temperature"?)`,
 		"[quux]":                         `c:1:2: quux: unknown table "quux"`,
 		"[door]\nquux = 1":               `c:2:1: door.quux: unknown key "quux"`,
-		"[door]\n\"\" = 1":               `c:1:1: door."": unknown key ""`,
+		"[door]\n\"\" = 1":               `c:2:1: door."": unknown key ""`,
 		"[log]\nlevel = \"warning\"":     `c:2:9: log.level: "warning" is unknown, have: debug, info, warn, error (did you mean "warn"?)`,
 		"[log]\nlevel = \"inof\"":        `c:2:9: log.level: "inof" is unknown, have: debug, info, warn, error (did you mean "info"?)`,
 		"[log]\nlevel = \"Info\"":        `c:2:9: log.level: "Info" is unknown, have: debug, info, warn, error (did you mean "info"?)`,

@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(src, "COMPANIOND_ROOM_MAIN_PATIENCE=2s\nCOMPANIOND_DOR_LISTEN=x")
 	}
 	for _, src := range []string{
-		"", document(f), "door = {listen = '127.0.0.1:1', hosts = ['a', 'b']}", "[room.'あ.い']\npace = '0s'\n[room.b]\n",
+		"", Document(), "door = {listen = '127.0.0.1:1', hosts = ['a', 'b']}", "[room.'あ.い']\npace = '0s'\n[room.b]\n",
 		"[[room]]\n[[room]]\n", "a.b.c.\"\".d = [[[{a = 1}]]]", "[a]\n\"\" = 1\n[a.\"\"]\n", "x = {}\n[x.y]", "[a.b]\n[a]\nb.c = 1",
 		"[model.main]\nurl = 'https://a/v1'\n[model.b]\nmodel = 'm'\ntemperature = 0.1\nprice_in = -0.0\n", "model.'あ'.model = \"\"", "[[model]]\n",
 		"[model]\nmain = {model = 'm', key = 'credential:k', temperature = nan}", "[model.main]\nurl = 'http://u:p@h:70000/v1?k#f'\nmodle = 1\n",

@@ -1,68 +1,119 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/companiond/companiond/host/entry"
+	"github.com/BurntSushi/toml"
+
+	"github.com/companiond/companiond/host/spell"
 )
 
-// kind is what values a setting takes. The Go values are bool, int64, float64,
-// string, []string and time.Duration.
+// kind is what values a key takes: it reads one as the TOML library gives it. The
+// values it gives are bool, int64, float64, string, []string and time.Duration.
 type kind interface {
-	// parse reads a value as a variable of the environment gives it.
-	parse(s string) (any, []*fault)
-	// read takes a value as the TOML library gives it.
 	read(v any) (any, []*fault)
-	// literal writes a value as TOML.
-	literal(v any) string
 }
 
 // clean gives the one spelling of a text, or why it will not do.
 type clean func(s string) (string, *fault)
 
+// The kinds with a range have it in the words of a message, too.
 type (
 	truth  struct{}
-	number struct{ min, max int64 }
-	// A decimal's also is the one value outside its range that it takes all the same.
-	decimal struct{ min, max, also float64 }
-	span    struct{ min, max time.Duration }
-	size    struct{ min, max, unit int64 } // whole units; 0 means 1
-	text    struct{ clean clean }
-	choice  struct{ of []string }
-	list    struct{ clean clean }
+	number struct {
+		in             string
+		min, max, also float64 // also is taken though it is outside
+		whole          bool
+	}
+	span struct {
+		in       string
+		min, max time.Duration
+	}
+	size struct {
+		in             string
+		min, max, unit int64 // whole units
+	}
+	text   struct{ clean clean }
+	choice struct {
+		of      []string
+		orEmpty bool
+	}
+	list struct{ clean clean }
 )
 
-func one(f *fault) []*fault { return []*fault{f} }
-
-// wrongType words a TOML value that cannot be what the setting wants.
-func wrongType(v any, want, hint string) []*fault {
-	return one(&fault{message: describe(v) + " is not " + want, hint: hint})
+// fromText gives the text of a variable as the file has such a value: a number
+// without quotes, a list with brackets. No item of any list may hold a comma.
+func fromText(k kind, s string) any {
+	switch k := k.(type) {
+	case truth:
+		if s == "true" || s == "false" {
+			return s == "true"
+		}
+	case number:
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return n
+		}
+		if n, err := strconv.ParseFloat(s, 64); err == nil && !k.whole {
+			return n
+		}
+	case list:
+		items := []any{}
+		if strings.TrimSpace(s) != "" {
+			for item := range strings.SplitSeq(s, ",") {
+				items = append(items, strings.TrimSpace(item))
+			}
+		}
+		return items
+	}
+	return s
 }
 
-// unquoted hints at a value of k that stands between quotes.
-func unquoted(k kind, v any) string {
-	if s, isText := v.(string); isText {
-		if n, faults := k.parse(s); faults == nil {
-			return "try " + k.literal(n)
+// literal writes a value as TOML.
+func literal(k kind, v any) string {
+	switch n := v.(type) {
+	case float64:
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	case time.Duration:
+		v = spanText(n)
+	case int64:
+		if _, isSize := k.(size); isSize {
+			v = sizeText(n)
 		}
 	}
-	return ""
+	line, _ := toml.Marshal(map[string]any{"v": v}) // a value of a kind always encodes
+	return strings.TrimSpace(strings.TrimPrefix(string(line), "v = "))
+}
+
+func refuse(hint, format string, args ...any) (any, []*fault) {
+	return nil, []*fault{{message: fmt.Sprintf(format, args...), hint: hint}}
+}
+
+// wrongType refuses a value that cannot be what a key wants. A text may hold it.
+func wrongType(k kind, v any, want string) (any, []*fault) {
+	hint := ""
+	if s, ok := v.(string); ok {
+		held := fromText(k, s)
+		if _, still := held.(string); !still {
+			if n, faults := k.read(held); faults == nil {
+				hint = "try " + literal(k, n)
+			}
+		}
+	}
+	return refuse(hint, "%s is not %s", describe(v), want)
 }
 
 // notAmong words a value that is none of those there are.
 func notAmong(v any, known []string) *fault {
-	f := &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
-	if s, isText := v.(string); isText {
-		if near := nearest(s, known); near != "" {
-			f.hint = "did you mean " + show(near) + "?"
-		}
-	}
-	return f
+	s, _ := v.(string)
+	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", "), hint: meant(spell.Near(s, known))}
 }
 
 // describe names a TOML value in a message.
@@ -70,10 +121,10 @@ func describe(v any) string {
 	switch v := v.(type) {
 	case string:
 		return show(v)
-	case bool, int64, float64:
-		return fmt.Sprint(v)
 	case time.Time:
 		return "a date or time"
+	case []any:
+		return "a list"
 	case map[string]any:
 		return "a table"
 	case []map[string]any:
@@ -81,208 +132,110 @@ func describe(v any) string {
 	case nil: // TOML has none, JSON has
 		return "null"
 	}
-	return "a list"
-}
-
-func (truth) parse(s string) (any, []*fault) {
-	switch s {
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	return nil, wrongType(s, "true or false", "")
+	return fmt.Sprint(v)
 }
 
 func (k truth) read(v any) (any, []*fault) {
 	if b, ok := v.(bool); ok {
 		return b, nil
 	}
-	hint := ""
-	if s, ok := v.(string); ok {
-		if _, faults := k.parse(s); faults == nil {
-			hint = "leave the quotes out"
-		}
-	}
-	return nil, wrongType(v, "true or false", hint)
-}
-
-func (truth) literal(v any) string { return strconv.FormatBool(v.(bool)) }
-
-func (k number) parse(s string) (any, []*fault) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return nil, wrongType(s, "a whole number", "")
-	}
-	return k.read(n)
+	return wrongType(k, v, "true or false")
 }
 
 func (k number) read(v any) (any, []*fault) {
-	n, ok := v.(int64)
-	if !ok {
-		return nil, wrongType(v, "a whole number", unquoted(k, v))
+	n, ok := v.(float64)
+	whole, isWhole := v.(int64)
+	if isWhole {
+		n, ok = float64(whole), true
 	}
-	if n < k.min || n > k.max {
-		return nil, one(&fault{message: fmt.Sprintf("%d is outside %d..%d", n, k.min, k.max)})
+	switch {
+	case k.whole && !isWhole:
+		return wrongType(k, v, "a whole number")
+	case !ok:
+		return wrongType(k, v, "a number")
+	case n != k.also && !(n >= k.min && n <= k.max): // as NaN is
+		return refuse("", "%s is outside %s", describe(v), k.in)
+	case k.whole:
+		return whole, nil
 	}
 	return n, nil
 }
 
-func (number) literal(v any) string { return strconv.FormatInt(v.(int64), 10) }
-
-func (k decimal) parse(s string) (any, []*fault) {
-	n, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, wrongType(s, "a number", "")
-	}
-	return k.read(n)
-}
-
-func (k decimal) read(v any) (any, []*fault) {
-	n, ok := v.(float64)
-	if whole, isWhole := v.(int64); isWhole {
-		n, ok = float64(whole), true
-	}
-	if !ok {
-		return nil, wrongType(v, "a number", unquoted(k, v))
-	}
-	if n == k.also || n >= k.min && n <= k.max { // NaN is neither
-		return n, nil
-	}
-	f := &fault{message: fmt.Sprintf("%s is outside %s..%s", describe(v), k.literal(k.min), k.literal(k.max))}
-	if k.also < k.min || k.also > k.max {
-		f.message += " and is not " + k.literal(k.also)
-	}
-	return nil, one(f)
-}
-
-func (decimal) literal(v any) string { return strconv.FormatFloat(v.(float64), 'f', -1, 64) }
-
-func (k span) parse(s string) (any, []*fault) {
+func (k span) read(v any) (any, []*fault) {
+	s, ok := v.(string)
 	d, err := time.ParseDuration(s)
 	switch {
-	case err != nil:
-		return nil, wrongType(s, "a duration", "try "+show(guessSpan(s)))
+	case !ok || err != nil:
+		return refuse("try "+show(guessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
 	case d < k.min || d > k.max:
-		return nil, one(&fault{message: fmt.Sprintf("%s is outside %s..%s", show(s), spanText(k.min), spanText(k.max))})
+		return refuse("", "%s is outside %s", show(s), k.in)
 	case d%time.Millisecond != 0:
-		return nil, one(&fault{message: show(s) + " is finer than a millisecond"})
+		return refuse("", "%s is finer than a millisecond", show(s))
 	}
 	return d, nil
 }
 
-func (k span) read(v any) (any, []*fault) {
-	switch v := v.(type) {
-	case string:
-		return k.parse(v)
-	case int64, float64:
-		return nil, wrongType(v, "a duration", "try "+show(guessSpan(fmt.Sprint(v))))
-	}
-	return nil, wrongType(v, "a duration", "")
-}
-
-func (span) literal(v any) string { return quote(spanText(v.(time.Duration))) }
-
-func (k size) parse(s string) (any, []*fault) {
-	n, ok := parseSize(s)
-	if !ok {
-		return nil, wrongType(s, "a size", "try "+show(guessSize(s)))
-	}
-	return k.check(n, show(s))
-}
-
 func (k size) read(v any) (any, []*fault) {
-	switch v := v.(type) {
-	case string:
-		return k.parse(v)
-	case int64:
-		return k.check(v, strconv.FormatInt(v, 10))
+	n, ok := v.(int64)
+	if s, isText := v.(string); isText {
+		n, ok = parseSize(s)
 	}
-	return nil, wrongType(v, "a size", "")
-}
-
-func (k size) check(n int64, shown string) (any, []*fault) {
-	if n < k.min || n > k.max {
-		return nil, one(&fault{message: fmt.Sprintf("%s is outside %s..%s", shown, sizeText(k.min), sizeText(k.max))})
-	}
-	if unit := max(k.unit, 1); n%unit != 0 {
-		return nil, one(&fault{
-			message: fmt.Sprintf("%s is not a multiple of %s", shown, sizeText(unit)),
-			hint:    "try " + show(sizeText(min(k.max, n/unit*unit+unit))),
-		})
+	switch {
+	case !ok:
+		return refuse("try "+show(guessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
+	case n < k.min || n > k.max:
+		return refuse("", "%s is outside %s", describe(v), k.in)
+	case n%k.unit != 0:
+		return refuse("try "+show(sizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), sizeText(k.unit))
 	}
 	return n, nil
 }
 
-func (size) literal(v any) string { return quote(sizeText(v.(int64))) }
-
-func (k text) parse(s string) (any, []*fault) {
-	if !utf8.ValidString(s) {
-		return nil, one(&fault{message: show(s) + " is not UTF-8"})
+func (k text) read(v any) (any, []*fault) {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		hint := ""
+		switch v.(type) {
+		case int64, bool:
+			hint = "try " + literal(k, fmt.Sprint(v))
+		}
+		return refuse(hint, "%s is not a text", describe(v))
+	case !utf8.ValidString(s):
+		return refuse("", "%s is not UTF-8", show(s))
 	}
 	s, f := k.clean(s)
 	if f != nil {
-		return nil, one(f)
+		return nil, []*fault{f}
 	}
 	return s, nil
 }
 
-func (k text) read(v any) (any, []*fault) {
-	s, ok := v.(string)
-	if !ok {
-		return nil, wrongType(v, "a text", quotesFor(v))
-	}
-	return k.parse(s)
-}
-
-func (text) literal(v any) string { return quote(v.(string)) }
-
-func (k choice) parse(s string) (any, []*fault) { return k.read(s) }
-
 func (k choice) read(v any) (any, []*fault) {
-	s, ok := v.(string)
-	if ok && slices.Contains(k.of, s) {
+	if s, ok := v.(string); ok && (slices.Contains(k.of, s) || k.orEmpty && s == "") {
 		return s, nil
 	}
-	return nil, one(notAmong(v, k.of))
-}
-
-func (choice) literal(v any) string { return quote(v.(string)) }
-
-// parse splits at commas; no item of any list may hold one.
-func (k list) parse(s string) (any, []*fault) {
-	if strings.TrimSpace(s) == "" {
-		return []string{}, nil
-	}
-	var items []any
-	for item := range strings.SplitSeq(s, ",") {
-		items = append(items, strings.TrimSpace(item))
-	}
-	return k.read(items)
+	return nil, []*fault{notAmong(v, k.of)}
 }
 
 func (k list) read(v any) (any, []*fault) {
 	items, ok := v.([]any)
 	if !ok {
-		hint := ""
-		if s, isText := v.(string); isText {
-			hint = "try [" + quote(s) + "]"
-		}
-		return nil, wrongType(v, "a list", hint)
+		return wrongType(k, v, "a list")
 	}
 	var faults []*fault
 	good := make([]string, 0, len(items))
 	for i, item := range items {
 		v, bad := text(k).read(item)
 		if bad == nil && slices.Contains(good, v.(string)) {
-			bad = one(&fault{message: show(v.(string)) + " is in the list twice"})
+			_, bad = refuse("", "%s is in the list twice", show(v.(string)))
+		}
+		if bad == nil {
+			good = append(good, v.(string))
 		}
 		for _, f := range bad {
 			f.item = i + 1
 			faults = append(faults, f)
-		}
-		if bad == nil {
-			good = append(good, v.(string))
 		}
 	}
 	if faults != nil {
@@ -291,54 +244,72 @@ func (k list) read(v any) (any, []*fault) {
 	return good, nil
 }
 
-func (list) literal(v any) string {
-	var quoted []string
-	for _, s := range v.([]string) {
-		quoted = append(quoted, quote(s))
+// spanText writes a duration the short way: "1m", not "1m0s".
+func spanText(d time.Duration) string {
+	s := d.String()
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, end) {
+			s = s[:len(s)-2]
+		}
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return s
 }
 
-// store puts a kind's value into a field of Config, load takes it out again.
-func store(field, v any) {
-	switch f := field.(type) {
-	case *bool:
-		*f = v.(bool)
-	case *int:
-		*f = int(v.(int64))
-	case *int64:
-		*f = v.(int64)
-	case *time.Duration:
-		*f = v.(time.Duration)
-	case *string:
-		*f = v.(string)
-	case *entry.Stale:
-		*f = entry.Stale(v.(string))
-	case *[]string:
-		*f = v.([]string)
-	case *float64:
-		*f = v.(float64)
+var spanLike = regexp.MustCompile(`^\s*([0-9.]+)\s*(ms|milli|mi|h|d)?`)
+
+// guessSpan makes a duration of what somebody may have meant by s.
+func guessSpan(s string) string {
+	if m := spanLike.FindStringSubmatch(strings.ToLower(s)); m != nil {
+		n, err := strconv.ParseFloat(m[1], 64)
+		switch {
+		case err != nil || n > 1e6:
+		case m[2] == "d":
+			return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
+		default:
+			return m[1] + map[string]string{"": "s", "ms": "ms", "milli": "ms", "mi": "m", "h": "h"}[m[2]]
+		}
 	}
+	return "5s"
 }
 
-func load(field any) any {
-	switch f := field.(type) {
-	case *bool:
-		return *f
-	case *int:
-		return int64(*f)
-	case *int64:
-		return *f
-	case *time.Duration:
-		return *f
-	case *string:
-		return *f
-	case *entry.Stale:
-		return string(*f)
-	case *[]string:
-		return *f
-	case *float64:
-		return *f
+// sizeUnits are the units of a size, each 1024 of the next.
+var sizeUnits = [...]string{"GiB", "MiB", "KiB", "B"}
+
+const gib = 1 << 30
+
+// parseSize reads "16MiB", "512KiB", "100B" or plain bytes.
+func parseSize(s string) (int64, bool) {
+	unit := int64(1)
+	for i, name := range sizeUnits {
+		if number, ok := strings.CutSuffix(s, name); ok {
+			s, unit = number, gib>>(10*i)
+			break
+		}
 	}
-	return nil
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || n > math.MaxInt64/uint64(unit) {
+		return 0, false
+	}
+	return int64(n) * unit, true
+}
+
+// sizeText writes bytes in the largest unit that keeps them whole.
+func sizeText(n int64) string {
+	for i, name := range sizeUnits {
+		if unit := int64(gib >> (10 * i)); n != 0 && n%unit == 0 {
+			return strconv.FormatInt(n/unit, 10) + name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+var sizeLike = regexp.MustCompile(`^\s*([0-9]{1,6})(?:\.[0-9.]*)?\s*([^0-9]|$)`)
+
+// guessSize makes a size of what somebody may have meant by s.
+func guessSize(s string) string {
+	m := sizeLike.FindStringSubmatch(strings.ToLower(s))
+	if m == nil {
+		return "16MiB"
+	}
+	return m[1] + cmp.Or(map[string]string{"k": "KiB", "g": "GiB"}[m[2]], "MiB")
 }

@@ -28,13 +28,16 @@ func mistakesFor(s setting) []mistake {
 		{"KEY = [{}]", ""},
 		{"KEY = { x = '}' } # {", "a table"},
 	}
-	switch s.kind.(type) {
+	switch k := s.kind.(type) {
 	case truth:
 		all = append(all, mistake{"KEY = 'true'", "is not true or false"}, mistake{"KEY = 0", "is not true or false"})
 	case number:
-		all = append(all, mistake{"KEY = -1", "is outside"}, mistake{"KEY = '1'", "is not a whole number"}, mistake{"KEY = 1e3", "is not a whole number"})
-	case decimal:
-		all = append(all, mistake{"KEY = -2", "is outside"}, mistake{"KEY = nan", "NaN is outside"}, mistake{"KEY = '1'", "is not a number"}, mistake{"KEY = 1e7", "is outside"})
+		all = append(all, mistake{"KEY = -2", "is outside"})
+		if k.whole {
+			all = append(all, mistake{"KEY = '1'", "is not a whole number"}, mistake{"KEY = 1e3", "is not a whole number"})
+		} else {
+			all = append(all, mistake{"KEY = nan", "NaN is outside"}, mistake{"KEY = '1'", "is not a number"}, mistake{"KEY = 1e7", "is outside"})
+		}
 	case span:
 		all = append(all, mistake{"KEY = '5 parsecs'", "is not a duration"}, mistake{"KEY = \"-1s\"", "is outside"}, mistake{"KEY = 5", "is not a duration"})
 	case size:
@@ -56,34 +59,33 @@ func TestEveryMistake(t *testing.T) {
 		var file []string
 		want := make(map[int]string) // line, from 1: what is said
 		keys := make(map[int]string)
-		table := func(name, prefix string, of string) {
-			file = append(file, "", "["+name+"] # here")
-			for _, s := range settings() {
-				must := s.name == "model.NAME.model"
-				if s.section() != of || !must && !rapid.Bool().Draw(t, "write "+s.name) {
+		table := func(s section, at dotted) {
+			file = append(file, "", "["+at.String()+"] # here")
+			for _, k := range s.keys {
+				must := s.name == sectionModel && k.name == "model"
+				if !must && !rapid.Bool().Draw(t, "write "+k.name) {
 					continue
 				}
-				line := s.leaf() + " = " + s.defaultLiteral()
+				line := k.name + " = " + literal(k.kind, k.usual)
 				if must {
-					line = s.leaf() + " = 'm'"
+					line = k.name + " = 'm'"
 				}
 				if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
-					all := mistakesFor(s)
+					all := mistakesFor(k)
 					m := all[rapid.IntRange(0, len(all)-1).Draw(t, "mistake")]
-					line = strings.ReplaceAll(m.line, "KEY", s.leaf())
-					want[len(file)+1], keys[len(file)+1] = m.said, prefix
+					line = strings.ReplaceAll(m.line, "KEY", k.name)
+					want[len(file)+1], keys[len(file)+1] = m.said, at.String()+"."
 				}
 				file = append(file, line)
 			}
 		}
-		for _, section := range sections() {
-			if !hasNames(section.name) {
-				table(section.name, section.name+".", section.name)
-				continue
+		for _, s := range sections() {
+			n := 1
+			if s.named {
+				n = rapid.IntRange(0, 3).Draw(t, s.name+"s")
 			}
-			for i := range rapid.IntRange(0, 3).Draw(t, section.name+"s") {
-				name := header(section.name, fmt.Sprintf("r.%d", i))
-				table(name, name+".", section.name)
+			for i := range n {
+				table(s, tableOf(s, fmt.Sprintf("r.%d", i)))
 			}
 		}
 		_, problems := Parse("c.toml", []byte(strings.Join(file, "\n")), nil)
@@ -110,10 +112,10 @@ func TestEveryMistake(t *testing.T) {
 // disk, the network, the clock's wake-ups or the process.
 func TestPure(t *testing.T) {
 	allowed := []string{
-		"bufio", "bytes", "cmp", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "slices", "strconv", "strings",
+		"bufio", "bytes", "cmp", "embed", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings", "sync",
 		"text/tabwriter", "time", "unicode/utf8",
-		"github.com/BurntSushi/toml", "github.com/agnivade/levenshtein", "github.com/companiond/companiond/abi",
-		"github.com/companiond/companiond/host/entry",
+		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
+		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -68,7 +68,7 @@ func modelRows() []row {
 		}, map[string]string{
 			`"hihg"`: `"hihg" is unknown, have: none, low, medium, high (did you mean "high"?)`,
 			`"None"`: `"None" is unknown, have: none, low, medium, high (did you mean "none"?)`,
-			`false`:  `false is not a text (try "false")`,
+			`false`:  `false is unknown, have: none, low, medium, high`,
 		}},
 		{"model.NAME.without", map[string]any{
 			`[]`: []string{}, `["tools", "max_tokens"]`: []string{"tools", "max_tokens"},
@@ -196,7 +196,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		"key": {"sk-secret", "sk-ant-secret_1", "secret" + strings.Repeat("x", 40)},
 	} {
 		for _, value := range values {
-			inFile := bad(t, "[model.main]\nmodel = \"m\"\n"+key+" = "+quote(value)+"\n")
+			inFile := bad(t, "[model.main]\nmodel = \"m\"\n"+key+" = "+literal(text{}, value)+"\n")
 			inEnv := bad(t, "[model.main]\nmodel = \"m\"\n", "COMPANIOND_MODEL_MAIN_"+strings.ToUpper(key)+"="+value)
 			for _, got := range []string{inFile, inEnv} {
 				if strings.Contains(got, "secret") || strings.Contains(got, "\n") {

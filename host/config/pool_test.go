@@ -10,7 +10,7 @@ import (
 )
 
 // The keys of a room's pool come out in the words of the border, and without
-// any they are seed A's.
+// any they are the border's own.
 func TestPool(t *testing.T) {
 	c, problems := config.Parse("x.toml", []byte(`
 [room.main]
@@ -35,7 +35,7 @@ pool_share = 100
 		t.Errorf("prices: %+v", got.Prices)
 	}
 	usual, want := other.PoolSettings(), abi.DefaultPool()
-	if other.HasPool() || other.Pool.Recovery != 5*time.Second || usual.Recovery != want.Recovery || len(usual.Prices) != 3 || usual.Prices[2] != want.Prices[2] {
+	if other.HasPool() || other.PoolRecovery != 5*time.Second || usual.Recovery != want.Recovery || len(usual.Prices) != 3 || usual.Prices[2] != want.Prices[2] {
 		t.Errorf("defaults: %+v", usual)
 	}
 }

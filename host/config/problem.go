@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/agnivade/levenshtein"
 )
 
 // Severity says whether a problem keeps the daemon from starting.
@@ -37,26 +35,32 @@ type Problem struct {
 //
 //	companiond.toml:14:12: room.main.patience: "5 parsecs" is not a duration (try "5s")
 func (p Problem) String() string {
-	at := p.File
-	if p.Line > 0 {
-		at = fmt.Sprintf("%s:%d:%d", at, p.Line, p.Col)
-	}
-	var b strings.Builder
-	for _, where := range []string{at, p.Key} {
-		if where != "" {
-			b.WriteString(where + ": ")
-		}
-	}
-	b.WriteString(p.Message)
+	s := p.Message
 	if p.Hint != "" {
-		b.WriteString(" (" + p.Hint + ")")
+		s += " (" + p.Hint + ")"
 	}
-	return b.String()
+	if p.Key != "" {
+		s = p.Key + ": " + s
+	}
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, s)
+	case p.File != "":
+		return p.File + ": " + s
+	}
+	return s
 }
 
 // Failed reports whether one of the problems is an error.
 func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Error })
+}
+
+// origin is where a value came from.
+type origin struct {
+	file      string
+	line, col int
+	env       string // the variable's name; then the rest is zero
 }
 
 // fault is a problem that does not know yet where it is.
@@ -66,28 +70,31 @@ type fault struct {
 	severity      Severity
 }
 
+// report puts a fault where it belongs.
 func (p *parse) report(at origin, key string, f *fault) {
-	p.problems = append(p.problems, f.problem(at, key))
-}
-
-// problem puts a fault where it belongs.
-func (f *fault) problem(at origin, key string) Problem {
 	problem := Problem{File: at.file, Line: at.line, Col: at.col, Key: key,
 		Message: f.message, Hint: f.hint, Severity: cmp.Or(f.severity, Error)}
 	if at.env != "" {
 		problem.File, problem.Key = Environment, at.env
 	}
-	return problem
+	p.problems = append(p.problems, problem)
 }
 
-// reportAt reports a problem at a byte of the file.
-func (p *parse) reportAt(offset int, key string, f *fault) {
-	p.report(p.origin(offset), key, f)
+// place gives a place of a key; it has no line where the key is not in the file.
+func (p *parse) place(key dotted, which int) origin {
+	at := origin{file: p.file}
+	if found, written := p.places[key.String()]; written {
+		at.line, at.col = position(p.text, found[which])
+	}
+	return at
 }
 
-func (p *parse) origin(offset int) origin {
-	line, col := position(p.text, offset)
-	return origin{file: p.file, line: line, col: col}
+// meant hints at the word that was probably meant, if there is one.
+func meant(near string) string {
+	if near == "" {
+		return ""
+	}
+	return "did you mean " + show(near) + "?"
 }
 
 func sortProblems(list []Problem) {
@@ -95,19 +102,6 @@ func sortProblems(list []Problem) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Message, b.Message))
 	})
-}
-
-// nearest gives the candidate spelled most like name, "" if none is close: one
-// letter in three may be wrong. Capitals and hyphens cost nothing.
-func nearest(name string, candidates []string) string {
-	best, limit := "", (utf8.RuneCountInString(name)+2)/3
-	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
-	for _, c := range candidates {
-		if d := levenshtein.ComputeDistance(plain, strings.ToLower(c)); d < limit || d == limit && best == "" {
-			best, limit = c, d
-		}
-	}
-	return best
 }
 
 // show quotes a string for a message and shortens a very long one.

@@ -1,75 +1,98 @@
 package config
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"maps"
-	"slices"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
 )
 
 // ReadRoom reads the keys of [room.NAME] from a JSON object instead of a file, with
 // the same defaults and the same problems. The Key of a problem is the key alone. If
 // one of them is an [Error], the Room is the zero value.
 func ReadRoom(name string, object []byte) (Room, []Problem) {
-	var values map[string]any
-	dec := json.NewDecoder(bytes.NewReader(object))
-	dec.UseNumber()
-	if err := dec.Decode(&values); err != nil {
+	var keys map[string]any
+	if err := json.Unmarshal(object, &keys); err != nil {
 		return Room{}, []Problem{{Message: "is no JSON object: " + err.Error(), Severity: Error}}
 	}
-	p := &parse{keys: settings(), config: Config{origins: map[string]origin{}}, bad: map[string]bool{}}
-	t := newTable(sectionRoom, name, p.keys)
-	for _, leaf := range slices.Sorted(maps.Keys(values)) {
-		key := roomKey(name, leaf)
-		s, ok := p.find(sectionRoom, leaf)
-		if !ok {
-			f := &fault{message: "unknown key " + show(leaf)}
-			if near := p.suggest(leaf, sectionRoom, "key"); near != "" {
-				f.hint = "did you mean " + show(near) + "?"
-			}
-			p.report(origin{}, leaf, f)
-			continue
-		}
-		v, faults := s.kind.read(fromJSON(values[leaf]))
-		for _, f := range faults {
-			p.bad[key] = true
-			p.report(origin{}, key, f)
-		}
-		if len(faults) == 0 {
-			store(s.field(nil, t), v)
-			p.config.origins[key] = origin{}
-		}
+	for key := range keys {
+		keys[key] = fromJSON(keys[key])
 	}
-	t.room.Name, t.room.Seed = name, cmp.Or(t.room.Seed, name)
-	p.checkRoom(t.room)
+	p := newParse("")
+	p.fill(map[string]any{sectionRoom: map[string]any{name: keys}}, nil)
 	for i, problem := range p.problems {
-		for _, s := range p.keys {
-			if problem.Key == roomKey(name, s.leaf()) {
-				p.problems[i].Key = s.leaf()
-			}
-		}
+		p.problems[i].Key = strings.TrimPrefix(problem.Key, dotted{sectionRoom, name}.String()+".")
 	}
 	sortProblems(p.problems)
 	if Failed(p.problems) {
 		return Room{}, p.problems
 	}
-	return t.room, p.problems
+	return p.config.Rooms[0], p.problems
 }
 
 // fromJSON gives a JSON value as the TOML library would have given it.
 func fromJSON(v any) any {
 	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
+	case float64:
+		if n := int64(v); float64(n) == v {
 			return n
 		}
-		f, _ := v.Float64() // it is a number, if a large one
-		return f
 	case []any:
 		for i := range v {
 			v[i] = fromJSON(v[i])
 		}
 	}
 	return v
+}
+
+// HasPool says whether the room's policy spends from a pool.
+func (r Room) HasPool() bool { return r.Policy == "pool" || r.Policy == "vote+pool" }
+
+// PoolSettings gives the pool in the words of the border.
+func (r Room) PoolSettings() abi.Pool {
+	p := abi.Pool{
+		Pricing: abi.Pricing(r.PoolPricing), Size: float64(r.PoolSize), Recovery: r.PoolRecovery.Milliseconds(),
+		Reserve: float64(r.PoolReserve), Share: float64(r.PoolShare),
+	}
+	for _, s := range r.PoolPrices {
+		chars, cost, _ := cutPrice(s)
+		p.Prices = append(p.Prices, abi.Price{Chars: chars, Cost: float64(cost)})
+	}
+	return p
+}
+
+// cleanPrice takes CHARACTERS:COST.
+func cleanPrice(s string) (string, *fault) {
+	chars, cost, ok := cutPrice(s)
+	if !ok {
+		return "", &fault{message: show(s) + " is not CHARACTERS:COST", hint: `try "10:5"`}
+	}
+	return fmt.Sprintf("%d:%d", chars, cost), nil
+}
+
+func cutPrice(s string) (chars, cost int, ok bool) {
+	a, b, found := strings.Cut(s, ":")
+	chars, err := strconv.Atoi(strings.TrimSpace(a))
+	cost, err2 := strconv.Atoi(strings.TrimSpace(b))
+	return chars, cost, found && err == nil && err2 == nil && chars > 0 && cost >= 0 && cost <= math.MaxInt32
+}
+
+// checkPool compares the keys of a room's pool with each other.
+func (p *parse) checkPool(r Room) {
+	err := r.PoolSettings().Check()
+	if err == nil {
+		return
+	}
+	name, why, _ := strings.Cut(abi.AsError(err).Message, ": ")
+	at := dotted{sectionRoom, r.Name}
+	keys := []dotted{at.add("pool_" + name)}
+	for _, key := range sectionOf(at).names() {
+		if strings.HasPrefix(key, "pool_") {
+			keys = append(keys, at.add(key))
+		}
+	}
+	p.complain(&fault{message: why}, keys...)
 }

@@ -12,7 +12,7 @@ import (
 func TestReadRoom(t *testing.T) {
 	r, problems := ReadRoom("お茶", []byte(`{"policy":"pool","companions":["aya","kyoko"],"patience":"3s","max_turns":7,"stale":"refuse","pool_size":200,"pool_prices":["10:5"]}`))
 	if len(problems) > 0 || r.Name != "お茶" || r.Seed != "お茶" || r.Policy != "pool" || !reflect.DeepEqual(r.Companions, []string{"aya", "kyoko"}) ||
-		r.Patience != 3*time.Second || r.MaxTurns != 7 || r.Stale != entry.StaleRefuse || r.Pool.Size != 200 || r.Floor != 10*time.Second {
+		r.Patience != 3*time.Second || r.MaxTurns != 7 || r.Stale != entry.StaleRefuse || r.PoolSize != 200 || r.Floor != 10*time.Second {
 		t.Errorf("%+v %v", r, problems)
 	}
 	same, problems := Parse("x", []byte("[room.main]\n"), nil)
@@ -37,7 +37,7 @@ func TestReadRoomNamesTheKey(t *testing.T) {
 		`{"seed":"` + strings.Repeat("x", 300) + `"}`: {"seed", "at most"},
 		`[1]`:              {"", "no JSON object"},
 		`{"policy":"pool"`: {"", "no JSON object"},
-		`{"room.main.policy":"pool","listen":"x"}`: {"listen", "unknown key"},
+		`{"room.main.policy":"pool","listen":"x"}`: {`"room.main.policy"`, "unknown key"},
 	} {
 		r, problems := ReadRoom("main", []byte(object))
 		if !Failed(problems) || !reflect.DeepEqual(r, Room{}) {
@@ -61,7 +61,7 @@ func TestHomes(t *testing.T) {
 		"[companion.ben]\nhome = \"main\"":    "add it to room.main.companions",
 		"[companion.ben]\nhome = \"kitchen\"": "write [room.kitchen] too",
 		"[companion.ben]\nhome = \"a b\"":     "may not contain",
-		"[companion]\nhome = \"main\"":        "write [companion.nikoni] above it",
+		"[companion]\nhome = \"main\"":        "write [companion.NAME] above it",
 	} {
 		_, problems := Parse("x", []byte(rooms+toml), nil)
 		if len(problems) != 1 || !strings.Contains(problems[0].String(), want) {

@@ -2,36 +2,48 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 )
 
-// TestReadTree marks the place of every name with < and of every value with >
-// in the text itself.
-func TestReadTree(t *testing.T) {
+// TestPlacesInText marks the place of every name with <, of every value with > and of
+// every item of a list with | in the text itself.
+func TestPlacesInText(t *testing.T) {
 	for _, marked := range []string{
 		"<a=>1",
 		"\n  <a\t =\t >1 # b = 2\n<b = >'''\nc = 1'''\n",
 		"[<a]\n<b = >1\n<c = >\"#\"\n",
-		" [ <a . <b ]\n<c = >[1, [2], {d = 3}]\n",
+		" [ <a . <b ]\n<c = >[|1, |[2], |{<d = >3}]\n",
 		"<a.<b.<c = >1\n",
 		"<'a.b' . <\"c\\\"d\" = >1\n",
-		"<a = >{<b = >1, <c.<d = >{<e=>[{f = 1}]}, <g = >{}}\n",
+		"<a = >{<b = >1, <c.<d = >{<e=>[|{<f = >1}]}, <g = >{}}\n",
 		"<a = >{\n  # {\n  <b = >1,\n}\n",
-		"[<a.<\"b]\"]\n[<c]\n<é = >'é'\n",
-		"[[<a]]\nx = 1\n",
+		"[<a.<\"b]\"]\n[<c]\n<\"é\" = >'é'\n",
+		"[[<a]]\n<x = >1\n", "[a.<b]\n[<a]\n", "[[a]]\n[[<a]]\n",
 		"<a = >1\r\n<b = >2\r\n",
-		"<a = >\"\"\"\"\"x\"\"\"\"\" # ]\n<b = >''''x''''\n<c = >1979-05-27 07:32:00\n",
+		"<a = >\"\"\"\"\"x\"\"\"\"\" # ]\n<b = >''''x''''\n<c = >1979-05-27 07:32:00\n<d = >[|1979-05-27 07:32:00,|07:32:00]",
+		"<a = >[|1,|2 , |3,]\n<b = >[\n# 'a', ]\n|'b', # ]\n|\"c\" ]\n<c = >[ ]",
+		"<a = >[ |[1, 2], |[[3]], |{<x = >[|4], <b = >'}'}, |5]",
+		"<a = >[|'\\', |'''a''b''', |'''''c''''', |'', |'x']",
+		"<a = >[|\"\\\"]\", |\"\"\"\\\"\"\"]\"\"\"]",
+		"<a = >[|true,|false,|-1.5e3,|1979-05-27]\n<\"\" = >\"\"\n<x.<'' = >\"\"\"\"\"\"",
 	} {
-		marked = strings.NewReplacer("<é", "<\"é\"").Replace(marked)
-		src := strings.NewReplacer("<", "", ">", "").Replace(marked)
-		root, bad := readTree(src)
-		if bad != nil {
-			t.Errorf("%s\n%s", src, bad.message)
+		src := strings.NewReplacer("<", "", ">", "", "|", "").Replace(marked)
+		var values map[string]any
+		md, err := toml.Decode(src, &values)
+		if err != nil {
+			t.Errorf("%s\n%v", src, err)
 			continue
 		}
 		marks := make(map[int]string)
-		markTree(src, root, marks)
+		for _, p := range places(src, md.Keys()) {
+			for i, at := range slices.Backward(p) { // a header's value is its name
+				marks[at] = []string{"<", ">", "|"}[min(i, 2)]
+			}
+		}
 		var b strings.Builder
 		for i := range len(src) + 1 {
 			b.WriteString(marks[i])
@@ -41,61 +53,6 @@ func TestReadTree(t *testing.T) {
 		}
 		if got := b.String(); got != marked {
 			t.Errorf("got  %q\nwant %q", got, marked)
-		}
-	}
-}
-
-// markTree notes where each node claims to stand.
-func markTree(src string, n *node, marks map[int]string) {
-	for _, child := range n.table {
-		marks[child.name] = "<"
-		if child.at != child.name {
-			marks[child.at] = ">"
-		}
-		markTree(src, child, marks)
-	}
-}
-
-func TestScanItems(t *testing.T) {
-	for src, want := range map[string][]string{
-		"[]":                             nil,
-		"[ ]":                            nil,
-		"[1]":                            {"1"},
-		"[1,2 , 3,]":                     {"1", "2 ", "3,"},
-		"[\n# 'a', ]\n'b', # ]\n\"c\" ]": {"'b'", "\"c\""},
-		"[ [1, 2], [[3]], {a = [4], b = '}'}, 5]": {"[1, 2]", "[[3]]", "{a = [4], b = '}'}", "5]"},
-		"['\\', '''a''b''', '''''c''''', '']":     {"'\\'", "'''a''b'''", "'''''c'''''", "''"},
-		"[\"\\\"]\", \"\"\"\\\"\"\"]\"\"\"]":      {"\"\\\"]\"", "\"\"\"\\\"\"\"]\"\"\""},
-		"[true,false,-1.5e3,1979-05-27]":          {"true", "false", "-1.5e3", "1979-05-27]"},
-		// Text that is no TOML: it need not be right, but it must end.
-		"[":     nil,
-		"":      nil,
-		"[=\"":  {"\""},
-		"[{":    {"{"},
-		"['":    {"'"},
-		"[\"\\": {"\"\\"},
-		"['''":  {"'''"},
-		"[}":    {"}"},
-		"x]":    nil,
-	} {
-		got := scanItems(src, 0)
-		ok := len(got) == len(want)
-		for i := range min(len(got), len(want)) {
-			ok = ok && strings.HasPrefix(src[got[i]:], want[i])
-		}
-		if !ok {
-			t.Errorf("%q: got %v, want %q", src, got, want)
-		}
-	}
-}
-
-func TestScanName(t *testing.T) {
-	for src, want := range map[string]string{
-		"a": "[0] 1", "a=": "[0] 1", " a . b =": "[1 5] 6", "a.'b.c'.\"d.\\\"e\"]": "[0 2 8] 15", "": "[0] 0", "a.": "[0 2] 2", "'": "[0] 1", "a\nb": "[0] 1",
-	} {
-		parts, end := scanName(src, 0)
-		if got := fmt.Sprint(parts, end); got != want {
-			t.Errorf("%q: got %s, want %s", src, got, want)
 		}
 	}
 }

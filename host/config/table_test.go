@@ -8,58 +8,53 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// TestTable holds what the table promises of itself.
+// TestTable holds what the table promises of itself: each key sets a field of its
+// own, every field but the names of tables has a key, and each default is a value
+// that the key takes.
 func TestTable(t *testing.T) {
+	c := &Config{Rooms: make([]Room, 1), Companions: make([]Companion, 1), Models: make([]Model, 1)}
 	seen := make(map[string]bool)
 	fields := make(map[any]string)
-	c, named := &Config{}, &table{}
-	for _, s := range settings() {
-		if seen[s.name] || !isSection(s.section()) {
-			t.Errorf("%s is there twice or in no section", s.name)
+	for _, cell := range c.cells() {
+		key := cell.key().String()
+		if seen[key] {
+			t.Errorf("%s is there twice", key)
 		}
-		seen[s.name] = true
-		if section := s.section(); hasNames(section) != strings.HasPrefix(s.name, section+".NAME.") {
-			t.Errorf("%s is not named for its section", s.name)
+		seen[key] = true
+		if len(cell.table) == 2 != sectionOf(cell.table).named {
+			t.Errorf("%s is not named for its section", key)
 		}
-		v, faults := s.kind.parse(s.usual)
-		if faults != nil {
-			t.Errorf("%s: default %q: %s", s.name, s.usual, faults[0].message)
+		v := cell.usual
+		if v == nil {
+			t.Errorf("%s: its default is none of its values", key)
 			continue
 		}
-		field := s.field(c, named)
-		if other, taken := fields[field]; taken {
-			t.Errorf("%s and %s set the same field", s.name, other)
+		field := cell.field
+		if other, taken := fields[field.Addr().Interface()]; taken {
+			t.Errorf("%s and %s set the same field", key, other)
 		}
-		fields[field] = s.name
-		store(field, v)
-		if got := load(field); !reflect.DeepEqual(got, v) {
-			t.Errorf("%s: stored %#v, loaded %#v", s.name, v, got)
-		}
-		if s.doc == "" || !strings.HasSuffix(s.doc, ".") {
-			t.Errorf("%s: doc %q is not a sentence", s.name, s.doc)
+		fields[field.Addr().Interface()] = key
+		cell.set(v)
+		if got := cell.value(); !reflect.DeepEqual(got, v) {
+			t.Errorf("%s: stored %#v, loaded %#v", key, v, got)
 		}
 	}
-	// Every field of Config but the lists of rooms and models and the origins
-	// has a key, and so has every field of Room and of Model but its name.
-	want := countFields(reflect.TypeFor[Config]()) + countFields(reflect.TypeFor[Room]()) - 1 + countFields(reflect.TypeFor[Model]()) - 1
+	want := countFields(reflect.TypeFor[Config]())
+	for _, named := range []reflect.Type{reflect.TypeFor[Room](), reflect.TypeFor[Companion](), reflect.TypeFor[Model]()} {
+		want += countFields(named) - 1 // its name
+	}
 	if len(fields) != want {
 		t.Errorf("%d keys for %d fields", len(fields), want)
 	}
-	// A section's keys set nothing of another section.
-	if room := newTable(sectionRoom, "x", settings()); room.name != "x" || !reflect.DeepEqual(room.model, Model{}) {
-		t.Errorf("a room's keys set %+v", room.model)
-	}
-	if model := newTable(sectionModel, "x", settings()); model.name != "x" || !reflect.DeepEqual(model.room, Room{}) {
-		t.Errorf("a model's keys set %+v", model.room)
-	}
 }
 
+// countFields counts what keys can set; the lists of Config's tables are not among it.
 func countFields(t reflect.Type) (n int) {
-	for i := range t.NumField() {
-		switch f := t.Field(i); {
+	for f := range t.Fields() {
+		switch {
 		case f.Type.Kind() == reflect.Struct:
 			n += countFields(f.Type)
-		case f.IsExported() && f.Name != "Rooms" && f.Name != "Models":
+		case f.IsExported() && (f.Type.Kind() != reflect.Slice || f.Type.Elem().Kind() == reflect.String):
 			n++
 		}
 	}
@@ -68,8 +63,10 @@ func countFields(t reflect.Type) (n int) {
 
 func TestKeysIsTheTable(t *testing.T) {
 	keys := Keys()
-	if len(keys) != len(settings()) {
-		t.Fatalf("%d keys", len(keys))
+	for _, k := range keys {
+		if !strings.HasSuffix(k.Doc, ".") {
+			t.Errorf("%s: doc %q is not a sentence", k.Name, k.Doc)
+		}
 	}
 	want := map[string]Key{
 		"door.listen":          {Name: "door.listen", Default: `"127.0.0.1:3000"`, Env: "COMPANIOND_DOOR_LISTEN"},

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // rule is a JSON Schema, or a part of one, as the text has it. The validator judges
@@ -209,7 +210,7 @@ func (c *compiler) word(s *rule, f tree.Field) bool {
 		if top {
 			known = append(slices.Clone(c.extra), known...)
 		}
-		if meant := tree.Near(f.Name, known); meant != "" {
+		if meant := spell.Slip(f.Name, known); meant != "" {
 			c.Add(f.At, path, "is not known here%s", tree.Hint(meant))
 		}
 	}

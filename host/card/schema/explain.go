@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // explainer says of a value what the validator has against it. It keeps the first
@@ -200,7 +201,7 @@ func choices(n *tree.Node, values []any) string {
 			all = append(all, tree.Written(v))
 		}
 	}
-	return tree.Listed(all) + tree.Hint(tree.Near(n.Text, texts))
+	return tree.Listed(all) + tree.Hint(spell.Slip(n.Text, texts))
 }
 
 // alternatives says what keeps a value from the alternative that it is nearest to:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/spell"
 )
 
 // naming is what a schema names at its top, in itself or in a schema that judges the
@@ -79,7 +80,7 @@ func (v *Schema) Strangers(n *tree.Node, path string) (why tree.Faults) {
 
 // stranger says what is said of a name that is not named.
 func (a *naming) stranger(name string) string {
-	return "is not known; " + tree.Have(a.names) + tree.Hint(tree.Near(name, a.names))
+	return "is not known; " + tree.Have(a.names) + tree.Hint(spell.Slip(name, a.names))
 }
 
 func (a *naming) matches(name string) bool {

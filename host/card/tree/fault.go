@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -117,63 +116,6 @@ func Have(known []string) string {
 		return "there are none"
 	}
 	return "there are " + Listed(known)
-}
-
-// Near gives the known word that name was probably meant to be, "" when there is
-// none. Capitals, spaces, hyphens and underscores cost nothing; in a short word
-// nothing else may differ, for too many short words are near to each other.
-func Near(name string, known []string) string {
-	plain := plainly(name)
-	most := 0
-	if n := utf8.RuneCountInString(plain); n >= 9 {
-		most = 2
-	} else if n >= 5 {
-		most = 1
-	}
-	best := ""
-	for _, k := range known {
-		if d := distance(plain, plainly(k), most); d < most || d == most && best == "" {
-			best, most = k, d
-		}
-	}
-	return best
-}
-
-func plainly(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
-// distance counts the letters that have to be put in, taken out, changed or
-// swapped with the next to make b of a; more than most is most+1.
-func distance(a, b string, most int) int {
-	x, y := []rune(a), []rune(b)
-	if max(len(x)-len(y), len(y)-len(x)) > most {
-		return most + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		row[0] = i + 1
-		for j := range y {
-			change := last[j]
-			if x[i] != y[j] {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return min(last[len(y)], most+1)
 }
 
 // Hint asks whether something else was meant; it gives "" where meant is.

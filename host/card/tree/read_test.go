@@ -117,34 +117,6 @@ func TestReadsAsJSON(t *testing.T) {
 	})
 }
 
-func TestNear(t *testing.T) {
-	known := []string{"actions", "perceptions", "type", "not", "if", "cool_down", "description", "minLength", "items"}
-	for name, want := range map[string]string{
-		"action": "actions", "Actions": "actions", "acitons": "actions", "perception": "perceptions", "preceptions": "perceptions",
-		"Type": "type", "types": "type", "coolDown": "cool_down", "cool-down": "cool_down", "cooldown": "cool_down",
-		"discription": "description", "min_length": "minLength", "IF": "if",
-		"note": "", "tyep": "", "id": "", "iff": "", "units": "", "x-mine": "", "age": "", "": "", "perceive": "", "かな": "", "actors": "",
-	} {
-		if got := Near(name, known); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abd", 1}, {"abc", "acb", 1}, {"abcd", "abc", 1}, {"ab", "xaby", 2}, {"kitten", "sitting", 3}, {"abc", "xyz", 3}} {
-		if got := distance(c.a, c.b, 5); got != c.want {
-			t.Errorf("%s %s: %d, want %d", c.a, c.b, got, c.want)
-		}
-		if got := distance(c.b, c.a, 5); got != c.want {
-			t.Errorf("%s %s: %d, want %d", c.b, c.a, got, c.want)
-		}
-	}
-	if got := distance("aaaaaaaa", "b", 2); got != 3 {
-		t.Errorf("far away is %d", got)
-	}
-}
-
 func TestWords(t *testing.T) {
 	for _, c := range [][2]string{
 		{Member("", "a"), "a"}, {Member("a", "b-c_1"), "a.b-c_1"}, {Member("a", "b c"), `a["b c"]`}, {Member("", ""), `[""]`},

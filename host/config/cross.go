@@ -1,0 +1,129 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/companiond/companiond/host/spell"
+)
+
+// cross holds the checks that compare keys. A key that already has an error is
+// left out: the second message would only repeat the first.
+func (p *parse) cross() {
+	c := &p.config
+	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
+		p.complain(&fault{
+			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
+			hint:    "set identity.tokens, or listen on 127.0.0.1",
+		}, dotted{"door", "listen"}, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
+	}
+	outside := func(key dotted, path, why string) {
+		if isInside(path, c.Modules.Characters) {
+			p.complain(&fault{
+				message: show(path) + " lies inside modules.characters: " + why,
+				hint:    "put it beside " + show(c.Modules.Characters),
+			}, key, dotted{"modules", "characters"})
+		}
+	}
+	outside(dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters")
+	outside(dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character")
+	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
+		p.complain(&fault{
+			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
+			hint:     `set wasm.guard = "fuel"`,
+			severity: Warning,
+		}, dotted{"wasm", "fuel"}, dotted{"wasm", "guard"})
+	}
+	for _, model := range c.Models {
+		table := dotted{sectionModel, model.Name}
+		if key := table.add("model"); model.Model == "" {
+			p.complain(&fault{
+				message: "must not be empty",
+				hint:    "set " + key.String() + " to the model's name at its url, such as \"qwen3:8b\"",
+			}, key, table, dotted{sectionModel})
+		}
+	}
+	for i, m := range c.Module {
+		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
+			c.Module[i].Grant = c.Modules.Grant
+		}
+	}
+	p.checkHomes()
+	for i, r := range c.Rooms {
+		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
+		p.checkPool(r)
+		if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
+			p.complain(&fault{
+				message:  `names companions beside "*", which already stands for all of them`,
+				severity: Warning,
+			}, dotted{sectionRoom, r.Name, "companions"})
+		}
+	}
+}
+
+// checkHomes tells of companions whose home is no room of the file, or one in which
+// they do not live.
+func (p *parse) checkHomes() {
+	for _, companion := range p.config.Companions {
+		home := dotted{sectionRoom, companion.Home}
+		f := &fault{message: show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
+		if i := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home }); i >= 0 {
+			live := p.config.Rooms[i].Companions
+			if slices.Contains(live, Everyone) || slices.Contains(live, companion.Name) {
+				continue
+			}
+			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + home.add("companions").String()}
+		}
+		if companion.Home != "" {
+			p.complain(f, dotted{"companion", companion.Name, "home"})
+		}
+	}
+}
+
+// complain reports a fault that lies between several keys, at the first of them
+// that somebody wrote, unless one of them has an error of its own.
+func (p *parse) complain(f *fault, keys ...dotted) {
+	at := origin{file: p.file}
+	for _, key := range slices.Backward(keys) {
+		if p.bad[key.String()] {
+			return
+		}
+		if o, written := p.config.origins[key.String()]; written {
+			at = o
+		}
+	}
+	p.report(at, keys[0].String(), f)
+}
+
+// CheckFolder compares the configuration with the folder of characters: with
+// the ids there are files for, or with why it cannot be read. All it finds is
+// worth a warning only, for files may come later.
+func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
+	p := newParse("")
+	p.config = c
+	if unreadable != "" { // then no id is there, and to say so of each adds nothing
+		p.complain(&fault{
+			message:  show(c.Modules.Characters) + " " + unreadable,
+			hint:     "companiond new character NAME makes it",
+			severity: Warning,
+		}, dotted{"modules", "characters"})
+		return p.problems
+	}
+	check := func(id string, key dotted) {
+		if id != Everyone && !slices.Contains(ids, id) {
+			f := &fault{message: show(id) + " has no file in " + show(c.Modules.Characters), hint: meant(spell.Near(id, ids)), severity: Warning}
+			p.complain(f, key)
+		}
+	}
+	for _, room := range c.Rooms {
+		for _, id := range room.Companions {
+			check(id, dotted{sectionRoom, room.Name, "companions"})
+		}
+	}
+	for _, m := range c.Module {
+		check(m.Name, dotted{sectionModule, m.Name, "grant"})
+	}
+	sortProblems(p.problems)
+	return p.problems
+}
