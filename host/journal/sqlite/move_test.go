@@ -204,7 +204,7 @@ func TestDamageIsNotMended(t *testing.T) {
 // again: it ends well, and with one copy of what was there.
 func TestMoveInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
-	all := schema1(t, path, 3, 20_000)
+	all := schema1(t, path, 3, toMove)
 	kills := 0
 	for number(t, path, "PRAGMA user_version") == 1 && kills < 30 {
 		cmd := exec.Command(os.Args[0])
@@ -212,7 +212,8 @@ func TestMoveInterrupted(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(50*time.Millisecond + rand.N(600*time.Millisecond))
+		// Each time a little longer, so that a slow machine comes further than its start.
+		time.Sleep(50*time.Millisecond + rand.N(time.Duration(6+kills)*100*time.Millisecond))
 		_ = cmd.Process.Kill() // it may have ended
 		_ = cmd.Wait()
 		kills++
