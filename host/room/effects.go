@@ -40,7 +40,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.perceiving(p, members)
+		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.p, members, r.tail.Last(abi.RecentInAsk))
 		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
@@ -54,21 +54,6 @@ func (r *Room) goCall(f func()) {
 		defer r.busy.Add(-1)
 		f()
 	})
-}
-
-// shown gives the members of a scene: everybody, or where they are too many to show
-// each to each, the first so many, the newest speaker and the companion itself.
-func (r *Room) shown(members []abi.Member, who string) []abi.Member {
-	if len(members) <= abi.MaxMembers {
-		return members
-	}
-	shown := slices.Clone(members[:abi.MaxMembers-2])
-	for _, m := range members[abi.MaxMembers-2:] {
-		if m.ID == who || m.ID == r.state().Last.From {
-			shown = append(shown, m)
-		}
-	}
-	return shown
 }
 
 // castEarly counts votes that came before the message of the open round.
@@ -98,26 +83,7 @@ type callContext struct {
 }
 
 func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
-	return callContext{call.Context{Room: r.name, Now: r.loop.Now(), Due: r.loop.Real(due)}, r.scene(who, members)}
-}
-
-// scene is what a companion needs to judge the moment.
-func (r *Room) scene(who string, members []abi.Member) abi.Scene {
-	s := r.state()
-	var addressed []string
-	if s.Round != nil {
-		addressed = s.Round.Addressed
-	} else if s.Floor != nil {
-		addressed = s.Floor.Addressed
-	}
-	scene := abi.Scene{
-		Message: s.Last, Addressed: slices.Contains(addressed, who), Members: r.shown(members, who),
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
-	}
-	if b, ok := s.Budget(r.loop.Now()); ok && (s.Floor == nil || s.PaysTurns()) {
-		scene.Budget = &b
-	}
-	return scene
+	return callContext{call.Context{Room: r.name, Now: r.loop.Now(), Due: r.loop.Real(due)}, r.state().Scene(who, members, r.loop.Now())}
 }
 
 // vote gets one vote and gives it to the loop.

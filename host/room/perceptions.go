@@ -106,15 +106,6 @@ func (r *Room) mayPerceive(who string) error {
 	return nil
 }
 
-// perceiving is what a companion needs to judge a perception.
-func (r *Room) perceiving(p perception, members []abi.Member) abi.Perceiving {
-	s := r.state()
-	return abi.Perceiving{
-		Perception: p.p, Message: s.Last, Members: r.shown(members, p.who), Recent: r.tail.Last(abi.RecentInAsk),
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
-	}
-}
-
 // judge gets one judgement and puts it into the inbox. The call ends with during.
 func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)

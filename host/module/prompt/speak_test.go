@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -365,5 +366,25 @@ func TestDistress(t *testing.T) {
 				t.Errorf("%s: request %d does not tell %q before who it is:\n%s", language, i, rule, r.models.requests()[i].System)
 			}
 		}
+	}
+}
+
+// TestTheStageIsTold: whoever judges, votes or speaks knows how far the talk is.
+func TestTheStageIsTold(t *testing.T) {
+	scene := abi.Scene{Turns: 4, MaxTurns: 6, Closing: abi.ClosingPre}
+	seen := abi.Perceiving{Turns: 4, MaxTurns: 6, Closing: abi.ClosingPre}
+	c := &card.Card{Name: "Aya"}
+	for _, w := range []words{{japanese: true}, {}} {
+		want := w.pick("人が最後に話してからの発言の数: 4(6 まで)。会話の段階: pre-closing", "Turns since a person last spoke: 4 of at most 6. The talk's stage: pre-closing.")
+		for name, told := range map[string]string{
+			"vote": w.referee(c, scene), "line": w.speaker(c, scene, nil, nil), "perception": w.judge(c, seen, nil),
+		} {
+			if !strings.Contains(told, want) {
+				t.Errorf("%s does not tell %q:\n%s", name, want, told)
+			}
+		}
+	}
+	if told := (words{}).referee(c, abi.Scene{}); !strings.Contains(told, "last spoke: 0. The talk's stage: none.") {
+		t.Errorf("without a cap:\n%s", told)
 	}
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -104,6 +105,7 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 			"has answered seriously, it is listen until a person writes again. closing is none in both."))
 	w.persona(p, c)
 	w.who(p, s.Members)
+	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
 	return p.String()
 }
 
@@ -139,6 +141,17 @@ func (w words) who(p *prompt, members []abi.Member) {
 			"What was said is written NAME: TEXT. An indented line goes on with what the one above it says."))
 }
 
+// stage tells how far the talk is: a model that does not know how often it went on by
+// itself does not come to an end.
+func (w words) stage(p *prompt, turns, most int, closing abi.Closing) {
+	limit := ""
+	if most > 0 {
+		limit = fmt.Sprintf(w.pick("(%d まで)", " of at most %d"), most)
+	}
+	p.add(w.pick("人が最後に話してからの発言の数: %d%s。会話の段階: %s", "Turns since a person last spoke: %d%s. The talk's stage: %s."),
+		turns, limit, cmp.Or(closing, abi.ClosingNone))
+}
+
 // speaker is the character with the floor. acted are the actions that it played for
 // the line that it is asked for once more.
 func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []string) string {
@@ -156,6 +169,7 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 	}
 	w.events(p, c, inputTitles(c), w.pick("(話す)", "(say it)"))
 	w.who(p, s.Members)
+	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
 	if s.Retry {
 		p.add("%s", w.pick("さっき書いた発言は、新しい発言が先に来たので使われませんでした。いまの話に合うものを書いてください。",
 			"What you wrote before was not used, for somebody spoke first. Write what fits now."))
@@ -231,6 +245,7 @@ func (w words) judge(c *card.Card, p abi.Perceiving, results []abi.Result) strin
 	if len(p.Recent) > 0 {
 		b.add("%s\n%s", w.pick("最近の会話:", "What was said lately:"), w.transcript(p.Recent, p.Members))
 	}
+	w.stage(b, p.Turns, p.MaxTurns, p.Closing)
 	w.outcomes(b, results)
 	return b.String()
 }

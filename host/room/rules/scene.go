@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// Scene is what a companion is told to vote or to speak: what was said last, who is
+// there, and how far the talk is. members are all of [State.Members].
+func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene {
+	var addressed []string
+	if s.Round != nil {
+		addressed = s.Round.Addressed
+	} else if s.Floor != nil {
+		addressed = s.Floor.Addressed
+	}
+	scene := abi.Scene{
+		Message: s.Last, Addressed: slices.Contains(addressed, who), Members: s.shown(members, who),
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
+	}
+	if b, ok := s.Budget(now); ok && (s.Floor == nil || s.PaysTurns()) {
+		scene.Budget = &b
+	}
+	return scene
+}
+
+// Perceiving is what a companion is told to judge a perception.
+func (s *State) Perceiving(who string, p abi.Percept, members []abi.Member, recent []abi.Message) abi.Perceiving {
+	return abi.Perceiving{
+		Perception: p, Message: s.Last, Members: s.shown(members, who), Recent: recent,
+		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
+	}
+}
+
+// shown gives the members of a scene: everybody, or where they are too many to show
+// each to each, the first so many, the newest speaker and the companion itself.
+func (s *State) shown(members []abi.Member, who string) []abi.Member {
+	if len(members) <= abi.MaxMembers {
+		return members
+	}
+	shown := slices.Clone(members[:abi.MaxMembers-2])
+	for _, m := range members[abi.MaxMembers-2:] {
+		if m.ID == who || m.ID == s.Last.From {
+			shown = append(shown, m)
+		}
+	}
+	return shown
+}
