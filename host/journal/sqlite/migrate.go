@@ -117,19 +117,24 @@ func (j *Journal) copyBefore(ctx context.Context, s *store, version int) error {
 	if err := s.row(ctx, "SELECT value FROM meta WHERE key = 'copied'", nil, &copied); present(err) != nil {
 		return err
 	}
-	if at, dst, ok := strings.Cut(copied, " "); ok && at == fmt.Sprint(grown.Int64) {
+	at, dst, ok := strings.Cut(copied, " ")
+	if ok && at == fmt.Sprint(grown.Int64) {
 		if _, err := os.Stat(dst); err == nil {
 			j.log.Info("going on with the migration of the journal", "copy", dst)
 			return nil
 		}
 	}
-	dst := fmt.Sprintf("%s.v%d-%s", j.path, version, time.Now().UTC().Format("20060102T150405.000Z"))
+	// The name is written down first: a kill behind the copy makes no second one.
+	dst = fmt.Sprintf("%s.v%d-%s", j.path, version, time.Now().UTC().Format("20060102T150405.000Z"))
+	err := s.exec(`INSERT INTO meta(key, value) VALUES('copied', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1`, fmt.Sprint(grown.Int64, " ", dst))
+	if err != nil {
+		return err
+	}
 	if err := j.Backup(ctx, dst); err != nil {
 		return err
 	}
 	j.log.Info("copied the journal before migration", "copy", dst)
-	return s.exec(`INSERT INTO meta(key, value) VALUES('copied', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1`,
-		fmt.Sprint(grown.Int64, " ", dst))
+	return nil
 }
 
 // step brings the schema to the version to.
