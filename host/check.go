@@ -38,7 +38,10 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 	clients := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
 	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
-			why := abi.AsError(err).Message
+			why := err.Error()
+			if own := new(abi.Error); errors.As(err, &own) {
+				why = own.Message
+			}
 			if !strings.HasPrefix(why, file+":") {
 				why = file + ": " + why
 			}

@@ -315,3 +315,17 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestTooDeep: what the library would need gigabytes for is refused with its place.
+func TestTooDeep(t *testing.T) {
+	for name, src := range map[string]string{
+		"a key":    "# a file\n" + strings.Repeat("a.", 20_000) + "b = 1\n",
+		"a header": "# a file\n[" + strings.Repeat("a.", 20_000) + "b]\n",
+		"tables":   "# a file\nx=" + strings.Repeat("{a=", 10_000),
+	} {
+		_, problems := Parse("c", []byte(src), nil)
+		if got := lines(problems); strings.TrimSpace(got) != "c:2:1: more than 500 names or tables within each other" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,6 +43,23 @@ type parse struct {
 	problems []Problem
 }
 
+// maxDepth bounds the parts of a key and the tables within each other on one line. The
+// TOML library takes memory by their square.
+const maxDepth = 500
+
+// tooDeep gives the first line that has more, 0 for none.
+func tooDeep(text string) int {
+	for n := 1; text != ""; n++ {
+		line, rest, _ := strings.Cut(text, "\n")
+		key, _, _ := strings.Cut(line, "=")
+		if strings.Count(key, ".") > maxDepth || strings.Count(line, "{") > maxDepth {
+			return n
+		}
+		text = rest
+	}
+	return 0
+}
+
 func newParse(file string) *parse {
 	return &parse{file: file, bad: make(map[string]bool), config: Config{origins: make(map[string]origin)}}
 }
@@ -54,6 +72,10 @@ func (p *parse) decode(src []byte) (root map[string]any, ok bool) {
 		return nil, false
 	}
 	p.text = strings.TrimPrefix(string(src), "\ufeff")
+	if line := tooDeep(p.text); line > 0 {
+		p.report(origin{file: p.file, line: line, col: 1}, "", &fault{message: fmt.Sprintf("more than %d names or tables within each other", maxDepth)})
+		return nil, false
+	}
 	md, err := toml.Decode(p.text, &root)
 	if err != nil {
 		bad := toml.ParseError{Message: err.Error()}

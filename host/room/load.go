@@ -30,6 +30,11 @@ func (r *Room) load(ctx context.Context, s *rules.State) error {
 
 // begin writes down how the room is to be and who is there.
 func (r *Room) begin() {
+	for _, w := range slices.Clone(r.state().Requests) { // whoever waited for these is not connected any more
+		if r.loop.Trouble() == nil && w.Waits != entry.WaitFloor && r.state().Newer() == "" {
+			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
+		}
+	}
 	r.syncRules()
 	if r.loop.Trouble() == nil {
 		r.syncCast() // before what woke the room is handled: it may be about who is here

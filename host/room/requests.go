@@ -104,12 +104,14 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, err
 	}
 	switch {
+	case r.drain.Load():
+		return "", false, loop.ErrStopping
 	case wait == entry.WaitRound && r.over() != nil:
 		return "", false, r.over()
 	case wait == entry.WaitRound && r.rests() && !slices.Contains(s.Voters(), l.From):
 		return "", false, abi.Errorf(abi.CodeConflict, "%q said %d itself; wait for somebody to answer", l.From, s.Last.Seq)
 	case waiting(s, l.From) >= rules.MaxRequests:
-		return "", false, abi.Errorf(abi.CodeExhausted, "%s has %d lines waiting already", l.From, rules.MaxRequests)
+		return "", false, abi.Field("from", abi.CodeExhausted, "%s has %d lines waiting already", l.From, rules.MaxRequests)
 	}
 	return wait, true, nil
 }
@@ -189,6 +191,13 @@ func (r *Room) tellOffers() {
 	}
 	s := r.state()
 	for _, seq := range slices.Sorted(maps.Keys(r.offers)) {
+		if r.drain.Load() && slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq }) {
+			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: seq})
+			tell := r.offers[seq].tell
+			delete(r.offers, seq)
+			r.loop.Ack("", func(error) { tell(consumed{}, loop.ErrStopping) })
+			continue
+		}
 		waits := s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
 			slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq })
 		if waits {

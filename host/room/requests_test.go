@@ -207,3 +207,43 @@ func TestACompanionAddressesAnother(t *testing.T) {
 		})
 	}
 }
+
+// TestOfferAndTheEnd: whoever waits is told when the daemon stops, and what waited when
+// it was killed has an end in the journal when it comes back.
+func TestOfferAndTheEnd(t *testing.T) {
+	rules := testRules
+	rules.Patience = 60_000
+	play(t, rules, []*actor{{id: "aya"}}, func(s *stage) {
+		s.attend("mute", true) // every round waits for its vote
+		s.say("taro", "hello")
+		waits := s.offer(s.t.Context(), "bot", "first", 0, 4)
+		start := time.Now()
+		s.room.Drain()
+		if got := <-waits; abi.CodeOf(got.err) != abi.CodeUnavailable || !strings.Contains(got.err.Error(), "stopping") || time.Since(start) > 0 {
+			t.Errorf("%+v after %v", got, time.Since(start))
+		}
+		s.end()
+		s.start()
+		s.attend("mute", true)
+		s.say("taro", "go on")
+		killed := s.offer(s.t.Context(), "bot", "second", 0, 4)
+		s.end() // the room writes nothing of its requests, as where it is killed
+		if got := <-killed; got.err == nil {
+			t.Errorf("%+v", got)
+		}
+		s.start()
+		synctest.Wait()
+		if n := len(s.room.state().Requests); n != 0 {
+			t.Errorf("%d requests wait", n)
+		}
+		given := map[uint64]bool{}
+		for _, d := range bodies[entry.Due](s.t, s.entries(), entry.KindDue) {
+			given[d.Of] = d.What == entry.DueStale
+		}
+		for _, e := range s.entries() {
+			if e.Kind == entry.KindWish && !given[e.Seq] {
+				t.Errorf("wish %d has no end", e.Seq)
+			}
+		}
+	})
+}

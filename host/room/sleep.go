@@ -23,7 +23,10 @@ import (
 var Someday = time.UnixMilli(1 << 46).UTC()
 
 // Drain asks nobody any more: the daemon is stopping.
-func (r *Room) Drain() { r.drain.Store(true) }
+func (r *Room) Drain() {
+	r.drain.Store(true)
+	r.loop.Wake() // whoever waits for its turn is told
+}
 
 // Draining says whether a line is being made, or waits to be written down.
 func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }

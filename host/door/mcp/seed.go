@@ -189,12 +189,14 @@ func consumed(pool abi.Budget, err error) (any, error) {
 		return out, nil
 	}
 	e := abi.AsError(err)
-	switch e.Code {
-	case abi.CodeExhausted:
+	if e.Code == abi.CodeExhausted && e.Field == "" { // of the pool; a field says what else there is too much of
 		out.Message = "Not enough resource."
+		return out, nil
+	}
+	switch e.Code {
 	case abi.CodeStale:
 		out.Message = "Stale: " + e.Message + ". Read history again."
-	case abi.CodeInvalid, abi.CodeDenied, abi.CodeConflict, abi.CodeTooLarge, abi.CodeTimeout:
+	case abi.CodeInvalid, abi.CodeDenied, abi.CodeConflict, abi.CodeTooLarge, abi.CodeTimeout, abi.CodeExhausted:
 		out.Message = e.Message
 	default:
 		return nil, err

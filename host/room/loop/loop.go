@@ -86,6 +86,14 @@ func (l *Loop) Loaded() <-chan struct{} { return l.loaded }
 // Gone is closed when Run has returned.
 func (l *Loop) Gone() <-chan struct{} { return l.gone }
 
+// Wake has the loop look at the room. It may be called from anywhere.
+func (l *Loop) Wake() {
+	select {
+	case l.inbox <- func() {}:
+	default: // it is about to
+	}
+}
+
 // Waits says whether requests wait in the inbox. It may be called from anywhere.
 func (l *Loop) Waits() bool { return len(l.inbox) > 0 }
 

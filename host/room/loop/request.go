@@ -27,7 +27,8 @@ func (q Request[T]) Tell(v T, err error) { q.done <- outcome[T]{v, err} }
 // Late is what is told where the loop takes too long, unless there is more to say.
 const Late = "the room did not answer in time"
 
-var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+// ErrStopping says that nothing is begun any more.
+var ErrStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 
 // ErrAsleep says that a room has fallen asleep: nothing of what was asked has
 // happened, and another Run of it has to be begun.
@@ -85,7 +86,7 @@ func Await[T any](ctx context.Context, l *Loop, late string, do func(Request[T])
 		case o := <-q.done:
 			return o.val, o.err
 		default:
-			return v, errStopping
+			return v, ErrStopping
 		}
 	case <-ctx.Done():
 		return v, abi.Wrap(abi.CodeTimeout, ctx.Err(), late)
@@ -103,7 +104,7 @@ func (l *Loop) Put(ctx context.Context, do func()) error {
 	case l.inbox <- do:
 		return nil
 	case <-l.gone:
-		return errStopping
+		return ErrStopping
 	case <-ctx.Done():
 		return abi.Wrap(abi.CodeTimeout, ctx.Err(), Late)
 	}

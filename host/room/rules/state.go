@@ -289,7 +289,6 @@ func (s *State) taken() {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
 	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
-	s.forget(func(r Request) bool { return r.Waits != entry.WaitFloor }) // whoever waited for the line has heard that it is not known
 	s.Gathering = true
 }
 
