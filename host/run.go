@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 
 	"github.com/companiond/companiond/host/room/retention"
 )
@@ -66,8 +67,9 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 		h.log.Warn(id + " " + why)
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
-	close(h.ready)
 	h.agents.CardsChanged() // the folder was empty when the door was made
+	close(h.ready)
+	h.agents.CardsChanged() // and may have changed before anybody would have told
 	return true
 }
 
@@ -77,8 +79,11 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	defer cancel()
 	h.log.Info("companiond is stopping")
 	h.goHome()
+	var drained sync.WaitGroup
+	drained.Go(func() { h.rooms.Drain(ctx) }) // agents whose lines wait for a turn are told, or the server would wait for them
 	feeds := errors.Join(h.feed.Close(ctx), h.agents.Close(ctx))
 	err := h.server.Shutdown(ctx)
+	drained.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
 		// Somebody holds a connection without asking anything, as browsers do
 		// in advance. What was asked has been answered by now.

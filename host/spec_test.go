@@ -164,3 +164,23 @@ func TestHowItIsSaidReachesTheBody(t *testing.T) {
 	}
 	h.replay("main")
 }
+
+// TestStopWhileALineWaits: an agent whose line waits for the floor hears at once that the
+// daemon stops, instead of holding it up.
+func TestStopWhileALineWaits(t *testing.T) {
+	h := newHome(t)
+	h.open("[room.main]\npatience = \"1m\"\n")
+	mute, agent := doortest.NewByHand(t, h.url+"/mcp"), doortest.NewByHand(t, h.url+"/mcp")
+	mute.Post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"vote","arguments":{"from":"mute","state":"listen"}}}`) // every round waits for its vote
+	h.say("main", "taro", "誰か話して")
+	answer := make(chan string, 1)
+	go func() {
+		_, body := agent.Post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"consume","arguments":{"from":"bot","amount":60,"message":"話します"}}}`)
+		answer <- body
+	}()
+	waittest.Until(t, "the line waits", func() bool { return len(ofKind[entry.Wish](h, "main", entry.KindWish)) == 1 })
+	h.stop()
+	if body := <-answer; !strings.Contains(body, "the daemon is stopping") {
+		t.Error(body)
+	}
+}

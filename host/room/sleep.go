@@ -24,8 +24,9 @@ var Someday = time.UnixMilli(1 << 46).UTC()
 
 // Drain asks nobody any more: the daemon is stopping.
 func (r *Room) Drain() {
-	r.drain.Store(true)
-	r.loop.Wake() // whoever waits for its turn is told
+	if !r.drain.Swap(true) {
+		r.loop.Wake() // whoever waits for its turn is told
+	}
 }
 
 // Draining says whether a line is being made, or waits to be written down.
