@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/module"
@@ -38,10 +37,7 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 	clients := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
 	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
-			why := err.Error()
-			if own := new(abi.Error); errors.As(err, &own) {
-				why = own.Message
-			}
+			why := module.Reason(err)
 			if !strings.HasPrefix(why, file+":") {
 				why = file + ": " + why
 			}

@@ -246,8 +246,8 @@ func roomSettings(rooms []config.Room) []room.Settings {
 	return settings
 }
 
-// tellCast tells the rooms who is loaded, but not before everybody who was
-// there at the start was tried: a room would take them for gone.
+// tellCast tells the rooms who is loaded, and agents which cards there are, but not
+// before everybody who was there at the start was tried: a room would take them for gone.
 func (h *Host) tellCast(ctx context.Context) {
 	select {
 	case <-h.folder.Ready():
@@ -266,17 +266,11 @@ func (h *Host) tellCast(ctx context.Context) {
 	}
 	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
 	h.rooms.SetCast(ctx, cast)
+	h.agents.CardsChanged()
 }
 
 // changed is told of each companion that came, changed or went.
-func (h *Host) changed(folder.Change) {
-	h.tellCast(context.Background())
-	select {
-	case <-h.ready:
-		h.agents.CardsChanged()
-	default: // the doors are not open yet
-	}
-}
+func (h *Host) changed(folder.Change) { h.tellCast(context.Background()) }
 
 // warnOfNames tells of tokens whose holder could never speak: the rooms keep the
 // names of those who live here from everybody else.

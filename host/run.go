@@ -50,7 +50,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// open waits until the folder has been looked through and tells the rooms who
+// open waits until the folder has been looked through and tells the rooms, and agents, who
 // is there. It answers false when ctx ended or something fell first.
 func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 	select {
@@ -67,9 +67,7 @@ func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
 		h.log.Warn(id + " " + why)
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
-	h.agents.CardsChanged() // the folder was empty when the door was made
 	close(h.ready)
-	h.agents.CardsChanged() // and may have changed before anybody would have told
 	return true
 }
 

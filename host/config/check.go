@@ -179,7 +179,7 @@ func cleanShort(s string) (string, *fault) {
 
 // nameFault words abi.CheckName's refusal of name; the key stands before it.
 func nameFault(name string, err error) string {
-	_, why, _ := strings.Cut(abi.AsError(err).Message, ": ")
+	why := abi.AsError(err).Reason()
 	if strings.HasPrefix(why, show(name)) {
 		return why
 	}

@@ -86,13 +86,13 @@ func (p *parse) checkPool(r Room) {
 	if err == nil {
 		return
 	}
-	name, why, _ := strings.Cut(abi.AsError(err).Message, ": ")
+	refused := abi.AsError(err)
 	at := dotted{sectionRoom, r.Name}
-	keys := []dotted{at.add("pool_" + name)}
+	keys := []dotted{at.add("pool_" + refused.Field)}
 	for _, key := range sectionOf(at).names() {
 		if strings.HasPrefix(key, "pool_") {
 			keys = append(keys, at.add(key))
 		}
 	}
-	p.complain(&fault{message: why}, keys...)
+	p.complain(&fault{message: refused.Reason()}, keys...)
 }

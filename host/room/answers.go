@@ -49,7 +49,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	case about == s.Last.Seq && !slices.Contains(s.Voters(), who):
 		r.counts.add("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
-	case about == s.Last.Seq && v.State == abi.Speak && r.rests():
+	case about == s.Last.Seq && v.State == abi.Speak && s.Rests():
 		r.loop.Input(entry.KindWish, entry.Wish{
 			Who: who, By: abi.KindAgent, Waits: entry.WaitRound, Importance: v.Importance, Reason: v.Reason, Closing: v.Closing,
 			Basis: s.Head, Due: r.loop.Now().Add(wishPatience),
@@ -60,13 +60,6 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}
 	return r.castVote(who, v)
-}
-
-// rests says whether nothing is going on, so that a wish to speak may open a
-// round: a round would come to something, and none is on its way.
-func (r *Room) rests() bool {
-	s := r.state()
-	return s.Condition() == "resting" && s.Stage != abi.ClosingTerminal && (s.Rules.MaxTurns == 0 || s.Turns < s.Rules.MaxTurns)
 }
 
 // castVote records a vote that counts, and answers why one does not.
@@ -96,7 +89,7 @@ type spoken struct {
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
 	delete(r.speaking, speakKey(e.grant, e.basis))
-	r.running.Over(callID(r.name, e.grant, e.basis))
+	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
 	r.handleLine(e)
 }

@@ -81,7 +81,7 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 		return r.wishToSay(a, text, at)
 	}
 	a.Perceived = r.judgedBy[by.Call]
-	a.Delivered = r.cfg.Bodies.Count(r.name, a.Who)
+	a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
 	r.loop.InputAt(entry.KindAction, at, a)
 	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
 }
@@ -101,7 +101,7 @@ func (r *Room) mayPlay(who string, by rooms.Player) error {
 // hasFloor says whether a call is the one for the line of who has the floor.
 func (r *Room) hasFloor(who, call string) bool {
 	f := r.state().Floor
-	return f != nil && f.Who == who && f.Lost == "" && callID(r.name, f.Token, f.Basis) == call
+	return f != nil && f.Who == who && f.Lost == "" && callID(r.Name(), f.Token, f.Basis) == call
 }
 
 // wishToSay makes words that were played as an action wait for the floor, as
@@ -146,7 +146,7 @@ func (r *Room) handleDone(d entry.Done) error {
 	}
 	d.Action = r.state().Acts[i].Action
 	r.loop.Input(entry.KindResult, d)
-	m := call.Context{Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(time.Duration(r.state().Rules.Patience) * time.Millisecond)}
+	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(time.Duration(r.state().Rules.Patience) * time.Millisecond)}
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }

@@ -32,7 +32,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.speaking[speakKey(f.Token, f.Basis)] = true
 		r.lines.Add(1)
 		who, grant, m := f.Who, f.Grant, r.context(f.Who, members, f.Expires)
-		m.ID = callID(r.name, f.Token, f.Basis)
+		m.ID = callID(r.Name(), f.Token, f.Basis)
 		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = nil
 		during := r.running.Begin(ctx, m.ID)
@@ -40,7 +40,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.name, Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.p, members, r.tail.Last(abi.RecentInAsk))
+		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.p, members, r.tail.Last(abi.RecentInAsk))
 		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
@@ -83,7 +83,7 @@ type callContext struct {
 }
 
 func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
-	return callContext{call.Context{Room: r.name, Now: r.loop.Now(), Due: r.loop.Real(due)}, r.state().Scene(who, members, r.loop.Now())}
+	return callContext{call.Context{Room: r.Name(), Now: r.loop.Now(), Due: r.loop.Real(due)}, r.state().Scene(who, members, r.loop.Now())}
 }
 
 // vote gets one vote and gives it to the loop.

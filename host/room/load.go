@@ -18,7 +18,7 @@ import (
 
 // load takes what is known of the room from its journal.
 func (r *Room) load(ctx context.Context, s *rules.State) error {
-	recent, err := reader.Said(ctx, r.cfg.Journal, r.name, journal.Span{Limit: reader.TailSize, Newest: true})
+	recent, err := reader.Said(ctx, r.cfg.Journal, r.Name(), journal.Span{Limit: reader.TailSize, Newest: true})
 	if err != nil {
 		return err
 	}
@@ -30,10 +30,8 @@ func (r *Room) load(ctx context.Context, s *rules.State) error {
 
 // begin writes down how the room is to be and who is there.
 func (r *Room) begin() {
-	for _, w := range slices.Clone(r.state().Requests) { // whoever waited for these is not connected any more
-		if r.loop.Trouble() == nil && w.Waits != entry.WaitFloor && r.state().Newer() == "" {
-			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
-		}
+	if r.state().Newer() == "" { // whoever waited for these is not connected any more
+		r.giveUp(func(w rules.Request) bool { return w.Waits != entry.WaitFloor })
 	}
 	r.syncRules()
 	if r.loop.Trouble() == nil {

@@ -96,7 +96,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, err
 	}
 	s := r.state()
-	wait, needed = r.loop.Needs(l)
+	wait, needed = s.Needs(l, r.loop.Now())
 	if !needed {
 		return "", false, nil
 	}
@@ -108,7 +108,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, loop.ErrStopping
 	case wait == entry.WaitRound && r.over() != nil:
 		return "", false, r.over()
-	case wait == entry.WaitRound && r.rests() && !slices.Contains(s.Voters(), l.From):
+	case wait == entry.WaitRound && s.Rests() && !slices.Contains(s.Voters(), l.From):
 		return "", false, abi.Errorf(abi.CodeConflict, "%q said %d itself; wait for somebody to answer", l.From, s.Last.Seq)
 	case waiting(s, l.From) >= rules.MaxRequests:
 		return "", false, abi.Field("from", abi.CodeExhausted, "%s has %d lines waiting already", l.From, rules.MaxRequests)
@@ -134,14 +134,19 @@ func (r *Room) over() error {
 	return nil
 }
 
+// giveUp ends requests in writing: nobody is to wait for them.
+func (r *Room) giveUp(which func(rules.Request) bool) {
+	for _, w := range slices.Clone(r.state().Requests) {
+		if r.loop.Trouble() == nil && which(w) {
+			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
+		}
+	}
+}
+
 // withdraw gives up a request whose caller has gone.
 func (r *Room) withdraw(seq uint64) {
-	if delete(r.offers, seq); r.loop.Trouble() != nil {
-		return
-	}
-	if slices.ContainsFunc(r.state().Requests, func(w rules.Request) bool { return w.Seq == seq }) {
-		r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: seq})
-	}
+	delete(r.offers, seq)
+	r.giveUp(func(w rules.Request) bool { return w.Seq == seq })
 }
 
 // sayAtHand says the lines that came with requests, once they have the floor or need
@@ -178,6 +183,11 @@ func (r *Room) tellOffers() {
 	if len(r.offers) == 0 {
 		return
 	}
+	var stopping error
+	if r.drain.Load() {
+		stopping = loop.ErrStopping
+		r.giveUp(func(w rules.Request) bool { _, offered := r.offers[w.Seq]; return offered })
+	}
 	ended := map[uint64]entry.Entry{}
 	for _, e := range r.loop.Made() {
 		switch e.Kind {
@@ -191,16 +201,7 @@ func (r *Room) tellOffers() {
 	}
 	s := r.state()
 	for _, seq := range slices.Sorted(maps.Keys(r.offers)) {
-		if r.drain.Load() && slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq }) {
-			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: seq})
-			tell := r.offers[seq].tell
-			delete(r.offers, seq)
-			r.loop.Ack("", func(error) { tell(consumed{}, loop.ErrStopping) })
-			continue
-		}
-		waits := s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
-			slices.ContainsFunc(s.Requests, func(w rules.Request) bool { return w.Seq == seq })
-		if waits {
+		if s.Pending(seq) {
 			continue
 		}
 		var res consumed
@@ -210,7 +211,7 @@ func (r *Room) tellOffers() {
 		} else if found {
 			res.refused = refusal(e)
 		} else {
-			res.refused = cmp.Or(r.over(), r.mayBe(r.offers[seq].who, abi.KindAgent), errNoTurn)
+			res.refused = cmp.Or(stopping, r.over(), r.mayBe(r.offers[seq].who, abi.KindAgent), errNoTurn)
 		}
 		res.pool, _ = s.Budget(r.loop.Now())
 		tell := r.offers[seq].tell

@@ -88,7 +88,6 @@ func (s Settings) waits(cast []entry.Joined) bool { return cast == nil && len(s.
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
 	reader.Room
-	name     string
 	settings Settings
 	cfg      Config
 	log      *slog.Logger
@@ -131,7 +130,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	r := &Room{
 		settings: s, cfg: c, cast: cast,
-		Room: reader.New(c.Journal, s.Name), name: s.Name,
+		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
 		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
 		offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},

@@ -129,11 +129,11 @@ func (r *Room) closed() error {
 	s := r.state()
 	switch {
 	case s.Archived != "":
-		return Settings{Name: r.name, Closed: true}.Refuses()
+		return Settings{Name: r.Name(), Closed: true}.Refuses()
 	case r.settings.Refuses() != nil:
 		return r.settings.Refuses()
 	case s.Unjudged() != "":
-		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", r.name, s.Unjudged())
+		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", r.Name(), s.Unjudged())
 	}
 	return nil
 }

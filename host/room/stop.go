@@ -1,10 +1,9 @@
 package room
 
 import (
-	"slices"
-
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // somebody is who said STOP under a name that is another's.
@@ -19,9 +18,7 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	}
 	r.breakOff() // what was heard is said
 	r.running.Stop()
-	for _, w := range slices.Clone(r.state().Requests) { // nobody is to wait for these
-		r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
-	}
+	r.giveUp(func(rules.Request) bool { return true })
 	if r.loop.Trouble() != nil {
 		return 0, r.loop.Trouble()
 	}

@@ -76,7 +76,7 @@ func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, erro
 
 // saidBefore finds a message that was sent with the same id.
 func (r *Room) saidBefore(ctx context.Context, u rooms.Utterance) (abi.Message, bool, error) {
-	e, found, err := r.cfg.Journal.Find(ctx, r.name, u.ID)
+	e, found, err := r.cfg.Journal.Find(ctx, r.Name(), u.ID)
 	if err != nil || !found {
 		return abi.Message{}, false, journal.Coded(err)
 	}

@@ -67,18 +67,3 @@ func TestOneLetter(t *testing.T) {
 		}
 	})
 }
-
-// TestSlipInACard: what makers of cards mistype, and what is not taken for it.
-func TestSlipInACard(t *testing.T) {
-	known := []string{"actions", "perceptions", "type", "not", "if", "cool_down", "description", "minLength", "items"}
-	for name, want := range map[string]string{
-		"action": "actions", "Actions": "actions", "acitons": "actions", "perception": "perceptions", "preceptions": "perceptions",
-		"Type": "type", "types": "type", "coolDown": "cool_down", "cool-down": "cool_down", "cooldown": "cool_down",
-		"discription": "description", "min_length": "minLength", "IF": "if",
-		"note": "", "tyep": "", "id": "", "iff": "", "units": "", "x-mine": "", "age": "", "": "", "perceive": "", "かな": "", "actors": "",
-	} {
-		if got := Slip(name, known); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
-	}
-}

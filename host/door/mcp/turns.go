@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -146,12 +147,8 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 		return nil, err
 	}
 	defer leave()
-	here := true
-	n, ok, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen, func(n news, info rooms.Info) bool {
-		here = isHere(info, who)
-		return n.Reason != ""
-	})
-	if err == nil && !here {
+	n, info, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen)
+	if err == nil && !isHere(info, who) {
 		// A human may have its name by now, whose words are not its own: it is told so
 		// and has seen nothing.
 		err = attend()
@@ -159,12 +156,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		n.Reason, n.Room = reasonTimeout, talk.Name()
-	}
-	if n.Messages == nil {
-		n.Messages = []heard{}
-	}
+	n.Reason = cmp.Or(n.Reason, reasonTimeout)
 	n.Head = max(n.Head, seen)
 	d.readers.read(at, n.Head, time.Now())
 	return n, nil

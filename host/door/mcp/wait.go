@@ -88,24 +88,24 @@ func look(ctx context.Context, talk rooms.Room, who string, seen uint64) (news, 
 	return n, info, nil
 }
 
-// wait looks until wanted says yes, at least once; ok is false when limit is
-// over before.
-func wait(ctx context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64, wanted func(news, rooms.Info) bool) (n news, ok bool, err error) {
+// wait looks until there is something for an agent, at least once; when limit is over
+// before, there is no reason.
+func wait(ctx context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
 	poll, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		n, info, err := look(ctx, talk, who, seen)
-		if err != nil || wanted(n, info) {
-			return n, err == nil, err
+		if err != nil || n.Reason != "" {
+			return n, info, err
 		}
 		err = talk.Follow(poll, info.Head, func([]entry.Entry) error { return errGrown })
 		switch {
 		case ctx.Err() != nil:
-			return n, false, ctx.Err()
+			return n, info, ctx.Err()
 		case poll.Err() != nil:
-			return n, false, nil
+			return n, info, nil
 		case err != nil && !errors.Is(err, errGrown):
-			return n, false, err
+			return n, info, err
 		}
 	}
 }

@@ -27,9 +27,6 @@ func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
 	return e, journal.Coded(err)
 }
 
-// Needs says what a line waits for, see rules.Machine.Needs.
-func (l *Loop) Needs(a rules.Line) (entry.Wait, bool) { return l.m.Needs(a, l.Now()) }
-
 // Made gives the entries that are not written yet.
 func (l *Loop) Made() []entry.Entry { return l.m.Made() }
 

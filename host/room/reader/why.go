@@ -39,15 +39,14 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 		return Why{}, err
 	}
 	w.Decided = found.Seq
-	if err := json.Unmarshal(found.Body, &w.Decision); err != nil {
+	if w.Decision, err = entry.Decode[entry.Decision](found); err != nil {
 		return Why{}, journal.Coded(fmt.Errorf("decode decision %d: %w", found.Seq, err))
 	}
 	if m, ok := e.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
 	}
 	if round, err := r.entry(ctx, w.Decision.Round); err == nil && round.Kind == entry.KindRound {
-		var b entry.Round
-		if json.Unmarshal(round.Body, &b) == nil {
+		if b, err := entry.Decode[entry.Round](round); err == nil {
 			if about, err := r.entry(ctx, b.About); err == nil {
 				if m, ok := about.Message(); ok {
 					w.About = &m
@@ -129,9 +128,10 @@ func (r Room) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.
 			return entry.Entry{}, err
 		}
 		for _, next := range entries {
-			var d entry.Decision
-			if next.Kind == entry.KindDecision && json.Unmarshal(next.Body, &d) == nil && fits(d) {
-				return next, nil
+			if next.Kind == entry.KindDecision {
+				if d, err := entry.Decode[entry.Decision](next); err == nil && fits(d) {
+					return next, nil
+				}
 			}
 			since = next.Seq
 		}

@@ -47,6 +47,12 @@ func (s *State) end(seq uint64) *Request {
 	return &r
 }
 
+// Pending says whether the request of an entry is still to be granted, or has the floor.
+func (s *State) Pending(seq uint64) bool {
+	return s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
+		slices.ContainsFunc(s.Requests, func(r Request) bool { return r.Seq == seq })
+}
+
 // lose counts a line that was not said because somebody else was first, or kept the
 // floor: the next is wished for more, or one that always wishes the same would never be
 // heard beside those who wish a little more.
@@ -69,8 +75,7 @@ func (s *State) Grow(who string, importance float64) (grown float64, lost int) {
 
 // Needs says what a line waits for that somebody wants to say without the floor;
 // ok is false for one that can be said, or refused, at once.
-func (m *Machine) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
-	s := m.State
+func (s *State) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
 	if a.By == abi.KindHuman || !s.judged() {
 		return "", false
 	}
@@ -145,12 +150,16 @@ func (s *State) asks() {
 	}
 }
 
+// Rests says whether nothing is going on, so that a wish to speak may open a round: a
+// round would come to something, and none is on its way.
+func (s *State) Rests() bool {
+	_, mute := s.Mute()
+	return mute == "" && s.Condition() == "resting"
+}
+
 // woken says whether a room that rests is to open a round for a request.
 func (s *State) woken() bool {
-	if s.Condition() != "resting" {
-		return false
-	}
-	if _, why := s.Mute(); why != "" {
+	if !s.Rests() {
 		return false
 	}
 	voters := s.Voters()
