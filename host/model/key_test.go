@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,29 +10,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 )
 
 const secret = "sk-secret/with+all=9"
 
-// logBuffer collects a log that several goroutines write.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
 // hides demands that nothing that comes out of a call has the key, however it is written: not the
 // answer, not the error nor what caused it, not the log, not what was heard.
-func hides(t *testing.T, log *logBuffer, a Answer, heard string, err error) {
+func hides(t *testing.T, log *logtest.Log, a Answer, heard string, err error) {
 	t.Helper()
 	answer, marshalErr := json.Marshal(struct {
 		Text, JSON, Stop string
@@ -42,7 +29,7 @@ func hides(t *testing.T, log *logBuffer, a Answer, heard string, err error) {
 	if marshalErr != nil {
 		t.Fatal(marshalErr)
 	}
-	all := []string{string(answer), heard, log.buf.String()}
+	all := []string{string(answer), heard, log.String()}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		all = append(all, e.Error(), fmt.Sprintf("%+v", e))
 	}
@@ -100,7 +87,7 @@ func TestKeyIsHidden(t *testing.T) {
 		for _, api := range []string{OpenAI, Anthropic} {
 			for _, req := range []Request{ask(), voteRequest()} {
 				f := newFake(t, c)
-				log := &logBuffer{}
+				log := &logtest.Log{}
 				client := f.client(api, func(c *Config) {
 					c.Key = func() (string, error) { return secret, nil }
 					c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -133,7 +120,7 @@ func TestKeyIsHiddenWhereThereIsNoHTTP(t *testing.T) {
 			c.Close()
 		}
 	}()
-	log := &logBuffer{}
+	log := &logtest.Log{}
 	client := New(Config{Name: "main", API: OpenAI, URL: "http://" + l.Addr().String(), Model: "x", Retries: -1,
 		Key: func() (string, error) { return secret, nil }, Log: slog.New(slog.NewTextHandler(log, nil)),
 		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})

@@ -2,35 +2,17 @@ package model
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/logtest"
 )
 
-// page is a log that is read while it is written.
-type page struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (p *page) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(b)
-}
-
 // warnings counts the lines at warn.
-func (p *page) warnings() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Count(p.text.String(), "level=WARN")
-}
-
-func (p *page) log() *slog.Logger { return slog.New(slog.NewTextHandler(p, nil)) }
+func warnings(told *logtest.Log) int { return told.Count("level=WARN") }
 
 // greets answers "Hello." at an API.
 func greets(api string) http.HandlerFunc {
@@ -74,9 +56,9 @@ func refusingTools() map[string]struct {
 func TestModelWithoutTools(t *testing.T) {
 	for name, c := range refusingTools() {
 		t.Run(name, func(t *testing.T) {
-			var told page
+			told := new(logtest.Log)
 			f := newFake(t, c.answer, greets(c.api))
-			client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.log(), -1 })
+			client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), -1 })
 			req := ask()
 			req.Tools = []Tool{wave()}
 			for range 3 {
@@ -90,8 +72,8 @@ func TestModelWithoutTools(t *testing.T) {
 					t.Errorf("request %d: %s", i, r.raw)
 				}
 			}
-			if told.warnings() != 1 || !strings.Contains(told.text.String(), "talk but do not act") {
-				t.Errorf("it was told %d times: %s", told.warnings(), &told.text)
+			if warnings(told) != 1 || !strings.Contains(told.String(), "talk but do not act") {
+				t.Errorf("it was told %d times: %s", warnings(told), told)
 			}
 		})
 	}
@@ -99,7 +81,7 @@ func TestModelWithoutTools(t *testing.T) {
 
 // Many characters that find out at the same time tell it once as well.
 func TestModelWithoutToolsIsToldOnce(t *testing.T) {
-	var told page
+	told := new(logtest.Log)
 	refuse := status(400, "tiny does not support tools")
 	all := make(chan struct{})
 	var first sync.WaitGroup
@@ -107,7 +89,7 @@ func TestModelWithoutToolsIsToldOnce(t *testing.T) {
 	go func() { first.Wait(); close(all) }()
 	together := func(w http.ResponseWriter, r *http.Request) { first.Done(); <-all; refuse(w, r) }
 	f := newFake(t, together, together, together, together, greets(OpenAI))
-	client := f.client(OpenAI, func(c *Config) { c.Log = told.log() })
+	client := f.client(OpenAI, func(c *Config) { c.Log = told.Logger() })
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -119,8 +101,8 @@ func TestModelWithoutToolsIsToldOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if f.last(8); told.warnings() != 1 {
-		t.Errorf("told %d times", told.warnings())
+	if f.last(8); warnings(told) != 1 {
+		t.Errorf("told %d times", warnings(told))
 	}
 }
 
@@ -177,15 +159,15 @@ func TestNotFoundIsNotAdapted(t *testing.T) {
 // A request that is for tools alone is not made without them.
 func TestNeedsTools(t *testing.T) {
 	for name, c := range refusingTools() {
-		var told page
+		told := new(logtest.Log)
 		f := newFake(t, c.answer, greets(c.api))
-		client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.log(), -1 })
+		client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), -1 })
 		req := ask()
 		req.Tools, req.NeedsTools = []Tool{wave()}, true
 		a, _, err := generate(t, client, req)
 		wantErr(t, err, abi.CodeUnavailable, "the model tiny cannot call tools")
-		if f.last(1); a.Usage.Calls != 1 || told.warnings() != 1 {
-			t.Errorf("%s: %+v, told %d times", name, a.Usage, told.warnings())
+		if f.last(1); a.Usage.Calls != 1 || warnings(told) != 1 {
+			t.Errorf("%s: %+v, told %d times", name, a.Usage, warnings(told))
 		}
 		a, _, err = generate(t, client, req)
 		wantErr(t, err, abi.CodeUnavailable, "the model tiny cannot call tools")
@@ -193,7 +175,7 @@ func TestNeedsTools(t *testing.T) {
 			t.Errorf("%s: it was asked again: %+v", name, a.Usage)
 		}
 		req.NeedsTools = false
-		if _, heard, err := generate(t, client, req); err != nil || heard != "Hello." || f.last(2).get("tools") != nil || told.warnings() != 1 {
+		if _, heard, err := generate(t, client, req); err != nil || heard != "Hello." || f.last(2).get("tools") != nil || warnings(told) != 1 {
 			t.Errorf("%s: %q, %v", name, heard, err)
 		}
 		none := ask()
@@ -293,11 +275,11 @@ func TestWithout(t *testing.T) {
 					answer = claude("end_turn", textBlock(`{"state":"speak"}`))
 				}
 			}
-			var told page
+			told := new(logtest.Log)
 			var known []string
 			f := newFake(t, status(400, c.refusal), answer)
 			client := f.client(c.api, func(cfg *Config) {
-				cfg.Log = told.log()
+				cfg.Log = told.Logger()
 				if c.config != nil {
 					c.config(cfg)
 				}
@@ -310,8 +292,8 @@ func TestWithout(t *testing.T) {
 			}
 			f.last(4)
 			for _, name := range known {
-				if n := strings.Count(told.text.String(), `write="without = [`); n != 1 || !strings.Contains(told.text.String(), "'"+name+"'") || !strings.Contains(told.text.String(), "into=[model.main]") {
-					t.Errorf("told %d times: %s", n, told.text.String())
+				if n := strings.Count(told.String(), `write="without = [`); n != 1 || !strings.Contains(told.String(), "'"+name+"'") || !strings.Contains(told.String(), "into=[model.main]") {
+					t.Errorf("told %d times: %s", n, told.String())
 				}
 			}
 			fresh := newFake(t, answer)
@@ -319,11 +301,11 @@ func TestWithout(t *testing.T) {
 				if c.config != nil {
 					c.config(cfg)
 				}
-				cfg.Log, cfg.Without = told.log(), known
+				cfg.Log, cfg.Without = told.Logger(), known
 			})
-			before := told.text.Len()
-			if _, _, err := generate(t, client, req); err != nil || told.text.Len() != before {
-				t.Errorf("%v, told %s", err, told.text.String()[before:])
+			before := told.String()
+			if _, _, err := generate(t, client, req); err != nil || told.String() != before {
+				t.Errorf("%v, told %s", err, strings.TrimPrefix(told.String(), before))
 			}
 			if got := fresh.last(1); c.gone != "" && got.get(c.gone) != nil || c.there != "" && got.get(c.there) == nil || got.raw != f.last(4).raw {
 				t.Errorf("asked %s", got.raw)
