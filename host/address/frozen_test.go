@@ -2,29 +2,34 @@ package address
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
+	"go/scanner"
+	"go/token"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
-// TestVersion1IsFrozen: journals were written by that rule and are read by it. To
-// improve it, improve this package; what is addressed is stored with each message.
-func TestVersion1IsFrozen(t *testing.T) {
-	files, err := filepath.Glob("v1/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+// Messages of version 1 do not say whom they address: each fold of an old journal asks
+// [Addressed] once more and must be told the same for ever. Since then each message says
+// it, so that the rule may be improved; but then the old one is needed beside it.
+func TestAddressedIsTheRuleOfVersion1(t *testing.T) {
 	h := sha256.New()
-	for _, f := range files {
-		b, err := os.ReadFile(f)
+	for _, name := range []string{"names.go", "particle.go", "script.go", "vocative.go"} {
+		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Write(b)
+		var s scanner.Scanner // comments are no part of the rule
+		s.Init(token.NewFileSet().AddFile(name, -1, len(src)), src, nil, 0)
+		for tok := token.ILLEGAL; tok != token.EOF; {
+			var lit string
+			_, tok, lit = s.Scan()
+			fmt.Fprintln(h, tok, lit)
+		}
 	}
-	const want = "c253b5d528d740b509570532cff294da913c8e629fc79dc9bbd9ad453e9c6d22"
-	if got := hex.EncodeToString(h.Sum(nil)); len(files) != 4 || got != want {
-		t.Errorf("host/address/v1 has changed: its digest is %s", got)
+	const want = "b52059ff6cda0ce29364878b066aa7a6d7a2bdf1ef5fc581ae406e316116482b"
+	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
+		t.Errorf("the rule of whom a message addresses is another one (digest %s). Copy the four files as they were "+
+			"into host/address/v1 first, let host/room/rules/old.go ask that package, and hold this digest over the copy.", got)
 	}
 }

@@ -300,13 +300,3 @@ func newScan(text string) *scan {
 func hasPrefix(s, prefix []rune) bool {
 	return len(s) >= len(prefix) && slices.Equal(s[:len(prefix)], prefix)
 }
-
-// Same says whether two names are one to people: a reader cannot tell them apart
-// ([Skeleton]), or they read alike ([Reading]). It is symmetric, and no more than
-// that: Ν is N and its small letter ν is v, but N is not v.
-func Same(a, b string) bool { return Reading(a) == Reading(b) || Skeleton(a) == Skeleton(b) }
-
-// Reading is what all names that read alike have in common: case, width and the
-// choice of hiragana or katakana make no difference. It is for comparing many
-// names, and not for showing.
-func Reading(name string) string { return string(fold(name).folded) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -358,8 +359,8 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	}
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
-	if e.V < 2 {
-		s.Meant = s.meantByVersion1()
+	if e.V < 2 { // it does not say it
+		s.Meant = address.Addressed(s.Last, s.Named())
 	}
 	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
 	if b.By == abi.KindHuman {
