@@ -30,6 +30,6 @@ func TestAddressedIsTheRuleOfVersion1(t *testing.T) {
 	const want = "b52059ff6cda0ce29364878b066aa7a6d7a2bdf1ef5fc581ae406e316116482b"
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
 		t.Errorf("the rule of whom a message addresses is another one (digest %s). Copy the four files as they were "+
-			"into host/address/v1 first, let host/room/rules/old.go ask that package, and hold this digest over the copy.", got)
+			"into host/address/v1 first, let host/room/rules ask that package, and hold this digest over the copy.", got)
 	}
 }

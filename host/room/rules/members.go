@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
@@ -32,7 +33,7 @@ func (s *State) Members() []abi.Member {
 	for _, m := range s.Cast {
 		ms = append(ms, abi.Member{ID: m.ID, Name: m.Name, Kind: m.Kind})
 	}
-	for _, g := range slices.SortedFunc(slices.Values(guests), func(a, b Person) int { return compare(a.Name, b.Name) }) {
+	for _, g := range slices.SortedFunc(slices.Values(guests), func(a, b Person) int { return strings.Compare(a.Name, b.Name) }) {
 		ms = append(ms, abi.Member{ID: g.Name, Name: g.Name, Kind: abi.KindHuman})
 	}
 	return ms

@@ -1,9 +1,9 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -11,16 +11,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
-
-// Version is that of the decisions which this package makes of inputs: it grows
-// when the same inputs lead to other entries. It stands in the room's rules, so
-// that a replay derives again only what this version decided. 1 is that of commit
-// 66dce41.
-const Version = 2
-
-// stateVersion is the format of a snapshot. All since 1 are read; of a newer one
-// nothing is known, and the journal is folded from its start instead.
-const stateVersion = 3
 
 // maxPeople is how many of the humans who spoke last a room remembers by name, and
 // maxGuests how many of them are members for whoever looks.
@@ -120,82 +110,6 @@ type Floor struct {
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
 	Segments  int               `json:"segments,omitempty"`
 }
-
-// New gives the state of a room in which nothing has happened.
-func New() *State {
-	return &State{Version: stateVersion, Talk: Talk{Stage: abi.ClosingNone}, Rounds: Rounds{Debt: map[string]int{}}}
-}
-
-// Decode reads a snapshot.
-func Decode(blob []byte) (*State, error) {
-	s := New()
-	s.Version = 0
-	if err := json.Unmarshal(blob, s); err != nil {
-		return nil, fmt.Errorf("decode snapshot: %w", err)
-	}
-	if s.Version < 1 || s.Version > stateVersion {
-		return nil, fmt.Errorf("decode snapshot: format %d, this program knows 1 to %d", s.Version, stateVersion)
-	}
-	if s.Debt == nil {
-		s.Debt = map[string]int{}
-	}
-	if s.Version < 3 {
-		if err := s.fromVersion2(blob); err != nil {
-			return nil, fmt.Errorf("decode snapshot: %w", err)
-		}
-	}
-	if s.Rules.Policy != "" {
-		s.setPolicy()
-	}
-	return s, nil
-}
-
-// setPolicy makes the policy of the rules in force. One that this program does not
-// know is no damage: what is there can be read, and nothing new is decided.
-func (s *State) setPolicy() {
-	s.policy, s.unjudged = nil, ""
-	policy, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
-	if err != nil {
-		s.unjudged = fmt.Sprintf("its rules are not known to this companiond (%s); give the room others, or start the companiond that wrote them", abi.AsError(err).Message)
-		return
-	}
-	s.policy = policy
-}
-
-// Assume gives a room for whoever looks the rules that it will have as soon as it is
-// used.
-func (s *State) Assume(r entry.Rules) {
-	if s.Newer() == "" && r.Policy != "" {
-		s.Rules = r
-		s.setPolicy()
-	}
-}
-
-// Unjudged says why nothing new can be decided in the room, though all that
-// happened can be read; "" where it can. Other rules end it, unless Newer says why
-// they do not.
-func (s *State) Unjudged() string {
-	if why := s.Newer(); why != "" {
-		return why
-	}
-	return s.unjudged
-}
-
-// Newer says why only a later version of this program can decide anything in the
-// room, "" where that is not so.
-func (s *State) Newer() string {
-	what, has, known := "rules", s.Rules.Version, Version
-	if s.Shape > entry.Version {
-		what, has, known = "entries", s.Shape, entry.Version
-	}
-	if has <= known {
-		return ""
-	}
-	return fmt.Sprintf("its %s have version %d and this companiond knows %d; start the newer companiond", what, has, known)
-}
-
-// judged says whether there are rules to decide by.
-func (s *State) judged() bool { return s.policy != nil && s.Newer() == "" }
 
 // Apply changes the state by one entry. It is the only thing that does.
 func (s *State) Apply(e entry.Entry) error {
@@ -311,7 +225,7 @@ func (s *State) castChanged(b entry.Cast) {
 }
 
 func (s *State) joined(b entry.Joined) {
-	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return compare(m.ID, id) })
+	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return strings.Compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
 	} else {
@@ -527,82 +441,4 @@ func (s *State) addressed(who string) bool {
 		return true
 	}
 	return slices.Contains(s.Meant, who) || slices.Contains(s.Called, who)
-}
-
-// pace is the earliest time of the next round. It waits for an agent that has
-// the next turn; somebody who votes needs the round for its own.
-func (s *State) pace() time.Time {
-	if s.Kept != nil && s.Kept.Until.After(s.Pace) && s.LastBy != abi.KindHuman && !slices.Contains(s.Voters(), s.Kept.Who) {
-		return s.Kept.Until
-	}
-	return s.Pace
-}
-
-// Open says whether nobody was asked yet to answer the newest turn, or nobody was
-// there.
-func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
-
-// unanswered says whether the newest turn is still to have its round. What a
-// human says to an empty room waits for somebody to come; so does every turn
-// where nobody needs a round to speak.
-func (s *State) unanswered() bool {
-	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
-}
-
-// NextDue gives the earliest stored time, ok false when there is none.
-func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
-	consider := func(t time.Time, what entry.DueKind, of uint64) {
-		if !t.IsZero() && (!ok || t.Before(at)) {
-			at, d, ok = t, entry.Due{What: what, Of: of}, true
-		}
-	}
-	if s.over() != "" || !s.judged() {
-		return at, d, false
-	}
-	if s.Round != nil {
-		consider(s.Round.Due, entry.DueRound, s.Round.ID)
-	}
-	if s.Floor != nil {
-		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
-	}
-	if s.Round == nil && s.Floor == nil && s.unanswered() && !s.Gathering {
-		consider(s.pace(), entry.DuePace, s.Last.Seq)
-	}
-	if s.Round == nil && s.Floor == nil {
-		consider(s.Silence, entry.DueSilence, s.Of)
-		if s.nextRequest() != nil || s.woken() {
-			consider(s.Pace, entry.DuePace, s.Last.Seq)
-		}
-	}
-	for _, r := range s.Requests {
-		consider(r.Due, entry.DueStale, r.Seq)
-	}
-	return at, d, ok
-}
-
-// Condition puts what a room does into a word.
-func (s *State) Condition() string {
-	switch {
-	case s.Archived != "":
-		return "archived"
-	case s.Unjudged() != "":
-		return "unjudged"
-	case s.Stopped != "":
-		return "stopped"
-	case s.Round != nil, s.Floor != nil, s.unanswered():
-		return "talking"
-	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
-		return string(s.Rest)
-	}
-	return "resting"
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

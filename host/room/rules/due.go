@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// pace is the earliest time of the next round. It waits for an agent that has
+// the next turn; somebody who votes needs the round for its own.
+func (s *State) pace() time.Time {
+	if s.Kept != nil && s.Kept.Until.After(s.Pace) && s.LastBy != abi.KindHuman && !slices.Contains(s.Voters(), s.Kept.Who) {
+		return s.Kept.Until
+	}
+	return s.Pace
+}
+
+// Open says whether nobody was asked yet to answer the newest turn, or nobody was
+// there.
+func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
+
+// unanswered says whether the newest turn is still to have its round. What a
+// human says to an empty room waits for somebody to come; so does every turn
+// where nobody needs a round to speak.
+func (s *State) unanswered() bool {
+	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
+}
+
+// NextDue gives the earliest stored time, ok false when there is none.
+func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
+	consider := func(t time.Time, what entry.DueKind, of uint64) {
+		if !t.IsZero() && (!ok || t.Before(at)) {
+			at, d, ok = t, entry.Due{What: what, Of: of}, true
+		}
+	}
+	if s.over() != "" || !s.judged() {
+		return at, d, false
+	}
+	if s.Round != nil {
+		consider(s.Round.Due, entry.DueRound, s.Round.ID)
+	}
+	if s.Floor != nil {
+		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
+	}
+	if s.Round == nil && s.Floor == nil && s.unanswered() && !s.Gathering {
+		consider(s.pace(), entry.DuePace, s.Last.Seq)
+	}
+	if s.Round == nil && s.Floor == nil {
+		consider(s.Silence, entry.DueSilence, s.Of)
+		if s.nextRequest() != nil || s.woken() {
+			consider(s.Pace, entry.DuePace, s.Last.Seq)
+		}
+	}
+	for _, r := range s.Requests {
+		consider(r.Due, entry.DueStale, r.Seq)
+	}
+	return at, d, ok
+}
+
+// Condition puts what a room does into a word.
+func (s *State) Condition() string {
+	switch {
+	case s.Archived != "":
+		return "archived"
+	case s.Unjudged() != "":
+		return "unjudged"
+	case s.Stopped != "":
+		return "stopped"
+	case s.Round != nil, s.Floor != nil, s.unanswered():
+		return "talking"
+	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
+		return string(s.Rest)
+	}
+	return "resting"
+}
