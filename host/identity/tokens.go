@@ -202,15 +202,6 @@ func (r *Register) Len() int {
 	return len(r.holders)
 }
 
-// Names gives who has a token, in the file's order.
-func (r *Register) Names() []string {
-	var names []string
-	for i := range r.Len() {
-		names = append(names, r.holders[i].Name)
-	}
-	return names
-}
-
 // Admit says why nobody new gets a token under a name: Parse reads files that are
 // older than the rules that names keep today.
 func (r *Register) Admit(name string, kind abi.ParticipantKind) error {
