@@ -96,18 +96,14 @@ func (t *term) do(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	err := verbs()[i].run(t, ctx, args[1:])
-	var c coded
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitOK
-	case errors.As(err, &c):
-		if c.err != nil {
-			fmt.Fprintf(t.err, "companiond %s: %s\n", name, c)
-		}
-		return c.code
 	}
-	fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(err))
-	return exitFailed
+	c := coded{exitFailed, err}
+	if errors.As(err, &c); c.err != nil {
+		fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(c.err))
+	}
+	return c.code
 }
 
 // explain gives an error's words without the code that doors show machines.

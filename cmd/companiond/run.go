@@ -153,19 +153,12 @@ func version() web.Version {
 		v.Version = info.Main.Version
 	}
 	v.Go = info.GoVersion
-	dirty := ""
+	built := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				dirty = "+dirty"
-			}
-		}
+		built[s.Key] = s.Value
 	}
-	if v.Revision != "" {
-		v.Revision += dirty
+	if v.Revision = built["vcs.revision"]; built["vcs.modified"] == "true" {
+		v.Revision += "+dirty"
 	}
 	return v
 }
