@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"slices"
@@ -95,18 +96,14 @@ func (t *term) do(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	err := verbs()[i].run(t, ctx, args[1:])
-	var c coded
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return exitOK
-	case errors.As(err, &c):
-		if c.err != nil && c.Error() != "" {
-			fmt.Fprintf(t.err, "companiond %s: %s\n", name, c)
-		}
-		return c.code
 	}
-	fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(err))
-	return exitFailed
+	c := coded{exitFailed, err}
+	if errors.As(err, &c); c.err != nil {
+		fmt.Fprintf(t.err, "companiond %s: %s\n", name, explain(c.err))
+	}
+	return c.code
 }
 
 // explain gives an error's words without the code that doors show machines.
@@ -138,25 +135,31 @@ func (t *term) flags(name string) *flag.FlagSet {
 	return fs
 }
 
+// many is any number of arguments.
+const many = math.MaxInt
+
 // parse reads flags wherever they stand among the arguments, so that
-// `say hello -f` means what it says. Behind -- everything is an argument.
-func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
-	for {
-		if err := fs.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				return nil, err
-			}
-			return nil, coded{exitUsage, errors.New("")} // the flag set has said why
+// `say hello -f` means what it says, and leaves up to most arguments. Behind --
+// everything is an argument.
+func parse(fs *flag.FlagSet, args []string, most int) (rest []string, err error) {
+	for len(args) > 0 {
+		if err := fs.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		} else if err != nil {
+			return nil, coded{exitUsage, nil} // the flag set has said why
 		}
 		left := fs.Args()
 		if n := len(args) - len(left); n > 0 && args[n-1] == "--" {
-			return append(rest, left...), nil
+			rest, left = append(rest, left...), nil
+		} else if len(left) > 0 {
+			rest, left = append(rest, left[0]), left[1:]
 		}
-		if len(left) == 0 {
-			return rest, nil
-		}
-		rest, args = append(rest, left[0]), left[1:]
+		args = left
 	}
+	if len(rest) > most {
+		return nil, usage("unexpected argument %q", rest[most])
+	}
+	return rest, nil
 }
 
 // getenv looks a variable up.

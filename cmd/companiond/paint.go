@@ -37,7 +37,7 @@ func (p painter) line(e entry.Entry) (string, error) {
 		}
 		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", plain(m.Text, 15), to), nil
 	}
-	if e.Blank {
+	if e.Blank || !p.votes && (e.Kind == entry.KindVote || e.Kind == entry.KindFailed) {
 		return "", nil
 	}
 	switch e.Kind {
@@ -56,13 +56,9 @@ func (p painter) line(e entry.Entry) (string, error) {
 	case entry.KindDecision:
 		return shown(e, p.decision)
 	case entry.KindVote:
-		if p.votes {
-			return shown(e, p.vote)
-		}
+		return shown(e, p.vote)
 	case entry.KindFailed:
-		if p.votes {
-			return shown(e, func(b entry.Failed) string { return p.aside("%s: %s", b.Who, b.Error) })
-		}
+		return shown(e, func(b entry.Failed) string { return p.aside("%s: %s", b.Who, b.Error) })
 	}
 	return "", nil
 }

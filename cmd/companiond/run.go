@@ -23,8 +23,8 @@ const defaultConfig = "companiond.toml"
 func runVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("run")
 	path := fs.String("config", "", "configuration `file`; default "+defaultConfig+" where there is one")
-	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
-		return errors.Join(err, unexpected(rest))
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
 	}
 	cfg, problems, err := t.load(*path)
 	if err != nil {
@@ -54,13 +54,6 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	return nil
 }
 
-func unexpected(rest []string) error {
-	if len(rest) == 0 {
-		return nil
-	}
-	return usage("unexpected argument %q", rest[0])
-}
-
 // load reads the configuration. Without a name the usual file may be missing.
 func (t *term) load(path string) (config.Config, []config.Problem, error) {
 	name := path
@@ -79,9 +72,7 @@ func (t *term) load(path string) (config.Config, []config.Problem, error) {
 // logger writes lines for people on a terminal and JSON elsewhere.
 func (t *term) logger(c config.Log) *slog.Logger {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo // the configuration was checked
-	}
+	_ = level.UnmarshalText([]byte(c.Level)) // the configuration was checked
 	o := &slog.HandlerOptions{Level: level}
 	text := c.Format == "text"
 	if f, ok := t.err.(*os.File); ok && c.Format == "auto" {
@@ -108,8 +99,8 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 	path := fs.String("config", "", "configuration `file`; default "+defaultConfig)
 	print := fs.Bool("print", false, "print every value and where it comes from")
 	strict := fs.Bool("strict", false, "warnings are failures")
-	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
-		return errors.Join(err, unexpected(rest))
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
 	}
 	cfg, problems, err := t.load(*path)
 	if err != nil {
@@ -162,26 +153,19 @@ func version() web.Version {
 		v.Version = info.Main.Version
 	}
 	v.Go = info.GoVersion
-	dirty := ""
+	built := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				dirty = "+dirty"
-			}
-		}
+		built[s.Key] = s.Value
 	}
-	if v.Revision != "" {
-		v.Revision += dirty
+	if v.Revision = built["vcs.revision"]; built["vcs.modified"] == "true" {
+		v.Revision += "+dirty"
 	}
 	return v
 }
 
 func versionVerb(t *term, _ context.Context, args []string) error {
-	if len(args) > 0 {
-		return unexpected(args)
+	if _, err := parse(t.flags("version"), args, 0); err != nil {
+		return err
 	}
 	v := version()
 	fmt.Fprintf(t.out, "companiond %s\nabi companion_v%d\ngo %s\n", v.Version, v.ABI, v.Go)

@@ -37,24 +37,26 @@ type remote struct {
 func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
 	r := &remote{url: t.usualURL(), token: t.getenv(envToken)}
 	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", r.url), func(s string) error {
-		if !strings.Contains(s, "://") {
-			s = "http://" + s
-		}
-		r.url = s
+		r.url = address(s)
 		return nil
 	})
 	fs.StringVar(&r.room, "room", "main", "`name` of the room")
 	return r
 }
 
+// address puts http:// before what has no scheme.
+func address(s string) string {
+	if strings.Contains(s, "://") {
+		return s
+	}
+	return "http://" + s
+}
+
 // usualURL is where the daemon is when nobody says: where the environment does,
 // or where the configuration lets it listen.
 func (t *term) usualURL() string {
 	if u := t.getenv(envURL); u != "" {
-		if !strings.Contains(u, "://") {
-			u = "http://" + u
-		}
-		return u
+		return address(u)
 	}
 	cfg, problems, err := t.load("")
 	if err != nil || config.Failed(problems) {
@@ -64,7 +66,7 @@ func (t *term) usualURL() string {
 	if addr, perr := netip.ParseAddr(host); err != nil || host == "" || perr == nil && addr.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return address(net.JoinHostPort(host, port))
 }
 
 // header is what every request to the daemon has.
@@ -91,7 +93,7 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 		Rooms []struct{ Name string }
 		Next  string
 	}
-	if r.get(ctx, "/v1/rooms?limit=20", &all) != nil || len(all.Rooms) == 0 {
+	if r.do(ctx, http.MethodGet, "/v1/rooms?limit=20", nil, &all) != nil || len(all.Rooms) == 0 {
 		return err
 	}
 	names := make([]string, len(all.Rooms))
@@ -104,11 +106,7 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 	return fmt.Errorf("%w; rooms here: %s", err, strings.Join(names, ", "))
 }
 
-// get reads JSON; path is whole.
-func (r *remote) get(ctx context.Context, path string, out any) error {
-	return r.do(ctx, http.MethodGet, path, nil, out)
-}
-
+// do asks the daemon for JSON. path is whole.
 func (r *remote) do(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -166,7 +164,7 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	from := fs.String("from", t.me(), "your `name`; with a token it is the token's")
 	to := fs.String("to", "", "`names` of those you address, with commas")
 	follow := fs.Bool("f", false, "show what is said then, until the room rests")
-	rest, err := parse(fs, args)
+	rest, err := parse(fs, args, many)
 	if err != nil {
 		return err
 	}
@@ -177,9 +175,7 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	if *to != "" {
 		in["to"] = strings.Split(*to, ",")
 	}
-	var said struct {
-		Seq uint64 `json:"seq"`
-	}
+	var said struct{ Seq uint64 }
 	if err := r.call(ctx, http.MethodPost, "/messages", in, &said); err != nil {
 		return err
 	}
@@ -243,12 +239,10 @@ func stopVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("stop")
 	r := t.remoteFlags(fs)
 	from := fs.String("from", t.me(), "your `name`; with a token it is the token's")
-	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
-		return errors.Join(err, unexpected(rest))
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
 	}
-	var out struct {
-		Seq uint64 `json:"seq"`
-	}
+	var out struct{ Seq uint64 }
 	if err := r.call(ctx, http.MethodPost, "/stop", map[string]any{"from": *from}, &out); err != nil {
 		return err
 	}
@@ -259,7 +253,7 @@ func stopVerb(t *term, ctx context.Context, args []string) error {
 func whyVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("why")
 	r := t.remoteFlags(fs)
-	rest, err := parse(fs, args)
+	rest, err := parse(fs, args, many)
 	if err != nil {
 		return err
 	}
@@ -270,9 +264,7 @@ func whyVerb(t *term, ctx context.Context, args []string) error {
 	if err != nil {
 		return usage("%q is not the number of an entry", rest[0])
 	}
-	var why struct {
-		Text string `json:"text"`
-	}
+	var why struct{ Text string }
 	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/entries/%d/why", seq), nil, &why); err != nil {
 		return err
 	}
@@ -286,8 +278,8 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 	since := fs.Int64("since", -1, "show entries behind this `number`; -1 means from a few messages back")
 	n := fs.Int("n", 10, "how many `messages` back to begin")
 	votes := fs.Bool("votes", true, "show who asked for the floor and who got it")
-	if rest, err := parse(fs, args); err != nil || len(rest) > 0 {
-		return errors.Join(err, unexpected(rest))
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
 	}
 	from := uint64(max(0, *since))
 	if *since < 0 {
@@ -301,20 +293,16 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 
 // back finds where the last n messages begin.
 func (r *remote) back(ctx context.Context, n int) (uint64, error) {
-	type page struct {
-		Messages []abi.Message `json:"messages"`
-		Head     uint64        `json:"head"`
+	var p struct {
+		Messages []abi.Message
+		Head     uint64
 	}
-	var p page
 	if err := r.call(ctx, http.MethodGet, "/messages?limit=1", nil, &p); err != nil {
 		return 0, err
 	}
 	span := uint64(8 * (n + 1)) // a turn is about six entries
-	var since uint64
-	if p.Head > span {
-		since = p.Head - span
-	}
-	p = page{}
+	since := p.Head - min(p.Head, span)
+	p.Messages = nil
 	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/messages?limit=1000&since=%d", since), nil, &p); err != nil {
 		return 0, err
 	}
@@ -353,16 +341,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, l
 
 // rests says whether nobody is going to speak after this entry.
 func rests(e entry.Entry) bool {
-	if e.Kind != entry.KindDecision {
-		return false
-	}
 	var d entry.Decision
-	if json.Unmarshal(e.Body, &d) != nil {
-		return false
-	}
-	switch d.Outcome {
-	case entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped:
-		return true
-	}
-	return false
+	last := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped}
+	return e.Kind == entry.KindDecision && json.Unmarshal(e.Body, &d) == nil && slices.Contains(last, d.Outcome)
 }

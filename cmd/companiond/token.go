@@ -27,7 +27,7 @@ func tokenVerb(t *term, _ context.Context, args []string) error {
 	scope := fs.String("scope", "read,talk", "what it is good for: `read,talk,act,admin`")
 	file := fs.String("file", "", "tokens `file`; default is the configuration's")
 	path := fs.String("config", "", "configuration `file`")
-	rest, err := parse(fs, args)
+	rest, err := parse(fs, args, many)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 func newVerb(t *term, _ context.Context, args []string) error {
 	fs := t.flags("new")
 	dir := fs.String("dir", "characters", "`folder` to write it into")
-	rest, err := parse(fs, args)
+	rest, err := parse(fs, args, many)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,9 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 	fs := t.flags("replay")
 	name := fs.String("room", "", "`name` of the room; every room when empty")
 	path := fs.String("config", "", "configuration `file` that names the journal")
-	rest, err := parse(fs, args)
+	rest, err := parse(fs, args, 1)
 	if err != nil {
 		return err
-	}
-	if len(rest) > 1 {
-		return unexpected(rest[1:])
 	}
 	if len(rest) == 0 {
 		cfg, _, err := t.load(*path)

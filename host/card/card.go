@@ -38,21 +38,11 @@ type Card struct {
 	Model         string  // which of the daemon's models it asks; empty for the usual one
 	Talkativeness float64 // 0: speaks only when addressed; 1: likes to talk
 	Mode          Mode
-	Metadata      Metadata
 	Actions       []Action
 	Perceptions   []Perception
 	Events        []Event
 
 	source json.RawMessage
-}
-
-// Metadata is what the file says of itself; nothing depends on it.
-type Metadata struct {
-	Author    string
-	Tags      []string
-	Created   string // as the file has it, usually RFC 3339
-	Updated   string
-	Thumbnail string // address of a picture
 }
 
 // Speak is the title of the action that is a message at once: its parameter
@@ -131,9 +121,7 @@ func (c *Card) Allowed(title string) []string {
 	var all []string
 	for _, e := range c.EventsOf(title) {
 		for _, a := range e.Actions {
-			if !slices.Contains(all, a) {
-				all = append(all, a)
-			}
+			all = with(all, a)
 		}
 	}
 	return all
@@ -190,20 +178,24 @@ func (c *Card) senseless(field, title string) error {
 // card with mistakes some have none, or one that another has.
 func (c *Card) can() (titles []string) {
 	for _, a := range c.Actions {
-		if a.Title != "" && !slices.Contains(titles, a.Title) {
-			titles = append(titles, a.Title)
-		}
+		titles = with(titles, a.Title)
 	}
 	return titles
 }
 
 func (c *Card) perceived() (titles []string) {
 	for _, p := range c.Perceptions {
-		if p.Title != "" && !slices.Contains(titles, p.Title) {
-			titles = append(titles, p.Title)
-		}
+		titles = with(titles, p.Title)
 	}
 	return titles
+}
+
+// with adds a title unless it is there, or is none.
+func with(titles []string, title string) []string {
+	if title == "" || slices.Contains(titles, title) {
+		return titles
+	}
+	return append(titles, title)
 }
 
 // Usual gives the companion of who names none, of the ids of those who have a card:
@@ -249,10 +241,9 @@ func (a *Action) Check(parameters json.RawMessage) error {
 	if len(parameters) == 0 {
 		parameters = json.RawMessage("{}")
 	}
-	var why tree.Faults
-	n := tree.Read(parameters, path, &why)
-	if len(why) > 0 {
-		return why.Err(abi.CodeInvalid, path)
+	n, err := read(parameters, path)
+	if err != nil {
+		return err
 	}
 	if n.Kind != tree.Object { // also where the schema leaves the type out
 		return abi.Field(path, abi.CodeInvalid, "is %s, must be an object", n.Kind.Called())

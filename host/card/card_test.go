@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -59,11 +58,6 @@ func TestNikoni(t *testing.T) {
 	if c.Name != "ニコニ立体ちゃん" || c.ID != "" || c.Version != "1.0.0" || !strings.HasPrefix(c.Personality, "明るく好奇心旺盛な") ||
 		!strings.Contains(c.Story, "14歳") || c.Talkativeness != 0.5 || c.Mode != card.Deny || c.Model+c.Role+c.Sample+c.Language != "" || c.Aliases != nil {
 		t.Errorf("%+v", c)
-	}
-	want := card.Metadata{Author: "maril", Tags: []string{"japanese"}, Created: "2025-08-05T00:00:00Z", Updated: "2025-08-05T00:00:00Z",
-		Thumbnail: "https://3d.nicovideo.jp/alicia/img/model_character.png"}
-	if !reflect.DeepEqual(c.Metadata, want) {
-		t.Errorf("%+v", c.Metadata)
 	}
 	var actions, perceptions []string
 	for _, a := range c.Actions {

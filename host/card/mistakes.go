@@ -20,14 +20,12 @@ import (
 var wrappers = []string{"parameters", "input_schema", "inputSchema", "arguments"}
 
 // unwrapped refuses an action whose schema is one level too deep.
-func (p *parser) unwrapped(n *tree.Node, path string) (told bool) {
+func (p *parser) unwrapped(n *tree.Node, path string) {
 	for _, f := range n.Fields {
 		if slices.Contains(wrappers, f.Name) {
 			p.Add(f.At, tree.Member(path, f.Name), `is not read: an action is the schema of its parameters itself; put "properties" and "required" beside "title"`)
-			told = true
 		}
 	}
-	return told
 }
 
 // misplaced refuses what a perception has beside its properties and is meant to be
@@ -55,8 +53,8 @@ func formatsMeant(n *tree.Node) string {
 	list := n.Items
 	if n.Kind == tree.Text {
 		list = []*tree.Node{n}
-	} else if enum := n.Get("enum"); enum != nil {
-		list = enum.Items
+	} else if n.Kind == tree.Object {
+		list = n.Get("enum").List()
 	}
 	var meant []string
 	for _, x := range list {
@@ -72,10 +70,9 @@ func formatsMeant(n *tree.Node) string {
 
 // described refuses parameters that have to be there and that the schema says
 // nothing of: JSON Schema takes anything for them, and a model would not know what.
-func (p *parser) described(n *tree.Node, path string, s *schema.Schema) (told bool) {
-	required := n.Get("required")
-	if required == nil || s.TakesOthers() {
-		return false
+func (p *parser) described(n *tree.Node, path string, s *schema.Schema) {
+	if s.TakesOthers() {
+		return
 	}
 	var names []string
 	if properties := n.Get("properties"); properties != nil {
@@ -83,13 +80,11 @@ func (p *parser) described(n *tree.Node, path string, s *schema.Schema) (told bo
 			names = append(names, f.Name)
 		}
 	}
-	for i, x := range required.Items {
+	for i, x := range n.Get("required").List() {
 		if !s.Describes(x.Text) {
 			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is not among the properties; %s%s", tree.Show(x.Text), tree.Have(names), tree.Hint(spell.Slip(x.Text, names)))
-			told = true
 		}
 	}
-	return told
 }
 
 // mustSpeak is the end of what is said of an action speak.
@@ -103,11 +98,9 @@ var ordinary = []string{"OK", "はい"}
 // go out as one that the card itself forbids.
 func (p *parser) speaks(n *tree.Node, path string, a *Action) {
 	before := len(p.Faults)
-	if required := n.Get("required"); required != nil {
-		for i, x := range required.Items {
-			if x.Text != "message" {
-				p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s%s", tree.Show(x.Text), mustSpeak)
-			}
+	for i, x := range n.Get("required").List() {
+		if x.Text != "message" {
+			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s%s", tree.Show(x.Text), mustSpeak)
 		}
 	}
 	message := n.Get("properties").Get("message")

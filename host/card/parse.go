@@ -139,22 +139,24 @@ func (p *parser) label(n *tree.Node, path string) {
 	}
 }
 
+// metadata looks through what the file says of itself, on which nothing depends.
 func (p *parser) metadata(n *tree.Node) {
 	p.keys(n, "metadata", metadataKeys)
-	for key, field := range map[string]*string{"author": &p.Metadata.Author, "created": &p.Metadata.Created,
-		"updated": &p.Metadata.Updated, "thumbnail": &p.Metadata.Thumbnail} {
-		*field, _ = p.text(n, "metadata", key)
+	for _, key := range []string{"author", "created", "updated", "thumbnail"} {
+		p.text(n, "metadata", key)
 	}
-	p.Metadata.Tags = p.texts(n, "metadata", "tags")
+	p.texts(n, "metadata", "tags")
 }
 
 func (p *parser) action(n *tree.Node, path string) {
 	a := Action{Title: p.title(n, path, p.can())}
 	a.Description, _ = p.text(n, path, "description")
-	told := p.unwrapped(n, path)
+	before := len(p.Faults)
+	p.unwrapped(n, path)
 	if a.schema = p.schema(n, path); a.schema != nil {
 		a.Schema = asObject(p.data, n)
-		if told = p.described(n, path, a.schema) || told; a.Title == Speak && !told {
+		p.described(n, path, a.schema)
+		if a.Title == Speak && len(p.Faults) == before {
 			p.speaks(n, path, &a)
 		}
 	}
@@ -188,11 +190,9 @@ func (p *parser) perception(n *tree.Node, path string) {
 			p.Add(x.At, tree.Member(path, "cool_down"), "is %s, must be a time from 0s to 1h such as \"2s\" or \"500ms\"", tree.Show(x.Text))
 		}
 	}
-	if required := n.Get("required"); required != nil {
-		for i, x := range required.Items {
-			if x.Kind == tree.Text && !slices.Contains(perceptFields, x.Text) {
-				p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is never there: a perception has %s%s", tree.Show(x.Text), tree.Listed(perceptFields), tree.Hint(spell.Slip(x.Text, perceptFields)))
-			}
+	for i, x := range n.Get("required").List() {
+		if x.Kind == tree.Text && !slices.Contains(perceptFields, x.Text) {
+			p.Add(x.At, tree.Item(tree.Member(path, "required"), i), "%s is never there: a perception has %s%s", tree.Show(x.Text), tree.Listed(perceptFields), tree.Hint(spell.Slip(x.Text, perceptFields)))
 		}
 	}
 	s.reads = readsBody(n)
@@ -248,10 +248,8 @@ func (p *parser) event(n *tree.Node, path string) {
 		p.known(x, tree.Member(path, "perception"), "perception", p.perceived())
 	}
 	e.Actions = p.texts(n, path, "action")
-	if list := n.Get("action"); list != nil && list.Kind == tree.Array {
-		for i, x := range list.Items {
-			p.known(x, tree.Item(tree.Member(path, "action"), i), "action", p.can())
-		}
+	for i, x := range n.Get("action").List() {
+		p.known(x, tree.Item(tree.Member(path, "action"), i), "action", p.can())
 	}
 	if e.Condition, x = p.text(n, path, "condition"); x != nil && strings.TrimSpace(x.Text) == "" {
 		p.Add(x.At, tree.Member(path, "condition"), "must not be empty")
@@ -346,22 +344,15 @@ func (p *parser) text(n *tree.Node, path, key string) (string, *tree.Node) {
 
 func (p *parser) list(n *tree.Node, key string, most int) []*tree.Node {
 	x := p.a(n, "", key, tree.Array)
-	if x == nil {
-		return nil
-	}
-	if len(x.Items) > most {
+	if len(x.List()) > most {
 		p.Add(x.At, key, "has %d items, at most %d", len(x.Items), most)
 		return nil
 	}
-	return x.Items
+	return x.List()
 }
 
 func (p *parser) texts(n *tree.Node, path, key string) (all []string) {
-	x := p.a(n, path, key, tree.Array)
-	if x == nil {
-		return nil
-	}
-	for i, s := range x.Items {
+	for i, s := range p.a(n, path, key, tree.Array).List() {
 		if s.Kind != tree.Text {
 			p.Add(s.At, tree.Item(tree.Member(path, key), i), "is %s, must be a string", s.Kind.Called())
 		}

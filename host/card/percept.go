@@ -65,7 +65,7 @@ func (c *Card) Check(p Percept) (Percept, error) {
 	case len(p.Body) > MaxBody:
 		return p, abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(p.Body), MaxBody)
 	}
-	body, err := readBody(p.Body)
+	body, err := read(p.Body, "body")
 	if err != nil {
 		return p, err
 	}
@@ -75,13 +75,11 @@ func (c *Card) Check(p Percept) (Percept, error) {
 	return s.structured(p, body)
 }
 
-func readBody(raw json.RawMessage) (*tree.Node, error) {
+// read reads a value that somebody sent.
+func read(raw json.RawMessage, path string) (*tree.Node, error) {
 	var why tree.Faults
-	n := tree.Read(raw, "body", &why)
-	if len(why) > 0 {
-		return nil, why.Err(abi.CodeInvalid, "body")
-	}
-	return n, nil
+	n := tree.Read(raw, path, &why)
+	return n, why.Err(abi.CodeInvalid, path)
 }
 
 func (s *Perception) textual(p Percept, body *tree.Node) (Percept, error) {
@@ -96,29 +94,24 @@ func (s *Perception) structured(p Percept, body *tree.Node) (Percept, error) {
 	raw := p.Body
 	if body.Kind == tree.Text {
 		raw = json.RawMessage(body.Text)
-		held, err := readBody(raw)
+		held, err := read(raw, "body")
 		if err != nil || held.Kind == tree.Text {
 			return p, abi.Field("body", abi.CodeInvalid, "is a string that holds no JSON; the format object takes JSON, or a string with JSON in it")
 		}
 		body = held
 	}
-	one, err := canonical(raw)
-	if err != nil {
-		return p, abi.Field("body", abi.CodeInvalid, "%v", err)
-	}
-	p.Body = one
-	return p, s.fits(p, as(body), as(tree.NewText(string(one))))
+	p.Body = canonical(raw)
+	return p, s.fits(p, as(body), as(tree.NewText(string(p.Body))))
 }
 
-// canonical gives JSON its one form, in which numbers stay as they were written.
-func canonical(raw json.RawMessage) (json.RawMessage, error) {
+// canonical gives what was read as JSON its one form, in which numbers stay as they
+// were written.
+func canonical(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	return encode(v), nil
+	_ = dec.Decode(&v)
+	return encode(v)
 }
 
 // encode gives JSON in which < and > are themselves.
@@ -126,9 +119,7 @@ func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(err) // a string, or what was JSON
-	}
+	_ = enc.Encode(v) // a string, or what was JSON
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
@@ -201,10 +192,7 @@ func readsBody(n *tree.Node) bool {
 	if !only(n, plainTop) {
 		return true
 	}
-	body := n.Get("properties")
-	if body != nil {
-		body = body.Get("body")
-	}
+	body := n.Get("properties").Get("body")
 	switch {
 	case body == nil:
 		return n.Get("additionalProperties") != nil

@@ -198,10 +198,10 @@ func isHost(s string) bool {
 	return len(s) <= 253 && hostName.MatchString(s)
 }
 
-// isLoopback reports whether only this machine can reach a listen address. A
-// name other than localhost is not looked up, so it counts as reachable.
-func isLoopback(listen string) bool {
-	host := listenForm.ReplaceAllString(listen, "$1")
+// Loopback says whether only this machine can reach the door. A name other than
+// localhost is not looked up, so it counts as reachable.
+func (d Door) Loopback() bool {
+	host := listenForm.ReplaceAllString(d.Listen, "$1")
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }

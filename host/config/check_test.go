@@ -27,8 +27,8 @@ func TestIsLoopback(t *testing.T) {
 		":1": false, "0.0.0.0:1": false, "[::]:1": false, "192.168.0.1:1": false, "127.1:1": false,
 		"localhost.evil.example:1": false, "127.0.0.1.evil.example:1": false, "[fe80::1%lo]:1": false, "nonsense": false,
 	} {
-		if got := isLoopback(listen); got != want {
-			t.Errorf("isLoopback(%q) = %v", listen, got)
+		if got := (Door{Listen: listen}).Loopback(); got != want {
+			t.Errorf("Loopback of %q = %v", listen, got)
 		}
 	}
 }

@@ -51,9 +51,6 @@ type Door struct {
 	Rate        int      `in:"0..1000000"` // requests a second of one remote address; 0 means no limit
 }
 
-// Loopback says whether only this machine can reach the door.
-func (d Door) Loopback() bool { return isLoopback(d.Listen) }
-
 // GuestsAllowed says whether whoever comes without a token is let in.
 func (c Config) GuestsAllowed() bool {
 	return c.Identity.Guests && (c.Door.Loopback() || c.Door.Insecure)
@@ -119,12 +116,6 @@ type Wasm struct {
 	Guard   string `of:"fuel context"`
 	LogRate int64  `in:"1KiB..1GiB"` // bytes a second
 }
-
-// Values of Wasm.Guard.
-const (
-	GuardFuel    = "fuel"
-	GuardContext = "context"
-)
 
 // Room is one table [room.NAME].
 type Room struct {

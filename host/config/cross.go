@@ -28,7 +28,7 @@ func (p *parse) cross() {
 	}
 	outside(dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters")
 	outside(dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character")
-	if c.Wasm.Fuel > 0 && c.Wasm.Guard != GuardFuel {
+	if c.Wasm.Fuel > 0 && c.Wasm.Guard != "fuel" {
 		p.complain(&fault{
 			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
 			hint:     `set wasm.guard = "fuel"`,

@@ -36,9 +36,6 @@ func ours(env []string) map[string]string {
 // A variable that matches no key is a warning only: Kubernetes sets
 // COMPANIOND_SERVICE_HOST and its like for a service of our name.
 func (p *parse) readEnv(variables map[string]string, cells []cell) {
-	if len(variables) == 0 {
-		return
-	}
 	targets := make(map[string][]cell)
 	var known []string
 	for _, c := range cells {

@@ -38,7 +38,7 @@ func TestEnvironment(t *testing.T) {
 	want.Door.Hosts = []string{"aya.example", "studio.example"}
 	want.Journal = Journal{Path: "/data/a=b.db"}
 	want.Modules.Characters = "people"
-	want.Wasm.Guard = GuardContext
+	want.Wasm.Guard = "context"
 	stage := defaultRoom("Stage-1.左")
 	stage.Pace = 0
 	want.Rooms = []Room{stage, defaultRoom("main")}

@@ -154,22 +154,19 @@ func (c cell) set(v any)   { c.field.Set(reflect.ValueOf(v).Convert(c.field.Type
 func (c *Config) cells() (all []cell) {
 	for _, s := range sections() {
 		values := reflect.ValueOf(c).Elem().Field(s.index)
+		add := func(table dotted, fields reflect.Value) {
+			for i := range s.keys {
+				all = append(all, cell{&s.keys[i], table, fields.Field(s.keys[i].index)})
+			}
+		}
 		if !s.named {
-			all = append(all, s.cells(dotted{s.name}, values)...)
+			add(dotted{s.name}, values)
 			continue
 		}
 		for i := range values.Len() {
 			one := values.Index(i)
-			all = append(all, s.cells(dotted{s.name, one.FieldByName("Name").String()}, one)...)
+			add(dotted{s.name, one.FieldByName("Name").String()}, one)
 		}
-	}
-	return all
-}
-
-// cells gives the keys of one table.
-func (s section) cells(table dotted, fields reflect.Value) (all []cell) {
-	for i := range s.keys {
-		all = append(all, cell{&s.keys[i], table, fields.Field(s.keys[i].index)})
 	}
 	return all
 }

@@ -17,7 +17,8 @@ import (
 )
 
 // kind is what values a key takes: it reads one as the TOML library gives it. The
-// values it gives are bool, int64, float64, string, []string and time.Duration.
+// values it gives are bool, int64, float64, string, []string and time.Duration. One
+// with faults is not used.
 type kind interface {
 	read(v any) (any, []*fault)
 }
@@ -238,10 +239,7 @@ func (k list) read(v any) (any, []*fault) {
 			faults = append(faults, f)
 		}
 	}
-	if faults != nil {
-		return nil, faults
-	}
-	return good, nil
+	return good, faults
 }
 
 // spanText writes a duration the short way: "1m", not "1m0s".

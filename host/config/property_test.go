@@ -206,7 +206,7 @@ func checkRanges(c Config) error {
 		}
 	}
 	switch {
-	case !c.Door.Insecure && !isLoopback(c.Door.Listen):
+	case !c.Door.Insecure && !c.Door.Loopback():
 		return fmt.Errorf("insecure: %+v", c.Door)
 	case isInside(c.Modules.Cache, c.Modules.Characters), isInside(c.Journal.Path, c.Modules.Characters):
 		return fmt.Errorf("inside: %+v", c.Modules)

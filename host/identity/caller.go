@@ -28,10 +28,6 @@ const (
 // Scopes gives all scopes, the weakest first.
 func Scopes() []Scope { return []Scope{Read, Talk, Act, Admin} }
 
-// guestScopes is what whoever comes without a token may do where guests are let
-// in.
-func guestScopes() []Scope { return []Scope{Read, Talk, Act} }
-
 // Caller is who makes a request. The zero value may do nothing.
 type Caller struct {
 	Name   string              // empty for a guest
@@ -43,7 +39,9 @@ type Caller struct {
 }
 
 // Guest is a caller without a token in a house with these tokens, nil for none.
-func Guest(r *Register) Caller { return Caller{Guest: true, Scopes: guestScopes(), register: r} }
+func Guest(r *Register) Caller {
+	return Caller{Guest: true, Scopes: []Scope{Read, Talk, Act}, register: r}
+}
 
 // May says why a caller may not do something: CodeDenied names the scope.
 func (c Caller) May(s Scope) error {

@@ -73,7 +73,6 @@ func Hash(token string) string {
 // Register is a tokens file that was read. A nil Register has no tokens.
 type Register struct {
 	holders []Holder
-	hashes  [][]byte
 	names   address.Set
 }
 
@@ -183,18 +182,14 @@ func (r *Register) add(h Holder) error {
 	// Only what reads alike is refused: files may be older than the rule that names
 	// which look alike are one.
 	for _, other := range r.holders {
-		if address.Reading(other.Name) == address.Reading(h.Name) {
+		switch {
+		case address.Reading(other.Name) == address.Reading(h.Name):
 			return fmt.Errorf("name: %s reads like %s, who has a token already", h.Name, other.Name)
+		case other.Hash == h.Hash:
+			return errors.New("hash: another holder has this token already")
 		}
 	}
-	sum, err := hex.DecodeString(h.Hash)
-	if err != nil {
-		return errors.New("hash: is not hexadecimal")
-	}
-	if slices.ContainsFunc(r.hashes, func(b []byte) bool { return bytes.Equal(b, sum) }) {
-		return errors.New("hash: another holder has this token already")
-	}
-	r.holders, r.hashes = append(r.holders, h), append(r.hashes, sum)
+	r.holders = append(r.holders, h)
 	r.names.Add(h.Name, h.Name)
 	return nil
 }
@@ -205,15 +200,6 @@ func (r *Register) Len() int {
 		return 0
 	}
 	return len(r.holders)
-}
-
-// Names gives who has a token, in the file's order.
-func (r *Register) Names() []string {
-	var names []string
-	for i := range r.Len() {
-		names = append(names, r.holders[i].Name)
-	}
-	return names
 }
 
 // Admit says why nobody new gets a token under a name: Parse reads files that are
@@ -241,20 +227,16 @@ func (r *Register) Taken(name string) (holder string, taken bool) {
 
 // Find gives the caller with a token. It compares hashes, all of them and in
 // constant time, so that how long it takes tells nothing.
-func (r *Register) Find(token string) (Caller, bool) {
+func (r *Register) Find(token string) (c Caller, found bool) {
 	if token == "" {
 		return Caller{}, false
 	}
-	sum := sha256.Sum256([]byte(token))
-	found := -1
+	hash := []byte(Hash(token))
 	for i := range r.Len() {
-		if subtle.ConstantTimeCompare(r.hashes[i], sum[:]) == 1 {
-			found = i
+		h := r.holders[i]
+		if subtle.ConstantTimeCompare([]byte(h.Hash), hash) == 1 {
+			c, found = Caller{Name: h.Name, Kind: h.Kind, Scopes: slices.Clone(h.Scopes), register: r}, true
 		}
 	}
-	if found < 0 {
-		return Caller{}, false
-	}
-	h := r.holders[found]
-	return Caller{Name: h.Name, Kind: h.Kind, Scopes: slices.Clone(h.Scopes), register: r}, true
+	return c, found
 }

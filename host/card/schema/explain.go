@@ -73,104 +73,112 @@ func (e *explainer) place(location []string) (n *tree.Node, path string) {
 	return n, path
 }
 
-// tell says what a refusal has in it. It is long because the validator knows as many
-// kinds of them.
+// tell says what a refusal has in it.
 func (e *explainer) tell(refusal *jsonschema.ValidationError) {
 	n, path := e.place(refusal.InstanceLocation)
-	say := func(format string, args ...any) {
-		e.add(tree.Fault{At: n.At, Path: path, Text: fmt.Sprintf(format, args...)})
-	}
-	item := func(i int, text string) { e.add(tree.Fault{At: n.Items[i].At, Path: tree.Item(path, i), Text: text}) }
-	member := func(text string, names ...string) {
-		for _, name := range names {
-			at := n.At + n.Size // where it is missing
-			if x := e.member(n, name); x != nil {
-				at = x.At
-			}
-			e.add(tree.Fault{At: at, Path: tree.Member(path, name), Text: text})
-		}
-	}
-	bound := func(words string, want *big.Rat) {
-		x, _ := want.Float64()
-		say("is %s, must be %s %s", n.Written(), words, tree.Written(x))
-	}
-	count := func(got int, of, words string, want int) { say("has %d %s, must have %s %d", got, of, words, want) }
 	switch k := refusal.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range refusal.Causes {
 			e.tell(cause)
 		}
-	case *kind.AnyOf:
+	case *kind.AnyOf, *kind.OneOf:
 		e.alternatives(refusal, n, path)
-	case *kind.OneOf:
-		if k.Subschemas == nil {
-			e.alternatives(refusal, n, path)
-		} else {
-			say("fits more than one of the alternatives, must fit exactly one")
-		}
-	case *kind.Type:
-		e.add(tree.Fault{At: n.At, Path: path, Text: wrongType(n, k.Want), Kind: true})
-	case *kind.Enum:
-		say("is %s, must be one of %s", n.Written(), choices(n, k.Want))
-	case *kind.Const:
-		say("is %s, must be %s", n.Written(), tree.Written(k.Want))
-	case *kind.Not:
-		say("is what the schema excludes")
 	case *kind.FalseSchema:
+		text := "is not allowed"
 		if e.named != nil && len(refusal.InstanceLocation) == 1 && strings.HasSuffix(refusal.SchemaURL, "/unevaluatedProperties") {
-			say("%s", e.named.stranger(refusal.InstanceLocation[0]))
-		} else {
-			say("is not allowed")
+			text = e.named.stranger(refusal.InstanceLocation[0])
 		}
-	case *kind.AdditionalProperties:
-		member("is not allowed", k.Properties...)
+		e.add(tree.Fault{At: n.At, Path: path, Text: text})
 	case *kind.AdditionalItems:
 		for i := len(n.Items) - k.Count; i < len(n.Items); i++ {
-			item(i, "is not allowed")
+			e.item(n, path, i, "is not allowed")
 		}
-	case *kind.PropertyNames:
-		member("is not allowed by this name", k.Property)
-	case *kind.Required:
-		member("is missing", k.Missing...)
-	case *kind.DependentRequired:
-		member("is missing, where there is "+k.Prop, k.Missing...)
-	case *kind.Dependency:
-		member("is missing, where there is "+k.Prop, k.Missing...)
-	case *kind.Minimum:
-		bound("at least", k.Want)
-	case *kind.Maximum:
-		bound("at most", k.Want)
-	case *kind.ExclusiveMinimum:
-		bound("more than", k.Want)
-	case *kind.ExclusiveMaximum:
-		bound("less than", k.Want)
-	case *kind.MultipleOf:
-		bound("a multiple of", k.Want)
-	case *kind.MinLength:
-		count(k.Got, "characters", "at least", k.Want)
-	case *kind.MaxLength:
-		count(k.Got, "characters", "at most", k.Want)
-	case *kind.Pattern:
-		say("is %s, must match the pattern %s", tree.Show(n.Text), tree.Show(k.Want))
-	case *kind.MinItems:
-		count(k.Got, "items", "at least", k.Want)
-	case *kind.MaxItems:
-		count(k.Got, "items", "at most", k.Want)
 	case *kind.UniqueItems:
-		item(k.Duplicates[1], fmt.Sprintf("is the same as item %d, and items must differ", k.Duplicates[0]))
-	case *kind.Contains:
-		say("has none of the items that it must contain")
-	case *kind.MinContains:
-		count(len(k.Got), "of the items that it must contain", "at least", k.Want)
-	case *kind.MaxContains:
-		count(len(k.Got), "of the items that it must contain", "at most", k.Want)
-	case *kind.MinProperties:
-		count(k.Got, "members", "at least", k.Want)
-	case *kind.MaxProperties:
-		count(k.Got, "members", "at most", k.Want)
-	default: // of a newer validator
-		say("is not what the schema asks for as a whole")
+		e.item(n, path, k.Duplicates[1], fmt.Sprintf("is the same as item %d, and items must differ", k.Duplicates[0]))
+	case *kind.AdditionalProperties:
+		e.ofMembers(n, path, "is not allowed", k.Properties...)
+	case *kind.PropertyNames:
+		e.ofMembers(n, path, "is not allowed by this name", k.Property)
+	case *kind.Required:
+		e.ofMembers(n, path, "is missing", k.Missing...)
+	case *kind.DependentRequired:
+		e.ofMembers(n, path, "is missing, where there is "+k.Prop, k.Missing...)
+	case *kind.Dependency:
+		e.ofMembers(n, path, "is missing, where there is "+k.Prop, k.Missing...)
+	default:
+		_, wrongKind := k.(*kind.Type)
+		e.add(tree.Fault{At: n.At, Path: path, Text: unfit(n, k), Kind: wrongKind})
 	}
+}
+
+// item says something of an item of a list.
+func (e *explainer) item(n *tree.Node, path string, i int, text string) {
+	e.add(tree.Fault{At: n.Items[i].At, Path: tree.Item(path, i), Text: text})
+}
+
+// ofMembers says something of members of an object, at its end of those that are missing.
+func (e *explainer) ofMembers(n *tree.Node, path, text string, names ...string) {
+	for _, name := range names {
+		at := n.At + n.Size
+		if x := e.member(n, name); x != nil {
+			at = x.At
+		}
+		e.add(tree.Fault{At: at, Path: tree.Member(path, name), Text: text})
+	}
+}
+
+// unfit says why a value by itself does not fit.
+func unfit(n *tree.Node, why jsonschema.ErrorKind) string {
+	switch k := why.(type) {
+	case *kind.Type:
+		return wrongType(n, k.Want)
+	case *kind.Enum:
+		return "is " + n.Written() + ", must be one of " + choices(n, k.Want)
+	case *kind.Const:
+		return "is " + n.Written() + ", must be " + tree.Written(k.Want)
+	case *kind.Not:
+		return "is what the schema excludes"
+	case *kind.Minimum:
+		return bounded(n, "at least", k.Want)
+	case *kind.Maximum:
+		return bounded(n, "at most", k.Want)
+	case *kind.ExclusiveMinimum:
+		return bounded(n, "more than", k.Want)
+	case *kind.ExclusiveMaximum:
+		return bounded(n, "less than", k.Want)
+	case *kind.MultipleOf:
+		return bounded(n, "a multiple of", k.Want)
+	case *kind.Pattern:
+		return "is " + n.Written() + ", must match the pattern " + tree.Show(k.Want)
+	case *kind.MinLength:
+		return counted(k.Got, "characters", "at least", k.Want)
+	case *kind.MaxLength:
+		return counted(k.Got, "characters", "at most", k.Want)
+	case *kind.MinItems:
+		return counted(k.Got, "items", "at least", k.Want)
+	case *kind.MaxItems:
+		return counted(k.Got, "items", "at most", k.Want)
+	case *kind.MinProperties:
+		return counted(k.Got, "members", "at least", k.Want)
+	case *kind.MaxProperties:
+		return counted(k.Got, "members", "at most", k.Want)
+	case *kind.Contains:
+		return "has none of the items that it must contain"
+	case *kind.MinContains:
+		return counted(len(k.Got), "of the items that it must contain", "at least", k.Want)
+	case *kind.MaxContains:
+		return counted(len(k.Got), "of the items that it must contain", "at most", k.Want)
+	}
+	return "is not what the schema asks for as a whole" // of a newer validator
+}
+
+func bounded(n *tree.Node, words string, want *big.Rat) string {
+	x, _ := want.Float64()
+	return "is " + n.Written() + ", must be " + words + " " + tree.Written(x)
+}
+
+func counted(got int, of, words string, want int) string {
+	return fmt.Sprintf("has %d %s, must have %s %d", got, of, words, want)
 }
 
 // wrongType says that a value is of none of the types.
@@ -205,7 +213,8 @@ func choices(n *tree.Node, values []any) string {
 }
 
 // alternatives says what keeps a value from the alternative that it is nearest to:
-// the one that objects to something deepest inside it.
+// the one that objects to something deepest inside it. Where none objects, it fits
+// more than one, and must not.
 func (e *explainer) alternatives(refusal *jsonschema.ValidationError, n *tree.Node, path string) {
 	var best []tree.Fault
 	for _, cause := range refusal.Causes {
@@ -213,7 +222,10 @@ func (e *explainer) alternatives(refusal *jsonschema.ValidationError, n *tree.No
 			best = one
 		}
 	}
-	if !e.nearest {
+	switch {
+	case best == nil:
+		best = []tree.Fault{{At: n.At, Path: path, Text: "fits more than one of the alternatives, must fit exactly one"}}
+	case !e.nearest:
 		best = []tree.Fault{{At: n.At, Path: path, Text: fmt.Sprintf("fits none of %d alternatives; the nearest fails because %s %s",
 			len(refusal.Causes), cmp.Or(best[0].Path, "it"), best[0].Text)}}
 	}

@@ -39,10 +39,8 @@ func namesOf(root *rule, d draft) *naming {
 		for _, p := range s.parts["patternProperties"] {
 			all.patterns = append(all.patterns, p.pattern)
 		}
-		if required := s.node.Get("required"); required != nil {
-			for _, r := range required.Items {
-				name(r.Text, false)
-			}
+		for _, r := range s.node.Get("required").List() {
+			name(r.Text, false)
 		}
 		for _, word := range []string{"additionalProperties", "unevaluatedProperties", "propertyNames"} {
 			if rest := s.part(word); rest != nil {

@@ -78,6 +78,14 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
+// List gives the items of an array; none of what is no array, or not there.
+func (n *Node) List() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
 // Value gives what encoding/json would have made of it, but that of keys that are
 // there twice the first counts, as with Get.
 func (n *Node) Value() any {
@@ -119,8 +127,6 @@ func Written(v any) string {
 		return Show(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
 	}
 	if b, err := json.Marshal(v); err == nil && len(b) <= 60 {
 		return string(b)
@@ -154,12 +160,10 @@ func Read(data []byte, path string, f *Faults) *Node {
 }
 
 func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size <= 1 {
+	for i, r := range string(data) {
+		if r == utf8.RuneError && !bytes.HasPrefix(data[i:], []byte("\ufffd")) {
 			return i
 		}
-		i += size
 	}
 	return -1
 }
