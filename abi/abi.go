@@ -53,6 +53,17 @@ const (
 	HostModelGenerate = "model.generate" // ModelAsk -> ModelAnswer
 )
 
+// AlwaysGranted lists the host ops that no module has to be granted.
+func AlwaysGranted() []string {
+	return []string{
+		HostNow, HostRandom, HostKVGet, HostKVSet, HostKVDel, HostKVList,
+		HostHistoryGet, HostSelfInfo,
+	}
+}
+
+// GrantedOnly lists the host ops that a companion has to be granted by name.
+func GrantedOnly() []string { return []string{HostSay, HostActionEmit, HostModelGenerate} }
+
 // Request is the envelope the host sends, and the one a guest sends with
 // host_call (there only Op and Data are read).
 type Request struct {
