@@ -3,7 +3,7 @@
 //
 // It uses the standard library only and builds for wasip1, so that a character
 // compiled to WebAssembly and the daemon share one definition. It never decides
-// anything: who speaks is host/turn's business, what is stored is host/entry's.
+// anything: host/turn decides who speaks, host/entry what is stored.
 //
 // ABI.md, beside this file, is the contract in prose for people who write a
 // module in another language.

@@ -65,7 +65,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	}
 }
 
-// What an agent is offered over MCP is what the READMEs say.
+// An agent is offered over MCP what the READMEs say.
 func TestDocumentsNameEveryTool(t *testing.T) {
 	cards := func() []mcp.Card {
 		return []mcp.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []mcp.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}

@@ -9,7 +9,7 @@ import (
 )
 
 // TestVersion1IsFrozen: journals were written by that rule and are read by it. To
-// improve it, improve this package; what is addressed is stored with each message.
+// improve it, improve this package; the addressees are stored with each message.
 func TestVersion1IsFrozen(t *testing.T) {
 	files, err := filepath.Glob("v1/*.go")
 	if err != nil {

@@ -76,7 +76,7 @@ func TestSameLooks(t *testing.T) {
 	check(lookApart, false)
 }
 
-// The tables: every letter once; what stands for a class is itself comparable.
+// The tables: every letter once; the letter that stands for a class is itself comparable.
 func TestLookalikes(t *testing.T) {
 	class := map[rune]string{}
 	for _, c := range append(slices.Clone(lookalikes), byEye...) {
