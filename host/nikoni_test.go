@@ -152,7 +152,7 @@ func (h *home) show(query string) (status int, answer string) {
 const asksToMove = `{"title":"input","format":"text","body":"移動して"}`
 
 // TestNikoni: a picture of a person makes her speak, 「移動して」 makes her move and
-// speak; what arrives is what her card allows, and the model is told what is not.
+// speak; her body gets what her card allows, and the model is told what is not.
 func TestNikoni(t *testing.T) {
 	at, toml := aimock(t)
 	h := openNikoni(t, toml)

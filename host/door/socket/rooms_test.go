@@ -53,8 +53,8 @@ func TestFollowersWakeNobody(t *testing.T) {
 	})
 }
 
-// A room that is opened while the daemon runs has a feed from then on. Who follows it
-// sees that it is closed, stays, and sees that it is opened again and what is said
+// A room that is opened while the daemon runs has a feed from then on. A client that
+// follows it sees that it is closed, stays, and sees that it is opened again and what is said
 // then.
 func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
