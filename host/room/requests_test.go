@@ -181,7 +181,7 @@ func TestOfferThatIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestACompanionAddressesAnother: whom a companion's line addresses is found when it is
+// TestACompanionAddressesAnother: the addressee of a companion's line is found when it is
 // said, in one piece or in several, and that one goes first.
 func TestACompanionAddressesAnother(t *testing.T) {
 	for _, pieces := range []bool{false, true} {

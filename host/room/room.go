@@ -4,7 +4,7 @@
 // A door, a module's answer and a stored time all come in as events on one
 // inbox. The rules (host/room/rules) turn an event into entries, the entries change
 // the state there, the journal makes them durable, and only then does
-// anybody hear of them. What is to be done next, whom to ask for a vote or a
+// anybody hear of them. The next thing to do, be it to ask for a vote or a
 // line, is read off the state, so a restart goes on where the journal ends.
 //
 // The loop never waits for a module, a model or a door. It never decides by

@@ -139,7 +139,7 @@ func (r *Room) closed() error {
 }
 
 // Archive closes the room: nobody talks there any more, unless it is
-// opened again. What was said stays.
+// opened again. All that was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
 	return loop.Tell(ctx, r.loop, func() error { return r.handleArchive(by) })
 }

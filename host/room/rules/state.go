@@ -150,7 +150,7 @@ func Decode(blob []byte) (*State, error) {
 }
 
 // setPolicy makes the policy of the rules in force. One that this program does not
-// know is no damage: what is there can be read, and nothing new is decided.
+// know is no damage: the entries can be read, and nothing new is decided.
 func (s *State) setPolicy() {
 	s.policy, s.unjudged = nil, ""
 	policy, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw)
@@ -263,8 +263,8 @@ func (s *State) change(e entry.Entry) error {
 	return nil // a kind of a later version that changes nothing here
 }
 
-// blank is change for an entry whose body was taken out. What it led to has bodies
-// of its own, so that hardly anything is missing: a round is about the newest turn
+// blank is change for an entry whose body was taken out. Its consequences have bodies
+// of their own, so that hardly anything is missing: a round is about the newest turn
 // and asks everybody, and a vote can no longer be carried on.
 func (s *State) blank(e entry.Entry) {
 	if e.Kind == entry.KindRound {
@@ -281,7 +281,7 @@ func with[T any](e entry.Entry, f func(T)) error {
 	return err
 }
 
-// taken empties the room for a new owner: who is here is said anew, and a round
+// taken empties the room for a new owner: the next cast says who is here, and a round
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
 func (s *State) taken() {
@@ -541,8 +541,8 @@ func (s *State) pace() time.Time {
 // there.
 func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
 
-// unanswered says whether the newest turn is still to have its round. What a
-// human says to an empty room waits for somebody to come; so does every turn
+// unanswered says whether the newest turn is still to have its round. A
+// human's line in an empty room waits for somebody to come; so does every turn
 // where nobody needs a round to speak.
 func (s *State) unanswered() bool {
 	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
