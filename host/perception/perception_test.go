@@ -147,7 +147,7 @@ func TestCoolDownRunsWhileItIsJudged(t *testing.T) {
 	})
 }
 
-// What people say does not wait for anything, and is not lost when everything
+// A person's words do not wait for anything, and are not lost when everything
 // else is refused.
 func TestInputIsSaidAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 // queue is what one companion is still to judge. It has no clock and no lock.
 //
-// What has one title is judged in the order in which it came; what has another
-// does not wait for a title that cools down.
+// Items of one title are judged in the order in which they came; those of another
+// do not wait for a title that cools down.
 type queue struct {
 	max      int // that wait
 	maxBytes int // that wait or are judged
