@@ -230,7 +230,7 @@ func TestReferenceWire(t *testing.T) {
 	}
 	session := opened.Result.SessionID
 	conn, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
-	// The protocol's subscribe has no answer to wait for, but what comes behind it may have.
+	// The protocol's subscribe has no answer to wait for, but the call behind it may have.
 	if err := conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": "behind", "method": "none"}); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	if err := json.Unmarshal(doc, &api); err != nil {
 		t.Fatal(err)
 	}
-	// WebSockets are none of OpenAPI's business, and what the AI Companion Protocol calls its own is not
+	// WebSockets are none of OpenAPI's business, and paths that the AI Companion Protocol calls its own are not
 	// described there.
 	want := []string{"GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception"}
 	for path, ops := range api.Paths {

@@ -201,7 +201,7 @@ func twoLooks(name string) bool {
 	return misread.Replace(name) != name || strings.ContainsFunc(norm.NFKD.String(name), func(r rune) bool { return looks[r] != 0 && small(r) != r })
 }
 
-// FuzzSkeleton: never a panic, always the same, and what may be a name stays so
+// FuzzSkeleton: never a panic, always the same, and a text that may be a name stays so
 // when it is composed.
 func FuzzSkeleton(f *testing.F) {
 	for _, p := range append(slices.Clone(lookAlike), lookApart...) {

@@ -38,7 +38,7 @@ type Config struct {
 	Say func(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error)
 	// Pending is how many perceptions of one companion may wait. Zero means 64.
 	Pending int
-	// NewID makes the ids of sessions: random, for who knows one may use it.
+	// NewID makes the ids of sessions: random, for a caller that knows one may use it.
 	NewID func() string
 	Log   *slog.Logger
 }

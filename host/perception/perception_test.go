@@ -175,7 +175,7 @@ func TestInputIsSaidAtOnce(t *testing.T) {
 	})
 }
 
-// Input needs no Run, and what the room has against it is told.
+// Input needs no Run, and the room's objection to it is told.
 func TestInputThatIsNotSaid(t *testing.T) {
 	h := newHouse(t, 0)
 	h.must(t, text("input", "hi"))

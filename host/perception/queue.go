@@ -77,7 +77,7 @@ func (q *queue) put(it *item, now time.Time) (state string, replaced *item, err 
 }
 
 // replaces gives the place of the item whose place a new one takes, -1 for none.
-// It is the newest of that title, or what is judged would be out of order.
+// It is the newest of that title, or judgements would be out of order.
 func (q *queue) replaces(it *item) int {
 	for i, w := range slices.Backward(q.waiting) {
 		if w.p.Title == it.p.Title {

@@ -208,8 +208,8 @@ func TestACompanionAddressesAnother(t *testing.T) {
 	}
 }
 
-// TestOfferAndTheEnd: whoever waits is told when the daemon stops, and what waited when
-// it was killed has an end in the journal when it comes back.
+// TestOfferAndTheEnd: whoever waits is told when the daemon stops, and a request that waited
+// when it was killed has an end in the journal when it comes back.
 func TestOfferAndTheEnd(t *testing.T) {
 	rules := testRules
 	rules.Patience = 60_000

@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// A room that nobody uses falls asleep: its Run ends, and what is to be known of it
+// A room that nobody uses falls asleep: its Run ends, and all that is to be known of it
 // stands in the journal, with the time at which it is to be looked at again.
 
 // Someday is when a room is due that waits for a companion to come: a human said

@@ -15,7 +15,7 @@
 //     waits for a client in the middle of a request. Large ones share a bound, too,
 //     or images sent at once would fill the memory.
 //
-// It knows nothing of rooms; it finds out who asks, and what that one may do is
+// It knows nothing of rooms; it finds out who asks, and the rights of that one are
 // for the doors to ask [identity.Of]. A
 // WebSocket handshake is a GET, which the origin check lets pass by design: the
 // socket door must ask [Guard.CheckOrigin] itself.

@@ -2,7 +2,7 @@
 // makers drop files into, finds out which file is whose, lets an engine load each,
 // and hands each new generation to its companion.
 //
-// It never runs a module itself, and what a file says is an engine's to judge.
+// It never runs a module itself, and it is for an engine to judge what a file says.
 package folder
 
 import (

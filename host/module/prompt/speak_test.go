@@ -213,7 +213,7 @@ func TestInOnePiece(t *testing.T) {
 	}
 }
 
-// TestTheBudgetBoundsTheLine: the model is told, and what is too long is not said.
+// TestTheBudgetBoundsTheLine: the model is told, and a line that is too long is not said.
 func TestTheBudgetBoundsTheLine(t *testing.T) {
 	r := load(t, nikoni(t), reply{deltas: []string{"はい。", "そうですね。", "それはとても長い話になります。"}})
 	s := scene("taro", "どう？")
