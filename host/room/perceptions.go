@@ -101,7 +101,7 @@ func (r *Room) mayPerceive(who string) error {
 	case s.Kinds()[who] != abi.KindCompanion:
 		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.Name())
 	case s.Stopped != "":
-		return abi.Errorf(abi.CodeDenied, "%s said STOP; what a human says next starts the talk again", s.Stopped)
+		return abi.Errorf(abi.CodeDenied, "%s said STOP; a human's next line starts the talk again", s.Stopped)
 	}
 	return nil
 }

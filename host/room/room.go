@@ -69,7 +69,7 @@ type Settings struct {
 func (s Settings) Refuses() error {
 	switch {
 	case s.Closed:
-		return abi.Field("room", abi.CodeDenied, "%s was closed; what was said can still be read", s.Name)
+		return abi.Field("room", abi.CodeDenied, "%s was closed; its messages can still be read", s.Name)
 	case s.Unknown != "":
 		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", s.Name, s.Unknown)
 	}

@@ -99,7 +99,7 @@ func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 			}
 			late, _, err := s.dialRoom("den", fmt.Sprintf("?since=%d", len(den.Journal())-1))
 			if err != nil {
-				s.Fatalf("what was said can still be read: %v", err)
+				s.Fatalf("its messages can still be read: %v", err)
 			}
 			next(s, late)
 			_ = late.Close()

@@ -86,7 +86,7 @@ func (c Config) withDefaults() (Config, error) {
 //   - a file that is refused changes nothing but the log and its Status; the
 //     same bytes are not tried twice, unless another save came between;
 //   - a save during the load of an older one supersedes it;
-//   - while the folder itself is away, what is loaded serves on. A companion that
+//   - while the folder itself is away, the modules that are loaded serve on. A companion that
 //     is not in it when it comes back leaves.
 type Folder struct {
 	cfg    Config
