@@ -3,7 +3,7 @@
 //
 // It uses the standard library only and builds for wasip1, so that a character
 // compiled to WebAssembly and the daemon share one definition. It never decides
-// anything: who speaks is host/turn's business, what is stored is host/entry's.
+// anything: host/turn decides who speaks, host/entry what is stored.
 //
 // ABI.md, beside this file, is the contract in prose for people who write a
 // module in another language.
@@ -52,6 +52,17 @@ const (
 	HostActionEmit    = "action.emit"    // ActionAsk -> ActionPlayed; needs a card
 	HostModelGenerate = "model.generate" // ModelAsk -> ModelAnswer
 )
+
+// AlwaysGranted lists the host ops that no module has to be granted.
+func AlwaysGranted() []string {
+	return []string{
+		HostNow, HostRandom, HostKVGet, HostKVSet, HostKVDel, HostKVList,
+		HostHistoryGet, HostSelfInfo,
+	}
+}
+
+// GrantedOnly lists the host ops that a companion has to be granted by name.
+func GrantedOnly() []string { return []string{HostSay, HostActionEmit, HostModelGenerate} }
 
 // Request is the envelope the host sends, and the one a guest sends with
 // host_call (there only Op and Data are read).

@@ -9,17 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// AlwaysGranted lists the host ops that no module has to be granted.
-func AlwaysGranted() []string {
-	return []string{
-		HostNow, HostRandom, HostKVGet, HostKVSet, HostKVDel, HostKVList,
-		HostHistoryGet, HostSelfInfo,
-	}
-}
-
-// GrantedOnly lists the host ops that a companion has to be granted by name.
-func GrantedOnly() []string { return []string{HostSay, HostActionEmit, HostModelGenerate} }
-
 // knownOps lists the ops of ABI 1.0, those included that this daemon does not
 // ask yet.
 func knownOps() []string {

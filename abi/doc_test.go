@@ -46,7 +46,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// No constant is left out of the lists above: what abi.go declares is in ABI.md.
+// No constant is left out of the lists above: each that abi.go declares is in ABI.md.
 func TestContractIsComplete(t *testing.T) {
 	doc, err := os.ReadFile("ABI.md")
 	if err != nil {

@@ -109,7 +109,7 @@ func (v Vote) Check() error {
 }
 
 // Grant is the right to speak now. Its token names the grant; it is not a
-// secret, for who may use it is decided by who is connected.
+// secret, for the daemon goes by who is connected.
 type Grant struct {
 	Token   string    `json:"token"`
 	Basis   uint64    `json:"basis"`   // seq of the newest message the speaker is to have seen

@@ -1,6 +1,6 @@
-// Seed A's server, written from its article: the yardstick for companiond's
-// bench. What is wrong with it (one McpServer for all requests, a level kept by
-// timers, no check of who speaks) is the seed's and must stay.
+// chat-relay's server, written from its article: the yardstick for companiond's
+// bench. Its flaws (one McpServer for all requests, a level kept by
+// timers, no check of who speaks) are chat-relay's and must stay.
 import { createServer } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";

@@ -24,7 +24,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 )
 
-// What a daemon costs is measured on one that has a process of its own: this test
+// The cost of a daemon is measured on one that has a process of its own: this test
 // binary, which is a daemon where beDaemon is set.
 
 const beDaemon = "COMPANIOND_TEST_DAEMON"

@@ -31,7 +31,7 @@ func closedEngines() (all []module.Engine) {
 	return all
 }
 
-// openEngines opens them; what modules ask of the host goes to calls. Those that
+// openEngines opens them; the host ops that modules ask for go to calls. Those that
 // are open have to be closed, also when the next one cannot be opened.
 func (h *Host) openEngines(calls module.HostCalls) error {
 	for _, e := range engines() {

@@ -435,8 +435,8 @@ func has(now, then any) bool {
 	return true
 }
 
-// TestGoldenReplays verifies and replays every golden journal: what this version
-// decided it decides again, and what others did it reads.
+// TestGoldenReplays verifies and replays every golden journal: this version decides
+// again what it decided, and reads what others did.
 func TestGoldenReplays(t *testing.T) {
 	for _, dir := range versions(t) {
 		files, err := filepath.Glob(filepath.Join(dir, "*.db.gz"))

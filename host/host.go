@@ -103,7 +103,7 @@ func (h *Host) Addr() string { return h.addr }
 //
 // # Errors
 //
-// What keeps the house from opening, in words for whoever started it; and what
+// The reason why the house cannot open, in words for whoever started it; and what
 // ended it, when that was not ctx.
 func (h *Host) Run(ctx context.Context) (err error) {
 	db, err := sqlite.Open(sqlite.Config{Path: h.cfg.Journal.Path, Reserve: h.cfg.Journal.Ballast, Log: h.log})

@@ -98,8 +98,8 @@ func hostOps() []step {
 }
 
 // TestLocalAnswersAsTheDaemon holds the daemon in memory that makers test their
-// characters with to the real one: what passes there must pass here, and what is
-// refused here must be refused there, in the same words.
+// characters with to the real one: an op that passes there must pass here, and one
+// that is refused here must be refused there, in the same words.
 func TestLocalAnswersAsTheDaemon(t *testing.T) {
 	real, messages := daemonOps(t)
 	local := localOps(messages)

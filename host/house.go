@@ -47,7 +47,7 @@ func (r *residents) files() []string {
 
 // Resident says which companion has an id that reads or looks like a name.
 func (r *residents) Resident(name string) (id string, taken bool) {
-	ids := r.files() // for each message; what they are called is found out when they change
+	ids := r.files() // for each message; their names are found out when they change
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.names == nil || !slices.Equal(ids, r.ids) {

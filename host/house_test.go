@@ -59,7 +59,7 @@ var (
 )
 
 // owners says which package alone, with those below it, may import a third-party
-// module. What only tests import is not listed: go list leaves test imports out.
+// module. A module that only tests import is not listed: go list leaves test imports out.
 var owners = map[string]string{
 	"github.com/tetratelabs/wazero":            "host/module/wasm",
 	"github.com/fsnotify/fsnotify":             "host/module/folder",

@@ -14,7 +14,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// Whose token reads like a companion's name is told of at the start: the rooms
+// A token whose name reads like a companion's is told of at the start: the rooms
 // keep a resident's name from everybody else, so that one could never speak.
 func TestTokensOfResidents(t *testing.T) {
 	h := newHome(t)

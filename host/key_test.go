@@ -54,8 +54,8 @@ func TestKeyFiles(t *testing.T) {
 	}
 }
 
-// TestWhichModel: who names none gets the only one, or "main"; who waits is told
-// what to do about it.
+// TestWhichModel: a card that names none gets the only one, or "main"; a companion
+// that waits for one is told what to do about it.
 func TestWhichModel(t *testing.T) {
 	one := func(name string) config.Model {
 		return config.Model{Name: name, API: model.OpenAI, URL: "http://127.0.0.1:1/v1", Model: "tiny", Temperature: -1}
@@ -110,7 +110,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestModelAsks: what a module asks wrongly never reaches a model.
+// TestModelAsks: a wrong request of a module never reaches a model.
 func TestModelAsks(t *testing.T) {
 	m := &models{}
 	for want, ask := range map[string]abi.ModelAsk{

@@ -12,7 +12,7 @@ import (
 )
 
 // TestACompanionThatLoadsIsThere: from the first moment a file's companion is in
-// the house. What it is sent is to come again, and no stranger gets its name.
+// the house. A perception for it is to come again, and no stranger gets its name.
 func TestACompanionThatLoadsIsThere(t *testing.T) {
 	dir := t.TempDir()
 	c, problems := config.Parse("", nil, nil)

@@ -85,7 +85,7 @@ func write(t *testing.T, path, text string) {
 
 const grantAll = "[modules]\ngrant = [\"say\", \"action.emit\", \"model.generate\"]\n"
 
-// TestSensesInWasm: what a character without code can do, one in Wasm can: it
+// TestSensesInWasm: a character in Wasm can do what one without code can: it
 // perceives, plays the actions of its card and no others, hears what became of
 // them, says its line piece by piece, and asks the model.
 func TestSensesInWasm(t *testing.T) {
@@ -123,8 +123,8 @@ func TestSensesInWasm(t *testing.T) {
 }
 
 // TestModelIsGranted: a module that is not granted the model does not get it, and
-// why names the key to write; what it had said by then is a message. What all modules
-// are granted does not count for one that has a grant of its own.
+// why names the key to write; its words up to then are a message. The grants of all
+// modules do not count for one that has a grant of its own.
 func TestModelIsGranted(t *testing.T) {
 	timely(t)
 	for toml, key := range map[string]string{

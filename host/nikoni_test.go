@@ -152,7 +152,7 @@ func (h *home) show(query string) (status int, answer string) {
 const asksToMove = `{"title":"input","format":"text","body":"移動して"}`
 
 // TestNikoni: a picture of a person makes her speak, 「移動して」 makes her move and
-// speak; what arrives is what her card allows, and the model is told what is not.
+// speak; her body gets what her card allows, and the model is told what is not.
 func TestNikoni(t *testing.T) {
 	at, toml := aimock(t)
 	h := openNikoni(t, toml)
@@ -230,7 +230,7 @@ func TestReferenceWire(t *testing.T) {
 	}
 	session := opened.Result.SessionID
 	conn, frames := h.body("/", map[string]any{"jsonrpc": "2.0", "method": "subscribe", "params": map[string]any{"sessionId": session}})
-	// The protocol's subscribe has no answer to wait for, but what comes behind it may have.
+	// The protocol's subscribe has no answer to wait for, but the call behind it may have.
 	if err := conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": "behind", "method": "none"}); err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	drained.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
 		// Somebody holds a connection without asking anything, as browsers do
-		// in advance. What was asked has been answered by now.
+		// in advance. All requests have been answered by now.
 		err = h.server.Close()
 	}
 	h.rooms.Drain(ctx)

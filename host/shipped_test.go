@@ -9,7 +9,7 @@ import (
 )
 
 // TestShippedConformance runs the conformance suite against the daemon as it is
-// shipped. What needs tools, prompts or resources that the suite's authors
+// shipped. A case that needs tools, prompts or resources that the suite's authors
 // invented is in the baseline, which may neither grow nor be out of date.
 func TestShippedConformance(t *testing.T) {
 	h := newHome(t)

@@ -65,8 +65,8 @@ func TestSpecClient(t *testing.T) {
 }
 
 // TestFlood: a camera sends more than a companion can judge, for five seconds;
-// memory stays bounded, frames are dropped and counted, and what people say
-// meanwhile is said.
+// memory stays bounded, frames are dropped and counted, and the words of
+// people are said meanwhile.
 func TestFlood(t *testing.T) {
 	timely(t)
 	_, toml := aimock(t, "--chaos-latency", "500")

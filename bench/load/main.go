@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// What a run may ask for at most.
+// The most that a run may ask for.
 const (
 	maxConns = 1024
 	maxTime  = 5 * time.Minute

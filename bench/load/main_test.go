@@ -161,7 +161,7 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Calls of 5 ms begin at 0, 5, 10 and so on, those of 200 ms at 0 and 200: what began
+// Calls of 5 ms begin at 0, 5, 10 and so on, those of 200 ms at 0 and 200: one that began
 // before the measuring or ended after it does not count.
 func TestWhatCounts(t *testing.T) {
 	for _, tc := range []struct{ each, from, until, counted int }{

@@ -2,7 +2,7 @@
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o characters/natsumi/natsumi.wasm ./characters/natsumi
 //
-// What she says is in the scripts beside this file; how a script is played is
+// Her lines are in the scripts beside this file; how a script is played is
 // in package talk. Edit a line, build, and she says it in a running room.
 package main
 

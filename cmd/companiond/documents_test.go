@@ -48,7 +48,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	if err := json.Unmarshal(doc, &api); err != nil {
 		t.Fatal(err)
 	}
-	// WebSockets are none of OpenAPI's business, and what the AI Companion Protocol calls its own is not
+	// WebSockets are none of OpenAPI's business, and paths that the AI Companion Protocol calls its own are not
 	// described there.
 	want := []string{"GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception"}
 	for path, ops := range api.Paths {
@@ -65,7 +65,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	}
 }
 
-// What an agent is offered over MCP is what the READMEs say.
+// An agent is offered over MCP what the READMEs say.
 func TestDocumentsNameEveryTool(t *testing.T) {
 	cards := func() []mcp.Card {
 		return []mcp.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []mcp.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}

@@ -25,8 +25,8 @@ const killConfig = "[journal]\nballast = \"0\"\n"
 
 // TestKilledWhileRoomsComeAndGo kills the daemon again and again, while eight
 // clients open and close rooms and talk in them; every third time it begins with a
-// journal of 66dce41, and is killed while it brings that up to date, too. What was
-// acknowledged is there, once, where it was said.
+// journal of 66dce41, and is killed while it brings that up to date, too. Each line
+// that was acknowledged is there, once, where it was said.
 func TestKilledWhileRoomsComeAndGo(t *testing.T) {
 	rounds := 60
 	if testing.Short() {

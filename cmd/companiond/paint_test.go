@@ -11,7 +11,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// What others said is shown and not obeyed.
+// The words of others are shown and not obeyed.
 func TestPlain(t *testing.T) {
 	for in, want := range map[string]string{
 		"こんにちは 🍣 é":                 "こんにちは 🍣 é",

@@ -53,7 +53,7 @@ func TestWhereVerbsGo(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	// What the configuration says is used when nothing else does.
+	// The configuration's address is used when nothing else names one.
 	if err := os.WriteFile(defaultConfig, []byte("[door]\nlisten = \""+at+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -117,8 +117,8 @@ func (t *term) isCredential(path string) bool {
 	return dir != "" && filepath.Dir(path) == filepath.Clean(dir)
 }
 
-// appendToken adds a holder to a tokens file, whole or not at all: what comes of
-// it is read first as the daemon will read it. The file itself stays, for it may
+// appendToken adds a holder to a tokens file, whole or not at all: the file
+// with it is read first as the daemon will read it. The file itself stays, for it may
 // belong to the user whom the daemon runs as.
 func appendToken(path string, h identity.Holder) (err error) {
 	if err := h.Check(); err != nil {

@@ -66,7 +66,7 @@ func TestCallsAreFound(t *testing.T) {
 	})
 }
 
-// TestQuestionsAreCalls: who is asked with は？ or はどう is called.
+// TestQuestionsAreCalls: a name asked with は？ or はどう is called.
 func TestQuestionsAreCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id, name := drawName(t, "asked")

@@ -109,7 +109,7 @@ func runes(hex string) (rs []rune) {
 
 // ours says whether a skeleton may have to compare r: a letter of the scripts, a
 // digit, what else a name may have, and the vowel eu of Hangul, which is a dash as
-// ー is. What normalisation takes away does not reach the table.
+// ー is. Letters that normalisation takes away do not reach the table.
 func ours(r rune) bool {
 	return (unicode.IsLetter(r) && unicode.In(r, scripts...) || unicode.Is(unicode.Nd, r) || strings.ContainsRune("ー\u1173-_.", r)) &&
 		norm.NFKD.String(string(r)) == string(r)

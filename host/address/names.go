@@ -28,7 +28,7 @@ type Member struct {
 // invents ids that nobody answers to, so it is derived from the message and the
 // room's members alone. The first of these that names somebody decides:
 //
-//  1. Message.To, by id or name; who is not a member is ignored. "everyone" and
+//  1. Message.To, by id or name; one that is no member's is ignored. "everyone" and
 //     its like there mean nobody in particular.
 //  2. @names in the text. @everyone means nobody in particular.
 //  3. Names in the text. Where at least one is called to (a vocative), only

@@ -241,7 +241,7 @@ func TestAddressedLongerNameHides(t *testing.T) {
 	}
 }
 
-// TestAddressedSharedName: who shares a name is addressed alike.
+// TestAddressedSharedName: members that share a name are addressed alike.
 func TestAddressedSharedName(t *testing.T) {
 	members := []Member{{ID: "b", Names: []string{"Aya"}}, {ID: "a", Names: []string{"アヤ", "Aya"}}, {ID: "c", Names: []string{"Kyoko"}}}
 	for _, text := range []string{"Aya, how is Kyoko?", "@aya hi", "Hey Aya"} {

@@ -76,7 +76,7 @@ func TestSameLooks(t *testing.T) {
 	check(lookApart, false)
 }
 
-// The tables: every letter once; what stands for a class is itself comparable.
+// The tables: every letter once; the letter that stands for a class is itself comparable.
 func TestLookalikes(t *testing.T) {
 	class := map[rune]string{}
 	for _, c := range append(slices.Clone(lookalikes), byEye...) {
@@ -201,7 +201,7 @@ func twoLooks(name string) bool {
 	return misread.Replace(name) != name || strings.ContainsFunc(norm.NFKD.String(name), func(r rune) bool { return looks[r] != 0 && small(r) != r })
 }
 
-// FuzzSkeleton: never a panic, always the same, and what may be a name stays so
+// FuzzSkeleton: never a panic, always the same, and a text that may be a name stays so
 // when it is composed.
 func FuzzSkeleton(f *testing.F) {
 	for _, p := range append(slices.Clone(lookAlike), lookApart...) {

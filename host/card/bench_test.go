@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 )
 
-// What a room pays for each action and each perception, and for reading a card again.
+// The price that a room pays for each action and each perception, and for reading a card again.
 func BenchmarkPermit(b *testing.B) {
 	c := load(b, nikoniFile)
 	for name, ask := range map[string]abi.ActionAsk{

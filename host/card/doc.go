@@ -35,7 +35,7 @@
 //     discriminator of OpenAPI.
 //   - words of the other draft.
 //   - pattern and patternProperties that Go's regexp does not take: no look around, no
-//     back references. What it takes means the same as in ECMA 262, but that \s knows
+//     back references. A pattern that it takes means the same as in ECMA 262, but that \s knows
 //     ASCII only, that . stands for all but a line feed, and that there are (?i), \A,
 //     \z, \pL and [[:alpha:]].
 //   - what looks like a misspelled word of JSON Schema. Other words that are not

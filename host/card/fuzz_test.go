@@ -17,7 +17,7 @@ import (
 )
 
 // Anything may be dropped as a card: nothing panics, each problem has a line that
-// is there, and what is taken holds what a card promises.
+// is there, and a card that is taken holds what a card promises.
 func FuzzParse(f *testing.F) {
 	for _, file := range append(goodCards(f), "testdata/bad/everything.json") {
 		data, err := os.ReadFile(file)

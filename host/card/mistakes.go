@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/spell"
 )
 
-// What is here is no JSON and no JSON Schema gone wrong. It would load, and the
+// No mistake here is one of JSON or of JSON Schema. The card would load, and the
 // companion would not do what its maker wrote: so it is refused, with what to write.
 
 // wrappers are where functions of other protocols (OpenAI, MCP) have their schema.

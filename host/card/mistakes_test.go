@@ -49,7 +49,7 @@ func TestSpeak(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", rest, got, want)
 		}
 	}
-	// What is taken takes what the daemon sends.
+	// A schema that is taken takes what the daemon sends.
 	for _, line := range []string{"OK", "あ", "「…」\n", `"quoted"`} {
 		speak, ok := load(t, "testdata/everything.json").Action(card.Speak)
 		data, _ := json.Marshal(map[string]string{"message": line})
@@ -71,7 +71,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// What JSON Schema would ignore and a maker means is refused, with what to write.
+// A word that JSON Schema would ignore and a maker means is refused, with what to write.
 func TestMisplaced(t *testing.T) {
 	const beside = `: is not read: an action is the schema of its parameters itself; put "properties" and "required" beside "title"`
 	for _, key := range []string{"parameters", "input_schema", "inputSchema", "arguments"} {
@@ -186,14 +186,14 @@ func TestColumn(t *testing.T) {
 	if got := p.String(); got != "a.json:2: name: is missing" {
 		t.Error(got)
 	}
-	// What a client sent is no file: it is told without a place.
+	// A client's message is no file: its mistake is told without a place.
 	speak, _ := load(t, nikoniFile).Action(card.Speak)
 	if err := speak.Check(json.RawMessage(`{"message": “a”}`)); abi.AsError(err).Message != `parameters: is no JSON: '“' where a value has to begin; write " instead` {
 		t.Error(err)
 	}
 }
 
-// What the published schema says of talking is what the engine does.
+// The published schema says of talking what the engine does.
 func TestPublishedSays(t *testing.T) {
 	text := string(card.Schema())
 	for _, part := range []string{"0 means that it does not speak unless it is addressed, 1 that it likes to talk", `it must take {\"message\": \"...\"} and may require nothing else`} {

@@ -23,7 +23,7 @@ const (
 	MaxImage       = 32 << 20 // bytes that a card may allow for an image
 )
 
-// What a perception takes when its card does not say.
+// The usual size and kinds of an image, where its card names none.
 const usualImage = 8 << 20
 
 var (

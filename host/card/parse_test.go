@@ -133,7 +133,7 @@ func TestAllAtOnce(t *testing.T) {
 	}
 }
 
-// The bounds of a file: what is just within is taken.
+// The bounds of a file: one that is just within them is taken.
 func TestBounds(t *testing.T) {
 	many := func(n int, form string) string {
 		var list []string

@@ -155,8 +155,8 @@ func (s *Perception) image(p Percept) (Percept, error) {
 	}
 	p.MediaType = said
 	if cap(p.Image) > len(p.Image)+len(p.Image)/4+512 {
-		// It stood among line ends, or in a form full of something else. Who keeps it
-		// counts its length.
+		// It stood among line ends, or in a form full of something else. A queue that keeps
+		// it counts its length.
 		p.Image = bytes.Clone(p.Image)
 	}
 	if !s.reads {

@@ -93,7 +93,7 @@ func TestImagesWithoutTheirTextAreJudgedTheSame(t *testing.T) {
 	}
 }
 
-// What is kept of an image is as long as it says.
+// An image is kept in as many bytes as it says.
 func TestImagesKeepNothingElse(t *testing.T) {
 	c := load(t, nikoniFile)
 	in64 := base64.StdEncoding.EncodeToString(png)

@@ -23,7 +23,7 @@ func quoted(head string, b []byte) string {
 	return `"` + head + base64.StdEncoding.EncodeToString(b) + `"`
 }
 
-// What arrives is brought into one form, or refused with the place.
+// A perception is brought into one form, or refused with the place.
 func TestPercepts(t *testing.T) {
 	nikoni, mine := load(t, nikoniFile), load(t, "testdata/everything.json")
 	for name, c := range map[string]struct {

@@ -41,7 +41,7 @@ func judge(t testing.TB, s *schema.Schema, data []byte) tree.Faults {
 	return why
 }
 
-// What Parse takes the published schema takes, so that no editor marks what is
+// The published schema takes all that Parse takes, so that no editor marks what is
 // right; and an editor marks what it can.
 func TestPublishedTakesGoodCards(t *testing.T) {
 	s := published(t)

@@ -39,8 +39,8 @@ func (e Entry) WithBody(body any) (Entry, error) {
 	return e, nil
 }
 
-// Decode gives the body of an entry. What slices and maps of it hold is not to be
-// changed.
+// Decode gives the body of an entry. The contents of its slices and maps are not to
+// be changed.
 func Decode[T any](e Entry) (body T, err error) {
 	if made, ok := e.made.(T); ok {
 		return made, nil
@@ -138,7 +138,7 @@ type Rules struct {
 // Stale says what becomes of a line whose basis is older than the room's head.
 type Stale string
 
-// What can become of a stale line.
+// The ways in which a stale line can end.
 const (
 	StaleRefuse Stale = "refuse" // dropped and counted; a new round decides
 	StaleReask  Stale = "reask"  // the same speaker is asked once more, unless somebody else is addressed by now; then refuse
@@ -147,7 +147,7 @@ const (
 
 // Cast is the body of KindCast. All that happens at one moment is one entry, so
 // that a round opened by it asks everybody who came. A KindOwner empties the
-// cast: who is here is said anew by each daemon.
+// cast: each daemon says anew who is here.
 type Cast struct {
 	Joined []Joined `json:"joined,omitempty"`
 	Left   []Left   `json:"left,omitempty"`
@@ -245,7 +245,7 @@ type Stop struct {
 }
 
 // Perceived is the body of KindPerceived. Images are kept by their hash, and a
-// long body too; what was perceived is not what was said.
+// long body too; a perception is nothing that was said.
 type Perceived struct {
 	Who       string          `json:"who"` // the companion
 	Title     string          `json:"title"`
@@ -286,7 +286,7 @@ type Wish struct {
 // Wait says what a request to speak waits for.
 type Wait string
 
-// What can be waited for.
+// The times that can be waited for.
 const (
 	// WaitFloor is granted without a round, because nobody else perceived anything: as
 	// soon as nobody has the floor and no human waits for an answer.

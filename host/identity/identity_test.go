@@ -69,7 +69,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// The name is the token's; what the caller claims is checked, not believed.
+// The name is the token's; the caller's claim is checked, not believed.
 func TestFromIsDerived(t *testing.T) {
 	r := parse(t, line("mika", abi.KindHuman, "t", identity.Talk)+line("あやボット", abi.KindAgent, "u", identity.Talk))
 	mika, _ := r.Find("t")
@@ -149,7 +149,7 @@ func TestMistakesInTheFile(t *testing.T) {
 	}
 }
 
-// What is written is read again, and each token finds its holder and no other.
+// A file that is written is read again, and each token finds its holder and no other.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := func(b []byte) { copy(b, rapid.SliceOfN(rapid.Byte(), len(b), len(b)).Draw(t, "random")) }

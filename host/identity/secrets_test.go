@@ -79,7 +79,7 @@ func TestNameThatBeginsLikeAToken(t *testing.T) {
 	}
 }
 
-// A claimed name is as long as a client likes; what is said of it is not.
+// A claimed name is as long as a client likes; the words of its refusal are not.
 func TestRefusalsAreShort(t *testing.T) {
 	r := parse(t, line("mika", abi.KindHuman, "t", identity.Talk))
 	mika, _ := r.Find("t")

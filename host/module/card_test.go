@@ -21,7 +21,7 @@ func described(card string) *moduletest.Module {
 	return &moduletest.Module{Desc: abi.Description{ABI: "1", Name: "Dancer", Card: json.RawMessage(card)}}
 }
 
-// TestPermit: what a module described itself with bounds what it may do, and a
+// TestPermit: the description that a module gave bounds what it may do, and a
 // reload changes that.
 func TestPermit(t *testing.T) {
 	c := begin(described(dancer), module.Limits{}, new(logtest.Log))

@@ -4,7 +4,7 @@
 // misses a call.
 //
 // It never runs guest code itself (engines do: host/module/wasm), it looks into no
-// folder (host/module/folder does), and it knows no rooms: what a module says is
+// folder (host/module/folder does), and it knows no rooms: a module's lines are
 // host/room's business.
 package module
 

@@ -17,8 +17,8 @@ import (
 // The flaws of the AI Companion Protocol's reference server that are the senses' to mend, each with
 // the proof that it is gone.
 
-// TestUnknownTitle: any title passed, and none reached the model. What the card
-// does not know is refused with its field, and the title goes with the rest.
+// TestUnknownTitle: any title passed, and none reached the model. One that the
+// card does not know is refused with its field, and the title goes with the rest.
 func TestUnknownTitle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
@@ -53,8 +53,8 @@ func TestUnknownTitle(t *testing.T) {
 	})
 }
 
-// TestSessionIsBound: who knew the id could do everything with it. It is of no
-// use to anybody but who opened it.
+// TestSessionIsBound: everybody who knew the id could do everything with it. It is
+// of no use to anybody but the caller that opened it.
 func TestSessionIsBound(t *testing.T) {
 	h := newHouse(t, 0)
 	guests, err := h.Open("nikoni", "")

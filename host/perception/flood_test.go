@@ -16,8 +16,8 @@ import (
 )
 
 // A thousand perceptions a second and a judge that takes a second each: frames
-// give way, texts are taken as long as there is room and refused then, what
-// people say is said, and what is kept in memory does not grow with what comes.
+// give way, texts are taken as long as there is room and refused then, the
+// words of people are said, and memory does not grow with the number that comes.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 64)

@@ -2,13 +2,13 @@
 // holds it to the companion's card, puts it in order, and has it judged one by
 // one.
 //
-// What people say is not queued: it is said at once, for no human message may be
+// A person's words are not queued: they are said at once, for no human message may be
 // lost. Everything else waits in one queue a companion. Of frames, perceptions
 // whose format is not text, the newest takes the place of one that waits, and a
-// title may have a cool-down, so that a camera does not cost a judgement a frame. What waits is bounded in number and in bytes; what does not fit is
+// title may have a cool-down, so that a camera does not cost a judgement a frame. The queue is bounded in number and in bytes; one that does not fit is
 // refused, with how long to wait.
 //
-// The package knows no room: what says and what judges is given to it. It never
+// The package knows no room: it is given the means to say and to judge. It never
 // decides what a perception means, and writes nothing down; the room does.
 package perception
 
@@ -38,7 +38,7 @@ type Config struct {
 	Say func(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error)
 	// Pending is how many perceptions of one companion may wait. Zero means 64.
 	Pending int
-	// NewID makes the ids of sessions: random, for who knows one may use it.
+	// NewID makes the ids of sessions: random, for a caller that knows one may use it.
 	NewID func() string
 	Log   *slog.Logger
 }

@@ -147,7 +147,7 @@ func TestCoolDownRunsWhileItIsJudged(t *testing.T) {
 	})
 }
 
-// What people say does not wait for anything, and is not lost when everything
+// A person's words do not wait for anything, and are not lost when everything
 // else is refused.
 func TestInputIsSaidAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestInputIsSaidAtOnce(t *testing.T) {
 	})
 }
 
-// Input needs no Run, and what the room has against it is told.
+// Input needs no Run, and the room's objection to it is told.
 func TestInputThatIsNotSaid(t *testing.T) {
 	h := newHouse(t, 0)
 	h.must(t, text("input", "hi"))

@@ -10,8 +10,8 @@ import (
 
 // queue is what one companion is still to judge. It has no clock and no lock.
 //
-// What has one title is judged in the order in which it came; what has another
-// does not wait for a title that cools down.
+// Items of one title are judged in the order in which they came; those of another
+// do not wait for a title that cools down.
 type queue struct {
 	max      int // that wait
 	maxBytes int // that wait or are judged
@@ -77,7 +77,7 @@ func (q *queue) put(it *item, now time.Time) (state string, replaced *item, err 
 }
 
 // replaces gives the place of the item whose place a new one takes, -1 for none.
-// It is the newest of that title, or what is judged would be out of order.
+// It is the newest of that title, or judgements would be out of order.
 func (q *queue) replaces(it *item) int {
 	for i, w := range slices.Backward(q.waiting) {
 		if w.p.Title == it.p.Title {

@@ -216,7 +216,7 @@ func TestQueueKeepsThePlace(t *testing.T) {
 	}
 }
 
-// Titles come and go with the cards; what has cooled down is forgotten.
+// Titles come and go with the cards; one that has cooled down is forgotten.
 func TestCoolDownsAreForgotten(t *testing.T) {
 	q, now := &queue{max: 4, maxBytes: 1 << 20}, time.Unix(1_000_000, 0)
 	for i := range 1000 {
@@ -277,7 +277,7 @@ func TestSessionsGiveWay(t *testing.T) {
 	if err := open(); abi.CodeOf(err) != abi.CodeExhausted {
 		t.Errorf("one more: %v", err)
 	}
-	// Who talks stays; the one that was not used for longest goes.
+	// A session that talks stays; the one that was not used for longest goes.
 	now = now.Add(quietEnough + time.Second)
 	if _, err := s.find("1", "", now); err != nil {
 		t.Error(err)
@@ -293,7 +293,7 @@ func TestSessionsGiveWay(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	// What is over goes all at once.
+	// Sessions that are over go all at once.
 	now = now.Add(idleSession)
 	if err := open(); err != nil || len(s.all) != 1 {
 		t.Errorf("%v, %d sessions", err, len(s.all))

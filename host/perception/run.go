@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Run judges what was offered, until ctx ends; what was offered before waits for
+// Run judges what is offered, until ctx ends; perceptions offered before wait for
 // it. It returns when nothing is judged any more, and those who wait for an
 // outcome have been told. To be called once.
 func (s *Queues) Run(ctx context.Context) error {

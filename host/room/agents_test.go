@@ -136,7 +136,7 @@ func TestAnAgentVotesAndSpeaks(t *testing.T) {
 	}
 }
 
-// TestAgentsLeave: who is not heard of is let go, a voter after 90 s, for every
+// TestAgentsLeave: an agent that is not heard of is let go, a voter after 90 s, for every
 // round waits for its vote, a talker after 10 min. Whatever it does, it is heard.
 func TestAgentsLeave(t *testing.T) {
 	for _, tc := range []struct {

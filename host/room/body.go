@@ -18,7 +18,7 @@ import (
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// What goes out to a companion's body (the AI Companion Protocol): actions, their results, and the
+// The frames for a companion's body (the AI Companion Protocol): actions, their results, and the
 // segments of a line that is being spoken.
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // Act lets a companion do something: the action is checked against its card and
 // is in the journal when Act answers. The action "speak" with a message is a wish
-// for the floor: what is said is an action and a message at once (the AI Companion Protocol); the
+// for the floor: the line is an action and a message at once (the AI Companion Protocol); the
 // answer has the wish, and the body sees it when it is said.
 //
 // # Errors
@@ -191,7 +191,7 @@ func (r *Room) handleSegment(who, call, text string) error {
 	return nil
 }
 
-// breakOff ends a line that has begun to sound: what was heard is the message.
+// breakOff ends a line that has begun to sound: the part that was heard is the message.
 func (r *Room) breakOff() {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
 		r.counts.add("line broken off")

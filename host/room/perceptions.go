@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 )
 
-// What a companion perceives (the AI Companion Protocol): it is written down, the companion judges
+// A companion's perception (the AI Companion Protocol): it is written down, the companion judges
 // it beside the loop, and its wish to speak waits for the floor.
 
 const (
@@ -33,7 +33,7 @@ type perception struct {
 }
 
 // Perceive lets a companion of the room perceive something and answers when it
-// has judged it. Who sends many has to bound and order them.
+// has judged it. A caller that sends many has to bound and order them.
 //
 // # Errors
 //
@@ -101,7 +101,7 @@ func (r *Room) mayPerceive(who string) error {
 	case s.Kinds()[who] != abi.KindCompanion:
 		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.Name())
 	case s.Stopped != "":
-		return abi.Errorf(abi.CodeDenied, "%s said STOP; what a human says next starts the talk again", s.Stopped)
+		return abi.Errorf(abi.CodeDenied, "%s said STOP; a human's next line starts the talk again", s.Stopped)
 	}
 	return nil
 }

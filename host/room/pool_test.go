@@ -37,7 +37,7 @@ func (s *stage) atLevel(want float64) {
 	}
 }
 
-// TestThePoolComesBackByTheFormula: what was spent comes back whole, five
+// TestThePoolComesBackByTheFormula: all that was spent comes back whole, five
 // seconds later, also when the daemon was not there.
 func TestThePoolComesBackByTheFormula(t *testing.T) {
 	for _, policy := range []string{"pool", "vote+pool"} {
@@ -95,7 +95,7 @@ func TestThePoolAfterASnapshot(t *testing.T) {
 	})
 }
 
-// TestThePoolWithoutAJournal: what was not kept was not paid.
+// TestThePoolWithoutAJournal: a line that was not kept was not paid.
 func TestThePoolWithoutAJournal(t *testing.T) {
 	play(t, poolRules("pool"), nil, func(s *stage) {
 		_, _, _ = s.consume("bot", "うん")

@@ -264,8 +264,8 @@ func TestDrainWaitsForTheLine(t *testing.T) {
 	})
 }
 
-// TestWhatIsShownCanBeRead: who looked at the room and then reads its messages
-// finds all up to what it saw. An agent that waits would else wait for the next
+// TestWhatIsShownCanBeRead: a client that looked at the room and then reads its
+// messages finds all up to what it saw. An agent that waits would else wait for the next
 // one with the newest unread.
 func TestWhatIsShownCanBeRead(t *testing.T) {
 	play(t, testRules, []*actor{{id: "aya"}}, func(s *stage) {

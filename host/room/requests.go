@@ -123,11 +123,11 @@ func (r *Room) over() error {
 		return err
 	}
 	if s.Stopped != "" {
-		return abi.Errorf(abi.CodeDenied, "a human said STOP; what a human says next starts the talk again")
+		return abi.Errorf(abi.CodeDenied, "a human said STOP; a human's next line starts the talk again")
 	}
 	switch outcome, _ := s.Mute(); outcome {
 	case entry.OutcomeClosed:
-		return abi.Errorf(abi.CodeDenied, "the talk has ended; what a human says next starts a new one")
+		return abi.Errorf(abi.CodeDenied, "the talk has ended; a human's next line starts a new one")
 	case entry.OutcomeCapped:
 		return abi.Errorf(abi.CodeDenied, "%d turns were taken since a human spoke, which is the cap", s.Turns)
 	}

@@ -181,7 +181,7 @@ func TestOfferThatIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestACompanionAddressesAnother: whom a companion's line addresses is found when it is
+// TestACompanionAddressesAnother: the addressee of a companion's line is found when it is
 // said, in one piece or in several, and that one goes first.
 func TestACompanionAddressesAnother(t *testing.T) {
 	for _, pieces := range []bool{false, true} {
@@ -208,8 +208,8 @@ func TestACompanionAddressesAnother(t *testing.T) {
 	}
 }
 
-// TestOfferAndTheEnd: whoever waits is told when the daemon stops, and what waited when
-// it was killed has an end in the journal when it comes back.
+// TestOfferAndTheEnd: whoever waits is told when the daemon stops, and a request that waited
+// when it was killed has an end in the journal when it comes back.
 func TestOfferAndTheEnd(t *testing.T) {
 	rules := testRules
 	rules.Patience = 60_000

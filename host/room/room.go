@@ -4,7 +4,7 @@
 // A door, a module's answer and a stored time all come in as events on one
 // inbox. The rules (host/room/rules) turn an event into entries, the entries change
 // the state there, the journal makes them durable, and only then does
-// anybody hear of them. What is to be done next, whom to ask for a vote or a
+// anybody hear of them. The next thing to do, be it to ask for a vote or a
 // line, is read off the state, so a restart goes on where the journal ends.
 //
 // The loop never waits for a module, a model or a door. It never decides by
@@ -69,7 +69,7 @@ type Settings struct {
 func (s Settings) Refuses() error {
 	switch {
 	case s.Closed:
-		return abi.Field("room", abi.CodeDenied, "%s was closed; what was said can still be read", s.Name)
+		return abi.Field("room", abi.CodeDenied, "%s was closed; its messages can still be read", s.Name)
 	case s.Unknown != "":
 		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", s.Name, s.Unknown)
 	}

@@ -88,7 +88,7 @@ func TestALineThatIsAnother(t *testing.T) {
 	}
 }
 
-// TestALineThatBreaksOff: what was heard is the message, whatever happens.
+// TestALineThatBreaksOff: the part that was heard is the message, whatever happens.
 func TestALineThatBreaksOff(t *testing.T) {
 	parts := []string{"まず、", "それから、", "最後に。"}
 	for _, tc := range []struct {
@@ -139,7 +139,7 @@ func TestALineThatBreaksOff(t *testing.T) {
 }
 
 // TestStaleBeforeItBegins: somebody who spoke before the first segment is
-// answered; who speaks later does not take back what was heard.
+// answered; a later speaker does not take back what was heard.
 func TestStaleBeforeItBegins(t *testing.T) {
 	var s *stage
 	asked := 0

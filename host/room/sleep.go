@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// A room that nobody uses falls asleep: its Run ends, and what is to be known of it
+// A room that nobody uses falls asleep: its Run ends, and all that is to be known of it
 // stands in the journal, with the time at which it is to be looked at again.
 
 // Someday is when a room is due that waits for a companion to come: a human said
@@ -139,7 +139,7 @@ func (r *Room) closed() error {
 }
 
 // Archive closes the room: nobody talks there any more, unless it is
-// opened again. What was said stays.
+// opened again. All that was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
 	return loop.Tell(ctx, r.loop, func() error { return r.handleArchive(by) })
 }

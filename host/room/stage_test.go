@@ -418,8 +418,8 @@ func (l *law) decision(d entry.Decision) error {
 	return nil
 }
 
-// paid holds what was said to a pool with chat-relay's settings: what was spent in
-// five seconds is never more than there is, and no line of others than humans
+// paid holds the talk to a pool with chat-relay's settings: the points spent in
+// five seconds are never more than there are, and no line of others than humans
 // is cheaper than its length, but for turns whose floor is free.
 func (l *law) paid(e entry.Entry) error {
 	b := decode[entry.Said](e)

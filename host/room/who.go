@@ -59,7 +59,7 @@ func (r *Room) called() []address.Member {
 }
 
 // addressed gives whom a line addresses. It is asked once, before the line is
-// written down: what the answer would be tomorrow is of no interest.
+// written down: tomorrow's answer is of no interest.
 func (r *Room) addressed(b entry.Said) []string {
 	if b.Kind == abi.KindBackchannel {
 		return nil

@@ -76,7 +76,7 @@ type Room interface {
 	// Offer is Consume for a line that waits, with an importance, until it may be said.
 	Offer(ctx context.Context, u Utterance, importance float64) (abi.Message, abi.Budget, error)
 	// Attend says that an agent is here; with votes it takes part in rounds.
-	// Who is not heard of for a while is taken to have left.
+	// An agent that is not heard of for a while is taken to have left.
 	Attend(ctx context.Context, who string, votes bool) error
 	// Vote counts the vote of an agent about the message with seq about.
 	Vote(ctx context.Context, who string, about uint64, v abi.Vote) error
@@ -112,7 +112,7 @@ type Room interface {
 // Errors are *abi.Error.
 type Directory interface {
 	// Room answers abi.CodeNotFound for a room that does not exist. It does not wake
-	// one that sleeps; what is done there does.
+	// one that sleeps; anything done there does.
 	Room(ctx context.Context, name string) (Room, error)
 	// List gives up to limit rooms behind after, by name in byte order.
 	List(ctx context.Context, after string, limit int) ([]Info, error)
@@ -125,7 +125,7 @@ type Directory interface {
 	// this name or of one that a reader cannot tell from it, CodeExhausted where the
 	// caller has as many as it may have.
 	Open(ctx context.Context, o Opening) (Info, error)
-	// Archive closes a room that was opened so; what was said there stays.
+	// Archive closes a room that was opened so; all that was said there stays.
 	Archive(ctx context.Context, name string, by Owner) error
 	// Home is the room of a companion, whether it is there yet or not. It answers
 	// abi.CodeNotFound for one that lives in none.

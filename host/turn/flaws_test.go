@@ -8,7 +8,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// What aikyo's TurnTakingManager did wrong, each with the proof that it is gone. The
+// The mistakes of aikyo's TurnTakingManager, each with the proof that it is gone. The
 // room's part of it (a round is decided once, old lines are not said) is tested there.
 
 // TestDeadVoter: one dead voter, or one that does not exist, blocked a vote

@@ -55,7 +55,7 @@ func TestDecideWaitsForThePool(t *testing.T) {
 	}
 }
 
-// TestWaitsInWords: what is written down is true, also where the pool is full
+// TestWaitsInWords: the reason that is written down is true, also where the pool is full
 // and something else is missing.
 func TestWaitsInWords(t *testing.T) {
 	r := newRig("aya").cast("aya", speak(5)).inPool(t, "pool", "", spends("x", 1000, 50)...)

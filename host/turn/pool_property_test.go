@@ -71,7 +71,7 @@ func paidFor(p Pool, text string) (cost float64, ok bool) {
 
 // TestPoolHolds plays lines into a pool. The level is the formula and stays
 // within the pool; no strict line is cheaper than its length, whatever its
-// speaker says it costs; what is refused for want of points is refused rightly,
+// speaker says it costs; a line refused for want of points is refused rightly,
 // and could be paid at the named moment and not before; replay, which knows the
 // cost and the kind, comes to the same verdict.
 func TestPoolHolds(t *testing.T) {

@@ -71,7 +71,7 @@ func TestPoolPrices(t *testing.T) {
 		{"", Bid{Text: letters(1), Offer: offers(0)}, aside, 0, abi.CodeInvalid, "amount:"},
 		{"", Bid{Text: letters(1), Offer: offers(101)}, turn, 0, abi.CodeInvalid, "outside 0..100"},
 		{"", Bid{Text: letters(1), Offer: offers(-1)}, aside, 0, abi.CodeInvalid, "outside 0..100"},
-		// Free: what is offered is taken, whatever the length (so chat-relay has it).
+		// Free: any offer is taken, whatever the length (so chat-relay has it).
 		{free, Bid{Text: letters(5000), Offer: offers(0)}, aside, 0, "", ""},
 		{free, Bid{Text: letters(5000), Offer: offers(5)}, aside, 5, "", ""},
 		{free, Bid{Text: letters(1), Offer: offers(6)}, turn, 6, "", ""},
@@ -151,8 +151,8 @@ func TestPoolRefusesWhatItCannotPay(t *testing.T) {
 	}
 }
 
-// TestPoolSaysWhatItCanNeverPay: who offers more than the reserve or its share
-// will ever leave is told that waiting does not help. Otherwise the turn would
+// TestPoolSaysWhatItCanNeverPay: a speaker that offers more than the reserve or its
+// share will ever leave is told that waiting does not help. Otherwise the turn would
 // be kept for it again and again, and nobody else could talk.
 func TestPoolSaysWhatItCanNeverPay(t *testing.T) {
 	for _, settings := range []string{`{"reserve":40}`, `{"share":70}`} {

@@ -66,8 +66,8 @@ func Registered() (c Character, ok bool) {
 	return *registered, true
 }
 
-// Want is a vote to speak. Importance is 0 (would not mind) to 10 (must); what
-// lies outside is moved inside, and what is finer than a tenth is rounded. The
+// Want is a vote to speak. Importance is 0 (would not mind) to 10 (must); a number
+// outside is moved inside, and one finer than a tenth is rounded. The
 // reason is shown to people who ask why.
 func Want(importance float64, reason string) Vote {
 	importance = math.Round(min(max(importance, 0), 10)*10) / 10

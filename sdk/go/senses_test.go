@@ -33,8 +33,8 @@ func TestDescribeSenses(t *testing.T) {
 	}
 }
 
-// TestPerceive: a judgement comes back, actions go out meanwhile, and what became
-// of them is told.
+// TestPerceive: a judgement comes back, actions go out meanwhile, and their
+// outcome is told.
 func TestPerceive(t *testing.T) {
 	var heard companion.Result
 	l := companion.NewLocal(companion.Character{

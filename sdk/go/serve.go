@@ -16,8 +16,8 @@ import (
 type HostFunc func(request []byte) (reply []byte)
 
 // Serve answers one request of the daemon for the registered character. The
-// Wasm export and native programs both use it, so what a test or a benchmark
-// sees natively is what the daemon sees. The reply is always an [abi.Reply].
+// Wasm export and native programs both use it, so a test or a benchmark
+// sees natively what the daemon sees. The reply is always an [abi.Reply].
 func Serve(request []byte, host HostFunc) []byte {
 	reply, _ := serve(registered, request, host, platformLog)
 	return reply

@@ -146,7 +146,7 @@ func (b *body) Close() error {
 }
 
 // ReadBody gives all that is to be read of a request's body, which is the caller's
-// then: what the guard has read is handed over and not copied. A door gives its own
+// then: a body that the guard has read is handed over and not copied. A door gives its own
 // bound, for it may stand before no guard.
 //
 // # Errors

@@ -31,7 +31,7 @@ func (g *Guard) identify(next http.Handler) http.Handler {
 func (g *Guard) caller(r *http.Request) (identity.Caller, error) {
 	token, given := tokenOf(r)
 	if given && (g.cfg.Tokens.Len() > 0 || g.cfg.TokensOnly) {
-		// A wrong token is told, also where guests are let in: who has one
+		// A wrong token is told, also where guests are let in: its sender
 		// wants to be known by it.
 		c, ok := g.cfg.Tokens.Find(token)
 		if !ok {

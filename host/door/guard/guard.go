@@ -15,7 +15,7 @@
 //     waits for a client in the middle of a request. Large ones share a bound, too,
 //     or images sent at once would fill the memory.
 //
-// It knows nothing of rooms; it finds out who asks, and what that one may do is
+// It knows nothing of rooms; it finds out who asks, and the rights of that one are
 // for the doors to ask [identity.Of]. A
 // WebSocket handshake is a GET, which the origin check lets pass by design: the
 // socket door must ask [Guard.CheckOrigin] itself.
@@ -56,7 +56,7 @@ type Config struct {
 	MaxBodyAt map[string]int64
 	// LargeBody is how many bytes make a body a large one, and LargeBodies how many
 	// large ones together may have that are on their way: from before they are read
-	// until they were answered, or a door said [BodyDone]. What finds no space within
+	// until they were answered, or a door said [BodyDone]. One that finds no space within
 	// 2 s is refused, with Retry-After; all other bodies never wait. Zero means 1 MiB,
 	// and 64 MiB. No single body is refused for want of space: LargeBodies is at least
 	// the largest that is allowed.
@@ -69,7 +69,7 @@ type Config struct {
 	TokensOnly bool
 	// Rate is how many requests a second one remote address may make over time,
 	// Burst how many at once. IPv6 counts by /64. This machine itself is not
-	// counted: what runs here may be fast, and is asked nothing else either. A
+	// counted: a program that runs here may be fast, and is asked nothing else either. A
 	// proxy on this machine has to count its clients by itself. Zero means 200
 	// and 400; a negative Rate means no limit.
 	Rate  float64

@@ -100,8 +100,8 @@ func DetailsOf(err error) *Details {
 	return d
 }
 
-// Problem answers a request with err as problem+json. What the client may not
-// see goes to the access log.
+// Problem answers a request with err as problem+json. The part of it that the
+// client may not see goes to the access log.
 func Problem(w http.ResponseWriter, r *http.Request, err error) {
 	d := DetailsOf(err)
 	ProblemStatus(w, r, d.Status, d)

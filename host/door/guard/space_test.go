@@ -77,7 +77,7 @@ func (d *busy) send(path string, size int) *httptest.ResponseRecorder {
 }
 
 // 40 images at once cost 3.7 GB. As many of them come in as there is space for, the
-// others are told when to come again, and what people say comes through.
+// others are told when to come again, and the words of people come through.
 func TestLargeBodiesShareSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := space(t)

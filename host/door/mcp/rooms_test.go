@@ -124,7 +124,7 @@ func TestARoomThatWasArchived(t *testing.T) {
 			a := h.connect(nil)
 			m := h.human("den", "終わりにしよう")
 			h.archive("den")
-			const why = "room: den was closed; what was said can still be read"
+			const why = "room: den was closed; its messages can still be read"
 			for _, amount := range []float64{5, 60} {
 				got, failed := a.call("consume", map[string]any{"room": "den", "from": "bot", "amount": amount, "message": "まだいる?"})
 				if failed || got["success"] != false || got["message"] != why {
@@ -177,7 +177,7 @@ func TestAWishWhereTheRoomIsArchived(t *testing.T) {
 	h.archive("den")
 	select {
 	case got := <-answer:
-		if got["success"] != false || !strings.Contains(fmt.Sprint(got["message"]), "den was closed; what was said can still be read") {
+		if got["success"] != false || !strings.Contains(fmt.Sprint(got["message"]), "den was closed; its messages can still be read") {
 			t.Errorf("%v", got)
 		}
 	case <-time.After(10 * time.Second):

@@ -251,7 +251,7 @@ func TestWishWhereNobodyMaySpeak(t *testing.T) {
 	if _, err := h.talk("main").Stop(t.Context(), "taro"); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "a human said STOP; what a human says next starts the talk again" {
+	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "a human said STOP; a human's next line starts the talk again" {
 		t.Errorf("%v", got)
 	}
 }

@@ -49,7 +49,7 @@ type move struct {
 // speech is the kind of a move that is words.
 const speech = "speech"
 
-// referenceMove is a move as the AI Companion Protocol shows it. What is added stands behind.
+// referenceMove is a move as the AI Companion Protocol shows it. Fields that are added stand behind.
 type referenceMove struct {
 	Action     string          `json:"action"`
 	Parameters json.RawMessage `json:"parameters"`

@@ -109,7 +109,7 @@ func TestMessagesArePaced(t *testing.T) {
 }
 
 // A client that is paced for longer than it may be silent is not taken for dead:
-// its pongs are not read either, but what it sends shows that it lives.
+// its pongs are not read either, but its frames show that it lives.
 func TestPacedIsNotSilent(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")

@@ -54,8 +54,8 @@ func TestWhatABodySees(t *testing.T) {
 	})
 }
 
-// A companion whose card has no action speak says nothing to its body; what the
-// card has now counts.
+// A companion whose card has no action speak says nothing to its body; it counts
+// what the card has now.
 func TestCompanionThatDoesNotSpeak(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
@@ -94,7 +94,7 @@ func TestBodyStartsWhereAsked(t *testing.T) {
 	})
 }
 
-// A body needs the scope act, and no other; what can be refused is refused in
+// A body needs the scope act, and no other; one that can be refused is refused in
 // the handshake, and leaves no body behind.
 func TestBodyHandshakes(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
@@ -163,7 +163,7 @@ func TestWhatIsNoHandshakeIsNoBody(t *testing.T) {
 }
 
 // A body is there from the moment it is told that it is connected until it is
-// gone, however it goes; who is turned away never was.
+// gone, however it goes; one that is turned away never was.
 func TestEmbodiedWhileConnected(t *testing.T) {
 	onBodies(t, func(c *socket.Config) { c.MaxClients = 3 }, func(s *bodies) {
 		count := func(when string, want int) {

@@ -26,7 +26,7 @@ type client struct {
 
 	view    view
 	leave   func()        // ends what view.enter began
-	turns   chan view     // from who reads to who is beside: what the client is to see instead
+	turns   chan view     // from the reader to the one beside it: what the client is to see instead
 	writing chan struct{} // holds a token while a frame is written (fake time stands still before a mutex)
 
 	seen   uint64    // seq of the newest entry written

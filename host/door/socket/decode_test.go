@@ -9,7 +9,7 @@ import (
 )
 
 // A result that is taken has, whatever the client sends, an id that can be one, a
-// refusal is an *abi.Error, and what is sent back of it is JSON.
+// refusal is an *abi.Error, and the answer made of it is JSON.
 func FuzzReadResult(f *testing.F) {
 	f.Add([]byte(`{"id":"a","ok":true}`))
 	f.Add([]byte(`{"id":"a","ok":false,"reason":"\ud800"}`))

@@ -34,8 +34,8 @@ func readCall(message []byte) (k call, ok bool) {
 	return k, true
 }
 
-// The codes of JSON-RPC that are used here. What they cannot say is the code of
-// the daemon in the error's data.
+// The codes of JSON-RPC that are used here. The error's data has the daemon's
+// own code, which says what they cannot.
 const (
 	rpcInvalidRequest = -32600
 	rpcUnknownMethod  = -32601

@@ -193,7 +193,7 @@ func TestSessionIsNotTheOnlySecret(t *testing.T) {
 	})
 }
 
-// Calls that are none are told so; what is no call is ignored, as chat-relay's server
+// Calls that are none are told so; a message that is no call is ignored, as chat-relay's server
 // does, until there is a subscription.
 func TestReferenceMistakes(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {

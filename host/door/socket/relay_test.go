@@ -94,7 +94,7 @@ func TestRelayOnAnyPath(t *testing.T) {
 	})
 }
 
-// The house's own feed is as it was, and what is no handshake goes on.
+// The house's own feed is as it was, and a request that is no handshake goes on.
 func TestRelayLeavesTheRestAlone(t *testing.T) {
 	onRelay(t, func(s *relayStage) {
 		c, _ := s.dial("/v1/rooms/main/feed", nil)

@@ -53,8 +53,8 @@ func TestFollowersWakeNobody(t *testing.T) {
 	})
 }
 
-// A room that is opened while the daemon runs has a feed from then on. Who follows it
-// sees that it is closed, stays, and sees that it is opened again and what is said
+// A room that is opened while the daemon runs has a feed from then on. A client that
+// follows it sees that it is closed, stays, and sees that it is opened again and what is said
 // then.
 func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 	onStage(t, socket.Config{}, func(s *stage) {
@@ -99,7 +99,7 @@ func TestFeedOfARoomThatComesAndGoes(t *testing.T) {
 			}
 			late, _, err := s.dialRoom("den", fmt.Sprintf("?since=%d", len(den.Journal())-1))
 			if err != nil {
-				s.Fatalf("what was said can still be read: %v", err)
+				s.Fatalf("its messages can still be read: %v", err)
 			}
 			next(s, late)
 			_ = late.Close()

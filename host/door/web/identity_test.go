@@ -136,7 +136,7 @@ func TestFromIsTheTokens(t *testing.T) {
 }
 
 // Where turns are voted on, an agent without the floor is refused over HTTP as at
-// every other door, and what it wanted to say is kept under its own name.
+// every other door, and its words are kept under its own name.
 func TestAgentsNeedTheFloor(t *testing.T) {
 	f := newDoor(t, nil)
 	w := f.as(holder("bot", abi.KindAgent, identity.Talk), "POST", says, `{"text":"beep"}`)

@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 )
 
-// An image of 8 MiB is 11 MiB in base64. What it costs beyond the ways it has to
+// An image of 8 MiB is 11 MiB in base64. Its cost beyond the ways it has to
 // take (as it came, out of the JSON, decoded) is what many at once fill the memory
 // with: it was 116 MiB in JSON, 100 in a form and 118 over the wire. The bounds are of bytes allocated, which do not depend on
 // how fast the machine is.

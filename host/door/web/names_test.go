@@ -31,8 +31,8 @@ func from(name string) string {
 	return string(b)
 }
 
-// STOP is obeyed at once, whatever its speaker is called: what cannot be the name of
-// who asks is left out, and somebody says it.
+// STOP is obeyed at once, whatever its speaker is called: a name that cannot be the
+// caller's is left out, and somebody says it.
 func TestStopWhateverTheName(t *testing.T) {
 	guest, aya := withTokens(t), holder("aya", abi.KindHuman, identity.Talk)
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 var pageHTML string
 
 // registerPage serves the page with a policy that runs this very script and
-// style and nothing else: what characters say can never become code.
+// style and nothing else: the words of characters can never become code.
 func registerPage(mux *http.ServeMux) error {
 	script, err := hashOf(pageHTML, "script")
 	if err != nil {

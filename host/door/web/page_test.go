@@ -35,7 +35,7 @@ func TestPage(t *testing.T) {
 	if n := strings.Count(html, "\n"); n >= 300 {
 		t.Errorf("%d lines", n)
 	}
-	// What would make text into markup, or load something, or be stopped by
+	// Anything that would make text into markup, or load something, or be stopped by
 	// the policy.
 	for _, never := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http://", "https://", "src=", " style=", "onclick=\"", "@import", "url("} {
 		if strings.Contains(html, never) {

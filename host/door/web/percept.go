@@ -20,7 +20,7 @@ import (
 const maxField = 1 << 10
 
 // readPerception reads the body of a perception, which is JSON or a form. Nothing
-// of what it gives is of raw: what waits to be judged must not keep all of that.
+// of what it gives is of raw: a perception that waits to be judged must not keep all of that.
 func readPerception(contentType string, raw []byte) (p card.Percept, from string, err error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	switch {

@@ -207,7 +207,7 @@ func TestNoSenses(t *testing.T) {
 	}
 }
 
-// A companion whose file is being loaded is there: what it is sent may come again.
+// A companion whose file is being loaded is there: a perception for it may come again.
 func TestBeingLoaded(t *testing.T) {
 	s := newSensing(t)
 	for _, c := range []struct{ method, path, body string }{
@@ -261,7 +261,7 @@ func TestPerceptionsAreQueued(t *testing.T) {
 		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"text","body":"a cat"}`), 202, `{"room":"main","state":"queued"}`)
 		synctest.Wait()
 		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"object","body":"{\"cats\":1}","from":"cam-1"}`), 202, `{"room":"main","state":"cooling"}`)
-		// Who waits is answered with the judgement.
+		// A client that waits is answered with the judgement.
 		judged(s.ask("POST", perceives+"?wait=1", touch))
 		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"vision","format":"object","body":"{\"cats\":2}"}`), 202, `{"room":"main","state":"cooling"}`)
 		judged(s.ask("POST", perceives+"?wait=20", `{"title":"vision","format":"object","body":"{\"cats\":3}"}`))
@@ -373,7 +373,7 @@ func TestNobodyWaitsForAStop(t *testing.T) {
 			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"room":"main","state":"queued"}`)
 			done <- struct{}{}
 		}()
-		synctest.Wait() // it is judged now: what waits may be replaced
+		synctest.Wait() // it is judged now: one that waits may be replaced
 		for _, params := range []string{touch, `{"title":"input","format":"text","body":"hello?"}`} {
 			go func() {
 				exactly(t, s.perceive(id, params), 200, result(""))

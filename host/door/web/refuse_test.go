@@ -167,8 +167,8 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestOrderIsKeptOverHTTP: what one client sends one after the other is judged
-// so, and never two at once.
+// TestOrderIsKeptOverHTTP: perceptions that one client sends one after the other are
+// judged so, and never two at once.
 func TestOrderIsKeptOverHTTP(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		var got []string

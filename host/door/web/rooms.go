@@ -37,7 +37,7 @@ func registerRooms(api huma.API, d *door) {
 	open.Description = "A name and the keys of [room.NAME] in companiond.toml. Needs the scope act; how many rooms one caller may have is door.max_rooms. One of the caller's own that was closed is opened again, with its history."
 	addAs(api, identity.Act, d.openRoom, open)
 	shut := operation(api, http.MethodDelete, "/v1/rooms/{room}", "close-room", "Close a room", http.StatusNoContent)
-	shut.Description = "Nobody talks there any more; what was said can still be read. Needs the scope act for a room that the caller opened, admin for any. A room of the configuration is not closed here."
+	shut.Description = "Nobody talks there any more; its messages can still be read. Needs the scope act for a room that the caller opened, admin for any. A room of the configuration is not closed here."
 	addAs(api, identity.Act, d.closeRoom, shut)
 }
 

@@ -245,7 +245,7 @@ func TestCloseRoom(t *testing.T) {
 	if closed != 1 {
 		t.Errorf("it is written down %d times", closed)
 	}
-	// What was said can be read, and nothing is said any more.
+	// All that was said can be read, and nothing is said any more.
 	got := decode[struct{ Messages []abi.Message }](t, f.ask("GET", talks, ""), 200)
 	if len(got.Messages) != 2 || got.Messages[0].Seq != said.Seq || got.Messages[0].Text != "remember me" {
 		t.Errorf("%+v", got)

@@ -71,7 +71,7 @@ func wrong(code int, format string, args ...any) error {
 	return wrongCall{abi.Errorf(abi.CodeInvalid, format, args...), code}
 }
 
-// readCall reads a call. What it gives can be answered also when it is wrong. A
+// readCall reads a call. The call can be answered also when it is wrong. A
 // bare one may be no call at all: nothing, or an object.
 func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
 	raw, err := guard.ReadBody(r.Body, MaxPerception)

@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/host/module/moduletest"
 )
 
-// TestABadCardReplacesNothing: what is loaded serves on, and the bad module is closed.
+// TestABadCardReplacesNothing: the module that is loaded serves on, and the bad module is closed.
 func TestABadCardReplacesNothing(t *testing.T) {
 	var bad *moduletest.Module
 	bubble(t, func(r *rig, _ *folder.Config) {

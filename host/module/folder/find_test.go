@@ -127,7 +127,7 @@ func TestReadWholeBesideAWriter(t *testing.T) {
 	}
 }
 
-// TestTry: every file is tried, none is kept, and what is wrong with one is told.
+// TestTry: every file is tried, none is kept, and the mistakes of each are told.
 func TestTry(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -2,7 +2,7 @@
 // makers drop files into, finds out which file is whose, lets an engine load each,
 // and hands each new generation to its companion.
 //
-// It never runs a module itself, and what a file says is an engine's to judge.
+// It never runs a module itself, and it is for an engine to judge what a file says.
 package folder
 
 import (
@@ -86,7 +86,7 @@ func (c Config) withDefaults() (Config, error) {
 //   - a file that is refused changes nothing but the log and its Status; the
 //     same bytes are not tried twice, unless another save came between;
 //   - a save during the load of an older one supersedes it;
-//   - while the folder itself is away, what is loaded serves on. A companion that
+//   - while the folder itself is away, the modules that are loaded serve on. A companion that
 //     is not in it when it comes back leaves.
 type Folder struct {
 	cfg    Config

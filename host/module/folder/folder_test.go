@@ -245,7 +245,7 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
-// caller asks as often as it can; what it asks must be answered, and by no
+// caller asks as often as it can; each call must be answered, and by no
 // generation older than the one that was current when it began.
 type caller struct {
 	calls, failed, stale atomic.Int64

@@ -235,7 +235,7 @@ func (l *loader) old(sources []source) bool {
 // in it. It is tried again soon.
 func (l *loader) away(err error) {
 	if l.f.setTrouble("the folder cannot be read: " + module.Reason(err)) {
-		l.log.Warn("waiting for the folder, which cannot be read; what is loaded serves on", "error", err)
+		l.log.Warn("waiting for the folder, which cannot be read; loaded characters serve on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
 	for id, s := range l.slots {

@@ -235,7 +235,7 @@ func (s suite) givesUp(t testing.TB) {
 	s.lives(t, m)
 }
 
-// fault: what the guest does wrong in a vote is a Fault of the right kind, and
+// fault: a wrong that the guest does in a vote is a Fault of the right kind, and
 // the module goes on.
 func (s suite) fault(t testing.TB, g Guest) {
 	kinds := map[Guest][]module.FaultKind{
@@ -304,7 +304,7 @@ func (s suite) closeWaits(t testing.TB) bool {
 	return true
 }
 
-// refused: what cannot be a companion is refused in words, in time.
+// refused: a file that cannot be a companion is refused in words, in time.
 func (s suite) refused(t testing.TB, data []byte) {
 	ctx, cancel := context.WithTimeout(t.Context(), s.patience/15)
 	defer cancel()

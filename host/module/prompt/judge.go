@@ -15,7 +15,7 @@ import (
 const judgementImportance = 6
 
 // perceive lets the model judge a perception by the card's events. It does
-// nothing but by tools: what it writes besides is thinking.
+// nothing but by tools: all that it writes besides is thinking.
 func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, error) {
 	if why := c.m.engine.cfg.Models.Waits(c.m.id, c.m.card.Model); why != "" {
 		return abi.Judgement{}, abi.Errorf(abi.CodeUnavailable, "%s", why)

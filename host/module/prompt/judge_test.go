@@ -50,7 +50,7 @@ func TestDoingNothingIsFine(t *testing.T) {
 	}
 }
 
-// TestPerceivedActions: what the events of the title allow is played, the model is
+// TestPerceivedActions: an action that the events of the title allow is played, the model is
 // told of the rest, for a list of what is allowed that is only told is not obeyed.
 func TestPerceivedActions(t *testing.T) {
 	r := load(t, nikoni(t),
@@ -145,7 +145,7 @@ func TestWithoutAModel(t *testing.T) {
 	}
 }
 
-// TestLoad: what is wrong with a card is said with its place.
+// TestLoad: a card's mistakes are said with their places.
 func TestLoad(t *testing.T) {
 	e := New(Config{Models: &fakeModels{}, Host: &fakeHost{}})
 	for data, want := range map[string]string{

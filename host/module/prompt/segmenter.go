@@ -26,7 +26,7 @@ type segmenter struct {
 	begun bool   // something of this answer was cut already: no name comes any more
 	line  strings.Builder
 	sent  int   // bytes of line that were shown
-	over  error // errOver with the reason: what comes is not said any more
+	over  error // errOver with the reason: nothing that comes is said any more
 	lost  error // the floor is gone
 }
 
@@ -57,7 +57,7 @@ func (s *segmenter) take(delta string) error {
 	return cmp.Or(s.lost, s.over)
 }
 
-// turn is between an answer of the model and the next: what is left is said before
+// turn is between an answer of the model and the next: the rest is said before
 // the actions are played.
 func (s *segmenter) turn() error {
 	if err := s.end(); err != nil {

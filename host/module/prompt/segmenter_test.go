@@ -45,7 +45,7 @@ func TestSentences(t *testing.T) {
 }
 
 // TestAnEndlessSentence is cut where one would breathe, and costs no more the
-// longer it is: what is held back has a bound.
+// longer it is: the part that is held back has a bound.
 func TestAnEndlessSentence(t *testing.T) {
 	for text, last := range map[string]string{
 		strings.Repeat("あ", 5000): "あ", strings.Repeat("あいう、", 1200): "、", strings.Repeat("「la la ", 1500): " ",

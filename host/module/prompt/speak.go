@@ -38,7 +38,7 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if err == nil || errors.Is(err, errOver) {
 		err = out.end()
 	}
-	if out.lost != nil { // the floor is gone: what the model says now is nobody's business
+	if out.lost != nil { // the floor is gone: the model's words are nobody's business now
 		return abi.Line{}, out.lost
 	}
 	line := abi.Line{Text: out.said()}
@@ -81,8 +81,8 @@ func (m *Module) keepActs(room string, played []string) {
 	m.lately[room] = played
 }
 
-// inputs gives the perceptions that the newest message is: what a person says
-// is one, what others say is none.
+// inputs gives the perceptions that the newest message is: a person's words
+// are one, those of others are none.
 func (c *call) inputs(s abi.Scene) []string {
 	if !isHuman(s.Members, s.Message.From) || s.Message.Seq == 0 {
 		return nil

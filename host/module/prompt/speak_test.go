@@ -97,7 +97,7 @@ func TestOnlyWhatTheEventsAllow(t *testing.T) {
 	}
 }
 
-// TestSpeakIsSpeech: what the model says by the action is part of the line.
+// TestSpeakIsSpeech: words that the model says by the action are part of the line.
 func TestSpeakIsSpeech(t *testing.T) {
 	r := load(t, nikoni(t), reply{calls: []model.ToolCall{tool("speak", `{"message":"やっほー！"}`)}})
 	line, err := r.speak(scene("taro", "やあ"))
@@ -120,8 +120,8 @@ func TestWordsWithoutAMessage(t *testing.T) {
 	}
 }
 
-// TestALineInTwoAnswers: what is written before an action goes out before it, and
-// what comes after begins anew.
+// TestALineInTwoAnswers: words written before an action go out before it, and
+// those that come after begin anew.
 func TestALineInTwoAnswers(t *testing.T) {
 	move := []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`)}
 	for _, tc := range []struct{ first, second, want string }{
@@ -213,7 +213,7 @@ func TestInOnePiece(t *testing.T) {
 	}
 }
 
-// TestTheBudgetBoundsTheLine: the model is told, and what is too long is not said.
+// TestTheBudgetBoundsTheLine: the model is told, and a line that is too long is not said.
 func TestTheBudgetBoundsTheLine(t *testing.T) {
 	r := load(t, nikoni(t), reply{deltas: []string{"はい。", "そうですね。", "それはとても長い話になります。"}})
 	s := scene("taro", "どう？")

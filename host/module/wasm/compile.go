@@ -139,7 +139,7 @@ func (e *Engine) compileWith(r wazero.Runtime, image []byte) (compiled wazero.Co
 }
 
 // upgrade changes an interpreted module over to machine code when it is there.
-// The instance goes with the old form: what it held in memory is lost, as it is
+// The instance goes with the old form: its memory is lost, as it is
 // when an instance is dropped.
 func (m *Module) upgrade(coming *job) {
 	r := <-coming.result

@@ -16,7 +16,7 @@ import (
 	"github.com/companiond/companiond/host/waittest"
 )
 
-// What hostile guests may cost others. Other work on the machine makes every
+// The most that hostile guests may cost others. Other work on the machine makes every
 // figure worse and none better, so a bound counts as broken when it is broken
 // in each of several tries, by more than all work is slower just then; the logs
 // tell what was measured.

@@ -64,7 +64,7 @@ func (g *guestLog) tellLost() {
 	}
 }
 
-// begin starts a call: what an earlier one said last is no longer of interest.
+// begin starts a call: the last words of an earlier one are no longer of interest.
 func (g *guestLog) begin() { g.out.last, g.err.last = "", "" }
 
 // end finishes a call: unfinished lines are logged, and losses told if their

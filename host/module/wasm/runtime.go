@@ -93,7 +93,7 @@ func (e *Engine) closeRuntime(ctx context.Context) error {
 }
 
 // openCache opens the directory of compiled code, which nobody else may write
-// to: what is in it is run.
+// to: the code in it is run.
 func openCache(dir string) (wazero.CompilationCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("wasm: make cache directory: %w", err)

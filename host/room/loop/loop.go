@@ -41,8 +41,8 @@ type Config struct {
 
 	Load     func(context.Context, *rules.State) error // the room was read, anew after trouble
 	Begin    func()                                    // nothing is wrong since
-	Settle   func()                                    // after requests: what follows from them and from the time
-	Dispatch func(context.Context)                     // after a write: whom to call
+	Settle   func()                                    // after requests: finds what follows from them and from the time
+	Dispatch func(context.Context)                     // after a write: makes the calls that are due
 	Wrote    func([]entry.Entry)                       // these are durable, and nobody has heard of it
 	Dropped  func(why error)                           // what was not durable is gone
 	Show     func()                                    // the room may look different from outside

@@ -13,7 +13,7 @@ type ack struct {
 	tell func(error)
 }
 
-// Request is something that a door asks of the loop. What comes of it is told once.
+// Request is something that a door asks of the loop. Its outcome is told once.
 type Request[T any] struct{ done chan outcome[T] }
 
 type outcome[T any] struct {

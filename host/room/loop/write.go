@@ -40,7 +40,7 @@ func (l *Loop) LastMade(kind entry.Kind) uint64 {
 	return 0
 }
 
-// must turns a rule that failed into journal trouble: what is not durable yet is
+// must turns a rule that failed into journal trouble: all that is not durable yet is
 // dropped and the state is folded anew.
 func (l *Loop) must(err error) {
 	if err != nil {
@@ -165,9 +165,9 @@ func (l *Loop) recover(ctx context.Context) {
 }
 
 // load folds the room's journal and takes the room over, unless this run of the
-// daemon did that before. After journal trouble it takes it over again: what was
+// daemon did that before. After journal trouble it takes it over again: all that was
 // asked meanwhile was lost, so rounds and grants start anew, as after a restart.
-// What can fail does so before anything is written.
+// All that can fail does so before anything is written.
 func (l *Loop) load(ctx context.Context) error {
 	j, name := l.cfg.Journal, l.cfg.Room
 	row, _, err := j.Room(ctx, name)

@@ -76,7 +76,7 @@ func CatchUp(ctx context.Context, j journal.Journal, name string, st *rules.Stat
 			return fmt.Errorf("read room: %w", err)
 		}
 		for _, e := range entries {
-			if err := st.Apply(e); err != nil { // it is no JSON of its kind: what nobody knows is no error
+			if err := st.Apply(e); err != nil { // it is no JSON of its kind: an unknown kind is no error
 				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
 			}
 		}

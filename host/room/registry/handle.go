@@ -182,7 +182,7 @@ func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, foun
 	return g.withHead(ctx, info), true
 }
 
-// withHead says how far a room is that cannot be loaded: what is there can be read.
+// withHead says how far a room is that cannot be loaded: its entries can be read.
 func (g *Registry) withHead(ctx context.Context, info rooms.Info) rooms.Info {
 	if info.State == "unavailable" && info.Head == 0 {
 		row, _, _ := g.journal.Room(ctx, info.Name) // it says so already

@@ -357,7 +357,7 @@ func TestOpenAndArchive(t *testing.T) {
 }
 
 // TestConfigurationWins has a room in the configuration that was opened at a door.
-// TestOpenedAnewIsQuiet: what was said before a room was closed is not answered by
+// TestOpenedAnewIsQuiet: a line said before a room was closed is not answered by
 // whoever lives there when it is opened again.
 func TestOpenedAnewIsQuiet(t *testing.T) {
 	in(t, oneRoom, func(t *testing.T, h *house) {

@@ -20,7 +20,7 @@ const (
 	// every is how long lies between two looks at all rooms.
 	every = 10 * time.Minute
 	// settles is how long it takes at most until all that a perception leads to is
-	// written down. What is younger is left alone.
+	// written down. Anything younger is left alone.
 	settles = time.Hour
 	// batch is how many entries are looked through in one go, and pause how long the
 	// journal is left to the rooms afterwards.

@@ -25,7 +25,7 @@ type Kept struct {
 	Until time.Time `json:"until"`
 }
 
-// What bounds the talk of those who need no floor.
+// The bounds of the talk of those who need no floor.
 const (
 	backchannelsPerTurn = 5 // backchannels for each turn that MaxTurns allows
 	maxTries            = 2 // refusals in a row before the next turn is kept
@@ -77,7 +77,7 @@ func (s *State) waits(d entry.Decision) {
 // keep counts the turns that somebody could not say because others were
 // quicker. After some in a row it is given the next turn, as long as a grant
 // would hold and in the order of the first refusals, so that nobody is refused
-// for ever. Who does not use its turn begins anew, or one that never reads what
+// for ever. A speaker that does not use its turn begins anew, or one that never reads what
 // was said would keep all others waiting.
 func (s *State) keep(e entry.Entry, b entry.Refused) {
 	late := b.Code == abi.CodeStale || b.Code == abi.CodeConflict || b.Code == abi.CodeExhausted && !b.Until.IsZero() && !s.spent(b.Who, e.At)
@@ -124,7 +124,7 @@ type PoolView struct {
 // PaysTurns says whether a turn costs something, also with the floor.
 func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
 
-// PoolView gives the pool as it is now. What is spent later does not change it.
+// PoolView gives the pool as it is now. Later spends do not change it.
 func (s *State) PoolView() PoolView { return PoolView{s.policy, s.Ledger} }
 
 // At gives the pool at a moment; ok is false in a room without one.

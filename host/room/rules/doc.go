@@ -4,6 +4,6 @@
 // the rules make of the same inputs.
 //
 // It is pure. It never reads a clock, draws a number, starts a goroutine or
-// looks at anything that is not in the journal; whom to call and when is
-// host/room's business, and who gets the floor is host/turn's.
+// looks at anything that is not in the journal; host/room knows whom to
+// call and when, and host/turn who gets the floor.
 package rules

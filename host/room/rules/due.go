@@ -21,8 +21,8 @@ func (s *State) pace() time.Time {
 // there.
 func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
 
-// unanswered says whether the newest turn is still to have its round. What a
-// human says to an empty room waits for somebody to come; so does every turn
+// unanswered says whether the newest turn is still to have its round. A
+// human's line in an empty room waits for somebody to come; so does every turn
 // where nobody needs a round to speak.
 func (s *State) unanswered() bool {
 	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())

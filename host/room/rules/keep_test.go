@@ -27,7 +27,7 @@ func keepFor(w *table) {
 	w.refused(w.turn("y"), abi.CodeConflict, "x was refused before and has the next turn")
 }
 
-// TestTheNextTurnIsKept: who was refused twice in a row is next, until it
+// TestTheNextTurnIsKept: an agent refused twice in a row is next, until it
 // speaks, its time is over, or a human says something.
 func TestTheNextTurnIsKept(t *testing.T) {
 	for name, end := range map[string]func(w *table){

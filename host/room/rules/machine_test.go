@@ -239,7 +239,7 @@ func TestMachine(t *testing.T) {
 	})
 }
 
-// budget holds the pool to its formula: what was said younger than the recovery
+// budget holds the pool to its formula: the cost of lines younger than the recovery
 // time, and nothing else, is missing from it.
 func (w *world) budget() {
 	s := w.m.State

@@ -90,7 +90,7 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 	return p.blurred || version != Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
 }
 
-// quiet says whether nothing follows from the state by itself: what comes next is
+// quiet says whether nothing follows from the state by itself: the next entry is
 // an input.
 func (s *State) quiet() bool {
 	return s.Round == nil && s.Floor == nil && s.Held == nil && !s.unanswered() && s.nextRequest() == nil && !s.woken()

@@ -103,7 +103,7 @@ func TestBackchannelsHaveACap(t *testing.T) {
 	}
 }
 
-// TestBackchannelsNeverTakeTheFloor: what is said beside a companion leaves its
+// TestBackchannelsNeverTakeTheFloor: a line beside a companion's leaves its
 // floor, its basis, the count of turns and the kept turn alone.
 func TestBackchannelsNeverTakeTheFloor(t *testing.T) {
 	for _, policy := range []string{"pool", "vote+pool"} {
@@ -169,8 +169,8 @@ func TestTheFloorIsUsedUp(t *testing.T) {
 	}
 }
 
-// TestTheFloorIsNotLostByOthers: a grant's token is no secret. Who names one
-// that is not its own is refused, and so is a backchannel that cannot be paid;
+// TestTheFloorIsNotLostByOthers: a grant's token is no secret. A speaker that
+// names one that is not its own is refused, and so is a backchannel that cannot be paid;
 // the holder keeps the floor.
 func TestTheFloorIsNotLostByOthers(t *testing.T) {
 	for _, policy := range []string{"pool", "vote+pool", "vote"} {

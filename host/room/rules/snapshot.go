@@ -50,7 +50,7 @@ func Decode(blob []byte) (*State, error) {
 }
 
 // setPolicy makes the policy of the rules in force. One that this program does not
-// know is no damage: what is there can be read, and nothing new is decided.
+// know is no damage: the entries can be read, and nothing new is decided.
 func (s *State) setPolicy() {
 	s.policy, s.unjudged = nil, ""
 	policy, err := turn.New(s.Rules.Policy, s.Rules.PolicyRaw)

@@ -178,8 +178,8 @@ func (s *State) change(e entry.Entry) error {
 	return nil // a kind of a later version that changes nothing here
 }
 
-// blank is change for an entry whose body was taken out. What it led to has bodies
-// of its own, so that hardly anything is missing: a round is about the newest turn
+// blank is change for an entry whose body was taken out. Its consequences have bodies
+// of their own, so that hardly anything is missing: a round is about the newest turn
 // and asks everybody, and a vote can no longer be carried on.
 func (s *State) blank(e entry.Entry) {
 	if e.Kind == entry.KindRound {
@@ -196,7 +196,7 @@ func with[T any](e entry.Entry, f func(T)) error {
 	return err
 }
 
-// taken empties the room for a new owner: who is here is said anew, and a round
+// taken empties the room for a new owner: the next cast says who is here, and a round
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
 func (s *State) taken() {

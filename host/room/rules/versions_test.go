@@ -141,7 +141,7 @@ func TestAddresseesAreStored(t *testing.T) {
 	}
 }
 
-// TestOldSnapshots reads each format of before: what is new there is found out
+// TestOldSnapshots reads each format of before: the new fields are found out
 // from what is there.
 func TestOldSnapshots(t *testing.T) {
 	const rest = `"head":9,"epoch":2,"at":"2026-01-01T00:00:00Z","rules":%s,"cast":[{"id":"aya","name":"Aya","kind":"companion"},{"id":"ben","name":"Ben","kind":"companion"}],
@@ -177,8 +177,8 @@ func play(t interface {
 	return p
 }
 
-// TestReplayFoldsOtherVersions: what version 1 decided is folded, though it be what
-// this version would never decide; from its own rules on it derives again.
+// TestReplayFoldsOtherVersions: a decision of version 1 is folded, though this
+// version would never make it; from its own rules on it derives again.
 func TestReplayFoldsOtherVersions(t *testing.T) {
 	h := &hall{t: t}
 	h.add(1, entry.KindOwner, `{"owner":"a"}`)
@@ -269,8 +269,8 @@ func TestArchived(t *testing.T) {
 	}
 }
 
-// TestBlankVoteBeforeAClosing: what follows from a line that is only folded, because a
-// vote before it is blank, is folded as well.
+// TestBlankVoteBeforeAClosing: where a line is only folded, because a vote before it is
+// blank, its consequences are folded as well.
 func TestBlankVoteBeforeAClosing(t *testing.T) {
 	w := newTable(t, poolRules())
 	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}}) // nobody answers

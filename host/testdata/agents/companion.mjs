@@ -1,4 +1,4 @@
-// The client of seed A as its article prints it, without the types. Nothing in
+// The client of chat-relay as its article prints it, without the types. Nothing in
 // it may be changed to suit companiond: that it runs as it is, is the test.
 import { experimental_createMCPClient } from "@ai-sdk/mcp";
 import { ToolLoopAgent } from "ai";

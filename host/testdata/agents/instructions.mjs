@@ -1,4 +1,4 @@
-// The system prompt of seed A, in its words.
+// The system prompt of chat-relay, in its words.
 export const createInstructions = (metadata) => `あなたのメタデータは、${JSON.stringify(metadata)}です。この設定に忠実にふるまってください。
 
 ## ターンテイキングのルール

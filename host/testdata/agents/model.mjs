@@ -1,4 +1,4 @@
-// A stand-in for a small LLM that keeps to seed A's prompt. It knows nothing
+// A stand-in for a small LLM that keeps to chat-relay's prompt. It knows nothing
 // but what the prompt and the tools tell it, reads that at each step, and takes
 // its time.
 import { MockLanguageModelV3 } from "ai/test";
@@ -23,7 +23,7 @@ const OPENING = 2; // the talk is young with so many messages
 const BACKCHANNELS = 2; // of one speaker after one turn
 const RETRIES = 2; // times it starts again after a refusal
 
-// The answers of seed A's tools, with not a field more.
+// The answers of chat-relay's tools, with not a field more.
 const answers = {
   history: z.strictObject({ history: z.array(z.strictObject({ from: z.string(), message: z.string() })) }),
   status: z.strictObject({ resource: z.number() }),

@@ -91,7 +91,7 @@ const prompt = (toolName, text, output = { type: "content", value: [{ type: "tex
   { role: "tool", content: [{ type: "tool-result", toolCallId: "1", toolName, output }] },
 ];
 
-test("answers are read from the prompt, and must have seed A's shape", () => {
+test("answers are read from the prompt, and must have chat-relay's shape", () => {
   assert.deepEqual(results(prompt("status", '{"resource":7}')), [{ tool: "status", args: { amount: 5 }, answer: { resource: 7 } }]);
   for (const [tool, text] of [
     ["status", '{"resource":"7"}'],

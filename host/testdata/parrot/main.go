@@ -1,6 +1,6 @@
 // Command parrot is a character for tests: it wants to speak about everything
-// and says its text with the number of the message it answers. What it does
-// wrong, and what it says, is set when it is linked.
+// and says its text with the number of the message it answers. Its mistakes
+// and its words are set when it is linked.
 package main
 
 import (

@@ -1,11 +1,11 @@
-// An agent of seed C with the TypeScript SDK of MCP, version 1:
+// An agent of the AI Companion Protocol with the TypeScript SDK of MCP, version 1:
 //
 //   node client.mjs URL CARD COMPANION [edit|wait]
 //
 // It reads spec://main, lists the tools, subscribes, and waits until the file
 // CARD of COMPANION has an action more: with "edit", the default, it adds one to
 // the file itself, with "wait" somebody else does. It then plays that action with
-// action-play, once as it should and once with parameters that are none. What it
+// action-play, once as it should and once with parameters that are none. All that it
 // saw it prints, a line of JSON each; it ends with 1 when it waits in vain.
 import { readFileSync, writeFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";

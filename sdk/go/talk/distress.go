@@ -34,7 +34,7 @@ type concern struct {
 }
 
 // serious says whether the newest message of a person wants a serious answer. It
-// is judged once: what it comes after may be forgotten while others talk on.
+// is judged once: the lines before it may be forgotten while others talk on.
 func (m *mind) serious() (concern, bool) {
 	o := m.opener()
 	if o.seq != 0 && o.seq == m.seriousSeq {

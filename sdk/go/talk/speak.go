@@ -157,7 +157,7 @@ func (t *turn) choose() (*line, string) {
 }
 
 // pick draws one of the step's lines that can be said now. Lines whose words
-// were heard go first; what is told keeps roughly the script's order.
+// were heard go first; lines that tell something keep roughly the script's order.
 func (t *turn) pick(st step, d draw) (*line, string) {
 	heard := t.m.last().norm
 	var hits, rest []*line

@@ -146,7 +146,7 @@ func foldEnglish(s string) string  { return writeEnglish(s, false) }
 func foldJapanese(s string) string { return writeJapanese(s, "") }
 
 // TestTablesAreFolded holds the tables to the form in which texts are looked
-// through: what stands there in another one is never found.
+// through: a word that stands there in another one is never found.
 func TestTablesAreFolded(t *testing.T) {
 	forms := func(rows []phrase, fold func(string) string) (lines []string) {
 		for _, r := range rows {

@@ -59,7 +59,7 @@ var intentLexicon = sync.OnceValue(func() lexicon {
 })
 
 // Intents gives what a text does. Nothing else it does counts beside [Distress] and
-// [Grave]: who says good night and wants to die is not wished a good night.
+// [Grave]: one who says good night and wants to die is not wished a good night.
 func Intents(s string) map[Intent]bool {
 	if in := concern(s); in != "" {
 		return map[Intent]bool{in: true}

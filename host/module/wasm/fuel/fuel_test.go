@@ -43,8 +43,8 @@ func TestRewrittenModulesCompile(t *testing.T) {
 	}
 }
 
-// Indexes are shifted in calls, tables, ref.func, constants and exports: what is
-// called stays the same. The numbers are worked out by hand and
+// Indexes are shifted in calls, tables, ref.func, constants and exports: the functions
+// that are called stay the same. The numbers are worked out by hand and
 // wasm-interp of wabt agrees.
 func TestHandmadeModulesAnswer(t *testing.T) {
 	const trap = -1

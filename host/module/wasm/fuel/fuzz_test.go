@@ -15,7 +15,7 @@ import (
 
 func rewriteAny(wasm []byte) ([]byte, error) { return fuel.Rewrite(wasm, 100) }
 
-// FuzzRewrite holds for any bytes: no panic, no hang, and what compiled before
+// FuzzRewrite holds for any bytes: no panic, no hang, and a module that compiled before
 // compiles after.
 func FuzzRewrite(f *testing.F) {
 	for _, m := range handmade() {

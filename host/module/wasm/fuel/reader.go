@@ -92,7 +92,7 @@ func (r *reader) signed(bits int) int64 {
 		b := r.byte()
 		v |= int64(b&0x7f) << shift
 		if spare := bits - shift; spare < 7 {
-			// The last byte: what is beyond the sign bit must repeat it.
+			// The last byte: the bits beyond the sign bit must repeat it.
 			high := byte(0x7f) &^ (1<<(spare-1) - 1)
 			if b >= 0x80 || (b&high != 0 && b&high != high) {
 				break
