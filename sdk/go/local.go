@@ -80,18 +80,10 @@ func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seq++
-	req := abi.Request{
-		V: abi.Version, Op: op, ID: fmt.Sprintf("local-%d", l.seq),
-		Self: l.ID, Room: l.RoomID, Now: l.now(),
-	}
-	if data != nil {
-		b, err := json.Marshal(data)
-		if err != nil {
-			return fmt.Errorf("encode %s: %w", op, err)
-		}
-		req.Data = b
-	}
-	b, err := json.Marshal(req)
+	b, err := json.Marshal(struct {
+		abi.Request
+		Data any `json:"data,omitempty"`
+	}{abi.Request{V: abi.Version, Op: op, ID: fmt.Sprintf("local-%d", l.seq), Self: l.ID, Room: l.RoomID, Now: l.now()}, data})
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", op, err)
 	}
@@ -122,18 +114,8 @@ func (l *Local) hostCall(request []byte) []byte {
 	if err == nil {
 		data, err = l.host(req.Op, req.Data)
 	}
-	var reply abi.Reply
-	if err == nil {
-		reply.OK, err = json.Marshal(data)
-	}
-	if err != nil {
-		reply = abi.Reply{Error: abi.AsError(err)}
-	}
-	b, err := json.Marshal(reply)
-	if err != nil {
-		panic(err) // cannot be: raw JSON just made, or two strings and a bool
-	}
-	return b
+	reply, _ := encodeReply(data, err)
+	return reply
 }
 
 // host runs one host op. It takes and refuses the same as the
@@ -149,15 +131,12 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.history)
 	case abi.HostSelfInfo:
 		return abi.SelfInfo{ID: l.ID, Room: l.RoomID, Engine: "local", Generation: 1}, nil
-	case abi.HostKVGet:
+	case abi.HostKVGet, abi.HostKVDel:
 		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
 			v, found := l.KV[k.Key]
-			return abi.KVValue{Found: found, Value: v}, nil
-		})
-	case abi.HostKVDel:
-		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
-			v, found := l.KV[k.Key]
-			delete(l.KV, k.Key)
+			if op == abi.HostKVDel {
+				delete(l.KV, k.Key)
+			}
 			return abi.KVValue{Found: found, Value: v}, nil
 		})
 	case abi.HostKVSet:

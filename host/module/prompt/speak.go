@@ -87,13 +87,7 @@ func (c *call) inputs(s abi.Scene) []string {
 	if !isHuman(s.Members, s.Message.From) || s.Message.Seq == 0 {
 		return nil
 	}
-	var titles []string
-	for _, p := range c.m.card.Perceptions {
-		if p.Input {
-			titles = append(titles, p.Title)
-		}
-	}
-	return titles
+	return inputTitles(c.m.card)
 }
 
 // converse asks the model until it plays nothing any more. It gives the names of
@@ -159,10 +153,8 @@ func (c *call) allows(triggers []string, action string) bool {
 // trigger gives the first perception whose events allow an action.
 func (c *call) trigger(triggers []string, action string) string {
 	for _, title := range triggers {
-		for _, allowed := range c.m.card.Allowed(title) {
-			if allowed == action {
-				return title
-			}
+		if slices.Contains(c.m.card.Allowed(title), action) {
+			return title
 		}
 	}
 	return ""
