@@ -192,10 +192,7 @@ func (b *answerBlock) take(index int, t *turn) error {
 }
 
 func (u messagesUsage) take(t *turn) {
-	// A message_delta repeats what is known by then; message_start has the rest.
-	t.in = max(t.in, u.In+u.Read+u.Writes)
-	t.out = max(t.out, u.Out)
-	t.cached = max(t.cached, u.Read)
+	t.used(u.In+u.Read+u.Writes, u.Out, u.Read)
 }
 
 // back gives a thought as it came, signature and all.

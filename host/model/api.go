@@ -93,6 +93,11 @@ func (t *turn) add(part stream.Part) error {
 	return nil
 }
 
+// used takes what an event says of tokens. A later one repeats what is known by then, or says nothing.
+func (t *turn) used(in, out, cached int) {
+	t.in, t.out, t.cached = max(t.in, in), max(t.out, out), max(t.cached, cached)
+}
+
 // stopped takes the reason that an API gives for the end of an answer.
 func (t *turn) stopped(reason string) {
 	t.ended = true

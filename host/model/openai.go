@@ -102,14 +102,14 @@ type chunk struct {
 		Delta, Message *chatPart
 		FinishReason   stream.Phrase `json:"finish_reason"`
 	}
-	Usage *struct {
+	Usage struct {
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
-		Details          *struct {
+		Details          struct {
 			CachedTokens int `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for it
-		Spent    *struct {
+		Spent    struct {
 			Reasoning int `json:"reasoning_tokens"` // all that OpenAI shows of its models' thoughts
 		} `json:"completion_tokens_details"`
 	}
@@ -138,15 +138,8 @@ func (chatAPI) event(ev stream.Event, t *turn) (bool, error) {
 	if (len(c.Error) > 0 && string(c.Error) != "null") || c.Object == "error" || ev.Name == "error" {
 		return false, wire.Streamed(ev.Data, t.key)
 	}
-	if u := c.Usage; u != nil {
-		t.in, t.out, t.cached = u.PromptTokens, u.CompletionTokens, u.CacheHit
-		if u.Details != nil {
-			t.cached = max(t.cached, u.Details.CachedTokens)
-		}
-		if u.Spent != nil {
-			t.reasoned = u.Spent.Reasoning
-		}
-	}
+	t.used(c.Usage.PromptTokens, c.Usage.CompletionTokens, max(c.Usage.CacheHit, c.Usage.Details.CachedTokens))
+	t.reasoned = max(t.reasoned, c.Usage.Spent.Reasoning)
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
 			continue // we ask for one

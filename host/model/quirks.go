@@ -94,11 +94,13 @@ func (q quirks) line() string {
 // second, which is the default timeout. It is a limit, not a wish, and costs nothing unless it is used.
 const thinkingRoom = 4096
 
-// quirks gives what is known by now.
-func (e *endpoint) quirks() quirks {
+// know takes in what was found out, and what is so no more, and gives what was known before and is now.
+func (e *endpoint) know(more, less quirks) (before, now quirks) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known
+	before = e.known
+	e.known = e.known&^less | more
+	return before, e.known
 }
 
 // learn remembers what made a request succeed, for the next ones, and tells once how to keep it.
@@ -106,17 +108,15 @@ func (e *endpoint) learn(q quirks, t *turn) {
 	if t.stop == StopLength && t.thinking() {
 		q |= needsRoom
 	}
-	e.mu.Lock()
-	before := e.known
-	e.known |= q &^ (thinks | noRoom)
+	q &^= thinks | noRoom
+	less := quirks(0)
 	if t.text.String() != "" { // a text can hold a tag by chance, so this is unlearned as well
-		e.known &^= thinks
+		less = thinks
 		if t.text.Thinks() {
-			e.known |= thinks
+			q |= thinks
 		}
 	}
-	known := e.known
-	e.mu.Unlock()
+	before, known := e.know(q, less)
 	if line := known.line(); line != before.line() {
 		e.cfg.Log.Info("what the model cannot do is known until the next start; a line in the configuration keeps it",
 			"model", e.cfg.Name, "write", line, "into", "[model."+e.cfg.Name+"]")
@@ -130,11 +130,7 @@ func (e *endpoint) adapting(q, next quirks, f *wire.Failure) {
 		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.Coded.Message)
 		return
 	}
-	e.mu.Lock()
-	before := e.known
-	e.known |= noTools
-	known := e.known
-	e.mu.Unlock()
+	before, known := e.know(noTools, 0)
 	if !before.has(noTools) { // else by another request, meanwhile
 		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.Coded.Message,
 			"write", known.line(), "into", "[model."+e.cfg.Name+"]")

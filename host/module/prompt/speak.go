@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,10 +192,7 @@ func others(members []abi.Member, self string) []string {
 	var names []string
 	for _, m := range members {
 		if m.ID != self {
-			names = append(names, m.ID)
-			if m.Name != "" && m.Name != m.ID {
-				names = append(names, m.Name)
-			}
+			names = append(names, m.ID, nameOf(m))
 		}
 	}
 	return names
@@ -220,11 +218,14 @@ func (m *Module) dialogue(s abi.Scene) []model.Message {
 	return talk
 }
 
-func nameOf(members []abi.Member, id string) string {
+// memberOf gives what is known of somebody; of one who is not there the id alone.
+func memberOf(members []abi.Member, id string) abi.Member {
 	for _, m := range members {
-		if m.ID == id && m.Name != "" {
-			return m.Name
+		if m.ID == id {
+			return m
 		}
 	}
-	return id
+	return abi.Member{ID: id}
 }
+
+func nameOf(m abi.Member) string { return cmp.Or(m.Name, m.ID) }
