@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -91,7 +92,8 @@ func aimock(t *testing.T, flags ...string) (url string) {
 
 func aimockClient(t *testing.T, api, url string) Client {
 	t.Helper()
-	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
+	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Timeout: time.Minute, Retries: 1, Parallel: 4, Log: slog.New(slog.DiscardHandler),
+		Key: func() (string, error) { return secret, nil }})
 }
 
 // The two adapters against a server that we did not write.

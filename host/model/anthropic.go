@@ -32,10 +32,7 @@ func (a messagesAPI) fill(out *body, req Request, way string, _ quirks) {
 		t := min(*out.Temperature, 1) // its scale ends there
 		out.Temperature = &t
 	}
-	switch req.ToolChoice {
-	case "required":
-		out.Choice = object{"type": "any"}
-	case "none":
+	if req.NoCalls && hasTools(req) {
 		out.Choice = object{"type": "none"}
 	}
 	switch way {

@@ -41,8 +41,8 @@ type Request struct {
 	System   string
 	Messages []Message // at least one that says something
 
-	Tools      []Tool // not together with Schema
-	ToolChoice string // "" and "auto": as the model likes; "required": one at least; "none"
+	Tools   []Tool // not together with Schema
+	NoCalls bool   // the Tools are there for what was called before: the model calls none any more
 	// NeedsTools says that the Tools are all the request is for. A model that cannot call any is then
 	// not asked, and the error is CodeUnavailable. Without it such a model is asked all the same, as
 	// if there were no tools: it may talk where it cannot act. What was called before is told it in

@@ -31,8 +31,8 @@ func (chatAPI) fill(out *body, req Request, way string, q quirks) {
 	if q.has(newLimit) {
 		out.MaxTokens, out.NewLimit = 0, out.MaxTokens
 	}
-	if req.ToolChoice != "" {
-		out.Choice = req.ToolChoice
+	if req.NoCalls && hasTools(req) {
+		out.Choice = "none"
 	}
 	out.Effort = req.effort
 	switch way {

@@ -144,20 +144,19 @@ func TestToolsAndFollowUp(t *testing.T) {
 	client := f.client(OpenAI, nil)
 	req := ask()
 	req.Tools = []Tool{wave(), {Name: "手を振る", Description: "両手で"}}
-	req.ToolChoice = "required"
 	a, heard, err := generate(t, client, req)
 	want := []ToolCall{{ID: "c1", Name: "wave", Arguments: json.RawMessage(`{"hand":"left"}`)}, {ID: "c2", Name: "手を振る", Arguments: json.RawMessage(`{}`)}}
 	if err != nil || heard != "Hi. " || a.Stop != StopTools || !slices.EqualFunc(a.Calls, want, sameCall) {
 		t.Fatalf("%q, %+v, %v", heard, a, err)
 	}
 	got := f.last(1)
-	if got.get("tool_choice") != "required" || got.get("tools.0.function.name") != "wave" || got.get("tools.0.type") != "function" ||
+	if got.get("tool_choice") != nil || got.get("tools.0.function.name") != "wave" || got.get("tools.0.type") != "function" ||
 		got.get("tools.0.function.parameters.properties.hand.type") != "string" ||
 		got.get("tools.1.function.name") != wireName("手を振る") || got.get("tools.1.function.description") != "手を振る: 両手で" ||
 		got.get("tools.1.function.parameters.type") != "object" {
 		t.Errorf("asked %s", got.raw)
 	}
-	req.ToolChoice = ""
+	req.NoCalls = true
 	req.Messages = append(req.Messages, Message{Role: RoleAssistant, Text: a.Text, Calls: a.Calls},
 		Message{Role: RoleTool, CallID: "c1", Text: `{"delivered":1}`}, Message{Role: RoleTool, CallID: "c2", Text: "no hands", Failed: true})
 	if _, heard, err = generate(t, client, req); err != nil || heard != "Done." {
@@ -169,7 +168,7 @@ func TestToolsAndFollowUp(t *testing.T) {
 		"messages.1.tool_calls.0.id": "c1", "messages.1.tool_calls.0.type": "function",
 		"messages.1.tool_calls.0.function.arguments": `{"hand":"left"}`, "messages.1.tool_calls.1.function.name": wireName("手を振る"),
 		"messages.2.role": "tool", "messages.2.tool_call_id": "c1", "messages.2.content": `{"delivered":1}`,
-		"messages.3.tool_call_id": "c2", "messages.3.content": "failed: no hands", "tool_choice": nil,
+		"messages.3.tool_call_id": "c2", "messages.3.content": "failed: no hands", "tool_choice": "none",
 	} {
 		if v := got.get(path); v != want {
 			t.Errorf("%s is %v, want %v", path, v, want)
@@ -402,17 +401,16 @@ func TestParametersThatAreRefused(t *testing.T) {
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}`),
 		status(400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.7 with this model."}}`),
 		status(422, `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`),
-		status(400, `{"error":{"message":"tool_choice required is not supported"}}`),
 		says("Hello."))
 	client := f.client(OpenAI, nil)
 	req := ask()
-	req.MaxTokens, req.Temperature, req.Tools, req.ToolChoice = 9, ptr(0.7), []Tool{wave()}, "required"
+	req.MaxTokens, req.Temperature, req.Tools = 9, ptr(0.7), []Tool{wave()}
 	for range 2 {
 		if _, heard, err := generate(t, client, req); err != nil || heard != "Hello." {
 			t.Fatalf("%q, %v", heard, err)
 		}
 	}
-	got := f.last(6)
+	got := f.last(5)
 	for _, gone := range []string{"max_tokens", "temperature", "stream_options", "tool_choice"} {
 		if v := got.get(gone); v != nil {
 			t.Errorf("%s is still %v", gone, v)

@@ -14,7 +14,7 @@ type quirks uint
 
 const (
 	noTools       quirks = 1 << iota // cannot call tools
-	noForce                          // refuses to be forced to call a tool
+	noForce                          // refuses to be forced to call a tool, which is how Anthropic's API is asked for a structured answer
 	noTemperature                    // refuses a temperature
 	noEffort                         // refuses reasoning_effort
 	noUsage                          // refuses stream_options
@@ -49,8 +49,8 @@ var lacks = []lack{
 	{"tools_while_thinking", calmTools, hasTools, regexp.MustCompile(`function tools with reasoning_effort`)},
 	{"effort", noEffort, func(r Request) bool { return r.effort != "" },
 		regexp.MustCompile(`reasoning_effort|reasoningeffort|reasoning\.effort|reasoning is mandatory|support thinking|think value`)},
-	{"tool_choice", noForce, func(r Request) bool { return r.ToolChoice == "required" }, regexp.MustCompile(`tool_choice`)},
 	{"tools", noTools, Request.usesTools, toolless},
+	{"tool_choice", noForce, nil, nil},
 	{StructuredSchema, noSchema, nil, nil},
 	{StructuredObject, noObject, nil, nil},
 }
@@ -149,9 +149,6 @@ func (e *endpoint) suited(req Request, q quirks) Request {
 	if q.has(noTools) && req.usesTools() {
 		req = req.withoutTools()
 	}
-	if !hasTools(req) || q.has(noForce) && req.ToolChoice == "required" {
-		req.ToolChoice = ""
-	}
 	if q.has(needsRoom) && !q.has(noRoom) && req.MaxTokens > 0 {
 		req.MaxTokens = max(req.MaxTokens, e.cfg.MaxTokens) + thinkingRoom
 	}
@@ -178,7 +175,7 @@ func (e *endpoint) adapted(q quirks, f *wire.Failure, req Request) (quirks, bool
 		return q | noRoom, true
 	}
 	for _, l := range lacks {
-		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noForce || l.quirk == noTools)
+		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noTools)
 		if about && (l.sent == nil || l.sent(req)) && l.said.MatchString(f.Said) {
 			return q | l.quirk, true
 		}

@@ -12,12 +12,6 @@ import (
 // check says what cannot be asked.
 func (r Request) check() error {
 	invalid := func(format string, args ...any) error { return abi.Errorf(abi.CodeInvalid, format, args...) }
-	if !slices.Contains([]string{"", "auto", "required", "none"}, r.ToolChoice) {
-		return invalid("tool_choice: must be auto, required or none, is %.40q", r.ToolChoice)
-	}
-	if r.ToolChoice == "required" && len(r.Tools) == 0 {
-		return invalid("tool_choice: nothing can be required where there are no tools")
-	}
 	if r.MaxTokens < 0 {
 		return invalid("max_tokens: must not be negative, is %d", r.MaxTokens)
 	}

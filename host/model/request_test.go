@@ -23,8 +23,6 @@ func TestRequestsThatCannotBeAsked(t *testing.T) {
 		"media type \"text/plain":                  func(r *Request) { r.Messages[0].Images = []Image{{Data: []byte("hello")}} },
 		"messages[0]: calls can only":              func(r *Request) { r.Messages[0].Calls = []ToolCall{{}} },
 		"messages[0]: a tool's message needs":      func(r *Request) { r.Messages[0].Role = RoleTool },
-		"tool_choice: must be":                     func(r *Request) { r.ToolChoice = "wave" },
-		"tool_choice: nothing can be required":     func(r *Request) { r.ToolChoice = "required" },
 		"max_tokens: must not be":                  func(r *Request) { r.MaxTokens = -1 },
 		"temperature: must be 0 to 2":              func(r *Request) { r.Temperature = ptr(math.NaN()) },
 		"tools[0].name: is missing":                func(r *Request) { r.Tools = []Tool{{}} },

@@ -96,9 +96,7 @@ func (c *call) inputs(s abi.Scene) []string {
 // actions come next.
 func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
-		if turn == maxModelTurns-1 {
-			req.ToolChoice = "none"
-		}
+		req.NoCalls = turn == maxModelTurns-1
 		a, err := c.generate(ctx, req, onText)
 		if err != nil {
 			return played, err
