@@ -48,7 +48,7 @@ type object map[string]any
 func (e *endpoint) body(req Request, q quirks) []byte {
 	out := body{Model: e.cfg.Model, System: req.System, Stream: true, MaxTokens: req.MaxTokens}
 	if !q.has(noTemperature) {
-		out.Temperature = req.Temperature
+		out.Temperature = req.temperature
 	}
 	for _, t := range req.Tools {
 		described := object{"name": wireName(t.Name)}

@@ -57,10 +57,10 @@ type Request struct {
 	// and may answer again.
 	Check func(json.RawMessage) error
 
-	MaxTokens   int      // of the answer; 0: as configured; see Config.MaxTokens about thoughts
-	Temperature *float64 // nil: as configured
+	MaxTokens int // of the answer; 0: as configured; see Config.MaxTokens about thoughts
 
-	effort string // as configured, where the API has it; "": the model's own
+	temperature *float64 // as configured; nil: the model's own
+	effort      string   // as configured, where the API has it; "": the model's own
 }
 
 // Role is who a message is from.

@@ -53,15 +53,15 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// The request's own values win over the configured ones.
+// The request's own limit wins over the configured one.
 func TestRequestOverConfig(t *testing.T) {
 	f := newFake(t, says("x"))
 	req := ask()
-	req.MaxTokens, req.Temperature = 7, ptr(0.5)
-	if _, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.MaxTokens, c.Temperature = 300, ptr(1) }), req); err != nil {
+	req.MaxTokens = 7
+	if _, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.MaxTokens = 300 }), req); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.last(1); got.get("max_tokens") != 7.0 || got.get("temperature") != 0.5 || got.header.Get("Authorization") != "" {
+	if got := f.last(1); got.get("max_tokens") != 7.0 || got.header.Get("Authorization") != "" {
 		t.Errorf("asked %s", got.raw)
 	}
 }
@@ -306,8 +306,7 @@ func TestFirstObject(t *testing.T) {
 func TestRepair(t *testing.T) {
 	f := newFake(t, says("I would speak."), says("```json\n{\"state\":\"speak\"}\n```"))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	a, _, err := generate(t, f.client(OpenAI, nil), req)
+	a, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	if err != nil || string(a.JSON) != `{"state":"speak"}` || a.Usage.Calls != 2 || a.Usage.In != 20 || a.Usage.Out != 4 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -402,9 +401,9 @@ func TestParametersThatAreRefused(t *testing.T) {
 		status(400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.7 with this model."}}`),
 		status(422, `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`),
 		says("Hello."))
-	client := f.client(OpenAI, nil)
+	client := f.client(OpenAI, func(c *Config) { c.Temperature = ptr(0.7) })
 	req := ask()
-	req.MaxTokens, req.Temperature, req.Tools = 9, ptr(0.7), []Tool{wave()}
+	req.MaxTokens, req.Tools = 9, []Tool{wave()}
 	for range 2 {
 		if _, heard, err := generate(t, client, req); err != nil || heard != "Hello." {
 			t.Fatalf("%q, %v", heard, err)
@@ -425,8 +424,7 @@ func TestParametersThatAreRefused(t *testing.T) {
 func TestComplaintsEnd(t *testing.T) {
 	f := newFake(t, status(400, `stream_options max_completion_tokens temperature tool_choice response_format schema`))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	_, _, err := generate(t, f.client(OpenAI, nil), req)
+	_, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	wantErr(t, err, abi.CodeInvalid, "(400)")
 	if n := len(f.requests()); n != 6 {
 		t.Errorf("%d requests", n)

@@ -44,7 +44,7 @@ type lack struct {
 var lacks = []lack{
 	{"stream_options", noUsage, nil, regexp.MustCompile(`stream_options|include_usage`)},
 	{"max_tokens", newLimit, nil, regexp.MustCompile(`max_completion_tokens`)},
-	{"temperature", noTemperature, func(r Request) bool { return r.Temperature != nil }, regexp.MustCompile(`temperature`)},
+	{"temperature", noTemperature, func(r Request) bool { return r.temperature != nil }, regexp.MustCompile(`temperature`)},
 	// GPT-5.4 and later, of chat completions; some of them think unless they are told not to.
 	{"tools_while_thinking", calmTools, hasTools, regexp.MustCompile(`function tools with reasoning_effort`)},
 	{"effort", noEffort, func(r Request) bool { return r.effort != "" },

@@ -137,8 +137,7 @@ func TestRefusalsThatLeaveTheTools(t *testing.T) {
 func TestNotFoundIsNotAdapted(t *testing.T) {
 	f := newFake(t, status(404, `{"error":{"message":"model \"json_schema-temperature\" not found"}}`))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	_, _, err := generate(t, f.client(OpenAI, nil), req)
+	_, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	wantErr(t, err, abi.CodeInvalid, "(404)")
 	f.last(1)
 }
@@ -242,7 +241,7 @@ func TestWithout(t *testing.T) {
 		{"tools", OpenAI, "tiny does not support tools", withTools, nil, "tools", ""},
 		{"tool_choice", Anthropic, "tool_choice any is not supported", func(r *Request) { *r = voteRequest() }, nil, "tool_choice", "output_config"},
 		{"tools_while_thinking", OpenAI, "Function tools with reasoning_effort are not supported", withTools, nil, "", "reasoning_effort"},
-		{"temperature", Anthropic, "temperature is deprecated for this model", func(r *Request) { r.Temperature = ptr(1) }, nil, "temperature", ""},
+		{"temperature", Anthropic, "temperature is deprecated for this model", nil, func(c *Config) { c.Temperature = ptr(1) }, "temperature", ""},
 		{"effort", OpenAI, "unknown field reasoning_effort", nil, func(c *Config) { c.Effort = "low" }, "reasoning_effort", ""},
 		{"stream_options", OpenAI, "extra field: stream_options", nil, nil, "stream_options", ""},
 		{"max_tokens", OpenAI, "use max_completion_tokens instead", func(r *Request) { r.MaxTokens = 9 }, nil, "max_tokens", "max_completion_tokens"},

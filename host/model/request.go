@@ -15,9 +15,6 @@ func (r Request) check() error {
 	if r.MaxTokens < 0 {
 		return invalid("max_tokens: must not be negative, is %d", r.MaxTokens)
 	}
-	if r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2) {
-		return invalid("temperature: must be 0 to 2, is %v", *r.Temperature)
-	}
 	names := map[string]bool{}
 	for i, t := range r.Tools {
 		if t.Name == "" || names[wireName(t.Name)] {
@@ -29,15 +26,9 @@ func (r Request) check() error {
 		}
 	}
 	if r.Schema != nil {
-		if len(r.Tools) > 0 {
-			return invalid("schema: a structured answer and tools cannot be asked for at once")
-		}
 		var root struct{ Type any }
 		if json.Unmarshal(r.Schema, &root) != nil || root.Type != "object" {
 			return invalid("schema: must be a JSON Schema whose root is of type object")
-		}
-		if r.SchemaName != "" && wireName(r.SchemaName) != r.SchemaName {
-			return invalid("schema_name: must be 1 to %d of a-z, A-Z, 0-9, _ and -", maxName)
 		}
 	}
 	return r.checkMessages()
@@ -46,22 +37,12 @@ func (r Request) check() error {
 func (r Request) checkMessages() error {
 	says := false
 	for i, m := range r.Messages {
-		at := func(format string, args ...any) error {
-			return abi.Errorf(abi.CodeInvalid, "messages[%d]: "+format, append([]any{i}, args...)...)
-		}
-		switch {
-		case m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool:
-			return at("the role must be user, assistant or tool, is %.40q", m.Role)
-		case len(m.Images) > 0 && m.Role != RoleUser:
-			return at("images can only be a user's")
-		case len(m.Calls) > 0 && m.Role != RoleAssistant:
-			return at("calls can only be the assistant's")
-		case m.Role == RoleTool && m.CallID == "":
-			return at("a tool's message needs the id of its call")
+		if m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool {
+			return abi.Errorf(abi.CodeInvalid, "messages[%d]: the role must be user, assistant or tool, is %.40q", i, m.Role)
 		}
 		for _, im := range m.Images {
 			if len(im.Data) == 0 || !strings.HasPrefix(im.mediaType(), "image/") {
-				return at("an image is empty or of the media type %.60q", im.mediaType())
+				return abi.Errorf(abi.CodeInvalid, "messages[%d]: an image is empty or of the media type %.60q", i, im.mediaType())
 			}
 		}
 		says = says || !m.silent()
@@ -92,9 +73,7 @@ func (r Request) filled(c Config) Request {
 	if r.MaxTokens == 0 {
 		r.MaxTokens = c.MaxTokens
 	}
-	if r.Temperature == nil {
-		r.Temperature = c.Temperature
-	}
+	r.temperature = c.Temperature
 	if r.SchemaName == "" {
 		r.SchemaName = "answer"
 	}
