@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -160,8 +159,8 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 }
 
 func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {
-	if ask.N < 1 || ask.N > abi.MaxRandom {
-		return abi.Random{}, abi.Errorf(abi.CodeInvalid, "n: %d is outside 1..%d", ask.N, abi.MaxRandom)
+	if err := ask.Check(); err != nil {
+		return abi.Random{}, err
 	}
 	if l.rng == nil {
 		var seed [32]byte
@@ -173,22 +172,11 @@ func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {
 	return abi.Random{Bytes: b}, nil
 }
 
-// limited gives how many are asked for, usual where nothing is said.
-func limited(limit, usual, most int) (int, error) {
-	switch {
-	case limit == 0:
-		return usual, nil
-	case limit < 0 || limit > most:
-		return 0, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", limit, most)
-	}
-	return limit, nil
-}
-
 func (l *Local) history(ask abi.HistoryAsk) (abi.History, error) {
 	if l.RoomID == "" {
 		return abi.History{}, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 	}
-	limit, err := limited(ask.Limit, 20, abi.MaxHistory)
+	limit, err := abi.Limit(ask.Limit, 20, abi.MaxHistory)
 	if err != nil {
 		return abi.History{}, err
 	}
@@ -214,13 +202,8 @@ func (l *Local) say(ask abi.SayAsk) (struct{}, error) {
 // set keeps the daemon's bounds, so that a character that outgrows them fails
 // in its own tests first.
 func (l *Local) set(p abi.KVPair) (struct{}, error) {
-	switch {
-	case p.Key == "" || !utf8.ValidString(p.Key) || !utf8.ValidString(p.Value):
-		return struct{}{}, abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
-	case len(p.Key) > abi.MaxKVKey:
-		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(p.Key), abi.MaxKVKey)
-	case len(p.Value) > abi.MaxKVValue:
-		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(p.Value), abi.MaxKVValue)
+	if err := p.Check(); err != nil {
+		return struct{}{}, err
 	}
 	keys, total := 1, len(p.Key)+len(p.Value)
 	for k, v := range l.KV {
@@ -228,11 +211,8 @@ func (l *Local) set(p abi.KVPair) (struct{}, error) {
 			keys, total = keys+1, total+len(k)+len(v)
 		}
 	}
-	switch {
-	case keys > abi.MaxKVKeys:
-		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
-	case total > abi.MaxKVTotal:
-		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", total, abi.MaxKVTotal)
+	if err := abi.CheckKV(keys, total); err != nil {
+		return struct{}{}, err
 	}
 	if l.KV == nil {
 		l.KV = map[string]string{}
@@ -242,7 +222,7 @@ func (l *Local) set(p abi.KVPair) (struct{}, error) {
 }
 
 func (l *Local) keys(ask abi.KVListAsk) (abi.KVKeys, error) {
-	limit, err := limited(ask.Limit, 100, abi.MaxKVKeys)
+	limit, err := abi.Limit(ask.Limit, 100, abi.MaxKVKeys)
 	if err != nil {
 		return abi.KVKeys{}, err
 	}

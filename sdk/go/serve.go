@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -119,6 +118,3 @@ func given[Data any](req abi.Request, something string, run func(Data) (any, err
 	}
 	return run(data)
 }
-
-// errNoHost is the cause when a character asks a host that is not there.
-var errNoHost = errors.New("no host to ask")
