@@ -20,7 +20,7 @@ type logFunc func(level abi.Level, text string)
 // Errors are [*abi.Error], the daemon's own words.
 type Host struct {
 	req  abi.Request
-	call HostFunc
+	call hostFunc
 	log  logFunc
 	rng  *rand.Rand // seeded by the daemon at first use
 }

@@ -3,7 +3,6 @@
 package companion
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -74,7 +73,7 @@ func (l *Local) Result(r Result) error {
 	return l.ask(abi.OpResult, r, &struct{}{})
 }
 
-// ask sends one op through Serve's path.
+// ask sends one op on the way that the daemon's requests go.
 func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +105,7 @@ func (l *Local) now() time.Time {
 	return l.Clock()
 }
 
-// hostCall is the HostFunc of a Local.
+// hostCall is the hostFunc of a Local.
 func (l *Local) hostCall(request []byte) []byte {
 	var req abi.Request
 	data, err := any(nil), json.Unmarshal(request, &req)
@@ -246,9 +245,4 @@ func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error))
 		}
 	}
 	return run(ask)
-}
-
-// platformLog writes to the program's default logger.
-func platformLog(level abi.Level, text string) {
-	slog.Default().Log(context.Background(), slog.Level(level), text)
 }

@@ -11,20 +11,14 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// HostFunc carries one host_call: an [abi.Request] with op and data in, an
+// hostFunc carries one host_call: an [abi.Request] with op and data in, an
 // [abi.Reply] out, both as JSON.
-type HostFunc func(request []byte) (reply []byte)
+type hostFunc func(request []byte) (reply []byte)
 
-// Serve answers one request of the daemon for the registered character. The
-// Wasm export and native programs both use it, so what a test or a benchmark
-// sees natively is what the daemon sees. The reply is always an [abi.Reply].
-func Serve(request []byte, host HostFunc) []byte {
-	reply, _ := serve(registered, request, host, platformLog)
-	return reply
-}
-
-// serve answers one request for c; ok is false for an error reply.
-func serve(c *Character, request []byte, host HostFunc, log logFunc) (reply []byte, ok bool) {
+// serve answers one request of the daemon for c; ok is false for an error reply.
+// The Wasm export and [Local] both use it, so what a test sees natively is what the
+// daemon sees. The reply is always an [abi.Reply].
+func serve(c *Character, request []byte, host hostFunc, log logFunc) (reply []byte, ok bool) {
 	return encodeReply(answer(c, request, host, log))
 }
 
@@ -52,7 +46,7 @@ func encodeReply(data any, err error) (reply []byte, ok bool) {
 type failure struct{ err error }
 
 // answer decodes the envelope and runs the op, turning panics into errors.
-func answer(c *Character, request []byte, host HostFunc, log logFunc) (data any, err error) {
+func answer(c *Character, request []byte, host hostFunc, log logFunc) (data any, err error) {
 	if c == nil {
 		return nil, abi.Errorf(abi.CodeUnavailable, "no character is registered: call companion.Register from init")
 	}
