@@ -138,15 +138,11 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
 	var tools []model.Tool
 	for _, a := range c.m.card.Actions {
-		if (a.Title != card.Speak || withSpeak) && (c.allows(triggers, a.Title) || c.m.card.Mode == card.Warn && len(triggers) > 0) {
+		if (a.Title != card.Speak || withSpeak) && (c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0) {
 			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
 		}
 	}
 	return tools
-}
-
-func (c *call) allows(triggers []string, action string) bool {
-	return c.trigger(triggers, action) != ""
 }
 
 // trigger gives the first perception whose events allow an action.
