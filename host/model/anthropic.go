@@ -76,7 +76,7 @@ func blocksOf(m Message) (blocks []object) {
 		blocks = append(blocks, m.Calls[0].thought.blocks...)
 	}
 	for _, im := range m.Images {
-		blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": im.mediaType(), "data": im.Data}})
+		blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": im.MediaType, "data": im.Data}})
 	}
 	if strings.TrimSpace(m.Text) != "" { // a block of mere space is refused
 		blocks = append(blocks, object{"type": "text", "text": m.Text})

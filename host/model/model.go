@@ -86,7 +86,7 @@ type Message struct {
 	Failed bool       // of a tool's message: Text says why
 }
 
-// Image is a picture. An empty MediaType is found out from Data.
+// Image is a picture, as a card has let it in.
 type Image struct {
 	MediaType string
 	Data      []byte

@@ -74,7 +74,7 @@ func chatMessage(m Message) object {
 			parts = append(parts, object{"type": "text", "text": m.Text})
 		}
 		for _, im := range m.Images {
-			address := "data:" + im.mediaType() + ";base64," + base64.StdEncoding.EncodeToString(im.Data)
+			address := "data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)
 			parts = append(parts, object{"type": "image_url", "image_url": object{"url": address}})
 		}
 		out["content"] = parts

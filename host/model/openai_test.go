@@ -242,7 +242,7 @@ func TestWrongArgumentsGoBack(t *testing.T) {
 func TestImages(t *testing.T) {
 	f := newFake(t, says("A cat."))
 	png := []byte("\x89PNG\r\n\x1a\n0000")
-	req := Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{Data: png}, {MediaType: "image/webp", Data: []byte("w")}}}}}
+	req := Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{MediaType: "image/png", Data: png}, {MediaType: "image/webp", Data: []byte("w")}}}}}
 	a, _, err := generate(t, f.client(OpenAI, nil), req)
 	if err != nil {
 		t.Fatal(err)

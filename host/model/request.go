@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -40,11 +39,6 @@ func (r Request) checkMessages() error {
 		if m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool {
 			return abi.Errorf(abi.CodeInvalid, "messages[%d]: the role must be user, assistant or tool, is %.40q", i, m.Role)
 		}
-		for _, im := range m.Images {
-			if len(im.Data) == 0 || !strings.HasPrefix(im.mediaType(), "image/") {
-				return abi.Errorf(abi.CodeInvalid, "messages[%d]: an image is empty or of the media type %.60q", i, im.mediaType())
-			}
-		}
 		says = says || !m.silent()
 	}
 	if !says {
@@ -56,13 +50,6 @@ func (r Request) checkMessages() error {
 // silent says that there is nothing in a message. What came of a tool always says something.
 func (m Message) silent() bool {
 	return strings.TrimSpace(m.Text) == "" && len(m.Images) == 0 && len(m.Calls) == 0 && m.Role != RoleTool
-}
-
-func (im Image) mediaType() string {
-	if im.MediaType != "" {
-		return im.MediaType
-	}
-	return http.DetectContentType(im.Data)
 }
 
 // pausing stands where an API demands a user's message and there is none.

@@ -17,8 +17,6 @@ func TestRequestsThatCannotBeAsked(t *testing.T) {
 	for want, change := range map[string]func(*Request){
 		"messages: none says anything":             func(r *Request) { r.Messages = []Message{{Role: RoleUser, Text: " \n"}} },
 		"messages[0]: the role must be":            func(r *Request) { r.Messages[0].Role = "system" },
-		"messages[0]: an image is empty":           func(r *Request) { r.Messages[0].Images = []Image{{MediaType: "image/png"}} },
-		"media type \"text/plain":                  func(r *Request) { r.Messages[0].Images = []Image{{Data: []byte("hello")}} },
 		"max_tokens: must not be":                  func(r *Request) { r.MaxTokens = -1 },
 		"tools[0].name: is missing":                func(r *Request) { r.Tools = []Tool{{}} },
 		"tools[1].name: is missing or there twice": func(r *Request) { r.Tools = []Tool{wave(), wave()} },
