@@ -46,17 +46,15 @@ func DefaultPool() Pool {
 
 // TurnPrice is what a turn of usual length costs: the second price, the first
 // being a backchannel's; 0 where nothing has a price.
-func (p Pool) TurnPrice() float64 { return turnPrice(p.Prices) }
-
-// TurnPrice is that of the pool.
-func (b Budget) TurnPrice() float64 { return turnPrice(b.Prices) }
-
-func turnPrice(prices []Price) float64 {
-	if len(prices) == 0 {
+func (p Pool) TurnPrice() float64 {
+	if len(p.Prices) == 0 {
 		return 0
 	}
-	return prices[min(1, len(prices)-1)].Cost
+	return p.Prices[min(1, len(p.Prices)-1)].Cost
 }
+
+// TurnPrice is that of the pool.
+func (b Budget) TurnPrice() float64 { return Pool{Prices: b.Prices}.TurnPrice() }
 
 // Check reports the first setting that breaks a rule, by its name: "share: ...".
 func (p Pool) Check() error {

@@ -1,7 +1,6 @@
 package abi
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -143,7 +142,7 @@ func CheckName(field, s string) error {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || (i > 0 && (unicode.IsMark(r) || strings.ContainsRune("_-.", r))) {
 			continue
 		}
-		return Field(field, CodeInvalid, "%q may not contain %s", s, fmt.Sprintf("%q", r))
+		return Field(field, CodeInvalid, "%q may not contain %q", s, r)
 	}
 	return nil
 }

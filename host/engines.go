@@ -64,5 +64,5 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
-	return prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log}), nil
+	return prompt.New(prompt.Config{Models: h.models, Host: calls}), nil
 }

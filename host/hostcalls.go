@@ -70,13 +70,11 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 }
 
 func (h *hostCalls) list(ctx context.Context, companion string, a abi.KVListAsk) (abi.KVKeys, error) {
-	switch {
-	case a.Limit == 0:
-		a.Limit = 100
-	case a.Limit < 0 || a.Limit > abi.MaxKVKeys:
-		return abi.KVKeys{}, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", a.Limit, abi.MaxKVKeys)
+	limit, err := abi.Limit(a.Limit, 100, abi.MaxKVKeys)
+	if err != nil {
+		return abi.KVKeys{}, err
 	}
-	keys, err := h.kv.KVList(ctx, companion, a.Prefix, a.After, a.Limit)
+	keys, err := h.kv.KVList(ctx, companion, a.Prefix, a.After, limit)
 	if keys == nil {
 		keys = []string{}
 	}
@@ -84,8 +82,8 @@ func (h *hostCalls) list(ctx context.Context, companion string, a abi.KVListAsk)
 }
 
 func random(a abi.RandomAsk) (abi.Random, error) {
-	if a.N < 1 || a.N > abi.MaxRandom {
-		return abi.Random{}, abi.Errorf(abi.CodeInvalid, "n: %d is outside 1..%d", a.N, abi.MaxRandom)
+	if err := a.Check(); err != nil {
+		return abi.Random{}, err
 	}
 	b := make([]byte, a.N)
 	_, err := rand.Read(b)

@@ -48,9 +48,6 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 			Effort: c.Effort, Without: c.Without,
 			Key: func() (string, error) { return readKey(c, file) },
 		}
-		if c.Retries == 0 {
-			cfg.Retries = -1 // 0 is the client's own default
-		}
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}

@@ -127,9 +127,9 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// call is the body of a tools/call in the pieces between which the id goes. A
-// consume has the id in its message as well, so that no two lines are alike.
-type call [][]byte
+// call is the body of a tools/call with an @ for the id. A consume has the id in
+// its message as well, so that no two lines are alike.
+type call string
 
 func newCall(s settings) (call, error) {
 	var args string
@@ -139,22 +139,13 @@ func newCall(s settings) (call, error) {
 	case "consume":
 		args = fmt.Sprintf(`{"amount":%d,"from":"load","message":"line @"}`, s.amount)
 	default:
-		return nil, fmt.Errorf("-tool: %q is not status, consume or history", s.tool)
+		return "", fmt.Errorf("-tool: %q is not status, consume or history", s.tool)
 	}
-	var c call
-	body := `{"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"` + s.tool + `","arguments":` + args + `}}`
-	for piece := range strings.SplitSeq(body, "@") {
-		c = append(c, []byte(piece))
-	}
-	return c, nil
+	return call(`{"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"` + s.tool + `","arguments":` + args + `}}`), nil
 }
 
-func (c call) body(buf []byte, id int64) []byte {
-	buf = append(buf[:0], c[0]...)
-	for _, piece := range c[1:] {
-		buf = append(strconv.AppendInt(buf, id, 10), piece...)
-	}
-	return buf
+func (c call) body(id int64) []byte {
+	return []byte(strings.ReplaceAll(string(c), "@", strconv.FormatInt(id, 10)))
 }
 
 // tally is what one session saw while it was measured.
@@ -207,11 +198,10 @@ func run(ctx context.Context, s settings) (report, error, error) {
 // between from and until, and every failure since from.
 func loop(ctx context.Context, s *session, body call, id, step int64, from, until time.Time) tally {
 	var t tally
-	var buf []byte
 	for ; ctx.Err() == nil && time.Now().Before(until); id += step {
-		buf = body.body(buf, id)
+		ask := body.body(id)
 		start := time.Now()
-		refused, err := s.call(ctx, buf, id)
+		refused, err := s.call(ctx, ask, id)
 		end := time.Now()
 		if err != nil && t.first == nil {
 			t.first = err

@@ -440,48 +440,6 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-func TestMember(t *testing.T) {
-	for _, c := range []struct{ in, name, want string }{
-		{`{"id":1}`, "id", `1`},
-		{` { "a" : [ 1 , {"id":2} ] , "id" : "x" } `, "id", `"x"`},
-		{`{"a":"\"id\":7,\\","id":3}`, "id", `3`},
-		{`{"a":{"id":7},"b":"}]","id":null}`, "id", `null`},
-		{`{"a":["]","{",[]],"id":-1.5e3}`, "id", `-1.5e3`},
-		{`{"id":{"x":"\\"},"z":1}`, "id", `{"x":"\\"}`},
-		{`{"日本":"語","id":true}`, "id", `true`},
-		{`{}`, "id", ``}, {`[]`, "id", ``}, {``, "id", ``}, {`"id"`, "id", ``},
-		{`{"id"`, "id", ``}, {`{"id":`, "id", ``}, {`{"id":"x`, "id", ``}, {`{"id":[1`, "id", ``}, {`{"id" 1}`, "id", ``}, {`{1:2}`, "id", ``}, {`{"id":}`, "id", ``},
-	} {
-		if got := string(member([]byte(c.in), c.name)); got != c.want {
-			t.Errorf("%s of %s: %q instead of %q", c.name, c.in, got, c.want)
-		}
-	}
-}
-
-// On JSON the scan finds what encoding/json finds; on anything it ends.
-func FuzzMember(f *testing.F) {
-	for _, seed := range []string{`{"a":1,"b":"\\\"","c":[{},"]"]}`, `{"":{}}`, `{"a":"` + "\\u0061" + `"}`, `{"a`, `[{"a":1}]`, "{\"a\"\n:\t1 }"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var want map[string]json.RawMessage
-		if json.Unmarshal(b, &want) != nil || want == nil {
-			_ = member(b, "a")
-			return
-		}
-		for name, value := range want {
-			written, err := json.Marshal(name)
-			// Names that JSON writes with escapes, or twice, are not looked for.
-			if err != nil || string(written) != `"`+name+`"` || bytes.Count(b, written) != 1 || bytes.Contains(b, []byte(`\u`)) {
-				continue
-			}
-			if got := member(b, name); !bytes.Equal(bytes.TrimSpace(got), bytes.TrimSpace(value)) {
-				t.Errorf("%q of %q: %q instead of %q", name, b, got, value)
-			}
-		}
-	})
-}
-
 func TestEvents(t *testing.T) {
 	for _, c := range []struct {
 		in   string

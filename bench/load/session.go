@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -49,15 +51,11 @@ func dial(ctx context.Context, endpoint string) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("initialize: %w", err)
 	}
-	result, err := answerTo(s.answer.Bytes(), header.Get("Content-Type"), 0)
+	hi, err := answerTo(s.answer.Bytes(), header.Get("Content-Type"), 0)
 	if err != nil {
 		return nil, fmt.Errorf("initialize: %w", err)
 	}
-	version, err := strconv.Unquote(string(member(result, "protocolVersion")))
-	if err != nil {
-		return nil, fmt.Errorf("initialize: no protocolVersion in %.200s", result)
-	}
-	s.header.Set("Mcp-Protocol-Version", version)
+	s.header.Set("Mcp-Protocol-Version", hi.ProtocolVersion)
 	if id := header.Get("Mcp-Session-Id"); id != "" {
 		s.header.Set("Mcp-Session-Id", id)
 	}
@@ -92,10 +90,11 @@ func (s *session) call(ctx context.Context, body []byte, id int64) (refused bool
 	if err != nil {
 		return false, err
 	}
-	if string(member(result, "isError")) == "true" {
-		return false, fmt.Errorf("%w: %.200s", errAnswer, result)
+	if result.IsError {
+		return false, fmt.Errorf("%w: isError in %.200s", errAnswer, s.answer.Bytes())
 	}
-	return string(member(member(result, "structuredContent"), "success")) == "false", nil
+	success := result.StructuredContent.Success
+	return success != nil && !*success, nil
 }
 
 // post sends a body and leaves the whole answer in s.answer.
@@ -119,30 +118,69 @@ func (s *session) post(ctx context.Context, body []byte) (http.Header, error) {
 	return res.Header, nil
 }
 
+// message is what is read of a message from the server.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Error  json.RawMessage
+	Result *result
+}
+
+// result is that of initialize and of tools/call.
+type result struct {
+	ProtocolVersion   string
+	IsError           bool
+	StructuredContent struct{ Success *bool }
+}
+
 // answerTo gives the result in an answer to the request with an id. The answer
 // is one message, or a stream of events among which it is.
-func answerTo(body []byte, kind string, id int64) ([]byte, error) {
+func answerTo(body []byte, kind string, id int64) (*result, error) {
 	if !strings.HasPrefix(kind, "text/event-stream") {
-		return resultOf(body, id)
+		var m message
+		_ = json.Unmarshal(body, &m) // what is no JSON has no id
+		return m.resultOf(id)
 	}
 	for data := range events(body) {
-		if member(data, "method") == nil { // no notification, no request
-			return resultOf(data, id)
+		var m message
+		_ = json.Unmarshal(data, &m)
+		if m.Method == "" { // no notification, no request
+			return m.resultOf(id)
 		}
 	}
 	return nil, fmt.Errorf("%w: no response in the stream", errAnswer)
 }
 
-func resultOf(message []byte, id int64) ([]byte, error) {
-	if got := string(member(message, "id")); got != strconv.FormatInt(id, 10) {
-		return nil, fmt.Errorf("%w: id %.40s instead of %d", errAnswer, got, id)
-	}
-	if failure := member(message, "error"); failure != nil {
-		return nil, fmt.Errorf("%w: %.200s", errAnswer, failure)
-	}
-	result := member(message, "result")
-	if result == nil {
+func (m message) resultOf(id int64) (*result, error) {
+	switch {
+	case string(m.ID) != strconv.FormatInt(id, 10):
+		return nil, fmt.Errorf("%w: id %.40s instead of %d", errAnswer, m.ID, id)
+	case m.Error != nil:
+		return nil, fmt.Errorf("%w: %.200s", errAnswer, m.Error)
+	case m.Result == nil:
 		return nil, fmt.Errorf("%w: no result", errAnswer)
 	}
-	return result, nil
+	return m.Result, nil
+}
+
+// events gives the data of each event of a stream.
+func events(stream []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var data []byte
+		for line := range bytes.Lines(stream) {
+			line = bytes.TrimRight(line, "\r\n")
+			switch rest, ok := bytes.CutPrefix(line, []byte("data:")); {
+			case ok:
+				data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
+			case len(line) == 0:
+				if len(data) > 1 && !yield(data[:len(data)-1]) {
+					return
+				}
+				data = nil
+			}
+		}
+		if len(data) > 1 {
+			yield(data[:len(data)-1])
+		}
+	}
 }

@@ -20,6 +20,7 @@ type wire struct {
 	in     *bufio.Reader
 	out    *bufio.Writer
 	until  time.Time // the connection's deadline
+	last   bool      // the server takes no more requests on it
 }
 
 // newClient makes a client with one connection. It asks no proxy, follows no
@@ -36,27 +37,26 @@ func newClient() *http.Client {
 
 // RoundTrip sends a request and reads the head of its answer.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.last {
+		w.CloseIdleConnections()
+	}
 	if w.conn == nil {
 		conn, err := w.dialer.DialContext(r.Context(), "tcp", r.URL.Host)
 		if err != nil {
 			return nil, err
 		}
-		w.conn, w.in, w.out, w.until = conn, bufio.NewReader(conn), bufio.NewWriter(conn), time.Time{}
+		w.conn, w.in, w.out, w.until, w.last = conn, bufio.NewReader(conn), bufio.NewWriter(conn), time.Time{}, false
 	}
 	if until, ok := r.Context().Deadline(); ok && !until.Equal(w.until) {
 		w.until = until
 		_ = w.conn.SetDeadline(until) // a connection that is gone says so at once
 	}
 	res, err := w.exchange(r)
-	if err != nil || res.Close {
-		if err != nil {
-			w.CloseIdleConnections()
-			return nil, err
-		}
-		conn := w.conn
-		w.conn = nil
-		res.Body = closing{res.Body, conn}
+	if err != nil {
+		w.CloseIdleConnections()
+		return nil, err
 	}
+	w.last = res.Close
 	return res, nil
 }
 
@@ -76,23 +76,4 @@ func (w *wire) CloseIdleConnections() {
 		_ = w.conn.Close()
 		w.conn = nil
 	}
-}
-
-// closing is the body of the last answer on a connection.
-type closing struct {
-	body interface {
-		Read([]byte) (int, error)
-		Close() error
-	}
-	conn net.Conn
-}
-
-// Read reads the body.
-func (c closing) Read(p []byte) (int, error) { return c.body.Read(p) }
-
-// Close closes the body and the connection.
-func (c closing) Close() error {
-	err := c.body.Close()
-	_ = c.conn.Close()
-	return err
 }

@@ -34,27 +34,8 @@ func Check(entries []New) error {
 // CheckPair reports why a companion cannot keep a value under a key, whatever
 // else it keeps.
 func CheckPair(companion, key, value string) error {
-	switch {
-	case companion == "" || !utf8.ValidString(companion):
+	if companion == "" || !utf8.ValidString(companion) {
 		return abi.Errorf(abi.CodeInvalid, "companion: %q is empty or not UTF-8", companion)
-	case key == "" || !utf8.ValidString(key) || !utf8.ValidString(value):
-		return abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
-	case len(key) > abi.MaxKVKey:
-		return abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(key), abi.MaxKVKey)
-	case len(value) > abi.MaxKVValue:
-		return abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(value), abi.MaxKVValue)
 	}
-	return nil
-}
-
-// CheckTotal reports why a companion cannot keep so many keys, which have so many
-// bytes with their values.
-func CheckTotal(keys, bytes int) error {
-	switch {
-	case keys > abi.MaxKVKeys:
-		return abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
-	case bytes > abi.MaxKVTotal:
-		return abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", bytes, abi.MaxKVTotal)
-	}
-	return nil
+	return abi.KVPair{Key: key, Value: value}.Check()
 }

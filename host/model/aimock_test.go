@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -91,7 +92,8 @@ func aimock(t *testing.T, flags ...string) (url string) {
 
 func aimockClient(t *testing.T, api, url string) Client {
 	t.Helper()
-	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Retries: 1, Key: func() (string, error) { return secret, nil }})
+	return New(Config{Name: "main", API: api, URL: url, Model: "tiny", Temperature: ptr(0), Timeout: time.Minute, Retries: 1, Parallel: 4, Log: slog.New(slog.DiscardHandler),
+		Key: func() (string, error) { return secret, nil }})
 }
 
 // The two adapters against a server that we did not write.
@@ -117,7 +119,7 @@ func said(text string) []Message { return []Message{{Role: RoleUser, Text: text}
 func aimockChat(t *testing.T, client Client) {
 	const want = "Hello! こんにちは。 I am a model that streams more than one chunk."
 	deltas := 0
-	a, err := client.Generate(t.Context(), Request{System: "You are Aya.", Messages: said("say hello"), MaxTokens: 50, Temperature: ptr(0)},
+	a, err := client.Generate(t.Context(), Request{System: "You are Aya.", Messages: said("say hello"), MaxTokens: 50},
 		func(string) error { deltas++; return nil })
 	if err != nil || a.Text != want || a.Stop != StopEnd || deltas < 5 {
 		t.Errorf("%+v in %d deltas, %v", a, deltas, err)

@@ -32,10 +32,7 @@ func (a messagesAPI) fill(out *body, req Request, way string, _ quirks) {
 		t := min(*out.Temperature, 1) // its scale ends there
 		out.Temperature = &t
 	}
-	switch req.ToolChoice {
-	case "required":
-		out.Choice = object{"type": "any"}
-	case "none":
+	if req.NoCalls && hasTools(req) {
 		out.Choice = object{"type": "none"}
 	}
 	switch way {
@@ -79,7 +76,7 @@ func blocksOf(m Message) (blocks []object) {
 		blocks = append(blocks, m.Calls[0].thought.blocks...)
 	}
 	for _, im := range m.Images {
-		blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": im.mediaType(), "data": im.Data}})
+		blocks = append(blocks, object{"type": "image", "source": object{"type": "base64", "media_type": im.MediaType, "data": im.Data}})
 	}
 	if strings.TrimSpace(m.Text) != "" { // a block of mere space is refused
 		blocks = append(blocks, object{"type": "text", "text": m.Text})
@@ -192,10 +189,7 @@ func (b *answerBlock) take(index int, t *turn) error {
 }
 
 func (u messagesUsage) take(t *turn) {
-	// A message_delta repeats what is known by then; message_start has the rest.
-	t.in = max(t.in, u.In+u.Read+u.Writes)
-	t.out = max(t.out, u.Out)
-	t.cached = max(t.cached, u.Read)
+	t.used(u.In+u.Read+u.Writes, u.Out, u.Read)
 }
 
 // back gives a thought as it came, signature and all.

@@ -79,16 +79,16 @@ func TestMessagesTools(t *testing.T) {
 		claude("end_turn", textBlock("Done.")))
 	client := f.client(Anthropic, nil)
 	req := ask()
-	req.Tools, req.ToolChoice = []Tool{wave(), {Name: "nod", Description: "Nods."}}, "required"
+	req.Tools = []Tool{wave(), {Name: "nod", Description: "Nods."}}
 	a, heard, err := generate(t, client, req)
 	want := []ToolCall{{ID: "t1", Name: "wave", Arguments: json.RawMessage(`{"hand":"left"}`)}, {ID: "t2", Name: "nod", Arguments: json.RawMessage(`{}`)}}
 	if err != nil || heard != "Hi." || a.Stop != StopTools || !slices.EqualFunc(a.Calls, want, sameCall) {
 		t.Fatalf("%q, %+v, %v", heard, a, err)
 	}
-	if got := f.last(1); got.get("tool_choice.type") != "any" || got.get("tools.0.name") != "wave" || got.get("tools.0.input_schema.type") != "object" || got.get("tools.1.input_schema.type") != "object" {
+	if got := f.last(1); got.get("tool_choice") != nil || got.get("tools.0.name") != "wave" || got.get("tools.0.input_schema.type") != "object" || got.get("tools.1.input_schema.type") != "object" {
 		t.Errorf("asked %s", got.raw)
 	}
-	req.ToolChoice = "none"
+	req.NoCalls = true
 	req.Messages = append(req.Messages, Message{Role: RoleAssistant, Text: a.Text, Calls: a.Calls},
 		Message{Role: RoleTool, CallID: "t1", Text: "waved"}, Message{Role: RoleTool, CallID: "t2", Text: "no neck", Failed: true},
 		Message{Role: RoleUser, Text: "and now?", Images: []Image{{MediaType: "image/png", Data: []byte("png")}}})

@@ -48,7 +48,7 @@ type object map[string]any
 func (e *endpoint) body(req Request, q quirks) []byte {
 	out := body{Model: e.cfg.Model, System: req.System, Stream: true, MaxTokens: req.MaxTokens}
 	if !q.has(noTemperature) {
-		out.Temperature = req.Temperature
+		out.Temperature = req.temperature
 	}
 	for _, t := range req.Tools {
 		described := object{"name": wireName(t.Name)}
@@ -91,6 +91,11 @@ func (t *turn) add(part stream.Part) error {
 		return wire.Failed(abi.CodeTooLarge, false, nil, "the model calls more than %d tools at once", stream.MaxCalls)
 	}
 	return nil
+}
+
+// used takes what an event says of tokens. A later one repeats what is known by then, or says nothing.
+func (t *turn) used(in, out, cached int) {
+	t.in, t.out, t.cached = max(t.in, in), max(t.out, out), max(t.cached, cached)
 }
 
 // stopped takes the reason that an API gives for the end of an answer.

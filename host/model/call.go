@@ -85,7 +85,7 @@ func (e *endpoint) named(err error) error {
 
 // ask sends a request until it is answered or there is no use in it.
 func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) error, used *Usage) (*turn, error) {
-	q := e.quirks()
+	_, q := e.know(0, 0)
 	for n := 0; ; {
 		if q.has(noTools) && req.NeedsTools && hasTools(req) {
 			return nil, wire.Failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)

@@ -71,7 +71,7 @@ func TestFailures(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	f := newFake(t, says("x"))
-	client := f.client(OpenAI, func(c *Config) { c.Retries = -1 })
+	client := f.client(OpenAI, func(c *Config) { c.Retries = 0 })
 	f.server.Close()
 	_, err := client.Generate(t.Context(), ask(), nil)
 	wantErr(t, err, abi.CodeUnavailable, "cannot reach the endpoint", "connection refused")
@@ -201,7 +201,7 @@ func TestEndIsTheEnd(t *testing.T) {
 // Calls leave no goroutine behind, however they end.
 func TestNothingIsLeft(t *testing.T) {
 	f := newFake(t, says("x"), hangUp(textChunk("x")), status(500, ""), stall())
-	client := f.client(OpenAI, func(c *Config) { c.Timeout, c.FirstByte, c.Retries = time.Second, 50*time.Millisecond, -1 })
+	client := f.client(OpenAI, func(c *Config) { c.Timeout, c.FirstByte, c.Retries = time.Second, 50*time.Millisecond, 0 })
 	before := runtime.NumGoroutine()
 	for range 4 {
 		_, _ = client.Generate(t.Context(), ask(), nil) // it may fail

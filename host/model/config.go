@@ -26,16 +26,12 @@ const (
 	StructuredPrompt = "prompt"      // the model is told
 )
 
-// Config's zero values stand for these.
-const (
-	defaultTimeout   = 60 * time.Second
-	defaultRetries   = 2
-	defaultParallel  = 4
-	defaultMaxTokens = 4096 // Anthropic's API demands a limit; others are asked without one
-)
+// defaultMaxTokens is for Anthropic's API, which demands a limit; others are asked without one.
+const defaultMaxTokens = 4096
 
-// Config describes a client. Name, API, URL and Model must be given. What the values may be is for the
-// configuration to check, where the mistake has a line; here they are taken as they are.
+// Config describes a client. Name, API, URL, Model, Timeout, Parallel and Log must be given. What the
+// values may be is for the configuration to check, where the mistake has a line, and the usual ones are
+// there as well; here they are taken as they are.
 type Config struct {
 	Name string
 	API  string // OpenAI or Anthropic
@@ -52,10 +48,10 @@ type Config struct {
 	// that. Anthropic's API has a forced tool for StructuredSchema and StructuredObject.
 	Structured string
 
-	Timeout   time.Duration // of a call with all its requests; 0: 60 s
+	Timeout   time.Duration // of a call with all its requests
 	FirstByte time.Duration // from a request to the first byte of its answer; 0: Timeout alone
-	Retries   int           // how often a request is sent again; 0: twice, below 0: never
-	Parallel  int           // calls at once; 0: 4
+	Retries   int           // how often a request is sent again
+	Parallel  int           // calls at once
 
 	// MaxTokens is how long an answer may be; 0: the endpoint's own limit, 4096 for Anthropic. A model
 	// that spends a limit on thoughts is known from then on, and asked with 4096 tokens more than
@@ -68,7 +64,7 @@ type Config struct {
 	// At Anthropic's API it has no effect: thinking is not asked for there.
 	Effort string
 
-	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one;
+	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one, as Anthropic's API is for a structured answer;
 	// tools_while_thinking; temperature; effort; stream_options; max_tokens, where the limit is called
 	// max_completion_tokens; json_schema and json_object for StructuredAuto. What is not named is tried,
 	// and found out from the first refusal: that is remembered as long as the client lives, and the log
@@ -80,17 +76,11 @@ type Config struct {
 	PriceIn, PriceOut, PriceCached float64
 
 	HTTP *http.Client // nil: http.DefaultClient; its CheckRedirect is not used
-	Log  *slog.Logger // nil: none
+	Log  *slog.Logger
 }
 
 // New makes a client. It opens nothing and asks nothing.
 func New(c Config) Client {
-	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
-	c.Retries = cmp.Or(c.Retries, defaultRetries)
-	c.Parallel = cmp.Or(c.Parallel, defaultParallel)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	var api adapter = chatAPI{}
 	if c.API == Anthropic {
 		api = messagesAPI{}

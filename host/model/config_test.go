@@ -3,6 +3,7 @@ package model
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -27,7 +28,7 @@ func TestTarget(t *testing.T) {
 
 // New opens nothing: the endpoint need not be there, and the key is not read.
 func TestNewAsksNothing(t *testing.T) {
-	client := New(Config{Name: "main", API: Anthropic, URL: "https://nowhere.invalid", Model: "x",
+	client := New(Config{Name: "main", API: Anthropic, URL: "https://nowhere.invalid", Model: "x", Timeout: time.Minute, Parallel: 1,
 		Key:  func() (string, error) { t.Error("the key was read"); return "", nil },
 		HTTP: &http.Client{Transport: tripper(func(*http.Request) (*http.Response, error) { panic("asked") })}})
 	if client.Name() != "main" {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/logtest"
@@ -121,7 +122,7 @@ func TestKeyIsHiddenWhereThereIsNoHTTP(t *testing.T) {
 		}
 	}()
 	log := &logtest.Log{}
-	client := New(Config{Name: "main", API: OpenAI, URL: "http://" + l.Addr().String(), Model: "x", Retries: -1,
+	client := New(Config{Name: "main", API: OpenAI, URL: "http://" + l.Addr().String(), Model: "x", Timeout: time.Minute, Parallel: 1,
 		Key: func() (string, error) { return secret, nil }, Log: slog.New(slog.NewTextHandler(log, nil)),
 		HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}})
 	a, err := client.Generate(t.Context(), ask(), nil)

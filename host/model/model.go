@@ -41,8 +41,8 @@ type Request struct {
 	System   string
 	Messages []Message // at least one that says something
 
-	Tools      []Tool // not together with Schema
-	ToolChoice string // "" and "auto": as the model likes; "required": one at least; "none"
+	Tools   []Tool // not together with Schema
+	NoCalls bool   // the Tools are there for what was called before: the model calls none any more
 	// NeedsTools says that the Tools are all the request is for. A model that cannot call any is then
 	// not asked, and the error is CodeUnavailable. Without it such a model is asked all the same, as
 	// if there were no tools: it may talk where it cannot act. What was called before is told it in
@@ -57,10 +57,10 @@ type Request struct {
 	// and may answer again.
 	Check func(json.RawMessage) error
 
-	MaxTokens   int      // of the answer; 0: as configured; see Config.MaxTokens about thoughts
-	Temperature *float64 // nil: as configured
+	MaxTokens int // of the answer; 0: as configured; see Config.MaxTokens about thoughts
 
-	effort string // as configured, where the API has it; "": the model's own
+	temperature *float64 // as configured; nil: the model's own
+	effort      string   // as configured, where the API has it; "": the model's own
 }
 
 // Role is who a message is from.
@@ -86,7 +86,7 @@ type Message struct {
 	Failed bool       // of a tool's message: Text says why
 }
 
-// Image is a picture. An empty MediaType is found out from Data.
+// Image is a picture, as a card has let it in.
 type Image struct {
 	MediaType string
 	Data      []byte

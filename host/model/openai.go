@@ -31,8 +31,8 @@ func (chatAPI) fill(out *body, req Request, way string, q quirks) {
 	if q.has(newLimit) {
 		out.MaxTokens, out.NewLimit = 0, out.MaxTokens
 	}
-	if req.ToolChoice != "" {
-		out.Choice = req.ToolChoice
+	if req.NoCalls && hasTools(req) {
+		out.Choice = "none"
 	}
 	out.Effort = req.effort
 	switch way {
@@ -74,7 +74,7 @@ func chatMessage(m Message) object {
 			parts = append(parts, object{"type": "text", "text": m.Text})
 		}
 		for _, im := range m.Images {
-			address := "data:" + im.mediaType() + ";base64," + base64.StdEncoding.EncodeToString(im.Data)
+			address := "data:" + im.MediaType + ";base64," + base64.StdEncoding.EncodeToString(im.Data)
 			parts = append(parts, object{"type": "image_url", "image_url": object{"url": address}})
 		}
 		out["content"] = parts
@@ -102,14 +102,14 @@ type chunk struct {
 		Delta, Message *chatPart
 		FinishReason   stream.Phrase `json:"finish_reason"`
 	}
-	Usage *struct {
+	Usage struct {
 		PromptTokens     int `json:"prompt_tokens"`
 		CompletionTokens int `json:"completion_tokens"`
-		Details          *struct {
+		Details          struct {
 			CachedTokens int `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek's name for it
-		Spent    *struct {
+		Spent    struct {
 			Reasoning int `json:"reasoning_tokens"` // all that OpenAI shows of its models' thoughts
 		} `json:"completion_tokens_details"`
 	}
@@ -138,15 +138,8 @@ func (chatAPI) event(ev stream.Event, t *turn) (bool, error) {
 	if (len(c.Error) > 0 && string(c.Error) != "null") || c.Object == "error" || ev.Name == "error" {
 		return false, wire.Streamed(ev.Data, t.key)
 	}
-	if u := c.Usage; u != nil {
-		t.in, t.out, t.cached = u.PromptTokens, u.CompletionTokens, u.CacheHit
-		if u.Details != nil {
-			t.cached = max(t.cached, u.Details.CachedTokens)
-		}
-		if u.Spent != nil {
-			t.reasoned = u.Spent.Reasoning
-		}
-	}
+	t.used(c.Usage.PromptTokens, c.Usage.CompletionTokens, max(c.Usage.CacheHit, c.Usage.Details.CachedTokens))
+	t.reasoned = max(t.reasoned, c.Usage.Spent.Reasoning)
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
 			continue // we ask for one

@@ -53,15 +53,15 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// The request's own values win over the configured ones.
+// The request's own limit wins over the configured one.
 func TestRequestOverConfig(t *testing.T) {
 	f := newFake(t, says("x"))
 	req := ask()
-	req.MaxTokens, req.Temperature = 7, ptr(0.5)
-	if _, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.MaxTokens, c.Temperature = 300, ptr(1) }), req); err != nil {
+	req.MaxTokens = 7
+	if _, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.MaxTokens = 300 }), req); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.last(1); got.get("max_tokens") != 7.0 || got.get("temperature") != 0.5 || got.header.Get("Authorization") != "" {
+	if got := f.last(1); got.get("max_tokens") != 7.0 || got.header.Get("Authorization") != "" {
 		t.Errorf("asked %s", got.raw)
 	}
 }
@@ -144,20 +144,19 @@ func TestToolsAndFollowUp(t *testing.T) {
 	client := f.client(OpenAI, nil)
 	req := ask()
 	req.Tools = []Tool{wave(), {Name: "手を振る", Description: "両手で"}}
-	req.ToolChoice = "required"
 	a, heard, err := generate(t, client, req)
 	want := []ToolCall{{ID: "c1", Name: "wave", Arguments: json.RawMessage(`{"hand":"left"}`)}, {ID: "c2", Name: "手を振る", Arguments: json.RawMessage(`{}`)}}
 	if err != nil || heard != "Hi. " || a.Stop != StopTools || !slices.EqualFunc(a.Calls, want, sameCall) {
 		t.Fatalf("%q, %+v, %v", heard, a, err)
 	}
 	got := f.last(1)
-	if got.get("tool_choice") != "required" || got.get("tools.0.function.name") != "wave" || got.get("tools.0.type") != "function" ||
+	if got.get("tool_choice") != nil || got.get("tools.0.function.name") != "wave" || got.get("tools.0.type") != "function" ||
 		got.get("tools.0.function.parameters.properties.hand.type") != "string" ||
 		got.get("tools.1.function.name") != wireName("手を振る") || got.get("tools.1.function.description") != "手を振る: 両手で" ||
 		got.get("tools.1.function.parameters.type") != "object" {
 		t.Errorf("asked %s", got.raw)
 	}
-	req.ToolChoice = ""
+	req.NoCalls = true
 	req.Messages = append(req.Messages, Message{Role: RoleAssistant, Text: a.Text, Calls: a.Calls},
 		Message{Role: RoleTool, CallID: "c1", Text: `{"delivered":1}`}, Message{Role: RoleTool, CallID: "c2", Text: "no hands", Failed: true})
 	if _, heard, err = generate(t, client, req); err != nil || heard != "Done." {
@@ -169,7 +168,7 @@ func TestToolsAndFollowUp(t *testing.T) {
 		"messages.1.tool_calls.0.id": "c1", "messages.1.tool_calls.0.type": "function",
 		"messages.1.tool_calls.0.function.arguments": `{"hand":"left"}`, "messages.1.tool_calls.1.function.name": wireName("手を振る"),
 		"messages.2.role": "tool", "messages.2.tool_call_id": "c1", "messages.2.content": `{"delivered":1}`,
-		"messages.3.tool_call_id": "c2", "messages.3.content": "failed: no hands", "tool_choice": nil,
+		"messages.3.tool_call_id": "c2", "messages.3.content": "failed: no hands", "tool_choice": "none",
 	} {
 		if v := got.get(path); v != want {
 			t.Errorf("%s is %v, want %v", path, v, want)
@@ -243,7 +242,7 @@ func TestWrongArgumentsGoBack(t *testing.T) {
 func TestImages(t *testing.T) {
 	f := newFake(t, says("A cat."))
 	png := []byte("\x89PNG\r\n\x1a\n0000")
-	req := Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{Data: png}, {MediaType: "image/webp", Data: []byte("w")}}}}}
+	req := Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{MediaType: "image/png", Data: png}, {MediaType: "image/webp", Data: []byte("w")}}}}}
 	a, _, err := generate(t, f.client(OpenAI, nil), req)
 	if err != nil {
 		t.Fatal(err)
@@ -307,8 +306,7 @@ func TestFirstObject(t *testing.T) {
 func TestRepair(t *testing.T) {
 	f := newFake(t, says("I would speak."), says("```json\n{\"state\":\"speak\"}\n```"))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	a, _, err := generate(t, f.client(OpenAI, nil), req)
+	a, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	if err != nil || string(a.JSON) != `{"state":"speak"}` || a.Usage.Calls != 2 || a.Usage.In != 20 || a.Usage.Out != 4 {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -402,17 +400,16 @@ func TestParametersThatAreRefused(t *testing.T) {
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}`),
 		status(400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.7 with this model."}}`),
 		status(422, `{"detail":[{"loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`),
-		status(400, `{"error":{"message":"tool_choice required is not supported"}}`),
 		says("Hello."))
-	client := f.client(OpenAI, nil)
+	client := f.client(OpenAI, func(c *Config) { c.Temperature = ptr(0.7) })
 	req := ask()
-	req.MaxTokens, req.Temperature, req.Tools, req.ToolChoice = 9, ptr(0.7), []Tool{wave()}, "required"
+	req.MaxTokens, req.Tools = 9, []Tool{wave()}
 	for range 2 {
 		if _, heard, err := generate(t, client, req); err != nil || heard != "Hello." {
 			t.Fatalf("%q, %v", heard, err)
 		}
 	}
-	got := f.last(6)
+	got := f.last(5)
 	for _, gone := range []string{"max_tokens", "temperature", "stream_options", "tool_choice"} {
 		if v := got.get(gone); v != nil {
 			t.Errorf("%s is still %v", gone, v)
@@ -427,8 +424,7 @@ func TestParametersThatAreRefused(t *testing.T) {
 func TestComplaintsEnd(t *testing.T) {
 	f := newFake(t, status(400, `stream_options max_completion_tokens temperature tool_choice response_format schema`))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	_, _, err := generate(t, f.client(OpenAI, nil), req)
+	_, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	wantErr(t, err, abi.CodeInvalid, "(400)")
 	if n := len(f.requests()); n != 6 {
 		t.Errorf("%d requests", n)

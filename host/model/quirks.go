@@ -14,7 +14,7 @@ type quirks uint
 
 const (
 	noTools       quirks = 1 << iota // cannot call tools
-	noForce                          // refuses to be forced to call a tool
+	noForce                          // refuses to be forced to call a tool, which is how Anthropic's API is asked for a structured answer
 	noTemperature                    // refuses a temperature
 	noEffort                         // refuses reasoning_effort
 	noUsage                          // refuses stream_options
@@ -44,13 +44,13 @@ type lack struct {
 var lacks = []lack{
 	{"stream_options", noUsage, nil, regexp.MustCompile(`stream_options|include_usage`)},
 	{"max_tokens", newLimit, nil, regexp.MustCompile(`max_completion_tokens`)},
-	{"temperature", noTemperature, func(r Request) bool { return r.Temperature != nil }, regexp.MustCompile(`temperature`)},
+	{"temperature", noTemperature, func(r Request) bool { return r.temperature != nil }, regexp.MustCompile(`temperature`)},
 	// GPT-5.4 and later, of chat completions; some of them think unless they are told not to.
 	{"tools_while_thinking", calmTools, hasTools, regexp.MustCompile(`function tools with reasoning_effort`)},
 	{"effort", noEffort, func(r Request) bool { return r.effort != "" },
 		regexp.MustCompile(`reasoning_effort|reasoningeffort|reasoning\.effort|reasoning is mandatory|support thinking|think value`)},
-	{"tool_choice", noForce, func(r Request) bool { return r.ToolChoice == "required" }, regexp.MustCompile(`tool_choice`)},
 	{"tools", noTools, Request.usesTools, toolless},
+	{"tool_choice", noForce, nil, nil},
 	{StructuredSchema, noSchema, nil, nil},
 	{StructuredObject, noObject, nil, nil},
 }
@@ -94,11 +94,13 @@ func (q quirks) line() string {
 // second, which is the default timeout. It is a limit, not a wish, and costs nothing unless it is used.
 const thinkingRoom = 4096
 
-// quirks gives what is known by now.
-func (e *endpoint) quirks() quirks {
+// know takes in what was found out, and what is so no more, and gives what was known before and is now.
+func (e *endpoint) know(more, less quirks) (before, now quirks) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known
+	before = e.known
+	e.known = e.known&^less | more
+	return before, e.known
 }
 
 // learn remembers what made a request succeed, for the next ones, and tells once how to keep it.
@@ -106,17 +108,15 @@ func (e *endpoint) learn(q quirks, t *turn) {
 	if t.stop == StopLength && t.thinking() {
 		q |= needsRoom
 	}
-	e.mu.Lock()
-	before := e.known
-	e.known |= q &^ (thinks | noRoom)
+	q &^= thinks | noRoom
+	less := quirks(0)
 	if t.text.String() != "" { // a text can hold a tag by chance, so this is unlearned as well
-		e.known &^= thinks
+		less = thinks
 		if t.text.Thinks() {
-			e.known |= thinks
+			q |= thinks
 		}
 	}
-	known := e.known
-	e.mu.Unlock()
+	before, known := e.know(q, less)
 	if line := known.line(); line != before.line() {
 		e.cfg.Log.Info("what the model cannot do is known until the next start; a line in the configuration keeps it",
 			"model", e.cfg.Name, "write", line, "into", "[model."+e.cfg.Name+"]")
@@ -130,11 +130,7 @@ func (e *endpoint) adapting(q, next quirks, f *wire.Failure) {
 		e.cfg.Log.Info("the model is asked in another way", "model", e.cfg.Name, "why", f.Coded.Message)
 		return
 	}
-	e.mu.Lock()
-	before := e.known
-	e.known |= noTools
-	known := e.known
-	e.mu.Unlock()
+	before, known := e.know(noTools, 0)
 	if !before.has(noTools) { // else by another request, meanwhile
 		e.cfg.Log.Warn("the model cannot call tools: its characters talk but do not act", "model", e.cfg.Name, "why", f.Coded.Message,
 			"write", known.line(), "into", "[model."+e.cfg.Name+"]")
@@ -152,9 +148,6 @@ func (e *endpoint) suited(req Request, q quirks) Request {
 	}
 	if q.has(noTools) && req.usesTools() {
 		req = req.withoutTools()
-	}
-	if !hasTools(req) || q.has(noForce) && req.ToolChoice == "required" {
-		req.ToolChoice = ""
 	}
 	if q.has(needsRoom) && !q.has(noRoom) && req.MaxTokens > 0 {
 		req.MaxTokens = max(req.MaxTokens, e.cfg.MaxTokens) + thinkingRoom
@@ -182,7 +175,7 @@ func (e *endpoint) adapted(q quirks, f *wire.Failure, req Request) (quirks, bool
 		return q | noRoom, true
 	}
 	for _, l := range lacks {
-		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noForce || l.quirk == noTools)
+		about := l.said != nil && !q.has(l.quirk) && (!missing || l.quirk == noTools)
 		if about && (l.sent == nil || l.sent(req)) && l.said.MatchString(f.Said) {
 			return q | l.quirk, true
 		}

@@ -58,7 +58,7 @@ func TestModelWithoutTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told := new(logtest.Log)
 			f := newFake(t, c.answer, greets(c.api))
-			client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), -1 })
+			client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), 0 })
 			req := ask()
 			req.Tools = []Tool{wave()}
 			for range 3 {
@@ -133,25 +133,11 @@ func TestRefusalsThatLeaveTheTools(t *testing.T) {
 	f.last(1)
 }
 
-// Being forced is given up before the tools are.
-func TestForceGoesBeforeTheTools(t *testing.T) {
-	f := newFake(t, status(404, `{"error":{"message":"No endpoints found that support the provided 'tool_choice' value.","code":404}}`), greets(OpenAI))
-	req := ask()
-	req.Tools, req.ToolChoice = []Tool{wave()}, "required"
-	if _, _, err := generate(t, f.client(OpenAI, nil), req); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.last(2); got.get("tool_choice") != nil || got.get("tools") == nil {
-		t.Errorf("asked %s", got.raw)
-	}
-}
-
 // A 404 is about tools or about nothing that another request mends.
 func TestNotFoundIsNotAdapted(t *testing.T) {
 	f := newFake(t, status(404, `{"error":{"message":"model \"json_schema-temperature\" not found"}}`))
 	req := voteRequest()
-	req.Temperature = ptr(1)
-	_, _, err := generate(t, f.client(OpenAI, nil), req)
+	_, _, err := generate(t, f.client(OpenAI, func(c *Config) { c.Temperature = ptr(1) }), req)
 	wantErr(t, err, abi.CodeInvalid, "(404)")
 	f.last(1)
 }
@@ -161,7 +147,7 @@ func TestNeedsTools(t *testing.T) {
 	for name, c := range refusingTools() {
 		told := new(logtest.Log)
 		f := newFake(t, c.answer, greets(c.api))
-		client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), -1 })
+		client := f.client(c.api, func(cfg *Config) { cfg.Log, cfg.Retries = told.Logger(), 0 })
 		req := ask()
 		req.Tools, req.NeedsTools = []Tool{wave()}, true
 		a, _, err := generate(t, client, req)
@@ -245,7 +231,7 @@ func TestStructuredWithoutTools(t *testing.T) {
 // A quirk that is learnt from a refusal is told once, as the line that keeps it; and a client that was
 // told so from the beginning asks in that way at once.
 func TestWithout(t *testing.T) {
-	withTools := func(r *Request) { r.Tools, r.ToolChoice = []Tool{wave()}, "required" }
+	withTools := func(r *Request) { r.Tools = []Tool{wave()} }
 	for _, c := range []struct {
 		name, api, refusal string
 		change             func(*Request)
@@ -253,9 +239,9 @@ func TestWithout(t *testing.T) {
 		gone, there        string // paths of the request that is taken
 	}{
 		{"tools", OpenAI, "tiny does not support tools", withTools, nil, "tools", ""},
-		{"tool_choice", OpenAI, "tool_choice required is not supported", withTools, nil, "tool_choice", "tools"},
+		{"tool_choice", Anthropic, "tool_choice any is not supported", func(r *Request) { *r = voteRequest() }, nil, "tool_choice", "output_config"},
 		{"tools_while_thinking", OpenAI, "Function tools with reasoning_effort are not supported", withTools, nil, "", "reasoning_effort"},
-		{"temperature", Anthropic, "temperature is deprecated for this model", func(r *Request) { r.Temperature = ptr(1) }, nil, "temperature", ""},
+		{"temperature", Anthropic, "temperature is deprecated for this model", nil, func(c *Config) { c.Temperature = ptr(1) }, "temperature", ""},
 		{"effort", OpenAI, "unknown field reasoning_effort", nil, func(c *Config) { c.Effort = "low" }, "reasoning_effort", ""},
 		{"stream_options", OpenAI, "extra field: stream_options", nil, nil, "stream_options", ""},
 		{"max_tokens", OpenAI, "use max_completion_tokens instead", func(r *Request) { r.MaxTokens = 9 }, nil, "max_tokens", "max_completion_tokens"},

@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -12,17 +11,8 @@ import (
 // check says what cannot be asked.
 func (r Request) check() error {
 	invalid := func(format string, args ...any) error { return abi.Errorf(abi.CodeInvalid, format, args...) }
-	if !slices.Contains([]string{"", "auto", "required", "none"}, r.ToolChoice) {
-		return invalid("tool_choice: must be auto, required or none, is %.40q", r.ToolChoice)
-	}
-	if r.ToolChoice == "required" && len(r.Tools) == 0 {
-		return invalid("tool_choice: nothing can be required where there are no tools")
-	}
 	if r.MaxTokens < 0 {
 		return invalid("max_tokens: must not be negative, is %d", r.MaxTokens)
-	}
-	if r.Temperature != nil && !(*r.Temperature >= 0 && *r.Temperature <= 2) {
-		return invalid("temperature: must be 0 to 2, is %v", *r.Temperature)
 	}
 	names := map[string]bool{}
 	for i, t := range r.Tools {
@@ -35,15 +25,9 @@ func (r Request) check() error {
 		}
 	}
 	if r.Schema != nil {
-		if len(r.Tools) > 0 {
-			return invalid("schema: a structured answer and tools cannot be asked for at once")
-		}
 		var root struct{ Type any }
 		if json.Unmarshal(r.Schema, &root) != nil || root.Type != "object" {
 			return invalid("schema: must be a JSON Schema whose root is of type object")
-		}
-		if r.SchemaName != "" && wireName(r.SchemaName) != r.SchemaName {
-			return invalid("schema_name: must be 1 to %d of a-z, A-Z, 0-9, _ and -", maxName)
 		}
 	}
 	return r.checkMessages()
@@ -52,23 +36,8 @@ func (r Request) check() error {
 func (r Request) checkMessages() error {
 	says := false
 	for i, m := range r.Messages {
-		at := func(format string, args ...any) error {
-			return abi.Errorf(abi.CodeInvalid, "messages[%d]: "+format, append([]any{i}, args...)...)
-		}
-		switch {
-		case m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool:
-			return at("the role must be user, assistant or tool, is %.40q", m.Role)
-		case len(m.Images) > 0 && m.Role != RoleUser:
-			return at("images can only be a user's")
-		case len(m.Calls) > 0 && m.Role != RoleAssistant:
-			return at("calls can only be the assistant's")
-		case m.Role == RoleTool && m.CallID == "":
-			return at("a tool's message needs the id of its call")
-		}
-		for _, im := range m.Images {
-			if len(im.Data) == 0 || !strings.HasPrefix(im.mediaType(), "image/") {
-				return at("an image is empty or of the media type %.60q", im.mediaType())
-			}
+		if m.Role != RoleUser && m.Role != RoleAssistant && m.Role != RoleTool {
+			return abi.Errorf(abi.CodeInvalid, "messages[%d]: the role must be user, assistant or tool, is %.40q", i, m.Role)
 		}
 		says = says || !m.silent()
 	}
@@ -83,13 +52,6 @@ func (m Message) silent() bool {
 	return strings.TrimSpace(m.Text) == "" && len(m.Images) == 0 && len(m.Calls) == 0 && m.Role != RoleTool
 }
 
-func (im Image) mediaType() string {
-	if im.MediaType != "" {
-		return im.MediaType
-	}
-	return http.DetectContentType(im.Data)
-}
-
 // pausing stands where an API demands a user's message and there is none.
 const pausing = "…"
 
@@ -98,9 +60,7 @@ func (r Request) filled(c Config) Request {
 	if r.MaxTokens == 0 {
 		r.MaxTokens = c.MaxTokens
 	}
-	if r.Temperature == nil {
-		r.Temperature = c.Temperature
-	}
+	r.temperature = c.Temperature
 	if r.SchemaName == "" {
 		r.SchemaName = "answer"
 	}

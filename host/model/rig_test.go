@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -98,7 +99,8 @@ func (f *fake) last(n int) asked {
 // client makes a client of the fake endpoint. change may be nil.
 func (f *fake) client(api string, change func(*Config)) Client {
 	f.t.Helper()
-	c := Config{Name: "main", API: api, URL: f.server.URL, Model: "tiny", HTTP: f.server.Client()}
+	c := Config{Name: "main", API: api, URL: f.server.URL, Model: "tiny", HTTP: f.server.Client(),
+		Timeout: time.Minute, Retries: 2, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&c)
 	}
@@ -255,7 +257,8 @@ func (d drip) Read(p []byte) (int, error) {
 
 func bubbleClient(t *testing.T, trip tripper, change func(*Config)) Client {
 	t.Helper()
-	c := Config{Name: "main", API: OpenAI, URL: "http://model.test/v1", Model: "tiny", HTTP: &http.Client{Transport: trip}}
+	c := Config{Name: "main", API: OpenAI, URL: "http://model.test/v1", Model: "tiny", HTTP: &http.Client{Transport: trip},
+		Timeout: time.Minute, Retries: 2, Parallel: 4, Log: slog.New(slog.DiscardHandler)}
 	if change != nil {
 		change(&c)
 	}
@@ -267,5 +270,5 @@ func fuzzClient(t *testing.T, api string, body []byte) Client {
 	trip := tripper(func(r *http.Request) (*http.Response, error) {
 		return respond(r, 200, strings.NewReader(string(body))), nil
 	})
-	return bubbleClient(t, trip, func(c *Config) { c.API, c.URL, c.Retries = api, "http://model.test", -1 })
+	return bubbleClient(t, trip, func(c *Config) { c.API, c.URL, c.Retries = api, "http://model.test", 0 })
 }

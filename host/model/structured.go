@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -132,43 +133,31 @@ func (r Request) repaired(a Answer, wrong error) Request {
 	return r
 }
 
-// instruction is how a model is told what to answer.
-func (r Request) instruction() string {
-	return "Answer with one JSON object and nothing else: no words around it, no code fence. " +
-		"It must be valid against this JSON Schema:\n" + string(r.Schema)
-}
-
 // withInstruction gives the system prompt of a request whose schema the model is told.
 func (r Request) withInstruction() string {
-	return strings.TrimPrefix(r.System+"\n\n"+r.instruction(), "\n\n")
+	return strings.TrimPrefix(r.System+"\n\nAnswer with one JSON object and nothing else: no words around it, no code fence. "+
+		"It must be valid against this JSON Schema:\n"+string(r.Schema), "\n\n")
 }
 
 // strict says whether a schema is one that OpenAI's strict mode takes: every object says that it has
 // no other properties, and requires all it has.
 func strict(schema json.RawMessage) bool {
 	var v any
-	return json.Unmarshal(schema, &v) == nil && strictValue(v)
+	return json.Unmarshal(schema, &v) == nil && !loose(v)
 }
 
-func strictValue(v any) bool {
+// loose says whether there is an object in a schema that is not closed.
+func loose(v any) bool {
 	switch v := v.(type) {
 	case []any:
-		for _, x := range v {
-			if !strictValue(x) {
-				return false
-			}
-		}
+		return slices.ContainsFunc(v, loose)
 	case map[string]any:
 		if properties, ok := v["properties"].(map[string]any); (ok || v["type"] == "object") && !closed(v, properties) {
-			return false
+			return true
 		}
-		for _, x := range v {
-			if !strictValue(x) {
-				return false
-			}
-		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), loose)
 	}
-	return true
+	return false
 }
 
 func closed(object, properties map[string]any) bool {

@@ -116,7 +116,7 @@ func played(from []stream.Call, tools []Tool, fresh func() string, clean func(st
 // withoutTools gives the request for a model that cannot call any. What was called and what came of it
 // is told in the user's words: in its own, the model would learn to write calls into its text.
 func (r Request) withoutTools() Request {
-	r.Tools, r.ToolChoice = nil, ""
+	r.Tools = nil
 	calls := map[string]ToolCall{}
 	var talk []Message
 	for _, m := range r.Messages {

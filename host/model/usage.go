@@ -12,18 +12,18 @@ const imageTokens = 800
 // answer came.
 func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	in, out, cached := t.in, t.out, t.cached
-	if in <= 0 && out <= 0 && !t.ended && t.tokens() == 0 {
+	if in == 0 && out == 0 && !t.ended && t.tokens() == 0 {
 		return
 	}
-	if in <= 0 {
+	if in == 0 {
 		in, cached, used.Estimated = req.tokens(), 0, true
 	}
-	if out <= 0 {
+	if out == 0 {
 		if out = t.tokens(); out > 0 {
 			used.Estimated = true
 		}
 	}
-	cached = min(max(cached, 0), in)
+	cached = min(cached, in)
 	price := cmp.Or(e.cfg.PriceCached, e.cfg.PriceIn)
 	used.In += in
 	used.Out += out

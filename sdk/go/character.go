@@ -89,17 +89,13 @@ func (c *Character) describe() abi.Description {
 		ABI: "1", Name: c.Name, Aliases: c.Aliases, Version: c.Version,
 		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs), Card: json.RawMessage(c.Card),
 	}
-	if c.Vote != nil {
-		d.Ops = append(d.Ops, abi.OpVote)
-	}
-	if c.Speak != nil {
-		d.Ops = append(d.Ops, abi.OpSpeak)
-	}
-	if c.Perceive != nil {
-		d.Ops = append(d.Ops, abi.OpPerceive)
-	}
-	if c.Result != nil {
-		d.Ops = append(d.Ops, abi.OpResult)
+	for _, op := range []struct {
+		name string
+		has  bool
+	}{{abi.OpVote, c.Vote != nil}, {abi.OpSpeak, c.Speak != nil}, {abi.OpPerceive, c.Perceive != nil}, {abi.OpResult, c.Result != nil}} {
+		if op.has {
+			d.Ops = append(d.Ops, op.name)
+		}
 	}
 	return d
 }

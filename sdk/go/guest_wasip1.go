@@ -24,7 +24,7 @@ func hostLog(level int32, src unsafe.Pointer, n uint32)
 //
 //go:wasmexport companion_v1_call
 func call(n uint32) uint32 {
-	reply, ok := serve(registered, pending(n), ask, platformLog)
+	reply, ok := serve(registered, pending(n), ask, writeLog)
 	hostWrite(unsafe.Pointer(unsafe.SliceData(reply)), uint32(len(reply)))
 	if ok {
 		return 0
@@ -32,7 +32,7 @@ func call(n uint32) uint32 {
 	return 1
 }
 
-// ask is the HostFunc of Wasm.
+// ask is the hostFunc of Wasm.
 func ask(request []byte) []byte {
 	return pending(hostCall(unsafe.Pointer(unsafe.SliceData(request)), uint32(len(request))))
 }
@@ -46,7 +46,7 @@ func pending(n uint32) []byte {
 	return b
 }
 
-// platformLog writes to the daemon's log.
-func platformLog(level abi.Level, text string) {
+// writeLog writes to the daemon's log.
+func writeLog(level abi.Level, text string) {
 	hostLog(int32(level), unsafe.Pointer(unsafe.StringData(text)), uint32(len(text)))
 }

@@ -20,7 +20,7 @@ type logFunc func(level abi.Level, text string)
 // Errors are [*abi.Error], the daemon's own words.
 type Host struct {
 	req  abi.Request
-	call HostFunc
+	call hostFunc
 	log  logFunc
 	rng  *rand.Rand // seeded by the daemon at first use
 }
@@ -197,7 +197,7 @@ func (h *Host) Fail(err error) {
 // either may be nil. It is for ops this SDK has no method for.
 func (h *Host) Ask(op string, data, v any) error {
 	if h.call == nil {
-		return abi.Wrap(abi.CodeUnavailable, errNoHost, op+": no host to ask")
+		return abi.Errorf(abi.CodeUnavailable, "%s: no host to ask", op)
 	}
 	req := struct {
 		V    int    `json:"v"`

@@ -3,7 +3,6 @@
 package companion
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -75,23 +73,15 @@ func (l *Local) Result(r Result) error {
 	return l.ask(abi.OpResult, r, &struct{}{})
 }
 
-// ask sends one op through Serve's path.
+// ask sends one op on the way that the daemon's requests go.
 func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seq++
-	req := abi.Request{
-		V: abi.Version, Op: op, ID: fmt.Sprintf("local-%d", l.seq),
-		Self: l.ID, Room: l.RoomID, Now: l.now(),
-	}
-	if data != nil {
-		b, err := json.Marshal(data)
-		if err != nil {
-			return fmt.Errorf("encode %s: %w", op, err)
-		}
-		req.Data = b
-	}
-	b, err := json.Marshal(req)
+	b, err := json.Marshal(struct {
+		abi.Request
+		Data any `json:"data,omitempty"`
+	}{abi.Request{V: abi.Version, Op: op, ID: fmt.Sprintf("local-%d", l.seq), Self: l.ID, Room: l.RoomID, Now: l.now()}, data})
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", op, err)
 	}
@@ -115,25 +105,15 @@ func (l *Local) now() time.Time {
 	return l.Clock()
 }
 
-// hostCall is the HostFunc of a Local.
+// hostCall is the hostFunc of a Local.
 func (l *Local) hostCall(request []byte) []byte {
 	var req abi.Request
 	data, err := any(nil), json.Unmarshal(request, &req)
 	if err == nil {
 		data, err = l.host(req.Op, req.Data)
 	}
-	var reply abi.Reply
-	if err == nil {
-		reply.OK, err = json.Marshal(data)
-	}
-	if err != nil {
-		reply = abi.Reply{Error: abi.AsError(err)}
-	}
-	b, err := json.Marshal(reply)
-	if err != nil {
-		panic(err) // cannot be: raw JSON just made, or two strings and a bool
-	}
-	return b
+	reply, _ := encodeReply(data, err)
+	return reply
 }
 
 // host runs one host op. It takes and refuses the same as the
@@ -149,15 +129,12 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.history)
 	case abi.HostSelfInfo:
 		return abi.SelfInfo{ID: l.ID, Room: l.RoomID, Engine: "local", Generation: 1}, nil
-	case abi.HostKVGet:
+	case abi.HostKVGet, abi.HostKVDel:
 		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
 			v, found := l.KV[k.Key]
-			return abi.KVValue{Found: found, Value: v}, nil
-		})
-	case abi.HostKVDel:
-		return asked(data, func(k abi.KVKey) (abi.KVValue, error) {
-			v, found := l.KV[k.Key]
-			delete(l.KV, k.Key)
+			if op == abi.HostKVDel {
+				delete(l.KV, k.Key)
+			}
 			return abi.KVValue{Found: found, Value: v}, nil
 		})
 	case abi.HostKVSet:
@@ -181,8 +158,8 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 }
 
 func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {
-	if ask.N < 1 || ask.N > abi.MaxRandom {
-		return abi.Random{}, abi.Errorf(abi.CodeInvalid, "n: %d is outside 1..%d", ask.N, abi.MaxRandom)
+	if err := ask.Check(); err != nil {
+		return abi.Random{}, err
 	}
 	if l.rng == nil {
 		var seed [32]byte
@@ -194,22 +171,11 @@ func (l *Local) random(ask abi.RandomAsk) (abi.Random, error) {
 	return abi.Random{Bytes: b}, nil
 }
 
-// limited gives how many are asked for, usual where nothing is said.
-func limited(limit, usual, most int) (int, error) {
-	switch {
-	case limit == 0:
-		return usual, nil
-	case limit < 0 || limit > most:
-		return 0, abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", limit, most)
-	}
-	return limit, nil
-}
-
 func (l *Local) history(ask abi.HistoryAsk) (abi.History, error) {
 	if l.RoomID == "" {
 		return abi.History{}, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 	}
-	limit, err := limited(ask.Limit, 20, abi.MaxHistory)
+	limit, err := abi.Limit(ask.Limit, 20, abi.MaxHistory)
 	if err != nil {
 		return abi.History{}, err
 	}
@@ -235,13 +201,8 @@ func (l *Local) say(ask abi.SayAsk) (struct{}, error) {
 // set keeps the daemon's bounds, so that a character that outgrows them fails
 // in its own tests first.
 func (l *Local) set(p abi.KVPair) (struct{}, error) {
-	switch {
-	case p.Key == "" || !utf8.ValidString(p.Key) || !utf8.ValidString(p.Value):
-		return struct{}{}, abi.Errorf(abi.CodeInvalid, "kv: key is empty, or key or value are not UTF-8")
-	case len(p.Key) > abi.MaxKVKey:
-		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.key: %d bytes, at most %d (MaxKVKey)", len(p.Key), abi.MaxKVKey)
-	case len(p.Value) > abi.MaxKVValue:
-		return struct{}{}, abi.Errorf(abi.CodeTooLarge, "kv.value: %d bytes, at most %d (MaxKVValue)", len(p.Value), abi.MaxKVValue)
+	if err := p.Check(); err != nil {
+		return struct{}{}, err
 	}
 	keys, total := 1, len(p.Key)+len(p.Value)
 	for k, v := range l.KV {
@@ -249,11 +210,8 @@ func (l *Local) set(p abi.KVPair) (struct{}, error) {
 			keys, total = keys+1, total+len(k)+len(v)
 		}
 	}
-	switch {
-	case keys > abi.MaxKVKeys:
-		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d keys, at most %d (MaxKVKeys)", keys, abi.MaxKVKeys)
-	case total > abi.MaxKVTotal:
-		return struct{}{}, abi.Errorf(abi.CodeExhausted, "kv: %d bytes in all, at most %d (MaxKVTotal)", total, abi.MaxKVTotal)
+	if err := abi.CheckKV(keys, total); err != nil {
+		return struct{}{}, err
 	}
 	if l.KV == nil {
 		l.KV = map[string]string{}
@@ -263,7 +221,7 @@ func (l *Local) set(p abi.KVPair) (struct{}, error) {
 }
 
 func (l *Local) keys(ask abi.KVListAsk) (abi.KVKeys, error) {
-	limit, err := limited(ask.Limit, 100, abi.MaxKVKeys)
+	limit, err := abi.Limit(ask.Limit, 100, abi.MaxKVKeys)
 	if err != nil {
 		return abi.KVKeys{}, err
 	}
@@ -287,9 +245,4 @@ func asked[Ask, Answer any](data json.RawMessage, run func(Ask) (Answer, error))
 		}
 	}
 	return run(ask)
-}
-
-// platformLog writes to the program's default logger.
-func platformLog(level abi.Level, text string) {
-	slog.Default().Log(context.Background(), slog.Level(level), text)
 }

@@ -2,8 +2,8 @@ package companion
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -11,56 +11,42 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// HostFunc carries one host_call: an [abi.Request] with op and data in, an
+// hostFunc carries one host_call: an [abi.Request] with op and data in, an
 // [abi.Reply] out, both as JSON.
-type HostFunc func(request []byte) (reply []byte)
+type hostFunc func(request []byte) (reply []byte)
 
-// Serve answers one request of the daemon for the registered character. The
-// Wasm export and native programs both use it, so a test or a benchmark
-// sees natively what the daemon sees. The reply is always an [abi.Reply].
-func Serve(request []byte, host HostFunc) []byte {
-	reply, _ := serve(registered, request, host, platformLog)
-	return reply
+// serve answers one request of the daemon for c; ok is false for an error reply.
+// The Wasm export and [Local] both use it, so what a test sees natively is what the
+// daemon sees. The reply is always an [abi.Reply].
+func serve(c *Character, request []byte, host hostFunc, log logFunc) (reply []byte, ok bool) {
+	return encodeReply(answer(c, request, host, log))
 }
 
-// serve answers one request for c; ok is false for an error reply.
-func serve(c *Character, request []byte, host HostFunc, log logFunc) (reply []byte, ok bool) {
-	data, err := answer(c, request, host, log)
+// encodeReply wraps the answer of an op, or its error; ok is false for the latter.
+// HTML escaping is off: a line's "<" is a "<" on the wire.
+func encodeReply(data any, err error) (reply []byte, ok bool) {
+	var b bytes.Buffer
 	if err == nil {
-		if reply, err = encodeReply(data); err == nil {
-			return reply, true
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if bad := enc.Encode(map[string]any{"ok": data}); bad != nil {
+			err = abi.Errorf(abi.CodeInternal, "reply: %v", bad)
+		} else if b.Len() > abi.MaxReply {
+			err = abi.Errorf(abi.CodeTooLarge, "reply: %d bytes, at most %d", b.Len(), abi.MaxReply)
 		}
 	}
-	e := abi.AsError(err)
-	reply, mErr := json.Marshal(abi.Reply{Error: e})
-	if mErr != nil { // cannot be: an Error is two strings and a bool
-		reply = []byte(`{"error":{"code":"internal","message":"the error could not be encoded"}}`)
+	if err != nil {
+		reply, _ = json.Marshal(abi.Reply{Error: abi.AsError(err)}) // strings and a bool can always be marshalled
+		return reply, false
 	}
-	return reply, false
-}
-
-// encodeReply wraps the answer of an op. HTML escaping is off: a line's "<" is
-// a "<" on the wire.
-func encodeReply(data any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(struct {
-		OK any `json:"ok"`
-	}{data}); err != nil {
-		return nil, abi.Errorf(abi.CodeInternal, "reply: %v", err)
-	}
-	if b.Len() > abi.MaxReply {
-		return nil, abi.Errorf(abi.CodeTooLarge, "reply: %d bytes, at most %d", b.Len(), abi.MaxReply)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return bytes.TrimRight(b.Bytes(), "\n"), true
 }
 
 // failure carries the error of Host.Fail through the maker's code.
 type failure struct{ err error }
 
 // answer decodes the envelope and runs the op, turning panics into errors.
-func answer(c *Character, request []byte, host HostFunc, log logFunc) (data any, err error) {
+func answer(c *Character, request []byte, host hostFunc, log logFunc) (data any, err error) {
 	if c == nil {
 		return nil, abi.Errorf(abi.CodeUnavailable, "no character is registered: call companion.Register from init")
 	}
@@ -91,57 +77,38 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 	case req.Op == abi.OpDescribe:
 		return c.describe(), nil
 	case req.Op == abi.OpVote && c.Vote != nil:
-		s, err := scene(req)
-		if err != nil {
-			return nil, err
-		}
-		v := c.Vote(h, s)
-		if v.State == "" {
-			v.State = abi.Listen
-		}
-		return v, v.Check()
+		return given(req, "a scene", func(s Scene) (any, error) {
+			v := c.Vote(h, s)
+			v.State = cmp.Or(v.State, abi.Listen)
+			return v, v.Check()
+		})
 	case req.Op == abi.OpSpeak && c.Speak != nil:
-		s, err := scene(req)
-		if err != nil {
-			return nil, err
-		}
-		return c.Speak(h, s), nil
+		return given(req, "a scene", func(s Scene) (any, error) { return c.Speak(h, s), nil })
 	case req.Op == abi.OpPerceive && c.Perceive != nil:
-		var p Perceiving
-		if err := decode(req, "a perception", &p); err != nil {
-			return nil, err
-		}
-		j := c.Perceive(h, p)
-		if j.State == "" {
-			j.State = abi.Listen
-		}
-		return j, j.Check()
+		return given(req, "a perception", func(p Perceiving) (any, error) {
+			j := c.Perceive(h, p)
+			j.State = cmp.Or(j.State, abi.Listen)
+			return j, j.Check()
+		})
 	case req.Op == abi.OpResult && c.Result != nil:
-		var r Result
-		if err := decode(req, "a result", &r); err != nil {
-			return nil, err
-		}
-		c.Result(h, r)
-		return struct{}{}, nil
+		return given(req, "a result", func(r Result) (any, error) {
+			c.Result(h, r)
+			return struct{}{}, nil
+		})
 	case req.Op == "":
 		return nil, abi.Errorf(abi.CodeInvalid, "request.op: must not be empty")
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "op %q is not one of mine", req.Op)
 }
 
-// scene decodes the data of a vote or a line.
-func scene(req abi.Request) (s Scene, err error) { return s, decode(req, "a scene", &s) }
-
-// decode takes the data of an op, which is something.
-func decode(req abi.Request, something string, v any) error {
+// given decodes the data of an op, which is something, and runs the op.
+func given[Data any](req abi.Request, something string, run func(Data) (any, error)) (any, error) {
 	if len(req.Data) == 0 {
-		return abi.Errorf(abi.CodeInvalid, "request.data: %s needs %s", req.Op, something)
+		return nil, abi.Errorf(abi.CodeInvalid, "request.data: %s needs %s", req.Op, something)
 	}
-	if err := json.Unmarshal(req.Data, v); err != nil {
-		return abi.Errorf(abi.CodeInvalid, "request.data: %v", err)
+	var data Data
+	if err := json.Unmarshal(req.Data, &data); err != nil {
+		return nil, abi.Errorf(abi.CodeInvalid, "request.data: %v", err)
 	}
-	return nil
+	return run(data)
 }
-
-// errNoHost is the cause when a character asks a host that is not there.
-var errNoHost = errors.New("no host to ask")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
 )
 
@@ -39,7 +40,7 @@ func (k *KV) KVSet(_ context.Context, companion, key, value string) error {
 			keys, bytes = keys+1, bytes+len(other)+len(v)
 		}
 	}
-	if err := journal.CheckTotal(keys, bytes); err != nil {
+	if err := abi.CheckKV(keys, bytes); err != nil {
 		return err
 	}
 	if k.of == nil {

@@ -32,7 +32,7 @@ func (j *Journal) KVSet(ctx context.Context, companion, key, value string) error
 			FROM kv WHERE companion = ? AND key <> ?`, []any{companion, key}, &keys, &bytes); err != nil {
 			return fmt.Errorf("count keys: %w", err)
 		}
-		if err := journal.CheckTotal(keys+1, bytes+len(key)+len(value)); err != nil {
+		if err := abi.CheckKV(keys+1, bytes+len(key)+len(value)); err != nil {
 			return err
 		}
 		return w.exec(`INSERT INTO kv(companion, key, value) VALUES(?,?,?)

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -45,7 +46,7 @@ func (c *Calls) Add(p Part) bool {
 		if len(c.list) == MaxCalls {
 			return false
 		}
-		at = &call{id: string(p.ID), name: string(p.Function.Name)}
+		at = new(call)
 		c.list = append(c.list, at)
 		if p.Index != nil {
 			if c.byIndex == nil {
@@ -54,12 +55,7 @@ func (c *Calls) Add(p Part) bool {
 			c.byIndex[*p.Index] = at
 		}
 	}
-	if at.id == "" {
-		at.id = string(p.ID)
-	}
-	if at.name == "" {
-		at.name = string(p.Function.Name)
-	}
+	at.id, at.name = cmp.Or(at.id, string(p.ID)), cmp.Or(at.name, string(p.Function.Name))
 	at.args.WriteString(string(p.Function.Arguments))
 	return true
 }

@@ -101,7 +101,7 @@ func Streamed(data []byte, key string) *Failure {
 		shape.Error = data
 	}
 	_ = json.Unmarshal(shape.Error, &inner)
-	status, known := statusOf(inner.Type)
+	status, known := statuses[inner.Type]
 	if n, ok := inner.Code.(float64); ok && n >= 400 && n < 600 {
 		status = int(n)
 	} else if !known {
@@ -110,20 +110,17 @@ func Streamed(data []byte, key string) *Failure {
 	return refusal(status, stream.Scrub(complaint(data), key), 0)
 }
 
-// statusOf gives the HTTP status that an API's name for an error stands for.
-func statusOf(kind string) (status int, known bool) {
-	status, known = map[string]int{
-		"invalid_request_error": http.StatusBadRequest,
-		"authentication_error":  http.StatusUnauthorized,
-		"billing_error":         http.StatusPaymentRequired,
-		"permission_error":      http.StatusForbidden,
-		"not_found_error":       http.StatusNotFound,
-		"timeout_error":         http.StatusRequestTimeout,
-		"request_too_large":     http.StatusRequestEntityTooLarge,
-		"rate_limit_error":      http.StatusTooManyRequests,
-		"overloaded_error":      529,
-	}[kind]
-	return status, known
+// statuses are the HTTP statuses that an API's names for errors stand for.
+var statuses = map[string]int{
+	"invalid_request_error": http.StatusBadRequest,
+	"authentication_error":  http.StatusUnauthorized,
+	"billing_error":         http.StatusPaymentRequired,
+	"permission_error":      http.StatusForbidden,
+	"not_found_error":       http.StatusNotFound,
+	"timeout_error":         http.StatusRequestTimeout,
+	"request_too_large":     http.StatusRequestEntityTooLarge,
+	"rate_limit_error":      http.StatusTooManyRequests,
+	"overloaded_error":      529,
 }
 
 // retryAfter reads how long an endpoint asks to wait: seconds or a date (RFC 9110 10.2.3), or the

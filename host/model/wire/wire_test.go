@@ -142,7 +142,7 @@ func TestStatusOf(t *testing.T) {
 		"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
 		"timeout_error": 408, "request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529, "api_error": 0, "": 0,
 	} {
-		if got, known := statusOf(kind); got != want || known != (want != 0) {
+		if got, known := statuses[kind]; got != want || known != (want != 0) {
 			t.Errorf("%s: %d", kind, got)
 		}
 	}

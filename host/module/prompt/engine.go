@@ -14,7 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,7 +37,6 @@ type Models interface {
 type Config struct {
 	Models Models           // must be set
 	Host   module.HostCalls // must be set: plays actions, shows segments
-	Log    *slog.Logger     // nil: nothing is logged
 }
 
 // Engine loads cards.
@@ -47,9 +46,6 @@ var _ module.Engine = (*Engine)(nil)
 
 // New makes an engine. It starts nothing.
 func New(c Config) *Engine {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	return &Engine{c}
 }
 
@@ -156,17 +152,15 @@ const maxResults = 8
 func (m *Module) remember(r abi.Result) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.results) == maxResults {
-		m.results = m.results[1:]
-	}
 	m.results = append(m.results, r)
+	m.results = m.results[max(0, len(m.results)-maxResults):]
 	return nil
 }
 
 func (m *Module) remembered() []abi.Result {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return append([]abi.Result(nil), m.results...)
+	return slices.Clone(m.results)
 }
 
 // generate asks the model. A call that ran out of time says so in plain words.

@@ -36,17 +36,11 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		if name != card.Speak {
 			return c.play(ctx, name, args, []string{title})
 		}
-		if !c.allows([]string{title}, card.Speak) {
+		warning, err := c.m.card.Permit(abi.ActionAsk{Action: card.Speak, Parameters: args, Perception: title})
+		if warning != "" || abi.CodeOf(err) == abi.CodeDenied {
 			reason = "no event lets it speak about " + title
-			if c.m.card.Mode != card.Warn {
-				return "", abi.Errorf(abi.CodeDenied, "action: %s", reason)
-			}
 		}
-		action, ok := c.m.card.Action(card.Speak)
-		if !ok {
-			return "", abi.Errorf(abi.CodeInvalid, "action: there is no %q", card.Speak)
-		}
-		if err := action.Check(args); err != nil {
+		if err != nil {
 			return "", err
 		}
 		said := strings.TrimSpace(card.Message(args))

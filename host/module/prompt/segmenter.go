@@ -76,10 +76,11 @@ func (s *segmenter) speak(text string) error {
 	if strings.HasSuffix(strings.TrimSpace(s.said()), text) { // written and then called
 		return nil
 	}
-	if err := s.take(text); err != nil {
-		return ended{err}
+	err := s.take(text)
+	if err == nil {
+		err = s.turn()
 	}
-	if err := s.turn(); err != nil {
+	if err != nil {
 		return ended{err}
 	}
 	return nil
@@ -87,13 +88,10 @@ func (s *segmenter) speak(text string) error {
 
 // end says what is left.
 func (s *segmenter) end() error {
-	if s.lost != nil || s.over != nil {
-		return s.lost
+	if s.lost == nil && s.over == nil {
+		_ = s.cut(true) // that the line is over is no error any more
 	}
-	if err := s.cut(true); s.lost != nil {
-		return err
-	}
-	return nil
+	return s.lost
 }
 
 // said gives the line: what was shown, and in a mute segmenter all of it.
@@ -252,22 +250,17 @@ func breath(s string) int {
 func stripName(s string, own []string) (rest string, sure bool) {
 	trimmed := strings.TrimLeft(s, " \t\r\n*_「【[　")
 	for i, r := range trimmed {
-		if r == ':' || r == '：' {
+		colon := r == ':' || r == '：'
+		if colon || i > 0 && strings.ContainsRune("「『", r) { // ニコニ「やあ」
 			name := strings.TrimRight(trimmed[:i], " *_」】]　")
-			for _, n := range own {
-				if strings.EqualFold(name, n) {
-					rest = strings.TrimLeft(trimmed[i+utf8.RuneLen(r):], " *_　")
-					return rest, rest != "" // a mark may follow
-				}
-			}
-			return s, true
-		}
-		if i > 0 && strings.ContainsRune("「『", r) { // ニコニ「やあ」
-			name := strings.TrimRight(trimmed[:i], " *_」】]　")
-			if slices.ContainsFunc(own, func(n string) bool { return strings.EqualFold(name, n) }) {
+			switch {
+			case !slices.ContainsFunc(own, func(n string) bool { return strings.EqualFold(name, n) }):
+				return s, true
+			case !colon:
 				return trimmed[i:], true
 			}
-			return s, true
+			rest = strings.TrimLeft(trimmed[i+utf8.RuneLen(r):], " *_　")
+			return rest, rest != "" // a mark may follow
 		}
 		if i > maxHead || r == '\n' || strings.ContainsRune(enders, r) {
 			return s, true

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,13 +88,7 @@ func (c *call) inputs(s abi.Scene) []string {
 	if !isHuman(s.Members, s.Message.From) || s.Message.Seq == 0 {
 		return nil
 	}
-	var titles []string
-	for _, p := range c.m.card.Perceptions {
-		if p.Input {
-			titles = append(titles, p.Title)
-		}
-	}
-	return titles
+	return inputTitles(c.m.card)
 }
 
 // converse asks the model until it plays nothing any more. It gives the names of
@@ -101,9 +96,7 @@ func (c *call) inputs(s abi.Scene) []string {
 // actions come next.
 func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
-		if turn == maxModelTurns-1 {
-			req.ToolChoice = "none"
-		}
+		req.NoCalls = turn == maxModelTurns-1
 		a, err := c.generate(ctx, req, onText)
 		if err != nil {
 			return played, err
@@ -145,24 +138,18 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
 	var tools []model.Tool
 	for _, a := range c.m.card.Actions {
-		if (a.Title != card.Speak || withSpeak) && (c.allows(triggers, a.Title) || c.m.card.Mode == card.Warn && len(triggers) > 0) {
+		if (a.Title != card.Speak || withSpeak) && (c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0) {
 			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
 		}
 	}
 	return tools
 }
 
-func (c *call) allows(triggers []string, action string) bool {
-	return c.trigger(triggers, action) != ""
-}
-
 // trigger gives the first perception whose events allow an action.
 func (c *call) trigger(triggers []string, action string) string {
 	for _, title := range triggers {
-		for _, allowed := range c.m.card.Allowed(title) {
-			if allowed == action {
-				return title
-			}
+		if slices.Contains(c.m.card.Allowed(title), action) {
+			return title
 		}
 	}
 	return ""
@@ -199,10 +186,7 @@ func others(members []abi.Member, self string) []string {
 	var names []string
 	for _, m := range members {
 		if m.ID != self {
-			names = append(names, m.ID)
-			if m.Name != "" && m.Name != m.ID {
-				names = append(names, m.Name)
-			}
+			names = append(names, m.ID, nameOf(m))
 		}
 	}
 	return names
@@ -228,11 +212,14 @@ func (m *Module) dialogue(s abi.Scene) []model.Message {
 	return talk
 }
 
-func nameOf(members []abi.Member, id string) string {
+// memberOf gives what is known of somebody; of one who is not there the id alone.
+func memberOf(members []abi.Member, id string) abi.Member {
 	for _, m := range members {
-		if m.ID == id && m.Name != "" {
-			return m.Name
+		if m.ID == id {
+			return m
 		}
 	}
-	return id
+	return abi.Member{ID: id}
 }
+
+func nameOf(m abi.Member) string { return cmp.Or(m.Name, m.ID) }

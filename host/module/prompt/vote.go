@@ -71,10 +71,5 @@ func readVote(raw json.RawMessage) (v abi.Vote, err error) {
 // isHuman says whether a participant is a person. A person who spoke last is
 // among the members; an agent may have left.
 func isHuman(members []abi.Member, who string) bool {
-	for _, m := range members {
-		if m.ID == who {
-			return m.Kind == abi.KindHuman
-		}
-	}
-	return false
+	return memberOf(members, who).Kind == abi.KindHuman
 }

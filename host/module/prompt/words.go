@@ -112,7 +112,7 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 func people(members []abi.Member) string {
 	names := make([]string, 0, len(members))
 	for _, m := range members {
-		names = append(names, fmt.Sprintf("%s (%s)", nameOf(members, m.ID), m.Kind))
+		names = append(names, fmt.Sprintf("%s (%s)", nameOf(m), m.Kind))
 	}
 	return strings.Join(names, ", ")
 }
@@ -129,7 +129,7 @@ func (w words) transcript(past []abi.Message, members []abi.Member) string {
 // name: a text that goes on in a new line is indented, or its second line could be
 // taken for somebody else's.
 func lineOf(members []abi.Member, m abi.Message) string {
-	return nameOf(members, m.From) + ": " + indented.Replace(m.Text)
+	return nameOf(memberOf(members, m.From)) + ": " + indented.Replace(m.Text)
 }
 
 var indented = strings.NewReplacer("\n", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")

@@ -111,12 +111,7 @@ func (r Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) e
 }
 
 // checkHistory fills in the limit, and refuses one that is too large.
-func checkHistory(ask *abi.HistoryAsk) error {
-	switch {
-	case ask.Limit == 0:
-		ask.Limit = 20
-	case ask.Limit < 0 || ask.Limit > abi.MaxHistory:
-		return abi.Errorf(abi.CodeInvalid, "limit: %d is outside 1..%d", ask.Limit, abi.MaxHistory)
-	}
-	return nil
+func checkHistory(ask *abi.HistoryAsk) (err error) {
+	ask.Limit, err = abi.Limit(ask.Limit, 20, abi.MaxHistory)
+	return err
 }

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -189,26 +190,14 @@ func plainLines(a act, texts []string) []*line {
 // longestAgo draws one of the lines that were said longest ago in this room, by
 // whomever.
 func (t *turn) longestAgo(lines []*line) *line {
-	said := func(l *line) int {
-		norm, at := words.Normal(l.text), -1
-		for i, b := range t.m.beats {
-			if b.norm == norm {
-				at = i
-			}
-		}
-		return at
+	said := map[string]int{} // the newest beat with a text, from 1
+	for i, b := range t.m.beats {
+		said[b.norm] = i + 1
 	}
-	oldest := len(t.m.beats)
-	var draw []*line
-	for _, l := range lines {
-		switch at := said(l); {
-		case at < oldest:
-			oldest, draw = at, []*line{l}
-		case at == oldest:
-			draw = append(draw, l)
-		}
-	}
-	return draw[t.h.Intn(len(draw))]
+	at := func(l *line) int { return said[words.Normal(l.text)] }
+	oldest := at(slices.MinFunc(lines, func(a, b *line) int { return cmp.Compare(at(a), at(b)) }))
+	lines = slices.DeleteFunc(lines, func(l *line) bool { return at(l) != oldest })
+	return lines[t.h.Intn(len(lines))]
 }
 
 // plain are serious lines in nobody's voice, for characters whose script has none

@@ -73,10 +73,7 @@ func lastToLeave(m *mind, s companion.Scene, self, room string) bool {
 	if _, limit := pace(m, s, room); s.Turns >= limit-1 {
 		return true
 	}
-	for _, o := range s.Members {
-		if o.Kind == abi.KindCompanion && o.ID != self && !m.byes[o.ID] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Members, func(o companion.Member) bool {
+		return o.Kind == abi.KindCompanion && o.ID != self && !m.byes[o.ID]
+	})
 }

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -87,13 +88,8 @@ func Hello(s string, lang Lang) string {
 		return ""
 	}
 	for _, h := range hellos {
-		if h.lang != lang {
-			continue
-		}
-		for _, w := range h.heard {
-			if Has(text, w) {
-				return h.say
-			}
+		if h.lang == lang && slices.ContainsFunc(h.heard, func(w string) bool { return Has(text, w) }) {
+			return h.say
 		}
 	}
 	if lang == English {
@@ -118,16 +114,17 @@ var hellos = []struct {
 	{English, []string{"hi", "hey"}, "Hi!"},
 }
 
+// questionEnds are ends of Japanese questions, in normal form.
+var questionEnds = []string{"ですか", "ますか", "でしょうか", "かな", "かなあ", "かなぁ", "なの", "教えて", "おしえて", "教えてください", "って何", "とは"}
+
 // Question says whether a text asks something.
 func Question(s string) bool {
 	if strings.ContainsAny(s, "?？") {
 		return true
 	}
 	text := strings.TrimRight(Normal(s), " 。.!！♪〜~ー")
-	for _, end := range []string{"ですか", "ますか", "でしょうか", "かな", "かなあ", "かなぁ", "なの", "教えて", "おしえて", "教えてください", "って何", "とは"} {
-		if strings.HasSuffix(text, end) {
-			return true
-		}
+	if slices.ContainsFunc(questionEnds, func(end string) bool { return strings.HasSuffix(text, end) }) {
+		return true
 	}
 	first, _, _ := strings.Cut(text, " ")
 	switch first {
@@ -186,16 +183,8 @@ func marked(s string) string {
 }
 
 // runs splits a text into runs of one kind of letter; hiragana is between.
-func runs(s string) []string {
-	var out []string
-	var run []rune
+func runs(s string) (out []string) {
 	kind := 0
-	flush := func() {
-		if len(run) > 0 {
-			out = append(out, string(run))
-		}
-		run = nil
-	}
 	for _, r := range s {
 		k := 0
 		switch {
@@ -206,15 +195,15 @@ func runs(s string) []string {
 		case unicode.IsLetter(r) && !isHiragana(r), unicode.IsDigit(r):
 			k = 3
 		}
-		if k != kind {
-			flush()
-			kind = k
+		switch {
+		case k == 0:
+		case k == kind:
+			out[len(out)-1] += string(r)
+		default:
+			out = append(out, string(r))
 		}
-		if k != 0 {
-			run = append(run, r)
-		}
+		kind = k
 	}
-	flush()
 	return out
 }
 

@@ -111,9 +111,5 @@ func Clip(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	return strings.ToValidUTF8(s[:most], "")
 }

@@ -85,7 +85,17 @@ var halfKana = []rune("をぁぃぅぇぉゃゅょっーあいうえおかきく
 // Has says whether the normal text holds the normal word. A Latin word must
 // stand alone (a plural s is allowed), so that "cat" is not in "education".
 func Has(text, word string) bool {
-	return find(text, word) >= 0
+	for from := 0; word != ""; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		if standsAlone(text, word, from+i) {
+			return true
+		}
+		from += i + len(word)
+	}
+	return false
 }
 
 // lexicon finds many words in one pass over a text.
@@ -117,25 +127,6 @@ func (x lexicon) scan(text string, found func(place int, t term)) {
 func standsAlone(text, word string, i int) bool {
 	first, last := word[0], word[len(word)-1]
 	return (!isWordByte(first) || i == 0 || !isWordByte(text[i-1])) && (!isWordByte(last) || ends(text[i+len(word):]))
-}
-
-// find gives the place of Has, -1 for none.
-func find(text, word string) int {
-	if word == "" {
-		return -1
-	}
-	for from := 0; from < len(text); {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return -1
-		}
-		i += from
-		if standsAlone(text, word, i) {
-			return i
-		}
-		from = i + len(word)
-	}
-	return -1
 }
 
 // ends says whether a Latin word may end before rest.
