@@ -17,7 +17,6 @@ func (l *loader) decide(s *slot, sources []source) {
 		return
 	}
 	s.gone, s.known, s.sure = time.Time{}, true, true
-	defer l.f.show(s)
 
 	trouble := checkID(s.id)
 	if trouble == "" {
@@ -98,7 +97,6 @@ func (l *loader) missed(s *slot) {
 func (l *loader) leave(s *slot) {
 	l.drop(s)
 	delete(l.slots, s.id)
-	l.f.hide(s)
 	l.freed(s)
 	c := s.companion
 	if c == nil {
@@ -151,7 +149,6 @@ func (l *loader) start(s *slot) {
 	}
 	s.want, s.job = nil, j
 	l.running++
-	l.f.show(s)
 	go func() { l.outcomes <- l.f.load(ctx, j) }()
 }
 
@@ -165,13 +162,9 @@ func (l *loader) ended(o outcome) {
 	if o.stale {
 		l.discard(o.module)
 		l.enqueue(s)
-		if l.slots[s.id] == s {
-			l.f.show(s)
-		}
 		return
 	}
 	s.tried = true
-	defer l.f.show(s)
 	// A file that was written when it was read may be written again within the
 	// grain of its time stamp.
 	s.sure = o.read.Sub(o.src.stats.newest()).Abs() > 2*time.Second
@@ -239,7 +232,6 @@ func (l *loader) publish(s *slot, o outcome) {
 	}
 	l.log.Info(did, "companion", s.id, "file", s.file, "engine", o.src.engine.Name(),
 		"generation", g.Number(), "took", l.now.Sub(o.read).Round(time.Millisecond).String())
-	l.f.show(s) // before anybody is told
 	l.told(kind, s.companion)
 }
 
