@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/host/module"
@@ -48,7 +50,6 @@ func (l *loader) decide(s *slot, sources []source) {
 		l.drop(s)
 	}
 	s.want = src
-	l.enqueue(s)
 }
 
 // rival says why an id may not be loaded beside another one. People could not
@@ -110,31 +111,21 @@ func (l *loader) leave(s *slot) {
 
 // drop gives up the load that is under way, and the one that would be next.
 func (l *loader) drop(s *slot) {
+	waited := s.want != nil
 	s.want = nil
 	if s.job != nil {
 		s.job.stale = true
 		s.job.cancel()
-	}
-}
-
-// enqueue has s.want loaded as soon as it can be.
-func (l *loader) enqueue(s *slot) {
-	if s.want != nil && !s.busy() {
-		s.queue = true
-		l.queue = append(l.queue, s)
+	} else if waited {
+		l.freed(s)
 	}
 }
 
 // pump starts loads while there are some to start.
 func (l *loader) pump() {
-	for l.running < l.atOnce() && len(l.queue) > 0 {
-		s := l.queue[0]
-		l.queue = l.queue[1:]
-		s.queue = false
-		if s.want != nil {
+	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
+		if s := l.slots[id]; s.want != nil && s.job == nil && l.running < l.atOnce() {
 			l.start(s)
-		} else {
-			l.freed(s)
 		}
 	}
 }
@@ -161,7 +152,6 @@ func (l *loader) ended(o outcome) {
 	defer func() { l.freed(s) }()
 	if o.stale {
 		l.discard(o.module)
-		l.enqueue(s)
 		return
 	}
 	s.tried = true

@@ -40,7 +40,6 @@ type loader struct {
 	watched map[string]fs.FileInfo
 	blind   bool // some folder cannot be watched, and the log says so
 
-	queue    []*slot
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
