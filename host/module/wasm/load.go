@@ -132,22 +132,11 @@ func checkExports(m fuel.Module) error {
 
 // checkImports names everything a module imports that nobody exports.
 func checkImports(imports []fuel.Import, guard Guard) error {
-	known := make(map[string]bool)
-	var may []string
-	for _, h := range hostModules(guard) {
-		for _, f := range h.funcs {
-			if h.name != fuel.ImportModule {
-				known[h.name+"."+f.name] = true
-			}
-			if h.name == abi.Namespace {
-				may = append(may, f.name)
-			}
-		}
-	}
+	known := importable(guard)
 	var unknown []string
 	for _, i := range imports {
 		kind := [...]string{"function", "table", "memory", "global"}[i.Kind]
-		if i.Kind != fuel.KindFunction || !known[i.String()] {
+		if i.Kind != fuel.KindFunction || known[i.String()] == "" || i.Module == fuel.ImportModule {
 			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
 		}
 	}
@@ -158,6 +147,12 @@ func checkImports(imports []fuel.Import, guard Guard) error {
 	if rest := len(unknown) - most; rest > 0 {
 		unknown = append(unknown[:most], fmt.Sprintf("and %d more", rest))
 	}
+	var may []string
+	for name := range known {
+		if f, ok := strings.CutPrefix(name, abi.Namespace+"."); ok {
+			may = append(may, f)
+		}
+	}
 	slices.Sort(may)
 	return abi.Errorf(abi.CodeInvalid, "imports unknown %s; a module may import: the functions %s of %q, those of %q, and \"env.abort\"",
 		strings.Join(unknown, ", "), strings.Join(may, ", "), abi.Namespace, wasiName)
@@ -165,12 +160,7 @@ func checkImports(imports []fuel.Import, guard Guard) error {
 
 // checkSignatures refuses imports and exports whose types are not as agreed.
 func checkSignatures(c wazero.CompiledModule, guard Guard) error {
-	want := make(map[string]string)
-	for _, h := range hostModules(guard) {
-		for _, f := range h.funcs {
-			want[h.name+"."+f.name] = signature(valueTypes(f.params), valueTypes(f.results))
-		}
-	}
+	want := importable(guard)
 	for _, def := range c.ImportedFunctions() {
 		mod, name, _ := def.Import()
 		if got, want := typeOf(def), want[mod+"."+name]; got != want {
