@@ -33,7 +33,7 @@ var floors = [][]string{
 	{"host/model/stream"},
 	{"host/model/wire"},
 	{"host/journal", "host/module", "host/model"},
-	{"host/module/wasm/fuel", "host/module/wasm/scan", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
+	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
 	{"host/room/loop", "host/rooms"},

@@ -40,7 +40,7 @@ func TestACompanionThatLoadsIsThere(t *testing.T) {
 	if id, taken := h.house.Resident("Nikoni"); id != "nikoni" || !taken {
 		t.Errorf("%q %v", id, taken)
 	}
-	if talk, err := h.home(t.Context(), "nikoni"); err != nil || talk.Name() != "main" {
+	if talk, err := h.rooms.Home(t.Context(), "nikoni"); err != nil || talk.Name() != "main" {
 		t.Errorf("home: %v", err)
 	}
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// home finds the room of a companion.
-func (h *Host) home(ctx context.Context, companion string) (rooms.Room, error) {
-	return h.rooms.Home(ctx, companion)
-}
-
 // card gives a companion's card, nil where it has none.
 func (h *Host) card(companion string) (*card.Card, error) {
 	if c, ok := h.folder.Companion(companion); ok {
@@ -60,7 +55,7 @@ func (h *Host) cards() []mcp.Card {
 
 // judge lets a companion perceive something in its room.
 func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
-	talk, err := h.home(ctx, companion)
+	talk, err := h.rooms.Home(ctx, companion)
 	if err != nil {
 		return abi.Judged{}, err
 	}
@@ -69,7 +64,7 @@ func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.
 
 // hear is what a person says to a companion through its senses.
 func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error) {
-	talk, err := h.home(ctx, companion)
+	talk, err := h.rooms.Home(ctx, companion)
 	if err != nil {
 		return abi.Message{}, err
 	}
@@ -87,7 +82,7 @@ func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text s
 
 // act is what a companion does by itself, in the room of the call or in its own.
 func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
-	talk, err := h.home(ctx, c.Companion)
+	talk, err := h.rooms.Home(ctx, c.Companion)
 	if c.Room != "" {
 		talk, err = h.rooms.Room(ctx, c.Room)
 	}

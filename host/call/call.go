@@ -87,14 +87,7 @@ func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer 
 // attention: not that it is late, away, or broke down, which is told elsewhere.
 func useless(err error) bool {
 	var own *abi.Error
-	if !errors.As(err, &own) {
-		return false
-	}
-	switch own.Code {
-	case abi.CodeUnavailable, abi.CodeTimeout:
-		return false
-	}
-	return true
+	return errors.As(err, &own) && own.Code != abi.CodeUnavailable && own.Code != abi.CodeTimeout
 }
 
 // Failure puts a failed call into words for the journal.

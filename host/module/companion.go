@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -90,11 +89,11 @@ func (c *Companion) current() *Generation {
 // way a swap can end a call; asking again reaches the new generation. It is not
 // done here, because the old one may have had effects already.
 func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMessage, err error) {
-	g, err := c.acquire()
+	g, during, end, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer g.release()
+	defer end()
 	why, over := g.faults.refusal(time.Now())
 	if over {
 		c.log.Info("quarantine is over", "generation", g.number)
@@ -102,23 +101,23 @@ func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMes
 	if why != "" {
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
-	data, err = c.ask(ctx, g, req)
+	data, err = c.ask(during, g, req)
 	if err != nil {
 		return nil, c.judge(ctx, g, err)
 	}
 	return data, nil
 }
 
-// acquire takes a share of the current generation, which cannot be closed by a
-// swap before the share is released or the grace is over.
-func (c *Companion) acquire() (*Generation, error) {
+// begin lets a call of the current generation begin, which cannot be closed by a
+// swap before the call ends or the grace is over.
+func (c *Companion) begin(ctx context.Context) (_ *Generation, during context.Context, end func(), err error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.ended != "" {
-		return nil, abi.Errorf(abi.CodeUnavailable, "%s: %s", c.id, c.ended)
+		return nil, nil, nil, abi.Errorf(abi.CodeUnavailable, "%s: %s", c.id, c.ended)
 	}
-	c.cur.shares.Add(1)
-	return c.cur, nil
+	during, end, err = c.cur.calls.Begin(ctx)
+	return c.cur, during, end, err
 }
 
 // ask calls the module. A panic is an engine's mistake about some guest; it
@@ -138,7 +137,7 @@ func (c *Companion) ask(ctx context.Context, g *Generation, req abi.Request) (da
 func (c *Companion) judge(ctx context.Context, g *Generation, err error) error {
 	var fault *Fault
 	isFault := errors.As(err, &fault)
-	if g.forced.Load() && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
+	if g.calls.Killed().Err() != nil && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
 		return abi.Errorf(abi.CodeUnavailable, "%s: generation %d was replaced and did not end within %v: %w", c.id, g.number, c.limits.Grace, err)
 	}
 	// A caller that gave up before the deadline says nothing about the guest.
@@ -211,15 +210,12 @@ func (c *Companion) Quarantined(now time.Time) bool {
 // Status gives what the companion itself knows; which file it has is not its
 // business.
 func (c *Companion) Status(now time.Time) Status {
-	g, err := c.acquire()
-	if err != nil {
-		g = c.current()
-	} else {
-		defer g.release()
-	}
+	c.mu.RLock()
+	g, ended := c.cur, c.ended
+	c.mu.RUnlock()
 	s := Status{ID: c.id, Name: g.desc.Name, Engine: g.engine, Generation: g.number, State: StateReady, LoadedAt: g.loaded}
-	if err != nil {
-		s.State, s.Error = StateFailed, abi.AsError(err).Message
+	if ended != "" {
+		s.State, s.Error = StateFailed, c.id+": "+ended
 		return s
 	}
 	s.MemoryBytes = g.module.Memory()
@@ -232,8 +228,7 @@ func (c *Companion) Status(now time.Time) Status {
 	return s
 }
 
-// Generation is one loaded version of a module. Its shares are the companion's own
-// and one for each call that runs.
+// Generation is one loaded version of a module.
 type Generation struct {
 	number uint64
 	engine string
@@ -242,50 +237,32 @@ type Generation struct {
 	card   *card.Card // nil when it has none
 	loaded time.Time
 
-	shares atomic.Int64
-	idle   chan struct{} // closed when the last share is back
-	forced atomic.Bool   // the grace is over: calls are ended by force
+	calls  Calls // ended by force when the grace is over
 	faults tally
 }
 
 // NewGeneration makes a generation of a module that an engine has loaded, and that
 // described itself with a card that can be read, if with any.
 func NewGeneration(number uint64, engine string, m Module) *Generation {
-	g := &Generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC(), idle: make(chan struct{})}
+	g := &Generation{number: number, engine: engine, module: m, desc: m.Describe(), loaded: time.Now().UTC()}
 	g.card, _ = ReadCard(g.desc)
-	g.shares.Store(1)
 	return g
 }
 
 // Number counts the generations of a companion from 1.
 func (g *Generation) Number() uint64 { return g.number }
 
-func (g *Generation) release() {
-	if g.shares.Add(-1) == 0 {
-		close(g.idle)
-	}
-}
-
-// Retire gives the companion's own share back, waits up to grace until the last
-// call has ended, and closes the module, by force if need be. To be called
-// once, after the generation was swapped out. drained says that no force was
-// needed.
+// Retire waits up to grace until the last call has ended, and closes the module, by
+// force if need be. To be called once, after the generation was swapped out. drained
+// says that no force was needed.
 func (g *Generation) Retire(grace time.Duration) (drained bool, err error) {
-	g.release()
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-g.idle:
-	case <-timer.C:
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	idle, _ := g.calls.Close(ctx)
 	select {
-	case <-g.idle:
+	case <-idle:
 		drained = true
 	default:
-		g.forced.Store(true)
-		cancel()
 	}
 	return drained, g.module.Close(ctx)
 }

@@ -84,7 +84,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
 		opened := 0
-		for range 5000 {
+		for range 1200 {
 			if _, err := h.Open("nikoni", ""); err == nil {
 				opened++
 			} else if abi.CodeOf(err) != abi.CodeExhausted {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/host/module"
@@ -17,7 +19,6 @@ func (l *loader) decide(s *slot, sources []source) {
 		return
 	}
 	s.gone, s.known, s.sure = time.Time{}, true, true
-	defer l.f.show(s)
 
 	trouble := checkID(s.id)
 	if trouble == "" {
@@ -49,7 +50,6 @@ func (l *loader) decide(s *slot, sources []source) {
 		l.drop(s)
 	}
 	s.want = src
-	l.enqueue(s)
 }
 
 // rival says why an id may not be loaded beside another one. People could not
@@ -98,7 +98,6 @@ func (l *loader) missed(s *slot) {
 func (l *loader) leave(s *slot) {
 	l.drop(s)
 	delete(l.slots, s.id)
-	l.f.hide(s)
 	l.freed(s)
 	c := s.companion
 	if c == nil {
@@ -112,31 +111,21 @@ func (l *loader) leave(s *slot) {
 
 // drop gives up the load that is under way, and the one that would be next.
 func (l *loader) drop(s *slot) {
+	waited := s.want != nil
 	s.want = nil
 	if s.job != nil {
 		s.job.stale = true
 		s.job.cancel()
-	}
-}
-
-// enqueue has s.want loaded as soon as it can be.
-func (l *loader) enqueue(s *slot) {
-	if s.want != nil && !s.busy() {
-		s.queue = true
-		l.queue = append(l.queue, s)
+	} else if waited {
+		l.freed(s)
 	}
 }
 
 // pump starts loads while there are some to start.
 func (l *loader) pump() {
-	for l.running < l.atOnce() && len(l.queue) > 0 {
-		s := l.queue[0]
-		l.queue = l.queue[1:]
-		s.queue = false
-		if s.want != nil {
+	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
+		if s := l.slots[id]; s.want != nil && s.job == nil && l.running < l.atOnce() {
 			l.start(s)
-		} else {
-			l.freed(s)
 		}
 	}
 }
@@ -151,7 +140,6 @@ func (l *loader) start(s *slot) {
 	}
 	s.want, s.job = nil, j
 	l.running++
-	l.f.show(s)
 	go func() { l.outcomes <- l.f.load(ctx, j) }()
 }
 
@@ -164,14 +152,9 @@ func (l *loader) ended(o outcome) {
 	defer func() { l.freed(s) }()
 	if o.stale {
 		l.discard(o.module)
-		l.enqueue(s)
-		if l.slots[s.id] == s {
-			l.f.show(s)
-		}
 		return
 	}
 	s.tried = true
-	defer l.f.show(s)
 	// A file that was written when it was read may be written again within the
 	// grain of its time stamp.
 	s.sure = o.read.Sub(o.src.stats.newest()).Abs() > 2*time.Second
@@ -239,7 +222,6 @@ func (l *loader) publish(s *slot, o outcome) {
 	}
 	l.log.Info(did, "companion", s.id, "file", s.file, "engine", o.src.engine.Name(),
 		"generation", g.Number(), "took", l.now.Sub(o.read).Round(time.Millisecond).String())
-	l.f.show(s) // before anybody is told
 	l.told(kind, s.companion)
 }
 

@@ -4,31 +4,27 @@ import (
 	"context"
 	"os"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/companiond/companiond/host/module"
 )
 
-// Eyes is a lookout made of functions.
+// Eyes is a lookout of the test's own.
 type Eyes struct {
-	Names   chan string
+	Events  chan fsnotify.Event
 	OnWatch func(folder string) error // may be nil
-}
-
-func (e *Eyes) names() <-chan string { return e.Names }
-func (e *Eyes) forget(string)        {}
-func (e *Eyes) watch(folder string) error {
-	if e.OnWatch == nil {
-		return nil
-	}
-	return e.OnWatch(folder)
 }
 
 // RunWith is Run with a lookout of the test's own; nil is none.
 func (f *Folder) RunWith(ctx context.Context, eyes *Eyes) {
-	if eyes == nil {
-		newLoader(f, nil).run(ctx)
-		return
+	own := blind()
+	if eyes != nil {
+		own.events = eyes.Events
+		if eyes.OnWatch != nil {
+			own.watch = eyes.OnWatch
+		}
 	}
-	newLoader(f, eyes).run(ctx)
+	newLoader(f, own).run(ctx)
 }
 
 // ReadWhole and ErrMoving are theirs.

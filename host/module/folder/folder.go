@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/companiond/companiond/host/module"
 )
 
@@ -128,16 +130,14 @@ func (f *Folder) Run(ctx context.Context) error {
 	if !f.begun.CompareAndSwap(false, true) {
 		return fmt.Errorf("module folder %s: Run was called twice", f.cfg.Dir)
 	}
-	w, err := newWatcher(f.cfg.Dir, f.cfg.Log)
+	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		f.cfg.Log.Warn("cannot watch files; saves are found by rescans only", "every", f.cfg.Rescan, "error", err)
-		newLoader(f, nil).run(ctx)
+		newLoader(f, blind()).run(ctx)
 		return nil
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { w.run(ctx) })
-	newLoader(f, w).run(ctx)
-	wg.Wait()
+	defer w.Close()
+	newLoader(f, lookout{w.Events, w.Errors, w.Add, w.Remove}).run(ctx)
 	return nil
 }
 
@@ -200,28 +200,4 @@ func (f *Folder) Companions() []*module.Companion {
 	}
 	slices.SortFunc(all, func(a, b *module.Companion) int { return strings.Compare(a.ID(), b.ID()) })
 	return all
-}
-
-// show publishes what became of a slot; hide takes it away.
-func (f *Folder) show(s *slot) {
-	v := view{companion: s.companion, status: s.status()}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.views[s.id] = v
-}
-
-func (f *Folder) hide(s *slot) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.views, s.id)
-}
-
-// setTrouble notes what is wrong with the folder itself and says whether that
-// is news.
-func (f *Folder) setTrouble(why string) (changed bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	changed = f.trouble != why
-	f.trouble = why
-	return changed
 }

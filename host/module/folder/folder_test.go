@@ -192,6 +192,7 @@ func TestEditors(t *testing.T) {
 }
 
 func TestComingAndGoing(t *testing.T) {
+	t.Parallel()
 	l := watching(t, func(c *folder.Config) { c.Gone = 100 * time.Millisecond })
 	write(t, l.path("aya.fake"), saying("one"))
 	l.says(t, "aya", "one", 1)
@@ -217,6 +218,7 @@ func TestComingAndGoing(t *testing.T) {
 }
 
 func TestTheFolderItself(t *testing.T) {
+	t.Parallel()
 	l := watching(t, func(c *folder.Config) {
 		c.Dir, c.Gone = filepath.Join(c.Dir, "not", "yet"), 100*time.Millisecond
 	})
@@ -274,6 +276,7 @@ func (k *caller) run(t *testing.T, l *live, stop <-chan struct{}) {
 }
 
 func TestReloadsUnderLoad(t *testing.T) {
+	t.Parallel()
 	const reloads, callers = 200, 8
 	var mu sync.Mutex
 	var mods []*moduletest.Module
@@ -322,6 +325,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 
 // A writer that never rests is outlasted, and never caught halfway.
 func TestAWriterThatNeverRests(t *testing.T) {
+	t.Parallel()
 	l := watching(t, func(c *folder.Config) {
 		c.Debounce, c.Rescan = time.Millisecond, 5*time.Millisecond
 		c.Engines[0].(*moduletest.Engine).OnLoad = func(_ context.Context, f module.Source) (module.Module, error) {

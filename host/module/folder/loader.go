@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/module"
@@ -24,7 +26,7 @@ type loader struct {
 	f    *Folder
 	cfg  Config
 	log  *slog.Logger
-	eyes lookout  // may be nil
+	eyes lookout
 	news []func() // not yet told, oldest first
 
 	ctx     context.Context
@@ -32,12 +34,12 @@ type loader struct {
 	slots   map[string]*slot
 	numbers map[string]uint64 // newest generation of every id there ever was
 	rescan  time.Time         // when to look at everything
+	trouble string            // with the folder itself
 
 	skipped map[string]string // why files that look like companions are none, as the log says already
 	watched map[string]fs.FileInfo
 	blind   bool // some folder cannot be watched, and the log says so
 
-	queue    []*slot
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
@@ -57,10 +59,6 @@ func newLoader(f *Folder, eyes lookout) *loader {
 func (l *loader) run(ctx context.Context) {
 	l.ctx, l.now = ctx, time.Now()
 	l.patience = l.now.Add(10 * l.cfg.Debounce)
-	var names <-chan string
-	if l.eyes != nil {
-		names = l.eyes.names()
-	}
 	ear := make(chan func())
 	var listening sync.WaitGroup
 	listening.Go(func() { listen(ctx, ear) })
@@ -71,6 +69,7 @@ func (l *loader) run(ctx context.Context) {
 	for {
 		l.pump()
 		l.checkReady()
+		l.show() // before anybody is told
 		timer.Reset(time.Until(l.next()))
 		var tell chan<- func() // nil, which takes nothing, while there is no news
 		var oldest func()
@@ -83,9 +82,17 @@ func (l *loader) run(ctx context.Context) {
 			return
 		case tell <- oldest:
 			l.news = l.news[1:]
-		case name := <-names:
+		case ev := <-l.eyes.events:
+			if name, ok := nameOf(l.cfg.Dir, ev); ok {
+				l.now = time.Now()
+				l.heard(name)
+			}
+		case err := <-l.eyes.errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				l.log.Warn("watching files", "error", err)
+			}
 			l.now = time.Now()
-			l.heard(name)
+			l.heard("")
 		case o := <-l.outcomes:
 			l.now = time.Now()
 			l.ended(o)
@@ -94,6 +101,19 @@ func (l *loader) run(ctx context.Context) {
 			l.tick()
 		}
 	}
+}
+
+// show lets the outside see what became of this turn.
+func (l *loader) show() {
+	views := make(map[string]view, len(l.slots))
+	for id, s := range l.slots {
+		if s.known {
+			views[id] = view{companion: s.companion, status: s.status()}
+		}
+	}
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.f.views, l.f.trouble = views, l.trouble
 }
 
 // listen hears news one at a time until ctx ends, beside the loader, which never
@@ -234,7 +254,9 @@ func (l *loader) old(sources []source) bool {
 // away notes that the folder cannot be read, which says nothing about what is
 // in it. It is tried again soon.
 func (l *loader) away(err error) {
-	if l.f.setTrouble("the folder cannot be read: " + module.Reason(err)) {
+	why := "the folder cannot be read: " + module.Reason(err)
+	if l.trouble != why {
+		l.trouble = why
 		l.log.Warn("waiting for the folder, which cannot be read; loaded characters serve on", "error", err)
 	}
 	l.rescan = l.now.Add(min(l.cfg.Rescan, time.Second))
@@ -248,12 +270,13 @@ func (l *loader) away(err error) {
 
 // back notes that the folder can be read, and which folders there are.
 func (l *loader) back(seen map[string]bool) {
-	if l.f.setTrouble("") {
+	if l.trouble != "" {
+		l.trouble = ""
 		l.log.Info("the folder can be read again")
 	}
 	maps.DeleteFunc(l.watched, func(folder string, _ fs.FileInfo) bool {
-		if !seen[folder] && l.eyes != nil {
-			l.eyes.forget(folder)
+		if !seen[folder] {
+			_ = l.eyes.forget(folder)
 		}
 		return !seen[folder]
 	})
@@ -269,11 +292,8 @@ func (l *loader) watch(folder string) (fresh bool) {
 	old, had := l.watched[folder]
 	fresh = !had || !os.SameFile(old, info)
 	l.watched[folder] = info
-	if l.eyes == nil {
-		return fresh
-	}
 	if had && fresh {
-		l.eyes.forget(folder)
+		_ = l.eyes.forget(folder)
 	}
 	if err := l.eyes.watch(folder); err != nil {
 		if !l.blind && !errors.Is(err, fs.ErrNotExist) {

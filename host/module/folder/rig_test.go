@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -38,7 +40,7 @@ type rig struct {
 func bubble(t *testing.T, cfg func(*rig, *folder.Config), test func(t *testing.T, r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, dir: t.TempDir(), engine: &moduletest.Engine{}, over: make(chan struct{})}
-		r.eyes = &folder.Eyes{Names: make(chan string)}
+		r.eyes = &folder.Eyes{Events: make(chan fsnotify.Event)}
 		c := folder.Config{Dir: r.dir, Engines: []module.Engine{r.engine}, Log: r.book.Logger(), Changed: r.told.changed}
 		if cfg != nil {
 			cfg(r, &c)
@@ -87,8 +89,10 @@ func (r *rig) begin() {
 	synctest.Wait()
 }
 
-// event is what the system would tell about a name.
-func (r *rig) event(name string) { r.eyes.Names <- strings.Split(name, "/")[0] }
+// event is what the system would tell about a name, or about the folder itself.
+func (r *rig) event(name string) {
+	r.eyes.Events <- fsnotify.Event{Name: r.path(name), Op: fsnotify.Write}
+}
 
 func (r *rig) save(name, content string) {
 	r.t.Helper()

@@ -32,7 +32,6 @@ type slot struct {
 	known  bool      // it had sources once, so that doors show it
 
 	want  *source // to be loaded next
-	queue bool    // it is in the loader's queue
 	job   *job    // it is being loaded
 	tried bool    // a load has ended
 }
@@ -48,10 +47,10 @@ func (s *slot) next() time.Time {
 
 // holds says that nobody else may have an id that reads like this one: it is
 // loaded, or is being loaded just now.
-func (s *slot) holds() bool { return s.companion != nil || s.job != nil || s.want != nil }
+func (s *slot) holds() bool { return s.companion != nil || s.busy() }
 
 // busy says that a load is under way or will be.
-func (s *slot) busy() bool { return s.job != nil || s.queue }
+func (s *slot) busy() bool { return s.job != nil || s.want != nil }
 
 // status is what the slot adds to its companion's own status, or all there is
 // to say before it has one.

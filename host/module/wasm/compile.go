@@ -9,7 +9,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
-	"github.com/companiond/companiond/host/module/wasm/scan"
 )
 
 // headStart is how long a compile may take before the interpreter is asked to
@@ -32,17 +31,23 @@ type result struct {
 func (e *Engine) prepare(data []byte) (image []byte, err error) {
 	if e.cfg.Guard == GuardFuel {
 		data, err = fuel.Rewrite(data, slice)
-		if errors.Is(err, fuel.ErrUnsupported) {
-			return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be guarded: %w; build it for WebAssembly 2.0 without threads and exceptions", err)
-		} else if err != nil {
-			return nil, abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
+		if err != nil {
+			return nil, unreadable(err)
 		}
 	}
-	data, err = scan.BoundTables(data)
+	data, err = fuel.BoundTables(data)
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
 	}
 	return data, nil
+}
+
+// unreadable says what is wrong with a file that package fuel cannot read.
+func unreadable(err error) error {
+	if errors.Is(err, fuel.ErrUnsupported) {
+		return abi.Errorf(abi.CodeInvalid, "the module cannot be guarded: %w; build it for WebAssembly 2.0 without threads and exceptions", err)
+	}
+	return abi.Errorf(abi.CodeInvalid, "the module is broken: %w", err)
 }
 
 // job is a compile under way. Somebody has to take its result: first, upgrade

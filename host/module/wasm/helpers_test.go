@@ -26,16 +26,34 @@ var scratch string
 
 func TestMain(m *testing.M) {
 	var err error
-	if scratch, err = os.MkdirTemp("", "companiond-wasm"); err != nil {
-		panic(err)
+	if scratch = os.Getenv(compileFor); scratch == "" {
+		if scratch, err = os.MkdirTemp("", "companiond-wasm"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(scratch)
 	}
 	rc := m.Run()
-	_ = os.RemoveAll(scratch)
 	if err := goleak.Find(); rc == 0 && err != nil {
 		fmt.Println("goroutines left behind:", err)
 		rc = 1
 	}
-	os.Exit(rc)
+	if rc != 0 {
+		_ = os.RemoveAll(scratch)
+		os.Exit(rc)
+	}
+}
+
+// compileFor names the variable with the scratch of another run of these tests, for
+// which this one compiles the Go guest and does nothing else.
+const compileFor = "COMPANIOND_WASM_SCRATCH"
+
+// TestCompileGuest fills the cache for a run with the race detector, in which
+// wazero's compiler takes twenty times as long for the same machine code.
+func TestCompileGuest(t *testing.T) {
+	if os.Getenv(compileFor) == "" {
+		t.Skip("is run by a test run with the race detector")
+	}
+	load(t, newTestEngine(t, nil), guestFile(t, "aya"))
 }
 
 // goGuest is testdata/guest, built once.
@@ -45,6 +63,13 @@ var goGuest = sync.OnceValues(func() ([]byte, error) {
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build guest: %w\n%s", err, msg)
+	}
+	if raceSlowness > 1 {
+		cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-run=^TestCompileGuest$", ".")
+		cmd.Env = append(os.Environ(), compileFor+"="+scratch)
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("compile guest: %w\n%s", err, msg)
+		}
 	}
 	return os.ReadFile(out)
 })

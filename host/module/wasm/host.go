@@ -53,6 +53,18 @@ func hostModules(guard Guard) []hostModule {
 	return modules
 }
 
+// importable gives the types of all functions that guests may import, by
+// module.name.
+func importable(guard Guard) map[string]string {
+	types := make(map[string]string)
+	for _, h := range hostModules(guard) {
+		for _, f := range h.funcs {
+			types[h.name+"."+f.name] = signature(valueTypes(f.params), valueTypes(f.results))
+		}
+	}
+	return types
+}
+
 // instantiate makes the module importable. Every function asks whether its
 // call may go on before it does anything: a loop of calls to the host burns
 // hardly any fuel, and host calls may each take long.

@@ -168,7 +168,7 @@ func (n *neighbour) check(t *testing.T, b *timing, took time.Duration) {
 func TestHostileGo(t *testing.T) {
 	log := &logtest.Log{}
 	e := newTestEngine(t, func(c *Config) { c.Log = log.Logger() })
-	other := load(t, e, guestFile(t, "ken"))
+	m, other := load(t, e, guestFile(t, "aya")), load(t, e, guestFile(t, "ken"))
 	for _, c := range []struct {
 		do   string
 		want module.FaultKind
@@ -185,7 +185,6 @@ func TestHostileGo(t *testing.T) {
 		{"log", module.FaultTimeout, "deadline"},
 	} {
 		t.Run(c.do, func(t *testing.T) {
-			m := load(t, e, guestFile(t, "aya"))
 			retry(t, func(b *timing) {
 				mustDo(t, m, "count", "")
 				n := watch(other)
@@ -199,10 +198,10 @@ func TestHostileGo(t *testing.T) {
 					t.Errorf("next call counted %s, want 1 of a new instance", got)
 				}
 			})
-			if err := m.Close(t.Context()); err != nil { // and says what it dropped of a flood
-				t.Error(err)
-			}
 		})
+	}
+	if err := m.Close(t.Context()); err != nil { // and says what it dropped of a flood
+		t.Error(err)
 	}
 	if n := len(log.String()); n > 1<<20 {
 		t.Errorf("floods made %d bytes of log", n)

@@ -212,14 +212,5 @@ func (i *instance) fault(err error) *module.Fault {
 	if said := i.m.log.lastWords(); said != "" {
 		line += ": " + said
 	}
-	return &module.Fault{Kind: module.FaultTrap, Cause: &trap{line: line, err: err}}
+	return &module.Fault{Kind: module.FaultTrap, Cause: errors.New(line)}
 }
-
-// trap is an error of wazero in one line.
-type trap struct {
-	line string
-	err  error
-}
-
-func (t *trap) Error() string { return t.line }
-func (t *trap) Unwrap() error { return t.err }

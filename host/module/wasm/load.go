@@ -12,7 +12,6 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
-	"github.com/companiond/companiond/host/module/wasm/scan"
 )
 
 // Load makes a module of a whole .wasm file: it checks the file, compiles it,
@@ -97,19 +96,19 @@ func (e *Engine) checkFile(data []byte) error {
 	switch {
 	case len(data) == 0:
 		return abi.Errorf(abi.CodeInvalid, "the file is empty")
-	case len(data) < len(scan.Header) || string(data[:4]) != scan.Header[:4]:
+	case len(data) < len(fuel.Header) || string(data[:4]) != fuel.Header[:4]:
 		return abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
 	case string(data[4:8]) == "\x0d\x00\x01\x00":
 		return abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
-	case string(data[:8]) != scan.Header:
+	case string(data[:8]) != fuel.Header:
 		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	m, err := scan.Inspect(data)
+	m, err := fuel.Inspect(data)
 	if err != nil {
-		return abi.Errorf(abi.CodeInvalid, "the file is broken: %w", err)
+		return unreadable(err)
 	}
-	if m.Functions > scan.MaxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", m.Functions, scan.MaxFunctions)
+	if m.Functions > fuel.MaxFunctions {
+		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", m.Functions, fuel.MaxFunctions)
 	}
 	if err := checkImports(m.Imports, e.cfg.Guard); err != nil {
 		return err
@@ -117,38 +116,27 @@ func (e *Engine) checkFile(data []byte) error {
 	return checkExports(m)
 }
 
-func checkExports(m scan.Module) error {
+func checkExports(m fuel.Module) error {
 	if _, command := m.Exports["_start"]; command {
 		return abi.Errorf(abi.CodeInvalid, "the module is a command (it exports _start), which ends when it has started; "+
 			"build a reactor instead: for Go with -buildmode=c-shared, for Rust as cdylib, for C with -mexec-model=reactor")
 	}
-	if kind, ok := m.Exports["memory"]; !ok || kind != scan.KindMemory {
+	if kind, ok := m.Exports["memory"]; !ok || kind != fuel.KindMemory {
 		return abi.Errorf(abi.CodeInvalid, `the module does not export its memory as "memory"`)
 	}
-	if kind, ok := m.Exports[abi.Export]; !ok || kind != scan.KindFunction {
+	if kind, ok := m.Exports[abi.Export]; !ok || kind != fuel.KindFunction {
 		return abi.Errorf(abi.CodeInvalid, "the module does not export the function %s(i32) -> i32; every companion must", abi.Export)
 	}
 	return nil
 }
 
 // checkImports names everything a module imports that nobody exports.
-func checkImports(imports []scan.Import, guard Guard) error {
-	known := make(map[string]bool)
-	var may []string
-	for _, h := range hostModules(guard) {
-		for _, f := range h.funcs {
-			if h.name != fuel.ImportModule {
-				known[h.name+"."+f.name] = true
-			}
-			if h.name == abi.Namespace {
-				may = append(may, f.name)
-			}
-		}
-	}
+func checkImports(imports []fuel.Import, guard Guard) error {
+	known := importable(guard)
 	var unknown []string
 	for _, i := range imports {
 		kind := [...]string{"function", "table", "memory", "global"}[i.Kind]
-		if i.Kind != scan.KindFunction || !known[i.String()] {
+		if i.Kind != fuel.KindFunction || known[i.String()] == "" || i.Module == fuel.ImportModule {
 			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
 		}
 	}
@@ -159,6 +147,12 @@ func checkImports(imports []scan.Import, guard Guard) error {
 	if rest := len(unknown) - most; rest > 0 {
 		unknown = append(unknown[:most], fmt.Sprintf("and %d more", rest))
 	}
+	var may []string
+	for name := range known {
+		if f, ok := strings.CutPrefix(name, abi.Namespace+"."); ok {
+			may = append(may, f)
+		}
+	}
 	slices.Sort(may)
 	return abi.Errorf(abi.CodeInvalid, "imports unknown %s; a module may import: the functions %s of %q, those of %q, and \"env.abort\"",
 		strings.Join(unknown, ", "), strings.Join(may, ", "), abi.Namespace, wasiName)
@@ -166,12 +160,7 @@ func checkImports(imports []scan.Import, guard Guard) error {
 
 // checkSignatures refuses imports and exports whose types are not as agreed.
 func checkSignatures(c wazero.CompiledModule, guard Guard) error {
-	want := make(map[string]string)
-	for _, h := range hostModules(guard) {
-		for _, f := range h.funcs {
-			want[h.name+"."+f.name] = signature(valueTypes(f.params), valueTypes(f.results))
-		}
-	}
+	want := importable(guard)
 	for _, def := range c.ImportedFunctions() {
 		mod, name, _ := def.Import()
 		if got, want := typeOf(def), want[mod+"."+name]; got != want {

@@ -91,17 +91,13 @@ type stream struct {
 // write logs the lines of p and keeps what has no end yet.
 func (g *guestLog) write(s *stream, p []byte) {
 	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		n, skip := len(p), 0
-		if end >= 0 {
-			n, skip = end, 1
+		line, after, ended := bytes.Cut(p, []byte{'\n'})
+		if room := maxLine - len(s.rest); len(line) > room {
+			line, after, ended = p[:room], p[room:], true
 		}
-		if room := maxLine - len(s.rest); n > room {
-			n, skip, end = room, 0, room
-		}
-		s.rest = append(s.rest, p[:n]...)
-		p = p[n+skip:]
-		if end >= 0 {
+		s.rest = append(s.rest, line...)
+		p = after
+		if ended {
 			g.emit(s, s.rest)
 			s.rest = s.rest[:0]
 		}
@@ -129,25 +125,15 @@ func complaint(line string) bool {
 	return false
 }
 
-// guestLevel maps the level a guest gives to log, see abi.Level.
+// guestLevel maps the level a guest gives to log, see abi.Level. They are slog's,
+// four apart; what is between two of them is the lower one.
 func guestLevel(n abi.Level) slog.Level {
-	switch {
-	case n >= abi.LevelError:
-		return slog.LevelError
-	case n >= abi.LevelWarn:
-		return slog.LevelWarn
-	case n >= abi.LevelInfo:
-		return slog.LevelInfo
-	}
-	return slog.LevelDebug
+	return slog.Level(min(max(n, abi.LevelDebug), abi.LevelError) &^ 3)
 }
 
 // lastWords gives what the call's output says best of why it ended.
 func (g *guestLog) lastWords() string {
-	if complaint(g.err.last) || g.out.last == "" {
-		return g.err.last
-	}
-	if complaint(g.out.last) || g.err.last == "" {
+	if g.err.last == "" || complaint(g.out.last) && !complaint(g.err.last) {
 		return g.out.last
 	}
 	return g.err.last

@@ -11,7 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/wasm/scan"
+	"github.com/companiond/companiond/host/module/wasm/fuel"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -24,7 +24,7 @@ func TestRefusedFiles(t *testing.T) {
 	}{
 		"empty":       {nil, abi.CodeInvalid, []string{"empty"}},
 		"text":        {[]byte("export const aya = 1"), abi.CodeInvalid, []string{"no WebAssembly"}},
-		"only header": {[]byte(scan.Header), abi.CodeInvalid, []string{`"memory"`}},
+		"only header": {[]byte(fuel.Header), abi.CodeInvalid, []string{`"memory"`}},
 		"component":   {[]byte("\x00asm\x0d\x00\x01\x00"), abi.CodeInvalid, []string{"component", "core module"}},
 		"version 2":   {[]byte("\x00asm\x02\x00\x00\x00"), abi.CodeInvalid, []string{"version 02 00 00 00"}},
 		"command": {tiny{exports: [][]byte{code(text("_start"), 0, fnInit)}}.build(),
@@ -148,7 +148,7 @@ func TestRandomFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		junk := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "junk")
 		if rapid.Bool().Draw(t, "header") {
-			junk = append([]byte(scan.Header), junk...)
+			junk = append([]byte(fuel.Header), junk...)
 		}
 		if _, err := e.Load(context.Background(), module.Source{ID: "junk", Data: junk}); err == nil {
 			t.Fatalf("%x was loaded", junk)
@@ -188,7 +188,7 @@ func tryModule(t interface{ Errorf(string, ...any) }, e *Engine, data []byte) {
 
 // FuzzLoad looks for bytes that Load does not survive.
 func FuzzLoad(f *testing.F) {
-	f.Add([]byte(scan.Header))
+	f.Add([]byte(fuel.Header))
 	f.Add(tiny{}.build())
 	f.Add(tiny{vote: forever(), table: code(0x70, 0, 1), start: true, init: code(i32(1), opMemoryGrow, 0, opDrop)}.build())
 	e, err := newEngine(Config{FuelPerCall: 5 * slice, MaxMemory: 4 << 20}, false)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/companiond/companiond/host/module/wasm/scan"
+	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
 // Opcodes that tiny modules are written in.
@@ -193,7 +193,7 @@ func (m tiny) build() []byte {
 	if !m.noCall {
 		exports = append(exports, code(text("companion_v1_call"), 0, []byte{fnCall + own}))
 	}
-	out := code([]byte(scan.Header),
+	out := code([]byte(fuel.Header),
 		section(1, funcType(0, 0), funcType(1, 1), funcType(1, 0), funcType(2, 0), funcType(2, 1),
 			funcType(3, 0), funcType(4, 1), funcType(0, 1), funcType(4, 0)),
 		section(2, imports...),

@@ -36,6 +36,7 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,18 +116,10 @@ const slice = 100_000
 
 // check fills defaults in and refuses what makes no sense.
 func (c Config) check() (Config, error) {
-	if c.MaxMemory == 0 {
-		c.MaxMemory = defaultMaxMemory
-	}
-	if c.CallTimeout == 0 {
-		c.CallTimeout = defaultCallTimeout
-	}
-	if c.LogBytesPerSecond == 0 {
-		c.LogBytesPerSecond = defaultLogRate
-	}
-	if c.Guard == "" {
-		c.Guard = GuardFuel
-	}
+	c.MaxMemory = cmp.Or(c.MaxMemory, defaultMaxMemory)
+	c.CallTimeout = cmp.Or(c.CallTimeout, defaultCallTimeout)
+	c.LogBytesPerSecond = cmp.Or(c.LogBytesPerSecond, defaultLogRate)
+	c.Guard = cmp.Or(c.Guard, GuardFuel)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

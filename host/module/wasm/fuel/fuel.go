@@ -1,6 +1,7 @@
-// Package fuel rewrites a core WebAssembly module so that it burns fuel while
-// it runs and asks the host for more when it has none. It is what stops a guest
-// that never returns, and what gives the Go scheduler a place to preempt one.
+// Package fuel reads core WebAssembly modules before they run: it tells what one
+// imports and exports, gives its tables a maximum, and rewrites it so that it burns
+// fuel while it runs and asks the host for more when it has none. That is what stops
+// a guest that never returns, and what gives the Go scheduler a place to preempt one.
 //
 // A rewritten module has one more import, [ImportModule] [ImportField] of type
 // () -> i32, and one more global, the fuel. It burns
@@ -100,7 +101,7 @@ func rewrite(module []byte, slice int32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, len(module)+len(module)/4), header...)
+	out := append(make([]byte, 0, len(module)+len(module)/4), Header...)
 	for _, id := range sectionOrder {
 		body, err := sections.rewrite(id, spaces, slice)
 		if err != nil {

@@ -13,6 +13,8 @@ type reader struct {
 	pos  int
 	base int // offset of data in the module, for errors
 	err  error
+
+	section int // offset of the section that data is the body of
 }
 
 // fail notes the first error, which is at the offset at of the part.
@@ -27,7 +29,7 @@ func (r *reader) left() int { return len(r.data) - r.pos }
 
 func (r *reader) take(n uint32) []byte {
 	if uint64(n) > uint64(r.left()) {
-		r.fail(r.pos, ErrMalformed, "%d bytes wanted, %d left", n, r.left())
+		r.fail(r.pos, ErrMalformed, "%d bytes wanted, %d left; was the file still being written?", n, r.left())
 		return nil
 	}
 	r.pos += int(n)
@@ -36,7 +38,7 @@ func (r *reader) take(n uint32) []byte {
 
 func (r *reader) byte() byte {
 	if r.left() == 0 {
-		r.fail(r.pos, ErrMalformed, "unexpected end")
+		r.fail(r.pos, ErrMalformed, "unexpected end; was the file still being written?")
 		return 0
 	}
 	r.pos++
@@ -133,7 +135,7 @@ func (r *reader) index(what string, limit uint32) uint32 {
 }
 
 // name takes a vector of bytes.
-func (r *reader) name() []byte { return r.take(r.count()) }
+func (r *reader) name() []byte { return r.take(r.u32()) }
 
 func appendU32(b []byte, v uint32) []byte { return binary.AppendUvarint(b, uint64(v)) }
 

@@ -3,10 +3,11 @@ package fuel
 import (
 	"bytes"
 	"fmt"
+	"math"
 )
 
-// header is the magic number and the version of a core module.
-const header = "\x00asm\x01\x00\x00\x00"
+// Header is the magic number and the version of a core module.
+const Header = "\x00asm\x01\x00\x00\x00"
 
 // The ids of sections.
 const (
@@ -43,16 +44,17 @@ type sections [sectionIDs]*reader
 
 // split finds the sections and leaves the custom ones out.
 func split(module []byte) (*sections, error) {
-	if !bytes.HasPrefix(module, []byte(header)) {
+	if !bytes.HasPrefix(module, []byte(Header)) {
 		return nil, fmt.Errorf("no core module of version 1: %w", ErrMalformed)
 	}
 	var found sections
-	r := &reader{data: module, pos: len(header)}
+	r := &reader{data: module, pos: len(Header)}
 	next := 0 // place in sectionOrder
 	for r.left() > 0 {
 		at := r.pos
 		id := r.byte()
 		body := r.sub(r.u32())
+		body.section = at
 		if id == sectionCustom {
 			continue
 		}
@@ -75,7 +77,6 @@ type spaces struct {
 	functions []uint32 // type indexes, imported functions first
 
 	importedFunctions uint32
-	importedGlobals   uint32
 	globals           uint32 // imported and own
 	memories          uint32
 }
@@ -154,27 +155,39 @@ func readArity(r *reader) uint32 {
 func (s *spaces) readImports(r *reader) {
 	for n := r.count(); n > 0 && r.err == nil; n-- {
 		at := r.pos
-		if name := r.name(); string(name) == ImportModule {
-			r.fail(at, ErrReserved, "import from module %q", name)
+		i, typ := readImport(r, uint32(len(s.types)))
+		if i.Module == ImportModule {
+			r.fail(at, ErrReserved, "import from module %q", i.Module)
 		}
-		r.name()
-		at = r.pos
-		switch kind := r.byte(); kind {
-		case 0:
-			s.functions = append(s.functions, r.index("type", uint32(len(s.types))))
+		switch i.Kind {
+		case KindFunction:
+			s.functions = append(s.functions, typ)
 			s.importedFunctions++
-		case 1:
-			readTable(r)
-		case 2:
-			s.readMemory(r)
-		case 3:
-			readGlobalType(r)
-			s.importedGlobals++
+		case KindMemory:
+			s.addMemory(r, at)
+		case KindGlobal:
 			s.globals++
-		default:
-			r.fail(at, ErrUnsupported, "import of kind %d", kind)
 		}
 	}
+}
+
+// readImport takes an import, with the type of a function, which is below types.
+func readImport(r *reader, types uint32) (i Import, typ uint32) {
+	i = Import{Module: string(r.name()), Name: string(r.name())}
+	at := r.pos
+	switch i.Kind = r.byte(); i.Kind {
+	case KindFunction:
+		typ = r.index("type", types)
+	case KindTable:
+		readTable(r)
+	case KindMemory:
+		readLimits(r)
+	case KindGlobal:
+		readGlobalType(r)
+	default:
+		r.fail(at, ErrUnsupported, "import %s of kind %d", i, i.Kind)
+	}
+	return i, typ
 }
 
 func (s *spaces) readFunctions(r *reader) {
@@ -189,38 +202,41 @@ func readTables(r *reader) {
 	}
 }
 
-func readTable(r *reader) {
-	readRefType(r)
-	readLimits(r)
+// readTable takes a table's type and limits, see readLimits.
+func readTable(r *reader) (of byte, least, most uint32) {
+	of = readRefType(r)
+	least, most = readLimits(r)
+	return of, least, most
 }
 
 func (s *spaces) readMemories(r *reader) {
 	for n := r.count(); n > 0 && r.err == nil; n-- {
-		s.readMemory(r)
+		at := r.pos
+		readLimits(r)
+		s.addMemory(r, at)
 	}
 }
 
-func (s *spaces) readMemory(r *reader) {
-	at := r.pos
-	readLimits(r)
+func (s *spaces) addMemory(r *reader, at int) {
 	if s.memories++; s.memories > 1 {
 		r.fail(at, ErrUnsupported, "a second memory")
 	}
 }
 
 // readLimits takes the limits of a table or memory of 32-bit indexes that is
-// not shared.
-func readLimits(r *reader) {
+// not shared. Where there is no maximum, it is all that there could be.
+func readLimits(r *reader) (least, most uint32) {
 	at := r.pos
 	flags := r.byte()
 	if flags > 1 {
 		r.fail(at, ErrUnsupported, "limits with flags %#x (shared or 64-bit)", flags)
-		return
+		return 0, 0
 	}
-	r.u32()
+	least, most = r.u32(), math.MaxUint32
 	if flags == 1 {
-		r.u32()
+		most = r.u32()
 	}
+	return least, most
 }
 
 func readGlobalType(r *reader) {
@@ -231,11 +247,13 @@ func readGlobalType(r *reader) {
 	}
 }
 
-func readRefType(r *reader) {
+func readRefType(r *reader) byte {
 	at := r.pos
-	if t := r.byte(); t != 0x70 && t != 0x6f {
+	t := r.byte()
+	if t != 0x70 && t != 0x6f {
 		r.fail(at, ErrUnsupported, "reference type %#x", t)
 	}
+	return t
 }
 
 func readValueType(r *reader) {
