@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // declared is what the door says of its tools.
@@ -86,7 +87,7 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 	d.hold(a, "history", nil)
 	h.human("main", "やあ")
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 5})
-	waitFor(t, func() bool { return len(spoken(h, t)) == 2 }) // aya answers
+	waittest.Until(t, "aya answers", func() bool { return len(spoken(h, t)) == 2 }) // aya answers
 	a.call("history", nil)
 	for _, args := range []map[string]any{
 		{"from": "bot", "amount": 60, "message": "いい天気ですね、散歩に行きませんか"},

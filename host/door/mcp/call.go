@@ -12,7 +12,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // call is one call of a tool: who makes it, and where it reads.
@@ -21,9 +23,10 @@ type call struct {
 	reader string // of the readers; empty when nothing tells calls apart
 }
 
-const holderPrefix = "holder "
-
-func cutHolder(reader string) (name string, ok bool) { return strings.CutPrefix(reader, holderPrefix) }
+// in is where the caller reads a room.
+func (c call) in(talk rooms.Room) readers.Place {
+	return readers.Place{Reader: c.reader, Room: talk.Name()}
+}
 
 func (d *Door) callOf(r *sdk.CallToolRequest) call {
 	caller := d.callerOf(r.Extra)
@@ -36,7 +39,7 @@ func readerOf(s *sdk.ServerSession, caller identity.Caller) string {
 	if id := s.ID(); id != "" || caller.Guest {
 		return id
 	}
-	return holderPrefix + caller.Name
+	return readers.Holder(caller.Name)
 }
 
 // tool is a tool with typed arguments. Unknown arguments are refused, and a

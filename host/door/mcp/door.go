@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
@@ -44,7 +45,7 @@ type Door struct {
 	cfg       Config
 	server    *sdk.Server
 	transport *streamable.Transport
-	readers   *readers
+	readers   *readers.Readers
 	usual     string // the room of whoever names none
 	quick     map[string]streamable.Tool
 	waits     chan struct{} // a token for each call that waits
@@ -64,8 +65,8 @@ func New(cfg Config) *Door {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Door{cfg: cfg, usual: cfg.Rooms.Usual(), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, cfg.MaxWaits)}
-	d.readers = newReaders(d.liveSessions)
-	d.follows = newFollows(d.openSessions, d.readers.forget)
+	d.follows = newFollows(d.openSessions)
+	d.readers = readers.New(d.liveSessions, d.follows.said)
 	about := instructions
 	if cfg.Cards != nil {
 		about += " The spec:// resources are the companions' cards; action-play plays the actions in them."

@@ -137,10 +137,10 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		pool, _ := talk.Budget()
 		return consumed(pool, err)
 	}
-	at := place{c.reader, talk.Name()}
+	at := c.in(talk)
 	u := rooms.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
 	if u.Basis == 0 {
-		u.Basis = d.readers.basis(at)
+		u.Basis = d.readers.Basis(at)
 	}
 	say := talk.Consume
 	if kind != abi.KindHuman {
@@ -149,34 +149,13 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		}
 	}
 	m, pool, err := say(ctx, u)
-	d.noteSaid(at, u, m, err)
+	d.readers.Tried(at, u, m, err)
 	return consumed(pool, err)
 }
 
 // amountOfOne is the amount that stands for an importance of 1, where a line is voted
 // on instead of paid for.
 const amountOfOne = 10
-
-// noteSaid remembers how a line fared.
-func (d *Door) noteSaid(at place, u rooms.Utterance, m abi.Message, err error) {
-	if err == nil {
-		d.readers.spoke(at, u.From, m.Seq, time.Now())
-		return
-	}
-	offer := 0.0
-	if u.Offer != nil {
-		offer = *u.Offer
-	}
-	d.readers.refused(at, u.From, worthAnotherTry(err), offer, time.Now())
-}
-
-func worthAnotherTry(err error) bool {
-	switch abi.CodeOf(err) {
-	case abi.CodeExhausted, abi.CodeConflict, abi.CodeStale:
-		return true
-	}
-	return false
-}
 
 // consumed answers as chat-relay does: a refusal is an answer with success false,
 // a fault of the house is an error.
@@ -221,7 +200,7 @@ func (d *Door) status(ctx context.Context, c call, in statusIn) (any, error) {
 	case info.Pool == nil:
 		return statusOut{Resource: full}, nil
 	}
-	d.readers.told(place{c.reader, talk.Name()}, *info.Pool, time.Now())
+	d.readers.Told(c.in(talk), *info.Pool)
 	return statusOut{Resource: info.Pool.Level}, nil
 }
 
@@ -240,7 +219,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.readers.read(place{c.reader, talk.Name()}, past.Head, time.Now())
+	d.readers.Read(c.in(talk), past.Head)
 	out := historyOut{History: []heard{}}
 	if in.Since != nil {
 		out.Head = &past.Head

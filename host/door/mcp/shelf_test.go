@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The protocol's newest revision with sessions, and the first without.
@@ -199,7 +200,7 @@ func (c told) await(t *testing.T) string {
 	select {
 	case what := <-c:
 		return what
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Fatal("nothing was told")
 	}
 	return ""

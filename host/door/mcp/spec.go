@@ -2,12 +2,12 @@ package mcp
 
 import (
 	"context"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -79,7 +79,7 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
 	if d.cfg.RequireSpec {
-		d.readers.read(place{readerOf(r.Session, caller), cards.URI(card.ID)}, 1, time.Now())
+		d.readers.Read(readers.Place{Reader: readerOf(r.Session, caller), Room: cards.URI(card.ID)}, 1)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(card.Source)}}}, nil
 }
@@ -88,15 +88,15 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 // read first. The AI Companion Protocol only prompts its model to, with threats.
 func (d *Door) mustHaveRead(c call, companion string) error {
 	uri := cards.URI(companion)
-	at := place{c.reader, uri}
+	at := readers.Place{Reader: c.reader, Room: uri}
 	switch {
 	case !d.cfg.RequireSpec:
 		return nil
 	case c.reader == "":
 		return abi.Errorf(abi.CodeDenied, "spec: who plays actions here must have read %s; without a session or a token nobody knows", uri)
-	case d.readers.seen(at) == 0:
+	case d.readers.Seen(at) == 0:
 		return abi.Errorf(abi.CodeDenied, "spec: read %s first", uri)
 	}
-	d.readers.read(at, 1, time.Now()) // it is heard of, and not forgotten
+	d.readers.Read(at, 1) // it is heard of, and not forgotten
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The actions of the AI Companion Protocol's sample, and one that is added later.
@@ -246,7 +248,7 @@ func TestPlayedWordsAreSaid(t *testing.T) {
 	if note, _ := got["note"].(string); failed || got["wish"] == nil || !strings.HasPrefix(note, "the line waits for the floor") {
 		t.Fatalf("%v", got)
 	}
-	waitFor(t, func() bool {
+	waittest.Until(t, "the line is said", func() bool {
 		past := a.history(usualRoom).Messages
 		return len(past) == 1 && past[0].From == "nikoni" && past[0].Text == "やあ"
 	})
@@ -388,7 +390,9 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, func() bool { return s.door.readers.knows(usualRoom, m.Seq) })
+		waittest.Until(t, "the door hears of it", func() bool {
+			return slices.ContainsFunc(s.door.follows.said(usualRoom), func(l readers.Line) bool { return l.Seq == m.Seq })
+		})
 	}
 	said("やあ")
 	if s.door.Waiting(usualRoom) {
@@ -396,7 +400,7 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 	}
 	a.call("history", nil)
 	said("元気?")
-	waitFor(t, func() bool { return s.door.Waiting(usualRoom) })
+	waittest.Until(t, "an agent waits", func() bool { return s.door.Waiting(usualRoom) })
 }
 
 // Cards that change while agents come, read and play are always whole.
