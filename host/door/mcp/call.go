@@ -13,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/readers"
+	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -130,7 +131,7 @@ func kindOf(kind string) string {
 // answerOf gives an answer as chat-relay's server does: structured, and the same as
 // JSON in a text for clients that know no better.
 func answerOf(out any) (*sdk.CallToolResult, error) {
-	text, err := encode(out)
+	text, err := streamable.Encode(out)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ const metaError = "companiond/error"
 // when the result is an error, and would throw the words away.
 func refusal(err error) (*sdk.CallToolResult, error) {
 	e := abi.AsError(err)
-	structured, encodeErr := encode(e)
+	structured, encodeErr := streamable.Encode(e)
 	if encodeErr != nil {
 		return nil, encodeErr
 	}
@@ -157,15 +158,6 @@ func refusal(err error) (*sdk.CallToolResult, error) {
 		IsError: true,
 		Content: []sdk.Content{&sdk.TextContent{Text: e.Error()}},
 	}, nil
-}
-
-// encode is json.Marshal without escapes of <, > and &: models read it.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // shape makes the schema of an object; names ending in ? may be absent.

@@ -26,7 +26,7 @@ func TestRoomsAreResources(t *testing.T) {
 		t.Fatalf("%v %v", list, err)
 	}
 	templates, err := a.session.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 2 {
+	if err != nil || len(templates.ResourceTemplates) != 3 { // and that of cards
 		t.Fatalf("%v %v", templates, err)
 	}
 	const uri = "room://main/history"

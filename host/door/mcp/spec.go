@@ -11,18 +11,9 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// Card is the card of a companion, as the door is told of it.
-type Card = cards.Card
-
-// Action is an action of a Card.
-type Action = cards.Action
-
 // addSpecs offers the companions' cards as resources and their actions as the
-// tool action-play (the AI Companion Protocol), if the door was told of cards at all.
+// tool action-play (the AI Companion Protocol).
 func (d *Door) addSpecs() {
-	if d.cfg.Cards == nil {
-		return
-	}
 	d.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "spec", Title: "card of a companion", URITemplate: "spec://{companion}", MIMEType: "application/json",
 		Description: aboutSpec + " spec://main is that of the usual companion.",
@@ -33,20 +24,12 @@ func (d *Door) addSpecs() {
 const aboutSpec = "The companion's definition file, as it is: who it is, its actions, its perceptions, and the events that say when it does what."
 
 // cards gives the cards there are now.
-func (d *Door) cards() cards.Set {
-	if d.cfg.Cards == nil {
-		return cards.Set{}
-	}
-	return cards.Of(d.cfg.Cards())
-}
+func (d *Door) cards() cards.Set { return cards.Of(d.cfg.Cards()) }
 
 // CardsChanged tells whoever listens what has changed in the cards since it was
 // called last: the host calls it whenever the folder has changed. It waits for no
 // client.
 func (d *Door) CardsChanged() {
-	if d.cfg.Cards == nil {
-		return
-	}
 	d.telling.Lock()
 	defer d.telling.Unlock()
 	now := d.cards()

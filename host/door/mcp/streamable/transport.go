@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -52,24 +53,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.SessionTimeout == 0 {
-		c.SessionTimeout = 10 * time.Minute
-	}
-	if c.MaxSessions == 0 {
-		c.MaxSessions = 256
-	}
-	if c.MaxStreams == 0 {
-		c.MaxStreams = 256
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 10 * time.Second
-	}
+	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Minute)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 256)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 256)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
 	if c.Owner == nil {
 		c.Owner = func(*http.Request) string { return "" }
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 
