@@ -61,7 +61,7 @@ type Door struct {
 func New(cfg Config) *Door {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	d := &Door{cfg: cfg, usual: cfg.Rooms.Usual(), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, maxWaits)}
-	d.follows = newFollows(d.openSessions)
+	d.follows = &follows{rooms: map[string]*followed{}}
 	d.readers = readers.New(d.liveSessions, d.follows.said)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
 		Instructions:       instructions,

@@ -29,8 +29,6 @@ const (
 // what is said there, and tells those who subscribed. A room that no agent uses is
 // not followed.
 type follows struct {
-	live func() map[*sdk.ServerSession]bool // the sessions that are open
-
 	mu    sync.Mutex
 	start func(name string) // nil before Run
 	rooms map[string]*followed
@@ -42,10 +40,6 @@ type followed struct {
 	sessions map[*sdk.ServerSession]bool // that subscribed to it; where there are no sessions, each lasts as long as its stream
 	known    uint64                      // the least head that somebody knows who subscribed; math.MaxUint64 for nobody
 	said     []readers.Line              // the newest, oldest first; none of them changes any more
-}
-
-func newFollows(live func() map[*sdk.ServerSession]bool) *follows {
-	return &follows{live: live, rooms: map[string]*followed{}}
 }
 
 // use notes that an agent uses a room.
@@ -98,12 +92,13 @@ func (f *follows) from(name string, head uint64) uint64 {
 }
 
 // left gives for how long a room is to be followed before it is asked again, 0 for
-// no more: then it is forgotten.
-func (f *follows) left(name string) time.Duration {
+// no more: then it is forgotten. Which sessions are open is asked while nobody can
+// subscribe: one that did since would be taken for gone.
+func (f *follows) left(name string, live func() map[*sdk.ServerSession]bool) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.rooms[name]
-	open := f.live()
+	open := live()
 	maps.DeleteFunc(r.sessions, func(s *sdk.ServerSession, _ bool) bool { return !open[s] })
 	left := followIdle - time.Since(r.used)
 	switch {
@@ -160,7 +155,7 @@ func (d *Door) follow(ctx context.Context, name string) {
 	var talk rooms.Room // nil: not found yet
 	var since uint64
 	for ctx.Err() == nil {
-		left := d.follows.left(name)
+		left := d.follows.left(name, d.openSessions)
 		if left == 0 {
 			return
 		}

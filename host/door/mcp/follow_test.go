@@ -396,7 +396,7 @@ func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 
 // Of a room that is followed the newest lines are known, each once.
 func TestNewestLines(t *testing.T) {
-	f := newFollows(nil)
+	f := &follows{rooms: map[string]*followed{}}
 	f.use("main")
 	for i := range 3 * recentSaid {
 		f.heard("main", []abi.Message{{Seq: uint64(i)}})

@@ -50,7 +50,7 @@ type quickCall struct {
 // be read again.
 func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	id := r.Header.Get(headerSession)
-	if len(t.tools) == 0 || r.Method != http.MethodPost || id == "" || !usual(r.Header) ||
+	if len(t.cfg.Tools) == 0 || r.Method != http.MethodPost || id == "" || !usual(r.Header) ||
 		!t.sessions.open(id, t.cfg.Owner(r), time.Now().Add(-t.cfg.SessionTimeout/quickShare)) {
 		return false
 	}
@@ -63,7 +63,7 @@ func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	if json.Unmarshal(body, &q) != nil || !q.plain() {
 		return false
 	}
-	run, ok := t.tools[q.Params.Name]
+	run, ok := t.cfg.Tools[q.Params.Name]
 	if !ok {
 		return false
 	}
