@@ -144,11 +144,22 @@ func New(cfg Config, log *slog.Logger) (*Guard, error) {
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	h := g.limitBody(next)
 	h = g.identify(h)
-	h = g.limitRate(h)
+	h = passing(g.limitRate, h)
 	h = g.allowCORS(h)
-	h = g.checkCrossOrigin(h)
-	h = g.checkHost(h)
+	h = passing(g.checkCrossOrigin, h)
+	h = passing(g.checkHost, h)
 	return g.observe(h)
+}
+
+// passing lets only requests through in which a check finds nothing wrong.
+func passing(check func(http.ResponseWriter, *http.Request) error, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := check(w, r); err != nil {
+			Problem(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Server makes a server with the time-outs that are safe for long answers:

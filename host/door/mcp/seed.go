@@ -106,17 +106,16 @@ func (d *Door) addSeedTools() {
 	}.add(d)
 }
 
-// missing names the first argument that is not there.
-func (in consumeIn) missing() error {
-	for _, a := range []struct {
-		name string
-		none bool
-	}{{"amount", in.Amount == nil}, {"message", in.Message == nil}, {"from", in.From == nil}} {
-		if a.none {
-			return abi.Errorf(abi.CodeInvalid, "%s: is missing", a.name)
-		}
-	}
-	if !(*in.Amount >= 0 && *in.Amount <= 100) {
+// check finds the first argument that is missing or wrong.
+func (in consumeIn) check() error {
+	switch {
+	case in.Amount == nil:
+		return abi.Errorf(abi.CodeInvalid, "amount: is missing")
+	case in.Message == nil:
+		return abi.Errorf(abi.CodeInvalid, "message: is missing")
+	case in.From == nil:
+		return abi.Errorf(abi.CodeInvalid, "from: is missing")
+	case !(*in.Amount >= 0 && *in.Amount <= 100):
 		return abi.Errorf(abi.CodeInvalid, "amount: %v is outside 0..100", *in.Amount)
 	}
 	return nil
@@ -125,7 +124,7 @@ func (in consumeIn) missing() error {
 // consume says something for points. An agent's line waits for what the room wants:
 // see rooms.Room.Offer.
 func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
-	if err := in.missing(); err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	talk, err := d.room(ctx, in.Room)

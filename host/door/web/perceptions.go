@@ -198,10 +198,10 @@ func (d *door) take(ctx context.Context, in *perceiveIn) (perception.Taken, erro
 		return perception.Taken{}, err
 	}
 	taken, err := d.offer(ctx, in.ID, p, from)
-	if err != nil {
-		return perception.Taken{}, placed(err)
+	if e := abi.AsError(err); e != nil && e.Field != "" {
+		err = inBody(err)
 	}
-	return taken, nil
+	return taken, err
 }
 
 // patience bounds how long somebody waits for what a companion makes of something.
@@ -239,12 +239,4 @@ func (d *door) scopeOf(companion, title string) identity.Scope {
 		}
 	}
 	return identity.Act
-}
-
-// placed says where in the request a finding about a perception is.
-func placed(err error) error {
-	if abi.AsError(err).Field != "" {
-		return inBody(err)
-	}
-	return err
 }

@@ -122,11 +122,10 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 // ?companion= or params.companion; the protocol knows one only.
 func (d *door) initSession(w http.ResponseWriter, r *http.Request) {
 	in, err := readCall(r, true)
-	if err != nil {
-		answerCall(w, in, nil, err)
-		return
+	id := ""
+	if err == nil {
+		id, err = d.open(r, in.Params)
 	}
-	id, err := d.open(r, in.Params)
 	answerCall(w, in, struct {
 		SessionID string `json:"sessionId"`
 	}{id}, err)
