@@ -307,21 +307,24 @@ func TestScopesOfCards(t *testing.T) {
 	}
 }
 
+// speak plays the action speak; ok is false where it is refused, and text says why.
+func (a *agent) speak(companion string) (text string, ok bool) {
+	a.t.Helper()
+	args := map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}}
+	if companion != "" {
+		args["companion"] = companion
+	}
+	got, failed := a.call(playTool, args)
+	text, _ = got["message"].(string)
+	return text, !failed
+}
+
 // Where the house wants it, nobody plays what it has not read: a
 // session, or a token's holder, of each companion.
 func TestSpecIsReadFirst(t *testing.T) {
 	s := openShelf(t, true)
 	s.save("nikoni", spec("ニコニ", speakAction))
 	s.save("zaya", spec("アヤ", speakAction))
-	played := func(a *agent, companion string) (string, bool) {
-		args := map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}}
-		if companion != "" {
-			args["companion"] = companion
-		}
-		got, failed := a.call(playTool, args)
-		text, _ := got["message"].(string)
-		return text, !failed
-	}
 	read := func(a *agent, uri string) {
 		t.Helper()
 		if _, err := a.spec(uri); err != nil {
@@ -330,43 +333,43 @@ func TestSpecIsReadFirst(t *testing.T) {
 	}
 	one, _ := s.connect(sessionEra)
 	two, _ := s.connect(sessionEra)
-	if text, ok := played(one, ""); ok || text != "spec: read spec://nikoni first" {
+	if text, ok := one.speak(""); ok || text != "spec: read spec://nikoni first" {
 		t.Errorf("%s", text)
 	}
 	read(one, "spec://main")
 	for _, companion := range []string{"", "nikoni"} {
-		if text, ok := played(one, companion); !ok {
+		if text, ok := one.speak(companion); !ok {
 			t.Errorf("who has read it: %s", text)
 		}
 	}
-	if text, ok := played(one, "zaya"); ok || text != "spec: read spec://zaya first" {
+	if text, ok := one.speak("zaya"); ok || text != "spec: read spec://zaya first" {
 		t.Errorf("another's card was not read: %s", text)
 	}
-	if text, ok := played(two, ""); ok {
+	if text, ok := two.speak(""); ok {
 		t.Errorf("another session has not read it: %s", text)
 	}
 	read(two, "spec://zaya")
-	if text, ok := played(two, "zaya"); !ok {
+	if text, ok := two.speak("zaya"); !ok {
 		t.Errorf("%s", text)
 	}
 	guest, _ := s.connect(modernEra)
 	read(guest, "spec://main")
-	if text, ok := played(guest, ""); ok || !strings.Contains(text, "without a session or a token") {
+	if text, ok := guest.speak(""); ok || !strings.Contains(text, "without a session or a token") {
 		t.Errorf("nobody knows what a guest has read: %s", text)
 	}
 	s.from(holder("bot", identity.Read, identity.Act))
 	bot, _ := s.connect(modernEra)
-	if _, ok := played(bot, ""); ok {
+	if _, ok := bot.speak(""); ok {
 		t.Error("bot has not read it")
 	}
 	read(bot, "spec://main")
 	again, _ := s.connect(modernEra)
-	if text, ok := played(again, ""); !ok {
+	if text, ok := again.speak(""); !ok {
 		t.Errorf("bot has read it: %s", text)
 	}
 	s.from(holder("other", identity.Read, identity.Act))
 	other, _ := s.connect(modernEra)
-	if _, ok := played(other, ""); ok {
+	if _, ok := other.speak(""); ok {
 		t.Error("another has not")
 	}
 }
