@@ -348,7 +348,7 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	mux := http.NewServeMux()
 	door.Register(mux)
 	pipe := doortest.NewPipe()
-	server := &http.Server{Handler: feed.Relay("main", mux)}
+	server := &http.Server{Handler: feed.Relay(mux)}
 	wg.Go(func() { _ = server.Serve(pipe) })
 	talk, err := rooms.Room(ctx, "main")
 	if err != nil {

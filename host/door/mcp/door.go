@@ -47,7 +47,6 @@ type Door struct {
 	server    *sdk.Server
 	transport *streamable.Transport
 	readers   *readers.Readers
-	usual     string // the room of whoever names none
 	quick     map[string]streamable.Tool
 	waits     chan struct{} // a token for each call that waits
 
@@ -60,7 +59,7 @@ type Door struct {
 // subscribed informed.
 func New(cfg Config) *Door {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	d := &Door{cfg: cfg, usual: cfg.Rooms.Usual(), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, maxWaits)}
+	d := &Door{cfg: cfg, quick: map[string]streamable.Tool{}, waits: make(chan struct{}, maxWaits)}
 	d.follows = &follows{rooms: map[string]*followed{}}
 	d.readers = readers.New(d.liveSessions, d.follows.said)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
@@ -96,7 +95,7 @@ func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) 
 // room finds the room an agent means.
 func (d *Door) room(ctx context.Context, name string) (rooms.Room, error) {
 	if name == "" {
-		name = d.usual
+		name = d.cfg.Rooms.Usual()
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, name)
 	if err == nil {

@@ -73,7 +73,7 @@ func (d *Door) names(ctx context.Context, prefix string) (names []string) {
 	}
 	behind, err := d.cfg.Rooms.Names(ctx, prefix, listed)
 	if err != nil {
-		return []string{d.usual}
+		return []string{d.cfg.Rooms.Usual()}
 	}
 	return append(names, slices.DeleteFunc(behind, func(name string) bool { return !strings.HasPrefix(name, prefix) })...)
 }

@@ -37,7 +37,7 @@ func guarded(t *testing.T) (url, since string) {
 	feed := socket.New(socket.Config{Rooms: house, CheckOrigin: g.CheckOrigin})
 	mux := http.NewServeMux()
 	feed.Register(mux)
-	srv := httptest.NewServer(g.Handler(feed.Relay("main", guard.Mux(mux))))
+	srv := httptest.NewServer(g.Handler(feed.Relay(guard.Mux(mux))))
 	t.Cleanup(func() {
 		if err := feed.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -109,7 +109,7 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 	s.stop = stop
 	t.Cleanup(stop)
 	err = web.Register(mux, web.Config{
-		Rooms: house, Usual: "main", Perceptions: s.Queues, Cards: cards, Stopping: stopping,
+		Rooms: house, Perceptions: s.Queues, Cards: cards, Stopping: stopping,
 		Companions: func() []web.Companion {
 			return []web.Companion{{ID: "zoe", Engine: "prompt"}, {ID: "aya", Engine: "wasm"}, {ID: "nikoni", Name: "ニコニ立体ちゃん", Engine: "prompt", State: "ready"}}
 		},

@@ -31,8 +31,6 @@ import (
 type Config struct {
 	// Rooms finds rooms.
 	Rooms rooms.Directory
-	// Usual is the room of /add when it names none.
-	Usual string
 	// Companions lists the companions of the house.
 	Companions func() []Companion
 	// Version is what GET /v1/version answers.
