@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -341,13 +342,13 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = rooms.Run(running) })
 	rooms.SetCast(ctx, nil)
-	door := mcp.New(mcp.Config{Rooms: rooms, Version: "sim"})
+	door := mcp.New(mcp.Config{Rooms: rooms, Version: "sim", Cards: func() []cards.Card { return nil }})
 	wg.Go(func() { _ = door.Run(running) })
 	feed := socket.New(socket.Config{Rooms: rooms, Waiting: door.Waiting})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	pipe := doortest.NewPipe()
-	server := &http.Server{Handler: feed.Relay("main", mux)}
+	server := &http.Server{Handler: feed.Relay(mux)}
 	wg.Go(func() { _ = server.Serve(pipe) })
 	talk, err := rooms.Room(ctx, "main")
 	if err != nil {

@@ -315,11 +315,10 @@ func (h *Host) buildDoors(at net.Addr) error {
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
-	usual := h.rooms.Usual()
-	if err := web.Register(mux, web.Config{Rooms: h.rooms, Usual: usual, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
 		return err
 	}
-	h.server = guard.Server(g.Handler(h.feed.Relay(usual, guard.Mux(mux))), h.log)
+	h.server = guard.Server(g.Handler(h.feed.Relay(guard.Mux(mux))), h.log)
 	return nil
 }
 

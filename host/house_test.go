@@ -40,7 +40,7 @@ var floors = [][]string{
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/door/guard", "host/door/doortest"},
-	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/web/answer"},
+	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/web/answer"},
 	{"host/door/web", "host/door/socket", "host/door/mcp"},
 	{"host"},
 	{"cmd/companiond"},

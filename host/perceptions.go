@@ -6,7 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/rooms"
@@ -37,16 +37,16 @@ func (h *Host) modelOf(companion string) string {
 }
 
 // cards gives those who have a card, as agents over MCP see them.
-func (h *Host) cards() []mcp.Card {
-	var all []mcp.Card
+func (h *Host) cards() []cards.Card {
+	var all []cards.Card
 	for _, c := range h.folder.Companions() {
 		def := c.Card()
 		if def == nil {
 			continue
 		}
-		one := mcp.Card{ID: c.ID(), Name: def.Name, Source: def.Source()}
+		one := cards.Card{ID: c.ID(), Name: def.Name, Source: def.Source()}
 		for _, a := range def.Actions {
-			one.Actions = append(one.Actions, mcp.Action{Name: a.Title, Description: a.Description, Schema: a.Schema})
+			one.Actions = append(one.Actions, cards.Action{Name: a.Title, Description: a.Description, Schema: a.Schema})
 		}
 		all = append(all, one)
 	}

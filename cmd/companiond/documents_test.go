@@ -17,6 +17,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/door/web"
 )
 
@@ -67,10 +68,10 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 
 // An agent is offered over MCP what the READMEs say.
 func TestDocumentsNameEveryTool(t *testing.T) {
-	cards := func() []mcp.Card {
-		return []mcp.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []mcp.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
+	aya := func() []cards.Card {
+		return []cards.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []cards.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
 	}
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: cards})
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)

@@ -79,7 +79,7 @@ func TestSayWhileTheCharactersLoad(t *testing.T) {
 				<-ended
 			}()
 			mux := http.NewServeMux()
-			if err := web.Register(mux, web.Config{Rooms: rooms, Usual: "main"}); err != nil {
+			if err := web.Register(mux, web.Config{Rooms: rooms}); err != nil {
 				t.Fatal(err)
 			}
 			feed := socket.New(socket.Config{Rooms: rooms, Log: slog.New(slog.DiscardHandler), MaxClients: 10})

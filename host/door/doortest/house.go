@@ -4,6 +4,7 @@
 package doortest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +32,7 @@ type House struct {
 	*registry.Registry
 	journal *watched
 	t       testing.TB
-	ids     int
+	ids     atomic.Int64
 	mu      sync.Mutex
 	loaded  map[string]room.Companion // who lives here
 }
@@ -77,12 +79,7 @@ func NewHouseOf(t testing.TB, rooms ...room.Settings) *House {
 	return h
 }
 
-func (h *House) newID() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ids++
-	return fmt.Sprintf("id%d", h.ids)
-}
+func (h *House) newID() string { return fmt.Sprintf("id%d", h.ids.Add(1)) }
 
 // readRoom takes companions and max_turns, as the daemon does with all keys: an error
 // begins with the key that is at fault.
@@ -187,10 +184,10 @@ func (r *Room) Trouble(err error) { r.h.journal.Fail(err) }
 
 // Batch bounds how many entries those who follow a room of the house get at once; 0
 // means as many as the journal gives.
-func (r *Room) Batch(n int) { r.h.journal.split(n) }
+func (r *Room) Batch(n int) { r.h.journal.batch.Store(int64(n)) }
 
 // Followers tells how many follow a room of the house now.
-func (r *Room) Followers() int { return r.h.journal.followed() }
+func (r *Room) Followers() int { return int(r.h.journal.followers.Load()) }
 
 // Bodies tells how many bodies of a companion are connected now.
 func (r *Room) Bodies(companion string) int { return r.h.Bodies(r.Name(), companion) }
@@ -280,9 +277,8 @@ func (r *Room) Happened() []entry.Entry {
 type watched struct {
 	*memory.Journal
 	index     sync.Mutex // held while something is added to a room that sleeps
-	mu        sync.Mutex
-	followers int
-	batch     int // 0: as many as there are
+	followers atomic.Int64
+	batch     atomic.Int64 // 0: as many as there are
 }
 
 // Room implements journal.Index.
@@ -301,42 +297,14 @@ func (w *watched) Waking(ctx context.Context, by time.Time, after string, limit 
 
 // Follow implements journal.Log.
 func (w *watched) Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error {
-	w.count(1)
-	defer w.count(-1)
+	w.followers.Add(1)
+	defer w.followers.Add(-1)
 	return w.Journal.Follow(ctx, room, after, func(es []entry.Entry) error {
-		for part := range slices.Chunk(es, w.most(len(es))) {
+		for part := range slices.Chunk(es, cmp.Or(int(w.batch.Load()), len(es))) {
 			if err := fn(part); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-func (w *watched) count(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.followers += n
-}
-
-func (w *watched) followed() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.followers
-}
-
-func (w *watched) split(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.batch = n
-}
-
-// most is how many of n entries are handed on at once.
-func (w *watched) most(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.batch == 0 {
-		return n
-	}
-	return w.batch
 }

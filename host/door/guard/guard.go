@@ -22,6 +22,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -80,31 +81,17 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.MaxBody == 0 {
-		c.MaxBody = 1 << 20
-	}
-	if c.LargeBody == 0 {
-		c.LargeBody = 1 << 20
-	}
-	if c.LargeBodies == 0 {
-		c.LargeBodies = 64 << 20
-	}
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.LargeBody = cmp.Or(c.LargeBody, 1<<20)
+	c.LargeBodies = cmp.Or(c.LargeBodies, 64<<20)
 	c.LargeBodies = max(c.LargeBodies, c.MaxBody)
 	for _, n := range c.MaxBodyAt {
 		c.LargeBodies = max(c.LargeBodies, n)
 	}
-	if c.BodyTimeout == 0 {
-		c.BodyTimeout = 10 * time.Second
-	}
-	if c.Rate == 0 {
-		c.Rate = 200
-	}
-	if c.Burst == 0 {
-		c.Burst = 400
-	}
-	if c.RateAddresses == 0 {
-		c.RateAddresses = 4096
-	}
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 10*time.Second)
+	c.Rate = cmp.Or(c.Rate, 200)
+	c.Burst = cmp.Or(c.Burst, 400)
+	c.RateAddresses = cmp.Or(c.RateAddresses, 4096)
 	return c
 }
 
@@ -157,11 +144,22 @@ func New(cfg Config, log *slog.Logger) (*Guard, error) {
 func (g *Guard) Handler(next http.Handler) http.Handler {
 	h := g.limitBody(next)
 	h = g.identify(h)
-	h = g.limitRate(h)
+	h = passing(g.limitRate, h)
 	h = g.allowCORS(h)
-	h = g.checkCrossOrigin(h)
-	h = g.checkHost(h)
+	h = passing(g.checkCrossOrigin, h)
+	h = passing(g.checkHost, h)
 	return g.observe(h)
+}
+
+// passing lets only requests through in which a check finds nothing wrong.
+func passing(check func(http.ResponseWriter, *http.Request) error, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := check(w, r); err != nil {
+			Problem(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Server makes a server with the time-outs that are safe for long answers:

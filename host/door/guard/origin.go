@@ -12,16 +12,13 @@ import (
 
 // checkHost lets only requests for one of our names pass. A page on another
 // site that points its own name at 127.0.0.1 sends that name as Host.
-func (g *Guard) checkHost(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.allowedHost(r) {
-			// 403 and not 421: MCP clients and their conformance suite know it.
-			Problem(w, r, abi.Errorf(abi.CodeDenied, "host: %q is not a name of this server", clip(r.Host, 80)))
-			return
-		}
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(w, r)
-	})
+func (g *Guard) checkHost(w http.ResponseWriter, r *http.Request) error {
+	if !g.allowedHost(r) {
+		// 403 and not 421: MCP clients and their conformance suite know it.
+		return abi.Errorf(abi.CodeDenied, "host: %q is not a name of this server", clip(r.Host, 80))
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	return nil
 }
 
 func (g *Guard) allowedHost(r *http.Request) bool {
@@ -48,14 +45,11 @@ func (g *Guard) allowedHost(r *http.Request) bool {
 
 // checkCrossOrigin refuses what a browser sends from another site and would
 // change something. Listed origins pass.
-func (g *Guard) checkCrossOrigin(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.listed(r) && g.cross.Check(r) != nil {
-			Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: requests from %q are not allowed here", clip(r.Header.Get("Origin"), 80)))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+func (g *Guard) checkCrossOrigin(_ http.ResponseWriter, r *http.Request) error {
+	if !g.listed(r) && g.cross.Check(r) != nil {
+		return abi.Errorf(abi.CodeDenied, "origin: requests from %q are not allowed here", clip(r.Header.Get("Origin"), 80))
+	}
+	return nil
 }
 
 // listed says whether the request comes from one of the configured origins.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,30 +49,23 @@ func (d *Details) ContentType(ct string) string {
 	return ct
 }
 
-// Status gives the HTTP status of a code. This is the one table.
-func Status(code abi.Code) int {
-	switch code {
-	case "":
-		return http.StatusOK
-	case abi.CodeInvalid, abi.CodeUnknownOp:
-		return http.StatusBadRequest
-	case abi.CodeDenied:
-		return http.StatusForbidden
-	case abi.CodeNotFound:
-		return http.StatusNotFound
-	case abi.CodeConflict, abi.CodeStale:
-		return http.StatusConflict
-	case abi.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case abi.CodeExhausted:
-		return http.StatusTooManyRequests
-	case abi.CodeUnavailable:
-		return http.StatusServiceUnavailable
-	case abi.CodeTimeout:
-		return http.StatusGatewayTimeout
-	}
-	return http.StatusInternalServerError
+// statuses has the HTTP status of each code but internal. This is the one table.
+var statuses = map[abi.Code]int{
+	"":                  http.StatusOK,
+	abi.CodeInvalid:     http.StatusBadRequest,
+	abi.CodeUnknownOp:   http.StatusBadRequest,
+	abi.CodeDenied:      http.StatusForbidden,
+	abi.CodeNotFound:    http.StatusNotFound,
+	abi.CodeConflict:    http.StatusConflict,
+	abi.CodeStale:       http.StatusConflict,
+	abi.CodeTooLarge:    http.StatusRequestEntityTooLarge,
+	abi.CodeExhausted:   http.StatusTooManyRequests,
+	abi.CodeUnavailable: http.StatusServiceUnavailable,
+	abi.CodeTimeout:     http.StatusGatewayTimeout,
 }
+
+// Status gives the HTTP status of a code.
+func Status(code abi.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
 
 // DetailsOf turns any error into what a client may see of it. Faults of ours
 // are told as such and no more.

@@ -14,23 +14,17 @@ import (
 )
 
 // limitRate refuses an address that asks more often than it may.
-func (g *Guard) limitRate(next http.Handler) http.Handler {
-	if g.rate == nil {
-		return next
+func (g *Guard) limitRate(w http.ResponseWriter, r *http.Request) error {
+	if g.rate == nil || local(r) {
+		return nil
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if local(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		if wait, ok := g.rate.take(remote(r), time.Now()); !ok {
-			seconds := int64(wait/time.Second) + 1
-			w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
-			Problem(w, r, abi.Errorf(abi.CodeExhausted, "too many requests from this address, try again in %d s", seconds))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	wait, ok := g.rate.take(remote(r), time.Now())
+	if ok {
+		return nil
+	}
+	seconds := int64(wait/time.Second) + 1
+	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+	return abi.Errorf(abi.CodeExhausted, "too many requests from this address, try again in %d s", seconds)
 }
 
 // limiter keeps a token bucket for each of the addresses seen most recently.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // declared is what the door says of its tools.
@@ -81,12 +82,25 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 	vote.Pace = 100
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool()), "den": vote}, &actor{id: "aya", importance: 2})
 	d, a := h.declared(), h.connect(nil)
+	d.holdPool(h, a)
+	d.holdVotes(h, a)
+	for name := range d.out {
+		for _, kind := range []string{" error true", " error false"} {
+			if d.asked[name+kind] == 0 {
+				t.Errorf("no answer was seen of %s,%s", name, kind)
+			}
+		}
+	}
+}
 
+// holdPool holds the answers in a room where turns are paid for.
+func (d *declared) holdPool(h *home, a *agent) {
+	d.t.Helper()
 	d.hold(a, "status", nil)
 	d.hold(a, "history", nil)
 	h.human("main", "やあ")
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 5})
-	waitFor(t, func() bool { return len(spoken(h, t)) == 2 }) // aya answers
+	waittest.Until(d.t, "aya answers", func() bool { return len(spoken(h, d.t)) == 2 })
 	a.call("history", nil)
 	for _, args := range []map[string]any{
 		{"from": "bot", "amount": 60, "message": "いい天気ですね、散歩に行きませんか"},
@@ -101,7 +115,7 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 		{"from": "bot", "amount": 5, "message": "うん", "mesage": "an error"}, // an error
 	} {
 		if got := d.hold(a, "consume", args); args["message"] == "今は足りない" && got["message"] != "Not enough resource." {
-			t.Errorf("%v: %v", args, got)
+			d.t.Errorf("%v: %v", args, got)
 		}
 	}
 	d.hold(a, "say", map[string]any{"from": "bot", "message": "へえ", "kind": "backchannel"})
@@ -109,8 +123,11 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 	d.hold(a, "history", map[string]any{"since": 0, "limit": 5})
 	d.hold(a, "history", map[string]any{"limit": 1000})  // an error
 	d.hold(a, "status", map[string]any{"room": "attic"}) // an error
+}
 
-	// Where turns are voted on, nothing is spent.
+// holdVotes holds the answers in a room where turns are voted on and nothing is spent.
+func (d *declared) holdVotes(h *home, a *agent) {
+	d.t.Helper()
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den", "timeout_seconds": 0}) // timeout
 	h.human("den", "botはどう?")
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den"}) // asked
@@ -119,7 +136,7 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 	granted := d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den"})
 	grant, ok := granted["grant"].(map[string]any)
 	if !ok {
-		t.Fatalf("no grant: %v", granted)
+		d.t.Fatalf("no grant: %v", granted)
 	}
 	d.hold(a, "say", map[string]any{"from": "bot", "room": "den", "message": "いいね", "grant": grant["token"]})
 	for _, got := range []map[string]any{
@@ -128,17 +145,10 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 		d.hold(a, "consume", map[string]any{"from": "aya", "room": "den", "amount": 90, "message": "偽物"}),
 	} {
 		if got["resource"] != 100.0 {
-			t.Errorf("where nothing is spent: %v", got)
+			d.t.Errorf("where nothing is spent: %v", got)
 		}
 	}
 	d.hold(a, "wait_for_turn", map[string]any{"from": "aya", "room": "den"}) // an error
-	for name := range d.out {
-		for _, kind := range []string{" error true", " error false"} {
-			if d.asked[name+kind] == 0 {
-				t.Errorf("no answer was seen of %s,%s", name, kind)
-			}
-		}
-	}
 }
 
 // Model providers refuse all of a request when one tool's schema is a choice at

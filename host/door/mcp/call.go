@@ -12,7 +12,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/readers"
+	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // call is one call of a tool: who makes it, and where it reads.
@@ -21,9 +24,10 @@ type call struct {
 	reader string // of the readers; empty when nothing tells calls apart
 }
 
-const holderPrefix = "holder "
-
-func cutHolder(reader string) (name string, ok bool) { return strings.CutPrefix(reader, holderPrefix) }
+// in is where the caller reads a room.
+func (c call) in(talk rooms.Room) readers.Place {
+	return readers.Place{Reader: c.reader, Room: talk.Name()}
+}
 
 func (d *Door) callOf(r *sdk.CallToolRequest) call {
 	caller := d.callerOf(r.Extra)
@@ -36,7 +40,7 @@ func readerOf(s *sdk.ServerSession, caller identity.Caller) string {
 	if id := s.ID(); id != "" || caller.Guest {
 		return id
 	}
-	return holderPrefix + caller.Name
+	return readers.Holder(caller.Name)
 }
 
 // tool is a tool with typed arguments. Unknown arguments are refused, and a
@@ -127,7 +131,7 @@ func kindOf(kind string) string {
 // answerOf gives an answer as chat-relay's server does: structured, and the same as
 // JSON in a text for clients that know no better.
 func answerOf(out any) (*sdk.CallToolResult, error) {
-	text, err := encode(out)
+	text, err := streamable.Encode(out)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ const metaError = "companiond/error"
 // when the result is an error, and would throw the words away.
 func refusal(err error) (*sdk.CallToolResult, error) {
 	e := abi.AsError(err)
-	structured, encodeErr := encode(e)
+	structured, encodeErr := streamable.Encode(e)
 	if encodeErr != nil {
 		return nil, encodeErr
 	}
@@ -154,15 +158,6 @@ func refusal(err error) (*sdk.CallToolResult, error) {
 		IsError: true,
 		Content: []sdk.Content{&sdk.TextContent{Text: e.Error()}},
 	}, nil
-}
-
-// encode is json.Marshal without escapes of <, > and &: models read it.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // shape makes the schema of an object; names ending in ? may be absent.

@@ -18,6 +18,6 @@
 //
 // The package never decides who may speak or what a card allows; it translates
 // between MCP and host/room. Of its sub-packages, streamable knows how MCP goes
-// over HTTP, and cards what a set of cards offers. The door and streamable alone
-// know the MCP SDK.
+// over HTTP, cards what a set of cards offers, and readers who has read how far. The
+// door and streamable alone know the MCP SDK.
 package mcp

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
@@ -22,9 +24,8 @@ type Config struct {
 	// Nil means none.
 	Tokens *identity.Register
 	// Cards gives the cards of the companions that have one, at every call those
-	// of the moment. Nil means that there are no cards: no spec:// resources, no
-	// action-play.
-	Cards func() []Card
+	// of the moment. It must be set.
+	Cards func() []cards.Card
 	// RequireSpec refuses action-play to who has not read the companion's card
 	// in the same session, or under the same token.
 	RequireSpec bool
@@ -32,20 +33,20 @@ type Config struct {
 	Version string
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
-	// MaxSessions bounds sessions, MaxStreams open event streams, MaxWaits the
-	// calls that wait for something to happen. Zero means 256.
+	// MaxSessions bounds sessions, MaxStreams open event streams. Zero means 256.
 	MaxSessions int
 	MaxStreams  int
-	MaxWaits    int
 }
+
+// maxWaits bounds the calls that wait for something to happen.
+const maxWaits = 256
 
 // Door is the MCP door. Its methods may be called from many goroutines.
 type Door struct {
 	cfg       Config
 	server    *sdk.Server
 	transport *streamable.Transport
-	readers   *readers
-	usual     string // the room of whoever names none
+	readers   *readers.Readers
 	quick     map[string]streamable.Tool
 	waits     chan struct{} // a token for each call that waits
 
@@ -57,21 +58,12 @@ type Door struct {
 // New makes a door. It serves when it is registered; Run keeps those who
 // subscribed informed.
 func New(cfg Config) *Door {
-	if cfg.MaxWaits == 0 {
-		cfg.MaxWaits = 256
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	d := &Door{cfg: cfg, usual: cfg.Rooms.Usual(), quick: map[string]streamable.Tool{}, waits: make(chan struct{}, cfg.MaxWaits)}
-	d.readers = newReaders(d.liveSessions)
-	d.follows = newFollows(d.openSessions, d.readers.forget)
-	about := instructions
-	if cfg.Cards != nil {
-		about += " The spec:// resources are the companions' cards; action-play plays the actions in them."
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	d := &Door{cfg: cfg, quick: map[string]streamable.Tool{}, waits: make(chan struct{}, maxWaits)}
+	d.follows = &follows{rooms: map[string]*followed{}}
+	d.readers = readers.New(d.liveSessions, d.follows.said)
 	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
-		Instructions:       about,
+		Instructions:       instructions,
 		Logger:             streamable.Quiet(cfg.Log),
 		SubscribeHandler:   d.subscribe,
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil }, // what it followed ends by itself
@@ -88,7 +80,8 @@ func New(cfg Config) *Door {
 
 const instructions = "A room in which AI characters and people talk in turn. Read history before you speak; " +
 	"consume says something for points of a shared budget; where turns are voted on, use wait_for_turn, vote and say. " +
-	"The prompt turn_taking has the rules."
+	"The prompt turn_taking has the rules. " +
+	"The spec:// resources are the companions' cards; action-play plays the actions in them."
 
 // Register mounts the door at /mcp.
 func (d *Door) Register(mux *http.ServeMux) { mux.Handle("/mcp", d.authorized(d.transport)) }
@@ -102,7 +95,7 @@ func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) 
 // room finds the room an agent means.
 func (d *Door) room(ctx context.Context, name string) (rooms.Room, error) {
 	if name == "" {
-		name = d.usual
+		name = d.cfg.Rooms.Usual()
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, name)
 	if err == nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -19,15 +21,14 @@ const (
 	followIdle = 10 * time.Minute
 	// followRetry is how long a follower waits after the journal could not be read.
 	followRetry = time.Second
+	// recentSaid is how many of the newest lines of a room are known.
+	recentSaid = 64
 )
 
 // follows are the rooms that agents read, and what came of each: the door looks at
 // what is said there, and tells those who subscribed. A room that no agent uses is
 // not followed.
 type follows struct {
-	live   func() map[*sdk.ServerSession]bool // the sessions that are open
-	forget func(name string)                  // hears of a room that is not followed any more
-
 	mu    sync.Mutex
 	start func(name string) // nil before Run
 	rooms map[string]*followed
@@ -38,10 +39,7 @@ type followed struct {
 	used     time.Time
 	sessions map[*sdk.ServerSession]bool // that subscribed to it; where there are no sessions, each lasts as long as its stream
 	known    uint64                      // the least head that somebody knows who subscribed; math.MaxUint64 for nobody
-}
-
-func newFollows(live func() map[*sdk.ServerSession]bool, forget func(name string)) *follows {
-	return &follows{live: live, forget: forget, rooms: map[string]*followed{}}
+	said     []readers.Line              // the newest, oldest first; none of them changes any more
 }
 
 // use notes that an agent uses a room.
@@ -94,12 +92,13 @@ func (f *follows) from(name string, head uint64) uint64 {
 }
 
 // left gives for how long a room is to be followed before it is asked again, 0 for
-// no more: then it is forgotten.
-func (f *follows) left(name string) time.Duration {
+// no more: then it is forgotten. Which sessions are open is asked while nobody can
+// subscribe: one that did since would be taken for gone.
+func (f *follows) left(name string, live func() map[*sdk.ServerSession]bool) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.rooms[name]
-	open := f.live()
+	open := live()
 	maps.DeleteFunc(r.sessions, func(s *sdk.ServerSession, _ bool) bool { return !open[s] })
 	left := followIdle - time.Since(r.used)
 	switch {
@@ -109,8 +108,33 @@ func (f *follows) left(name string) time.Duration {
 		return left
 	}
 	delete(f.rooms, name)
-	f.forget(name)
 	return 0
+}
+
+// heard notes what was said in a room that is followed, in order; what is known already
+// may come again.
+func (f *follows) heard(name string, ms []abi.Message) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.rooms[name]
+	for _, m := range ms {
+		if n := len(r.said); n == 0 || m.Seq > r.said[n-1].Seq {
+			r.said = append(r.said, readers.Line{Seq: m.Seq, From: m.From})
+		}
+	}
+	if n := len(r.said); n > recentSaid {
+		r.said = slices.Clone(r.said[n-recentSaid:])
+	}
+}
+
+// said gives the newest lines of a room, none where it is not followed.
+func (f *follows) said(name string) []readers.Line {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.rooms[name]; r != nil {
+		return r.said
+	}
+	return nil
 }
 
 // Run follows the rooms that agents use, until ctx ends.
@@ -131,7 +155,7 @@ func (d *Door) follow(ctx context.Context, name string) {
 	var talk rooms.Room // nil: not found yet
 	var since uint64
 	for ctx.Err() == nil {
-		left := d.follows.left(name)
+		left := d.follows.left(name, d.openSessions)
 		if left == 0 {
 			return
 		}
@@ -169,7 +193,7 @@ func (d *Door) begin(ctx context.Context, name string) (rooms.Room, uint64, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	d.readers.heard(name, past.Messages)
+	d.follows.heard(name, past.Messages)
 	return talk, d.follows.from(name, past.Head), nil
 }
 
@@ -180,4 +204,21 @@ func (d *Door) openSessions() map[*sdk.ServerSession]bool {
 		open[s] = true
 	}
 	return open
+}
+
+// liveSessions gives the ids of those that have one.
+func (d *Door) liveSessions() map[string]bool {
+	live := map[string]bool{}
+	for s := range d.server.Sessions() {
+		live[s.ID()] = true
+	}
+	return live
+}
+
+// Waiting says whether an agent that reads the room has not seen everything, was
+// refused and could be heard by now, or waits for the pool, which is there again:
+// chat-relay's clients are then to be woken again.
+func (d *Door) Waiting(name string) bool {
+	talk, err := d.cfg.Rooms.Room(context.Background(), name)
+	return err == nil && d.readers.Waiting(talk)
 }

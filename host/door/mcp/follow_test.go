@@ -71,7 +71,7 @@ func inBubble(t *testing.T, f func(t *testing.T, s *stand)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stand{t: t, house: doortest.NewHouse(t, "main", "side"), pipe: doortest.NewPipe(), ended: make(chan error, 1)}
 		s.rooms = &detour{House: s.house}
-		s.door = New(Config{Rooms: s.rooms, Version: "test"})
+		s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: noCards})
 		mux := http.NewServeMux()
 		s.door.Register(mux)
 		server := &http.Server{Handler: mux}
@@ -169,7 +169,7 @@ func TestRoomsAreFollowedWhileTheyAreUsed(t *testing.T) {
 				s.followed(1, "side was used since")
 				time.Sleep(time.Millisecond)
 				s.followed(0, "nobody uses any")
-				if n := len(s.door.follows.rooms) + len(s.door.readers.said); n != 0 {
+				if n := len(s.door.follows.rooms); n != 0 {
 					t.Errorf("%d rooms are remembered", n)
 				}
 				a.call("status", nil)
@@ -255,7 +255,7 @@ func TestNothingIsMissedByWhoComesBack(t *testing.T) {
 		if s.door.Waiting("main") {
 			t.Error("it has seen everything")
 		}
-		time.Sleep(freshAnswer)
+		time.Sleep(time.Second) // no answer of before is good any more
 		s.human("main", "いた!")
 		synctest.Wait()
 		if !s.door.Waiting("main") {
@@ -380,7 +380,7 @@ func TestRunWaitsForItsFollowers(t *testing.T) {
 func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main")
-		door := New(Config{Rooms: house})
+		door := New(Config{Rooms: house, Cards: noCards})
 		door.follows.use("main")
 		synctest.Wait()
 		if n := house.Get("main").Followers(); n != 0 {
@@ -392,4 +392,25 @@ func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 			t.Errorf("%d follow", n)
 		}
 	})
+}
+
+// Of a room that is followed the newest lines are known, each once.
+func TestNewestLines(t *testing.T) {
+	f := &follows{rooms: map[string]*followed{}}
+	f.use("main")
+	for i := range 3 * recentSaid {
+		f.heard("main", []abi.Message{{Seq: uint64(i)}})
+	}
+	if said := f.said("main"); len(said) != recentSaid || said[recentSaid-1].Seq != 3*recentSaid-1 {
+		t.Errorf("%v", said)
+	}
+	f.use("side")
+	f.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}})
+	f.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}, {Seq: 4}}) // as one does who follows it anew
+	if said := f.said("side"); len(said) != 3 {
+		t.Errorf("%v", said)
+	}
+	if said := f.said("den"); said != nil {
+		t.Errorf("of a room that nobody uses: %v", said)
+	}
 }

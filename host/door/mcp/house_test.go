@@ -19,6 +19,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -148,6 +149,9 @@ func rulesOf(policy string, pool abi.Pool) entry.Rules {
 	return r
 }
 
+// noCards are the cards of a house in which no companion has one.
+func noCards() []cards.Card { return nil }
+
 // openHome opens a door before rooms of these rules, by name.
 func openHome(t *testing.T, rooms map[string]entry.Rules, actors ...*actor) *home {
 	t.Helper()
@@ -165,7 +169,7 @@ func openHome(t *testing.T, rooms map[string]entry.Rules, actors ...*actor) *hom
 		c.actors[a.id] = a
 	}
 	h := &home{t: t, rooms: newRooms(t, j, c, settings...)}
-	h.door = New(Config{Rooms: h.rooms, Version: "test"})
+	h.door = New(Config{Rooms: h.rooms, Version: "test", Cards: noCards})
 	mux := http.NewServeMux()
 	h.door.Register(mux)
 	server := httptest.NewServer(mux)

@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // Nobody talks under the name of another, or under one that looks like it.
@@ -76,7 +77,7 @@ func TestAHumanTakesTheNameOfAnAgentThatWaits(t *testing.T) {
 				got, failed := a.call("wait_for_turn", map[string]any{"from": "mika", "timeout_seconds": 1})
 				answer <- answered{got, failed}
 			}()
-			waitFor(t, func() bool { return isHere(h.talk(usualRoom).Info(), "mika") })
+			waittest.Until(t, "mika is here", func() bool { return isHere(h.talk(usualRoom).Info(), "mika") })
 			m := h.say("mika", "私がミカです")
 			if r := <-answer; !r.failed || r.got["message"] != `from: "mika" is a human here; take another name` {
 				t.Errorf("%v", r.got)
@@ -98,7 +99,7 @@ func TestAHumanTakesTheNameOfAnAgentThatWishes(t *testing.T) {
 	h.say("taro", "誰か話して")
 	answer := make(chan map[string]any)
 	go func() { answer <- a.consume("mika", 60, "話します") }()
-	waitFor(t, func() bool { return isHere(h.talk(usualRoom).Info(), "mika") })
+	waittest.Until(t, "mika is here", func() bool { return isHere(h.talk(usualRoom).Info(), "mika") })
 	h.say("mika", "私がミカです")
 	if got := <-answer; got["success"] != false || got["message"] != `from: "mika" is a human here; take another name` {
 		t.Errorf("%v", got)

@@ -43,10 +43,9 @@ func (d *Door) turnTaking(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.Ge
 	info := talk.Info()
 	var text strings.Builder
 	fmt.Fprintf(&text, "あなたのメタデータは、%sです。この設定に忠実にふるまってください。\n\n", strings.TrimSpace(raw))
-	switch {
-	case info.FreeTurns && info.Pool != nil:
+	if info.FreeTurns && info.Pool != nil {
 		text.WriteString(poolRules(card.ID, *info.Pool))
-	default:
+	} else {
 		text.WriteString(voteRules(card.ID, info.Pool))
 	}
 	text.WriteString(manners)
@@ -68,7 +67,8 @@ func poolRules(id string, pool abi.Budget) string {
 3. 発言の長さを選んでください。残量が消費量以上のときだけ発言できます。
 `, pool.Size)
 	for i, p := range pool.Prices {
-		fmt.Fprintf(&b, "   - %s: 消費%v、%d文字以内、残量が%v以上のとき。%s\n", lengthName(i), p.Cost, p.Chars, p.Cost, lengthUse(i))
+		length := lengths[min(i, len(lengths)-1)]
+		fmt.Fprintf(&b, "   - %s: 消費%v、%d文字以内、残量が%v以上のとき。%s\n", length.name, p.Cost, p.Chars, p.Cost, length.use)
 	}
 	fmt.Fprintf(&b, `4. 「consume」ツールで発言してください。fromは%q、amountは選んだ消費量、messageは発言です。
 5. successがfalseなら、messageに理由があります。「Stale」なら、その間に誰かが発言しています。historyを読み直して、それでも言うべきことがあれば言い直してください。
@@ -76,24 +76,11 @@ func poolRules(id string, pool abi.Budget) string {
 	return b.String()
 }
 
-func lengthName(i int) string {
-	switch i {
-	case 0:
-		return "短い相槌"
-	case 1:
-		return "通常の発言"
-	}
-	return "長めの発言"
-}
-
-func lengthUse(i int) string {
-	switch i {
-	case 0:
-		return "会話のテンポを作ります。同じ相槌は続けないでください。"
-	case 1:
-		return "意見を加えて会話を進めたいときに。"
-	}
-	return "新しい話題を始めるときや、説明が必要なときだけ。"
+// lengths are what the prices of a room are for; each behind them is for the last.
+var lengths = [...]struct{ name, use string }{
+	{"短い相槌", "会話のテンポを作ります。同じ相槌は続けないでください。"},
+	{"通常の発言", "意見を加えて会話を進めたいときに。"},
+	{"長めの発言", "新しい話題を始めるときや、説明が必要なときだけ。"},
 }
 
 // voteRules is how to talk where a turn needs the floor.

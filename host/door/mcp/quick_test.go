@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 const headerSession = "Mcp-Session-Id"
@@ -30,7 +31,7 @@ func counted(h *home) *int {
 func TestQuickAnswersAreTheSame(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", freePool())}, &actor{id: "aya"})
 	h.human("main", `<こんにちは> & "hello"`)
-	waitFor(t, func() bool { return h.talk("main").Info().State == "resting" }) // the head moves on until then
+	waittest.Until(t, "the room rests", func() bool { return h.talk("main").Info().State == "resting" }) // the head moves on until then
 	c, n := doortest.NewByHand(h.t, h.url), counted(h)
 	for _, args := range []string{
 		`"name":"status"`, `"name":"status","arguments":{}`, `"name":"status","arguments":{"room":"attic"}`,

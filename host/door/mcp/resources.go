@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
@@ -73,7 +73,7 @@ func (d *Door) names(ctx context.Context, prefix string) (names []string) {
 	}
 	behind, err := d.cfg.Rooms.Names(ctx, prefix, listed)
 	if err != nil {
-		return []string{d.usual}
+		return []string{d.cfg.Rooms.Usual()}
 	}
 	return append(names, slices.DeleteFunc(behind, func(name string) bool { return !strings.HasPrefix(name, prefix) })...)
 }
@@ -130,7 +130,7 @@ func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadR
 		if err != nil {
 			return nil, err
 		}
-		d.readers.read(place{readerOf(r.Session, caller), name}, past.Head, time.Now())
+		d.readers.Read(readers.Place{Reader: readerOf(r.Session, caller), Room: name}, past.Head)
 		content = historyResource{Room: name, Head: past.Head, Messages: past.Messages}
 	}
 	text, err := json.MarshalIndent(content, "", "  ")
@@ -149,7 +149,7 @@ func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
 	}
 	parts := []string{statusPart}
 	if len(ms) > 0 {
-		d.readers.heard(name, ms)
+		d.follows.heard(name, ms)
 		parts = append(parts, historyPart)
 	}
 	for _, part := range parts {

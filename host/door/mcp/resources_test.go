@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // A room is a resource that tells its subscribers when it changed.
@@ -25,7 +26,7 @@ func TestRoomsAreResources(t *testing.T) {
 		t.Fatalf("%v %v", list, err)
 	}
 	templates, err := a.session.ListResourceTemplates(t.Context(), nil)
-	if err != nil || len(templates.ResourceTemplates) != 2 {
+	if err != nil || len(templates.ResourceTemplates) != 3 { // and that of cards
 		t.Fatalf("%v %v", templates, err)
 	}
 	const uri = "room://main/history"
@@ -38,7 +39,7 @@ func TestRoomsAreResources(t *testing.T) {
 		if got != uri {
 			t.Errorf("updated %s", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Fatal("nobody was told")
 	}
 	res, err := a.session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // Rooms come and go while the door serves.
@@ -170,7 +171,7 @@ func TestAWishWhereTheRoomIsArchived(t *testing.T) {
 		got, _ := bot.call("consume", map[string]any{"room": "den", "from": "bot", "amount": 60, "message": "話します"})
 		answer <- got
 	}()
-	waitFor(t, func() bool {
+	waittest.Until(t, "the vote", func() bool {
 		info := h.talk("den").Info()
 		return isHere(info, "bot") && info.Round != nil && slices.Equal(info.Round.Awaits, []string{"mute"}) // it has voted
 	})
@@ -180,7 +181,7 @@ func TestAWishWhereTheRoomIsArchived(t *testing.T) {
 		if got["success"] != false || !strings.Contains(fmt.Sprint(got["message"]), "den was closed; its messages can still be read") {
 			t.Errorf("%v", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Error("it still waits")
 	}
 }

@@ -106,17 +106,16 @@ func (d *Door) addSeedTools() {
 	}.add(d)
 }
 
-// missing names the first argument that is not there.
-func (in consumeIn) missing() error {
-	for _, a := range []struct {
-		name string
-		none bool
-	}{{"amount", in.Amount == nil}, {"message", in.Message == nil}, {"from", in.From == nil}} {
-		if a.none {
-			return abi.Errorf(abi.CodeInvalid, "%s: is missing", a.name)
-		}
-	}
-	if !(*in.Amount >= 0 && *in.Amount <= 100) {
+// check finds the first argument that is missing or wrong.
+func (in consumeIn) check() error {
+	switch {
+	case in.Amount == nil:
+		return abi.Errorf(abi.CodeInvalid, "amount: is missing")
+	case in.Message == nil:
+		return abi.Errorf(abi.CodeInvalid, "message: is missing")
+	case in.From == nil:
+		return abi.Errorf(abi.CodeInvalid, "from: is missing")
+	case !(*in.Amount >= 0 && *in.Amount <= 100):
 		return abi.Errorf(abi.CodeInvalid, "amount: %v is outside 0..100", *in.Amount)
 	}
 	return nil
@@ -125,7 +124,7 @@ func (in consumeIn) missing() error {
 // consume says something for points. An agent's line waits for what the room wants:
 // see rooms.Room.Offer.
 func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
-	if err := in.missing(); err != nil {
+	if err := in.check(); err != nil {
 		return nil, err
 	}
 	talk, err := d.room(ctx, in.Room)
@@ -137,10 +136,10 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		pool, _ := talk.Budget()
 		return consumed(pool, err)
 	}
-	at := place{c.reader, talk.Name()}
+	at := c.in(talk)
 	u := rooms.Utterance{From: who, By: kind, Text: *in.Message, Basis: in.Basis, Offer: in.Amount}
 	if u.Basis == 0 {
-		u.Basis = d.readers.basis(at)
+		u.Basis = d.readers.Basis(at)
 	}
 	say := talk.Consume
 	if kind != abi.KindHuman {
@@ -149,34 +148,13 @@ func (d *Door) consume(ctx context.Context, c call, in consumeIn) (any, error) {
 		}
 	}
 	m, pool, err := say(ctx, u)
-	d.noteSaid(at, u, m, err)
+	d.readers.Tried(at, u, m, err)
 	return consumed(pool, err)
 }
 
 // amountOfOne is the amount that stands for an importance of 1, where a line is voted
 // on instead of paid for.
 const amountOfOne = 10
-
-// noteSaid remembers how a line fared.
-func (d *Door) noteSaid(at place, u rooms.Utterance, m abi.Message, err error) {
-	if err == nil {
-		d.readers.spoke(at, u.From, m.Seq, time.Now())
-		return
-	}
-	offer := 0.0
-	if u.Offer != nil {
-		offer = *u.Offer
-	}
-	d.readers.refused(at, u.From, worthAnotherTry(err), offer, time.Now())
-}
-
-func worthAnotherTry(err error) bool {
-	switch abi.CodeOf(err) {
-	case abi.CodeExhausted, abi.CodeConflict, abi.CodeStale:
-		return true
-	}
-	return false
-}
 
 // consumed answers as chat-relay does: a refusal is an answer with success false,
 // a fault of the house is an error.
@@ -221,7 +199,7 @@ func (d *Door) status(ctx context.Context, c call, in statusIn) (any, error) {
 	case info.Pool == nil:
 		return statusOut{Resource: full}, nil
 	}
-	d.readers.told(place{c.reader, talk.Name()}, *info.Pool, time.Now())
+	d.readers.Told(c.in(talk), *info.Pool)
 	return statusOut{Resource: info.Pool.Level}, nil
 }
 
@@ -240,7 +218,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.readers.read(place{c.reader, talk.Name()}, past.Head, time.Now())
+	d.readers.Read(c.in(talk), past.Head)
 	out := historyOut{History: []heard{}}
 	if in.Since != nil {
 		out.Head = &past.Head

@@ -17,11 +17,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The protocol's newest revision with sessions, and the first without.
@@ -129,9 +131,9 @@ func (s *shelf) remove(id string) {
 }
 
 // cards reads the folder, as host/card would.
-func (s *shelf) cards() []Card {
+func (s *shelf) cards() []cards.Card {
 	files, _ := filepath.Glob(s.path("*"))
-	var all []Card
+	var all []cards.Card
 	for _, f := range files {
 		source, err := os.ReadFile(f)
 		if err != nil {
@@ -144,13 +146,13 @@ func (s *shelf) cards() []Card {
 		if err := json.Unmarshal(source, &file); err != nil {
 			panic(err)
 		}
-		c := Card{ID: strings.TrimSuffix(filepath.Base(f), ".json"), Name: file.Name, Source: source}
+		c := cards.Card{ID: strings.TrimSuffix(filepath.Base(f), ".json"), Name: file.Name, Source: source}
 		for _, raw := range file.Actions {
 			var a struct{ Title, Description string }
 			if err := json.Unmarshal(raw, &a); err != nil {
 				panic(err)
 			}
-			c.Actions = append(c.Actions, Action{Name: a.Title, Description: a.Description, Schema: raw})
+			c.Actions = append(c.Actions, cards.Action{Name: a.Title, Description: a.Description, Schema: raw})
 		}
 		all = append(all, c)
 	}
@@ -158,7 +160,7 @@ func (s *shelf) cards() []Card {
 }
 
 // shelved is the companion of a card, which says nothing and plays what is in it.
-type shelved Card
+type shelved cards.Card
 
 func (c shelved) Describe() abi.Description { return abi.Description{ABI: "1", Name: c.ID} }
 
@@ -167,7 +169,7 @@ func (c shelved) Call(context.Context, abi.Request) (json.RawMessage, error) {
 }
 
 func (c shelved) Permit(a abi.ActionAsk) (string, error) {
-	i := slices.IndexFunc(c.Actions, func(known Action) bool { return known.Name == a.Action })
+	i := slices.IndexFunc(c.Actions, func(known cards.Action) bool { return known.Name == a.Action })
 	if i < 0 {
 		return "", abi.Errorf(abi.CodeInvalid, "action: %s has no %q", c.ID, a.Action)
 	}
@@ -199,7 +201,7 @@ func (c told) await(t *testing.T) string {
 	select {
 	case what := <-c:
 		return what
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Fatal("nothing was told")
 	}
 	return ""

@@ -2,27 +2,18 @@ package mcp
 
 import (
 	"context"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/identity"
 )
 
-// Card is the card of a companion, as the door is told of it.
-type Card = cards.Card
-
-// Action is an action of a Card.
-type Action = cards.Action
-
 // addSpecs offers the companions' cards as resources and their actions as the
-// tool action-play (the AI Companion Protocol), if the door was told of cards at all.
+// tool action-play (the AI Companion Protocol).
 func (d *Door) addSpecs() {
-	if d.cfg.Cards == nil {
-		return
-	}
 	d.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "spec", Title: "card of a companion", URITemplate: "spec://{companion}", MIMEType: "application/json",
 		Description: aboutSpec + " spec://main is that of the usual companion.",
@@ -33,20 +24,12 @@ func (d *Door) addSpecs() {
 const aboutSpec = "The companion's definition file, as it is: who it is, its actions, its perceptions, and the events that say when it does what."
 
 // cards gives the cards there are now.
-func (d *Door) cards() cards.Set {
-	if d.cfg.Cards == nil {
-		return cards.Set{}
-	}
-	return cards.Of(d.cfg.Cards())
-}
+func (d *Door) cards() cards.Set { return cards.Of(d.cfg.Cards()) }
 
 // CardsChanged tells whoever listens what has changed in the cards since it was
 // called last: the host calls it whenever the folder has changed. It waits for no
 // client.
 func (d *Door) CardsChanged() {
-	if d.cfg.Cards == nil {
-		return
-	}
 	d.telling.Lock()
 	defer d.telling.Unlock()
 	now := d.cards()
@@ -79,7 +62,7 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
 	if d.cfg.RequireSpec {
-		d.readers.read(place{readerOf(r.Session, caller), cards.URI(card.ID)}, 1, time.Now())
+		d.readers.Read(readers.Place{Reader: readerOf(r.Session, caller), Room: cards.URI(card.ID)}, 1)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(card.Source)}}}, nil
 }
@@ -88,15 +71,15 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 // read first. The AI Companion Protocol only prompts its model to, with threats.
 func (d *Door) mustHaveRead(c call, companion string) error {
 	uri := cards.URI(companion)
-	at := place{c.reader, uri}
+	at := readers.Place{Reader: c.reader, Room: uri}
 	switch {
 	case !d.cfg.RequireSpec:
 		return nil
 	case c.reader == "":
 		return abi.Errorf(abi.CodeDenied, "spec: who plays actions here must have read %s; without a session or a token nobody knows", uri)
-	case d.readers.seen(at) == 0:
+	case d.readers.Seen(at) == 0:
 		return abi.Errorf(abi.CodeDenied, "spec: read %s first", uri)
 	}
-	d.readers.read(at, 1, time.Now()) // it is heard of, and not forgotten
+	d.readers.Read(at, 1) // it is heard of, and not forgotten
 	return nil
 }

@@ -13,9 +13,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The actions of the AI Companion Protocol's sample, and one that is added later.
@@ -184,11 +186,11 @@ func TestCardsByTheirURIs(t *testing.T) {
 }
 
 // A door that was not told of cards is as it was.
-func TestDoorWithoutCards(t *testing.T) {
+func TestHouseWithoutCards(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
 	h.door.CardsChanged()
 	a := h.connect(nil)
-	if got, uris := a.playable(), a.uris(); got != nil || len(uris) != 0 || strings.Contains(a.session.InitializeResult().Instructions, "spec://") {
+	if got, uris := a.playable(), a.uris(); got != nil || len(uris) != 0 {
 		t.Errorf("%v %v", got, uris)
 	}
 	if _, err := a.spec("spec://main"); err == nil {
@@ -246,7 +248,7 @@ func TestPlayedWordsAreSaid(t *testing.T) {
 	if note, _ := got["note"].(string); failed || got["wish"] == nil || !strings.HasPrefix(note, "the line waits for the floor") {
 		t.Fatalf("%v", got)
 	}
-	waitFor(t, func() bool {
+	waittest.Until(t, "the line is said", func() bool {
 		past := a.history(usualRoom).Messages
 		return len(past) == 1 && past[0].From == "nikoni" && past[0].Text == "やあ"
 	})
@@ -305,21 +307,24 @@ func TestScopesOfCards(t *testing.T) {
 	}
 }
 
+// speak plays the action speak; ok is false where it is refused, and text says why.
+func (a *agent) speak(companion string) (text string, ok bool) {
+	a.t.Helper()
+	args := map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}}
+	if companion != "" {
+		args["companion"] = companion
+	}
+	got, failed := a.call(playTool, args)
+	text, _ = got["message"].(string)
+	return text, !failed
+}
+
 // Where the house wants it, nobody plays what it has not read: a
 // session, or a token's holder, of each companion.
 func TestSpecIsReadFirst(t *testing.T) {
 	s := openShelf(t, true)
 	s.save("nikoni", spec("ニコニ", speakAction))
 	s.save("zaya", spec("アヤ", speakAction))
-	played := func(a *agent, companion string) (string, bool) {
-		args := map[string]any{"actionName": "speak", "parameters": map[string]any{"message": "やあ"}}
-		if companion != "" {
-			args["companion"] = companion
-		}
-		got, failed := a.call(playTool, args)
-		text, _ := got["message"].(string)
-		return text, !failed
-	}
 	read := func(a *agent, uri string) {
 		t.Helper()
 		if _, err := a.spec(uri); err != nil {
@@ -328,43 +333,43 @@ func TestSpecIsReadFirst(t *testing.T) {
 	}
 	one, _ := s.connect(sessionEra)
 	two, _ := s.connect(sessionEra)
-	if text, ok := played(one, ""); ok || text != "spec: read spec://nikoni first" {
+	if text, ok := one.speak(""); ok || text != "spec: read spec://nikoni first" {
 		t.Errorf("%s", text)
 	}
 	read(one, "spec://main")
 	for _, companion := range []string{"", "nikoni"} {
-		if text, ok := played(one, companion); !ok {
+		if text, ok := one.speak(companion); !ok {
 			t.Errorf("who has read it: %s", text)
 		}
 	}
-	if text, ok := played(one, "zaya"); ok || text != "spec: read spec://zaya first" {
+	if text, ok := one.speak("zaya"); ok || text != "spec: read spec://zaya first" {
 		t.Errorf("another's card was not read: %s", text)
 	}
-	if text, ok := played(two, ""); ok {
+	if text, ok := two.speak(""); ok {
 		t.Errorf("another session has not read it: %s", text)
 	}
 	read(two, "spec://zaya")
-	if text, ok := played(two, "zaya"); !ok {
+	if text, ok := two.speak("zaya"); !ok {
 		t.Errorf("%s", text)
 	}
 	guest, _ := s.connect(modernEra)
 	read(guest, "spec://main")
-	if text, ok := played(guest, ""); ok || !strings.Contains(text, "without a session or a token") {
+	if text, ok := guest.speak(""); ok || !strings.Contains(text, "without a session or a token") {
 		t.Errorf("nobody knows what a guest has read: %s", text)
 	}
 	s.from(holder("bot", identity.Read, identity.Act))
 	bot, _ := s.connect(modernEra)
-	if _, ok := played(bot, ""); ok {
+	if _, ok := bot.speak(""); ok {
 		t.Error("bot has not read it")
 	}
 	read(bot, "spec://main")
 	again, _ := s.connect(modernEra)
-	if text, ok := played(again, ""); !ok {
+	if text, ok := again.speak(""); !ok {
 		t.Errorf("bot has read it: %s", text)
 	}
 	s.from(holder("other", identity.Read, identity.Act))
 	other, _ := s.connect(modernEra)
-	if _, ok := played(other, ""); ok {
+	if _, ok := other.speak(""); ok {
 		t.Error("another has not")
 	}
 }
@@ -388,7 +393,9 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, func() bool { return s.door.readers.knows(usualRoom, m.Seq) })
+		waittest.Until(t, "the door hears of it", func() bool {
+			return slices.ContainsFunc(s.door.follows.said(usualRoom), func(l readers.Line) bool { return l.Seq == m.Seq })
+		})
 	}
 	said("やあ")
 	if s.door.Waiting(usualRoom) {
@@ -396,7 +403,7 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 	}
 	a.call("history", nil)
 	said("元気?")
-	waitFor(t, func() bool { return s.door.Waiting(usualRoom) })
+	waittest.Until(t, "an agent waits", func() bool { return s.door.Waiting(usualRoom) })
 }
 
 // Cards that change while agents come, read and play are always whole.

@@ -137,8 +137,8 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if err := attend(); err != nil {
 		return nil, err
 	}
-	at := place{c.reader, talk.Name()}
-	seen := d.readers.seen(at)
+	at := c.in(talk)
+	seen := d.readers.Seen(at)
 	if in.Basis != nil {
 		seen = *in.Basis
 	}
@@ -158,7 +158,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	}
 	n.Reason = cmp.Or(n.Reason, reasonTimeout)
 	n.Head = max(n.Head, seen)
-	d.readers.read(at, n.Head, time.Now())
+	d.readers.Read(at, n.Head)
 	return n, nil
 }
 
@@ -202,19 +202,19 @@ func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
 	if in.Message == nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "message: is missing")
 	}
-	at := place{c.reader, talk.Name()}
+	at := c.in(talk)
 	u := rooms.Utterance{From: who, By: kind, To: in.To, Text: *in.Message, Kind: in.Kind, Grant: in.Grant, Basis: in.Basis}
 	if info := talk.Info(); u.Basis == 0 && in.Grant != "" && info.Grant != nil && info.Grant.Token == in.Grant {
 		u.Basis = info.Grant.Basis
 	}
 	if u.Basis == 0 {
-		u.Basis = d.readers.basis(at)
+		u.Basis = d.readers.Basis(at)
 	}
 	if in.Grant != "" && u.Kind == "" {
 		u.Kind = abi.KindTurn
 	}
 	m, pool, err := talk.Consume(ctx, u)
-	d.noteSaid(at, u, m, err)
+	d.readers.Tried(at, u, m, err)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // An agent from outside takes part in a round as a companion does: it is asked,
@@ -90,7 +91,7 @@ func TestVoteOpensARound(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
 	a := h.connect(nil)
 	h.human("main", "やあ")
-	waitFor(t, func() bool { return h.talk("main").Info().State == "resting" })
+	waittest.Until(t, "the room rests", func() bool { return h.talk("main").Info().State == "resting" })
 	a.call("history", nil)
 	if got, failed := a.call("vote", map[string]any{"from": "bot", "state": "speak", "importance": 1}); failed {
 		t.Fatalf("%v", got)
@@ -98,17 +99,6 @@ func TestVoteOpensARound(t *testing.T) {
 	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"}); got["reason"] != "granted" {
 		t.Errorf("%v", got)
 	}
-}
-
-func waitFor(t *testing.T, ok func() bool) {
-	t.Helper()
-	for range 500 {
-		if ok() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("it did not happen within five seconds")
 }
 
 func TestTurnMistakes(t *testing.T) {
@@ -153,8 +143,8 @@ func TestMixedRoom(t *testing.T) {
 			h.human("main", "bot、元気?")
 			got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 2})
 			if policy == "pool" {
-				waitFor(t, func() bool { return len(spoken(h, t)) >= 2 })
-				waitFor(t, func() bool { // the others may be quicker
+				waittest.Until(t, "two lines", func() bool { return len(spoken(h, t)) >= 2 })
+				waittest.Until(t, "a line is taken", func() bool { // the others may be quicker
 					a.call("history", nil)
 					return a.consume("bot", 5, "元気!")["success"] == true
 				})
@@ -173,7 +163,7 @@ func TestMixedRoom(t *testing.T) {
 					t.Fatalf("%v", got)
 				}
 			}
-			waitFor(t, func() bool {
+			waittest.Until(t, "everybody has spoken", func() bool {
 				by := strings.Join(spoken(h, t), " ")
 				return strings.Contains(by, "aya turn") && strings.Contains(by, "bot ") && (policy == "vote" || strings.Contains(by, "kyoko backchannel"))
 			})
@@ -240,7 +230,7 @@ func TestWishWhereNobodyMaySpeak(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rules}, &actor{id: "aya", importance: 5}, &actor{id: "kyoko"})
 	a := h.connect(nil)
 	h.human("main", "やあ")
-	waitFor(t, func() bool { return h.talk("main").Info().State == "capped" })
+	waittest.Until(t, "the room is capped", func() bool { return h.talk("main").Info().State == "capped" })
 	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"}); got["turns"] != 1.0 || got["max_turns"] != 1.0 || got["closing"] != "none" {
 		t.Errorf("the agent is not told how far the talk is: %v", got)
 	}

@@ -81,22 +81,22 @@ func (b *body) move(e entry.Entry) (*move, error) {
 	m := &move{Seq: e.Seq, ID: e.ID, At: e.At, Companion: b.companion}
 	switch e.Kind {
 	case entry.KindAction:
-		var a entry.Action
-		if err := json.Unmarshal(e.Body, &a); err != nil || a.Who != b.companion {
+		a, err := entry.Decode[entry.Action](e)
+		if err != nil || a.Who != b.companion {
 			return nil, err
 		}
 		m.ID, m.Action, m.Parameters, m.Perception = a.ID, a.Action, a.Parameters, a.Perception
 		return m, nil
 	case entry.KindSegment:
-		var s entry.Segment
-		if err := json.Unmarshal(e.Body, &s); err != nil || s.Who != b.companion {
+		s, err := entry.Decode[entry.Segment](e)
+		if err != nil || s.Who != b.companion {
 			return nil, err
 		}
 		m.Part = s.N
 		return m.say(s.Text), nil
 	case entry.KindSaid:
-		var s entry.Said
-		if err := json.Unmarshal(e.Body, &s); err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
+		s, err := entry.Decode[entry.Said](e)
+		if err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
 			return nil, err
 		}
 		if len(s.Parameters) > 0 { // it came as the action, with more than its message

@@ -62,7 +62,7 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 				}
 			}
 		}()
-		defer serve(t, s.feed, s.pipe, identify(s.feed.Relay("main", guard.Mux(mux))))()
+		defer serve(t, s.feed, s.pipe, identify(s.feed.Relay(guard.Mux(mux))))()
 		f(s)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -115,7 +116,7 @@ func (c *client) send(frame []byte) error {
 	defer func() { <-c.writing }()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(c.cfg.WriteTimeout)) // gorilla never fails here
 	if err := c.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
-		if stuck(err) {
+		if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
 			return fmt.Errorf("%w: a frame was not taken within %v", errSlow, c.cfg.WriteTimeout)
 		}
 		return errGone

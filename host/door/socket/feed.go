@@ -66,7 +66,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -99,15 +98,14 @@ type Config struct {
 	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
 	// Session finds the companion of a session of the AI Companion Protocol, for the caller that
-	// opened it: a token's holder by name, a guest by "". Nil means that there
-	// are no sessions.
+	// opened it: a token's holder by name, a guest by "". It must be set.
 	Session func(id, caller string) (companion string, err error)
 	// Speaks says whether a companion's words are shown to its bodies: its card
-	// has an action "speak", or it has no card. It is asked for each line. Nil
-	// means that all are.
+	// has an action "speak", or it has no card. It is asked for each line, and must be
+	// set.
 	Speaks func(companion string) bool
 	// Waiting says whether an agent in a room has not seen everything, for the
-	// relay, which then tells it again. Nil means that nobody ever waits.
+	// relay, which then tells it again. It must be set.
 	Waiting func(room string) bool
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
@@ -136,20 +134,7 @@ func (c Config) withDefaults() Config {
 	if c.CheckOrigin == nil {
 		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
 	}
-	if c.Session == nil {
-		c.Session = func(string, string) (string, error) {
-			return "", abi.Field("params.sessionId", abi.CodeNotFound, "there are no sessions here")
-		}
-	}
-	if c.Speaks == nil {
-		c.Speaks = func(string) bool { return true }
-	}
-	if c.Waiting == nil {
-		c.Waiting = func(string) bool { return false }
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.MaxClients = cmp.Or(c.MaxClients, 1024)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 5*time.Second)
 	c.MaxLag = cmp.Or(c.MaxLag, 256)
@@ -343,9 +328,3 @@ var (
 	errGone      = errors.New("client is gone")
 	errFull      = errors.New("too many clients")
 )
-
-// stuck says that a frame was not taken in time.
-func stuck(err error) bool {
-	var ne net.Error
-	return errors.As(err, &ne) && ne.Timeout()
-}

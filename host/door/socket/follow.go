@@ -132,10 +132,12 @@ func (c Client) once(ctx context.Context, room string, since *uint64, fn func(en
 }
 
 func (c Client) connect(ctx context.Context, room string, since uint64) (*websocket.Conn, error) {
-	u, err := c.at(room, url.Values{"since": {strconv.FormatUint(since, 10)}})
-	if err != nil {
-		return nil, err
+	u, err := url.Parse(c.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, &finalError{abi.Errorf(abi.CodeInvalid, "url: %q is not http://host:port", c.URL)}
 	}
+	u = u.JoinPath("v1", "rooms", url.PathEscape(room), "feed")
+	u.RawQuery = url.Values{"since": {strconv.FormatUint(since, 10)}}.Encode()
 	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
 	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, NetDialContext: c.Dial, HandshakeTimeout: 10 * time.Second}
 	conn, answer, err := d.DialContext(ctx, u.String(), c.Header)
@@ -148,30 +150,18 @@ func (c Client) connect(ctx context.Context, room string, since uint64) (*websoc
 	return conn, nil
 }
 
-func (c Client) at(room string, query url.Values) (*url.URL, error) {
-	u, err := url.Parse(c.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, &finalError{abi.Errorf(abi.CodeInvalid, "url: %q is not http://host:port", c.URL)}
-	}
-	u = u.JoinPath("v1", "rooms", url.PathEscape(room), "feed")
-	u.RawQuery = query.Encode()
-	return u, nil
-}
-
 // refusal turns an HTTP answer into an error, final where asking again would
 // give the same.
 func refusal(answer *http.Response) error {
-	known := &abi.Error{}
 	var problem struct {
 		Code   abi.Code
 		Detail string
 		Retry  bool
 	}
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	known := abi.Errorf(abi.CodeUnavailable, "the server answered %s", answer.Status)
 	if json.Unmarshal(body, &problem) == nil && problem.Code != "" {
-		known.Code, known.Message, known.Retry = problem.Code, problem.Detail, problem.Retry
-	} else {
-		known = abi.Errorf(abi.CodeUnavailable, "the server answered %s", answer.Status)
+		known = &abi.Error{Code: problem.Code, Message: problem.Detail, Retry: problem.Retry}
 	}
 	switch answer.StatusCode {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict:

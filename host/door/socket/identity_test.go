@@ -1,6 +1,7 @@
 package socket_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,10 +18,12 @@ import (
 	"github.com/companiond/companiond/host/identity"
 )
 
-// A page's socket brings its token as a subprotocol. It is let in by it, and is
-// answered with the other one: the token goes nowhere.
-func TestTokenAsSubprotocol(t *testing.T) {
-	const reader, talker = "cmp_reader", "cmp_talker"
+const reader, talker = "cmp_reader", "cmp_talker" // tokens
+
+// guarded serves a room behind a guard that knows the tokens, and gives where, and the
+// seq before the last line.
+func guarded(t *testing.T) (url, since string) {
+	t.Helper()
 	register, err := identity.Parse("tokens", []byte("mika human read sha256:"+identity.Hash(reader)+"\nken human talk sha256:"+identity.Hash(talker)))
 	if err != nil {
 		t.Fatal(err)
@@ -34,14 +37,20 @@ func TestTokenAsSubprotocol(t *testing.T) {
 	feed := socket.New(socket.Config{Rooms: house, CheckOrigin: g.CheckOrigin})
 	mux := http.NewServeMux()
 	feed.Register(mux)
-	srv := httptest.NewServer(g.Handler(feed.Relay("main", guard.Mux(mux))))
-	defer srv.Close()
-	defer func() {
-		if err := feed.Close(t.Context()); err != nil {
+	srv := httptest.NewServer(g.Handler(feed.Relay(guard.Mux(mux))))
+	t.Cleanup(func() {
+		if err := feed.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}()
-	since := fmt.Sprint(house.Get("main").Info().Head - 1)
+		srv.Close()
+	})
+	return "ws" + strings.TrimPrefix(srv.URL, "http"), fmt.Sprint(house.Get("main").Info().Head - 1)
+}
+
+// A page's socket brings its token as a subprotocol. It is let in by it, and is
+// answered with the other one: the token goes nowhere.
+func TestTokenAsSubprotocol(t *testing.T) {
+	url, since := guarded(t)
 	for _, path := range []string{"/v1/rooms/main/feed?since=" + since, "/ws?since=" + since} {
 		for _, c := range []struct {
 			name      string
@@ -60,7 +69,7 @@ func TestTokenAsSubprotocol(t *testing.T) {
 			{"one that may not read", []string{guard.Subprotocol, "bearer." + talker}, nil, 403, ""},
 		} {
 			d := websocket.Dialer{Subprotocols: c.protocols}
-			conn, answer, err := d.Dial("ws"+strings.TrimPrefix(srv.URL, "http")+path, c.header)
+			conn, answer, err := d.Dial(url+path, c.header)
 			if answer == nil {
 				t.Fatalf("%s %s: %v", path, c.name, err)
 			}

@@ -263,19 +263,6 @@ func (unread) Entries(context.Context, uint64, int) ([]entry.Entry, uint64, erro
 	return nil, 0, abi.Errorf(abi.CodeUnavailable, "the disk is full")
 }
 
-// Without sessions in the house every subscription is refused.
-func TestNoSessions(t *testing.T) {
-	onRelay(t, func(s *relayStage) {
-		c, _ := s.dial("/", nil)
-		if err := c.WriteMessage(websocket.TextMessage, []byte(`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"abc"}}`)); err != nil {
-			s.Fatal(err)
-		}
-		if n := s.next(c); n["error"].(map[string]any)["message"] != "params.sessionId: there are no sessions here" {
-			s.Errorf("%v", n)
-		}
-	})
-}
-
 // A subscription is about the companion's own room, whatever room the socket was
 // about, and shows what comes after it, or after since in that room's own URL.
 func TestSubscriptionsStart(t *testing.T) {

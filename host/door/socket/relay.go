@@ -124,9 +124,9 @@ func (r *relay) again() []byte {
 
 // Relay serves chat-relay's clients beside another handler: a WebSocket handshake on
 // any path but the feed's own gets the messages of the room that ?room= names,
-// or else of usual. Clients of the AI Companion Protocol connect here as well, and subscribe.
-func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
-	relay := f.handshake(func(r *http.Request) (view, error) { return f.openRelay(r, usual) })
+// or else of the usual one. Clients of the AI Companion Protocol connect here as well, and subscribe.
+func (f *Feed) Relay(next http.Handler) http.Handler {
+	relay := f.handshake(f.openRelay)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !websocket.IsWebSocketUpgrade(r) || strings.HasPrefix(r.URL.Path, "/v1/") {
 			next.ServeHTTP(w, r)
@@ -137,8 +137,8 @@ func (f *Feed) Relay(usual string, next http.Handler) http.Handler {
 }
 
 // openRelay finds the room that ?room= names, or else the usual one.
-func (f *Feed) openRelay(r *http.Request, usual string) (view, error) {
-	name := usual
+func (f *Feed) openRelay(r *http.Request) (view, error) {
+	name := f.cfg.Rooms.Usual()
 	if r.URL.Query().Has("room") {
 		name = r.URL.Query().Get("room")
 	}

@@ -32,7 +32,7 @@ func onRelay(t *testing.T, f func(s *relayStage)) {
 		mux := http.NewServeMux()
 		feed.Register(mux)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-		defer serve(t, feed, s.pipe, feed.Relay("main", guard.Mux(mux)))()
+		defer serve(t, feed, s.pipe, feed.Relay(guard.Mux(mux)))()
 		f(s)
 	})
 }

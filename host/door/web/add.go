@@ -64,7 +64,7 @@ func (d *door) addMessage(r *http.Request) ([]heard, error) {
 	case in.Message == nil:
 		return nil, abi.Field("message", abi.CodeInvalid, "is missing")
 	}
-	name := d.cfg.Usual
+	name := d.cfg.Rooms.Usual()
 	if r.URL.Query().Has("room") {
 		name = r.URL.Query().Get("room")
 	}

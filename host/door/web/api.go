@@ -227,7 +227,7 @@ func stopper(caller identity.Caller, body *stopBody) (string, error) {
 }
 
 func (d *door) companions(context.Context, *struct{}) ([]Companion, error) {
-	return list(d.everybody()), nil
+	return list(d.cfg.Companions()), nil
 }
 
 func (d *door) version(context.Context, *struct{}) (Version, error) { return d.cfg.Version, nil }

@@ -126,7 +126,7 @@ func TestInitPrefersMain(t *testing.T) {
 		opened := &opener{}
 		mux := http.NewServeMux()
 		err = web.Register(mux, web.Config{
-			Rooms: doortest.NewHouse(t, "main"), Usual: "main", Perceptions: opened,
+			Rooms: doortest.NewHouse(t, "main"), Perceptions: opened,
 			Cards: func(id string) (*card.Card, error) {
 				if slices.Contains(x.cards, id) {
 					return c, nil

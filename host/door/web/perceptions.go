@@ -125,42 +125,21 @@ func retryAfter(err error) string {
 	return ""
 }
 
-// cardOf gives a companion's card, nil when it has none.
-func (d *door) cardOf(id string) (*card.Card, error) {
-	if d.cfg.Cards != nil {
-		return d.cfg.Cards(id)
-	}
-	if slices.ContainsFunc(d.everybody(), func(c Companion) bool { return c.ID == id }) {
-		return nil, nil
-	}
-	return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", id)
-}
-
-func (d *door) everybody() []Companion {
-	if d.cfg.Companions == nil {
-		return nil
-	}
-	return d.cfg.Companions()
-}
-
 func (d *door) companion(_ context.Context, in *OfCompanion) (out companionDetail, err error) {
-	all := d.everybody()
+	all := d.cfg.Companions()
 	i := slices.IndexFunc(all, func(c Companion) bool { return c.ID == in.ID })
 	if i < 0 {
 		return out, abi.Errorf(abi.CodeNotFound, "companion: there is no %.64q", in.ID)
 	}
-	out = companionDetail{Companion: all[i], Senses: map[string]int{}}
-	if c, err := d.cardOf(in.ID); err == nil && c != nil {
+	out = companionDetail{Companion: all[i], Senses: d.cfg.Perceptions.Counts(in.ID)}
+	if c, err := d.cfg.Cards(in.ID); err == nil && c != nil {
 		out.Card = c.Source()
-	}
-	if d.cfg.Perceptions != nil {
-		out.Senses = d.cfg.Perceptions.Counts(in.ID)
 	}
 	return out, nil
 }
 
 func (d *door) card(_ context.Context, in *OfCompanion) (*verbatim, error) {
-	c, err := d.cardOf(in.ID)
+	c, err := d.cfg.Cards(in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -219,18 +198,15 @@ func (d *door) take(ctx context.Context, in *perceiveIn) (perception.Taken, erro
 		return perception.Taken{}, err
 	}
 	taken, err := d.offer(ctx, in.ID, p, from)
-	if err != nil {
-		return perception.Taken{}, placed(err)
+	if e := abi.AsError(err); e != nil && e.Field != "" {
+		err = inBody(err)
 	}
-	return taken, nil
+	return taken, err
 }
 
 // patience bounds how long somebody waits for what a companion makes of something.
 func (d *door) patience(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, most)
-	if d.cfg.Stopping == nil {
-		return ctx, cancel
-	}
 	forget := context.AfterFunc(d.cfg.Stopping, cancel)
 	return ctx, func() { forget(); cancel() }
 }
@@ -251,27 +227,16 @@ func (d *door) offer(ctx context.Context, companion string, p card.Percept, clai
 	if err != nil {
 		return perception.Taken{}, err
 	}
-	if d.cfg.Perceptions == nil {
-		return perception.Taken{}, abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
-	}
 	return d.cfg.Perceptions.Offer(ctx, companion, p, from)
 }
 
 // scopeOf says what somebody must be allowed for a perception: to talk for what
 // people say, to act for everything else, also what does not exist.
 func (d *door) scopeOf(companion, title string) identity.Scope {
-	if c, err := d.cardOf(companion); err == nil && c != nil {
+	if c, err := d.cfg.Cards(companion); err == nil && c != nil {
 		if p, ok := c.Perception(title); ok && p.Input {
 			return identity.Talk
 		}
 	}
 	return identity.Act
-}
-
-// placed says where in the request a finding about a perception is.
-func placed(err error) error {
-	if abi.AsError(err).Field != "" {
-		return inBody(err)
-	}
-	return err
 }

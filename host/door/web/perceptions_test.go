@@ -109,7 +109,7 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 	s.stop = stop
 	t.Cleanup(stop)
 	err = web.Register(mux, web.Config{
-		Rooms: house, Usual: "main", Perceptions: s.Queues, Cards: cards, Stopping: stopping,
+		Rooms: house, Perceptions: s.Queues, Cards: cards, Stopping: stopping,
 		Companions: func() []web.Companion {
 			return []web.Companion{{ID: "zoe", Engine: "prompt"}, {ID: "aya", Engine: "wasm"}, {ID: "nikoni", Name: "ニコニ立体ちゃん", Engine: "prompt", State: "ready"}}
 		},
@@ -185,26 +185,6 @@ func TestCompanion(t *testing.T) {
 			t.Errorf("%s", w.Body)
 		}
 	})
-}
-
-// A house that was wired without senses says so, and shows its companions.
-func TestNoSenses(t *testing.T) {
-	f := newDoor(t, func() []web.Companion { return []web.Companion{{ID: "aya"}} })
-	if w := f.ask("GET", "/v1/companions/aya", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"senses":{}`) {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	if w := f.ask("GET", "/v1/companions/aya/card", ""); w.Code != 404 {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	for _, path := range []string{"/v1/companions/aya/perceptions", "/init?companion=aya", "/perception"} {
-		body := `{"jsonrpc":"2.0","method":"perception","params":{}}`
-		if strings.HasPrefix(path, "/v1") {
-			body = touch
-		}
-		if w := f.ask("POST", path, body, "mcp-session-id", "x"); w.Code != 503 {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
-		}
-	}
 }
 
 // A companion whose file is being loaded is there: a perception for it may come again.

@@ -26,26 +26,25 @@ import (
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// Config is what the door stands before.
+// Config is what the door stands before. All of it must be set that an operation
+// asks for.
 type Config struct {
-	// Rooms finds rooms. It must be set.
+	// Rooms finds rooms.
 	Rooms rooms.Directory
-	// Usual is the room of /add when it names none.
-	Usual string
-	// Companions lists the companions of the house. Nil means none.
+	// Companions lists the companions of the house.
 	Companions func() []Companion
 	// Version is what GET /v1/version answers.
 	Version Version
-	// Perceptions takes them. Nil means that nobody perceives anything.
+	// Perceptions takes them.
 	Perceptions Perceiver
 	// Cards gives the card of a companion, nil when it has none. It refuses with
 	// CodeNotFound when there is no such companion, and with CodeUnavailable when
-	// its file is there and not loaded. Nil means no cards.
+	// its file is there and not loaded.
 	Cards func(companion string) (*card.Card, error)
 	// RoomKeys are the settings that a room may be opened with.
 	RoomKeys []RoomKey
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
-	// an answer then is told at once that there is none yet. Nil means never.
+	// an answer then is told at once that there is none yet.
 	Stopping context.Context
 }
 

@@ -122,11 +122,10 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 // ?companion= or params.companion; the protocol knows one only.
 func (d *door) initSession(w http.ResponseWriter, r *http.Request) {
 	in, err := readCall(r, true)
-	if err != nil {
-		answerCall(w, in, nil, err)
-		return
+	id := ""
+	if err == nil {
+		id, err = d.open(r, in.Params)
 	}
-	id, err := d.open(r, in.Params)
 	answerCall(w, in, struct {
 		SessionID string `json:"sessionId"`
 	}{id}, err)
@@ -151,17 +150,14 @@ func (d *door) open(r *http.Request, params json.RawMessage) (id string, err err
 			return "", err
 		}
 	}
-	if d.cfg.Perceptions == nil {
-		return "", abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
-	}
 	return d.cfg.Perceptions.Open(companion, caller.Name)
 }
 
 // usual is the companion of who names none, see [card.Usual].
 func (d *door) usual() (string, error) {
 	var ids []string
-	for _, c := range d.everybody() {
-		if def, err := d.cardOf(c.ID); err == nil && def != nil {
+	for _, c := range d.cfg.Companions() {
+		if def, err := d.cfg.Cards(c.ID); err == nil && def != nil {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -201,9 +197,6 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		return "", taken, wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
-	}
-	if d.cfg.Perceptions == nil {
-		return "", taken, abi.Errorf(abi.CodeUnavailable, "nobody perceives anything in this house")
 	}
 	companion, err = d.cfg.Perceptions.Session(id, identity.Of(r.Context()).Name)
 	if err != nil {

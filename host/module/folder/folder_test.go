@@ -20,6 +20,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // live is a folder with the system's own events and time.
@@ -64,7 +65,7 @@ func (l *live) path(name string) string { return filepath.Join(l.dir, name) }
 // says waits until the companion votes v at generation n.
 func (l *live) says(t *testing.T, id, v string, n uint64) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s votes %s at generation %d", id, v, n), func() bool {
+	waittest.Until(t, fmt.Sprintf("%s votes %s at generation %d", id, v, n), func() bool {
 		c, ok := l.folder.Companion(id)
 		if !ok || c.Generation() != n {
 			return false
@@ -197,19 +198,19 @@ func TestComingAndGoing(t *testing.T) {
 	write(t, l.path("aya.fake"), saying("one"))
 	l.says(t, "aya", "one", 1)
 	remove(t, l.path("aya.fake"))
-	eventually(t, "aya left", func() bool { return l.told.String() == "joined aya, left aya" })
+	waittest.Until(t, "aya left", func() bool { return l.told.String() == "joined aya, left aya" })
 	write(t, l.path("aya/deep/notes"), "x")
 	write(t, l.path("aya/aya.fake"), saying("two"))
 	l.says(t, "aya", "two", 2)
 	rename(t, l.path("aya"), l.path("kyoko"))
-	eventually(t, "aya left as kyoko", func() bool {
+	waittest.Until(t, "aya left as kyoko", func() bool {
 		return strings.HasPrefix(l.told.String(), "joined aya, left aya, joined aya") && strings.Count(l.told.String(), "left") == 2
 	})
 	l.says(t, "kyoko", "two", 1)
 	write(t, l.path("kyoko/aya.fake"), saying("three")) // the folder's watch moved with it
 	l.says(t, "kyoko", "three", 2)
 	remove(t, l.path("kyoko"))
-	eventually(t, "kyoko left", func() bool { return strings.HasSuffix(l.told.String(), "left kyoko") })
+	waittest.Until(t, "kyoko left", func() bool { return strings.HasSuffix(l.told.String(), "left kyoko") })
 	write(t, l.path("kyoko/kyoko.fake"), saying("four"))
 	l.says(t, "kyoko", "four", 3)
 	if b, err := os.ReadFile(l.path("kyoko/kyoko.fake")); err != nil || string(b) != saying("four") {
@@ -227,11 +228,11 @@ func TestTheFolderItself(t *testing.T) {
 	l.says(t, "aya", "one", 1)
 	l.says(t, "kyoko", "one", 1)
 	rename(t, l.dir, l.dir+".away")
-	eventually(t, "it is missed", func() bool { return strings.Contains(statusOf(l.folder, "aya").Error, "cannot be read") })
+	waittest.Until(t, "it is missed", func() bool { return strings.Contains(statusOf(l.folder, "aya").Error, "cannot be read") })
 	l.says(t, "aya", "one", 1)
 	write(t, l.path("aya.fake"), saying("two"))
 	l.says(t, "aya", "two", 2)
-	eventually(t, "kyoko left", func() bool { return strings.HasSuffix(l.told.String(), "left kyoko") })
+	waittest.Until(t, "kyoko left", func() bool { return strings.HasSuffix(l.told.String(), "left kyoko") })
 	write(t, l.path("aya.fake"), saying("three"))
 	l.says(t, "aya", "three", 3)
 }
@@ -306,14 +307,14 @@ func TestReloadsUnderLoad(t *testing.T) {
 	for i := 1; i <= reloads; i++ {
 		write(t, l.path("aya.tmp"), fmt.Sprint(i))
 		rename(t, l.path("aya.tmp"), l.path("aya.fake"))
-		eventually(t, fmt.Sprintf("reload %d", i), func() bool { return aya.Generation() == uint64(i+1) })
+		waittest.Until(t, fmt.Sprintf("reload %d", i), func() bool { return aya.Generation() == uint64(i+1) })
 	}
 	close(stop)
 	wg.Wait()
 	if k.failed.Load() != 0 || k.stale.Load() != 0 {
 		t.Errorf("%d calls: %d failed, %d stale", k.calls.Load(), k.failed.Load(), k.stale.Load())
 	}
-	eventually(t, "all but one generation closed", func() bool { return l.engine.Closed() == reloads })
+	waittest.Until(t, "all but one generation closed", func() bool { return l.engine.Closed() == reloads })
 	mu.Lock()
 	drained(t, &moduletest.Engine{}, mods)
 	mu.Unlock()
@@ -340,7 +341,7 @@ func TestAWriterThatNeverRests(t *testing.T) {
 		write(t, l.path("aya.tmp"), version(i))
 		rename(t, l.path("aya.tmp"), l.path("aya.fake"))
 	}
-	eventually(t, "the last version", func() bool {
+	waittest.Until(t, "the last version", func() bool {
 		c, ok := l.folder.Companion("aya")
 		return ok && c.Describe().Name == "9"
 	})

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -89,16 +88,6 @@ func checkStatus(t *testing.T, f *folder.Folder, id string, state module.State, 
 	s := statusOf(f, id)
 	if s.State != state || s.Generation != generation || (s.Error == "") != (errorPart == "") || !strings.Contains(s.Error, errorPart) {
 		t.Errorf("status of %s is %+v\nwant state %s, generation %d, error with %q", id, s, state, generation, errorPart)
-	}
-}
-
-// eventually waits for a condition, generously.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never happened: %s", what)
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // serveOn serves as the daemon does, to be shut down as the daemon does.
@@ -66,7 +67,7 @@ func TestClose(t *testing.T) {
 		finish = append(finish, asked(t, request(t, "POST", url, toolCall(eraOf(id), "finish", ""), in(id, "tools/call", "finish")...)))
 		wait = append(wait, asked(t, request(t, "POST", url, strings.Replace(toolCall(eraOf(id), "wait", ""), `"id":7`, `"id":8`, 1), in(id, "tools/call", "wait")...)))
 	}
-	eventually(t, "everything under way", func() bool { n, _ := s.open(); return n == 6 })
+	waittest.Until(t, "everything under way", func() bool { n, _ := s.open(); return n == 6 })
 
 	begun := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -50,7 +50,7 @@ type quickCall struct {
 // be read again.
 func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	id := r.Header.Get(headerSession)
-	if len(t.tools) == 0 || r.Method != http.MethodPost || id == "" || !usual(r.Header) ||
+	if len(t.cfg.Tools) == 0 || r.Method != http.MethodPost || id == "" || !usual(r.Header) ||
 		!t.sessions.open(id, t.cfg.Owner(r), time.Now().Add(-t.cfg.SessionTimeout/quickShare)) {
 		return false
 	}
@@ -63,7 +63,7 @@ func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	if json.Unmarshal(body, &q) != nil || !q.plain() {
 		return false
 	}
-	run, ok := t.tools[q.Params.Name]
+	run, ok := t.cfg.Tools[q.Params.Name]
 	if !ok {
 		return false
 	}
@@ -86,17 +86,22 @@ func (t *Transport) quick(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// response is a JSON-RPC response, without escapes of <, > and &, as the SDK
-// writes it.
+// response is a JSON-RPC response.
 func response(id json.RawMessage, res *sdk.CallToolResult) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	return Encode(struct {
 		Version string              `json:"jsonrpc"`
 		ID      json.RawMessage     `json:"id"`
 		Result  *sdk.CallToolResult `json:"result"`
 	}{"2.0", id, res})
+}
+
+// Encode is json.Marshal without escapes of <, > and &, as the SDK writes JSON: models
+// read it.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 

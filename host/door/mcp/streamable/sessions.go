@@ -37,7 +37,7 @@ func (s *sessions) begin() (done func(), err error) {
 		s.sweep()
 	}
 	if n := len(s.owners) + s.coming; n >= s.max {
-		return nil, retry("%d sessions are open, which is all there may be", n)
+		return nil, abi.Errorf(abi.CodeUnavailable, "%d sessions are open, which is all there may be", n)
 	}
 	s.coming++
 	return func() {

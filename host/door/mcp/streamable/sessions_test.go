@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestSessionCap(t *testing.T) {
@@ -214,7 +215,7 @@ func TestKeepEndsWithItsSession(t *testing.T) {
 	go func() { defer close(done); s.keep(context.Background(), "gone", time.Millisecond) }()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Error("it goes on")
 	}
 }

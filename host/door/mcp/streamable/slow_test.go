@@ -12,6 +12,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // stalled connects, asks, reads until the headers have come, and nothing more.
@@ -50,7 +52,7 @@ func TestStalledStreams(t *testing.T) {
 	}
 	good := initialize(t, c, s.url)
 	heard := events(do(t, c, request(t, "GET", s.url, "", in(good, "", "")...)).Body)
-	eventually(t, "four streams", func() bool { _, n := s.open(); return n == 4 })
+	waittest.Until(t, "four streams", func() bool { _, n := s.open(); return n == 4 })
 
 	long := strings.Repeat("x", 40_000) // a scanner's line holds 64 kB
 	notify := func(id string, n int) (err error) {
@@ -81,7 +83,7 @@ func TestStalledStreams(t *testing.T) {
 			t.Fatalf("%d of 3 lost their stream", len(lost))
 		}
 	}
-	eventually(t, "the end of the stalled", func() bool { _, n := s.open(); return n == 1 })
+	waittest.Until(t, "the end of the stalled", func() bool { _, n := s.open(); return n == 1 })
 	shut(t, s.tr)
 }
 
@@ -90,12 +92,12 @@ func TestStalledStreamEndsByItself(t *testing.T) {
 	s := newStage(t, Config{WriteTimeout: 100 * time.Millisecond})
 	id := initialize(t, http.DefaultClient, s.url)
 	stalled(t, s.url, "GET", "", in(id, "", "")...)
-	eventually(t, "a stream", func() bool { _, n := s.open(); return n == 1 })
+	waittest.Until(t, "a stream", func() bool { _, n := s.open(); return n == 1 })
 	ss := s.tr.sessions.find(id)
 	if err := ss.NotifyProgress(t.Context(), &sdk.ProgressNotificationParams{Message: strings.Repeat("x", 16<<20)}); err != nil {
 		t.Fatal(err) // it waits in the queue
 	}
-	eventually(t, "its end", func() bool { _, n := s.open(); return n == 0 })
+	waittest.Until(t, "its end", func() bool { _, n := s.open(); return n == 0 })
 	shut(t, s.tr)
 }
 
@@ -107,7 +109,7 @@ func TestStalledAnswer(t *testing.T) {
 	})
 	stalled(t, s.url, "POST", toolCall(modernEra, "big", ""), in("", "tools/call", "big")...)
 	// 16 MiB fit into no buffer on the way: it ends because time is over.
-	eventually(t, "its end", func() bool { n, _ := s.open(); return n == 0 })
+	waittest.Until(t, "its end", func() bool { n, _ := s.open(); return n == 0 })
 	shut(t, s.tr)
 }
 
@@ -145,7 +147,7 @@ func TestCloseWithStalledStreams(t *testing.T) {
 	s := newStage(t, Config{WriteTimeout: time.Hour})
 	id := initialize(t, http.DefaultClient, s.url)
 	stalled(t, s.url, "GET", "", in(id, "", "")...)
-	eventually(t, "a stream", func() bool { _, n := s.open(); return n == 1 })
+	waittest.Until(t, "a stream", func() bool { _, n := s.open(); return n == 1 })
 	if err := s.tr.sessions.find(id).NotifyProgress(t.Context(), &sdk.ProgressNotificationParams{Message: strings.Repeat("x", 16<<20)}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // The two eras, by the newest revision of each.
@@ -223,20 +224,10 @@ func await(t testing.TB, ch <-chan string) string {
 			t.Fatal("the stream has ended")
 		}
 		return e
-	case <-time.After(5 * time.Second):
+	case <-time.After(waittest.Long):
 		t.Fatal("no event came")
 	}
 	return ""
-}
-
-// eventually waits for what happens soon.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within 5 s", what)
-		}
-	}
 }
 
 // shut ends a transport, which must be able to end at once.

@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -52,24 +53,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.SessionTimeout == 0 {
-		c.SessionTimeout = 10 * time.Minute
-	}
-	if c.MaxSessions == 0 {
-		c.MaxSessions = 256
-	}
-	if c.MaxStreams == 0 {
-		c.MaxStreams = 256
-	}
-	if c.WriteTimeout == 0 {
-		c.WriteTimeout = 10 * time.Second
-	}
+	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Minute)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 256)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 256)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
 	if c.Owner == nil {
 		c.Owner = func(*http.Request) string { return "" }
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c
 }
 
@@ -80,7 +71,6 @@ type Transport struct {
 	modern   http.Handler
 	legacy   http.Handler
 	sessions *sessions
-	tools    map[string]Tool
 
 	// streamsEnd ends event streams, callsEnd everything else. They live from
 	// New to close, as no request does.
@@ -95,7 +85,7 @@ type Transport struct {
 // New serves server. It adds a middleware to it, by which Close reaches the tools
 // that are running, so that a server has one transport at most.
 func New(server *sdk.Server, cfg Config) *Transport {
-	t := &Transport{cfg: cfg.withDefaults(), idle: make(chan struct{}), tools: cfg.Tools}
+	t := &Transport{cfg: cfg.withDefaults(), idle: make(chan struct{})}
 	t.streamsEnd, t.endStreams = context.WithCancel(context.Background())
 	t.callsEnd, t.endCalls = context.WithCancel(context.Background())
 	t.sessions = newSessions(server, t.cfg.MaxSessions)
@@ -201,11 +191,11 @@ func (t *Transport) enter(stream bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closing {
-		return retry("the daemon is stopping")
+		return abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 	}
 	if stream {
 		if t.streams >= t.cfg.MaxStreams {
-			return retry("%d event streams are open, which is all there may be", t.streams)
+			return abi.Errorf(abi.CodeUnavailable, "%d event streams are open, which is all there may be", t.streams)
 		}
 		t.streams++
 	}
@@ -268,10 +258,6 @@ func (t *Transport) Close(ctx context.Context) error {
 // retryAfter is what a client is told when there is no room: whoever is in the
 // way will be gone after SessionTimeout at the latest, most are sooner.
 const retryAfter = 30 * time.Second
-
-func retry(format string, args ...any) error {
-	return abi.Errorf(abi.CodeUnavailable, format, args...)
-}
 
 func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if abi.CodeOf(err) == abi.CodeUnavailable {

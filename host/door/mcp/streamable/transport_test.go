@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func TestBothErasWithTheSDKsClient(t *testing.T) {
@@ -33,7 +35,7 @@ func TestBothErasWithTheSDKsClient(t *testing.T) {
 			if err := cs.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "test://thing"}); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "a stream for events", func() bool { _, n := s.open(); return n > 0 })
+			waittest.Until(t, "a stream for events", func() bool { _, n := s.open(); return n > 0 })
 			if err := s.server.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: "test://thing"}); err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +43,7 @@ func TestBothErasWithTheSDKsClient(t *testing.T) {
 				t.Errorf("updated %q", got)
 			}
 			_ = cs.Close()
-			eventually(t, "the end of the stream", func() bool { _, n := s.open(); return n == 0 })
+			waittest.Until(t, "the end of the stream", func() bool { _, n := s.open(); return n == 0 })
 		})
 	}
 	shut(t, s.tr)
@@ -126,7 +128,7 @@ func TestAnswersAreNotMixedUp(t *testing.T) {
 				}
 			}
 			wg.Wait()
-			eventually(t, "all reports", func() bool {
+			waittest.Until(t, "all reports", func() bool {
 				mu.Lock()
 				defer mu.Unlock()
 				for i := range mine {
@@ -177,7 +179,7 @@ func TestStreamsAreCounted(t *testing.T) {
 		t.Errorf("a call: %d %s", resp.StatusCode, body)
 	}
 	_ = get.Body.Close()
-	eventually(t, "room for a stream", func() bool { _, n := s.open(); return n == 1 })
+	waittest.Until(t, "room for a stream", func() bool { _, n := s.open(); return n == 1 })
 	if resp := do(t, c, request(t, "GET", s.url, "", in(second, "", "")...)); resp.StatusCode != 200 {
 		t.Error(resp.StatusCode)
 	}
@@ -215,6 +217,6 @@ func TestGoneClientCancelsItsCall(t *testing.T) {
 	if resp, err := http.DefaultClient.Do(r.WithContext(ctx)); err == nil {
 		t.Fatalf("answered %d", resp.StatusCode)
 	}
-	eventually(t, "the end of the call", func() bool { n, _ := s.open(); return n == 0 })
+	waittest.Until(t, "the end of the call", func() bool { n, _ := s.open(); return n == 0 })
 	shut(t, s.tr)
 }

@@ -8,7 +8,6 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -69,10 +68,10 @@ type reply struct {
 func (r *reply) hear(e entry.Entry) (string, bool) {
 	switch e.Kind {
 	case entry.KindSaid:
-		s, ok := read[entry.Said](e)
-		return s.Text, ok && isTurnOf(s, r.who) && (s.Grant == "" || r.grants[s.Grant])
+		s, err := entry.Decode[entry.Said](e)
+		return s.Text, err == nil && isTurnOf(s, r.who) && (s.Grant == "" || r.grants[s.Grant])
 	case entry.KindDecision:
-		d, _ := read[entry.Decision](e)
+		d, _ := entry.Decode[entry.Decision](e)
 		if d.Wish != 0 {
 			return "", false
 		}
@@ -85,7 +84,7 @@ func (r *reply) hear(e entry.Entry) (string, bool) {
 			return "", true // the room rests
 		}
 	case entry.KindRefused:
-		if b, _ := read[entry.Refused](e); b.Again && b.Who == r.who {
+		if b, _ := entry.Decode[entry.Refused](e); b.Again && b.Who == r.who {
 			r.granted(b.Grant)
 		}
 	}
@@ -109,23 +108,23 @@ type wished struct {
 func (w *wished) hear(e entry.Entry) (string, bool) {
 	switch e.Kind {
 	case entry.KindSaid:
-		s, ok := read[entry.Said](e)
-		return s.Text, ok && isTurnOf(s, w.who) && w.grant != "" && s.Grant == w.grant
+		s, err := entry.Decode[entry.Said](e)
+		return s.Text, err == nil && isTurnOf(s, w.who) && w.grant != "" && s.Grant == w.grant
 	case entry.KindDecision:
-		d, _ := read[entry.Decision](e)
+		d, _ := entry.Decode[entry.Decision](e)
 		if d.Wish == w.wish && d.Outcome == entry.OutcomeGrant && d.Grant != nil {
 			w.grant = d.Grant.Token
 			return "", false
 		}
 		return "", d.Wish == w.wish || w.grant != "" // it cannot be, or somebody else has the floor by now
 	case entry.KindDue:
-		b, _ := read[entry.Due](e)
+		b, _ := entry.Decode[entry.Due](e)
 		return "", b.What == entry.DueStale && b.Of == w.wish
 	case entry.KindFailed:
-		b, _ := read[entry.Failed](e)
+		b, _ := entry.Decode[entry.Failed](e)
 		return "", b.Grant != "" && b.Grant == w.grant
 	case entry.KindRefused:
-		b, _ := read[entry.Refused](e)
+		b, _ := entry.Decode[entry.Refused](e)
 		return "", b.Grant != "" && b.Grant == w.grant && b.Kind == abi.KindTurn && !b.Again
 	}
 	return "", gone(e, w.who)
@@ -138,7 +137,7 @@ func gone(e entry.Entry, who string) bool {
 	case entry.KindStop:
 		return true
 	case entry.KindCast:
-		b, _ := read[entry.Cast](e)
+		b, _ := entry.Decode[entry.Cast](e)
 		return slices.ContainsFunc(b.Left, func(l entry.Left) bool { return l.ID == who })
 	}
 	return false
@@ -146,10 +145,4 @@ func gone(e entry.Entry, who string) bool {
 
 func isTurnOf(s entry.Said, who string) bool {
 	return s.From == who && s.By == abi.KindCompanion && s.Kind == abi.KindTurn
-}
-
-// read decodes the body of an entry.
-func read[T any](e entry.Entry) (b T, ok bool) {
-	err := json.Unmarshal(e.Body, &b)
-	return b, err == nil
 }

@@ -1,8 +1,7 @@
-package mcp
+package readers
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,52 +17,56 @@ func TestWhoWaits(t *testing.T) {
 		house := doortest.NewHouse(t, "main", "side")
 		talk := house.Get("main")
 		live := map[string]bool{"s1": true, "s2": true}
-		r := newReaders(func() map[string]bool { return live })
-		one, two := place{"s1", "main"}, place{"s2", "main"}
+		var lines []Line
+		r := New(func() map[string]bool { return live }, func(string) []Line { return lines })
+		one, two := Place{"s1", "main"}, Place{"s2", "main"}
 		waits := func(want bool, what string) {
 			t.Helper()
-			time.Sleep(freshAnswer)
-			if got := r.anyWaiting(talk, time.Now()); got != want {
+			time.Sleep(fresh)
+			if got := r.Waiting(talk); got != want {
 				t.Errorf("%s: waiting is %v", what, got)
 			}
 		}
 		said := func(seq uint64, from string) {
-			r.heard("main", []abi.Message{{Seq: seq, From: from}})
+			lines = append(lines, Line{seq, from})
+		}
+		refused := func(code abi.Code, offer float64) {
+			r.Tried(two, rooms.Utterance{From: "aya", Offer: &offer}, abi.Message{}, abi.Errorf(code, "not now"))
 		}
 		waits(false, "nobody reads")
 		said(1, "taro")
 		waits(false, "nobody has read yet")
-		r.read(one, 1, time.Now())
+		r.Read(one, 1)
 		waits(false, "one has read everything")
 		said(2, "taro")
 		waits(true, "something newer was said")
-		r.read(one, 2, time.Now())
-		r.spoke(one, "bot", 3, time.Now())
+		r.Read(one, 2)
+		r.Tried(one, rooms.Utterance{From: "bot"}, abi.Message{Seq: 3}, nil)
 		said(3, "bot")
 		waits(false, "its own line is nothing new")
-		r.read(two, 3, time.Now())
+		r.Read(two, 3)
 		said(4, "bot")
 		waits(true, "but it is for the other")
-		r.read(two, 4, time.Now())
-		r.refused(two, "aya", true, 60, time.Now())
+		r.Read(two, 4)
+		refused(abi.CodeExhausted, 60)
 		waits(false, "a refused line that the pool cannot pay for") // this room has no pool: level 0
-		r.refused(two, "aya", true, 0, time.Now())
+		refused(abi.CodeStale, 0)
 		waits(true, "a refused line that could be heard")
-		r.refused(two, "aya", false, 0, time.Now())
+		refused(abi.CodeInvalid, 0)
 		waits(false, "a line that would be refused again")
 		said(5, "taro")
 		waits(true, "both missed this")
 		live["s2"] = false
-		r.read(one, 5, time.Now())
+		r.Read(one, 5)
 		waits(false, "a session that is gone waits for nothing")
 		said(6, "taro")
 		waits(true, "one missed this")
-		time.Sleep(readerAway)
+		time.Sleep(away)
 		waits(false, "one was not heard of for long")
-		r.read(place{holderPrefix + "bot", "main"}, 6, time.Now())
+		r.Read(Place{Holder("bot"), "main"}, 6)
 		said(7, "taro")
 		waits(true, "a token's holder needs no session")
-		if r.anyWaiting(house.Get("side"), time.Now()) {
+		if r.Waiting(house.Get("side")) {
 			t.Error("another room's reader counts")
 		}
 	})
@@ -84,32 +87,32 @@ func (p *pooled) Budget() (abi.Budget, bool) {
 func TestWhoWaitsForThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		talk := &pooled{Room: doortest.NewHouse(t, "main").Get("main")}
-		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
-		one := place{"s1", "main"}
+		r := New(func() map[string]bool { return map[string]bool{"s1": true} }, func(string) []Line { return nil })
+		one := Place{"s1", "main"}
 		waits := func(level float64, want bool, what string) {
 			t.Helper()
-			time.Sleep(freshAnswer)
+			time.Sleep(fresh)
 			talk.level = level
-			if got := r.anyWaiting(talk, time.Now()); got != want {
+			if got := r.Waiting(talk); got != want {
 				t.Errorf("%s: waiting is %v", what, got)
 			}
 		}
 		told := func(level float64) {
 			talk.level = level
 			b, _ := talk.Budget()
-			r.told(one, b, time.Now())
+			r.Told(one, b)
 		}
 		told(60)
 		waits(100, false, "there was enough for a turn")
 		told(59)
 		waits(59, false, "there still is not")
-		r.spoke(one, "bot", 1, time.Now())
+		r.Tried(one, rooms.Utterance{From: "bot"}, abi.Message{Seq: 1}, nil)
 		waits(59, false, "nor after a backchannel")
 		waits(60, true, "there is enough now")
 		told(60)
 		waits(100, false, "it knows")
 		told(0)
-		time.Sleep(readerAway)
+		time.Sleep(away)
 		waits(100, false, "it was not heard of for long")
 	})
 }
@@ -129,15 +132,14 @@ func (p *slowPool) Budget() (abi.Budget, bool) {
 func TestNobodyWaitsForAPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		talk := &slowPool{doortest.NewHouse(t, "main").Get("main"), make(chan struct{})}
-		r := newReaders(func() map[string]bool { return map[string]bool{"s1": true} })
-		one := place{"s1", "main"}
-		r.read(one, 1, time.Now())
-		r.heard("main", []abi.Message{{Seq: 2, From: "taro"}})
-		time.Sleep(freshAnswer)
+		r := New(func() map[string]bool { return map[string]bool{"s1": true} }, func(string) []Line { return []Line{{2, "taro"}} })
+		one := Place{"s1", "main"}
+		r.Read(one, 1)
+		time.Sleep(fresh)
 		asked, read := make(chan bool, 1), make(chan uint64, 1)
-		go func() { asked <- r.anyWaiting(talk, time.Now()) }()
+		go func() { asked <- r.Waiting(talk) }()
 		synctest.Wait()
-		go func() { read <- r.basis(one) }()
+		go func() { read <- r.Basis(one) }()
 		synctest.Wait()
 		select {
 		case seq := <-read:
@@ -156,34 +158,34 @@ func TestNobodyWaitsForAPool(t *testing.T) {
 
 // What is remembered is bounded, and the one not heard of for longest goes.
 func TestReadersAreBounded(t *testing.T) {
-	r := newReaders(func() map[string]bool { return nil })
-	begin := time.Now()
-	for i := range maxReaders + 10 {
-		r.read(place{fmt.Sprint("s", i), "main"}, 1, begin.Add(time.Duration(i)*time.Second))
-	}
-	if len(r.places) != maxReaders || r.seen(place{"s9", "main"}) != 0 || r.seen(place{"s10", "main"}) != 1 {
-		t.Errorf("%d readers, s9 %d, s10 %d", len(r.places), r.seen(place{"s9", "main"}), r.seen(place{"s10", "main"}))
-	}
-	for i := range 3 * recentSaid {
-		r.heard("main", []abi.Message{{Seq: uint64(i)}})
-	}
-	if len(r.said["main"]) != recentSaid {
-		t.Errorf("%d messages", len(r.said["main"]))
-	}
-	r.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}})
-	r.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}, {Seq: 4}}) // as one does who follows it anew
-	if len(r.said["side"]) != 3 {
-		t.Errorf("%d messages", len(r.said["side"]))
-	}
-	r.read(place{"", "main"}, 5, begin) // nobody
-	if r.basis(place{"", "main"}) != 0 {
-		t.Error("nobody has read something")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := New(func() map[string]bool { return nil }, func(string) []Line { return nil })
+		for i := range most + 10 {
+			r.Read(Place{fmt.Sprint("s", i), "main"}, 1)
+			time.Sleep(time.Second)
+		}
+		if len(r.places) != most || r.Seen(Place{"s9", "main"}) != 0 || r.Seen(Place{"s10", "main"}) != 1 {
+			t.Errorf("%d readers, s9 %d, s10 %d", len(r.places), r.Seen(Place{"s9", "main"}), r.Seen(Place{"s10", "main"}))
+		}
+		r.Read(Place{"", "main"}, 5) // nobody
+		if r.Basis(Place{"", "main"}) != 0 {
+			t.Error("nobody has read something")
+		}
+	})
 }
 
-// knows says whether a room's followers have heard of a message.
-func (r *readers) knows(name string, seq uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.said[name], func(u uttered) bool { return u.seq == seq })
+// Answers are kept for as long as they are good.
+func TestAnswersAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		house := doortest.NewHouse(t, "main", "side")
+		r := New(func() map[string]bool { return nil }, func(string) []Line { return nil })
+		for _, name := range []string{"main", "side"} {
+			r.Read(Place{Holder("bot"), name}, 1)
+			r.Waiting(house.Get(name))
+			time.Sleep(fresh)
+		}
+		if r.Waiting(house.Get("side")); len(r.answers) != 1 {
+			t.Errorf("%d answers", len(r.answers))
+		}
+	})
 }
