@@ -120,8 +120,8 @@ type Wasm struct {
 // Room is one table [room.NAME].
 type Room struct {
 	Name       string
-	Companions []string      `is:"companion"` // ids; Everyone means all of them
-	Policy     string        `of:"vote pool vote+pool"`
+	Companions []string      `is:"companion"`  // ids; Everyone means all of them
+	Policy     string        `of:"policies"`   // turn.Names
 	Patience   time.Duration `in:"1ms..1m"`    // how long a round waits for votes
 	Floor      time.Duration `in:"1ms..10m"`   // how long a speaker has for its line
 	Silence    time.Duration `in:"0s..24h"`    // 0 means never break a silence

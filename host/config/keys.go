@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // document is what [Document] gives.
@@ -198,7 +199,9 @@ func kindOf(f reflect.StructField) kind {
 	case []string:
 		return list{forms()[f.Tag.Get("is")]}
 	}
-	if words, isChoice := f.Tag.Lookup("of"); isChoice {
+	if words, isChoice := f.Tag.Lookup("of"); words == "policies" {
+		return choice{turn.Names(), hasOr}
+	} else if isChoice {
 		return choice{strings.Fields(words), hasOr}
 	}
 	return text{forms()[f.Tag.Get("is")]}

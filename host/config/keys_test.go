@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/companiond/companiond/host/turn"
 )
 
 const (
@@ -296,8 +298,8 @@ func rows() []row {
 		{"room.NAME.policy", map[string]any{
 			`"vote"`: "vote", `"pool"`: "pool", `"vote+pool"`: "vote+pool",
 		}, map[string]string{
-			`"votes"`: `"votes" is unknown, have: vote, pool, vote+pool (did you mean "vote"?)`,
-			`1`:       `1 is unknown, have: vote, pool, vote+pool`,
+			`"votes"`: `"votes" is unknown, have: ` + strings.Join(turn.Names(), ", ") + ` (did you mean "vote"?)`,
+			`1`:       `1 is unknown, have: ` + strings.Join(turn.Names(), ", "),
 		}},
 		{"room.NAME.pool_pricing", map[string]any{`"free"`: "free"}, map[string]string{
 			`"fair"`: `"fair" is unknown, have: strict, free`,

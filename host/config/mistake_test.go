@@ -115,7 +115,7 @@ func TestPure(t *testing.T) {
 		"bufio", "bytes", "cmp", "embed", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings", "sync",
 		"text/tabwriter", "time", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
-		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell",
+		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell", "github.com/companiond/companiond/host/turn",
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

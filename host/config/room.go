@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // ReadRoom reads the keys of [room.NAME] from a JSON object instead of a file, with
@@ -49,7 +50,10 @@ func fromJSON(v any) any {
 }
 
 // HasPool says whether the room's policy spends from a pool.
-func (r Room) HasPool() bool { return r.Policy == "pool" || r.Policy == "vote+pool" }
+func (r Room) HasPool() bool {
+	policy, err := turn.New(r.Policy, nil)
+	return err == nil && policy.Memory() > 0
+}
 
 // PoolSettings gives the pool in the words of the border.
 func (r Room) PoolSettings() abi.Pool {

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // mood is what a chaotic actor does at its next call.
@@ -123,7 +124,7 @@ func drawSteps(t *rapid.T) []step {
 func TestLawsHoldWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rules := testRules
-		rules.Policy = rapid.SampledFrom([]string{"vote", "pool", "vote+pool"}).Draw(rt, "policy")
+		rules.Policy = rapid.SampledFrom(turn.Names()).Draw(rt, "policy")
 		rules.Stale = rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(rt, "stale")
 		rules.Silence = rapid.SampledFrom([]int64{0, 4000}).Draw(rt, "silence")
 		rules.Pace = rapid.SampledFrom([]int64{0, 700}).Draw(rt, "pace")

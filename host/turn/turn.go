@@ -10,6 +10,7 @@ package turn
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -95,21 +96,45 @@ type Verdict struct {
 	Until time.Time // with exhausted: when it could be paid for
 }
 
+// policies are all there are. A new one is a line here.
+func policies() []policy {
+	return []policy{
+		{"vote", newVote},
+		{"pool", func(settings json.RawMessage) (Policy, error) { return newPool(settings) }},
+		{"vote+pool", func(settings json.RawMessage) (Policy, error) {
+			p, err := newPool(settings)
+			return VotePool{p}, err
+		}},
+	}
+}
+
+type policy struct {
+	name string
+	open func(settings json.RawMessage) (Policy, error)
+}
+
+// Names gives the names of all policies.
+func Names() (all []string) {
+	for _, p := range policies() {
+		all = append(all, p.name)
+	}
+	return all
+}
+
 // New gives the policy of that name; settings are the policy's own, as JSON,
 // null for none.
 func New(name string, settings json.RawMessage) (Policy, error) {
-	switch name {
-	case "vote":
-		if s := string(bytes.TrimSpace(settings)); s != "" && s != "null" && s != "{}" {
-			return nil, abi.Errorf(abi.CodeInvalid, "policy_settings: policy vote has no settings")
+	for _, p := range policies() {
+		if p.name == name {
+			return p.open(settings)
 		}
-		return Vote{}, nil
-	case "pool":
-		p, err := newPool(settings)
-		return p, err
-	case "vote+pool":
-		p, err := newPool(settings)
-		return VotePool{p}, err
 	}
-	return nil, abi.Errorf(abi.CodeInvalid, "policy: %q is unknown, have: vote, pool, vote+pool", name)
+	return nil, abi.Errorf(abi.CodeInvalid, "policy: %q is unknown, have: %s", name, strings.Join(Names(), ", "))
+}
+
+func newVote(settings json.RawMessage) (Policy, error) {
+	if s := string(bytes.TrimSpace(settings)); s != "" && s != "null" && s != "{}" {
+		return nil, abi.Errorf(abi.CodeInvalid, "policy_settings: policy vote has no settings")
+	}
+	return Vote{}, nil
 }

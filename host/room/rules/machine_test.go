@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // world feeds a machine with whatever can come in, sensible or not.
@@ -27,7 +28,7 @@ type world struct {
 func drawRules(t *rapid.T) entry.Rules {
 	return entry.Rules{
 		Version: Version,
-		Policy:  rapid.SampledFrom([]string{"vote", "vote", "pool", "vote+pool"}).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
+		Policy:  rapid.SampledFrom(append(turn.Names(), "vote")).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
