@@ -41,9 +41,9 @@ func needsNode(t *testing.T, dir string) {
 	t.Skip(why)
 }
 
-// seedPort is where chat-relay's agents look for their server; they are not told
+// seedPort is where chat-relay's agents look for their server when they are not told
 // otherwise.
-const seedPort = "127.0.0.1:3000"
+const seedPort = "3000"
 
 // agentEvent is one line that the agents print.
 type agentEvent struct {
@@ -53,8 +53,8 @@ type agentEvent struct {
 	Errors                    int
 }
 
-// runAgents runs chat-relay's three agents for some time and lets a human say one
-// line when they are ready.
+// runAgents runs chat-relay's three agents for some time, where the daemon is, and
+// lets a human say one line when they are ready.
 func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), d+time.Minute)
@@ -62,6 +62,9 @@ func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 	cmd := exec.CommandContext(ctx, "node", "agents.mjs")
 	cmd.Dir = agentsDir
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("RUN_MS=%d", d.Milliseconds()))
+	if port := h.url[strings.LastIndex(h.url, ":")+1:]; port != seedPort {
+		cmd.Env = append(cmd.Env, "RELAY_PORT="+port)
+	}
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.StdoutPipe()
@@ -109,13 +112,13 @@ func (h *home) add(from, message string) {
 // onSeedPort opens a daemon where chat-relay's agents look for it.
 func (h *home) onSeedPort(toml string) {
 	h.t.Helper()
-	l, err := net.Listen("tcp", seedPort)
+	l, err := net.Listen("tcp", "127.0.0.1:"+seedPort)
 	for range 180 { // another run of this test may have it
 		if err == nil {
 			break
 		}
 		time.Sleep(time.Second)
-		l, err = net.Listen("tcp", seedPort)
+		l, err = net.Listen("tcp", "127.0.0.1:"+seedPort)
 	}
 	if err != nil {
 		if os.Getenv("COMPANIOND_NODE") == "1" {
@@ -124,7 +127,7 @@ func (h *home) onSeedPort(toml string) {
 		h.t.Skipf("the agents' port is taken: %v", err)
 	}
 	_ = l.Close()
-	h.openAt(seedPort, toml)
+	h.openAt("127.0.0.1:"+seedPort, toml)
 }
 
 // TestSeedAgents lets chat-relay's agents talk, unmodified and with the URL they
@@ -133,6 +136,7 @@ func (h *home) onSeedPort(toml string) {
 func TestSeedAgents(t *testing.T) {
 	needsNode(t, agentsDir)
 	timely(t)
+	t.Parallel() // agents wait for their models most of the time
 	h := newHome(t)
 	h.onSeedPort("[room.main]\npolicy = \"pool\"\n")
 	events := h.runAgents(45*time.Second, "こんにちは!あなたたちは誰ですか?")
@@ -143,21 +147,24 @@ func TestSeedAgents(t *testing.T) {
 }
 
 // TestSeedAgentsAmongCompanions lets them talk in one room with companions that
-// are Wasm files, under each policy.
+// are Wasm files, under each policy. They are told the port, because they talk at the
+// same time.
 func TestSeedAgentsAmongCompanions(t *testing.T) {
 	needsNode(t, agentsDir)
 	timely(t)
+	t.Parallel()
 	for _, policy := range []string{"vote", "pool", "vote+pool"} {
 		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
 			h := newHome(t)
 			if policy == "vote+pool" { // the characters of this repository
 				for _, name := range []string{"aya", "kyoko", "natsumi"} {
 					h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
 				}
 			} else {
-				h.drop(parrot(t, "そうですね", ""), "hana.wasm")
+				h.drop(parrot(t, "one"), "hana.wasm")
 			}
-			h.onSeedPort(fmt.Sprintf("[room.main]\npolicy = %q\npatience = \"3s\"\nsilence = \"3s\"\npace = \"2s\"\n", policy))
+			h.open(fmt.Sprintf("[room.main]\npolicy = %q\npatience = \"3s\"\nsilence = \"3s\"\npace = \"2s\"\n", policy))
 			worst := h.refusals(h.runAgents(20*time.Second, "こんにちは!あなたたちは誰ですか?"))
 			by := map[abi.ParticipantKind]int{}
 			for _, e := range h.entries("main") {

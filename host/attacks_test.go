@@ -146,7 +146,7 @@ func TestNamesOfTheHouse(t *testing.T) {
 
 func takeNames(t *testing.T, policy string) {
 	h := newHome(t)
-	h.drop(parrot(t, "はい", ""), "hana.wasm")
+	h.drop(parrot(t, "one"), "hana.wasm")
 	h.open(fmt.Sprintf("[room.main]\npolicy = %q\n", policy))
 	id := h.agentSession()
 	for _, args := range []string{

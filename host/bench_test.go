@@ -121,7 +121,7 @@ var benchRules = entry.Rules{Policy: "vote", Seed: "bench", Patience: 1000, Floo
 // BenchmarkRound measures a whole round with three Wasm voters: from a human's
 // message to the chosen companion's line, both durable.
 func BenchmarkRound(b *testing.B) {
-	p := parrot(b, "one", "")
+	p := parrot(b, "one")
 	all := benchRooms(b, 1, benchRules, p, p, p)
 	r, _ := all.Room(b.Context(), "r0")
 	lines := make(chan struct{}, 1000)
@@ -190,7 +190,7 @@ func BenchmarkMessages(b *testing.B) {
 // new generation serves, the quarter of a second included that a file must be
 // left alone. "new" has never been compiled, "known" is in the cache.
 func BenchmarkReload(b *testing.B) {
-	one, two := parrot(b, "one", ""), parrot(b, "two", "")
+	one, two := parrot(b, "one"), parrot(b, "two")
 	measure := func(b *testing.B, change func(n int) []byte) {
 		h := newHome(b)
 		h.drop(one, "polly.wasm")
@@ -232,7 +232,7 @@ func BenchmarkReload(b *testing.B) {
 
 // BenchmarkMemory reports what a companion costs in resident memory.
 func BenchmarkMemory(b *testing.B) {
-	data, err := os.ReadFile(parrot(b, "one", ""))
+	data, err := os.ReadFile(parrot(b, "one"))
 	if err != nil {
 		b.Fatal(err)
 	}

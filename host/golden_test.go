@@ -511,7 +511,7 @@ func TestGoldenGoesOn(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(state, "companiond.db"), journaltest.Unzip(t, file), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				h.drop(parrot(t, "here", ""), "parrot.wasm")
+				h.drop(parrot(t, "one"), "parrot.wasm")
 				h.open("[room.main]\npace = \"0s\"\npatience = \"10s\"\n")
 				seq := h.say("main", "taro", "parrot, are you there?")
 				h.until("somebody answers", func() bool {

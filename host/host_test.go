@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +37,10 @@ type home struct {
 }
 
 // guests are built once and shared: compiling one takes seconds.
-var guests = filepath.Join(os.TempDir(), fmt.Sprintf("companiond-guests-%d", os.Getpid()))
+var (
+	guests   = filepath.Join(os.TempDir(), fmt.Sprintf("companiond-guests-%d", os.Getpid()))
+	building sync.Mutex
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beDaemon) != "" {
@@ -50,6 +54,8 @@ func TestMain(m *testing.M) {
 // build makes a Wasm file of a package and gives its path.
 func build(t testing.TB, pkg, name, ldflags string) string {
 	t.Helper()
+	building.Lock()
+	defer building.Unlock()
 	out := filepath.Join(guests, name+".wasm")
 	if _, err := os.Stat(out); err == nil {
 		return out
@@ -69,8 +75,8 @@ func build(t testing.TB, pkg, name, ldflags string) string {
 	return out
 }
 
-func parrot(t testing.TB, text, sin string) string {
-	return build(t, "./testdata/parrot", "parrot-"+text+sin, fmt.Sprintf("-X main.text=%s -X main.sin=%s", text, sin))
+func parrot(t testing.TB, text string) string {
+	return build(t, "./testdata/parrot", "parrot-"+text, "-X main.text="+text)
 }
 
 // timely skips a test that measures how long guests take, or plays a whole talk,
@@ -357,7 +363,7 @@ func TestAddressedCharacterAnswers(t *testing.T) {
 
 func TestSavedFileSpeaksInTheRunningRoom(t *testing.T) {
 	timely(t)
-	one, two := parrot(t, "one", ""), parrot(t, "two", "")
+	one, two := parrot(t, "one"), parrot(t, "two")
 	h := newHome(t)
 	h.drop(one, "polly.wasm")
 	h.drop(one, "molly.wasm")

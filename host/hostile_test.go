@@ -33,13 +33,13 @@ func TestHostileCharacterCostsItsOwnRoomItsPatience(t *testing.T) {
 func besideHostile(t *testing.T, sin string) time.Duration {
 	t.Helper()
 	h := newHome(t)
-	h.drop(parrot(t, "one", sin), "bad.wasm")
-	h.drop(parrot(t, "one", ""), "good.wasm")
-	h.drop(parrot(t, "one", ""), "left.wasm")
-	h.drop(parrot(t, "one", ""), "right.wasm")
+	h.drop(parrot(t, "one"), sin+".wasm")
+	h.drop(parrot(t, "one"), "good.wasm")
+	h.drop(parrot(t, "one"), "left.wasm")
+	h.drop(parrot(t, "one"), "right.wasm")
 	patience := forGuests(500 * time.Millisecond)
 	h.open(`[room.main]
-companions = ["bad", "good"]
+companions = ["` + sin + `", "good"]
 pace = "0s"
 patience = "` + patience + `"
 max_turns = 1
@@ -58,8 +58,8 @@ faults = 3
 		h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })
 		t.Logf("answered after %v with a patience of %s", time.Since(asked), patience)
 	}
-	h.until("the companion is quarantined", func() bool { return h.companion("bad").State == "quarantined" })
-	t.Logf("status: %s", h.companion("bad").Error)
+	h.until("the companion is quarantined", func() bool { return h.companion(sin).State == "quarantined" })
+	t.Logf("status: %s", h.companion(sin).Error)
 	n := len(h.messages("main"))
 	h.say("main", "taro", "hello again")
 	h.until("good answers", func() bool { return len(h.messages("main")) >= n+2 })

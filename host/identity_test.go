@@ -18,7 +18,7 @@ import (
 // keep a resident's name from everybody else, so that one could never speak.
 func TestTokensOfResidents(t *testing.T) {
 	h := newHome(t)
-	h.drop(parrot(t, "hi", ""), "aya.wasm")
+	h.drop(parrot(t, "one"), "aya.wasm")
 	tokens, err := identity.Parse("tokens", []byte(
 		"ＡＹＡ agent talk sha256:"+identity.Hash("t")+"\nmika human talk sha256:"+identity.Hash("u")))
 	if err != nil {

@@ -296,6 +296,7 @@ func TestFirstWordsBeforeTheLastToken(t *testing.T) {
 // all: the room talks with the others, and the journal says why she does not.
 func TestModelsThatFail(t *testing.T) {
 	timely(t)
+	t.Parallel() // a model that is slow is waited for
 	for _, tc := range []struct {
 		name  string
 		flags []string

@@ -46,7 +46,7 @@ func TestAPortInUse(t *testing.T) {
 func TestABadVoteIsSaid(t *testing.T) {
 	h, book := newHome(t), &logtest.Log{}
 	h.log = book.Logger()
-	h.drop(parrot(t, "one", "dance"), "bad.wasm")
+	h.drop(parrot(t, "one"), "bad.wasm")
 	h.open("[room.main]\npace = \"0s\"\npatience = \"1m\"\n")
 	for range 3 {
 		h.say("main", "taro", "hello")

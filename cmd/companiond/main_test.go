@@ -151,21 +151,18 @@ func (d *daemon) get(path string, out any) {
 	}
 }
 
-// entries reads the whole journal of the room main.
-func (d *daemon) entries() []entry.Entry {
+// entries reads the journal of the room main behind an entry, 0 for all of it.
+func (d *daemon) entries(since uint64) []entry.Entry {
 	d.t.Helper()
 	var all []entry.Entry
 	for {
 		var page struct{ Entries []entry.Entry }
-		since := uint64(0)
-		if len(all) > 0 {
-			since = all[len(all)-1].Seq
-		}
 		d.get(fmt.Sprintf("/v1/rooms/main/entries?limit=1000&since=%d", since), &page)
 		if len(page.Entries) == 0 {
 			return all
 		}
 		all = append(all, page.Entries...)
+		since = all[len(all)-1].Seq
 	}
 }
 

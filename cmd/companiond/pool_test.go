@@ -61,7 +61,7 @@ func checkLevel(t *testing.T, d *daemon, recovery time.Duration, acked map[strin
 	}
 	var spends []spend
 	there := map[string]float64{}
-	for _, e := range d.entries() {
+	for _, e := range d.entries(0) {
 		var s entry.Said
 		if e.Kind != entry.KindSaid {
 			continue

@@ -1,6 +1,6 @@
 // Command parrot is a character for tests: it wants to speak about everything
-// and says its text with the number of the message it answers. Its mistakes
-// and its words are set when it is linked.
+// and says its text with the number of the message it answers. Its mistakes go by the
+// name of its file, so that all of them are one module, compiled once.
 package main
 
 import (
@@ -9,18 +9,15 @@ import (
 	companion "github.com/companiond/companiond/sdk/go"
 )
 
-// text and sin are set with -ldflags -X.
-var (
-	text = "one"
-	sin  = ""
-)
+// text is set with -ldflags -X.
+var text = "one"
 
 func init() {
 	companion.Register(companion.Character{
 		Name: "Parrot",
-		Vote: func(_ *companion.Host, s companion.Scene) companion.Vote {
-			commit(s.Turns)
-			if sin == "dance" {
+		Vote: func(h *companion.Host, s companion.Scene) companion.Vote {
+			commit(h.Self(), s.Turns)
+			if h.Self() == "bad" {
 				return companion.Vote{State: "dance"}
 			}
 			return companion.Want(5, "a parrot always wants to speak")
@@ -36,7 +33,7 @@ func main() {}
 var hoard [][]byte
 
 // commit does what no character should.
-func commit(n int) {
+func commit(sin string, n int) {
 	switch sin {
 	case "loop":
 		for {
