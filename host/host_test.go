@@ -301,7 +301,7 @@ func openThree(t *testing.T) *home {
 	for _, name := range []string{"aya", "kyoko", "natsumi"} {
 		h.drop(build(t, "../characters/"+name, name, ""), name+".wasm")
 	}
-	h.open(lively)
+	h.open(lively + "patience = \"" + forGuests(time.Second) + "\"\n") // at first their code is interpreted
 	return h
 }
 
