@@ -18,6 +18,9 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/sqlite/chain"
+	"github.com/companiond/companiond/host/journal/sqlite/schema"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
@@ -28,7 +31,7 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", dsn(path, writing, "journal_mode(WAL)"))
+	db, err := sql.Open("sqlite", dsn(path, store.Writing, "journal_mode(WAL)"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +42,11 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 			t.Fatalf("%s: %v", q, err)
 		}
 	}
-	exec(script("1") + fmt.Sprintf("; PRAGMA application_id=%d; PRAGMA user_version=1; BEGIN", applicationID))
+	exec(schema.Usual()[0].Script + fmt.Sprintf("; PRAGMA application_id=%d; PRAGMA user_version=1; BEGIN", schema.ApplicationID))
 	all, heads := map[string][]entry.Entry{}, map[string]journal.Head{}
 	for r := range rooms {
 		name := fmt.Sprintf("部屋%d", r)
-		sum := genesis(name)
+		sum := chain.Genesis(name)
 		exec(`INSERT INTO rooms(id, name, head, epoch, sum, trimmed_sum) VALUES(?, ?, ?, 1, ?, ?)`, r+1, name, n, sum, sum)
 		for i := range n {
 			e := entry.Entry{Seq: uint64(i) + 1, Epoch: 1, At: time.UnixMilli(1795219200000 + int64(i)).UTC(), Kind: entry.KindVote, ID: fmt.Sprint("m", i), V: 1}
@@ -51,7 +54,7 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 				e.Kind = entry.KindSaid
 			}
 			e.Body = fmt.Appendf(nil, `{"from":"aya","text":"%s %d %s"}`, name, i, strings.Repeat("今日は", 20))
-			sum = chain1(sum, e)
+			sum = chain.Old(sum, e)
 			exec(`INSERT INTO events(room_id, seq, epoch, at_ms, kind, id, body, sum) VALUES(?,?,?,?,?,?,?,?)`,
 				r+1, int64(e.Seq), int64(e.Epoch), e.At.UnixMilli(), string(e.Kind), e.ID, string(e.Body), sum)
 			all[name] = append(all[name], e)
@@ -235,7 +238,7 @@ func TestGolden66dce41(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companiond.db")
 	writeAll(t, path, journaltest.Unzip(t, filepath.Join("..", "..", "testdata", "golden", "66dce41", "companiond.db.gz")))
 	before := map[string]int{}
-	db, err := sql.Open("sqlite", dsn(path, onlyReading))
+	db, err := sql.Open("sqlite", dsn(path, store.OnlyReading))
 	if err != nil {
 		t.Fatal(err)
 	}
