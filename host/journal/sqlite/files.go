@@ -92,8 +92,10 @@ func (j *Journal) openWriter() (_ *writer, err error) {
 	if err := s.Settle(j.failed); err != nil {
 		return nil, err
 	}
-	j.held, err = statedir.Hold(j.path, j.path+"-wal")
-	return &writer{Store: s, rooms: map[string]*roomRow{}}, err
+	if j.held, err = statedir.Hold(j.path, j.path+"-wal"); err != nil {
+		return nil, err
+	}
+	return &writer{Store: s, rooms: map[string]*roomRow{}}, nil
 }
 
 // openReaders opens the connections reads use, with ro such that they never

@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite/schema"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // schema1 writes a file as the program of schema 1 would have: rooms of n entries
@@ -206,23 +207,44 @@ func TestDamageIsNotMended(t *testing.T) {
 // TestMoveInterrupted kills a daemon in the middle of the migration, again and
 // again: it ends well, and with one copy of what was there.
 func TestMoveInterrupted(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
-	all := schema1(t, path, 3, toMove)
-	kills := 0
-	for number(t, path, "PRAGMA user_version") == 1 && kills < 30 {
+	all := schema1(t, path, 3, 1200) // three pieces
+	moved := func() int {
+		if number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'") == 0 {
+			return 0
+		}
+		return number(t, path, "SELECT count(*) FROM entries")
+	}
+	kills, between := 0, 0
+	for ; number(t, path, "PRAGMA user_version") == 1 && kills < 30; kills++ {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), openChild+"="+path)
+		before := moved()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Each time a little longer, so that a slow machine comes further than its start.
-		time.Sleep(50*time.Millisecond + rand.N(time.Duration(6+kills)*100*time.Millisecond))
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }()
+		if kills%2 == 0 { // at any moment, the copy's too
+			time.Sleep(rand.N(300 * time.Millisecond))
+		} else { // when one more piece is there
+			waittest.Until(t, "a piece is moved, or all", func() bool {
+				select {
+				case <-ended:
+					return true
+				default:
+					return moved() != before
+				}
+			})
+		}
 		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-		kills++
+		<-ended
+		if number(t, path, "PRAGMA user_version") == 1 && moved() > 0 {
+			between++
+		}
 	}
-	moved := number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'")
-	t.Logf("%d kills; version %d, entries there: %v", kills, number(t, path, "PRAGMA user_version"), moved > 0)
+	t.Logf("%d kills, %d of them between two pieces; version %d", kills, between, number(t, path, "PRAGMA user_version"))
 	j := mustOpen(t, path)
 	wantMoved(t, j, all)
 	if c := copies(t, path); len(c) != 1 {

@@ -42,7 +42,7 @@ func other(t testing.TB, path, statements string) {
 // number asks another connection for one number.
 func number(t testing.TB, path, query string) (n int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, store.OnlyReading))
+	db, err := sql.Open("sqlite", dsn(path, store.OnlyReading, "busy_timeout(5000)"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,7 @@ func copyBefore(s *store.Store, path string, version int, log *slog.Logger) erro
 		return err
 	}
 	if err := store.Copy(ctx, dst, path); err != nil {
-		return err
+		return fmt.Errorf("copy to %s: %w", dst, err)
 	}
 	log.Info("copied the journal before migration", "copy", dst)
 	return nil
