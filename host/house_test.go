@@ -34,7 +34,9 @@ var floors = [][]string{
 	{"host/model/stream"},
 	{"host/model/wire"},
 	{"host/journal", "host/module", "host/model"},
-	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory"},
+	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
+	{"host/journal/sqlite/store"},
+	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
 	{"host/room/loop", "host/rooms"},
@@ -75,7 +77,7 @@ var owners = map[string]string{
 	"golang.org/x/sync":                        "host/door/guard",
 	"golang.org/x/text":                        "host/address", // and host/module/folder, see shared
 	"golang.org/x/sys":                         "host/journal/statedir",
-	"github.com/gofrs/flock":                   "host/journal/sqlite",
+	"github.com/gofrs/flock":                   "host/journal/statedir",
 	"modernc.org/sqlite":                       "host/journal/sqlite",
 	"pgregory.net/rapid":                       "host/journal/journaltest",
 }

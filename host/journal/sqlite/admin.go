@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/chain"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // Blank implements journal.Admin. A body is overwritten in the file
@@ -20,11 +22,11 @@ func (j *Journal) Blank(ctx context.Context, room string, upTo uint64, bodies ma
 	return wrap("blank entries", j.submit(ctx, &request{run: func(w *writer) error {
 		row, err := w.room(room)
 		if err != nil {
-			return present(err)
+			return store.Present(err)
 		}
 		for _, seq := range seqs {
 			var salt, body []byte
-			err := w.row(context.Background(), `SELECT salt, body FROM entries WHERE room_id = ? AND seq = ? AND digest IS NULL`,
+			err := w.Row(context.Background(), `SELECT salt, body FROM entries WHERE room_id = ? AND seq = ? AND digest IS NULL`,
 				[]any{row.id, sqlInt(seq)}, &salt, &body)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
@@ -33,12 +35,12 @@ func (j *Journal) Blank(ctx context.Context, room string, upTo uint64, bodies ma
 				return fmt.Errorf("read body: %w", err)
 			}
 			left := sql.NullString{String: string(bodies[seq]), Valid: bodies[seq] != nil}
-			if err := w.exec(`UPDATE entries SET salt = NULL, body = ?, digest = ?, blanked_ms = ? WHERE room_id = ? AND seq = ?`,
-				left, digest(salt, body), time.Now().UnixMilli(), row.id, int64(seq)); err != nil {
+			if err := w.Exec(`UPDATE entries SET salt = NULL, body = ?, digest = ?, blanked_ms = ? WHERE room_id = ? AND seq = ?`,
+				left, chain.Digest(salt, body), time.Now().UnixMilli(), row.id, int64(seq)); err != nil {
 				return fmt.Errorf("take body out: %w", err)
 			}
 		}
-		return w.exec(`UPDATE rooms SET swept = ?1 WHERE id = ?2 AND swept < ?1`, sqlInt(upTo), row.id)
+		return w.Exec(`UPDATE rooms SET swept = ?1 WHERE id = ?2 AND swept < ?1`, sqlInt(upTo), row.id)
 	}}))
 }
 
@@ -49,29 +51,29 @@ func (j *Journal) Trim(ctx context.Context, room string, upTo uint64) error {
 	return wrap("trim room", j.submit(ctx, &request{run: func(w *writer) error {
 		var id int64
 		var trimmed, snap uint64
-		err := w.row(context.Background(), `SELECT r.id, r.trimmed, s.seq FROM rooms r JOIN snapshots s ON s.room_id = r.id
+		err := w.Row(context.Background(), `SELECT r.id, r.trimmed, s.seq FROM rooms r JOIN snapshots s ON s.room_id = r.id
 			WHERE r.name = ?`, []any{room}, &id, &trimmed, &snap)
 		switch {
-		case present(err) != nil:
+		case store.Present(err) != nil:
 			return fmt.Errorf("read snapshot: %w", err)
 		case err != nil || snap < upTo:
 			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
 		case upTo <= trimmed:
 			return nil
 		}
-		if err := w.exec(`UPDATE rooms SET trimmed = ?1, trimmed_sum = (SELECT sum FROM entries WHERE room_id = ?2 AND seq = ?1)
+		if err := w.Exec(`UPDATE rooms SET trimmed = ?1, trimmed_sum = (SELECT sum FROM entries WHERE room_id = ?2 AND seq = ?1)
 			WHERE id = ?2`, int64(upTo), id); err != nil {
 			return fmt.Errorf("keep last sum: %w", err)
 		}
-		return w.exec(`DELETE FROM entries WHERE room_id = ? AND seq <= ?`, id, int64(upTo))
+		return w.Exec(`DELETE FROM entries WHERE room_id = ? AND seq <= ?`, id, int64(upTo))
 	}}))
 }
 
 // Verify implements journal.Admin. Where an entry cannot be read, its seq
 // comes with journal.ErrCorrupt.
 func (j *Journal) Verify(ctx context.Context, room string, after uint64) (bad uint64, err error) {
-	err = j.reading(ctx, "verify room", func(r *store) error {
-		tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one view, whatever is written meanwhile
+	err = j.reading(ctx, "verify room", func(r *store.Store) error {
+		tx, err := r.View(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,7 +106,7 @@ func verify(ctx context.Context, tx *sql.Tx, room string, after uint64) (bad uin
 		if err != nil {
 			return after + 1, err
 		}
-	case trimmed == 0 && !bytes.Equal(sum, genesis(room)):
+	case trimmed == 0 && !bytes.Equal(sum, chain.Genesis(room)):
 		return 1, nil
 	}
 	last, sum, fits, err := follows(ctx, tx, id, last, sum)
@@ -135,12 +137,21 @@ func follows(ctx context.Context, tx *sql.Tx, room int64, last uint64, sum []byt
 			return last, sum, false, err
 		}
 		if !e.Blank {
-			of = digest(salt, e.Body)
+			of = chain.Digest(salt, e.Body)
 		}
-		if e.Seq != last+1 || !bytes.Equal(own, chain(sum, e, of)) {
+		if e.Seq != last+1 || !bytes.Equal(own, chain.Next(sum, e, of)) {
 			return last, sum, false, nil
 		}
 		last, sum = e.Seq, own
 	}
 	return last, sum, true, rows.Err()
+}
+
+// Backup implements journal.Backuper. Copying the database file by other means
+// loses what is in its log.
+func (j *Journal) Backup(ctx context.Context, path string) error {
+	if err := store.Copy(ctx, path, j.path); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/companiond/companiond/host/journal/sqlite/chain"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // chunk is how many rows at most one INSERT takes: a statement costs more than
@@ -23,7 +23,7 @@ const chunk = 32
 // writer is the connection that writes, and what it knows without asking. It is
 // the writer goroutine's own.
 type writer struct {
-	*store
+	*store.Store
 	rooms map[string]*roomRow
 	grew  []*roomRow // in the open transaction
 }
@@ -45,7 +45,7 @@ func (w *writer) room(name string) (*roomRow, error) {
 		return r, nil
 	}
 	r := new(roomRow)
-	err := w.row(context.Background(), `SELECT id, head, epoch, sum, awake FROM rooms WHERE name = ?`, []any{name},
+	err := w.Row(context.Background(), `SELECT id, head, epoch, sum, awake FROM rooms WHERE name = ?`, []any{name},
 		&r.id, &r.head.Seq, &r.head.Epoch, &r.sum, &r.awake)
 	if err != nil {
 		return nil, err
@@ -61,13 +61,13 @@ type made struct {
 }
 
 func prepare(news []journal.New) []made {
-	ms, salt := make([]made, len(news)), salts(len(news))
+	ms, salt := make([]made, len(news)), chain.Salts(len(news))
 	for i, n := range news {
-		own := salt[i*sumSize : (i+1)*sumSize]
+		own := salt[i*chain.Size : (i+1)*chain.Size]
 		if n.V == 0 {
 			n.V = n.Kind.Version()
 		}
-		ms[i] = made{n, own, digest(own, n.Body)}
+		ms[i] = made{n, own, chain.Digest(own, n.Body)}
 	}
 	return ms
 }
@@ -83,8 +83,8 @@ func (j *Journal) Acquire(ctx context.Context, room, owner string, at time.Time)
 	}
 	r := &request{room: room}
 	r.run = func(w *writer) error {
-		if err := w.exec(`INSERT INTO rooms(name, head, epoch, sum, trimmed_sum) VALUES(?1, 0, 0, ?2, ?2) ON CONFLICT(name) DO NOTHING`,
-			room, genesis(room)); err != nil {
+		if err := w.Exec(`INSERT INTO rooms(name, head, epoch, sum, trimmed_sum) VALUES(?1, 0, 0, ?2, ?2) ON CONFLICT(name) DO NOTHING`,
+			room, chain.Genesis(room)); err != nil {
 			return fmt.Errorf("make room: %w", err)
 		}
 		row, err := w.room(room)
@@ -146,7 +146,7 @@ func (w *writer) grow(row *roomRow, ms []made) (journal.Head, error) {
 		return row.head, w.insert(row, ms)
 	}
 	before := *row
-	if err := w.exec("SAVEPOINT request"); err != nil {
+	if err := w.Exec("SAVEPOINT request"); err != nil {
 		return row.head, fmt.Errorf("set savepoint: %w", err)
 	}
 	for rest := ms; len(rest) > 0; rest = rest[min(chunk, len(rest)):] {
@@ -156,7 +156,7 @@ func (w *writer) grow(row *roomRow, ms []made) (journal.Head, error) {
 			return row.head, cmp.Or(w.undo(), err)
 		}
 	}
-	if err := w.exec("RELEASE request"); err != nil {
+	if err := w.Exec("RELEASE request"); err != nil {
 		return row.head, fmt.Errorf("release savepoint: %w", err)
 	}
 	return row.head, nil
@@ -166,7 +166,7 @@ func (w *writer) grow(row *roomRow, ms []made) (journal.Head, error) {
 // engine's, and counts more than why something is taken back.
 func (w *writer) undo() error {
 	for _, q := range []string{"ROLLBACK TO request", "RELEASE request"} {
-		if err := w.exec(q); err != nil {
+		if err := w.Exec(q); err != nil {
 			return fmt.Errorf("undo request: %w", err)
 		}
 	}
@@ -183,12 +183,11 @@ func (w *writer) insert(row *roomRow, ms []made) error {
 	for _, m := range ms {
 		head.Seq++
 		e := entry.Entry{Seq: head.Seq, Epoch: head.Epoch, At: m.At, Kind: m.Kind, ID: m.ID, V: m.V}
-		sum = chain(sum, e, m.digest)
+		sum = chain.Next(sum, e, m.digest)
 		args = append(args, row.id, int64(e.Seq), int64(e.Epoch), e.At.UnixMilli(), string(e.Kind), e.ID, e.V, m.salt, string(m.Body), sum)
 	}
-	err := w.exec(insertEntries(len(ms)), args...)
-	var se *sqlite.Error
-	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+	err := w.Exec(insertEntries(len(ms)), args...)
+	if store.Duplicate(err) {
 		return fmt.Errorf("%w: an id of %q to %q is there already", journal.ErrConflict, ms[0].ID, ms[len(ms)-1].ID)
 	}
 	if err != nil {
@@ -210,12 +209,12 @@ func insertEntries(n int) string {
 // Columns that have not changed are left alone, for an index may be about them.
 func (w *writer) moveHeads() error {
 	for _, r := range w.grew {
-		err := w.exec(`UPDATE rooms SET head = ?, sum = ? WHERE id = ?`, int64(r.head.Seq), r.sum, r.id)
+		err := w.Exec(`UPDATE rooms SET head = ?, sum = ? WHERE id = ?`, int64(r.head.Seq), r.sum, r.id)
 		if err == nil && r.owner != "" {
-			err = w.exec(`UPDATE rooms SET epoch = ?, owner = ? WHERE id = ?`, int64(r.head.Epoch), r.owner, r.id)
+			err = w.Exec(`UPDATE rooms SET epoch = ?, owner = ? WHERE id = ?`, int64(r.head.Epoch), r.owner, r.id)
 		}
 		if err == nil && !r.awake {
-			err = w.exec(`UPDATE rooms SET awake = 1 WHERE id = ?`, r.id)
+			err = w.Exec(`UPDATE rooms SET awake = 1 WHERE id = ?`, r.id)
 		}
 		if err != nil {
 			return fmt.Errorf("move head: %w", err)

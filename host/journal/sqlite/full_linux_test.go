@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	d := newDisk(t, 24)
 	j := quickOpen(t, Config{Path: d.path(), Reserve: reserve})
 	h := talk(t, j, "広場", 10)
-	if st, err := os.Stat(j.reservePath()); err != nil || st.Size() != reserve || st.Sys() == nil {
+	if st, err := os.Stat(reserveOf(j)); err != nil || st.Size() != reserve || st.Sys() == nil {
 		t.Fatalf("reserve: %v %v", st, err)
 	}
 	filler := d.fill()
@@ -50,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 	h, err := appendUntilRefused(t, j, h, "first")
 	want(t, err, journal.ErrUnavailable, "full")
 	want(t, j.Health(), journal.ErrUnavailable, "disk full")
-	if exists(j.reservePath()) {
+	if exists(reserveOf(j)) {
 		t.Fatal("the reserve was not released")
 	}
 	whole(t, j, "広場", h.Seq)
@@ -81,7 +81,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatalf("first append after space was freed: %v", err)
 	}
 	waittest.Until(t, "health is nil", func() bool { return j.Health() == nil })
-	if st, err := os.Stat(j.reservePath()); err != nil || st.Size() != reserve {
+	if st, err := os.Stat(reserveOf(j)); err != nil || st.Size() != reserve {
 		t.Fatalf("the reserve was not made again: %v", err)
 	}
 	whole(t, j, "広場", h.Seq)
@@ -175,7 +175,7 @@ func TestReadOnlyAtStart(t *testing.T) {
 			if n := lost(t, j, acks, map[string]uint64{}); n > 0 {
 				t.Fatalf("%d acknowledged entries are lost", n)
 			}
-			waittest.Until(t, "the reserve is there", func() bool { return exists(j.reservePath()) })
+			waittest.Until(t, "the reserve is there", func() bool { return exists(reserveOf(j)) })
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // quick probes often, so that tests of recovery are short.
@@ -115,3 +117,10 @@ func built(t testing.TB, n int) (path string) {
 	}
 	return path
 }
+
+// dsn names a file as another program would, which opens it in its own way.
+func dsn(path string, access store.Access, pragmas ...string) string {
+	return "file:" + path + "?" + string(access) + "&" + url.Values{"_pragma": pragmas}.Encode()
+}
+
+func reserveOf(j *Journal) string { return filepath.Join(filepath.Dir(j.path), "reserve") }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -9,10 +10,11 @@ import (
 	"time"
 )
 
-// TestKill9 kills a child under load, again and again in the same directory:
+// TestKill9 kills a child under load, again and again in the same directories:
 // whatever was acknowledged is there. The number of rounds is 200, 20 with
 // -short, or COMPANIOND_KILL_ROUNDS.
 func TestKill9(t *testing.T) {
+	t.Parallel()
 	rounds := 200
 	if testing.Short() {
 		rounds = 20
@@ -24,6 +26,18 @@ func TestKill9(t *testing.T) {
 		}
 		rounds = n
 	}
+	// In several directories at once, for a child mostly starts and waits.
+	const lanes = 4
+	for lane := range lanes {
+		t.Run(fmt.Sprint("directory ", lane), func(t *testing.T) {
+			t.Parallel()
+			killRounds(t, (rounds+lane)/lanes)
+		})
+	}
+}
+
+// killRounds kills so often in one directory.
+func killRounds(t *testing.T, rounds int) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	known := map[string]uint64{}
 	acked, missing, early := 0, 0, 0

@@ -8,14 +8,15 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // KVGet implements journal.KV.
 func (j *Journal) KVGet(ctx context.Context, companion, key string) (value string, ok bool, err error) {
-	err = j.reading(ctx, "get key", func(r *store) error {
-		err := r.row(ctx, `SELECT value FROM kv WHERE companion = ? AND key = ?`, []any{companion, key}, &value)
+	err = j.reading(ctx, "get key", func(r *store.Store) error {
+		err := r.Row(ctx, `SELECT value FROM kv WHERE companion = ? AND key = ?`, []any{companion, key}, &value)
 		ok = err == nil
-		return present(err)
+		return store.Present(err)
 	})
 	return value, ok, err
 }
@@ -28,14 +29,14 @@ func (j *Journal) KVSet(ctx context.Context, companion, key, value string) error
 	}
 	err := j.submit(ctx, &request{run: func(w *writer) error {
 		var keys, bytes int
-		if err := w.row(context.Background(), `SELECT count(*), ifnull(sum(octet_length(key) + octet_length(value)), 0)
+		if err := w.Row(context.Background(), `SELECT count(*), ifnull(sum(octet_length(key) + octet_length(value)), 0)
 			FROM kv WHERE companion = ? AND key <> ?`, []any{companion, key}, &keys, &bytes); err != nil {
 			return fmt.Errorf("count keys: %w", err)
 		}
 		if err := abi.CheckKV(keys+1, bytes+len(key)+len(value)); err != nil {
 			return err
 		}
-		return w.exec(`INSERT INTO kv(companion, key, value) VALUES(?,?,?)
+		return w.Exec(`INSERT INTO kv(companion, key, value) VALUES(?,?,?)
 			ON CONFLICT(companion, key) DO UPDATE SET value = excluded.value`, companion, key, value)
 	}})
 	return wrap("set key", err)
@@ -46,9 +47,9 @@ func (j *Journal) KVDel(ctx context.Context, companion, key string) (old string,
 	var was string
 	var found bool
 	err = j.submit(ctx, &request{run: func(w *writer) error {
-		err := w.row(context.Background(), `DELETE FROM kv WHERE companion = ? AND key = ? RETURNING value`, []any{companion, key}, &was)
+		err := w.Row(context.Background(), `DELETE FROM kv WHERE companion = ? AND key = ? RETURNING value`, []any{companion, key}, &was)
 		found = err == nil
-		return present(err)
+		return store.Present(err)
 	}})
 	if err != nil {
 		return "", false, wrap("delete key", err) // was and found may still be the writer's
@@ -57,26 +58,15 @@ func (j *Journal) KVDel(ctx context.Context, companion, key string) (old string,
 }
 
 // KVList implements journal.KV.
-func (j *Journal) KVList(ctx context.Context, companion, prefix, after string, limit int) (keys []string, err error) {
+func (j *Journal) KVList(ctx context.Context, companion, prefix, after string, limit int) ([]string, error) {
 	end := "\xff" // above all UTF-8
 	if prefix != "" {
 		b := []byte(prefix)
 		b[len(b)-1]++ // no byte of UTF-8 is 0xff
 		end = string(b)
 	}
-	err = j.reading(ctx, "list keys", func(r *store) error {
-		return r.each(ctx, `SELECT key FROM kv WHERE companion = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
-			[]any{companion, prefix, end, after, max(limit, 0)}, func(rows *sql.Rows) error {
-				var k string
-				err := rows.Scan(&k)
-				keys = append(keys, k)
-				return err
-			})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return keys, nil
+	return list(ctx, j, "list keys", `SELECT key FROM kv WHERE companion = ? AND key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?`,
+		[]any{companion, prefix, end, after, max(limit, 0)}, func(row *sql.Rows) (key string, err error) { return key, row.Scan(&key) })
 }
 
 // wrap says what failed; an error of a bound goes out as it is.

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
 // keepMark writes the mark down every other probe while it changes, and at the end,
-// beside the database it is of: pin.
-func (j *Journal) keepMark(pin statedir.Pin) {
+// beside the database it is of: held.
+func (j *Journal) keepMark(held statedir.Held) {
 	defer close(j.kept)
 	tick := time.NewTicker(2 * j.tune.probe)
 	defer tick.Stop()
@@ -29,14 +30,14 @@ func (j *Journal) keepMark(pin statedir.Pin) {
 			end = true
 		}
 		j.mu.Lock()
-		if !j.fresh || j.health != nil && !end || errors.As(j.health, new(errGone)) { // the directory may be another daemon's by now
+		if !j.fresh || j.health != nil && !end || errors.As(j.health, new(statedir.Gone)) { // the directory may be another daemon's by now
 			j.mu.Unlock()
 			continue
 		}
 		j.fresh = false
 		mark := j.mark
 		j.mu.Unlock()
-		if still, err := pin.Still(); err != nil || !still { // which the next write will find out
+		if held.Look() != nil { // which the next write will find out
 			continue
 		}
 		if err := statedir.SaveMark(filepath.Dir(j.path), mark); err != nil {
@@ -51,13 +52,13 @@ func (j *Journal) keepMark(pin statedir.Pin) {
 // compareMark refuses a database that does not hold what was its newest entry.
 // SQLite opens a database whose write-ahead log is gone without a word; the
 // missing entry gives the loss away.
-func (j *Journal) compareMark(r *store) error {
+func (j *Journal) compareMark(r *store.Store) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	lost, err := lostSince(r, j.mark)
 	switch {
 	case err != nil:
-		return classify(fmt.Errorf("look for mark: %w", err), journal.ErrUnavailable)
+		return store.Classify(fmt.Errorf("look for mark: %w", err), journal.ErrUnavailable)
 	case lost != "":
 		return fmt.Errorf("%w: %s: the write-ahead log was lost or an older database put in place; to go on with what is left, delete %s",
 			journal.ErrCorrupt, lost, filepath.Join(filepath.Dir(j.path), statedir.MarkFile))
@@ -66,13 +67,13 @@ func (j *Journal) compareMark(r *store) error {
 }
 
 // lostSince says what a database has lost since a mark was set.
-func lostSince(r *store, m statedir.Mark) (string, error) {
+func lostSince(r *store.Store, m statedir.Mark) (string, error) {
 	if m.Room == "" {
 		return backFrom(r, m.Rooms)
 	}
 	var head, trimmed uint64
 	var sum []byte
-	err := r.row(context.Background(), `SELECT r.head, r.trimmed, e.sum FROM rooms r LEFT JOIN entries e ON e.room_id = r.id AND e.seq = ?2
+	err := r.Row(context.Background(), `SELECT r.head, r.trimmed, e.sum FROM rooms r LEFT JOIN entries e ON e.room_id = r.id AND e.seq = ?2
 		WHERE r.name = ?1`, []any{m.Room, sqlInt(m.Seq)}, &head, &trimmed, &sum)
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
@@ -86,12 +87,12 @@ func lostSince(r *store, m statedir.Mark) (string, error) {
 }
 
 // backFrom is lostSince for a mark of before, which had every room's head.
-func backFrom(r *store, was map[string]journal.Head) (string, error) {
+func backFrom(r *store.Store, was map[string]journal.Head) (string, error) {
 	var back []string
 	for _, room := range slices.Sorted(maps.Keys(was)) {
 		var is journal.Head
-		err := r.row(context.Background(), `SELECT head, epoch FROM rooms WHERE name = ?`, []any{room}, &is.Seq, &is.Epoch)
-		if present(err) != nil {
+		err := r.Row(context.Background(), `SELECT head, epoch FROM rooms WHERE name = ?`, []any{room}, &is.Seq, &is.Epoch)
+		if store.Present(err) != nil {
 			return "", err
 		}
 		if was := was[room]; is.Seq < was.Seq || is.Epoch < was.Epoch {

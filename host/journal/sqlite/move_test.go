@@ -18,7 +18,11 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/sqlite/chain"
+	"github.com/companiond/companiond/host/journal/sqlite/schema"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // schema1 writes a file as the program of schema 1 would have: rooms of n entries
@@ -28,7 +32,7 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", dsn(path, writing, "journal_mode(WAL)"))
+	db, err := sql.Open("sqlite", dsn(path, store.Writing, "journal_mode(WAL)"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +43,11 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 			t.Fatalf("%s: %v", q, err)
 		}
 	}
-	exec(script("1") + fmt.Sprintf("; PRAGMA application_id=%d; PRAGMA user_version=1; BEGIN", applicationID))
+	exec(schema.Usual()[0].Script + fmt.Sprintf("; PRAGMA application_id=%d; PRAGMA user_version=1; BEGIN", schema.ApplicationID))
 	all, heads := map[string][]entry.Entry{}, map[string]journal.Head{}
 	for r := range rooms {
 		name := fmt.Sprintf("部屋%d", r)
-		sum := genesis(name)
+		sum := chain.Genesis(name)
 		exec(`INSERT INTO rooms(id, name, head, epoch, sum, trimmed_sum) VALUES(?, ?, ?, 1, ?, ?)`, r+1, name, n, sum, sum)
 		for i := range n {
 			e := entry.Entry{Seq: uint64(i) + 1, Epoch: 1, At: time.UnixMilli(1795219200000 + int64(i)).UTC(), Kind: entry.KindVote, ID: fmt.Sprint("m", i), V: 1}
@@ -51,7 +55,7 @@ func schema1(t testing.TB, path string, rooms, n int) map[string][]entry.Entry {
 				e.Kind = entry.KindSaid
 			}
 			e.Body = fmt.Appendf(nil, `{"from":"aya","text":"%s %d %s"}`, name, i, strings.Repeat("今日は", 20))
-			sum = chain1(sum, e)
+			sum = chain.Old(sum, e)
 			exec(`INSERT INTO events(room_id, seq, epoch, at_ms, kind, id, body, sum) VALUES(?,?,?,?,?,?,?,?)`,
 				r+1, int64(e.Seq), int64(e.Epoch), e.At.UnixMilli(), string(e.Kind), e.ID, string(e.Body), sum)
 			all[name] = append(all[name], e)
@@ -203,23 +207,44 @@ func TestDamageIsNotMended(t *testing.T) {
 // TestMoveInterrupted kills a daemon in the middle of the migration, again and
 // again: it ends well, and with one copy of what was there.
 func TestMoveInterrupted(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
-	all := schema1(t, path, 3, toMove)
-	kills := 0
-	for number(t, path, "PRAGMA user_version") == 1 && kills < 30 {
+	all := schema1(t, path, 3, 1200) // three pieces
+	moved := func() int {
+		if number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'") == 0 {
+			return 0
+		}
+		return number(t, path, "SELECT count(*) FROM entries")
+	}
+	kills, between := 0, 0
+	for ; number(t, path, "PRAGMA user_version") == 1 && kills < 30; kills++ {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), openChild+"="+path)
+		before := moved()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Each time a little longer, so that a slow machine comes further than its start.
-		time.Sleep(50*time.Millisecond + rand.N(time.Duration(6+kills)*100*time.Millisecond))
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }()
+		if kills%2 == 0 { // at any moment, the copy's too
+			time.Sleep(rand.N(300 * time.Millisecond))
+		} else { // when one more piece is there
+			waittest.Until(t, "a piece is moved, or all", func() bool {
+				select {
+				case <-ended:
+					return true
+				default:
+					return moved() != before
+				}
+			})
+		}
 		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-		kills++
+		<-ended
+		if number(t, path, "PRAGMA user_version") == 1 && moved() > 0 {
+			between++
+		}
 	}
-	moved := number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'")
-	t.Logf("%d kills; version %d, entries there: %v", kills, number(t, path, "PRAGMA user_version"), moved > 0)
+	t.Logf("%d kills, %d of them between two pieces; version %d", kills, between, number(t, path, "PRAGMA user_version"))
 	j := mustOpen(t, path)
 	wantMoved(t, j, all)
 	if c := copies(t, path); len(c) != 1 {
@@ -235,7 +260,7 @@ func TestGolden66dce41(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companiond.db")
 	writeAll(t, path, journaltest.Unzip(t, filepath.Join("..", "..", "testdata", "golden", "66dce41", "companiond.db.gz")))
 	before := map[string]int{}
-	db, err := sql.Open("sqlite", dsn(path, onlyReading))
+	db, err := sql.Open("sqlite", dsn(path, store.OnlyReading))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/schema"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -22,7 +24,7 @@ import (
 // otherTry runs statements as another program would.
 func otherTry(t testing.TB, path, statements string) (sql.Result, error) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, writing, "busy_timeout(1000)"))
+	db, err := sql.Open("sqlite", dsn(path, store.Writing, "busy_timeout(1000)"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func other(t testing.TB, path, statements string) {
 // number asks another connection for one number.
 func number(t testing.TB, path, query string) (n int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, onlyReading))
+	db, err := sql.Open("sqlite", dsn(path, store.OnlyReading, "busy_timeout(5000)"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,30 +112,18 @@ func TestSettings(t *testing.T) {
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "secure_delete": "1", "trusted_schema": "0", "cell_size_check": "1",
 		"wal_autocheckpoint": "1000", "journal_size_limit": "67108864", "busy_timeout": "5000", "query_only": "0",
-		"application_id": fmt.Sprint(applicationID), "user_version": "2",
+		"application_id": fmt.Sprint(schema.ApplicationID), "user_version": "2",
 	} {
 		var got string
-		if err := j.w.row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
+		if err := j.w.Row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("writer: %s is %q, want %q (%v)", pragma, got, want, err)
 		}
 	}
 	for pragma, want := range map[string]string{"query_only": "1", "trusted_schema": "0", "cell_size_check": "1"} {
 		var got string
-		if err := j.r.row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
+		if err := j.r.Row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("readers: %s is %q, want %q (%v)", pragma, got, want, err)
 		}
-	}
-	tune := quick()
-	tune.synchronous = "OFF"
-	weak := &Journal{tune: tune}
-	if err := weak.readBack(j.w.store); err != nil {
-		t.Errorf("read back: %v", err) // a weaker wish does not matter, what is set does
-	}
-	if err := j.w.exec("PRAGMA synchronous = NORMAL"); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.readBack(j.w.store); !errors.Is(err, errRefused) {
-		t.Errorf("synchronous = 1 passes: %v", err)
 	}
 }
 
@@ -141,7 +131,7 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 	for name, statements := range map[string]string{
 		"other application": `PRAGMA application_id = 7; CREATE TABLE t(x)`,
 		"no application":    `CREATE TABLE rooms(x); INSERT INTO rooms VALUES(1)`,
-		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 3; CREATE TABLE t(x)`, applicationID),
+		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 3; CREATE TABLE t(x)`, schema.ApplicationID),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "companion.db")
@@ -149,11 +139,11 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 			before := sha256.Sum256(readAll(t, path))
 			_, err := Open(Config{Path: path})
 			if name == "newer schema" {
-				want(t, err, errRefused, path, "schema 3 is newer than this program's 2")
+				want(t, err, store.ErrRefused, path, "schema 3 is newer than this program's 2")
 			} else {
-				want(t, err, errRefused, path, "not a companiond journal")
+				want(t, err, store.ErrRefused, path, "not a companiond journal")
 			}
-			if _, err := OpenReadOnly(path); !errors.Is(err, errRefused) {
+			if _, err := OpenReadOnly(path); !errors.Is(err, store.ErrRefused) {
 				t.Errorf("open read-only: %v", err)
 			}
 			if sha256.Sum256(readAll(t, path)) != before {
@@ -173,7 +163,7 @@ func TestMigration(t *testing.T) {
 		return names
 	}
 	tune := quick()
-	tune.migrations = append(migrations(), migration{script: "CREATE TABLE x(y); INSERT INTO nowhere VALUES(1)"})
+	tune.schema = append(schema.Usual(), schema.Step{Script: "CREATE TABLE x(y); INSERT INTO nowhere VALUES(1)"})
 	for range 2 {
 		if _, err := open(Config{Path: path}, tune); err == nil || !strings.Contains(err.Error(), "migrate to schema 3: apply") {
 			t.Fatalf("a broken migration: %v", err)
@@ -192,7 +182,7 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	tune.migrations = append(migrations(), migration{script: "CREATE TABLE x(y TEXT) STRICT"})
+	tune.schema = append(schema.Usual(), schema.Step{Script: "CREATE TABLE x(y TEXT) STRICT"})
 	j, err := open(Config{Path: path}, tune)
 	if err != nil {
 		t.Fatal(err)
@@ -208,8 +198,8 @@ func TestMigration(t *testing.T) {
 		t.Fatalf("copies: %v", copies())
 	}
 	_, err = Open(Config{Path: path})
-	want(t, err, errRefused, "newer")
-	if _, err := OpenReadOnly(path); !errors.Is(err, errRefused) {
+	want(t, err, store.ErrRefused, "newer")
+	if _, err := OpenReadOnly(path); !errors.Is(err, store.ErrRefused) {
 		t.Fatalf("open read-only: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 )
 
 // scan reads the columns, and more, of one row.
-func scan(row interface{ Scan(...any) error }, more ...any) (e entry.Entry, err error) {
+func scan(row *sql.Rows, more ...any) (e entry.Entry, err error) {
 	var ms int64
 	var body []byte
 	var blanked sql.NullInt64
@@ -33,9 +34,24 @@ func scan(row interface{ Scan(...any) error }, more ...any) (e entry.Entry, err 
 	return e, nil
 }
 
+// list gives the rows of a query, each as scan reads it. Nothing comes with an error.
+func list[T any](ctx context.Context, j *Journal, what, query string, args []any, scan func(row *sql.Rows) (T, error)) (all []T, err error) {
+	err = j.reading(ctx, what, func(r *store.Store) error {
+		return r.Each(ctx, query, args, func(row *sql.Rows) error {
+			one, err := scan(row)
+			all = append(all, one)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
 // reading runs f on the readers, which stay open meanwhile. Trouble is told to
 // the writer, which judges it.
-func (j *Journal) reading(ctx context.Context, what string, f func(r *store) error) error {
+func (j *Journal) reading(ctx context.Context, what string, f func(r *store.Store) error) error {
 	j.files.RLock()
 	defer j.files.RUnlock()
 	if j.r == nil {
@@ -48,8 +64,8 @@ func (j *Journal) reading(ctx context.Context, what string, f func(r *store) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	err = classify(err, journal.ErrUnavailable)
-	if grave(err) {
+	err = store.Classify(err, journal.ErrUnavailable)
+	if store.Grave(err) {
 		select {
 		case j.suspect <- err:
 		default:
@@ -79,49 +95,28 @@ func (j *Journal) Said(ctx context.Context, room string, s journal.Span) ([]entr
 	return es, err
 }
 
-func (j *Journal) entries(ctx context.Context, what, query string, args ...any) (es []entry.Entry, err error) {
-	err = j.reading(ctx, what, func(r *store) error {
-		return r.each(ctx, query, args, func(rows *sql.Rows) error {
-			e, err := scan(rows)
-			es = append(es, e)
-			return err
-		})
-	})
+func (j *Journal) entries(ctx context.Context, what, query string, args ...any) ([]entry.Entry, error) {
+	es, err := list(ctx, j, what, query, args, func(row *sql.Rows) (entry.Entry, error) { return scan(row) })
 	if err != nil {
 		return nil, err
 	}
+	// An entry of whose body bytes were changed is not left out as if it had never
+	// been. The other entries, and rooms, may be sound.
 	for _, e := range es {
-		if err := legible(what, e); err != nil {
-			return nil, err
+		if !json.Valid(e.Body) {
+			return nil, fmt.Errorf("%s: %w: the body of entry %d is no JSON; since=%d reads what is behind it", what, journal.ErrCorrupt, e.Seq, e.Seq)
 		}
 	}
 	return es, nil
 }
 
-// legible refuses an entry of whose body bytes were changed: it is not left out as if
-// it had never been. The other entries, and rooms, may be sound.
-func legible(what string, e entry.Entry) error {
-	if json.Valid(e.Body) {
-		return nil
-	}
-	return fmt.Errorf("%s: %w: the body of entry %d is no JSON; since=%d reads what is behind it", what, journal.ErrCorrupt, e.Seq, e.Seq)
-}
-
 // Find implements journal.Log.
-func (j *Journal) Find(ctx context.Context, room, id string) (e entry.Entry, ok bool, err error) {
-	err = j.reading(ctx, "find entry", func(r *store) error {
-		st, err := r.stmt(ctx, selectEntries+`AND id = ?`)
-		if err != nil {
-			return err
-		}
-		e, err = scan(st.QueryRowContext(ctx, room, id))
-		ok = err == nil
-		return present(err)
-	})
-	if !ok {
+func (j *Journal) Find(ctx context.Context, room, id string) (entry.Entry, bool, error) {
+	es, err := j.entries(ctx, "find entry", selectEntries+`AND id = ?`, room, id)
+	if len(es) == 0 {
 		return entry.Entry{}, false, err
 	}
-	return e, ok, legible("find entry", e)
+	return es[0], true, nil
 }
 
 // sqlInt fits a sequence number into SQLite's signed integers.

@@ -2,11 +2,10 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // PutSnapshot implements journal.Snapshots.
@@ -16,30 +15,22 @@ func (j *Journal) PutSnapshot(ctx context.Context, room string, seq uint64, stat
 	}
 	return wrap("put snapshot", j.submit(ctx, &request{run: func(w *writer) error {
 		row, err := w.room(room)
-		if present(err) != nil {
+		if store.Present(err) != nil {
 			return fmt.Errorf("read room: %w", err)
 		}
 		if err != nil || seq > row.head.Seq {
 			return fmt.Errorf("%w: room has no entry %d yet", journal.ErrConflict, seq)
 		}
-		return w.exec(`INSERT INTO snapshots(room_id, seq, state) VALUES(?,?,?) ON CONFLICT(room_id) DO UPDATE
+		return w.Exec(`INSERT INTO snapshots(room_id, seq, state) VALUES(?,?,?) ON CONFLICT(room_id) DO UPDATE
 			SET seq = excluded.seq, state = excluded.state WHERE excluded.seq >= seq`, row.id, int64(seq), state)
 	}}))
 }
 
 // GetSnapshot implements journal.Snapshots.
 func (j *Journal) GetSnapshot(ctx context.Context, room string) (seq uint64, state []byte, err error) {
-	err = j.reading(ctx, "get snapshot", func(r *store) error {
-		return present(r.row(ctx, `SELECT seq, state FROM snapshots WHERE room_id = (SELECT id FROM rooms WHERE name = ?)`,
+	err = j.reading(ctx, "get snapshot", func(r *store.Store) error {
+		return store.Present(r.Row(ctx, `SELECT seq, state FROM snapshots WHERE room_id = (SELECT id FROM rooms WHERE name = ?)`,
 			[]any{room}, &seq, &state))
 	})
 	return seq, state, err
-}
-
-// present lets a missing row pass.
-func present(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
 }

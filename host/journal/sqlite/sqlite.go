@@ -25,8 +25,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/schema"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
-	"github.com/gofrs/flock"
 )
 
 // advice is for the operator of a damaged journal. A log that does not belong
@@ -48,11 +49,11 @@ type Config struct {
 
 // Journal is an open database.
 type Journal struct {
-	path string
-	cfg  Config
-	tune tuning
-	log  *slog.Logger
-	lock *flock.Flock // nil when opened read-only
+	path    string
+	tune    tuning
+	log     *slog.Logger
+	lock    *statedir.Lock // nil when opened read-only
+	reserve *statedir.Reserve
 	// temporary is a folder that goes when the journal is closed; empty: none.
 	temporary string
 
@@ -64,14 +65,13 @@ type Journal struct {
 	once    sync.Once
 
 	files sync.RWMutex // held shared while r is used, alone while it is exchanged
-	r     *store       // nil while nothing can be read
+	r     *store.Store // nil while nothing can be read
 	w     *writer      // nil while the file is not open for writing; the writer goroutine's own
 
 	// The writer goroutine's own:
-	failed      bool           // an I/O error is not yet mended
-	copied      bool           // a damaged file was copied aside
-	regrowAfter time.Time      // when to try again to make the reserve
-	held        []statedir.Pin // the files that are open
+	failed bool          // an I/O error is not yet mended
+	copied bool          // a damaged file was copied aside
+	held   statedir.Held // the files that are open
 
 	mu     sync.Mutex // guards what follows
 	health error
@@ -92,11 +92,11 @@ type tuning struct {
 	busy        time.Duration // how long to wait for another process's lock
 	probe       time.Duration // how often to try to come back, and to keep the mark
 	poll        time.Duration // how often a read-only follower looks; 0: never
-	migrations  []migration
+	schema      schema.Schema
 }
 
 func usual() tuning {
-	return tuning{synchronous: "FULL", busy: 5 * time.Second, probe: time.Second, migrations: migrations()}
+	return tuning{synchronous: "FULL", busy: store.Patience, probe: time.Second, schema: schema.Usual()}
 }
 
 // Open opens or creates the journal at cfg.Path.
@@ -126,33 +126,33 @@ func open(cfg Config, tune tuning) (*Journal, error) {
 	if err := j.mislaid(); err != nil {
 		return nil, err
 	}
-	j.lock = flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	j.lock = statedir.NewLock(dir)
 	if j.mark, err = statedir.LoadMark(dir); err != nil {
 		j.log.Warn("read mark: a loss since the last run would not be noticed", "err", err)
 	}
 	err = j.reopen()
-	if diskFull(err) {
+	if store.DiskFull(err) {
 		j.setHealth(err)
-		j.releaseReserve()
+		j.reserve.Release()
 		err = j.reopen()
 	}
 	if err != nil && (j.r == nil || !errors.Is(err, journal.ErrUnavailable)) {
 		if errors.Is(err, journal.ErrCorrupt) {
 			err = fmt.Errorf("%w; %s", err, advice)
 		}
-		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Close())
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Release())
 	}
 	if err != nil {
 		j.setHealth(err)
 	} else if j.Health() == nil {
-		j.regrowReserve()
+		j.reserve.Regrow()
 	}
-	pin, err := statedir.NewPin(j.path)
+	held, err := statedir.Hold(j.path)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Close())
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", j.path, err), j.closeFiles(), j.lock.Release())
 	}
 	go j.write()
-	go j.keepMark(pin)
+	go j.keepMark(held)
 	return j, nil
 }
 
@@ -176,7 +176,7 @@ func OpenReadOnly(path string) (*Journal, error) {
 	close(j.stopped)
 	close(j.kept)
 	j.r, err = j.openReaders(true)
-	if errors.Is(err, errOlder) {
+	if errors.Is(err, schema.ErrOlder) {
 		return j.openMigrated()
 	}
 	if err != nil {
@@ -231,7 +231,7 @@ func newJournal(cfg Config, tune tuning) (*Journal, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Journal{
-		path: path, cfg: cfg, tune: tune, log: log,
+		path: path, tune: tune, log: log, reserve: statedir.NewReserve(filepath.Dir(path), cfg.Reserve, log),
 		queue: make(chan *request, 1024), suspect: make(chan error, 1),
 		quit: make(chan struct{}), stopped: make(chan struct{}), kept: make(chan struct{}),
 		waits: map[string]map[chan struct{}]struct{}{},
@@ -251,7 +251,7 @@ func (j *Journal) Close() error {
 		if j.w != nil && j.Health() == nil {
 			// An empty log holds nothing that was taken out of the database, and on a
 			// disk that is full by the next start a longer one is refused cleanly.
-			if err := settle(j.w.store, true); err != nil {
+			if err := j.w.Settle(true); err != nil {
 				j.log.Debug("empty the log", "err", err)
 			}
 		}
@@ -262,7 +262,7 @@ func (j *Journal) Close() error {
 			j.health = fmt.Errorf("%w: closed", journal.ErrUnavailable)
 		}
 		if j.lock != nil {
-			err = errors.Join(err, j.lock.Close())
+			err = errors.Join(err, j.lock.Release())
 		}
 		if j.temporary != "" {
 			err = errors.Join(err, os.RemoveAll(j.temporary))

@@ -13,47 +13,10 @@ import (
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
-// hold notes the database and its log as they are now. A file of ours is never
-// exchanged while it is open, so another one at its path is somebody else's work.
-func (j *Journal) hold() error {
-	j.held = nil
-	for _, path := range []string{j.path, j.path + "-wal"} {
-		pin, err := statedir.NewPin(path)
-		if err != nil {
-			return fmt.Errorf("%w: look at journal: %w", journal.ErrUnavailable, err)
-		}
-		j.held = append(j.held, pin)
-	}
-	return nil
-}
-
-// errGone says that what is open is not what others find.
-type errGone string
-
-func (e errGone) Unwrap() error { return journal.ErrUnavailable }
-func (e errGone) Error() string { return journal.ErrUnavailable.Error() + ": " + string(e) }
-
-// watch says whether the database still is the file at its path. Anything
-// written to a file without a name is lost with the process, and where the path
-// names another file, another daemon may be using that.
-func (j *Journal) watch() error {
-	for _, pin := range j.held {
-		switch still, err := pin.Still(); {
-		case errors.Is(err, fs.ErrNotExist):
-			return errGone(pin.Path() + " was deleted or moved away")
-		case err != nil:
-			return errGone(fmt.Sprintf("%s cannot be looked at: %v", pin.Path(), err))
-		case !still:
-			return errGone(pin.Path() + " is another file than the one that is open")
-		}
-	}
-	return nil
-}
-
 // gone acts on a file that is not where it was: writes stop, and all that was
 // acknowledged is saved beside it while it can still be read.
-func (j *Journal) gone(why errGone) {
-	if errors.As(j.Health(), new(errGone)) {
+func (j *Journal) gone(why statedir.Gone) {
+	if errors.As(j.Health(), new(statedir.Gone)) {
 		return // known
 	}
 	dst := fmt.Sprintf("%s.rescued-%s", j.path, time.Now().UTC().Format("20060102T150405.000Z"))
@@ -63,7 +26,7 @@ func (j *Journal) gone(why errGone) {
 	} else {
 		advice = fmt.Sprintf("All it held is in %s. Put it back; or stop companiond, rename that copy to %s and start again", dst, filepath.Base(j.path))
 	}
-	j.setHealth(why + errGone("; writes have stopped. "+advice))
+	j.setHealth(why + statedir.Gone("; writes have stopped. "+advice))
 	j.wakeAll()
 }
 
@@ -90,5 +53,5 @@ func (j *Journal) rescue(dst string) error {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o700); err != nil {
 		return err
 	}
-	return j.w.exec(`VACUUM INTO ?`, dst)
+	return j.w.Exec(`VACUUM INTO ?`, dst)
 }

@@ -20,6 +20,12 @@ func rescued(t *testing.T, path string) string {
 	return names[0]
 }
 
+// removeAll takes a folder away, also while the journal saves a copy into it.
+func removeAll(t *testing.T, dir string) {
+	t.Helper()
+	waittest.Until(t, "the folder can be removed", func() bool { return os.RemoveAll(dir) == nil })
+}
+
 // TestDeletedWhileOpen takes the files away under a daemon: it says so at once,
 // goes on reading, and has saved all that it acknowledged.
 func TestDeletedWhileOpen(t *testing.T) {
@@ -32,9 +38,7 @@ func TestDeletedWhileOpen(t *testing.T) {
 			}
 		},
 		"folder": func(t *testing.T, path string) {
-			if err := os.RemoveAll(filepath.Dir(path)); err != nil {
-				t.Fatal(err)
-			}
+			removeAll(t, filepath.Dir(path))
 		},
 		"log": func(t *testing.T, path string) {
 			if err := os.Remove(path + "-wal"); err != nil {
@@ -84,9 +88,7 @@ func TestNoticedWhileIdle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	j := quickOpen(t, Config{Path: path})
 	talk(t, j, "広場", 3)
-	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
+	removeAll(t, filepath.Dir(path))
 	waittest.Until(t, "the loss is noticed", func() bool { return j.Health() != nil })
 	want(t, j.Health(), journal.ErrUnavailable, "was deleted or moved away")
 }
@@ -97,9 +99,7 @@ func TestTwoDaemons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	first := quickOpen(t, Config{Path: path})
 	h := talk(t, first, "広場", 5)
-	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
+	removeAll(t, filepath.Dir(path))
 	second := quickOpen(t, Config{Path: path})
 	mine := talk(t, second, "広場", 2)
 	_, err := first.Append(t.Context(), "広場", h, said("lost", "どこへ"))
@@ -124,9 +124,7 @@ func TestPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	waittest.Until(t, "the loss is noticed", func() bool { return j.Health() != nil })
-	if err := os.RemoveAll(filepath.Join(dir, "state")); err != nil { // the copy was saved there
-		t.Fatal(err)
-	}
+	removeAll(t, filepath.Join(dir, "state")) // the copy was saved there
 	if err := os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "state")); err != nil {
 		t.Fatal(err)
 	}
@@ -144,9 +142,7 @@ func TestNoMarkInAnothersFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
 	j := quickOpen(t, Config{Path: path})
 	talk(t, j, "広場", 10)
-	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
-		t.Fatal(err)
-	}
+	removeAll(t, filepath.Dir(path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}

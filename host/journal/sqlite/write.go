@@ -2,12 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
@@ -45,17 +44,16 @@ func (j *Journal) submit(ctx context.Context, r *request) error {
 	}
 	select {
 	case <-r.done:
-		return r.err
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", journal.ErrUnknown, ctx.Err())
 	case <-j.stopped:
+		select {
+		case <-r.done:
+		default:
+			return j.unavailable() // the writer left before it took this one
+		}
 	}
-	select {
-	case <-r.done:
-		return r.err
-	default:
-		return j.unavailable() // the writer left before it took this one
-	}
+	return r.err
 }
 
 // unavailable says why nothing is written now; it never answers nil.
@@ -109,7 +107,7 @@ func (j *Journal) commit(batch []*request) {
 	var err error
 	if j.w == nil {
 		err = j.unavailable()
-	} else if gone := j.watch(); gone != nil {
+	} else if gone := j.held.Look(); gone != nil {
 		j.trouble(gone)
 		err = j.unavailable() // with what to do
 	} else if err = j.transact(batch); err != nil {
@@ -129,21 +127,21 @@ func (j *Journal) commit(batch []*request) {
 // undoes itself only; an error of the engine undoes all and is returned.
 func (j *Journal) transact(batch []*request) (err error) {
 	w := j.w
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
-		return classify(fmt.Errorf("begin: %w", err), journal.ErrUnknown)
+	if err := w.Exec("BEGIN IMMEDIATE"); err != nil {
+		return store.Classify(fmt.Errorf("begin: %w", err), journal.ErrUnknown)
 	}
 	defer func() {
 		if err != nil {
-			_ = w.exec("ROLLBACK") // SQLite may have done it already
+			_ = w.Exec("ROLLBACK") // SQLite may have done it already
 			w.forget()
-			err = classify(err, journal.ErrUnknown)
+			err = store.Classify(err, journal.ErrUnknown)
 		}
 	}()
 	for _, r := range batch {
 		if r.err = r.ctx.Err(); r.err != nil {
 			continue
 		}
-		if err := r.run(w); isRefusal(err) {
+		if err := r.run(w); store.IsRefusal(err) {
 			r.err = err
 		} else if err != nil {
 			return err
@@ -152,7 +150,7 @@ func (j *Journal) transact(batch []*request) (err error) {
 	if err := w.moveHeads(); err != nil {
 		return err
 	}
-	if err := w.exec("COMMIT"); err != nil {
+	if err := w.Exec("COMMIT"); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	w.done()
@@ -169,13 +167,6 @@ func (w *writer) done() {
 }
 
 func (w *writer) forget() { clear(w.rooms); w.grew = nil }
-
-// isRefusal tells errors of the rules, which concern one request, from
-// trouble of the engine, which concerns all.
-func isRefusal(err error) bool {
-	var rule *abi.Error
-	return errors.Is(err, journal.ErrConflict) || errors.Is(err, journal.ErrFenced) || errors.As(err, &rule)
-}
 
 // grown notes how far a committed batch came and wakes who follows its rooms.
 func (j *Journal) grown(batch []*request) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -40,7 +41,7 @@ func commits(t testing.TB, wal string) (n int) {
 // hold takes SQLite's write lock as another program would, until released.
 func hold(t testing.TB, path string) (release func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, writing))
+	db, err := sql.Open("sqlite", dsn(path, store.Writing))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestGroupCommit(t *testing.T) {
 	for i := range heads {
 		heads[i] = talk(t, j, fmt.Sprintf("部屋%d", i), 1)
 	}
-	if err := settle(j.w.store, true); err != nil { // only this test and the idle writer use it
+	if err := j.w.Settle(true); err != nil { // only this test and the idle writer use it
 		t.Fatal(err)
 	}
 	entered, release := make(chan struct{}), make(chan struct{})
@@ -143,7 +144,7 @@ func TestSettleAfterFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tool.Close()
-	view, err := tool.r.db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	view, err := tool.r.View(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +153,14 @@ func TestSettleAfterFailure(t *testing.T) {
 		t.Fatalf("%d entries: %v", n, err)
 	}
 	talk(t, j, "カフェ", 5)
-	want(t, settle(j.w.store, true), journal.ErrUnavailable, "another process reads")
-	if err := settle(j.w.store, false); err != nil {
+	want(t, j.w.Settle(true), journal.ErrUnavailable, "another process reads")
+	if err := j.w.Settle(false); err != nil {
 		t.Fatal(err)
 	}
 	if err := view.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := settle(j.w.store, true); err != nil {
+	if err := j.w.Settle(true); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := os.Stat(j.path + "-wal"); err != nil || st.Size() != 0 {
@@ -262,7 +263,7 @@ func checkBackup(t *testing.T, dst string, first journal.Head) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tool.check(); err != nil {
+	if err := store.Check(tool.path); err != nil {
 		t.Fatal(err)
 	}
 	if err := tool.Backup(t.Context(), dst+".second"); err != nil { // also a tool can

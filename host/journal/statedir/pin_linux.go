@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin is a file as it was found at a path.
-type Pin struct {
+// pin is a file as it was found at a path.
+type pin struct {
 	path string
 	id   fileID
 }
@@ -17,19 +17,15 @@ type fileID struct {
 	inode        uint64
 }
 
-// NewPin notes which file is at a path now.
-func NewPin(path string) (Pin, error) {
+func newPin(path string) (pin, error) {
 	id, err := identify(path)
-	return Pin{path, id}, err
+	return pin{path, id}, err
 }
 
-// Path is where the file was.
-func (p Pin) Path() string { return p.path }
-
-// Still says whether the same file is at the path. It asks for the inode alone:
+// still says whether the same file is at the path. It asks for the inode alone:
 // to ask for a time makes Linux write down a finer one at the next change, which
 // each fsync then has to wait for.
-func (p Pin) Still() (bool, error) {
+func (p pin) still() (bool, error) {
 	id, err := identify(p.path)
 	return id == p.id, err
 }

@@ -7,23 +7,19 @@ import (
 	"os"
 )
 
-// Pin is a file as it was found at a path.
-type Pin struct {
+// pin is a file as it was found at a path.
+type pin struct {
 	path string
 	info fs.FileInfo
 }
 
-// NewPin notes which file is at a path now.
-func NewPin(path string) (Pin, error) {
+func newPin(path string) (pin, error) {
 	info, err := os.Stat(path)
-	return Pin{path, info}, err
+	return pin{path, info}, err
 }
 
-// Path is where the file was.
-func (p Pin) Path() string { return p.path }
-
-// Still says whether the same file is at the path.
-func (p Pin) Still() (bool, error) {
+// still says whether the same file is at the path.
+func (p pin) still() (bool, error) {
 	info, err := os.Stat(p.path)
 	return err == nil && os.SameFile(info, p.info), err
 }

@@ -1,15 +1,14 @@
-// Package statedir writes the small files that stand beside a journal in its
-// state directory, so that a crash leaves the old one or the new one, and never
-// half of one.
+// Package statedir is the directory of a journal and what stands there beside the
+// database: the lock, the mark of the newest entry, the reserve of space, copies of
+// a damaged database. A crash leaves an old file or a new one, and never half of one.
 //
-// It never looks into the database, and never takes a file away.
+// It never looks into the database, and takes nothing away but the reserve.
 package statedir
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,38 +98,6 @@ func Sync(path string) error {
 	defer d.Close()
 	if err := d.Sync(); err != nil {
 		return fmt.Errorf("sync directory: %w", err)
-	}
-	return nil
-}
-
-// Copy copies a file to a new one of mode 0600 and syncs it.
-func Copy(dst, src string) error {
-	in, err := os.Open(src)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
-}
-
-// Fill makes a file of size bytes that really takes up as many; a hole would
-// put nothing by.
-func Fill(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("create reserve: %w", err)
-	}
-	chunk := make([]byte, 1<<20)
-	for left := size; left > 0 && err == nil; left -= int64(len(chunk)) {
-		_, err = f.Write(chunk[:min(left, int64(len(chunk)))])
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write reserve: %w", err)
 	}
 	return nil
 }

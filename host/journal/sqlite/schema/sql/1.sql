@@ -18,7 +18,7 @@ CREATE TABLE events(
   kind    TEXT    NOT NULL,
   id      TEXT    NOT NULL,
   body    TEXT    NOT NULL,                -- JSON
-  sum     BLOB    NOT NULL,                -- hash chain: see chain in append.go
+  sum     BLOB    NOT NULL,                -- hash chain: see package chain
   UNIQUE(room_id, seq),
   UNIQUE(room_id, id)
 ) STRICT;

@@ -1,4 +1,4 @@
-package sqlite
+package statedir
 
 import (
 	"fmt"
@@ -8,20 +8,33 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/gofrs/flock"
 )
 
-// takeLock makes this process the only writer of the state directory; when it
-// already is, it checks that the directory can still be written to. The lock
-// goes when the process does, however it ends.
-func (j *Journal) takeLock() error {
-	path := j.lock.Path()
-	if held, err := j.lock.Stat(); err == nil && j.lock.Locked() {
+// Lock makes a process the only writer of a state directory. It goes when the
+// process does, however that ends.
+type Lock struct{ file *flock.Flock }
+
+// NewLock is the lock of a directory, not yet taken.
+func NewLock(dir string) *Lock {
+	return &Lock{flock.New(filepath.Join(dir, "lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))}
+}
+
+// Take takes the lock; when the process already has it, it checks that the
+// directory can still be written to.
+//
+// # Errors
+//
+// journal.ErrLocked when another process has it, else journal.ErrUnavailable.
+func (l *Lock) Take() error {
+	path := l.file.Path()
+	if held, err := l.file.Stat(); err == nil && l.file.Locked() {
 		if there, err := os.Stat(path); err == nil && !os.SameFile(held, there) {
-			_ = j.lock.Close() // somebody put another file, or another disk, in its place
+			_ = l.file.Close() // somebody put another file, or another disk, in its place
 		}
 	}
-	if !j.lock.Locked() {
-		ok, err := j.lock.TryLock()
+	if !l.file.Locked() {
+		ok, err := l.file.TryLock()
 		if err != nil {
 			return fmt.Errorf("%w: lock state directory: %w", journal.ErrUnavailable, err)
 		}
@@ -40,6 +53,9 @@ func (j *Journal) takeLock() error {
 	}
 	return nil
 }
+
+// Release lets another process take the lock.
+func (l *Lock) Release() error { return l.file.Close() }
 
 // holder says in brackets which process wrote the lock file, if it can.
 func holder(path string) string {

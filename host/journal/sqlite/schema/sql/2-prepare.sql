@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS entries(
   body       TEXT,                         -- JSON; what is left of it where it was taken out
   digest     BLOB,                         -- of salt and body, where they were taken out
   blanked_ms INTEGER,                      -- when
-  sum        BLOB    NOT NULL,             -- hash chain: see chain.go
+  sum        BLOB    NOT NULL,             -- hash chain: see package chain
   UNIQUE(room_id, seq),
   UNIQUE(room_id, id),
   CHECK((digest IS NULL) = (blanked_ms IS NULL) AND (digest IS NULL) = (salt IS NOT NULL) AND (digest IS NOT NULL OR body IS NOT NULL))

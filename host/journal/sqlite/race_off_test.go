@@ -1,5 +1,0 @@
-//go:build !race
-
-package sqlite
-
-const toMove = 20_000
