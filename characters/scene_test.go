@@ -8,7 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/companiond/companiond/sdk/go/talk"
 	"github.com/companiond/companiond/sdk/go/words"
 )
 
@@ -141,18 +140,6 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("seed %d: %s after %d turns", seed, r.ended, len(rows))
 		}
 		unique(t, r)
-	}
-}
-
-// The scripts hold together: topics, farewells, and an answer to every question
-// one companion has for another.
-func TestScripts(t *testing.T) {
-	var scripts []string
-	for _, who := range []string{"aya", "kyoko", "natsumi"} {
-		scripts = append(scripts, script(t, who, "ja"), script(t, who, "en"))
-	}
-	for _, problem := range talk.Lint(scripts...) {
-		t.Error(problem)
 	}
 }
 

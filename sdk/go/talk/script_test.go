@@ -131,21 +131,3 @@ func TestBadScripts(t *testing.T) {
 		t.Error("two scripts for one language")
 	}
 }
-
-// Lint finds what it promises.
-func TestLint(t *testing.T) {
-	a := "name: A\ncalls: b=ベー\n[*]\nreact: さようなら\nbye: どうも\nunknown: 猫かな\n[cat]\ntell: 猫だね\ntell: 猫だね\ntell: ゲームだね\nopen: 何か\nask @b: 猫は？\nreact: ベーはいる"
-	b := "name: B\n[cat]\nanswer 犬: 猫"
-	found := strings.Join(Lint(a, b), "\n")
-	for _, want := range []string{"さようなら: a farewell", "どうも: a farewell", "brings up [cat]", "twice", "sounds like [game]", "opens []", "has no answer", "names b"} {
-		if !strings.Contains(found, want) {
-			t.Errorf("Lint misses %q in\n%s", want, found)
-		}
-	}
-	if found := Lint("name: C\n[cat]\ntell: 猫だよ"); len(found) > 0 {
-		t.Errorf("Lint of a clean script: %v", found)
-	}
-	if found := Lint("nothing"); !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, "script 1") }) {
-		t.Errorf("Lint of no script: %v", found)
-	}
-}

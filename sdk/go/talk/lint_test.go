@@ -2,11 +2,50 @@ package talk
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/companiond/companiond/sdk/go/words"
 )
+
+// The scripts of the house's characters hold together: topics, farewells, and an answer
+// to every question one companion has for another.
+func TestScriptsOfTheHouse(t *testing.T) {
+	var scripts []string
+	for _, who := range []string{"aya", "kyoko", "natsumi"} {
+		for _, lang := range []string{"ja", "en"} {
+			text, err := os.ReadFile(filepath.Join("..", "..", "..", "characters", who, who+"."+lang+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			scripts = append(scripts, string(text))
+		}
+	}
+	for _, problem := range Lint(scripts...) {
+		t.Error(problem)
+	}
+}
+
+// Lint finds what it promises.
+func TestLint(t *testing.T) {
+	a := "name: A\ncalls: b=ベー\n[*]\nreact: さようなら\nbye: どうも\nunknown: 猫かな\n[cat]\ntell: 猫だね\ntell: 猫だね\ntell: ゲームだね\nopen: 何か\nask @b: 猫は？\nreact: ベーはいる"
+	b := "name: B\n[cat]\nanswer 犬: 猫"
+	found := strings.Join(Lint(a, b), "\n")
+	for _, want := range []string{"さようなら: a farewell", "どうも: a farewell", "brings up [cat]", "twice", "sounds like [game]", "opens []", "has no answer", "names b"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("Lint misses %q in\n%s", want, found)
+		}
+	}
+	if found := Lint("name: C\n[cat]\ntell: 猫だよ"); len(found) > 0 {
+		t.Errorf("Lint of a clean script: %v", found)
+	}
+	if found := Lint("nothing"); !slices.ContainsFunc(found, func(s string) bool { return strings.Contains(s, "script 1") }) {
+		t.Errorf("Lint of no script: %v", found)
+	}
+}
 
 // Lint reads scripts and reports what a listener would stumble over: lines
 // that sound like another topic than their section's and so turn the talk,
