@@ -439,27 +439,3 @@ func TestPercentile(t *testing.T) {
 		}
 	}
 }
-
-func TestEvents(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want []string
-	}{
-		{"data: a\n\ndata:b\n\n", []string{"a", "b"}},
-		{"data: a\ndata: b\n\n", []string{"a\nb"}},
-		{": hi\nevent: x\nid: 1\nretry: 5\n\n", nil},
-		{"data: a", []string{"a"}},
-		{"", nil},
-	} {
-		var got []string
-		for data := range events([]byte(c.in)) {
-			got = append(got, string(data))
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q instead of %q", c.in, got, c.want)
-		}
-	}
-	for range events([]byte("data: a\n\ndata: b\n\n")) {
-		break // and no panic
-	}
-}

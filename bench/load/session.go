@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/companiond/companiond/host/model/stream"
 )
 
 // era is the newest revision of MCP with sessions.
@@ -141,14 +142,17 @@ func answerTo(body []byte, kind string, id int64) (*result, error) {
 		_ = json.Unmarshal(body, &m) // what is no JSON has no id
 		return m.resultOf(id)
 	}
-	for data := range events(body) {
+	for in := stream.NewEvents(bytes.NewReader(body)); ; {
+		event, err := in.Next()
+		if err != nil {
+			return nil, fmt.Errorf("%w: no response in the stream", errAnswer)
+		}
 		var m message
-		_ = json.Unmarshal(data, &m)
-		if m.Method == "" { // no notification, no request
+		_ = json.Unmarshal(event.Data, &m)
+		if len(event.Data) > 0 && m.Method == "" { // no notification, no request
 			return m.resultOf(id)
 		}
 	}
-	return nil, fmt.Errorf("%w: no response in the stream", errAnswer)
 }
 
 func (m message) resultOf(id int64) (*result, error) {
@@ -161,26 +165,4 @@ func (m message) resultOf(id int64) (*result, error) {
 		return nil, fmt.Errorf("%w: no result", errAnswer)
 	}
 	return m.Result, nil
-}
-
-// events gives the data of each event of a stream.
-func events(stream []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		var data []byte
-		for line := range bytes.Lines(stream) {
-			line = bytes.TrimRight(line, "\r\n")
-			switch rest, ok := bytes.CutPrefix(line, []byte("data:")); {
-			case ok:
-				data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
-			case len(line) == 0:
-				if len(data) > 1 && !yield(data[:len(data)-1]) {
-					return
-				}
-				data = nil
-			}
-		}
-		if len(data) > 1 {
-			yield(data[:len(data)-1])
-		}
-	}
 }
