@@ -13,6 +13,7 @@
 package perception
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -94,10 +95,8 @@ type backlog struct {
 
 // New makes the senses of a house. It starts nothing.
 func New(c Config) *Queues {
-	if c.Pending <= 0 {
-		c.Pending = defaultPending
-	}
-	return &Queues{cfg: c, of: map[string]*backlog{}, sessions: sessions{newID: c.NewID, all: map[string]*session{}}}
+	c.Pending = cmp.Or(c.Pending, defaultPending)
+	return &Queues{cfg: c, of: map[string]*backlog{}, sessions: sessions{all: map[string]*session{}}}
 }
 
 // Offer holds a perception to the companion's card and takes it; from says who
@@ -194,7 +193,8 @@ var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 func (s *Queues) backlog(companion string) *backlog {
 	q := s.of[companion]
 	if q == nil {
-		q = &backlog{queue: queue{max: s.cfg.Pending, maxBytes: maxBytes}, counts: map[string]int{}, wake: make(chan struct{}, 1)}
+		waits := queue{max: s.cfg.Pending, maxBytes: maxBytes, ready: map[string]time.Time{}}
+		q = &backlog{queue: waits, counts: map[string]int{}, wake: make(chan struct{}, 1)}
 		s.of[companion] = q
 	}
 	return q

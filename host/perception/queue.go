@@ -2,6 +2,7 @@ package perception
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -104,11 +105,7 @@ func (q *queue) full(now time.Time, format string, args ...any) error {
 // next takes the first item that is not to wait for a cool-down. It answers nil
 // when there is none, and how long until there may be; 0: nothing waits.
 func (q *queue) next(now time.Time) (it *item, sleep time.Duration) {
-	for title, at := range q.ready {
-		if !now.Before(at) {
-			delete(q.ready, title)
-		}
-	}
+	maps.DeleteFunc(q.ready, func(_ string, at time.Time) bool { return !now.Before(at) })
 	i := slices.IndexFunc(q.waiting, func(w *item) bool { return !now.Before(q.ready[w.p.Title]) })
 	if i < 0 {
 		return nil, q.sleep(now)
@@ -116,9 +113,6 @@ func (q *queue) next(now time.Time) (it *item, sleep time.Duration) {
 	it = q.waiting[i]
 	q.waiting = slices.Delete(q.waiting, i, i+1)
 	if it.coolDown > 0 {
-		if q.ready == nil {
-			q.ready = map[string]time.Time{}
-		}
 		q.ready[it.p.Title] = now.Add(it.coolDown)
 	}
 	return it, 0

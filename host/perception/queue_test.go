@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 )
 
 // made is an item as the model knows it.
@@ -92,7 +94,7 @@ type trial struct {
 // that a newer one replaced.
 func TestQueueIsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := &queue{max: rapid.IntRange(1, 6).Draw(t, "max"), maxBytes: 8 << 10}
+		q := &queue{max: rapid.IntRange(1, 6).Draw(t, "max"), maxBytes: 8 << 10, ready: map[string]time.Time{}}
 		x := &trial{
 			T: t, q: q, m: &model{max: q.max, maxBytes: q.maxBytes, hot: map[string]time.Time{}},
 			now: time.Unix(1_000_000, 0), items: map[*item]made{}, last: map[string]int{},
@@ -201,7 +203,7 @@ func frame(title string, n int) *item {
 }
 
 func TestQueueKeepsThePlace(t *testing.T) {
-	q, now := &queue{max: 4, maxBytes: 1 << 20}, time.Unix(1_000_000, 0)
+	q, now := &queue{max: 4, maxBytes: 1 << 20, ready: map[string]time.Time{}}, time.Unix(1_000_000, 0)
 	for i, title := range []string{"vision", "audio", "vision", "audio", "vision"} {
 		if _, _, err := q.put(frame(title, i), now); err != nil {
 			t.Fatal(err)
@@ -218,7 +220,7 @@ func TestQueueKeepsThePlace(t *testing.T) {
 
 // Titles come and go with the cards; one that has cooled down is forgotten.
 func TestCoolDownsAreForgotten(t *testing.T) {
-	q, now := &queue{max: 4, maxBytes: 1 << 20}, time.Unix(1_000_000, 0)
+	q, now := &queue{max: 4, maxBytes: 1 << 20, ready: map[string]time.Time{}}, time.Unix(1_000_000, 0)
 	for i := range 1000 {
 		it := frame(fmt.Sprint("title", i), i)
 		it.coolDown = time.Second
@@ -243,7 +245,7 @@ func TestFullSaysHowLong(t *testing.T) {
 		{0, 0, time.Second}, {7 * time.Second, 0, 7 * time.Second}, {0, 20 * time.Second, 20 * time.Second},
 		{7 * time.Second, 20 * time.Second, 20 * time.Second}, {time.Hour, 0, time.Minute}, {1400 * time.Millisecond, 0, time.Second},
 	} {
-		q := &queue{max: 1, maxBytes: 1 << 20}
+		q := &queue{max: 1, maxBytes: 1 << 20, ready: map[string]time.Time{}}
 		offer := func() error {
 			it := &item{p: abi.Percept{Title: "x", Format: "text"}, coolDown: c.coolDown, done: make(chan Outcome, 1)}
 			_, _, err := q.put(it, now)
@@ -265,37 +267,42 @@ func TestFullSaysHowLong(t *testing.T) {
 }
 
 func TestSessionsGiveWay(t *testing.T) {
-	now, n := time.Unix(1_000_000, 0), 0
-	s := sessions{all: map[string]*session{}, newID: func() string { n++; return fmt.Sprint(n) }}
-	open := func() error { _, err := s.open("aya", "", now); return err }
-	for range maxSessions {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		s := New(Config{
+			Card:  func(string) (*card.Card, error) { return nil, nil },
+			NewID: func() string { n++; return fmt.Sprint(n) },
+		})
+		open := func() error { _, err := s.Open("aya", ""); return err }
+		for range maxSessions {
+			if err := open(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err := open(); abi.CodeOf(err) != abi.CodeExhausted {
+			t.Errorf("one more: %v", err)
+		}
+		// A session that talks stays; the one that was not used for longest goes.
+		time.Sleep(quietEnough + time.Second)
+		if _, err := s.Session("1", ""); err != nil {
+			t.Error(err)
+		}
 		if err := open(); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
-		now = now.Add(time.Millisecond)
-	}
-	if err := open(); abi.CodeOf(err) != abi.CodeExhausted {
-		t.Errorf("one more: %v", err)
-	}
-	// A session that talks stays; the one that was not used for longest goes.
-	now = now.Add(quietEnough + time.Second)
-	if _, err := s.find("1", "", now); err != nil {
-		t.Error(err)
-	}
-	if err := open(); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.find("2", "", now); abi.CodeOf(err) != abi.CodeNotFound {
-		t.Errorf("the oldest is still there: %v", err)
-	}
-	for _, id := range []string{"1", "3", "1025"} {
-		if _, err := s.find(id, "", now); err != nil {
-			t.Errorf("%s: %v", id, err)
+		if _, err := s.Session("2", ""); abi.CodeOf(err) != abi.CodeNotFound {
+			t.Errorf("the oldest is still there: %v", err)
 		}
-	}
-	// Sessions that are over go all at once.
-	now = now.Add(idleSession)
-	if err := open(); err != nil || len(s.all) != 1 {
-		t.Errorf("%v, %d sessions", err, len(s.all))
-	}
+		for _, id := range []string{"1", "3", "1025"} {
+			if _, err := s.Session(id, ""); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		// Sessions that are over go all at once.
+		time.Sleep(idleSession)
+		if err := open(); err != nil || len(s.sessions.all) != 1 {
+			t.Errorf("%v, %d sessions", err, len(s.sessions.all))
+		}
+	})
 }

@@ -27,7 +27,6 @@ func (s *Queues) Run(ctx context.Context) error {
 			q.counts["failed"]++
 			it.tell(Outcome{Err: errStopping})
 		}
-		q.waiting, q.bytes = nil, 0
 	}
 	return nil
 }
@@ -63,22 +62,15 @@ func (s *Queues) work(ctx context.Context, companion string, q *backlog) {
 		if it != nil {
 			s.judge(ctx, companion, q, it)
 		} else {
-			pause(ctx, sleep, q.wake)
+			select {
+			case <-time.After(sleep): // a cool-down has ended
+			case <-q.wake:
+			case <-ctx.Done():
+			}
 		}
 		if ctx.Err() != nil {
 			return // what waits is told by Run
 		}
-	}
-}
-
-// pause waits until a cool-down has ended or something else came.
-func pause(ctx context.Context, sleep time.Duration, wake <-chan struct{}) {
-	t := time.NewTimer(sleep)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-wake:
-	case <-ctx.Done():
 	}
 }
 

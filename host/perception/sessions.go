@@ -18,8 +18,6 @@ const (
 // sessions are those of the AI Companion Protocol's reference wire, where an id stands for a
 // companion. It is bound to who opened it: the id alone is no key.
 type sessions struct {
-	newID func() string
-
 	mu  sync.Mutex
 	all map[string]*session
 }
@@ -50,7 +48,18 @@ func (s *Queues) Open(companion, caller string) (id string, err error) {
 	if _, err := s.cfg.Card(companion); err != nil {
 		return "", err
 	}
-	return s.sessions.open(companion, caller, time.Now())
+	x, now := &s.sessions, time.Now()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.all) >= maxSessions {
+		if after := x.clear(now); after > 0 {
+			after = max(time.Second, (after + time.Second - 1).Truncate(time.Second)) // not before it is true
+			return "", abi.Wrap(abi.CodeExhausted, &Full{after}, fmt.Sprintf("%d sessions are open already; try again in %v", maxSessions, after))
+		}
+	}
+	id = s.cfg.NewID()
+	x.all[id] = &session{companion: companion, caller: caller, used: now}
+	return id, nil
 }
 
 // Session gives the companion of a session and counts as use of it. A session
@@ -61,21 +70,17 @@ func (s *Queues) Open(companion, caller string) (id string, err error) {
 // CodeNotFound for a session that does not exist, any more; CodeDenied for one
 // that another caller opened.
 func (s *Queues) Session(id, caller string) (companion string, err error) {
-	return s.sessions.find(id, caller, time.Now())
-}
-
-func (s *sessions) open(companion, caller string, now time.Time) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions {
-		if after := s.clear(now); after > 0 {
-			after = max(time.Second, (after + time.Second - 1).Truncate(time.Second)) // not before it is true
-			return "", abi.Wrap(abi.CodeExhausted, &Full{after}, fmt.Sprintf("%d sessions are open already; try again in %v", maxSessions, after))
-		}
+	s.sessions.mu.Lock()
+	defer s.sessions.mu.Unlock()
+	x, now := s.sessions.all[id], time.Now()
+	switch {
+	case x == nil || now.Sub(x.used) >= idleSession:
+		return "", abi.Errorf(abi.CodeNotFound, "session: there is no such session; open one with POST /init")
+	case x.caller != caller:
+		return "", abi.Errorf(abi.CodeDenied, "session: was opened by somebody else; open another with POST /init")
 	}
-	id := s.newID()
-	s.all[id] = &session{companion: companion, caller: caller, used: now}
-	return id, nil
+	x.used, x.again = now, true
+	return x.companion, nil
 }
 
 // clear makes room, or says how long until it can. Those that are over go, or else
@@ -105,22 +110,4 @@ func (s *sessions) clear(now time.Time) (after time.Duration) {
 		return 0
 	}
 	return after
-}
-
-func (s *sessions) find(id, caller string, now time.Time) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x := s.all[id]
-	if x != nil && now.Sub(x.used) >= idleSession {
-		delete(s.all, id)
-		x = nil
-	}
-	switch {
-	case x == nil:
-		return "", abi.Errorf(abi.CodeNotFound, "session: there is no such session; open one with POST /init")
-	case x.caller != caller:
-		return "", abi.Errorf(abi.CodeDenied, "session: was opened by somebody else; open another with POST /init")
-	}
-	x.used, x.again = now, true
-	return x.companion, nil
 }
