@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 )
 
@@ -34,18 +35,13 @@ func (a *Actor) Permit(abi.ActionAsk) (string, error) { return "", nil }
 
 // Call asks one of the functions.
 func (a *Actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
-	var s abi.Scene
-	var p abi.Perceiving
 	switch {
 	case req.Op == abi.OpVote && a.Vote != nil:
-		_ = json.Unmarshal(req.Data, &s) // a room sends what it says it does
-		return json.Marshal(a.Vote(s))
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) { return a.Vote(s), nil })
 	case req.Op == abi.OpSpeak && a.Speak != nil:
-		_ = json.Unmarshal(req.Data, &s)
-		return json.Marshal(a.Speak(ctx, s))
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return a.Speak(ctx, s), nil })
 	case req.Op == abi.OpPerceive && a.Perceive != nil:
-		_ = json.Unmarshal(req.Data, &p)
-		return json.Marshal(a.Perceive(p))
+		return module.Answer(req.Data, func(p abi.Perceiving) (abi.Judgement, error) { return a.Perceive(p), nil })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "this actor knows no %s", req.Op)
 }

@@ -200,29 +200,23 @@ func (r *Room) Chat(n int) {
 }
 
 // Append adds any entry, while the room sleeps.
-func (r *Room) Append(kind entry.Kind, body any) entry.Entry {
+func (r *Room) Append(kind entry.Kind, body any) (e entry.Entry) {
 	r.h.t.Helper()
 	raw, err := json.Marshal(body)
 	if err != nil {
 		r.h.t.Fatal(err)
 	}
-	return r.append(kind, raw)
-}
-
-// Corrupt adds an entry whose body is no message.
-func (r *Room) Corrupt() { r.append(entry.KindSaid, json.RawMessage(`{"from":1}`)) }
-
-func (r *Room) append(kind entry.Kind, body json.RawMessage) (e entry.Entry) {
-	r.h.t.Helper()
 	waittest.Until(r.h.t, "room "+r.Name()+" is asleep", func() (asleep bool) {
-		var err error
-		if e, asleep, err = r.inSleep(kind, body); err != nil {
+		if e, asleep, err = r.inSleep(kind, raw); err != nil {
 			r.h.t.Fatal(err)
 		}
 		return asleep
 	})
 	return e
 }
+
+// Corrupt adds an entry whose body is no message.
+func (r *Room) Corrupt() { r.Append(entry.KindSaid, json.RawMessage(`{"from":1}`)) }
 
 // inSleep adds an entry behind the back of a room that sleeps, and lets nobody look
 // in between: a room that is written to counts as awake until it is put to rest.

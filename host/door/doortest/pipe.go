@@ -56,9 +56,4 @@ func (p *Pipe) Close() error {
 }
 
 // Addr names the pipe.
-func (p *Pipe) Addr() net.Addr { return pipeAddr{} }
-
-type pipeAddr struct{}
-
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
+func (p *Pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
