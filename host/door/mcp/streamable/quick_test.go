@@ -82,7 +82,8 @@ func TestQuickSessions(t *testing.T) {
 	open := s.tr.sessions
 	age := func(by time.Duration) {
 		open.mu.Lock()
-		open.passed[c.Session] = open.passed[c.Session].Add(-by)
+		mine := open.all[c.Session]
+		mine.passed = mine.passed.Add(-by)
 		open.mu.Unlock()
 	}
 	c.Post(status)

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -99,10 +100,7 @@ func (r *reply) FlushError() error { return nil }
 func (r *reply) start() {
 	r.stream = true
 	r.before(r.Header())
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	r.w.WriteHeader(r.status)
+	r.w.WriteHeader(cmp.Or(r.status, http.StatusOK))
 }
 
 // taken says whether the request was answered with success.
@@ -195,14 +193,11 @@ func (r *reply) whole() {
 		h.Set("Content-Type", "application/json")
 		h.Del("Connection")
 	}
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
 	if r.status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	r.hurry(r.give)
-	r.w.WriteHeader(r.status)
+	r.w.WriteHeader(cmp.Or(r.status, http.StatusOK))
 	if _, err := r.w.Write(body); err == nil {
 		_ = r.rc.Flush() // the client is gone: nothing to do
 	}

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,13 +20,17 @@ type sessions struct {
 	max    int
 
 	mu     sync.Mutex
-	owners map[string]string    // by session id
-	passed map[string]time.Time // when a request of it last passed the SDK
-	coming int                  // requests that may begin a session
+	all    map[string]*session // by id
+	coming int                 // requests that may begin a session
+}
+
+type session struct {
+	owner  string
+	passed time.Time // when a request of it last passed the SDK; zero: it may be there no more
 }
 
 func newSessions(server *sdk.Server, limit int) *sessions {
-	return &sessions{server: server, max: limit, owners: map[string]string{}, passed: map[string]time.Time{}}
+	return &sessions{server: server, max: limit, all: map[string]*session{}}
 }
 
 // begin makes room for one session until done is called. By then begun has said
@@ -33,10 +38,10 @@ func newSessions(server *sdk.Server, limit int) *sessions {
 func (s *sessions) begin() (done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.owners)+s.coming >= s.max {
+	if len(s.all)+s.coming >= s.max {
 		s.sweep()
 	}
-	if n := len(s.owners) + s.coming; n >= s.max {
+	if n := len(s.all) + s.coming; n >= s.max {
 		return nil, abi.Errorf(abi.CodeUnavailable, "%d sessions are open, which is all there may be", n)
 	}
 	s.coming++
@@ -55,14 +60,14 @@ func (s *sessions) begun(id, owner string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owners[id] = owner
+	s.all[id] = &session{owner: owner}
 }
 
 // check refuses somebody else's session. Unknown ones are for the SDK to refuse.
 func (s *sessions) check(id, owner string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if whose, ok := s.owners[id]; ok && whose != owner {
+	if known := s.all[id]; known != nil && known.owner != owner {
 		return abi.Errorf(abi.CodeDenied, "session: it was begun by somebody else")
 	}
 	return nil
@@ -73,10 +78,11 @@ func (s *sessions) check(id, owner string) error {
 func (s *sessions) pass(id string, taken bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.owners[id]; known && taken {
-		s.passed[id] = time.Now()
-	} else {
-		delete(s.passed, id)
+	if known := s.all[id]; known != nil {
+		known.passed = time.Time{}
+		if taken {
+			known.passed = time.Now()
+		}
 	}
 }
 
@@ -85,8 +91,8 @@ func (s *sessions) pass(id string, taken bool) {
 func (s *sessions) open(id, owner string, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, ok := s.passed[id]
-	return ok && at.After(since) && s.owners[id] == owner
+	known := s.all[id]
+	return known != nil && known.owner == owner && known.passed.After(since)
 }
 
 // count gives how many sessions there are.
@@ -94,7 +100,7 @@ func (s *sessions) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
-	return len(s.owners)
+	return len(s.all)
 }
 
 func (s *sessions) sweep() {
@@ -102,12 +108,7 @@ func (s *sessions) sweep() {
 	for ss := range s.server.Sessions() {
 		live[ss.ID()] = true
 	}
-	for id := range s.owners {
-		if !live[id] {
-			delete(s.owners, id)
-			delete(s.passed, id)
-		}
-	}
+	maps.DeleteFunc(s.all, func(id string, _ *session) bool { return !live[id] })
 }
 
 func (s *sessions) find(id string) *sdk.ServerSession {
