@@ -151,7 +151,7 @@ func (h *Host) buildRooms() (err error) {
 			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
 		},
 		Log:     h.log,
-		Changed: h.changed,
+		Changed: func(folder.Change) { h.tellCast(context.Background()) },
 	})
 	if err != nil {
 		return err
@@ -225,9 +225,7 @@ func loaded(c *module.Companion, ok bool) (room.Companion, bool) { return c, ok 
 // newID makes a random id of 128 bits.
 func newID() string {
 	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // never: crypto/rand ends the program instead
-	}
+	_, _ = rand.Read(b[:]) // it never fails, but ends the program instead
 	return hex.EncodeToString(b[:])
 }
 
@@ -269,9 +267,6 @@ func (h *Host) tellCast(ctx context.Context) {
 	h.agents.CardsChanged()
 }
 
-// changed is told of each companion that came, changed or went.
-func (h *Host) changed(folder.Change) { h.tellCast(context.Background()) }
-
 // warnOfNames tells of tokens whose holder could never speak: the rooms keep the
 // names of those who live here from everybody else.
 func (h *Host) warnOfNames() {
@@ -282,13 +277,6 @@ func (h *Host) warnOfNames() {
 				h.log.Warn("a token is for the name of a companion, whom nobody else can speak as; make one for another name", "holder", holder, "companion", c.ID())
 			}
 		}
-	}
-}
-
-// warnOfFolder tells of companions that rooms wait for and nobody made.
-func (h *Host) warnOfFolder() {
-	for _, p := range CheckFolder(h.cfg) {
-		h.log.Warn(p.String())
 	}
 }
 

@@ -112,7 +112,7 @@ func TestWithout(t *testing.T) {
 
 // TestModelAsks: a wrong request of a module never reaches a model.
 func TestModelAsks(t *testing.T) {
-	m := &models{}
+	m := newModels(nil, nil, slog.New(slog.DiscardHandler))
 	for want, ask := range map[string]abi.ModelAsk{
 		"messages: must not be empty": {},
 		`schema.type: is "nubmer", must be one of "array", "boolean", "integer", "null", "number", "object", "string"; did you mean "number"?`: {

@@ -25,7 +25,7 @@ type models struct {
 	clients map[string]model.Client
 	usual   string // for companions that name none; empty: there is none
 	used    func(ctx context.Context, room string, u entry.Usage)
-	wants   func(companion string) string // which model the card of a module names; nil: none does
+	wants   func(companion string) string // which model the card of a module names
 }
 
 // vendorURL is where a model is whose url is empty.
@@ -39,7 +39,7 @@ func vendorURL(api string) string {
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
 func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
-	m := &models{clients: map[string]model.Client{}}
+	m := &models{clients: map[string]model.Client{}, wants: func(string) string { return "" }}
 	for _, c := range settings {
 		cfg := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -173,11 +173,7 @@ func (m *models) ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (ab
 	if len(req.Messages) == 0 {
 		return abi.ModelAnswer{}, abi.Errorf(abi.CodeInvalid, "messages: must not be empty")
 	}
-	wanted := ""
-	if m.wants != nil {
-		wanted = m.wants(c.Companion)
-	}
-	a, err := m.Generate(ctx, c, wanted, req, nil)
+	a, err := m.Generate(ctx, c, m.wants(c.Companion), req, nil)
 	if err != nil {
 		return abi.ModelAnswer{}, err
 	}

@@ -33,15 +33,17 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 		return nil
 	})
 	var err error
-	if h.open(ctx, fell, &err) {
+	for ready, going := h.folder.Ready(), true; going; {
 		select {
+		case <-ready:
+			ready = nil // it is told once
+			h.open(ctx)
 		case <-ctx.Done():
-		case e := <-fell:
+			going = false
+		case err = <-fell:
 			running--
-			err = e
+			going = false
 		}
-	} else if ctx.Err() == nil {
-		running--
 	}
 	err = errors.Join(err, h.shut(stop))
 	for ; running > 0; running-- {
@@ -50,25 +52,19 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// open waits until the folder has been looked through and tells the rooms, and agents, who
-// is there. It answers false when ctx ended or something fell first.
-func (h *Host) open(ctx context.Context, fell <-chan error, err *error) bool {
-	select {
-	case <-h.folder.Ready():
-	case <-ctx.Done():
-		return false
-	case *err = <-fell:
-		return false
-	}
+// open tells the rooms, and agents, who is there, now that the folder has been looked
+// through, and the log what is amiss.
+func (h *Host) open(ctx context.Context) {
 	h.tellCast(ctx)
 	h.warnOfNames()
-	h.warnOfFolder()
+	for _, p := range CheckFolder(h.cfg) { // rooms wait for companions that nobody made
+		h.log.Warn(p.String())
+	}
 	for id, why := range h.waitingForModels() {
 		h.log.Warn(id + " " + why)
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)
-	return true
 }
 
 // shut closes the doors, lets the rooms finish, and stops what runs inside.
