@@ -23,21 +23,9 @@ func openRound(round *turn.Round) *rooms.OpenRound {
 	return o
 }
 
-// poolView is the room's pool as of its newest entry.
-type poolView struct {
-	pool rules.PoolView
-	at   time.Time // the room's clock is not behind this
-}
-
 // Budget gives the room's pool now; ok is false in a room without one.
 func (r *Room) Budget() (abi.Budget, bool) {
-	p := r.pool.Load()
-	return p.pool.At(later(time.Now().UTC().Truncate(time.Millisecond), p.at))
-}
-
-func (r *Room) budget() abi.Budget {
-	b, _ := r.Budget()
-	return b
+	return r.pool.Load().At(time.Now().UTC().Truncate(time.Millisecond))
 }
 
 // noteBackchannel keeps the backchannel that came with a vote until it is known who

@@ -137,7 +137,8 @@ func (r *Room) publish() {
 	i := infoOf(r.settings, r.state(), r.loop.Head().Seq, r.membersNow())
 	i.Loading = r.settings.waits(r.cast)
 	i.Counts = r.counts.all()
-	r.pool.Store(&poolView{r.state().PoolView(), r.state().At})
+	pool := r.state().PoolView()
+	r.pool.Store(&pool)
 	if err := r.loop.Trouble(); err != nil {
 		i.State, i.Error = "unavailable", abi.AsError(err).Message
 	}

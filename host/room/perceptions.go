@@ -68,16 +68,14 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		p.tell(abi.Judged{}, err)
 		return
 	}
-	p.p.At = r.loop.Now()
-	r.loop.InputAt(entry.KindPerceived, p.p.At, kept)
+	p.seq = r.loop.Input(entry.KindPerceived, kept)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	p.seq, p.call = r.loop.LastMade(entry.KindPerceived), r.cfg.NewID()
-	p.p.Seq = p.seq
+	p.call, p.p.Seq, p.p.At = r.cfg.NewID(), p.seq, r.state().At
 	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
-	r.loop.Ack("", func(err error) {
+	r.loop.Ack(func(err error) {
 		if err != nil {
 			r.running.Over(p.call)
 			delete(r.judgedBy, p.call)
@@ -161,17 +159,15 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	case waiting(s, p.who) >= rules.MaxRequests:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
-		at := r.loop.Now()
-		r.loop.InputAt(entry.KindWish, at, entry.Wish{
+		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: r.here(j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
-		res.Wish = r.loop.LastMade(entry.KindWish)
 	}
 	if why != "" {
 		r.loop.Input(entry.KindFailed, entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why})
 	}
-	r.loop.Ack("", func(err error) {
+	r.loop.Ack(func(err error) {
 		if err == nil {
 			err = failed
 		}

@@ -12,6 +12,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -94,7 +95,7 @@ type Room struct {
 	loop     *loop.Loop
 
 	info   atomic.Pointer[rooms.Info]
-	pool   atomic.Pointer[poolView]
+	pool   atomic.Pointer[rules.PoolView]
 	tail   reader.Tail
 	counts counts
 
@@ -219,15 +220,8 @@ func (r *Room) dueInputs() {
 			continue
 		}
 		r.loop.Use()
-		r.loop.InputAt(entry.KindDue, later(r.loop.Now(), at), due)
+		r.loop.Input(entry.KindDue, due)
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // dropped forgets what was not written down, and tells those who offered lines.
@@ -247,33 +241,25 @@ type consumed struct {
 	refused error
 }
 
-func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
+func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if r.ids.has(l.ID) {
-		return consumed{refused: errTwice}, "", nil
+		return consumed{refused: errTwice}, nil
 	}
-	err = r.mayBe(l.From, l.By)
-	if err == nil {
-		err = r.closed()
-	}
+	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
 	if err == nil && l.By == abi.KindAgent {
 		err = r.attend(l.From, false)
 	}
-	if err == nil {
-		err = r.loop.Trouble()
-	}
-	if err != nil {
-		return res, "", err
+	if err = cmp.Or(err, r.loop.Trouble()); err != nil {
+		return res, err
 	}
 	l.Addressed = r.addressed(l.Said)
 	made, err := r.loop.Line(l)
 	if err != nil {
-		return res, "", err
+		return res, err
 	}
 	r.ids.add(l.ID)
-	if l.By == abi.KindHuman {
-		if r.present.Heard(l.From) {
-			r.syncCast()
-		}
+	if l.By == abi.KindHuman && r.present.Heard(l.From) {
+		r.syncCast()
 	}
 	res.pool, _ = r.state().Budget(r.loop.Now())
 	if msg, ok := made.Message(); ok {
@@ -281,7 +267,7 @@ func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
 	} else {
 		res.refused = refusal(made)
 	}
-	return res, made.ID, nil
+	return res, nil
 }
 
 // refusal turns a refused entry into the error its speaker sees.

@@ -45,7 +45,7 @@ func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 			q.Tell(struct{}{}, nil)
 			return
 		}
-		r.loop.Ack("", func(error) { q.Tell(struct{}{}, nil) })
+		r.loop.Ack(func(error) { q.Tell(struct{}{}, nil) })
 	})
 	return err
 }
@@ -88,7 +88,7 @@ func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 	s.Assume(set.Rules)
 	i := infoOf(set, s, s.Head, s.Members())
 	i.Loading = set.waits(cast)
-	if b, ok := s.Budget(later(now.UTC().Truncate(time.Millisecond), s.At)); ok {
+	if b, ok := s.Budget(now.UTC().Truncate(time.Millisecond)); ok {
 		i.Pool = &b
 	}
 	return i, nil
