@@ -79,7 +79,7 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 	if text := action.Speech(a); text != "" {
 		return r.wishToSay(a, text)
 	}
-	a.Perceived = r.judgedBy[by.Call]
+	a.Perceived = r.running[by.Call].Perception
 	a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
 	r.loop.Input(entry.KindAction, a)
 	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
@@ -151,10 +151,8 @@ func (r *Room) handleDone(d entry.Done) error {
 
 // report tells a companion what became of its action; nothing comes of it.
 func (r *Room) report(m call.Context, d entry.Done) {
-	ctx, cancel := context.WithDeadline(context.Background(), m.Due)
-	defer cancel()
 	var nothing struct{}
-	_, _ = r.callees.Ask(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
+	_, _ = r.callees.Ask(context.Background(), d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
 }
 
 // Segment shows a part of the line that a companion is speaking: call is the id

@@ -14,18 +14,12 @@ type counts struct {
 func (c *counts) add(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = map[string]int{}
-	}
 	c.n[what]++
 }
 
 func (c *counts) all() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.n == nil {
-		return map[string]int{}
-	}
 	return maps.Clone(c.n)
 }
 

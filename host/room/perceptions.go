@@ -74,11 +74,10 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		return
 	}
 	p.call, p.p.Seq, p.p.At = r.cfg.NewID(), p.seq, r.state().At
-	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
+	r.running[p.call] = call.Run{Perception: p.seq}
 	r.loop.Ack(func(err error) {
 		if err != nil {
 			r.running.Over(p.call)
-			delete(r.judgedBy, p.call)
 			p.tell(abi.Judged{}, err)
 			return
 		}
@@ -108,9 +107,7 @@ func (r *Room) mayPerceive(who string) error {
 func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	var j abi.Judgement
-	until, cancel := context.WithDeadline(during, m.Due)
-	defer cancel()
-	known, err := r.callees.Ask(until, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
+	known, err := r.callees.Ask(during, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
@@ -138,7 +135,6 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	live := r.running.Has(p.call)
 	r.running.Over(p.call)
-	delete(r.judgedBy, p.call)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return

@@ -155,7 +155,7 @@ func (r *Room) sayAtHand() {
 		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
-		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.speaking[speakKey(f.Token, f.Basis)]:
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
 			r.sayOf(*f.Wish, f.Token, f.Basis)
 		case w != nil:
 			r.sayOf(*w, "", w.Basis)

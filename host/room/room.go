@@ -107,11 +107,9 @@ type Room struct {
 	// Owned by Run.
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
-	backchannels map[uint64]map[string]string // backchannels that came with votes, by round and voter
-	asking       map[string]bool              // voters with a call running
-	speaking     map[string]bool              // grant tokens with a call running, "token@basis"
-	judging      []perception                 // to be asked about once they are in the journal
-	judgedBy     map[string]uint64            // seqs of perceptions that are judged, by the call
+	backchannels map[string]backchannel // that came with votes, by the voter
+	asking       map[string]bool        // voters with a call running
+	judging      []perception           // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
@@ -133,8 +131,8 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		settings: s, cfg: c, cast: cast,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
-		offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
+		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
+		counts: counts{n: map[string]int{}},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}

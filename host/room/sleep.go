@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -126,16 +127,10 @@ func (r *Room) dueAgain() time.Time {
 
 // closed says why a room takes nothing new whoever asks.
 func (r *Room) closed() error {
-	s := r.state()
-	switch {
-	case s.Archived != "":
-		return Settings{Name: r.Name(), Closed: true}.Refuses()
-	case r.settings.Refuses() != nil:
-		return r.settings.Refuses()
-	case s.Unjudged() != "":
-		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", r.Name(), s.Unjudged())
-	}
-	return nil
+	set, s := r.settings, r.state()
+	set.Closed = set.Closed || s.Archived != ""
+	set.Unknown = cmp.Or(set.Unknown, s.Unjudged())
+	return set.Refuses()
 }
 
 // Archive closes the room: nobody talks there any more, unless it is
