@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -54,15 +55,7 @@ func (t *Tail) Last(n int) []abi.Message {
 func (t *Tail) before(seq uint64, n int) (msgs []abi.Message, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	end, _ := slices.BinarySearchFunc(t.msgs, seq, func(m abi.Message, s uint64) int {
-		switch {
-		case m.Seq < s:
-			return -1
-		case m.Seq > s:
-			return 1
-		}
-		return 0
-	})
+	end, _ := slices.BinarySearchFunc(t.msgs, seq, func(m abi.Message, s uint64) int { return cmp.Compare(m.Seq, s) })
 	start := max(0, end-n)
 	return slices.Clone(t.msgs[start:end]), end-start == n || len(t.msgs) < TailSize
 }

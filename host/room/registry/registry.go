@@ -353,10 +353,8 @@ const wakeAtOnce = 8
 // wakeAll wakes the rooms that are due at a time, and those that were awake when
 // the daemon last ended, a few at once.
 func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
-	const page = 1000
 	var waking []*room.Room
-	for after := ""; ; {
-		rows, err := g.journal.Waking(ctx, by, after, page)
+	for row, err := range journal.AllWaking(ctx, g.journal, by) {
 		if ctx.Err() != nil { // an ordinary stop
 			return
 		}
@@ -364,26 +362,15 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 			g.log.Warn("rooms that are due cannot be listed", "err", err)
 			return
 		}
-		for _, row := range rows {
-			after = row.Name
-			if !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
-				continue
-			}
-			if g.awakeNow(row.Name) != nil {
-				continue
-			}
-			if r, err := g.wake(ctx, row.Name, nil); err == nil {
-				waking = append(waking, r)
-			} else if ctx.Err() != nil {
-				return
-			}
-			if len(waking) == wakeAtOnce {
-				<-waking[0].Loaded()
-				waking = waking[1:]
-			}
+		if g.awakeNow(row.Name) != nil || !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
+			continue
 		}
-		if len(rows) < page {
-			return
+		if r, err := g.wake(ctx, row.Name, nil); err == nil {
+			waking = append(waking, r)
+		}
+		if len(waking) == wakeAtOnce {
+			<-waking[0].Loaded()
+			waking = waking[1:]
 		}
 	}
 }

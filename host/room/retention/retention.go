@@ -26,7 +26,6 @@ const (
 	// journal is left to the rooms afterwards.
 	batch = 200
 	pause = 50 * time.Millisecond
-	page  = 64 // rooms
 )
 
 // Run looks through all rooms until ctx ends, and takes out bodies that are older
@@ -60,28 +59,22 @@ func Run(ctx context.Context, j journal.Journal, after time.Duration, log *slog.
 // Sweep goes through all rooms once, takes out bodies of before a time, and tells how
 // many they were. A room that cannot be read holds none of the others up.
 func Sweep(ctx context.Context, j journal.Journal, before time.Time) (taken int, trouble error) {
-	for last := ""; ; {
-		rooms, err := j.Rooms(ctx, last, page)
+	for r, err := range journal.AllRooms(ctx, j) {
 		if err != nil {
 			return taken, fmt.Errorf("list rooms: %w", err)
 		}
-		for _, r := range rooms {
-			last = r.Name
-			if r.Swept == r.Head.Seq {
-				continue
-			}
-			n, err := sweepRoom(ctx, j, r, before)
-			if taken += n; err != nil {
-				trouble = fmt.Errorf("room %s: %w", r.Name, err)
-			}
-			if ctx.Err() != nil {
-				return taken, trouble
-			}
+		if r.Swept == r.Head.Seq {
+			continue
 		}
-		if len(rooms) < page {
-			return taken, trouble
+		n, err := sweepRoom(ctx, j, r, before)
+		if taken += n; err != nil {
+			trouble = fmt.Errorf("room %s: %w", r.Name, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
+	return taken, trouble
 }
 
 // sweepRoom takes bodies out of a room's entries of before a time. It goes no

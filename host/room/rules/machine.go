@@ -231,8 +231,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.About:
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
-	case s.ready() != nil:
-		return true, m.voteFor(at, *s.ready())
+	case s.oldest(s.awaited) != nil:
+		return true, m.voteFor(at, *s.oldest(s.awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
