@@ -92,10 +92,6 @@ type spoken struct {
 func (r *Room) handleSpoken(e spoken) {
 	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
-	r.handleLine(e)
-}
-
-func (r *Room) handleLine(e spoken) {
 	e.line.To = r.here(e.line.To)
 	if r.loop.Trouble() != nil {
 		return // asked again when the journal is back

@@ -41,8 +41,10 @@ func (r *Room) begin() {
 
 // wrote keeps what is in the journal at hand.
 func (r *Room) wrote(entries []entry.Entry) {
-	if slices.ContainsFunc(entries, changesMembers) {
-		r.members = nil
+	for _, e := range entries {
+		if e.Kind == entry.KindCast || e.Kind == entry.KindOwner || e.Kind == entry.KindSaid {
+			r.members = nil
+		}
 	}
 	r.tail.Add(entries)
 }
@@ -140,10 +142,6 @@ func (r *Room) membersNow() []abi.Member {
 		r.members = r.state().Members()
 	}
 	return r.members
-}
-
-func changesMembers(e entry.Entry) bool {
-	return e.Kind == entry.KindCast || e.Kind == entry.KindOwner || e.Kind == entry.KindSaid
 }
 
 // infoOf gives a room in a state at a glance.

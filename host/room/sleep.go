@@ -34,11 +34,9 @@ func (r *Room) Drain() {
 func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 
 // SetCast says which companions are loaded now, ordered by id, and answers when the
-// room knows it. It takes those that live there.
+// room knows it. It takes those that live there. cast is not nil, which would say that
+// nobody knows yet.
 func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
-	if cast == nil {
-		cast = []entry.Joined{}
-	}
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
 		r.cast = cast
 		r.present.Stale()

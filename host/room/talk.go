@@ -114,7 +114,12 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 	if err := abi.CheckName("from", who); err != nil {
 		return err
 	}
-	return loop.Tell(ctx, r.loop, func() error { return r.handleAttend(who, votes) })
+	return loop.Tell(ctx, r.loop, func() error {
+		if err := cmp.Or(r.closed(), r.mayBe(who, abi.KindAgent)); err != nil {
+			return err
+		}
+		return r.attend(who, votes)
+	})
 }
 
 // lineOf gives an utterance as the rules see it.

@@ -262,13 +262,11 @@ func (s *State) over() string {
 func (m *Machine) open(at time.Time) error {
 	s := m.State
 	voters := s.Voters()
-	switch {
-	case len(voters) == 0:
+	if len(voters) == 0 {
 		return m.decide(at, entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
-	case s.Stage == abi.ClosingTerminal:
-		return m.decide(at, entry.Decision{Outcome: entry.OutcomeClosed, Reason: "the talk has ended"})
-	case s.capped():
-		return m.decide(at, entry.Decision{Outcome: entry.OutcomeCapped, Reason: s.whyCapped()})
+	}
+	if outcome, why := s.Mute(); why != "" {
+		return m.decide(at, entry.Decision{Outcome: outcome, Reason: why})
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)

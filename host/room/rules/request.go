@@ -221,10 +221,6 @@ func (s *State) granted(e entry.Entry, d entry.Decision) {
 
 func (s *State) capped() bool { return s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns }
 
-func (s *State) whyCapped() string {
-	return fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
-}
-
 // Act is an action whose result may still come.
 type Act struct {
 	ID     string `json:"id"`
@@ -264,7 +260,7 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 	case s.Stage == abi.ClosingTerminal:
 		return entry.OutcomeClosed, "the talk has ended"
 	case s.capped():
-		return entry.OutcomeCapped, s.whyCapped()
+		return entry.OutcomeCapped, fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
 	}
 	return "", ""
 }
