@@ -115,9 +115,9 @@ type Room struct {
 	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
-	ids          idRing
-	members      []abi.Member // as of the newest entry that changed them
-	spoken       int64        // speak calls whose answers came in this round of the loop
+	ids          []string         // of the newest messages, oldest first
+	members      []abi.Member     // as of the newest entry that changed them
+	spoken       int64            // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -177,6 +177,10 @@ func (r *Room) consequences() {
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
 
+// maxIDs is how many ids of the newest messages a room remembers, to tell one apart that
+// is sent twice at once, when neither was in the journal as it came.
+const maxIDs = 1024
+
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
 
@@ -229,7 +233,7 @@ func (r *Room) dropped(why error) {
 		delete(r.offers, seq)
 		o.tell(consumed{}, why)
 	}
-	r.ids = idRing{} // a message that was not kept may come again
+	r.ids = nil // a message that was not kept may come again
 }
 
 // consumed is what became of a line.
@@ -240,7 +244,7 @@ type consumed struct {
 }
 
 func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
-	if r.ids.has(l.ID) {
+	if slices.Contains(r.ids, l.ID) {
 		return consumed{refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
@@ -255,7 +259,9 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err != nil {
 		return res, err
 	}
-	r.ids.add(l.ID)
+	if r.ids = append(r.ids, l.ID); len(r.ids) > maxIDs {
+		r.ids = r.ids[1:]
+	}
 	if l.By == abi.KindHuman && r.present.Heard(l.From) {
 		r.syncCast()
 	}

@@ -134,22 +134,20 @@ func (r *Room) closed() error {
 // Archive closes the room: nobody talks there any more, unless it is
 // opened again. All that was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
-	return loop.Tell(ctx, r.loop, func() error { return r.handleArchive(by) })
-}
-
-func (r *Room) handleArchive(by string) error {
-	if r.state().Archived != "" {
+	return loop.Tell(ctx, r.loop, func() error {
+		if r.state().Archived != "" {
+			return nil
+		}
+		if r.state().Newer() != "" {
+			return r.closed()
+		}
+		r.settings.Reopen = nil // that was before
+		r.breakOff()
+		r.running.Stop()
+		if r.loop.Trouble() == nil {
+			r.loop.Input(entry.KindArchived, entry.Archived{By: by})
+		}
+		r.loop.Unused() // there is nothing to wait for
 		return nil
-	}
-	if r.state().Newer() != "" {
-		return r.closed()
-	}
-	r.settings.Reopen = nil // that was before
-	r.breakOff()
-	r.running.Stop()
-	if r.loop.Trouble() == nil {
-		r.loop.Input(entry.KindArchived, entry.Archived{By: by})
-	}
-	r.loop.Unused() // there is nothing to wait for
-	return nil
+	})
 }
