@@ -60,9 +60,12 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer j.Close()
-	rooms, err := allRooms(ctx, j)
-	if err != nil {
-		return err
+	var rooms []string
+	for r, err := range journal.AllRooms(ctx, j) {
+		if err != nil {
+			return err
+		}
+		rooms = append(rooms, r.Name)
 	}
 	if *name != "" {
 		if !slices.Contains(rooms, *name) {
@@ -108,21 +111,4 @@ func found(r reader.Replayed) string {
 		return fmt.Sprintf("%d entries, read and not decided again: another version of the rules wrote them, or parts were taken out", r.Folded)
 	}
 	return fmt.Sprintf("%d entries, no difference; %d more only read, not decided again: another version of the rules wrote them, or parts were taken out", r.Derived, r.Folded)
-}
-
-// allRooms lists the rooms of a journal by name.
-func allRooms(ctx context.Context, j journal.Index) (names []string, err error) {
-	const page = 1000
-	for after := ""; ; {
-		rooms, err := j.Rooms(ctx, after, page)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rooms {
-			names, after = append(names, r.Name), r.Name
-		}
-		if len(rooms) < page {
-			return names, nil
-		}
-	}
 }

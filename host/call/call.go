@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -39,7 +40,7 @@ type Context struct {
 	ID   string // of the call; empty: any
 	Room string
 	Now  time.Time // of the room's clock
-	Due  time.Time // of the process's
+	Due  time.Time // of the process's: until then it is waited for
 }
 
 // Ask asks one op of a companion, decodes the answer and has it checked; known is false
@@ -60,6 +61,8 @@ func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer 
 	if at.ID == "" {
 		at.ID = c.NewID()
 	}
+	ctx, cancel := context.WithDeadline(ctx, at.Due)
+	defer cancel()
 	got, err := companion.Call(ctx, abi.Request{
 		V: abi.Version, Op: op, ID: at.ID, Self: who, Room: at.Room, Now: at.Now, Data: data,
 	})
@@ -113,11 +116,7 @@ func Clip(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	cut := most
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…" // a letter that is cut in two is left out
 }
 
 // CheckLine reports the first thing that is wrong with a module's line. A line
@@ -135,9 +134,15 @@ func CheckLine(l abi.Line) error {
 	return nil
 }
 
-// Running are the calls that run for a line or a perception, by id, and what ends
-// each. A STOP ends them all; the loop alone uses it.
-type Running map[string]context.CancelFunc
+// Running are the calls that run for a line or a perception, by id. A STOP ends them
+// all; the loop alone uses it.
+type Running map[string]Run
+
+// Run is a call that runs, or is about to.
+type Run struct {
+	Perception uint64 // seq of what is judged; 0: a line is made
+	end        context.CancelFunc
+}
 
 // Has says whether a call runs, or is about to.
 func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
@@ -146,18 +151,18 @@ func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
 // between.
 func (c Running) Begin(ctx context.Context, call string) context.Context {
 	during, end := context.WithCancel(ctx)
-	if !c.Has(call) {
+	if run, live := c[call]; live {
+		c[call] = Run{run.Perception, end}
+	} else {
 		end()
-		return during
 	}
-	c[call] = end
 	return during
 }
 
 // Over forgets a call that has ended.
 func (c Running) Over(call string) {
-	if end := c[call]; end != nil {
-		end()
+	if run := c[call]; run.end != nil {
+		run.end()
 	}
 	delete(c, call)
 }

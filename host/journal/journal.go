@@ -1,5 +1,5 @@
 // Package journal defines the append-only record of rooms: what an engine
-// promises, the errors it may answer, and nothing else.
+// promises, the errors it may answer, and how all of it is read page by page.
 //
 // It never interprets an entry's body; host/room does. Engines live in
 // packages named after their technology (host/journal/sqlite) and each passes

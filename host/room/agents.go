@@ -23,56 +23,35 @@ func openRound(round *turn.Round) *rooms.OpenRound {
 	return o
 }
 
-// poolView is the room's pool as of its newest entry.
-type poolView struct {
-	pool rules.PoolView
-	at   time.Time // the room's clock is not behind this
-}
-
 // Budget gives the room's pool now; ok is false in a room without one.
 func (r *Room) Budget() (abi.Budget, bool) {
-	p := r.pool.Load()
-	return p.pool.At(later(time.Now().UTC().Truncate(time.Millisecond), p.at))
+	return r.pool.Load().At(time.Now().UTC().Truncate(time.Millisecond))
 }
 
-func (r *Room) budget() abi.Budget {
-	b, _ := r.Budget()
-	return b
-}
-
-// noteBackchannel keeps the backchannel that came with a vote until it is known who
-// has the floor.
-func (r *Room) noteBackchannel(round uint64, who, text string) {
-	if text == "" {
-		return
-	}
-	if r.backchannels[round] == nil {
-		r.backchannels[round] = map[string]string{}
-	}
-	r.backchannels[round][who] = text
+// backchannel came with a vote. It is kept until it is known who has the floor.
+type backchannel struct {
+	round uint64
+	text  string
 }
 
 // sayBackchannels says the backchannels of those who did not get the floor. Those of
 // a round that came to nothing are forgotten: their moment has passed.
 func (r *Room) sayBackchannels() {
-	for id, said := range r.backchannels {
-		s := r.state()
-		if s.Round != nil && s.Round.ID == id {
+	s := r.state()
+	f := s.Floor // it is the same while they are said
+	for _, who := range slices.Sorted(maps.Keys(r.backchannels)) {
+		b := r.backchannels[who]
+		if s.Round != nil && s.Round.ID == b.round {
 			continue
 		}
-		delete(r.backchannels, id)
+		delete(r.backchannels, who)
 		_, pool := s.Budget(r.loop.Now())
-		if !pool || s.Floor == nil || s.Floor.Round != id {
+		_, here := s.Kinds()[who]
+		if !pool || !here || f == nil || f.Round != b.round || who == f.Who || r.loop.Trouble() != nil {
 			continue
 		}
-		speaker := s.Floor.Who
-		for _, who := range slices.Sorted(maps.Keys(said)) {
-			if _, here := s.Kinds()[who]; !here || who == speaker || r.loop.Trouble() != nil {
-				continue
-			}
-			_, _ = r.loop.Line(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
-				From: who, By: abi.KindCompanion, Text: said[who], Kind: abi.KindBackchannel, Basis: s.Last.Seq,
-			}}) // a refusal is written down
-		}
+		_, _ = r.loop.Line(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+			From: who, By: abi.KindCompanion, Text: b.text, Kind: abi.KindBackchannel, Basis: s.Last.Seq,
+		}}) // a refusal is written down
 	}
 }

@@ -26,7 +26,9 @@ func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 		}
 		return
 	}
-	r.noteBackchannel(round, who, v.Backchannel)
+	if v.Backchannel != "" {
+		r.backchannels[who] = backchannel{round, v.Backchannel}
+	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round, Voter: who, Vote: v})
 }
 
@@ -88,13 +90,8 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
-	delete(r.speaking, speakKey(e.grant, e.basis))
 	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
-	r.handleLine(e)
-}
-
-func (r *Room) handleLine(e spoken) {
 	e.line.To = r.here(e.line.To)
 	if r.loop.Trouble() != nil {
 		return // asked again when the journal is back

@@ -57,12 +57,12 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	act := entry.Action{
 		ID: r.cfg.NewID(), Who: who, Action: a.Action, Parameters: a.Parameters, Perception: a.Perception, By: by.Agent, Warning: warning,
 	}
-	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, string, error) {
+	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, error) {
 		played, err := r.handleAct(act, by)
 		if err != nil {
 			r.counts.add("action refused: " + string(abi.CodeOf(err)))
 		}
-		return played, "", err
+		return played, err
 	})
 }
 
@@ -73,16 +73,15 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 	if err := r.mayPlay(a.Who, by); err != nil {
 		return played, err
 	}
-	at := r.loop.Now()
-	if !r.acts.Take(a.Who, at) {
+	if !r.acts.Take(a.Who, r.loop.Now()) {
 		return played, abi.Errorf(abi.CodeExhausted, "action: %d in a second are all a companion may play", action.MaxASecond)
 	}
 	if text := action.Speech(a); text != "" {
-		return r.wishToSay(a, text, at)
+		return r.wishToSay(a, text)
 	}
-	a.Perceived = r.judgedBy[by.Call]
+	a.Perceived = r.running[by.Call].Perception
 	a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
-	r.loop.InputAt(entry.KindAction, at, a)
+	r.loop.Input(entry.KindAction, a)
 	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
 }
 
@@ -106,7 +105,7 @@ func (r *Room) hasFloor(who, call string) bool {
 
 // wishToSay makes words that were played as an action wait for the floor, as
 // those of a perception do: the body hears them when they are said.
-func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.ActionPlayed, err error) {
+func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, err error) {
 	if _, why := r.state().Mute(); why != "" {
 		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
@@ -117,10 +116,9 @@ func (r *Room) wishToSay(a entry.Action, text string, at time.Time) (played abi.
 	if a.By != "" {
 		reason = a.By + " " + reason
 	}
-	r.loop.InputAt(entry.KindWish, at, entry.Wish{
-		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: at.Add(wishPatience), Parameters: action.Beside(a.Parameters),
+	wish := r.loop.Input(entry.KindWish, entry.Wish{
+		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(a.Parameters),
 	})
-	wish := r.loop.LastMade(entry.KindWish)
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }
 
@@ -153,10 +151,8 @@ func (r *Room) handleDone(d entry.Done) error {
 
 // report tells a companion what became of its action; nothing comes of it.
 func (r *Room) report(m call.Context, d entry.Done) {
-	ctx, cancel := context.WithDeadline(context.Background(), m.Due)
-	defer cancel()
 	var nothing struct{}
-	_, _ = r.callees.Ask(ctx, d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
+	_, _ = r.callees.Ask(context.Background(), d.Who, abi.OpResult, m, d.Result, &nothing, func() error { return nil })
 }
 
 // Segment shows a part of the line that a companion is speaking: call is the id

@@ -24,19 +24,20 @@ func (r *Room) dispatch(ctx context.Context) {
 				continue
 			}
 			r.asking[v.ID] = true
-			id, m := round.ID, r.context(v.ID, members, round.Due)
-			r.goCall(func() { r.vote(ctx, v.ID, id, m) })
+			id := round.ID
+			m, scene := r.context(v.ID, members, round.Due)
+			r.goCall(func() { r.vote(ctx, v.ID, id, m, scene) })
 		}
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.speaking[speakKey(f.Token, f.Basis)] {
-		r.speaking[speakKey(f.Token, f.Basis)] = true
+	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(callID(r.Name(), f.Token, f.Basis)) {
 		r.lines.Add(1)
-		who, grant, m := f.Who, f.Grant, r.context(f.Who, members, f.Expires)
+		who, grant := f.Who, f.Grant
+		m, scene := r.context(who, members, f.Expires)
 		m.ID = callID(r.Name(), f.Token, f.Basis)
-		m.scene.Grant, m.scene.Retry, m.scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
-		r.running[m.ID] = nil
+		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
+		r.running[m.ID] = call.Run{}
 		during := r.running.Begin(ctx, m.ID)
-		r.goCall(func() { r.speak(ctx, during, who, grant, m) })
+		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
@@ -71,27 +72,21 @@ func (r *Room) castEarly() {
 }
 
 // callID names the call for a line, so that its segments are known by it.
-func callID(room, token string, basis uint64) string { return room + "/" + speakKey(token, basis) }
-
-func speakKey(token string, basis uint64) string { return fmt.Sprintf("%s@%d", token, basis) }
-
-// callContext is what a call takes with it out of the loop, which alone knows the
-// room's clock and state.
-type callContext struct {
-	call.Context
-	scene abi.Scene
+func callID(room, token string, basis uint64) string {
+	return fmt.Sprintf("%s/%s@%d", room, token, basis)
 }
 
-func (r *Room) context(who string, members []abi.Member, due time.Time) callContext {
-	return callContext{call.Context{Room: r.Name(), Now: r.loop.Now(), Due: r.loop.Real(due)}, r.state().Scene(who, members, r.loop.Now())}
+// context is what a call takes with it out of the loop, which alone knows the room's
+// clock and state.
+func (r *Room) context(who string, members []abi.Member, due time.Time) (call.Context, abi.Scene) {
+	now := r.loop.Now()
+	return call.Context{Room: r.Name(), Now: now, Due: r.loop.Real(due)}, r.state().Scene(who, members, now)
 }
 
 // vote gets one vote and gives it to the loop.
-func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext) {
+func (r *Room) vote(ctx context.Context, who string, round uint64, m call.Context, scene abi.Scene) {
 	var v abi.Vote
-	until, cancel := context.WithDeadline(ctx, m.Due)
-	defer cancel()
-	known, err := r.callees.Ask(until, who, abi.OpVote, m.Context, m.scene, &v, func() error { return v.Check() })
+	known, err := r.callees.Ask(ctx, who, abi.OpVote, m, scene, &v, func() error { return v.Check() })
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
@@ -99,12 +94,10 @@ func (r *Room) vote(ctx context.Context, who string, round uint64, m callContext
 }
 
 // speak gets one line and gives it to the loop. The call ends with during.
-func (r *Room) speak(ctx, during context.Context, who string, grant abi.Grant, m callContext) {
-	e := spoken{grant: grant.Token, basis: grant.Basis, who: who}
-	until, cancel := context.WithDeadline(during, m.Due)
-	defer cancel()
+func (r *Room) speak(ctx, during context.Context, who string, m call.Context, scene abi.Scene) {
+	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, who: who}
 	var known bool
-	known, e.err = r.callees.Ask(until, who, abi.OpSpeak, m.Context, m.scene, &e.line, func() error { return call.CheckLine(e.line) })
+	known, e.err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &e.line, func() error { return call.CheckLine(e.line) })
 	if e.err == nil && !known {
 		e.line.Pass = "does not speak"
 	}

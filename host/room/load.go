@@ -41,8 +41,10 @@ func (r *Room) begin() {
 
 // wrote keeps what is in the journal at hand.
 func (r *Room) wrote(entries []entry.Entry) {
-	if slices.ContainsFunc(entries, changesMembers) {
-		r.members = nil
+	for _, e := range entries {
+		if e.Kind == entry.KindCast || e.Kind == entry.KindOwner || e.Kind == entry.KindSaid {
+			r.members = nil
+		}
 	}
 	r.tail.Add(entries)
 }
@@ -79,18 +81,11 @@ func (r *Room) syncCast() {
 	r.settleNames()
 	change := entry.Cast{Loading: r.cast == nil}
 	here := map[string]bool{}
-	come := func(j entry.Joined) {
+	cast := r.present.Cast()
+	for _, j := range cast {
 		here[j.ID] = true
 		if !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return same(m, j) }) {
 			change.Joined = append(change.Joined, j)
-		}
-	}
-	for _, c := range r.present.Companions() {
-		come(c)
-	}
-	for _, j := range r.present.Attending() {
-		if !here[j.ID] { // else a companion of this name was loaded meanwhile
-			come(j)
 		}
 	}
 	for _, m := range r.state().Cast {
@@ -99,27 +94,23 @@ func (r *Room) syncCast() {
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {
-		change.Addressed = r.addressedAnew(change)
+		if !change.Loading {
+			change.Addressed = r.addressedAnew(cast)
+		}
 		r.loop.Input(entry.KindCast, change)
 	}
 }
 
 // addressedAnew gives whom the newest turn addresses when the cast has changed, nil
 // where that is whom it did before, or where it was asked about already.
-func (r *Room) addressedAnew(change entry.Cast) *[]string {
+func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
 	s := r.state()
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
-	after := rules.State{Present: rules.Present{Cast: slices.Clone(s.Cast)}}
-	for _, j := range change.Joined {
-		after.Cast = append(slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == j.ID }), j)
-	}
-	for _, l := range change.Left {
-		after.Cast = slices.DeleteFunc(after.Cast, func(m entry.Joined) bool { return m.ID == l.ID })
-	}
+	after := rules.State{Present: rules.Present{Cast: cast}}
 	meant := append([]string{}, address.Addressed(s.Last, after.Named())...) // none is not nil, which is no change
-	if slices.Equal(meant, s.Meant) || change.Loading {
+	if slices.Equal(meant, s.Meant) {
 		return nil
 	}
 	return &meant
@@ -137,7 +128,8 @@ func (r *Room) publish() {
 	i := infoOf(r.settings, r.state(), r.loop.Head().Seq, r.membersNow())
 	i.Loading = r.settings.waits(r.cast)
 	i.Counts = r.counts.all()
-	r.pool.Store(&poolView{r.state().PoolView(), r.state().At})
+	pool := r.state().PoolView()
+	r.pool.Store(&pool)
 	if err := r.loop.Trouble(); err != nil {
 		i.State, i.Error = "unavailable", abi.AsError(err).Message
 	}
@@ -150,10 +142,6 @@ func (r *Room) membersNow() []abi.Member {
 		r.members = r.state().Members()
 	}
 	return r.members
-}
-
-func changesMembers(e entry.Entry) bool {
-	return e.Kind == entry.KindCast || e.Kind == entry.KindOwner || e.Kind == entry.KindSaid
 }
 
 // infoOf gives a room in a state at a glance.

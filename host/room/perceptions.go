@@ -68,19 +68,16 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		p.tell(abi.Judged{}, err)
 		return
 	}
-	p.p.At = r.loop.Now()
-	r.loop.InputAt(entry.KindPerceived, p.p.At, kept)
+	p.seq = r.loop.Input(entry.KindPerceived, kept)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	p.seq, p.call = r.loop.LastMade(entry.KindPerceived), r.cfg.NewID()
-	p.p.Seq = p.seq
-	r.running[p.call], r.judgedBy[p.call] = nil, p.seq
-	r.loop.Ack("", func(err error) {
+	p.call, p.p.Seq, p.p.At = r.cfg.NewID(), p.seq, r.state().At
+	r.running[p.call] = call.Run{Perception: p.seq}
+	r.loop.Ack(func(err error) {
 		if err != nil {
 			r.running.Over(p.call)
-			delete(r.judgedBy, p.call)
 			p.tell(abi.Judged{}, err)
 			return
 		}
@@ -110,9 +107,7 @@ func (r *Room) mayPerceive(who string) error {
 func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	var j abi.Judgement
-	until, cancel := context.WithDeadline(during, m.Due)
-	defer cancel()
-	known, err := r.callees.Ask(until, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
+	known, err := r.callees.Ask(during, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
@@ -140,7 +135,6 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	live := r.running.Has(p.call)
 	r.running.Over(p.call)
-	delete(r.judgedBy, p.call)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
@@ -161,17 +155,15 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 	case waiting(s, p.who) >= rules.MaxRequests:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
-		at := r.loop.Now()
-		r.loop.InputAt(entry.KindWish, at, entry.Wish{
+		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: r.here(j.To), Due: at.Add(wishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: r.here(j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
-		res.Wish = r.loop.LastMade(entry.KindWish)
 	}
 	if why != "" {
 		r.loop.Input(entry.KindFailed, entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why})
 	}
-	r.loop.Ack("", func(err error) {
+	r.loop.Ack(func(err error) {
 		if err == nil {
 			err = failed
 		}

@@ -45,7 +45,7 @@ var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its tur
 // goes away takes its line back.
 func (r *Room) Offer(ctx context.Context, u rooms.Utterance, importance float64) (abi.Message, abi.Budget, error) {
 	if err := u.Check(); err != nil {
-		return abi.Message{}, r.budget(), err
+		return r.outcomeOf(consumed{}, err)
 	}
 	l := lineOf(u, r.cfg.NewID())
 	var seq uint64 // of the request; the loop's
@@ -68,7 +68,7 @@ func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[cons
 		return 0
 	}
 	if !needed {
-		loop.Handle(r.loop, q, func() (consumed, string, error) { return r.handleSay(l) })
+		loop.Handle(r.loop, q, func() (consumed, error) { return r.handleSay(l) })
 		return 0
 	}
 	s, at := r.state(), r.loop.Now()
@@ -80,8 +80,7 @@ func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[cons
 		w.Importance, w.Lost = s.Grow(l.From, importance)
 		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(wishPatience)
 	}
-	r.loop.InputAt(entry.KindWish, at, w)
-	seq := r.loop.LastMade(entry.KindWish)
+	seq := r.loop.Input(entry.KindWish, w)
 	if r.loop.Trouble() != nil {
 		q.Tell(consumed{}, r.loop.Trouble())
 		return 0
@@ -156,7 +155,7 @@ func (r *Room) sayAtHand() {
 		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
-		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.speaking[speakKey(f.Token, f.Basis)]:
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
 			r.sayOf(*f.Wish, f.Token, f.Basis)
 		case w != nil:
 			r.sayOf(*w, "", w.Basis)
@@ -216,7 +215,7 @@ func (r *Room) tellOffers() {
 		res.pool, _ = s.Budget(r.loop.Now())
 		tell := r.offers[seq].tell
 		delete(r.offers, seq)
-		r.loop.Ack(e.ID, func(err error) { tell(res, err) })
+		r.loop.Ack(func(err error) { tell(res, err) })
 	}
 }
 

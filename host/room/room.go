@@ -12,6 +12,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -94,7 +95,7 @@ type Room struct {
 	loop     *loop.Loop
 
 	info   atomic.Pointer[rooms.Info]
-	pool   atomic.Pointer[poolView]
+	pool   atomic.Pointer[rules.PoolView]
 	tail   reader.Tail
 	counts counts
 
@@ -106,19 +107,17 @@ type Room struct {
 	// Owned by Run.
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
-	backchannels map[uint64]map[string]string // backchannels that came with votes, by round and voter
-	asking       map[string]bool              // voters with a call running
-	speaking     map[string]bool              // grant tokens with a call running, "token@basis"
-	judging      []perception                 // to be asked about once they are in the journal
-	judgedBy     map[string]uint64            // seqs of perceptions that are judged, by the call
+	backchannels map[string]backchannel // that came with votes, by the voter
+	asking       map[string]bool        // voters with a call running
+	judging      []perception           // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
-	ids          idRing
-	members      []abi.Member // as of the newest entry that changed them
-	spoken       int64        // speak calls whose answers came in this round of the loop
+	ids          []string         // of the newest messages, oldest first
+	members      []abi.Member     // as of the newest entry that changed them
+	spoken       int64            // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -132,8 +131,8 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		settings: s, cfg: c, cast: cast,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, speaking: map[string]bool{}, running: call.Running{}, judgedBy: map[string]uint64{},
-		offers: map[uint64]offer{}, backchannels: map[uint64]map[string]string{},
+		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
+		counts: counts{n: map[string]int{}},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -178,6 +177,10 @@ func (r *Room) consequences() {
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
 
+// maxIDs is how many ids of the newest messages a room remembers, to tell one apart that
+// is sent twice at once, when neither was in the journal as it came.
+const maxIDs = 1024
+
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
 
@@ -219,15 +222,8 @@ func (r *Room) dueInputs() {
 			continue
 		}
 		r.loop.Use()
-		r.loop.InputAt(entry.KindDue, later(r.loop.Now(), at), due)
+		r.loop.Input(entry.KindDue, due)
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // dropped forgets what was not written down, and tells those who offered lines.
@@ -237,7 +233,7 @@ func (r *Room) dropped(why error) {
 		delete(r.offers, seq)
 		o.tell(consumed{}, why)
 	}
-	r.ids = idRing{} // a message that was not kept may come again
+	r.ids = nil // a message that was not kept may come again
 }
 
 // consumed is what became of a line.
@@ -247,33 +243,27 @@ type consumed struct {
 	refused error
 }
 
-func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
-	if r.ids.has(l.ID) {
-		return consumed{refused: errTwice}, "", nil
+func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
+	if slices.Contains(r.ids, l.ID) {
+		return consumed{refused: errTwice}, nil
 	}
-	err = r.mayBe(l.From, l.By)
-	if err == nil {
-		err = r.closed()
-	}
+	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
 	if err == nil && l.By == abi.KindAgent {
 		err = r.attend(l.From, false)
 	}
-	if err == nil {
-		err = r.loop.Trouble()
-	}
-	if err != nil {
-		return res, "", err
+	if err = cmp.Or(err, r.loop.Trouble()); err != nil {
+		return res, err
 	}
 	l.Addressed = r.addressed(l.Said)
 	made, err := r.loop.Line(l)
 	if err != nil {
-		return res, "", err
+		return res, err
 	}
-	r.ids.add(l.ID)
-	if l.By == abi.KindHuman {
-		if r.present.Heard(l.From) {
-			r.syncCast()
-		}
+	if r.ids = append(r.ids, l.ID); len(r.ids) > maxIDs {
+		r.ids = r.ids[1:]
+	}
+	if l.By == abi.KindHuman && r.present.Heard(l.From) {
+		r.syncCast()
 	}
 	res.pool, _ = r.state().Budget(r.loop.Now())
 	if msg, ok := made.Message(); ok {
@@ -281,7 +271,7 @@ func (r *Room) handleSay(l rules.Line) (res consumed, id string, err error) {
 	} else {
 		res.refused = refusal(made)
 	}
-	return res, made.ID, nil
+	return res, nil
 }
 
 // refusal turns a refused entry into the error its speaker sees.

@@ -311,10 +311,23 @@ func TestUnknownOutcomeIsLookedUp(t *testing.T) {
 		if err != nil || m.Text != "stored" {
 			t.Errorf("%+v, %v", m, err)
 		}
-		s.journal.break_(journal.ErrUnknown, false)
+		s.journal.break_(nil, false)
 		time.Sleep(2 * time.Second)
+		s.journal.break_(journal.ErrUnknown, true)
+		if seq, err := s.room.Stop(s.t.Context(), "taro"); err != nil || seq == 0 {
+			t.Errorf("a STOP that is in the journal: %d, %v", seq, err)
+		}
+		s.journal.break_(nil, false)
+		time.Sleep(2 * time.Second)
+		s.journal.break_(journal.ErrUnknown, false)
 		if _, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "taro", Text: "not stored"}); err == nil {
 			t.Error("acknowledged what is not in the journal")
+		}
+		s.journal.break_(nil, false)
+		time.Sleep(2 * time.Second)
+		s.journal.break_(journal.ErrUnknown, false)
+		if _, err := s.room.Stop(s.t.Context(), "taro"); err == nil {
+			t.Error("acknowledged a STOP that is not in the journal")
 		}
 		s.journal.break_(nil, false)
 		time.Sleep(2 * time.Second)

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -33,11 +34,9 @@ func (r *Room) Drain() {
 func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 
 // SetCast says which companions are loaded now, ordered by id, and answers when the
-// room knows it. It takes those that live there.
+// room knows it. It takes those that live there. cast is not nil, which would say that
+// nobody knows yet.
 func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
-	if cast == nil {
-		cast = []entry.Joined{}
-	}
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
 		r.cast = cast
 		r.present.Stale()
@@ -45,7 +44,7 @@ func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 			q.Tell(struct{}{}, nil)
 			return
 		}
-		r.loop.Ack("", func(error) { q.Tell(struct{}{}, nil) })
+		r.loop.Ack(func(error) { q.Tell(struct{}{}, nil) })
 	})
 	return err
 }
@@ -88,7 +87,7 @@ func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 	s.Assume(set.Rules)
 	i := infoOf(set, s, s.Head, s.Members())
 	i.Loading = set.waits(cast)
-	if b, ok := s.Budget(later(now.UTC().Truncate(time.Millisecond), s.At)); ok {
+	if b, ok := s.Budget(now.UTC().Truncate(time.Millisecond)); ok {
 		i.Pool = &b
 	}
 	return i, nil
@@ -126,37 +125,29 @@ func (r *Room) dueAgain() time.Time {
 
 // closed says why a room takes nothing new whoever asks.
 func (r *Room) closed() error {
-	s := r.state()
-	switch {
-	case s.Archived != "":
-		return Settings{Name: r.Name(), Closed: true}.Refuses()
-	case r.settings.Refuses() != nil:
-		return r.settings.Refuses()
-	case s.Unjudged() != "":
-		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", r.Name(), s.Unjudged())
-	}
-	return nil
+	set, s := r.settings, r.state()
+	set.Closed = set.Closed || s.Archived != ""
+	set.Unknown = cmp.Or(set.Unknown, s.Unjudged())
+	return set.Refuses()
 }
 
 // Archive closes the room: nobody talks there any more, unless it is
 // opened again. All that was said stays.
 func (r *Room) Archive(ctx context.Context, by string) error {
-	return loop.Tell(ctx, r.loop, func() error { return r.handleArchive(by) })
-}
-
-func (r *Room) handleArchive(by string) error {
-	if r.state().Archived != "" {
+	return loop.Tell(ctx, r.loop, func() error {
+		if r.state().Archived != "" {
+			return nil
+		}
+		if r.state().Newer() != "" {
+			return r.closed()
+		}
+		r.settings.Reopen = nil // that was before
+		r.breakOff()
+		r.running.Stop()
+		if r.loop.Trouble() == nil {
+			r.loop.Input(entry.KindArchived, entry.Archived{By: by})
+		}
+		r.loop.Unused() // there is nothing to wait for
 		return nil
-	}
-	if r.state().Newer() != "" {
-		return r.closed()
-	}
-	r.settings.Reopen = nil // that was before
-	r.breakOff()
-	r.running.Stop()
-	if r.loop.Trouble() == nil {
-		r.loop.Input(entry.KindArchived, entry.Archived{By: by})
-	}
-	r.loop.Unused() // there is nothing to wait for
-	return nil
+	})
 }

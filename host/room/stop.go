@@ -22,7 +22,5 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	if r.loop.Trouble() != nil {
 		return 0, r.loop.Trouble()
 	}
-	seq = r.state().Head + 1
-	r.loop.Input(entry.KindStop, entry.Stop{From: from})
-	return seq, nil
+	return r.loop.Input(entry.KindStop, entry.Stop{From: from}), nil
 }

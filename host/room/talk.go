@@ -46,17 +46,17 @@ func (r *Room) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) 
 // somebody spoke since Basis, CodeConflict while another has the turn.
 func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
 	if err := u.Check(); err != nil {
-		return abi.Message{}, r.budget(), err
+		return r.outcomeOf(consumed{}, err)
 	}
 	if u.ID != "" {
 		if m, found, err := r.saidBefore(ctx, u); found || err != nil {
-			return m, r.budget(), err
+			return r.outcomeOf(consumed{msg: m}, err)
 		}
 	} else {
 		u.ID = r.cfg.NewID()
 	}
 	l := lineOf(u, u.ID)
-	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, string, error) { return r.handleSay(l) })
+	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, error) { return r.handleSay(l) })
 	if err == nil && res.refused == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
 			res.msg, res.refused = was, ferr
@@ -69,7 +69,7 @@ func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi
 // come as far.
 func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, error) {
 	if res.pool.Size == 0 {
-		res.pool = r.budget()
+		res.pool, _ = r.Budget()
 	}
 	return res.msg, res.pool, cmp.Or(err, res.refused)
 }
@@ -91,10 +91,7 @@ func (r *Room) saidBefore(ctx context.Context, u rooms.Utterance) (abi.Message, 
 // speaks again. A name that cannot be the caller's is no reason to refuse it: then
 // somebody said it.
 func (r *Room) Stop(ctx context.Context, from string) (uint64, error) {
-	return loop.Ask(ctx, r.loop, loop.Late, func() (uint64, string, error) {
-		seq, err := r.handleStop(from)
-		return seq, "", err
-	})
+	return loop.Ask(ctx, r.loop, loop.Late, func() (uint64, error) { return r.handleStop(from) })
 }
 
 // Vote counts the vote of a member whom no module call asks (an agent) about
@@ -117,7 +114,12 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 	if err := abi.CheckName("from", who); err != nil {
 		return err
 	}
-	return loop.Tell(ctx, r.loop, func() error { return r.handleAttend(who, votes) })
+	return loop.Tell(ctx, r.loop, func() error {
+		if err := cmp.Or(r.closed(), r.mayBe(who, abi.KindAgent)); err != nil {
+			return err
+		}
+		return r.attend(who, votes)
+	})
 }
 
 // lineOf gives an utterance as the rules see it.

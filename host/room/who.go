@@ -25,16 +25,6 @@ func (r *Room) settleNames() {
 	r.present.Settle(r.cast, r.state().People, r.settings.Lives, r.loop.Now())
 }
 
-func (r *Room) handleAttend(who string, votes bool) error {
-	if err := r.closed(); err != nil {
-		return err
-	}
-	if err := r.mayBe(who, abi.KindAgent); err != nil {
-		return err
-	}
-	return r.attend(who, votes)
-}
-
 // attend notes that an agent was heard of.
 func (r *Room) attend(who string, votes bool) error {
 	changed, err := r.present.Attend(who, votes, r.loop.Now())

@@ -63,7 +63,7 @@ type Loop struct {
 	// Owned by Run.
 	m       rules.Machine
 	head    journal.Head
-	acks    []ack
+	acks    []func(error)                  // who waits for the entries so far to be durable
 	seen    struct{ mono, room time.Time } // the clocks when they were last looked at
 	used    time.Time                      // by the process's clock: when something was last asked or done here
 	trouble error                          // why the journal takes nothing; nil when it does

@@ -7,12 +7,6 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// ack is somebody who waits for the entries so far to be durable.
-type ack struct {
-	id   string // of the message, to look it up when the outcome is unknown
-	tell func(error)
-}
-
 // Request is something that a door asks of the loop. Its outcome is told once.
 type Request[T any] struct{ done chan outcome[T] }
 
@@ -36,8 +30,8 @@ var ErrAsleep = errors.New("room: asleep")
 
 // Ask has the loop handle something. A refusal is told at once, and anything else
 // when the journal has what it led to: whoever is told that a vote counts looks at
-// the room next. handle gives the id of the message that it made, if any.
-func Ask[T any](ctx context.Context, l *Loop, late string, handle func() (v T, id string, err error)) (T, error) {
+// the room next.
+func Ask[T any](ctx context.Context, l *Loop, late string, handle func() (T, error)) (T, error) {
 	return Await(ctx, l, late, func(q Request[T]) {
 		l.Use()
 		Handle(l, q, handle)
@@ -45,12 +39,11 @@ func Ask[T any](ctx context.Context, l *Loop, late string, handle func() (v T, i
 }
 
 // Handle is what Ask does in the loop.
-func Handle[T any](l *Loop, q Request[T], handle func() (v T, id string, err error)) {
+func Handle[T any](l *Loop, q Request[T], handle func() (T, error)) {
 	var v T
-	var id string
 	err := l.Trouble()
 	if err == nil {
-		if v, id, err = handle(); err == nil {
+		if v, err = handle(); err == nil {
 			err = l.Trouble()
 		}
 	}
@@ -58,16 +51,15 @@ func Handle[T any](l *Loop, q Request[T], handle func() (v T, id string, err err
 		q.Tell(v, err)
 		return
 	}
-	l.Ack(id, func(err error) { q.Tell(v, err) })
+	l.Ack(func(err error) { q.Tell(v, err) })
 }
 
-// Ack tells when the entries so far are durable, or why they are not. id is that of the
-// message that is waited for, to look it up when the outcome is unknown.
-func (l *Loop) Ack(id string, tell func(error)) { l.acks = append(l.acks, ack{id, tell}) }
+// Ack tells when the entries so far are durable, or why they are not.
+func (l *Loop) Ack(tell func(error)) { l.acks = append(l.acks, tell) }
 
 // Tell is Ask for what has no answer but that it was done.
 func Tell(ctx context.Context, l *Loop, handle func() error) error {
-	_, err := Ask(ctx, l, Late, func() (struct{}, string, error) { return struct{}{}, "", handle() })
+	_, err := Ask(ctx, l, Late, func() (struct{}, error) { return struct{}{}, handle() })
 	return err
 }
 

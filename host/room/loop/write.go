@@ -14,11 +14,13 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 )
 
-// Input records a fact other than a line, and what the rules draw from it.
-func (l *Loop) Input(kind entry.Kind, body any) { l.InputAt(kind, l.Now(), body) }
-
-// InputAt is Input of a moment that was looked at before.
-func (l *Loop) InputAt(kind entry.Kind, at time.Time, body any) { l.must(l.m.Input(kind, at, body)) }
+// Input records a fact other than a line, and what the rules draw from it. It answers
+// the seq of the entry.
+func (l *Loop) Input(kind entry.Kind, body any) (seq uint64) {
+	seq = l.m.State.Head + 1
+	l.must(l.m.Input(kind, l.Now(), body))
+	return seq
+}
 
 // Line records a line, or its refusal. An error says that neither is possible.
 func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
@@ -29,16 +31,6 @@ func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
 
 // Made gives the entries that are not written yet.
 func (l *Loop) Made() []entry.Entry { return l.m.Made() }
-
-// LastMade gives the seq of the newest entry of a kind that is not written yet.
-func (l *Loop) LastMade(kind entry.Kind) uint64 {
-	for _, e := range slices.Backward(l.m.Made()) {
-		if e.Kind == kind {
-			return e.Seq
-		}
-	}
-	return 0
-}
 
 // must turns a rule that failed into journal trouble: all that is not durable yet is
 // dropped and the state is folded anew.
@@ -87,7 +79,7 @@ func (l *Loop) write(ctx context.Context) {
 	defer cancel()
 	head, err := l.cfg.Journal.Append(write, l.cfg.Room, l.head, news...)
 	if err != nil {
-		l.failed(write, err)
+		l.failed(write, entries[0].ID, err)
 		return
 	}
 	l.head = head
@@ -109,26 +101,23 @@ func waits(e entry.Entry) bool {
 }
 
 func (l *Loop) tell(err error) {
-	for _, a := range l.acks {
-		a.tell(err)
+	for _, tell := range l.acks {
+		tell(err)
 	}
 	l.acks = nil
 }
 
-// failed tells everybody that the journal did not take their entries. The
-// state is folded anew, because it is ahead of the journal now.
-func (l *Loop) failed(ctx context.Context, err error) {
+// failed tells everybody that the journal did not take their entries, of which first is
+// the id of one; all of them are there or none. The state is folded anew, because it is
+// ahead of the journal now.
+func (l *Loop) failed(ctx context.Context, first string, err error) {
 	l.cfg.Log.Error("journal takes no entries", "err", err)
 	l.trouble = err
 	if errors.Is(err, journal.ErrUnknown) {
-		l.acks = slices.DeleteFunc(l.acks, func(a ack) bool {
-			_, found, ferr := l.cfg.Journal.Find(ctx, l.cfg.Room, a.id)
-			if a.id == "" || ferr != nil || !found {
-				return false
-			}
-			a.tell(nil)
-			return true
-		})
+		e, found, ferr := l.cfg.Journal.Find(ctx, l.cfg.Room, first)
+		if ferr == nil && found && e.Epoch == l.head.Epoch { // else another daemon may have written one of this id
+			l.tell(nil)
+		}
 	}
 	l.drop(err)
 }

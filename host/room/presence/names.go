@@ -62,9 +62,6 @@ func (p *Presence) Settle(cast []entry.Joined, people []rules.Person, lives func
 	}
 }
 
-// Companions gives those that live here and are loaded, as they are called here.
-func (p *Presence) Companions() []entry.Joined { return p.settled }
-
 // settle gives a companion as it is called in this room: a name or an alias that
 // is somebody else's, or nobody's to have, is left out, and the id stands for
 // itself. Of companions the first by id keeps it.

@@ -115,9 +115,10 @@ func (p *Presence) NextAway() (at time.Time, some bool) {
 	return at, some
 }
 
-// Attending gives the agents as they stand in the cast, by id.
-func (p *Presence) Attending() []entry.Joined {
-	var js []entry.Joined
+// Cast gives the companions that live here and are loaded, as they are called here, and
+// behind them the agents, each by id.
+func (p *Presence) Cast() []entry.Joined {
+	js := slices.Clone(p.settled)
 	for _, who := range slices.Sorted(maps.Keys(p.agents)) {
 		js = append(js, entry.Joined{ID: who, Kind: abi.KindAgent, NoVote: !p.agents[who].votes})
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-// chunk is how many entries are read at a time.
-const chunk = 500
-
 // Room reads what the journal has of a room, whether the room is awake or not.
 // Each of its reads costs as much as what it gives.
 type Room struct {

@@ -26,22 +26,16 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 			return Replayed{}, err
 		}
 	}
-	p, at := rules.NewPlayer(begin), begin.Head
-	for {
-		entries, err := j.Read(ctx, name, at, chunk)
+	p := rules.NewPlayer(begin)
+	for e, err := range journal.AllEntries(ctx, j, name, begin.Head) {
 		if err != nil {
 			return Replayed{}, fmt.Errorf("read room: %w", err)
 		}
-		for _, e := range entries {
-			if diff, err := p.Play(e); diff != nil || err != nil {
-				return Replayed{p.Derived, p.Folded, diff}, err
-			}
-			at = e.Seq
-		}
-		if len(entries) < chunk {
-			return Replayed{p.Derived, p.Folded, nil}, nil
+		if diff, err := p.Play(e); diff != nil || err != nil {
+			return Replayed{p.Derived, p.Folded, diff}, err
 		}
 	}
+	return Replayed{p.Derived, p.Folded, nil}, nil
 }
 
 // snapshotOf gives the state of a room's snapshot.
@@ -70,18 +64,13 @@ func Fold(ctx context.Context, j journal.Journal, name string) (st *rules.State,
 
 // CatchUp applies the entries that a state has not seen.
 func CatchUp(ctx context.Context, j journal.Journal, name string, st *rules.State) error {
-	for {
-		entries, err := j.Read(ctx, name, st.Head, chunk)
+	for e, err := range journal.AllEntries(ctx, j, name, st.Head) {
 		if err != nil {
 			return fmt.Errorf("read room: %w", err)
 		}
-		for _, e := range entries {
-			if err := st.Apply(e); err != nil { // it is no JSON of its kind: an unknown kind is no error
-				return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
-			}
-		}
-		if len(entries) < chunk {
-			return nil
+		if err := st.Apply(e); err != nil { // it is no JSON of its kind: an unknown kind is no error
+			return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
 		}
 	}
+	return nil
 }

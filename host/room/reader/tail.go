@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -49,22 +50,18 @@ func (t *Tail) Last(n int) []abi.Message {
 	return slices.Clone(t.msgs[max(0, len(t.msgs)-n):])
 }
 
-// before gives up to n messages with Seq < seq, oldest first; ok is false
-// when older ones than those at hand would be needed.
-func (t *Tail) before(seq uint64, n int) (msgs []abi.Message, ok bool) {
+// before gives up to n messages with Seq < seq, oldest first, and how far the room is;
+// seq 0 means no bound. ok is false when others than those at hand would be needed.
+func (t *Tail) before(seq uint64, n int) (h abi.History, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	end, _ := slices.BinarySearchFunc(t.msgs, seq, func(m abi.Message, s uint64) int {
-		switch {
-		case m.Seq < s:
-			return -1
-		case m.Seq > s:
-			return 1
-		}
-		return 0
-	})
+	end := len(t.msgs)
+	if seq > 0 {
+		end, _ = slices.BinarySearchFunc(t.msgs, seq, func(m abi.Message, s uint64) int { return cmp.Compare(m.Seq, s) })
+	}
 	start := max(0, end-n)
-	return slices.Clone(t.msgs[start:end]), end-start == n || len(t.msgs) < TailSize
+	h = abi.History{Messages: slices.Clone(t.msgs[start:end]), Head: t.head}
+	return h, t.head > 0 && (end-start == n || len(t.msgs) < TailSize)
 }
 
 // History answers for a room whose newest messages these are, as [Room.History] does.
@@ -72,19 +69,15 @@ func (t *Tail) History(ctx context.Context, r Room, ask abi.HistoryAsk) (abi.His
 	if err := checkHistory(&ask); err != nil {
 		return abi.History{}, err
 	}
-	t.mu.RLock()
-	head := t.head
-	t.mu.RUnlock()
-	if head == 0 { // it could not be loaded, or is empty
+	near, ok := t.before(ask.Before, ask.Limit)
+	if ok {
+		return near, nil
+	}
+	if near.Head == 0 { // it could not be loaded, or is empty
 		return r.History(ctx, ask)
 	}
-	if ask.Before == 0 {
-		ask.Before = head + 1
-	}
-	if msgs, ok := t.before(ask.Before, ask.Limit); ok {
-		return abi.History{Messages: msgs, Head: head}, nil
-	}
+	ask.Before = cmp.Or(ask.Before, near.Head+1)
 	h, err := r.History(ctx, ask)
-	h.Head = head
+	h.Head = near.Head
 	return h, err
 }

@@ -122,20 +122,16 @@ func (r Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, erro
 
 // decisionAfter finds the first decision behind an entry that fits.
 func (r Room) decisionAfter(ctx context.Context, e entry.Entry, fits func(entry.Decision) bool) (entry.Entry, error) {
-	for since := e.Seq; since < e.Seq+whySpan; {
-		entries, _, err := r.Entries(ctx, since, chunk)
+	for next, err := range journal.AllEntries(ctx, r.journal, r.name, e.Seq) {
 		if err != nil {
-			return entry.Entry{}, err
+			return entry.Entry{}, journal.Coded(err)
 		}
-		for _, next := range entries {
-			if next.Kind == entry.KindDecision {
-				if d, err := entry.Decode[entry.Decision](next); err == nil && fits(d) {
-					return next, nil
-				}
+		if next.Kind == entry.KindDecision {
+			if d, err := entry.Decode[entry.Decision](next); err == nil && fits(d) {
+				return next, nil
 			}
-			since = next.Seq
 		}
-		if len(entries) < chunk {
+		if next.Seq >= e.Seq+whySpan {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -22,10 +23,12 @@ type handle struct {
 
 var _ rooms.Room = handle{}
 
+func (g *Registry) handle(name string) handle { return handle{reader.New(g.journal, name), g} }
+
 // Room gives a room that exists, asleep or not.
 func (g *Registry) Room(ctx context.Context, name string) (rooms.Room, error) {
-	h := handle{reader.New(g.journal, name), g}
-	if _, ok := g.configured[name]; ok || g.running_(name) != nil {
+	h := g.handle(name)
+	if _, ok := g.configured[name]; ok || g.awakeNow(name) != nil {
 		return h, nil
 	}
 	if _, known, err := g.journal.Room(ctx, name); err != nil {
@@ -64,7 +67,7 @@ func (g *Registry) forget(name string, r *room.Room) {
 	<-r.Gone()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.awake[name]; s != nil && s.room == r && s.fenced == nil {
+	if g.awake[name] == r {
 		delete(g.awake, name)
 	}
 }
@@ -132,18 +135,15 @@ func (h handle) Info() rooms.Info {
 }
 
 func (h handle) Budget() (abi.Budget, bool) {
-	if r := h.of.running_(h.Name()); r != nil && loaded(r) {
-		return r.Budget()
-	}
-	info, _ := h.of.look(context.Background(), h.Name())
-	if info.Pool == nil {
+	pool := h.Info().Pool
+	if pool == nil {
 		return abi.Budget{}, false
 	}
-	return *info.Pool, true
+	return *pool, true
 }
 
 func (h handle) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	if r := h.of.running_(h.Name()); r != nil && loaded(r) {
+	if r := h.of.awakeNow(h.Name()); r != nil && loaded(r) {
 		return r.History(ctx, ask) // the newest are at hand
 	}
 	return h.Room.History(ctx, ask)
@@ -161,10 +161,10 @@ func loaded(r *room.Room) bool {
 // look gives a room at a glance, found false where there is none.
 func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, found bool) {
 	g.mu.Lock()
-	s, cast := g.awake[name], g.cast
+	r, fenced, cast := g.awake[name], g.fenced[name], g.cast
 	g.mu.Unlock()
-	if s != nil && s.fenced == nil && loaded(s.room) {
-		return g.withHead(ctx, s.room.Info()), true
+	if r != nil && fenced == nil && loaded(r) {
+		return g.withHead(ctx, r.Info()), true
 	}
 	set, err := g.settings(ctx, name)
 	if err == nil {
@@ -173,10 +173,7 @@ func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, foun
 	if abi.CodeOf(err) == abi.CodeNotFound {
 		return rooms.Info{Name: name}, false
 	}
-	if s != nil && s.fenced != nil {
-		err = s.fenced
-	}
-	if err != nil {
+	if err = cmp.Or(fenced, err); err != nil {
 		info.Name, info.State, info.Error = name, "unavailable", abi.AsError(err).Message
 	}
 	return g.withHead(ctx, info), true

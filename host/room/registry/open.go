@@ -11,8 +11,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
-	"github.com/companiond/companiond/host/room/loop"
-	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -91,21 +89,15 @@ func (g *Registry) halfway(ctx context.Context, name string) bool {
 func (g *Registry) settle(ctx context.Context, set room.Settings, o rooms.Opening) error {
 	set.Open = &entry.Opened{By: o.By.Name, Settings: o.Settings}
 	set.Reopen = set.Open
-	for {
-		r, err := g.wake(ctx, o.Name, nil)
-		if err != nil {
-			return err
-		}
+	_, err := within(ctx, g.handle(o.Name), nil, func(r *room.Room) (none, error) {
 		select {
 		case <-r.Loaded():
+			return none{}, r.Settle(ctx, set)
 		case <-ctx.Done():
-			return abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not open in time; look whether it is there")
+			return none{}, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the room did not open in time; look whether it is there")
 		}
-		if err := r.Settle(ctx, set); !errors.Is(err, loop.ErrAsleep) {
-			return err
-		}
-		g.forget(o.Name, r)
-	}
+	})
+	return err
 }
 
 // Archive closes a room that was opened at a door: nobody talks there any more, and
@@ -128,17 +120,13 @@ func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) err
 		return nil
 	}
 	if row.Settings != nil {
-		h := handle{reader.New(g.journal, name), g}
-		if _, err := within(ctx, h, nil, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
+		if _, err := within(ctx, g.handle(name), nil, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
 			return err
 		}
 	}
 	l := row.Listing
 	l.Archived = true
-	if err := g.journal.Register(ctx, name, l); err != nil {
-		return journal.Coded(err)
-	}
-	return nil
+	return journal.Coded(g.journal.Register(ctx, name, l))
 }
 
 // List gives up to limit rooms behind after, by name in byte order: those of the

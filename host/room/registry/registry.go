@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -58,16 +60,11 @@ type Registry struct {
 	running    sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
-	awake  map[string]*slot
-	cast   []entry.Joined // loaded now; nil: not known yet
-	come   bool           // somebody is among them for whom a room may have waited
+	awake  map[string]*room.Room
+	fenced map[string]error // why rooms stay closed here: another daemon has taken them
+	cast   []entry.Joined   // loaded now; nil: not known yet
+	come   bool             // somebody is among them for whom a room may have waited
 	closed bool
-}
-
-// slot is a room that is awake, or that another daemon has taken.
-type slot struct {
-	room   *room.Room
-	fenced error
 }
 
 var _ rooms.Directory = (*Registry)(nil)
@@ -76,7 +73,7 @@ var _ rooms.Directory = (*Registry)(nil)
 func New(c Config) (*Registry, error) {
 	g := &Registry{
 		cfg: c, journal: c.Room.Journal, log: c.Room.Log, configured: map[string]room.Settings{},
-		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*slot{},
+		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*room.Room{}, fenced: map[string]error{},
 	}
 	if g.cfg.Room.Idle == 0 {
 		g.cfg.Room.Idle = Idle
@@ -123,12 +120,7 @@ func (g *Registry) SetCast(ctx context.Context, cast []entry.Joined) {
 		return !slices.ContainsFunc(g.cast, func(was entry.Joined) bool { return was.ID == c.ID })
 	})
 	g.cast, g.come = cast, g.come || come
-	var rooms []*room.Room
-	for _, s := range g.awake {
-		if s.fenced == nil {
-			rooms = append(rooms, s.room)
-		}
-	}
+	rooms := slices.Collect(maps.Values(g.awake))
 	g.mu.Unlock()
 	var told sync.WaitGroup
 	for _, r := range rooms {
@@ -156,11 +148,9 @@ func (g *Registry) Drain(ctx context.Context) {
 	for {
 		busy := false
 		g.mu.Lock()
-		for _, s := range g.awake {
-			if s.fenced == nil {
-				s.room.Drain()
-				busy = busy || s.room.Draining()
-			}
+		for _, r := range g.awake {
+			r.Drain()
+			busy = busy || r.Draining()
 		}
 		g.mu.Unlock()
 		if !busy {
@@ -180,15 +170,10 @@ func (g *Registry) Drain(ctx context.Context) {
 func (g *Registry) Owner() string { return g.cfg.Room.Owner }
 
 // Awake says whether a room is awake now.
-func (g *Registry) Awake(name string) bool {
-	r, err := g.awakeNow(name)
-	return r != nil && err == nil
-}
+func (g *Registry) Awake(name string) bool { return g.awakeNow(name) != nil }
 
 // Usual is the room of whoever names none.
 func (g *Registry) Usual() string { return g.cfg.Usual }
-
-var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 
 func notFound(name string) error { return abi.Field("room", abi.CodeNotFound, "there is no %q", name) }
 
@@ -237,7 +222,7 @@ func (g *Registry) History(ctx context.Context, name string, ask abi.HistoryAsk)
 // Segment shows a part of the line that a companion is speaking; see
 // [room.Room.Segment]. The room of a line that is spoken is awake.
 func (g *Registry) Segment(ctx context.Context, name, who, call, text string) error {
-	r := g.running_(name)
+	r := g.awakeNow(name)
 	if r == nil {
 		return abi.Errorf(abi.CodeInvalid, "say: this call is about no room")
 	}
@@ -247,19 +232,16 @@ func (g *Registry) Segment(ctx context.Context, name, who, call, text string) er
 // Used writes down what a language model was asked for, in the room for which it
 // was asked.
 func (g *Registry) Used(ctx context.Context, name string, u entry.Usage) {
-	if r := g.running_(name); r != nil {
+	if r := g.awakeNow(name); r != nil {
 		_ = r.Used(ctx, u) // a room that is gone has nobody to tell
 	}
 }
 
-// running_ gives a room that is awake, nil for none.
-func (g *Registry) running_(name string) *room.Room {
+// awakeNow gives a room that is awake, nil for none.
+func (g *Registry) awakeNow(name string) *room.Room {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.awake[name]; s != nil && s.fenced == nil {
-		return s.room
-	}
-	return nil
+	return g.awake[name]
 }
 
 // refusal says why a room is not to be woken. Nil: whatever its settings are.
@@ -272,8 +254,8 @@ func (g *Registry) wake(ctx context.Context, name string, unless refusal) (*room
 	case <-ctx.Done():
 		return nil, abi.Wrap(abi.CodeTimeout, ctx.Err(), "the daemon has not started")
 	}
-	if r, err := g.awakeNow(name); r != nil || err != nil {
-		return r, err
+	if r := g.awakeNow(name); r != nil {
+		return r, nil
 	}
 	set, err := g.settings(ctx, name)
 	if err == nil && unless != nil {
@@ -284,39 +266,28 @@ func (g *Registry) wake(ctx context.Context, name string, unless refusal) (*room
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s := g.awake[name]; s != nil {
-		return s.room, s.fenced
+	if r := g.awake[name]; r != nil || g.fenced[name] != nil {
+		return r, g.fenced[name]
 	}
 	if g.closed || g.ctx.Err() != nil {
-		return nil, errStopping
+		return nil, loop.ErrStopping
 	}
 	r := room.New(set, g.cfg.Room, g.cast)
-	s := &slot{room: r}
-	g.awake[name] = s
-	g.running.Go(func() { g.run(name, s) })
+	g.awake[name] = r
+	g.running.Go(func() { g.run(name, r) })
 	return r, nil
-}
-
-func (g *Registry) awakeNow(name string) (*room.Room, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := g.awake[name]
-	if s == nil {
-		return nil, nil
-	}
-	return s.room, s.fenced
 }
 
 // run runs a room until it falls asleep. Its trouble is its own: one that another
 // daemon has taken stays closed here.
-func (g *Registry) run(name string, s *slot) {
-	err := s.room.Run(g.ctx)
+func (g *Registry) run(name string, r *room.Room) {
+	err := r.Run(g.ctx)
 	g.mu.Lock()
-	switch {
-	case errors.Is(err, journal.ErrFenced):
-		s.fenced = journal.Coded(err)
+	if errors.Is(err, journal.ErrFenced) {
+		g.fenced[name] = journal.Coded(err)
 		g.log.Error("another daemon has taken a room over", "room", name)
-	case g.awake[name] == s: // else forget was first, and another may be awake by now
+	}
+	if g.awake[name] == r { // else forget was first, and another may be awake by now
 		delete(g.awake, name)
 	}
 	g.mu.Unlock()
@@ -382,10 +353,8 @@ const wakeAtOnce = 8
 // wakeAll wakes the rooms that are due at a time, and those that were awake when
 // the daemon last ended, a few at once.
 func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
-	const page = 1000
 	var waking []*room.Room
-	for after := ""; ; {
-		rows, err := g.journal.Waking(ctx, by, after, page)
+	for row, err := range journal.AllWaking(ctx, g.journal, by) {
 		if ctx.Err() != nil { // an ordinary stop
 			return
 		}
@@ -393,26 +362,15 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 			g.log.Warn("rooms that are due cannot be listed", "err", err)
 			return
 		}
-		for _, row := range rows {
-			after = row.Name
-			if !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
-				continue
-			}
-			if r, _ := g.awakeNow(row.Name); r != nil {
-				continue
-			}
-			if r, err := g.wake(ctx, row.Name, nil); err == nil {
-				waking = append(waking, r)
-			} else if ctx.Err() != nil {
-				return
-			}
-			if len(waking) == wakeAtOnce {
-				<-waking[0].Loaded()
-				waking = waking[1:]
-			}
+		if g.awakeNow(row.Name) != nil || !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
+			continue
 		}
-		if len(rows) < page {
-			return
+		if r, err := g.wake(ctx, row.Name, nil); err == nil {
+			waking = append(waking, r)
+		}
+		if len(waking) == wakeAtOnce {
+			<-waking[0].Loaded()
+			waking = waking[1:]
 		}
 	}
 }

@@ -26,20 +26,11 @@ const (
 	// journal is left to the rooms afterwards.
 	batch = 200
 	pause = 50 * time.Millisecond
-	page  = 64 // rooms
 )
-
-// Keep is what the journal has to be for this.
-type Keep interface {
-	journal.Log
-	journal.Index
-	journal.Snapshots
-	journal.Admin
-}
 
 // Run looks through all rooms until ctx ends, and takes out bodies that are older
 // than after. 0 keeps everything.
-func Run(ctx context.Context, j Keep, after time.Duration, log *slog.Logger) error {
+func Run(ctx context.Context, j journal.Journal, after time.Duration, log *slog.Logger) error {
 	if after == 0 {
 		<-ctx.Done()
 		return nil
@@ -67,34 +58,28 @@ func Run(ctx context.Context, j Keep, after time.Duration, log *slog.Logger) err
 
 // Sweep goes through all rooms once, takes out bodies of before a time, and tells how
 // many they were. A room that cannot be read holds none of the others up.
-func Sweep(ctx context.Context, j Keep, before time.Time) (taken int, trouble error) {
-	for last := ""; ; {
-		rooms, err := j.Rooms(ctx, last, page)
+func Sweep(ctx context.Context, j journal.Journal, before time.Time) (taken int, trouble error) {
+	for r, err := range journal.AllRooms(ctx, j) {
 		if err != nil {
 			return taken, fmt.Errorf("list rooms: %w", err)
 		}
-		for _, r := range rooms {
-			last = r.Name
-			if r.Swept == r.Head.Seq {
-				continue
-			}
-			n, err := sweepRoom(ctx, j, r, before)
-			if taken += n; err != nil {
-				trouble = fmt.Errorf("room %s: %w", r.Name, err)
-			}
-			if ctx.Err() != nil {
-				return taken, trouble
-			}
+		if r.Swept == r.Head.Seq {
+			continue
 		}
-		if len(rooms) < page {
-			return taken, trouble
+		n, err := sweepRoom(ctx, j, r, before)
+		if taken += n; err != nil {
+			trouble = fmt.Errorf("room %s: %w", r.Name, err)
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
+	return taken, trouble
 }
 
 // sweepRoom takes bodies out of a room's entries of before a time. It goes no
 // further than the room's snapshot: the state is folded from what comes after it.
-func sweepRoom(ctx context.Context, j Keep, r journal.Room, before time.Time) (taken int, err error) {
+func sweepRoom(ctx context.Context, j journal.Journal, r journal.Room, before time.Time) (taken int, err error) {
 	needed, _, err := j.GetSnapshot(ctx, r.Name)
 	if err != nil || needed <= r.Swept {
 		return 0, err
@@ -102,7 +87,7 @@ func sweepRoom(ctx context.Context, j Keep, r journal.Room, before time.Time) (t
 	if first, err := j.Read(ctx, r.Name, r.Swept, 1); err != nil || len(first) == 0 || !first[0].At.Before(before) {
 		return 0, err
 	}
-	b := broom{before: before, needed: needed, swept: r.Swept, bodies: map[uint64][]byte{}}
+	b := broom{before: before, needed: needed, passed: r.Swept, bodies: map[uint64][]byte{}}
 	for at := r.Swept; ; {
 		read, err := j.Read(ctx, r.Name, at, batch)
 		if err != nil {
@@ -121,11 +106,11 @@ func sweepRoom(ctx context.Context, j Keep, r journal.Room, before time.Time) (t
 		if over {
 			b.settled(time.Now())
 		}
-		if b.swept > r.Swept || len(b.bodies) > 0 {
-			if err := j.Blank(ctx, r.Name, b.swept, b.bodies); err != nil {
+		if swept := b.swept(); swept > r.Swept || len(b.bodies) > 0 {
+			if err := j.Blank(ctx, r.Name, swept, b.bodies); err != nil {
 				return taken, err
 			}
-			taken, r.Swept = taken+len(b.bodies), b.swept
+			taken, r.Swept = taken+len(b.bodies), swept
 			clear(b.bodies)
 		}
 		if over {
@@ -143,8 +128,7 @@ func sweepRoom(ctx context.Context, j Keep, r journal.Room, before time.Time) (t
 type broom struct {
 	before    time.Time
 	needed    uint64 // seq of the snapshot
-	swept     uint64 // up to here everything was looked at, and nothing is open
-	passed    uint64 // the newest entry that is old enough
+	passed    uint64 // the newest entry that is old enough, or was looked at before
 	perceived []perceived
 	bodies    map[uint64][]byte // what goes, and what stays of it
 }
@@ -193,7 +177,6 @@ func (b *broom) pass(e entry.Entry) error {
 		}
 		b.perceived = append(b.perceived, perceived{e.Seq, e.At, p.Who})
 	}
-	b.advance()
 	return nil
 }
 
@@ -203,14 +186,14 @@ func (b *broom) settled(now time.Time) {
 		b.bodies[b.perceived[0].seq] = nil
 		b.perceived = b.perceived[1:]
 	}
-	b.advance()
 }
 
-func (b *broom) advance() {
-	b.swept = max(b.swept, b.passed)
+// swept is up to where everything was looked at, and nothing is open.
+func (b *broom) swept() uint64 {
 	if len(b.perceived) > 0 {
-		b.swept = b.perceived[0].seq - 1
+		return b.perceived[0].seq - 1
 	}
+	return b.passed
 }
 
 // ledTo strikes out the perceptions that an entry came of. An action of the first

@@ -119,18 +119,22 @@ func (s *State) luck(who string) {
 type PoolView struct {
 	policy turn.Policy
 	ledger []turn.Spend
+	at     time.Time // the room's clock is not behind this
 }
 
 // PaysTurns says whether a turn costs something, also with the floor.
 func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
 
 // PoolView gives the pool as it is now. Later spends do not change it.
-func (s *State) PoolView() PoolView { return PoolView{s.policy, s.Ledger} }
+func (s *State) PoolView() PoolView { return PoolView{s.policy, s.Ledger, s.At} }
 
 // At gives the pool at a moment; ok is false in a room without one.
 func (p PoolView) At(now time.Time) (b abi.Budget, ok bool) {
 	if p.policy == nil {
 		return b, false
+	}
+	if p.at.After(now) {
+		now = p.at
 	}
 	return p.policy.Budget(now, p.ledger)
 }

@@ -231,8 +231,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.About:
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
-	case s.ready() != nil:
-		return true, m.voteFor(at, *s.ready())
+	case s.oldest(s.awaited) != nil:
+		return true, m.voteFor(at, *s.oldest(s.awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
@@ -262,13 +262,11 @@ func (s *State) over() string {
 func (m *Machine) open(at time.Time) error {
 	s := m.State
 	voters := s.Voters()
-	switch {
-	case len(voters) == 0:
+	if len(voters) == 0 {
 		return m.decide(at, entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
-	case s.Stage == abi.ClosingTerminal:
-		return m.decide(at, entry.Decision{Outcome: entry.OutcomeClosed, Reason: "the talk has ended"})
-	case s.capped():
-		return m.decide(at, entry.Decision{Outcome: entry.OutcomeCapped, Reason: s.whyCapped()})
+	}
+	if outcome, why := s.Mute(); why != "" {
+		return m.decide(at, entry.Decision{Outcome: outcome, Reason: why})
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)

@@ -33,9 +33,6 @@ type Player struct {
 // NewPlayer begins at a state.
 func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
 
-// State is where the player is.
-func (p *Player) State() *State { return p.m.State }
-
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
 func (p *Player) Play(e entry.Entry) (*Difference, error) {

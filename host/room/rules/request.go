@@ -38,7 +38,12 @@ func (s *State) forget(which func(Request) bool) { s.Requests = slices.DeleteFun
 
 // end takes out the request of an entry, nil where there is none.
 func (s *State) end(seq uint64) *Request {
-	i := slices.IndexFunc(s.Requests, func(r Request) bool { return r.Seq == seq })
+	return s.take(func(r Request) bool { return r.Seq == seq })
+}
+
+// take takes out the oldest request that fits, nil where there is none.
+func (s *State) take(fits func(Request) bool) *Request {
+	i := slices.IndexFunc(s.Requests, fits)
 	if i < 0 {
 		return nil
 	}
@@ -90,14 +95,18 @@ func (s *State) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
 // counted or another has the floor.
 func (s *State) busy(who string) bool { return s.Round != nil || s.Floor != nil && s.Floor.Who != who }
 
+// oldest gives the oldest request that fits, nil for none.
+func (s *State) oldest(fits func(Request) bool) *Request {
+	i := slices.IndexFunc(s.Requests, fits)
+	if i < 0 {
+		return nil
+	}
+	return &s.Requests[i]
+}
+
 // Free gives a request that is paid for and can be said now, nil for none.
 func (s *State) Free() *Request {
-	for i, r := range s.Requests {
-		if r.Waits == entry.WaitTurn && !s.busy(r.Who) {
-			return &s.Requests[i]
-		}
-	}
-	return nil
+	return s.oldest(func(r Request) bool { return r.Waits == entry.WaitTurn && !s.busy(r.Who) })
 }
 
 // nextRequest gives the request that is granted next without a round, nil for none:
@@ -117,34 +126,15 @@ func (s *State) nextRequest() (next *Request) {
 	return next
 }
 
-// roundRequest gives the seq of the request with which somebody won a round, 0 for
-// none: the oldest, which was voted for.
-func (s *State) roundRequest(who string) uint64 {
-	for _, r := range s.Requests {
-		if r.Waits == entry.WaitRound && r.Who == who {
-			return r.Seq
-		}
-	}
-	return 0
-}
-
-// ready gives a request whose vote the open round waits for, nil for none.
-func (s *State) ready() *Request {
-	if s.Round == nil {
-		return nil
-	}
-	for i, r := range s.Requests {
-		if r.Waits == entry.WaitRound && s.Round.Awaits(r.Who) {
-			return &s.Requests[i]
-		}
-	}
-	return nil
+// awaited says whether the open round waits for the vote of a request.
+func (s *State) awaited(r Request) bool {
+	return s.Round != nil && r.Waits == entry.WaitRound && s.Round.Awaits(r.Who)
 }
 
 // asks notes which requests the open round waits for.
 func (s *State) asks() {
 	for i, r := range s.Requests {
-		if s.Round != nil && r.Waits == entry.WaitRound && s.Round.Awaits(r.Who) {
+		if s.awaited(r) {
 			s.Requests[i].Asked = s.Round.About
 		}
 	}
@@ -171,12 +161,9 @@ func (s *State) woken() bool {
 // overtaken gives a request for a round that cannot be granted any more, nil for none.
 func (s *State) overtaken() *Request {
 	_, mute := s.Mute()
-	for i, r := range s.Requests {
-		if r.Waits == entry.WaitRound && (mute != "" || s.Last.Seq > r.Basis && s.Last.From != r.Who) {
-			return &s.Requests[i]
-		}
-	}
-	return nil
+	return s.oldest(func(r Request) bool {
+		return r.Waits == entry.WaitRound && (mute != "" || s.Last.Seq > r.Basis && s.Last.From != r.Who)
+	})
 }
 
 // refuse writes down that a request is lost.
@@ -234,10 +221,6 @@ func (s *State) granted(e entry.Entry, d entry.Decision) {
 
 func (s *State) capped() bool { return s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns }
 
-func (s *State) whyCapped() string {
-	return fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
-}
-
 // Act is an action whose result may still come.
 type Act struct {
 	ID     string `json:"id"`
@@ -277,7 +260,7 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 	case s.Stage == abi.ClosingTerminal:
 		return entry.OutcomeClosed, "the talk has ended"
 	case s.capped():
-		return entry.OutcomeCapped, s.whyCapped()
+		return entry.OutcomeCapped, fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
 	}
 	return "", ""
 }

@@ -394,7 +394,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	if _, here := s.Kinds()[d.Speaker]; !here {
 		f.Lost = "left the room"
 	}
-	f.Wish = s.end(s.roundRequest(d.Speaker))
+	f.Wish = s.take(func(r Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
