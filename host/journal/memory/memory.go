@@ -26,6 +26,7 @@ const batch = 256
 type Journal struct {
 	mu     sync.Mutex
 	rooms  map[string]*room
+	waits  map[string]chan struct{} // by room; closed and forgotten when it grows
 	health error
 	closed chan struct{}
 }
@@ -40,12 +41,11 @@ type room struct {
 	ids     map[string]uint64
 	seq     uint64 // of the snapshot
 	state   []byte
-	grew    chan struct{} // closed and replaced when it grows; nil while nobody waits
 }
 
 // New makes an empty journal.
 func New() *Journal {
-	return &Journal{rooms: map[string]*room{}, closed: make(chan struct{})}
+	return &Journal{rooms: map[string]*room{}, waits: map[string]chan struct{}{}, closed: make(chan struct{})}
 }
 
 // Fail makes the journal answer err to everything; nil ends that. Followers look
@@ -54,8 +54,8 @@ func (j *Journal) Fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.health = err
-	for _, r := range j.rooms {
-		r.wake()
+	for name := range j.waits {
+		j.wake(name)
 	}
 }
 
@@ -99,7 +99,7 @@ func (j *Journal) Acquire(ctx context.Context, name, owner string, at time.Time)
 	r := j.room(name)
 	r.Head.Epoch++
 	r.Owner = owner
-	r.add(journal.New{ID: fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch), Kind: entry.KindOwner, At: at, Body: body})
+	j.add(r, journal.New{ID: fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch), Kind: entry.KindOwner, At: at, Body: body})
 	return r.Head, nil
 }
 
@@ -125,7 +125,7 @@ func (j *Journal) Append(ctx context.Context, name string, h journal.Head, news 
 		seen[n.ID] = true
 	}
 	for _, n := range news {
-		r.add(n)
+		j.add(r, n)
 	}
 	return r.Head, nil
 }
@@ -144,7 +144,7 @@ func (j *Journal) at(name string, h journal.Head) (*room, error) {
 	return r, nil
 }
 
-func (r *room) add(n journal.New) {
+func (j *Journal) add(r *room, n journal.New) {
 	r.Head.Seq++
 	v := n.V
 	if v == 0 {
@@ -157,13 +157,14 @@ func (r *room) add(n journal.New) {
 		r.said = append(r.said, r.Head.Seq)
 	}
 	r.ids[n.ID], r.Awake = r.Head.Seq, true
-	r.wake()
+	j.wake(r.Name)
 }
 
-func (r *room) wake() {
-	if r.grew != nil {
-		close(r.grew)
-		r.grew = nil
+// wake tells the followers of a room to look again.
+func (j *Journal) wake(name string) {
+	if grew := j.waits[name]; grew != nil {
+		close(grew)
+		delete(j.waits, name)
 	}
 }
 
@@ -254,14 +255,10 @@ func (j *Journal) Follow(ctx context.Context, name string, after uint64, fn func
 			return fmt.Errorf("follow room: %w", err)
 		}
 		es := j.read(name, after, batch)
-		var grew chan struct{}
-		if len(es) == 0 {
-			r := j.room(name)
-			if r.grew == nil {
-				r.grew = make(chan struct{})
-			}
-			grew = r.grew
+		if len(es) == 0 && j.waits[name] == nil {
+			j.waits[name] = make(chan struct{})
 		}
+		grew := j.waits[name]
 		j.mu.Unlock()
 		if len(es) > 0 {
 			if err := fn(es); err != nil {
@@ -280,12 +277,6 @@ func (j *Journal) Follow(ctx context.Context, name string, after uint64, fn func
 	}
 }
 
-// listed says whether a room is one for the index: it was acquired or registered,
-// and not only waited for.
-func (r *room) listed() bool {
-	return r.Head.Epoch > 0 || r.Settings != nil || r.By != "" || r.Key != ""
-}
-
 // where gives the rooms that fit, by name.
 func (j *Journal) where(ctx context.Context, after string, limit int, fits func(*room) bool) ([]journal.Room, error) {
 	j.mu.Lock()
@@ -295,7 +286,7 @@ func (j *Journal) where(ctx context.Context, after string, limit int, fits func(
 	}
 	var rs []journal.Room
 	for _, name := range slices.Sorted(maps.Keys(j.rooms)) {
-		if r := j.rooms[name]; name > after && len(rs) < limit && r.listed() && fits(r) {
+		if r := j.rooms[name]; name > after && len(rs) < limit && fits(r) {
 			rs = append(rs, r.Room)
 		}
 	}
@@ -392,7 +383,7 @@ func (j *Journal) PutSnapshot(ctx context.Context, name string, seq uint64, stat
 			return fmt.Errorf("%w: room has no entry %d yet", journal.ErrConflict, seq)
 		}
 		if seq >= r.seq {
-			r.seq, r.state = seq, slices.Clone(state)
+			r.seq, r.state = seq, append([]byte{}, state...) // nil: there is none
 		}
 		return nil
 	})
@@ -437,7 +428,7 @@ func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies ma
 func (j *Journal) Trim(ctx context.Context, name string, upTo uint64) error {
 	return j.change(ctx, "trim room", func() error {
 		r := j.rooms[name]
-		if r == nil || r.state == nil && r.seq == 0 || r.seq < upTo {
+		if r == nil || r.state == nil || r.seq < upTo {
 			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
 		}
 		end := r.behind(upTo)
