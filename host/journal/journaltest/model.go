@@ -86,10 +86,10 @@ func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*tes
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{j: open(t), rooms: map[string]*modelRoom{}}
 		defer func() { m.j.Close() }()
-		actions := map[string]func(*rapid.T){"": m.check}
+		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) { m.check(rt); m.list(rt) }}
 		for name, act := range map[string]func(*rapid.T, *modelRoom){
 			"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read, "rest": m.rest, "blank": m.blank,
-			"register": m.register, "list": m.list,
+			"register": m.register,
 		} {
 			actions[name] = func(rt *rapid.T) { act(rt, m.room(rapid.SampledFrom(modelRooms).Draw(rt, "room"))) }
 		}
@@ -248,9 +248,9 @@ func (m *machine) register(rt *rapid.T, r *modelRoom) {
 	}
 }
 
-// list compares the pages of rooms behind r, and what is asked of all.
-func (m *machine) list(rt *rapid.T, r *modelRoom) {
-	after := rapid.SampledFrom([]string{"", r.Name}).Draw(rt, "after")
+// list compares pages of rooms, and what is asked of all.
+func (m *machine) list(rt *rapid.T) {
+	after := rapid.SampledFrom(append([]string{"", ""}, modelRooms...)).Draw(rt, "after")
 	limit := rapid.IntRange(-1, len(modelRooms)).Draw(rt, "limit")
 	by := day.Add(rapid.SampledFrom([]time.Duration{-time.Millisecond, 0, time.Hour}).Draw(rt, "by"))
 	var all, waking []journal.Room
