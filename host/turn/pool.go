@@ -2,6 +2,7 @@ package turn
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -92,7 +93,7 @@ func (p Pool) Decide(in Input) Ruling {
 	if r.Outcome != entry.OutcomeGrant || r.Rule == entry.RuleHuman {
 		return r
 	}
-	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: contains(in.Round.Addressed, r.Speaker)}
+	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: slices.Contains(in.Round.Addressed, r.Speaker)}
 	need := p.set.TurnPrice()
 	why := p.afford(bid, need)
 	if why == "" {
@@ -127,10 +128,7 @@ func (p Pool) Admit(b Bid) Verdict {
 // human takes whatever a human says; it pays what it offers, as far as there is
 // something to pay with.
 func (p Pool) human(b Bid) Verdict {
-	v := Verdict{Admit: true, Kind: b.Kind}
-	if v.Kind == "" {
-		v.Kind = abi.KindTurn
-	}
+	v := Verdict{Admit: true, Kind: cmp.Or(b.Kind, abi.KindTurn)}
 	if b.Offer != nil {
 		v.Cost = min(max(0, *b.Offer), p.level(b.Now, b.Ledger))
 	}

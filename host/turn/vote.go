@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -42,10 +44,7 @@ func (Vote) Budget(time.Time, []Spend) (abi.Budget, bool) { return abi.Budget{},
 // A backchannel is said without the floor and this policy has no budget for
 // it, so it is denied.
 func (Vote) Admit(b Bid) Verdict {
-	kind := b.Kind
-	if kind == "" {
-		kind = abi.KindTurn
-	}
+	kind := cmp.Or(b.Kind, abi.KindTurn)
 	switch {
 	case b.By == abi.KindHuman:
 		return Verdict{Admit: true, Kind: kind}
@@ -133,7 +132,7 @@ func Next(r Ruling, tried []string) (entry.Candidate, bool) {
 		return entry.Candidate{}, false
 	}
 	for _, c := range r.Ranking {
-		if mayHaveFloor(c.Standing, r.Silence) && !contains(tried, c.Who) {
+		if mayHaveFloor(c.Standing, r.Silence) && !slices.Contains(tried, c.Who) {
 			return c, true
 		}
 	}
