@@ -45,9 +45,6 @@ func newPool(settings json.RawMessage) (Pool, error) {
 	return Pool{set}, set.Check()
 }
 
-// Name gives "pool".
-func (Pool) Name() string { return "pool" }
-
 // Memory is how long a spend counts.
 func (p Pool) Memory() time.Duration { return time.Duration(p.set.Recovery) * time.Millisecond }
 
@@ -203,9 +200,6 @@ func (p Pool) when(b Bid, cost float64) time.Time {
 type VotePool struct {
 	Pool
 }
-
-// Name gives "vote+pool".
-func (VotePool) Name() string { return "vote+pool" }
 
 // FreeTurns says that a turn needs the floor.
 func (VotePool) FreeTurns() bool { return false }

@@ -28,9 +28,6 @@ import (
 // somebody who was addressed may answer with a farewell at once.
 type Vote struct{}
 
-// Name gives "vote".
-func (Vote) Name() string { return "vote" }
-
 // Memory gives 0: the policy keeps no ledger.
 func (Vote) Memory() time.Duration { return 0 }
 
