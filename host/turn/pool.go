@@ -2,6 +2,7 @@ package turn
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -43,9 +44,6 @@ func newPool(settings json.RawMessage) (Pool, error) {
 	}
 	return Pool{set}, set.Check()
 }
-
-// Name gives "pool".
-func (Pool) Name() string { return "pool" }
 
 // Memory is how long a spend counts.
 func (p Pool) Memory() time.Duration { return time.Duration(p.set.Recovery) * time.Millisecond }
@@ -92,7 +90,7 @@ func (p Pool) Decide(in Input) Ruling {
 	if r.Outcome != entry.OutcomeGrant || r.Rule == entry.RuleHuman {
 		return r
 	}
-	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: contains(in.Round.Addressed, r.Speaker)}
+	bid := Bid{From: r.Speaker, Now: in.Now, Ledger: in.Ledger, Addressed: slices.Contains(in.Round.Addressed, r.Speaker)}
 	need := p.set.TurnPrice()
 	why := p.afford(bid, need)
 	if why == "" {
@@ -127,10 +125,7 @@ func (p Pool) Admit(b Bid) Verdict {
 // human takes whatever a human says; it pays what it offers, as far as there is
 // something to pay with.
 func (p Pool) human(b Bid) Verdict {
-	v := Verdict{Admit: true, Kind: b.Kind}
-	if v.Kind == "" {
-		v.Kind = abi.KindTurn
-	}
+	v := Verdict{Admit: true, Kind: cmp.Or(b.Kind, abi.KindTurn)}
 	if b.Offer != nil {
 		v.Cost = min(max(0, *b.Offer), p.level(b.Now, b.Ledger))
 	}
@@ -205,9 +200,6 @@ func (p Pool) when(b Bid, cost float64) time.Time {
 type VotePool struct {
 	Pool
 }
-
-// Name gives "vote+pool".
-func (VotePool) Name() string { return "vote+pool" }
 
 // FreeTurns says that a turn needs the floor.
 func (VotePool) FreeTurns() bool { return false }

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -109,15 +110,16 @@ func TestPoolDecidesAsVotesDo(t *testing.T) {
 // TestPolicies holds what the room reads off a policy.
 func TestPolicies(t *testing.T) {
 	for name, want := range map[string]struct {
+		policy Policy
 		free   bool
 		memory time.Duration
 		pool   bool
 	}{
-		"vote": {false, 0, false}, "pool": {true, 5 * time.Second, true}, "vote+pool": {false, 5 * time.Second, true},
+		"vote": {Vote{}, false, 0, false}, "pool": {Pool{}, true, 5 * time.Second, true}, "vote+pool": {VotePool{}, false, 5 * time.Second, true},
 	} {
 		p := policyOf(t, name, "null")
-		if _, ok := p.Budget(noon, nil); p.Name() != name || p.FreeTurns() != want.free || p.Memory() != want.memory || ok != want.pool {
-			t.Errorf("%s: %q, free turns %v, memory %v, budget %v", name, p.Name(), p.FreeTurns(), p.Memory(), ok)
+		if _, ok := p.Budget(noon, nil); reflect.TypeOf(p) != reflect.TypeOf(want.policy) || p.FreeTurns() != want.free || p.Memory() != want.memory || ok != want.pool {
+			t.Errorf("%s: %T, free turns %v, memory %v, budget %v", name, p, p.FreeTurns(), p.Memory(), ok)
 		}
 	}
 	p := policyOf(t, "pool", "")

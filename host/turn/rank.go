@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -64,13 +65,10 @@ func candidate(in Input, v Voter) entry.Candidate {
 	c := entry.Candidate{Who: v.ID, Debt: in.Debt[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
 	b, voted := in.Round.Ballots[v.ID]
 	if !voted || b.Absent != "" {
-		c.Standing, c.Note = StandingAbsent, brief(b.Absent, maxNote)
-		if c.Note == "" {
-			c.Note = "no answer"
-		}
+		c.Standing, c.Note = StandingAbsent, cmp.Or(brief(b.Absent, maxNote), "no answer")
 		return c
 	}
-	addressed := contains(in.Round.Addressed, v.ID)
+	addressed := slices.Contains(in.Round.Addressed, v.ID)
 	c.Importance, c.Closing = b.Vote.Importance, b.Vote.Closing
 	c.Standing, c.Note = standing(in.Round, v, b.Vote, addressed), note(b, addressed)
 	if c.Standing == StandingOut {
@@ -103,12 +101,12 @@ func standing(r *Round, v Voter, vote abi.Vote, addressed bool) string {
 // mayHaveFloor says whether a candidate of that standing may hold the floor.
 func mayHaveFloor(standing string, silence bool) bool {
 	switch standing {
-	case StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingTerminal:
-		return true
 	case StandingListen:
 		return silence
+	case StandingOut, StandingAbsent:
+		return false
 	}
-	return false
+	return true
 }
 
 // maxNote bounds a candidate's note, in runes; the vote's entry has it whole.
@@ -116,24 +114,15 @@ const maxNote = 200
 
 // note gives the voter's reason and what else is worth knowing of its ballot.
 func note(b Ballot, addressed bool) string {
-	s := brief(b.Vote.Reason, maxNote)
+	parts := []string{brief(b.Vote.Reason, maxNote)}
 	if b.Carried {
-		s = join(s, "vote kept from the round before")
+		parts = append(parts, "vote kept from the round before")
 	}
-	if b.Failed != "" {
-		s = join(s, brief(b.Failed, maxNote))
-	}
+	parts = append(parts, brief(b.Failed, maxNote))
 	if b.Vote.Selected && !addressed {
-		s = join(s, "claims to be selected, the message does not say so")
+		parts = append(parts, "claims to be selected, the message does not say so")
 	}
-	return s
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
 // draw is the last resort of the order: the first 16 hexadecimal digits of
@@ -147,5 +136,3 @@ func draw(seed string, round uint64, voter string) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
 }
-
-func contains(ids []string, id string) bool { return slices.Contains(ids, id) }

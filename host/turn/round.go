@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -113,39 +114,36 @@ func (r *Round) Cast(voter string, v abi.Vote) (Refusal, bool) {
 // answers false where there is nothing to note: the voter has voted or failed
 // already, is a stranger, or the round is decided.
 func (r *Round) Fail(voter, why string) bool {
-	if why == "" {
-		why = "no answer"
-	}
-	b, voted := r.Ballots[voter]
-	switch {
-	case !r.has(voter) || r.Decided:
+	if !r.Awaits(voter) {
 		return false
-	case !voted:
-		r.ballot(voter, Ballot{Absent: why})
-		return true
-	case b.Carried && b.Failed == "":
-		b.Failed = why
-		r.ballot(voter, b)
-		return true
 	}
-	return false
+	why = cmp.Or(why, "no answer")
+	b, carried := r.Ballots[voter]
+	if carried {
+		b.Failed = why
+	} else {
+		b.Absent = why
+	}
+	r.ballot(voter, b)
+	return true
 }
 
 // Complete says whether every voter has answered for this round, be it that it
 // will not vote.
 func (r *Round) Complete() bool {
-	for _, v := range r.Electorate {
-		if b, ok := r.Ballots[v.ID]; !ok || (b.Carried && b.Failed == "") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Electorate, func(v Voter) bool { return r.open(v.ID) })
 }
 
 // Awaits says whether the voter's own answer for this round is still to come.
 func (r *Round) Awaits(voter string) bool {
+	return !r.Decided && r.has(voter) && r.open(voter)
+}
+
+// open says whether somebody of the electorate has neither answered for this round
+// nor failed to.
+func (r *Round) open(voter string) bool {
 	b, ok := r.Ballots[voter]
-	return !r.Decided && r.has(voter) && (!ok || (b.Carried && b.Failed == ""))
+	return !ok || b.Carried && b.Failed == ""
 }
 
 func (r *Round) ballot(voter string, b Ballot) {

@@ -23,8 +23,6 @@ import (
 // It is an interface for the house's own rules (votes now, a talk budget
 // beside or instead of them), not for third parties.
 type Policy interface {
-	// Name is the policy's name in companiond.toml.
-	Name() string
 	// Decide ends a round: it is called once, when every voter has answered or
 	// the round's due time has come.
 	Decide(in Input) Ruling

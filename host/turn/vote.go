@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -26,9 +28,6 @@ import (
 // somebody who was addressed may answer with a farewell at once.
 type Vote struct{}
 
-// Name gives "vote".
-func (Vote) Name() string { return "vote" }
-
 // Memory gives 0: the policy keeps no ledger.
 func (Vote) Memory() time.Duration { return 0 }
 
@@ -42,10 +41,7 @@ func (Vote) Budget(time.Time, []Spend) (abi.Budget, bool) { return abi.Budget{},
 // A backchannel is said without the floor and this policy has no budget for
 // it, so it is denied.
 func (Vote) Admit(b Bid) Verdict {
-	kind := b.Kind
-	if kind == "" {
-		kind = abi.KindTurn
-	}
+	kind := cmp.Or(b.Kind, abi.KindTurn)
 	switch {
 	case b.By == abi.KindHuman:
 		return Verdict{Admit: true, Kind: kind}
@@ -133,7 +129,7 @@ func Next(r Ruling, tried []string) (entry.Candidate, bool) {
 		return entry.Candidate{}, false
 	}
 	for _, c := range r.Ranking {
-		if mayHaveFloor(c.Standing, r.Silence) && !contains(tried, c.Who) {
+		if mayHaveFloor(c.Standing, r.Silence) && !slices.Contains(tried, c.Who) {
 			return c, true
 		}
 	}

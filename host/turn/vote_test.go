@@ -245,14 +245,14 @@ func TestAdmit(t *testing.T) {
 			}
 		}
 	}
-	if (Vote{}).Memory() != 0 || (Vote{}).Name() != "vote" {
-		t.Error("vote has a name and no memory")
+	if (Vote{}).Memory() != 0 {
+		t.Error("vote has no memory")
 	}
 }
 
 func TestNew(t *testing.T) {
 	for _, s := range []string{"", "null", "{}", " {} "} {
-		if p, err := New("vote", json.RawMessage(s)); err != nil || p.Name() != "vote" {
+		if p, err := New("vote", json.RawMessage(s)); err != nil || p != Policy(Vote{}) {
 			t.Errorf("settings %q: %v, %v", s, p, err)
 		}
 	}

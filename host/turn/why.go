@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func Explain(d entry.Decision) string {
 	}
 	fmt.Fprintf(&b, "%s %d: %s\n", from, seq, outcomeWords(d))
 	if d.Rule != "" {
-		fmt.Fprintf(&b, "rule:    %s (%s)\n", d.Rule, ruleWords(d.Rule))
+		fmt.Fprintf(&b, "rule:    %s (%s)\n", d.Rule, cmp.Or(ruleWords[d.Rule], "unknown rule"))
 	}
 	if d.Reason != "" {
 		fmt.Fprintf(&b, "reason:  %s\n", d.Reason)
@@ -58,30 +59,17 @@ func outcomeWords(d entry.Decision) string {
 	return "unknown outcome " + strconv.Quote(string(d.Outcome))
 }
 
-func ruleWords(r entry.Rule) string {
-	switch r {
-	case entry.RuleHuman:
-		return "a human goes before everybody"
-	case entry.RuleAddressed:
-		return "who was addressed goes before who was not"
-	case entry.RuleSpeak:
-		return "nobody else of the same or a better standing wants to speak"
-	case entry.RuleImportance:
-		return "same standing, the higher importance goes first"
-	case entry.RuleDebt:
-		return "same importance, who has waited longer goes first"
-	case entry.RuleHash:
-		return "same in everything, a draw seeded by room and round"
-	case entry.RuleAsked:
-		return "nobody wants to speak, whom a human addressed is asked"
-	case entry.RuleSilence:
-		return "nobody speaks, the silence breaker asks the best listener"
-	case entry.RulePerceived:
-		return "who perceives something speaks when nobody has the floor and no human waits"
-	case entry.RuleNext:
-		return "the one before failed or passed, the floor is handed down the ranking"
-	}
-	return "unknown rule"
+var ruleWords = map[entry.Rule]string{
+	entry.RuleHuman:      "a human goes before everybody",
+	entry.RuleAddressed:  "who was addressed goes before who was not",
+	entry.RuleSpeak:      "nobody else of the same or a better standing wants to speak",
+	entry.RuleImportance: "same standing, the higher importance goes first",
+	entry.RuleDebt:       "same importance, who has waited longer goes first",
+	entry.RuleHash:       "same in everything, a draw seeded by room and round",
+	entry.RuleAsked:      "nobody wants to speak, whom a human addressed is asked",
+	entry.RuleSilence:    "nobody speaks, the silence breaker asks the best listener",
+	entry.RulePerceived:  "who perceives something speaks when nobody has the floor and no human waits",
+	entry.RuleNext:       "the one before failed or passed, the floor is handed down the ranking",
 }
 
 // rankingRows gives the table's cells, the heading first.

@@ -40,7 +40,7 @@ func racingWriters(t *testing.T, j journal.Journal) {
 		}
 		h = next.Load().(journal.Head)
 	}
-	intact(t, j, "広場", 1, 1+rounds)
+	intact(t, j, "広場", 1+rounds)
 }
 
 // cancelled gives up on appends at all moments. One that says nothing was
@@ -83,7 +83,7 @@ func cancelled(t *testing.T, j journal.Journal) {
 		}
 	}
 	t.Logf("%d stored, %d unknown, %d not handed over", stored, unknown, nothing)
-	intact(t, j, "広場", 1, h.Seq)
+	intact(t, j, "広場", h.Seq)
 }
 
 // follow collects what a follower gets from after on, until it has seq last,
@@ -219,6 +219,6 @@ func manyRooms(t *testing.T, j journal.Journal) {
 		if h != (journal.Head{Seq: each + 2, Epoch: 2}) {
 			t.Errorf("head of %q is %v", room, h)
 		}
-		intact(t, j, room, 1, each+2)
+		intact(t, j, room, each+2)
 	}
 }

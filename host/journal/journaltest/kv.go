@@ -22,7 +22,6 @@ func RunKV(t *testing.T, open func(t *testing.T) journal.KV, reopen func(t *test
 	}{
 		{"kv_bounds_are_named", kvBounds},
 		{"kv_total_is_bounded_for_racers", kvRacers},
-		{"kv_list", kvList},
 		{"kv_model", kvModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,34 +130,10 @@ func kvRacers(t *testing.T, kv journal.KV) {
 	}
 }
 
-func kvList(t *testing.T, kv journal.KV) {
-	for _, k := range []string{"a", "a/1", "a/2", "a/10", "b", "猫", "猫/三毛", "猫/黒", "A", "\U0010FFFF\U0010FFFF"} {
-		set(t, kv, "aya", k, "v")
-	}
-	set(t, kv, "rin", "a/3", "v")
-	for _, c := range []struct {
-		prefix, after string
-		limit         int
-		want          []string
-	}{
-		{"", "", 100, []string{"A", "a", "a/1", "a/10", "a/2", "b", "猫", "猫/三毛", "猫/黒", "\U0010FFFF\U0010FFFF"}},
-		{"a/", "", 100, []string{"a/1", "a/10", "a/2"}},
-		{"a/", "a/1", 1, []string{"a/10"}},
-		{"a", "", 2, []string{"a", "a/1"}},
-		{"猫", "猫", 100, []string{"猫/三毛", "猫/黒"}},
-		{"\U0010FFFF", "", 100, []string{"\U0010FFFF\U0010FFFF"}},
-		{"a", "b", 100, nil}, {"c", "", 100, nil}, {"", "", 0, nil}, {"%", "", 9, nil}, {"a_", "", 9, nil},
-	} {
-		got, err := kv.KVList(t.Context(), "aya", c.prefix, c.after, c.limit)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("list %q after %q limit %d: %q %v, want %q", c.prefix, c.after, c.limit, got, err, c.want)
-		}
-	}
-}
-
 func kvModel(t *testing.T, kv journal.KV) {
 	n := 0
-	word, text := rapid.StringMatching(`[ab猫\x00]{1,3}`), rapid.StringMatching(`[ab猫\x00]{0,3}`)
+	word, text := rapid.StringMatching(`[aAb%_猫\x{10FFFF}\x00]{1,3}`), rapid.StringMatching(`[ab猫\x00]{0,3}`)
+	part := rapid.StringMatching(`[aAb%_猫\x{10FFFF}]{0,2}`) // of keys
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		who, m := fmt.Sprintf("aya%d", n), map[string]string{} // the keys of others are the same
@@ -187,7 +162,7 @@ func kvModel(t *testing.T, kv journal.KV) {
 				}
 			},
 			"": func(rt *rapid.T) {
-				prefix, after := rapid.StringMatching(`[ab猫]{0,1}`).Draw(rt, "prefix"), rapid.StringMatching(`[ab猫]{0,1}`).Draw(rt, "after")
+				prefix, after, limit := part.Draw(rt, "prefix"), part.Draw(rt, "after"), rapid.SampledFrom([]int{-1, 0, 1, 2, 100}).Draw(rt, "limit")
 				var want []string
 				for k, v := range m {
 					if got, ok, err := kv.KVGet(ctx, who, k); err != nil || !ok || got != v {
@@ -198,7 +173,8 @@ func kvModel(t *testing.T, kv journal.KV) {
 					}
 				}
 				slices.Sort(want)
-				if got, err := kv.KVList(ctx, who, prefix, after, 1000); err != nil || !slices.Equal(got, want) {
+				want = first(want, limit)
+				if got, err := kv.KVList(ctx, who, prefix, after, limit); err != nil || !slices.Equal(got, want) {
 					rt.Fatalf("list %q after %q: %q %v, want %q", prefix, after, got, err, want)
 				}
 			},

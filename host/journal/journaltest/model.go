@@ -1,11 +1,11 @@
 package journaltest
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,55 +16,89 @@ import (
 
 // modelRoom is what a room should be.
 type modelRoom struct {
+	journal.Room
 	entries []entry.Entry // from the first not trimmed
-	ids     map[string]bool
-	head    journal.Head
-	trimmed uint64
-	snap    uint64
-	state   []byte
-	awake   bool
-	due     time.Time
-	swept   uint64
+	seq     uint64        // of the snapshot
+	state   []byte        // nil: there is no snapshot
 }
 
-func (m *modelRoom) add(id string, kind entry.Kind, v int, body string) {
-	m.head.Seq++
-	m.awake = true
-	m.ids[id] = true
-	m.entries = append(m.entries, entry.Entry{Seq: m.head.Seq, Epoch: m.head.Epoch, At: day, Kind: kind, ID: id, V: v, Body: []byte(body)})
+func (r *modelRoom) add(n journal.New) {
+	r.Head.Seq++
+	r.Awake = true
+	r.entries = append(r.entries, entry.Entry{Seq: r.Head.Seq, Epoch: r.Head.Epoch, At: day, Kind: n.Kind, ID: n.ID, V: n.V, Body: n.Body})
 }
 
-func (m *modelRoom) after(seq uint64, limit int) (es []entry.Entry) {
-	for _, e := range m.entries {
-		if e.Seq > seq && len(es) < limit {
-			es = append(es, e)
-		}
+// find gives the entry with an id, the zero one where there is none.
+func (r *modelRoom) find(id string) (e entry.Entry, ok bool) {
+	i := slices.IndexFunc(r.entries, func(e entry.Entry) bool { return e.ID == id })
+	if i < 0 {
+		return e, false
 	}
-	return es
+	return r.entries[i], true
+}
+
+// part gives the entries of a span, or those among them that were said.
+func (r *modelRoom) part(s journal.Span, said bool) []entry.Entry {
+	es := slices.DeleteFunc(slices.Clone(r.entries), func(e entry.Entry) bool {
+		return said && e.Kind != entry.KindSaid || e.Seq <= s.After || s.Before > 0 && e.Seq >= s.Before
+	})
+	if s.Newest {
+		return es[len(es)-min(len(es), max(s.Limit, 0)):]
+	}
+	return first(es, s.Limit)
+}
+
+// first gives at most limit of all.
+func first[T any](all []T, limit int) []T { return all[:min(len(all), max(limit, 0))] }
+
+// refusal is the error for whoever takes h for the head.
+func (r *modelRoom) refusal(h journal.Head) error {
+	switch {
+	case r.Head.Epoch > h.Epoch:
+		return journal.ErrFenced
+	case r.Head != h || h.Epoch == 0:
+		return journal.ErrConflict
+	}
+	return nil
+}
+
+// nearHead draws a head, most often the room's.
+func (r *modelRoom) nearHead(rt *rapid.T) journal.Head {
+	off := rapid.SampledFrom([]uint64{0, 0, 0, 0, 0, 0, 0, 0, 1, ^uint64(0)})
+	return journal.Head{Seq: r.Head.Seq + off.Draw(rt, "seq off"), Epoch: r.Head.Epoch + off.Draw(rt, "epoch off")}
+}
+
+// anySeq draws one of the room, or one beyond it.
+func (r *modelRoom) anySeq(rt *rapid.T, what string) uint64 {
+	seq := rapid.Uint64Range(0, r.Head.Seq+1)
+	return rapid.OneOf(seq, seq, seq, rapid.SampledFrom([]uint64{1 << 63, ^uint64(0)})).Draw(rt, what)
 }
 
 // machine drives an engine and the model side by side.
 type machine struct {
-	j      journal.Journal
-	prefix string // of its rooms' names
-	rooms  map[string]*modelRoom
+	j     journal.Journal
+	rooms map[string]*modelRoom // those that are known
 }
 
 var modelRooms = []string{"広場", "カフェ", "main"}
 
 func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*testing.T, journal.Journal) journal.Journal) {
-	j := open(t)
-	defer func() { j.Close() }()
-	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		n++
-		m := &machine{j: j, prefix: fmt.Sprintf("%d/", n), rooms: map[string]*modelRoom{}} // every run has rooms of its own in one journal
-		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) { m.check(rt) }}
-		for name, act := range map[string]func(*rapid.T, string){"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read, "rest": m.rest, "blank": m.blank} {
-			actions[name] = func(rt *rapid.T) { act(rt, m.prefix+rapid.SampledFrom(modelRooms).Draw(rt, "room")) }
+		m := &machine{j: open(t), rooms: map[string]*modelRoom{}}
+		defer func() { m.j.Close() }()
+		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) { m.check(rt); m.list(rt) }}
+		for name, act := range map[string]func(*rapid.T, *modelRoom){
+			"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read, "rest": m.rest, "blank": m.blank,
+			"register": m.register,
+		} {
+			actions[name] = func(rt *rapid.T) { act(rt, m.room(rapid.SampledFrom(modelRooms).Draw(rt, "room"))) }
 		}
-		if reopen != nil && n%10 == 0 {
-			actions["reopen"] = func(*rapid.T) { j = reopen(t, j); m.j = j }
+		if reopen != nil {
+			actions["reopen"] = func(rt *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(rt, "seldom") == 0 {
+					m.j = reopen(t, m.j)
+				}
+			}
 		}
 		rt.Repeat(actions)
 	})
@@ -74,153 +108,117 @@ func (m *machine) room(name string) *modelRoom {
 	if r := m.rooms[name]; r != nil {
 		return r
 	}
-	return &modelRoom{ids: map[string]bool{}}
+	return &modelRoom{Room: journal.Room{Name: name}}
 }
 
-func (m *machine) acquire(rt *rapid.T, name string) {
-	h, err := m.j.Acquire(rt.Context(), name, "モデル", day)
-	if err != nil {
-		rt.Fatalf("acquire: %v", err)
-	}
-	r := m.room(name)
-	m.rooms[name] = r
-	r.head.Epoch++
-	r.add(fmt.Sprintf("%s%d", journal.OwnerID, r.head.Epoch), entry.KindOwner, entry.KindOwner.Version(), `{"owner":"モデル"}`)
-	if h != r.head {
-		rt.Fatalf("acquire gave %v, want %v", h, r.head)
+func (m *machine) acquire(rt *rapid.T, r *modelRoom) {
+	owner := rapid.SampledFrom([]string{"モデル", "another"}).Draw(rt, "owner")
+	h, err := m.j.Acquire(rt.Context(), r.Name, owner, day)
+	wantErr(rt, err, nil)
+	m.rooms[r.Name] = r
+	r.Head.Epoch++
+	r.Owner = owner
+	id := fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch)
+	r.add(journal.New{ID: id, Kind: entry.KindOwner, V: entry.KindOwner.Version(), Body: fmt.Appendf(nil, `{"owner":%q}`, owner)})
+	if h != r.Head {
+		rt.Fatalf("acquire gave %v, want %v", h, r.Head)
 	}
 }
 
-func (m *machine) append(rt *rapid.T, name string) {
-	r := m.room(name)
-	h := journal.Head{
-		Seq:   r.head.Seq + rapid.SampledFrom([]uint64{0, 0, 0, 0, 1, ^uint64(0)}).Draw(rt, "seq off"),
-		Epoch: r.head.Epoch + rapid.SampledFrom([]uint64{0, 0, 0, 0, 0, 1, ^uint64(0)}).Draw(rt, "epoch off"),
-	}
+func (m *machine) append(rt *rapid.T, r *modelRoom) {
+	h := r.nearHead(rt)
+	want := r.refusal(h)
 	var news []journal.New
 	seen := map[string]bool{}
-	var want error
-	for range rapid.IntRange(0, 4).Draw(rt, "entries") {
-		id := rapid.StringMatching(`[a-fあ-お]{1,2}`).Draw(rt, "id")
-		body := fmt.Sprintf(`{"text":%q}`, rapid.StringMatching(`[ -~ぁ-ん一-龥]{0,20}`).Draw(rt, "text"))
-		body = rapid.SampledFrom([]string{body, `null`, `"猫"`}).Draw(rt, "body")
-		if abiValid := !slices.Contains([]byte(body), '\\'); !abiValid {
-			body = `"\\"`
-		}
-		if r.ids[id] || seen[id] {
+	for range rapid.IntRange(0, 8).Draw(rt, "entries") {
+		id := rapid.StringMatching(`[a-cA-Cあ-お]{1,2}`).Draw(rt, "id")
+		body := fmt.Sprintf(`{"text":%q}`, rapid.StringMatching(`[ -\[\]-~ぁ-ん一-龥]{0,20}`).Draw(rt, "text"))
+		body = rapid.SampledFrom([]string{body, `null`, `"猫"`, `"\\"`}).Draw(rt, "body")
+		if _, there := r.find(id); want == nil && (there || seen[id]) {
 			want = journal.ErrConflict
 		}
 		seen[id] = true
 		kind := rapid.SampledFrom([]entry.Kind{entry.KindSaid, entry.KindVote}).Draw(rt, "kind")
 		news = append(news, journal.New{ID: id, V: rapid.IntRange(1, 3).Draw(rt, "version"), Kind: kind, At: day, Body: []byte(body)})
 	}
-	switch {
-	case m.rooms[name] == nil:
+	nh, err := m.j.Append(rt.Context(), r.Name, h, news...)
+	wantErr(rt, err, want)
+	if err == nil {
+		for _, n := range news {
+			r.add(n)
+		}
+		h = r.Head
+	}
+	if nh != h {
+		rt.Fatalf("append gave %v, want %v", nh, h)
+	}
+}
+
+func (m *machine) snapshot(rt *rapid.T, r *modelRoom) {
+	seq := rapid.Uint64Range(0, r.Head.Seq+1).Draw(rt, "seq")
+	state := rapid.OneOf(rapid.Just[[]byte](nil), rapid.SliceOfN(rapid.Byte(), 0, 20)).Draw(rt, "state")
+	var want error
+	if m.rooms[r.Name] == nil || seq > r.Head.Seq {
 		want = journal.ErrConflict
-	case h.Epoch < r.head.Epoch:
-		want = journal.ErrFenced
-	case h != r.head:
+	}
+	wantErr(rt, m.j.PutSnapshot(rt.Context(), r.Name, seq, state), want)
+	if want == nil && seq >= r.seq {
+		r.seq, r.state = seq, append([]byte{}, state...)
+	}
+}
+
+func (m *machine) trim(rt *rapid.T, r *modelRoom) {
+	upTo := rapid.Uint64Range(0, r.Head.Seq+1).Draw(rt, "up to")
+	var want error
+	if r.state == nil || r.seq < upTo {
 		want = journal.ErrConflict
 	}
-	nh, err := m.j.Append(rt.Context(), name, h, news...)
-	if !errors.Is(err, want) {
-		rt.Fatalf("append at %v (head %v) answered %v, want %v", h, r.head, err, want)
-	}
-	if err != nil {
-		return
-	}
-	for _, n := range news {
-		r.add(n.ID, n.Kind, n.V, string(n.Body))
-	}
-	if nh != r.head {
-		rt.Fatalf("append gave %v, want %v", nh, r.head)
+	wantErr(rt, m.j.Trim(rt.Context(), r.Name, upTo), want)
+	if want == nil {
+		r.entries = r.part(journal.Span{After: upTo, Limit: len(r.entries)}, false)
 	}
 }
 
-func (m *machine) snapshot(rt *rapid.T, name string) {
-	r := m.room(name)
-	seq := rapid.Uint64Range(0, r.head.Seq+1).Draw(rt, "seq")
-	state := rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(rt, "state")
-	err := m.j.PutSnapshot(rt.Context(), name, seq, state)
-	if m.rooms[name] == nil || seq > r.head.Seq {
-		if !errors.Is(err, journal.ErrConflict) {
-			rt.Fatalf("snapshot at %d of %v answered %v", seq, r.head, err)
-		}
-		return
-	}
-	if err != nil {
-		rt.Fatalf("snapshot: %v", err)
-	}
-	if seq >= r.snap {
-		r.snap, r.state = seq, state
-	}
-}
-
-func (m *machine) trim(rt *rapid.T, name string) {
-	r := m.room(name)
-	upTo := rapid.Uint64Range(0, r.head.Seq+1).Draw(rt, "up to")
-	err := m.j.Trim(rt.Context(), name, upTo)
-	if r.state == nil || r.snap < upTo {
-		if !errors.Is(err, journal.ErrConflict) {
-			rt.Fatalf("trim to %d with a snapshot at %d answered %v", upTo, r.snap, err)
-		}
-		return
-	}
-	if err != nil {
-		rt.Fatalf("trim: %v", err)
-	}
-	r.trimmed = max(r.trimmed, upTo)
-	for _, e := range r.entries {
-		if e.Seq <= upTo {
-			delete(r.ids, e.ID)
-		}
-	}
-	r.entries = r.after(upTo, len(r.entries))
-}
-
-func (m *machine) read(rt *rapid.T, name string) {
-	r := m.room(name)
-	after, limit := rapid.Uint64Range(0, r.head.Seq+1).Draw(rt, "after"), rapid.IntRange(0, 5).Draw(rt, "limit")
-	es, err := m.j.Read(rt.Context(), name, after, limit)
-	if want := r.after(after, limit); err != nil || len(es)+len(want) > 0 && !reflect.DeepEqual(es, want) {
-		rt.Fatalf("read after %d limit %d gave %v %v, want %v", after, limit, es, err, want)
-	}
-	bad, err := m.j.Verify(rt.Context(), name, after)
+func (m *machine) read(rt *rapid.T, r *modelRoom) {
+	s := journal.Span{After: r.anySeq(rt, "after"), Limit: rapid.IntRange(-1, 5).Draw(rt, "limit")}
+	es, err := m.j.Read(rt.Context(), r.Name, s.After, s.Limit)
+	want := r.part(s, false)
+	same(rt, "read", es, want, err)
+	bad, err := m.j.Verify(rt.Context(), r.Name, s.After)
 	if bad != 0 || err != nil {
-		rt.Fatalf("verify after %d: bad %d, %v", after, bad, err)
+		rt.Fatalf("verify after %d: bad %d, %v", s.After, bad, err)
+	}
+	if len(want) > 0 {
+		ctx, cancel := context.WithTimeout(rt.Context(), patience)
+		defer cancel()
+		wantErr(rt, follow(ctx, m.j, r.Name, want[0].Seq-1, r.Head.Seq), nil)
+	}
+	for range 4 {
+		s.After, s.Before = r.anySeq(rt, "said after"), r.anySeq(rt, "said before")
+		s.Limit, s.Newest = rapid.IntRange(-1, 3).Draw(rt, "limit"), rapid.Bool().Draw(rt, "newest")
+		es, err = m.j.Said(rt.Context(), r.Name, s)
+		same(rt, "said", es, r.part(s, true), err)
 	}
 }
 
-func (m *machine) rest(rt *rapid.T, name string) {
-	r := m.room(name)
-	h := r.head
-	h.Seq += rapid.SampledFrom([]uint64{0, 0, 0, 1}).Draw(rt, "seq off")
+func (m *machine) rest(rt *rapid.T, r *modelRoom) {
+	h := r.nearHead(rt)
 	due := rapid.SampledFrom([]time.Time{{}, day, day.Add(time.Hour)}).Draw(rt, "due")
-	err := m.j.Rest(rt.Context(), name, h, due)
-	if m.rooms[name] == nil || h != r.head {
-		if !errors.Is(err, journal.ErrConflict) {
-			rt.Fatalf("rest at %v of %v answered %v", h, r.head, err)
-		}
-		return
+	want := r.refusal(h)
+	wantErr(rt, m.j.Rest(rt.Context(), r.Name, h, due), want)
+	if want == nil {
+		r.Awake, r.Due = false, due
 	}
-	if err != nil {
-		rt.Fatalf("rest: %v", err)
-	}
-	r.awake, r.due = false, due
 }
 
-func (m *machine) blank(rt *rapid.T, name string) {
-	r := m.room(name)
+func (m *machine) blank(rt *rapid.T, r *modelRoom) {
 	bodies := map[uint64][]byte{}
 	for range rapid.IntRange(0, 3).Draw(rt, "bodies") {
-		seq := rapid.Uint64Range(0, r.head.Seq+1).Draw(rt, "seq")
-		bodies[seq] = rapid.SampledFrom([][]byte{nil, []byte(`{"text":""}`)}).Draw(rt, "left")
+		bodies[r.anySeq(rt, "seq")] = rapid.SampledFrom([][]byte{nil, []byte(`{"text":""}`)}).Draw(rt, "left")
 	}
-	upTo := rapid.Uint64Range(0, r.head.Seq).Draw(rt, "up to")
-	if err := m.j.Blank(rt.Context(), name, upTo, bodies); err != nil {
-		rt.Fatalf("blank: %v", err)
-	}
-	r.swept = max(r.swept, upTo)
+	upTo := rapid.Uint64Range(0, r.Head.Seq).Draw(rt, "up to")
+	wantErr(rt, m.j.Blank(rt.Context(), r.Name, upTo, bodies), nil)
+	r.Swept = max(r.Swept, upTo)
 	for i := range r.entries {
 		e := &r.entries[i]
 		if body, asked := bodies[e.Seq]; asked && !e.Blank {
@@ -232,49 +230,91 @@ func (m *machine) blank(rt *rapid.T, name string) {
 	}
 }
 
-// said gives the entries that were said.
-func (m *modelRoom) said() (es []entry.Entry) {
-	for _, e := range m.entries {
-		if e.Kind == entry.KindSaid {
-			es = append(es, e)
+func (m *machine) register(rt *rapid.T, r *modelRoom) {
+	l := journal.Listing{
+		Key: rapid.SampledFrom([]string{"", "hiroba", "cafe"}).Draw(rt, "key"), By: rapid.SampledFrom([]string{"", "mika", "taro"}).Draw(rt, "by"),
+		Settings: rapid.SampledFrom([][]byte{nil, []byte(`{"policy":"pool"}`)}).Draw(rt, "settings"), Archived: rapid.Bool().Draw(rt, "archived"),
+	}
+	var want error
+	for _, other := range m.rooms {
+		if other.Name != r.Name && l.Key != "" && other.Key == l.Key {
+			want = journal.ErrConflict
 		}
 	}
-	return es
+	wantErr(rt, m.j.Register(rt.Context(), r.Name, l), want)
+	if want == nil {
+		m.rooms[r.Name] = r
+		r.Listing = l
+	}
 }
 
-// check compares everything.
-func (m *machine) check(rt *rapid.T) {
-	listed, err := m.j.Rooms(rt.Context(), m.prefix, len(modelRooms)) // the rooms of other runs are many by and by
-	listed = slices.DeleteFunc(listed, func(r journal.Room) bool { return !strings.HasPrefix(r.Name, m.prefix) })
-	if err != nil || len(listed) != len(m.rooms) {
-		rt.Fatalf("rooms are %v %v, want %d", listed, err, len(m.rooms))
+// list compares pages of rooms, and what is asked of all.
+func (m *machine) list(rt *rapid.T) {
+	after := rapid.SampledFrom(append([]string{"", ""}, modelRooms...)).Draw(rt, "after")
+	limit := rapid.IntRange(-1, len(modelRooms)).Draw(rt, "limit")
+	by := day.Add(rapid.SampledFrom([]time.Duration{-time.Millisecond, 0, time.Hour}).Draw(rt, "by"))
+	var all, waking []journal.Room
+	var next time.Time
+	registered := map[string]int{"mika": 0, "": 0}
+	for _, name := range slices.Sorted(maps.Keys(m.rooms)) {
+		one := m.rooms[name].Room
+		sleeps := !one.Awake && !one.Due.IsZero()
+		if sleeps && (next.IsZero() || one.Due.Before(next)) {
+			next = one.Due
+		}
+		if one.By == "mika" && !one.Archived {
+			registered["mika"]++
+		}
+		if name > after {
+			all = append(all, one)
+			if one.Awake || sleeps && !one.Due.After(by) {
+				waking = append(waking, one)
+			}
+		}
 	}
-	for _, row := range listed {
-		r := m.rooms[row.Name]
-		if r == nil {
-			rt.Fatalf("nobody acquired %s", row.Name)
+	got, err := m.j.Rooms(rt.Context(), after, limit)
+	same(rt, "rooms", got, first(all, limit), err)
+	got, err = m.j.Waking(rt.Context(), by, after, limit)
+	same(rt, "waking", got, first(waking, limit), err)
+	if at, err := m.j.NextDue(rt.Context()); err != nil || !at.Equal(next) {
+		rt.Fatalf("next due %v %v, want %v", at, err, next)
+	}
+	for by, want := range registered {
+		if n, err := m.j.Registered(rt.Context(), by); err != nil || n != want {
+			rt.Fatalf("%q has %d rooms (%v), want %d", by, n, err, want)
 		}
-		if again, ok, err := m.j.Room(rt.Context(), row.Name); err != nil || !ok || !reflect.DeepEqual(again, row) ||
-			row.Awake != r.awake || !row.Due.Equal(r.due) || row.Head != r.head || row.Swept != r.swept {
-			rt.Fatalf("room %s is %+v %+v %v, want %+v", row.Name, row, again, err, r)
+	}
+}
+
+func same[T any](rt *rapid.T, what string, got, want []T, err error) {
+	rt.Helper()
+	if err != nil || len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+		rt.Fatalf("%s: %+v %v, want %+v", what, got, err, want)
+	}
+}
+
+// check compares all that is kept of each room.
+func (m *machine) check(rt *rapid.T) {
+	for _, name := range modelRooms {
+		r := m.room(name)
+		row, ok, err := m.j.Room(rt.Context(), name)
+		if known := m.rooms[name] != nil; err != nil || ok != known || known && !reflect.DeepEqual(row, r.Room) {
+			rt.Fatalf("room %s is %+v %v %v, want %+v", name, row, ok, err, r.Room)
 		}
-		name := row.Name
-		es, err := m.j.Read(rt.Context(), name, 0, 1<<20)
-		if err != nil || len(es)+len(r.entries) > 0 && !reflect.DeepEqual(es, r.entries) {
-			rt.Fatalf("room %s has %v %v, want %v", name, es, err, r.entries)
-		}
-		said, err := m.j.Said(rt.Context(), name, journal.Span{Limit: 1 << 20})
-		if want := r.said(); err != nil || len(said)+len(want) > 0 && !reflect.DeepEqual(said, want) {
-			rt.Fatalf("room %s: said %v %v, want %v", name, said, err, want)
-		}
-		for _, id := range []string{"a", "あ", "owner/1"} {
-			if _, ok, err := m.j.Find(rt.Context(), name, id); ok != r.ids[id] || err != nil {
-				rt.Fatalf("find %q: %v %v, want %v", id, ok, err, r.ids[id])
+		all := journal.Span{Limit: 1 << 20}
+		es, err := m.j.Read(rt.Context(), name, 0, all.Limit)
+		same(rt, "entries of "+name, es, r.entries, err)
+		es, err = m.j.Said(rt.Context(), name, all)
+		same(rt, "said in "+name, es, r.part(all, true), err)
+		for _, id := range []string{"a", "A", "あ", "", journal.OwnerID + "1"} {
+			want, there := r.find(id)
+			if e, ok, err := m.j.Find(rt.Context(), name, id); ok != there || err != nil || !reflect.DeepEqual(e, want) {
+				rt.Fatalf("find %q: %+v %v %v, want %+v", id, e, ok, err, want)
 			}
 		}
 		seq, state, err := m.j.GetSnapshot(rt.Context(), name)
-		if err != nil || seq != r.snap || string(state) != string(r.state) {
-			rt.Fatalf("snapshot is %d %q %v, want %d %q", seq, state, err, r.snap, r.state)
+		if err != nil || seq != r.seq || string(state) != string(r.state) {
+			rt.Fatalf("snapshot is %d %q %v, want %d %q", seq, state, err, r.seq, r.state)
 		}
 	}
 }

@@ -6,6 +6,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,8 +27,8 @@ const batch = 256
 type Journal struct {
 	mu     sync.Mutex
 	rooms  map[string]*room
+	waits  map[string]chan struct{} // by room; closed and forgotten when it grows
 	health error
-	closed chan struct{}
 }
 
 var _ journal.Journal = (*Journal)(nil)
@@ -40,22 +41,21 @@ type room struct {
 	ids     map[string]uint64
 	seq     uint64 // of the snapshot
 	state   []byte
-	grew    chan struct{} // closed and replaced when it grows; nil while nobody waits
 }
 
 // New makes an empty journal.
 func New() *Journal {
-	return &Journal{rooms: map[string]*room{}, closed: make(chan struct{})}
+	return &Journal{rooms: map[string]*room{}, waits: map[string]chan struct{}{}}
 }
 
-// Fail makes the journal answer err to everything; nil ends that. Followers look
-// again.
+// Fail makes the journal answer err to everything, as Close does with an error of
+// its own; nil ends that. Followers look again.
 func (j *Journal) Fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.health = err
-	for _, r := range j.rooms {
-		r.wake()
+	for name := range j.waits {
+		j.wake(name)
 	}
 }
 
@@ -69,38 +69,43 @@ func (j *Journal) room(name string) *room {
 	return r
 }
 
-// usable says why nothing can be read or written. j.mu is held.
-func (j *Journal) usable(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
+// on runs f with the room of a name; one that is not there is an empty one that is
+// forgotten.
+func (j *Journal) on(ctx context.Context, what, name string, f func(r *room) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := cmp.Or(ctx.Err(), j.health)
+	if err == nil {
+		r := j.rooms[name]
+		if r == nil {
+			r = new(room)
+		}
+		err = f(r)
 	}
-	select {
-	case <-j.closed:
-		return fmt.Errorf("%w: closed", journal.ErrUnavailable)
-	default:
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	return j.health
+	return nil
 }
 
 // Acquire implements journal.Log.
-func (j *Journal) Acquire(ctx context.Context, name, owner string, at time.Time) (journal.Head, error) {
+func (j *Journal) Acquire(ctx context.Context, name, owner string, at time.Time) (h journal.Head, err error) {
 	if err := journal.CheckRoom(name); err != nil {
-		return journal.Head{}, err
+		return h, err
 	}
 	body, err := json.Marshal(entry.Owner{Owner: owner})
 	if err != nil {
-		return journal.Head{}, fmt.Errorf("encode owner: %w", err)
+		return h, fmt.Errorf("encode owner: %w", err)
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return journal.Head{}, fmt.Errorf("acquire room: %w", err)
-	}
-	r := j.room(name)
-	r.Head.Epoch++
-	r.Owner = owner
-	r.add(journal.New{ID: fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch), Kind: entry.KindOwner, At: at, Body: body})
-	return r.Head, nil
+	err = j.on(ctx, "acquire room", name, func(*room) error {
+		r := j.room(name)
+		r.Head.Epoch++
+		r.Owner = owner
+		j.add(r, journal.New{ID: fmt.Sprintf("%s%d", journal.OwnerID, r.Head.Epoch), Kind: entry.KindOwner, At: at, Body: body})
+		h = r.Head
+		return nil
+	})
+	return h, err
 }
 
 // Append implements journal.Log.
@@ -108,43 +113,38 @@ func (j *Journal) Append(ctx context.Context, name string, h journal.Head, news 
 	if err := journal.Check(news); err != nil {
 		return h, err
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return h, fmt.Errorf("append to room: %w", err)
-	}
-	r, err := j.at(name, h)
-	if err != nil {
-		return h, fmt.Errorf("append to room: %w", err)
-	}
-	seen := map[string]bool{}
-	for _, n := range news {
-		if _, there := r.ids[n.ID]; there || seen[n.ID] {
-			return h, fmt.Errorf("append to room: %w: id %q is there already", journal.ErrConflict, n.ID)
+	err := j.on(ctx, "append to room", name, func(r *room) error {
+		if err := r.at(h); err != nil {
+			return err
 		}
-		seen[n.ID] = true
-	}
-	for _, n := range news {
-		r.add(n)
-	}
-	return r.Head, nil
+		seen := map[string]bool{}
+		for _, n := range news {
+			if _, there := r.ids[n.ID]; there || seen[n.ID] {
+				return fmt.Errorf("%w: id %q is there already", journal.ErrConflict, n.ID)
+			}
+			seen[n.ID] = true
+		}
+		for _, n := range news {
+			j.add(r, n)
+		}
+		h = r.Head
+		return nil
+	})
+	return h, err
 }
 
-// at gives a room whose head is the one that the caller knows.
-func (j *Journal) at(name string, h journal.Head) (*room, error) {
-	r := j.rooms[name]
+// at refuses a head that is not the room's.
+func (r *room) at(h journal.Head) error {
 	switch {
-	case r == nil:
-		return nil, fmt.Errorf("%w: no such room", journal.ErrConflict)
 	case r.Head.Epoch > h.Epoch:
-		return nil, fmt.Errorf("%w: epoch is %d, not %d", journal.ErrFenced, r.Head.Epoch, h.Epoch)
+		return fmt.Errorf("%w: epoch is %d, not %d", journal.ErrFenced, r.Head.Epoch, h.Epoch)
 	case r.Head != h || h.Epoch == 0:
-		return nil, fmt.Errorf("%w: head is %d, not %d", journal.ErrConflict, r.Head.Seq, h.Seq)
+		return fmt.Errorf("%w: head is %d, not %d", journal.ErrConflict, r.Head.Seq, h.Seq)
 	}
-	return r, nil
+	return nil
 }
 
-func (r *room) add(n journal.New) {
+func (j *Journal) add(r *room, n journal.New) {
 	r.Head.Seq++
 	v := n.V
 	if v == 0 {
@@ -157,13 +157,14 @@ func (r *room) add(n journal.New) {
 		r.said = append(r.said, r.Head.Seq)
 	}
 	r.ids[n.ID], r.Awake = r.Head.Seq, true
-	r.wake()
+	j.wake(r.Name)
 }
 
-func (r *room) wake() {
-	if r.grew != nil {
-		close(r.grew)
-		r.grew = nil
+// wake tells the followers of a room to look again.
+func (j *Journal) wake(name string) {
+	if grew := j.waits[name]; grew != nil {
+		close(grew)
+		delete(j.waits, name)
 	}
 }
 
@@ -181,88 +182,72 @@ func (r *room) behind(after uint64) int {
 // get gives the entry with a seq that is there.
 func (r *room) get(seq uint64) *entry.Entry { return &r.entries[r.behind(seq-1)] }
 
-// Read implements journal.Log.
-func (j *Journal) Read(ctx context.Context, name string, after uint64, limit int) ([]entry.Entry, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return nil, fmt.Errorf("read room: %w", err)
-	}
-	return j.read(name, after, limit), nil
+// after gives up to limit entries with Seq > seq.
+func (r *room) after(seq uint64, limit int) []entry.Entry {
+	es := r.entries[r.behind(seq):]
+	return slices.Clone(es[:min(len(es), max(limit, 0))])
 }
 
-func (j *Journal) read(name string, after uint64, limit int) []entry.Entry {
-	r := j.rooms[name]
-	if r == nil {
+// Read implements journal.Log.
+func (j *Journal) Read(ctx context.Context, name string, after uint64, limit int) (es []entry.Entry, err error) {
+	err = j.on(ctx, "read room", name, func(r *room) error {
+		es = r.after(after, limit)
 		return nil
-	}
-	from := r.behind(after)
-	return slices.Clone(r.entries[from : from+min(len(r.entries)-from, max(limit, 0))])
+	})
+	return es, err
 }
 
 // Said implements journal.Log.
-func (j *Journal) Said(ctx context.Context, name string, s journal.Span) ([]entry.Entry, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return nil, fmt.Errorf("read what was said: %w", err)
-	}
-	r := j.rooms[name]
-	if r == nil {
-		return nil, nil
-	}
-	from, found := slices.BinarySearch(r.said, s.After)
-	if found {
-		from++
-	}
-	to := len(r.said)
-	if s.Before > 0 {
-		to, _ = slices.BinarySearch(r.said, s.Before)
-	}
-	seqs := r.said[from:max(from, to)]
-	if most := max(s.Limit, 0); len(seqs) > most && s.Newest {
-		seqs = seqs[len(seqs)-most:]
-	} else if len(seqs) > most {
-		seqs = seqs[:most]
-	}
-	var es []entry.Entry
-	for _, seq := range seqs {
-		es = append(es, *r.get(seq))
-	}
-	return es, nil
+func (j *Journal) Said(ctx context.Context, name string, s journal.Span) (es []entry.Entry, err error) {
+	err = j.on(ctx, "read what was said", name, func(r *room) error {
+		from, found := slices.BinarySearch(r.said, s.After)
+		if found {
+			from++
+		}
+		to := len(r.said)
+		if s.Before > 0 {
+			to, _ = slices.BinarySearch(r.said, s.Before)
+		}
+		seqs := r.said[from:max(from, to)]
+		if most := max(s.Limit, 0); len(seqs) > most && s.Newest {
+			seqs = seqs[len(seqs)-most:]
+		} else if len(seqs) > most {
+			seqs = seqs[:most]
+		}
+		for _, seq := range seqs {
+			es = append(es, *r.get(seq))
+		}
+		return nil
+	})
+	return es, err
 }
 
 // Find implements journal.Log.
 func (j *Journal) Find(ctx context.Context, name, id string) (e entry.Entry, ok bool, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return e, false, fmt.Errorf("find entry: %w", err)
-	}
-	if r := j.rooms[name]; r != nil && r.ids[id] > 0 {
-		return *r.get(r.ids[id]), true, nil
-	}
-	return e, false, nil
+	err = j.on(ctx, "find entry", name, func(r *room) error {
+		if ok = r.ids[id] > 0; ok {
+			e = *r.get(r.ids[id])
+		}
+		return nil
+	})
+	return e, ok, err
 }
 
 // Follow implements journal.Log.
 func (j *Journal) Follow(ctx context.Context, name string, after uint64, fn func([]entry.Entry) error) error {
 	for {
-		j.mu.Lock()
-		if err := j.usable(ctx); err != nil {
-			j.mu.Unlock()
-			return fmt.Errorf("follow room: %w", err)
-		}
-		es := j.read(name, after, batch)
+		var es []entry.Entry
 		var grew chan struct{}
-		if len(es) == 0 {
-			r := j.room(name)
-			if r.grew == nil {
-				r.grew = make(chan struct{})
+		err := j.on(ctx, "follow room", name, func(r *room) error {
+			if es = r.after(after, batch); len(es) == 0 && j.waits[name] == nil {
+				j.waits[name] = make(chan struct{})
 			}
-			grew = r.grew
+			grew = j.waits[name]
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		j.mu.Unlock()
 		if len(es) > 0 {
 			if err := fn(es); err != nil {
 				return err
@@ -274,32 +259,21 @@ func (j *Journal) Follow(ctx context.Context, name string, after uint64, fn func
 		case <-grew:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-j.closed:
-			return fmt.Errorf("follow room: %w: closed", journal.ErrUnavailable)
 		}
 	}
-}
-
-// listed says whether a room is one for the index: it was acquired or registered,
-// and not only waited for.
-func (r *room) listed() bool {
-	return r.Head.Epoch > 0 || r.Settings != nil || r.By != "" || r.Key != ""
 }
 
 // where gives the rooms that fit, by name.
-func (j *Journal) where(ctx context.Context, after string, limit int, fits func(*room) bool) ([]journal.Room, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return nil, fmt.Errorf("list rooms: %w", err)
-	}
-	var rs []journal.Room
-	for _, name := range slices.Sorted(maps.Keys(j.rooms)) {
-		if r := j.rooms[name]; name > after && len(rs) < limit && r.listed() && fits(r) {
-			rs = append(rs, r.Room)
+func (j *Journal) where(ctx context.Context, after string, limit int, fits func(*room) bool) (rs []journal.Room, err error) {
+	err = j.on(ctx, "list rooms", "", func(*room) error {
+		for _, name := range slices.Sorted(maps.Keys(j.rooms)) {
+			if r := j.rooms[name]; name > after && len(rs) < limit && fits(r) {
+				rs = append(rs, r.Room)
+			}
 		}
-	}
-	return rs, nil
+		return nil
+	})
+	return rs, err
 }
 
 // Room implements journal.Index.
@@ -332,25 +306,10 @@ func (j *Journal) NextDue(ctx context.Context) (next time.Time, err error) {
 	return next, err
 }
 
-// change runs f on a room for writing.
-func (j *Journal) change(ctx context.Context, what string, f func() error) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	err := j.usable(ctx)
-	if err == nil {
-		err = f()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
-}
-
 // Rest implements journal.Index.
 func (j *Journal) Rest(ctx context.Context, name string, h journal.Head, due time.Time) error {
-	return j.change(ctx, "rest room", func() error {
-		r, err := j.at(name, h)
-		if err != nil {
+	return j.on(ctx, "rest room", name, func(r *room) error {
+		if err := r.at(h); err != nil {
 			return err
 		}
 		r.Awake, r.Due = false, time.Time{}
@@ -366,7 +325,7 @@ func (j *Journal) Register(ctx context.Context, name string, l journal.Listing) 
 	if err := journal.CheckRoom(name); err != nil {
 		return err
 	}
-	return j.change(ctx, "register room", func() error {
+	return j.on(ctx, "register room", name, func(*room) error {
 		for _, r := range j.rooms {
 			if r.Name != name && l.Key != "" && r.Key == l.Key {
 				return fmt.Errorf("%w: another room has the key of %q", journal.ErrConflict, name)
@@ -386,13 +345,12 @@ func (j *Journal) Registered(ctx context.Context, by string) (int, error) {
 
 // PutSnapshot implements journal.Snapshots.
 func (j *Journal) PutSnapshot(ctx context.Context, name string, seq uint64, state []byte) error {
-	return j.change(ctx, "put snapshot", func() error {
-		r := j.rooms[name]
-		if r == nil || seq > r.Head.Seq {
+	return j.on(ctx, "put snapshot", name, func(r *room) error {
+		if j.rooms[name] == nil || seq > r.Head.Seq {
 			return fmt.Errorf("%w: room has no entry %d yet", journal.ErrConflict, seq)
 		}
 		if seq >= r.seq {
-			r.seq, r.state = seq, slices.Clone(state)
+			r.seq, r.state = seq, append([]byte{}, state...) // nil: there is none
 		}
 		return nil
 	})
@@ -400,24 +358,16 @@ func (j *Journal) PutSnapshot(ctx context.Context, name string, seq uint64, stat
 
 // GetSnapshot implements journal.Snapshots.
 func (j *Journal) GetSnapshot(ctx context.Context, name string) (seq uint64, state []byte, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return 0, nil, fmt.Errorf("get snapshot: %w", err)
-	}
-	if r := j.rooms[name]; r != nil {
+	err = j.on(ctx, "get snapshot", name, func(r *room) error {
 		seq, state = r.seq, slices.Clone(r.state)
-	}
-	return seq, state, nil
+		return nil
+	})
+	return seq, state, err
 }
 
 // Blank implements journal.Admin.
 func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies map[uint64][]byte) error {
-	return j.change(ctx, "blank entries", func() error {
-		r := j.rooms[name]
-		if r == nil {
-			return nil
-		}
+	return j.on(ctx, "blank entries", name, func(r *room) error {
 		r.Swept = max(r.Swept, upTo)
 		for i := range r.entries {
 			e := &r.entries[i]
@@ -435,9 +385,8 @@ func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies ma
 
 // Trim implements journal.Admin.
 func (j *Journal) Trim(ctx context.Context, name string, upTo uint64) error {
-	return j.change(ctx, "trim room", func() error {
-		r := j.rooms[name]
-		if r == nil || r.state == nil && r.seq == 0 || r.seq < upTo {
+	return j.on(ctx, "trim room", name, func(r *room) error {
+		if r.state == nil || r.seq < upTo {
 			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
 		}
 		end := r.behind(upTo)
@@ -450,41 +399,20 @@ func (j *Journal) Trim(ctx context.Context, name string, upTo uint64) error {
 	})
 }
 
-// Verify implements journal.Admin. Nothing changes memory behind our back: only a
-// gap would not fit.
-func (j *Journal) Verify(ctx context.Context, name string, after uint64) (bad uint64, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(ctx); err != nil {
-		return 0, fmt.Errorf("verify room: %w", err)
-	}
-	r := j.rooms[name]
-	if r == nil {
-		return 0, nil
-	}
-	for i, e := range r.entries[r.behind(after):] {
-		if want := r.Head.Seq - uint64(len(r.entries)-r.behind(after)-i) + 1; e.Seq != want {
-			return want, nil
-		}
-	}
-	return 0, nil
+// Verify implements journal.Admin. Nothing changes memory behind our back.
+func (j *Journal) Verify(ctx context.Context, name string, _ uint64) (bad uint64, err error) {
+	return 0, j.on(ctx, "verify room", name, func(*room) error { return nil })
 }
 
 // Health implements journal.Admin.
 func (j *Journal) Health() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.usable(context.Background())
+	return j.health
 }
 
 // Close implements journal.Admin.
 func (j *Journal) Close() error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	select {
-	case <-j.closed:
-	default:
-		close(j.closed)
-	}
+	j.Fail(fmt.Errorf("%w: closed", journal.ErrUnavailable))
 	return nil
 }

@@ -66,11 +66,7 @@ func (j *Journal) noIndex(err error) {
 	j.reserve.Release()
 	j.failed = true
 	j.setHealth(fmt.Errorf("%w: %w: %v", journal.ErrUnavailable, syscall.ENOSPC, err))
-	j.files.Lock()
-	defer j.files.Unlock()
-	if err := j.closeWriter(); err != nil {
-		j.log.Debug("close writer", "err", err)
-	}
+	j.stopWriting()
 }
 
 // probe tries to get out of trouble, once a second.
@@ -142,6 +138,11 @@ func (j *Journal) quarantine(err error) {
 		}
 	}
 	j.setHealth(fmt.Errorf("%w; writes have stopped: %s", err, advice))
+	j.stopWriting()
+}
+
+// stopWriting closes the file for writing; what reads it stays.
+func (j *Journal) stopWriting() {
 	j.files.Lock()
 	defer j.files.Unlock()
 	if err := j.closeWriter(); err != nil {
