@@ -128,8 +128,8 @@ func TestSensesInWasm(t *testing.T) {
 func TestModelIsGranted(t *testing.T) {
 	timely(t)
 	for toml, key := range map[string]string{
-		"": `[module.seer] grant = ["say", "action.emit", "model.generate"]`,
-		grantAll + "[module.seer]\ngrant = [\"say\"]": `[module.seer] grant = ["say", "model.generate"]`,
+		"": `under [module.seer] in the configuration: grant = ["say", "action.emit", "model.generate"]`,
+		grantAll + "[module.seer]\ngrant = [\"say\"]": `under [module.seer] in the configuration: grant = ["say", "model.generate"]`,
 	} {
 		o := &oracle{good: "sk-one"}
 		h, _, log := openSeer(t, o, toml)

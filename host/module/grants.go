@@ -57,7 +57,7 @@ func (g Grants) Check(where, module string, ops ...string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return abi.Wrap(abi.CodeDenied, ErrNotGranted, fmt.Sprintf("%s: %s is not granted to %s; to grant it, write into the configuration: [module.%s] grant = [%s]",
+	return abi.Wrap(abi.CodeDenied, ErrNotGranted, fmt.Sprintf("%s: %s is not granted to %s; to grant it, write under [module.%s] in the configuration: grant = [%s]",
 		where, quoted(missing), module, tomlKey(module), quoted(append(slices.Clone(granted), missing...))))
 }
 

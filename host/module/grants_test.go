@@ -39,11 +39,11 @@ func TestGrantsHoldForEachModule(t *testing.T) {
 		{granted, "aya", abi.HostModelGenerate, "", ""},
 		{granted, "ken", abi.HostSay, "", ""},
 		{granted, "ken", abi.HostModelGenerate, abi.CodeDenied,
-			`host_call: "model.generate" is not granted to ken; to grant it, write into the configuration: [module.ken] grant = ["say", "model.generate"]`},
+			`host_call: "model.generate" is not granted to ken; to grant it, write under [module.ken] in the configuration: grant = ["say", "model.generate"]`},
 		{granted, "京子.x", abi.HostActionEmit, abi.CodeDenied,
-			`host_call: "action.emit" is not granted to 京子.x; to grant it, write into the configuration: [module."京子.x"] grant = ["say", "action.emit"]`},
+			`host_call: "action.emit" is not granted to 京子.x; to grant it, write under [module."京子.x"] in the configuration: grant = ["say", "action.emit"]`},
 		{nil, "aya", abi.HostSay, abi.CodeDenied,
-			`host_call: "say" is not granted to aya; to grant it, write into the configuration: [module.aya] grant = ["say"]`},
+			`host_call: "say" is not granted to aya; to grant it, write under [module.aya] in the configuration: grant = ["say"]`},
 		{granted, "aya", "launch_rockets", abi.CodeUnknownOp, `host_call: there is no op "launch_rockets"`},
 	} {
 		host := &anything{}

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // actor is a companion made of functions. Nil functions vote to listen and
@@ -333,6 +334,7 @@ type law struct {
 	closing                abi.Closing
 	turns, limit, asides   int
 	policy                 string
+	rule                   turn.Policy
 	spent                  []entry.Entry
 }
 
@@ -365,6 +367,11 @@ func (l *law) read(e entry.Entry) error {
 	case entry.KindRules:
 		r := decode[entry.Rules](e)
 		l.limit, l.policy = r.MaxTurns, r.Policy
+		rule, err := turn.New(r.Policy, r.PolicyRaw)
+		if err != nil {
+			return err
+		}
+		l.rule = rule
 	case entry.KindRound:
 		if l.round != 0 || l.holder != "" || l.stopped != "" {
 			return fmt.Errorf("round %d is open, the floor is %q's, STOP is %q's", l.round, l.holder, l.stopped)
@@ -436,7 +443,7 @@ func (l *law) paid(e entry.Entry) error {
 			price = p.Cost
 		}
 	}
-	free := l.policy == "vote" || l.policy == "vote+pool" && b.Kind == abi.KindTurn
+	free := l.rule.Memory() == 0 || !l.rule.FreeTurns() && b.Kind == abi.KindTurn
 	switch {
 	case sum > 100:
 		return fmt.Errorf("%v points were spent in five seconds", sum)
@@ -449,7 +456,7 @@ func (l *law) paid(e entry.Entry) error {
 }
 
 func (l *law) said(b entry.Said) error {
-	paid := l.policy == "pool" && b.Grant == "" && (l.holder == "" || l.holder == b.From)
+	paid := l.rule.FreeTurns() && b.Grant == "" && (l.holder == "" || l.holder == b.From)
 	switch {
 	case b.By == abi.KindHuman && b.Kind == abi.KindBackchannel:
 		return nil
@@ -458,7 +465,7 @@ func (l *law) said(b entry.Said) error {
 		return nil
 	case b.Kind == abi.KindBackchannel:
 		l.asides++
-		if l.stopped != "" || l.policy == "vote" || l.limit > 0 && l.asides > 5*l.limit {
+		if l.stopped != "" || l.rule.Memory() == 0 || l.limit > 0 && l.asides > 5*l.limit {
 			return fmt.Errorf("backchannel %d in a room of %s, stopped by %q", l.asides, l.policy, l.stopped)
 		}
 		return nil

@@ -166,7 +166,7 @@ func TestHostCallsAreGranted(t *testing.T) {
 	if got := mustDo(t, ken, "host", `{"op":"test.x"}`); !strings.Contains(got, "unknown_op") {
 		t.Errorf("op not granted: %s", got)
 	}
-	if got := mustDo(t, ken, "host", `{"op":"model.generate"}`); got != `{"error":{"code":"denied","message":"host_call: \"model.generate\" is not granted to ken; to grant it, write into the configuration: [module.ken] grant = [\"model.generate\"]"}}` {
+	if got := mustDo(t, ken, "host", `{"op":"model.generate"}`); got != `{"error":{"code":"denied","message":"host_call: \"model.generate\" is not granted to ken; to grant it, write under [module.ken] in the configuration: grant = [\"model.generate\"]"}}` {
 		t.Errorf("op that somebody else may: %s", got)
 	}
 }
