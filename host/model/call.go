@@ -25,8 +25,9 @@ type endpoint struct {
 	pause  func(n int, asked time.Duration) time.Duration
 	ids    atomic.Uint64 // of calls that came without
 
-	mu    sync.Mutex
-	known quirks
+	mu      sync.Mutex
+	known   quirks
+	trouble atomic.Value // string: why it did not answer last, "" where it did
 }
 
 func (e *endpoint) Name() string { return e.cfg.Name }
@@ -59,10 +60,31 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	case heard != nil:
 		return Answer{Usage: used}, heard
 	case err != nil:
+		if !errors.Is(err, errNoTools) { // that was told
+			e.tell(ctx, abi.AsError(err).Message)
+		}
 		return Answer{Usage: used}, e.named(err)
 	}
+	e.tell(ctx, "")
 	answer.Usage = used
 	return answer, nil
+}
+
+var errNoTools = errors.New("it cannot call tools")
+
+// tell logs why the model does not answer, once for each reason, and that it answers
+// again; "" is no reason. A request that its caller gave up says nothing of the model.
+func (e *endpoint) tell(ctx context.Context, why string) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	switch before := e.trouble.Swap(why); {
+	case before == why, why == "" && before == nil:
+	case why == "":
+		e.cfg.Log.Info("the model answers again", "model", e.cfg.Name)
+	default:
+		e.cfg.Log.Warn("the model does not answer: its characters listen, and say nothing when they are asked", "model", e.cfg.Name, "why", why)
+	}
 }
 
 // hearing notes what the listener says, which may be of any type.
@@ -88,7 +110,7 @@ func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) err
 	_, q := e.know(0, 0)
 	for n := 0; ; {
 		if q.has(noTools) && req.NeedsTools && hasTools(req) {
-			return nil, wire.Failed(abi.CodeUnavailable, false, nil, "the model %s cannot call tools", e.cfg.Model)
+			return nil, wire.Failed(abi.CodeUnavailable, false, errNoTools, "the model %s cannot call tools", e.cfg.Model)
 		}
 		t, err := e.once(ctx, req, q, onText, used)
 		if err == nil {

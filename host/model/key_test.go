@@ -182,3 +182,39 @@ func TestKeyThatCannotBeUsed(t *testing.T) {
 		t.Error("it was asked")
 	}
 }
+
+// A model that does not answer is told of once for each reason, also where it is the key's
+// file, and so is that it answers again. One that was asked in vain by a caller who went
+// away is not.
+func TestTroubleIsToldOnce(t *testing.T) {
+	told := new(logtest.Log)
+	f := newFake(t, status(500, "oh"), status(500, "oh"), status(401, "no"), greets(OpenAI), status(500, "oh"))
+	missing := false
+	client := f.client(OpenAI, func(c *Config) {
+		c.Log, c.Retries = told.Logger(), 0
+		c.Key = func() (string, error) {
+			if missing {
+				return "", errors.New("open nofile: no such file")
+			}
+			return secret, nil
+		}
+	})
+	for i, c := range []struct{ warned, again int }{{1, 0}, {1, 0}, {2, 0}, {2, 1}, {3, 1}} {
+		_, _, _ = generate(t, client, ask())
+		if warned, again := told.Count("the model does not answer"), told.Count("the model answers again"); warned != c.warned || again != c.again {
+			t.Errorf("request %d: told %d and %d times: %s", i+1, warned, again, told)
+		}
+	}
+	missing = true
+	_, _, _ = generate(t, client, ask())
+	if told.Count("no such file") != 1 || strings.Contains(told.String(), secret) {
+		t.Errorf("told %s", told)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := told.String()
+	_, _ = client.Generate(ctx, ask(), nil)
+	if told.String() != before {
+		t.Errorf("told %s", strings.TrimPrefix(told.String(), before))
+	}
+}
