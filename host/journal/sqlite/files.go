@@ -62,6 +62,9 @@ func (j *Journal) reopen() error {
 
 // openWriter opens the file for writing. Its errors are classified.
 func (j *Journal) openWriter() (_ *writer, err error) {
+	if err := j.strayLog(); err != nil {
+		return nil, fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
+	}
 	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: open for writing: %w", journal.ErrUnavailable, err)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,18 +32,51 @@ func (j *Journal) gone(why statedir.Gone) {
 }
 
 // mislaid refuses to begin an empty journal where a copy lies of one that was moved
-// away under the daemon: two histories would go their own ways.
+// away under the daemon, or its write-ahead log: two histories would go their own ways, and
+// SQLite would delete the log.
 func (j *Journal) mislaid() error {
 	if _, err := os.Stat(j.path); !errors.Is(err, fs.ErrNotExist) {
 		return nil // what is wrong with it is found when it is opened
 	}
+	base := filepath.Base(j.path)
 	copies, _ := filepath.Glob(j.path + ".rescued-*") // an error would be of the pattern
-	if len(copies) == 0 {
-		return nil
+	if len(copies) > 0 {
+		newest := slices.Max(copies)
+		return fmt.Errorf("%w: journal %s is not there, but %s holds all that it held: rename that to %s and start again, or put it elsewhere to begin an empty one",
+			journal.ErrCorrupt, j.path, newest, base)
 	}
-	newest := slices.Max(copies)
-	return fmt.Errorf("%w: journal %s is not there, but %s holds all that it held: rename that to %s and start again, or put it elsewhere to begin an empty one",
-		journal.ErrCorrupt, j.path, newest, filepath.Base(j.path))
+	if log, err := os.Stat(j.path + "-wal"); err == nil && log.Size() > 0 {
+		return fmt.Errorf("%w: journal %s is not there, but its newest entries are, in %s-wal: put %s back and start again, or put %s-wal, %s-shm and heads elsewhere to begin an empty one",
+			journal.ErrCorrupt, j.path, base, base, base, base)
+	}
+	return nil
+}
+
+// strayLog puts a write-ahead log aside that belongs to a file which was here before. A
+// copy, as one that was rescued, never had one: SQLite would play the other's into it.
+func (j *Journal) strayLog() error {
+	head := make([]byte, 20)
+	f, err := os.Open(j.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	const writeVersion, readVersion, rollback = 18, 19, 1 // https://www.sqlite.org/fileformat.html
+	if _, err := io.ReadFull(f, head); err != nil || head[writeVersion] != rollback || head[readVersion] != rollback {
+		return nil // empty, of another program, or a file that has a log
+	}
+	aside := ".stray-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, suffix := range []string{"-wal", "-shm"} {
+		switch err := os.Rename(j.path+suffix, j.path+suffix+aside); {
+		case err == nil:
+			j.log.Warn("a write-ahead log of another file lay beside the journal, and is put aside", "file", filepath.Base(j.path)+suffix+aside)
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("put a stray write-ahead log aside: %w", err)
+		}
+	}
+	return nil
 }
 
 // rescue writes what the open connection sees to a new file.

@@ -83,6 +83,80 @@ func TestDeletedWhileOpen(t *testing.T) {
 	}
 }
 
+// killed copies a journal that is open into another folder, as a kill leaves it: its file
+// without the newest entries, which are in its log.
+func killed(t *testing.T, path string) (copied string) {
+	t.Helper()
+	copied = filepath.Join(t.TempDir(), "state", filepath.Base(path))
+	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		data, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(copied+suffix, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copied
+}
+
+// TestCopyBesideTheLogOfAnother puts a copy of all in the place of a file that is gone,
+// as the log says, and leaves what lay beside that: nothing of it is played into the copy.
+func TestCopyBesideTheLogOfAnother(t *testing.T) {
+	j := quickOpen(t, Config{Path: filepath.Join(t.TempDir(), "companion.db")})
+	h := talk(t, j, "広場", 40)
+	path := killed(t, j.path)
+	more := talk(t, j, "広場", 1)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Backup(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	again := mustOpen(t, path)
+	if h == more {
+		t.Fatal("nothing was said")
+	}
+	whole(t, again, "広場", more.Seq)
+	if bad, err := again.Verify(t.Context(), "広場", 0); err != nil || bad != 0 {
+		t.Errorf("entry %d, %v", bad, err)
+	}
+	last := talk(t, again, "広場", 1)
+	if aside, _ := filepath.Glob(path + "-wal.stray-*"); len(aside) != 1 {
+		t.Errorf("put aside: %q", aside)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole(t, mustOpen(t, path), "広場", last.Seq)
+}
+
+// TestLogWithoutItsFile refuses to begin an empty journal beside the log of one, which would
+// delete it; with the file put back nothing is lost.
+func TestLogWithoutItsFile(t *testing.T) {
+	j := quickOpen(t, Config{Path: filepath.Join(t.TempDir(), "companion.db")})
+	h := talk(t, j, "広場", 40)
+	path := killed(t, j.path)
+	away := filepath.Join(t.TempDir(), "away.db")
+	if err := os.Rename(path, away); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := open(Config{Path: path}, usual())
+		want(t, err, journal.ErrCorrupt, "its newest entries are, in companion.db-wal", "put companion.db back")
+		if exists(path) || !exists(path+"-wal") {
+			t.Fatal("a refused start made a file, or took the log away")
+		}
+	}
+	if err := os.Rename(away, path); err != nil {
+		t.Fatal(err)
+	}
+	whole(t, mustOpen(t, path), "広場", h.Seq)
+}
+
 // TestNoticedWhileIdle says so too when nobody writes.
 func TestNoticedWhileIdle(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "companion.db")
