@@ -342,7 +342,7 @@ func openDoors(t *testing.T, ctx context.Context, wake func()) *doorServer {
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = rooms.Run(running) })
 	rooms.SetCast(ctx, nil)
-	door := mcp.New(mcp.Config{Rooms: rooms, Version: "sim", Cards: func() []cards.Card { return nil }})
+	door := mcp.New(mcp.Config{Rooms: rooms, Version: "sim", Stopping: context.Background(), Cards: func() []cards.Card { return nil }})
 	wg.Go(func() { _ = door.Run(running) })
 	feed := socket.New(socket.Config{Rooms: rooms, Waiting: door.Waiting})
 	mux := http.NewServeMux()

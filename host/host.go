@@ -294,7 +294,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: h.rooms, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Cards: h.cards, RequireSpec: h.cfg.Door.RequireSpec,
+		Cards: h.cards, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,

@@ -71,7 +71,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	aya := func() []cards.Card {
 		return []cards.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []cards.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
 	}
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya})
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya, Stopping: t.Context()})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)

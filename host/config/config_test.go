@@ -142,6 +142,8 @@ func TestSyntax(t *testing.T) {
 		"a = \"\xff\"":                          "c:1:5: invalid UTF-8 byte: 0xff",
 		"\"靈":                                   "c:1:2: unexpected EOF; expected '\"'",
 		"=":                                     "c:1:1: unexpected '=': key name appears blank",
+		"\xff\xfe[door]\n":                      "c:1:1: the file is UTF-16; TOML files must be UTF-8",
+		"\xfe\xff[door]\n":                      "c:1:1: the file is UTF-16; TOML files must be UTF-8",
 		"\x00":                                  "c:1:1: files cannot contain NULL bytes; probably using UTF-16; TOML files must be UTF-8",
 		"a = 99999999999999999999":              "c:1:5: 99999999999999999999 is out of range for int64",
 		"a = 1\n[room.main]\npatience = 5s\n":   "c:3:13: expected a top-level item to end with a newline, comment, or EOF, but got 's' instead",

@@ -71,6 +71,10 @@ func (p *parse) decode(src []byte) (root map[string]any, ok bool) {
 		p.report(origin{file: p.file}, "", &fault{message: "the file has " + sizeText(int64(len(src))) + ", at most " + sizeText(maxFile)})
 		return nil, false
 	}
+	if mark := string(src[:min(len(src), 2)]); mark == "\xff\xfe" || mark == "\xfe\xff" { // the library goes over it
+		p.report(origin{file: p.file, line: 1, col: 1}, "", &fault{message: "the file is UTF-16; TOML files must be UTF-8"})
+		return nil, false
+	}
 	p.text = strings.TrimPrefix(string(src), "\ufeff")
 	if line := tooDeep(p.text); line > 0 {
 		p.report(origin{file: p.file, line: line, col: 1}, "", &fault{message: fmt.Sprintf("more than %d names or tables within each other", maxDepth)})

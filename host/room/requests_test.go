@@ -247,3 +247,37 @@ func TestOfferAndTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// A room that is closed ends the requests that wait there, in writing.
+func TestArchiveEndsRequests(t *testing.T) {
+	play(t, testRules, []*actor{{id: "aya", vote: hang[abi.Vote]}}, func(s *stage) {
+		s.say("taro", "hello")
+		synctest.Wait()
+		got := s.offer(s.t.Context(), "bot", "I am here", 0, 4)
+		if err := s.room.Archive(s.t.Context(), "taro"); err != nil {
+			t.Fatal(err)
+		}
+		if o := <-got; o.err == nil || !strings.Contains(o.err.Error(), "closed") {
+			t.Errorf("%+v", o)
+		}
+		ended := map[uint64]bool{}
+		for _, e := range s.entries() {
+			switch e.Kind {
+			case entry.KindWish:
+				ended[e.Seq] = false
+			case entry.KindDue:
+				if d := decode[entry.Due](e); d.What == entry.DueStale {
+					ended[d.Of] = true
+				}
+			}
+		}
+		if len(ended) == 0 {
+			t.Error("nothing was offered")
+		}
+		for seq, over := range ended {
+			if !over {
+				t.Errorf("wish %d has no end", seq)
+			}
+		}
+	})
+}

@@ -144,6 +144,7 @@ func (r *Room) Archive(ctx context.Context, by string) error {
 		r.settings.Reopen = nil // that was before
 		r.breakOff()
 		r.running.Stop()
+		r.giveUp(func(rules.Request) bool { return true })
 		if r.loop.Trouble() == nil {
 			r.loop.Input(entry.KindArchived, entry.Archived{By: by})
 		}

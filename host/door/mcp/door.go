@@ -29,6 +29,9 @@ type Config struct {
 	// RequireSpec refuses action-play to who has not read the companion's card
 	// in the same session, or under the same token.
 	RequireSpec bool
+	// Stopping ends when the daemon is about to: whoever waits for something is told. It
+	// must be set.
+	Stopping context.Context
 	// Version is what the server says of itself.
 	Version string
 	// Log takes what goes wrong. Nil means nothing is logged.

@@ -71,7 +71,7 @@ func inBubble(t *testing.T, f func(t *testing.T, s *stand)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stand{t: t, house: doortest.NewHouse(t, "main", "side"), pipe: doortest.NewPipe(), ended: make(chan error, 1)}
 		s.rooms = &detour{House: s.house}
-		s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: noCards})
+		s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: noCards, Stopping: context.Background()})
 		mux := http.NewServeMux()
 		s.door.Register(mux)
 		server := &http.Server{Handler: mux}
@@ -380,7 +380,7 @@ func TestRunWaitsForItsFollowers(t *testing.T) {
 func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main")
-		door := New(Config{Rooms: house, Cards: noCards})
+		door := New(Config{Rooms: house, Cards: noCards, Stopping: context.Background()})
 		door.follows.use("main")
 		synctest.Wait()
 		if n := house.Get("main").Followers(); n != 0 {

@@ -139,6 +139,7 @@ type home struct {
 	rooms *registry.Registry
 	door  *Door
 	url   string
+	stops context.CancelFunc // whoever waits is told that the daemon stops
 }
 
 func rulesOf(policy string, pool abi.Pool) entry.Rules {
@@ -169,7 +170,10 @@ func openHome(t *testing.T, rooms map[string]entry.Rules, actors ...*actor) *hom
 		c.actors[a.id] = a
 	}
 	h := &home{t: t, rooms: newRooms(t, j, c, settings...)}
-	h.door = New(Config{Rooms: h.rooms, Version: "test", Cards: noCards})
+	var stopping context.Context
+	stopping, h.stops = context.WithCancel(context.Background())
+	t.Cleanup(h.stops)
+	h.door = New(Config{Rooms: h.rooms, Version: "test", Cards: noCards, Stopping: stopping})
 	mux := http.NewServeMux()
 	h.door.Register(mux)
 	server := httptest.NewServer(mux)

@@ -56,7 +56,7 @@ func openShelf(t *testing.T, requireSpec bool) *shelf {
 	s.rooms = newRooms(t, s.journal, s.cast, room.Settings{
 		Name: usualRoom, Companions: []string{"nikoni", "zaya", "kyoko", "aya", "アヤ", "main"}, Rules: rulesOf("vote", abi.Pool{}),
 	})
-	s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: s.cards, RequireSpec: requireSpec})
+	s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: s.cards, RequireSpec: requireSpec, Stopping: context.Background()})
 	mux := http.NewServeMux()
 	s.door.Register(mux)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

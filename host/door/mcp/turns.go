@@ -147,7 +147,7 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 		return nil, err
 	}
 	defer leave()
-	n, info, err := wait(ctx, time.Duration(limit*float64(time.Second)), talk, who, seen)
+	n, info, err := wait(ctx, d.cfg.Stopping, time.Duration(limit*float64(time.Second)), talk, who, seen)
 	if err == nil && !isHere(info, who) {
 		// A human may have its name by now, whose words are not its own: it is told so
 		// and has seen nothing.

@@ -54,6 +54,25 @@ func TestAgentTakesPartInARound(t *testing.T) {
 	}
 }
 
+// An agent that waits does not hold up a daemon that stops, and is told why it waits no more.
+func TestWaitEndsWithTheDaemon(t *testing.T) {
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
+	a := h.connect(nil)
+	done := make(chan map[string]any)
+	go func() {
+		got, failed := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 50})
+		if !failed {
+			t.Errorf("it was answered %v", got)
+		}
+		done <- got
+	}()
+	waittest.Until(t, "it waits", func() bool { return len(h.door.waits) == 1 })
+	h.stops()
+	if got := <-done; got["code"] != string(abi.CodeUnavailable) || !strings.Contains(fmt.Sprint(got["message"]), "the daemon is stopping") {
+		t.Errorf("told %v", got)
+	}
+}
+
 // An agent that votes no is told what the others said, once and not again.
 func TestWaitTellsWhatIsUnseen(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})

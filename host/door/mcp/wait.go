@@ -88,11 +88,14 @@ func look(ctx context.Context, talk rooms.Room, who string, seen uint64) (news, 
 	return n, info, nil
 }
 
+var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+
 // wait looks until there is something for an agent, at least once; when limit is over
-// before, there is no reason.
-func wait(ctx context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
+// before, there is no reason. It does not hold up a daemon that is stopping.
+func wait(ctx, stopping context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
 	poll, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	defer context.AfterFunc(stopping, cancel)()
 	for {
 		n, info, err := look(ctx, talk, who, seen)
 		if err != nil || n.Reason != "" {
@@ -102,6 +105,8 @@ func wait(ctx context.Context, limit time.Duration, talk rooms.Room, who string,
 		switch {
 		case ctx.Err() != nil:
 			return n, info, ctx.Err()
+		case stopping.Err() != nil:
+			return n, info, errStopping
 		case poll.Err() != nil:
 			return n, info, nil
 		case err != nil && !errors.Is(err, errGrown):
