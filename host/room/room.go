@@ -115,9 +115,9 @@ type Room struct {
 	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
-	ids          []string         // of the newest messages, oldest first
-	members      []abi.Member     // as of the newest entry that changed them
-	spoken       int64            // speak calls whose answers came in this round of the loop
+	ids          newestIDs
+	members      []abi.Member // as of the newest entry that changed them
+	spoken       int64        // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -177,9 +177,26 @@ func (r *Room) consequences() {
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
 
-// maxIDs is how many ids of the newest messages a room remembers, to tell one apart that
-// is sent twice at once, when neither was in the journal as it came.
+// maxIDs is how many ids of the newest messages a room remembers.
 const maxIDs = 1024
+
+// newestIDs are those of the newest messages, to tell one apart that is sent twice at
+// once, when neither was in the journal as it came.
+type newestIDs struct {
+	order []string // oldest first
+	known map[string]bool
+}
+
+func (n *newestIDs) add(id string) {
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	n.order, n.known[id] = append(n.order, id), true
+	if len(n.order) > maxIDs {
+		delete(n.known, n.order[0])
+		n.order = n.order[1:]
+	}
+}
 
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
@@ -233,7 +250,7 @@ func (r *Room) dropped(why error) {
 		delete(r.offers, seq)
 		o.tell(consumed{}, why)
 	}
-	r.ids = nil // a message that was not kept may come again
+	r.ids = newestIDs{} // a message that was not kept may come again
 }
 
 // consumed is what became of a line.
@@ -244,7 +261,7 @@ type consumed struct {
 }
 
 func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
-	if slices.Contains(r.ids, l.ID) {
+	if r.ids.known[l.ID] {
 		return consumed{refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
@@ -259,9 +276,7 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err != nil {
 		return res, err
 	}
-	if r.ids = append(r.ids, l.ID); len(r.ids) > maxIDs {
-		r.ids = r.ids[1:]
-	}
+	r.ids.add(l.ID)
 	if l.By == abi.KindHuman && r.present.Heard(l.From) {
 		r.syncCast()
 	}

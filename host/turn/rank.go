@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
-	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -114,15 +113,27 @@ const maxNote = 200
 
 // note gives the voter's reason and what else is worth knowing of its ballot.
 func note(b Ballot, addressed bool) string {
-	parts := []string{brief(b.Vote.Reason, maxNote)}
+	said := brief(b.Vote.Reason, maxNote)
 	if b.Carried {
-		parts = append(parts, "vote kept from the round before")
+		said = with(said, "vote kept from the round before")
 	}
-	parts = append(parts, brief(b.Failed, maxNote))
+	said = with(said, brief(b.Failed, maxNote))
 	if b.Vote.Selected && !addressed {
-		parts = append(parts, "claims to be selected, the message does not say so")
+		said = with(said, "claims to be selected, the message does not say so")
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
+	return said
+}
+
+// with puts more behind what is said. It is asked for each voter of each
+// decision: a list of what there may be would be made each time.
+func with(said, more string) string {
+	switch {
+	case said == "":
+		return more
+	case more == "":
+		return said
+	}
+	return said + "; " + more
 }
 
 // draw is the last resort of the order: the first 16 hexadecimal digits of
