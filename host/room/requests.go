@@ -104,7 +104,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 	}
 	switch {
 	case r.drain.Load():
-		return "", false, loop.ErrStopping
+		return "", false, rooms.ErrStopping
 	case wait == entry.WaitRound && r.over() != nil:
 		return "", false, r.over()
 	case wait == entry.WaitRound && s.Rests() && !slices.Contains(s.Voters(), l.From):
@@ -184,7 +184,7 @@ func (r *Room) tellOffers() {
 	}
 	var stopping error
 	if r.drain.Load() {
-		stopping = loop.ErrStopping
+		stopping = rooms.ErrStopping
 		r.giveUp(func(w rules.Request) bool { _, offered := r.offers[w.Seq]; return offered })
 	}
 	ended := map[uint64]entry.Entry{}

@@ -14,6 +14,9 @@ import (
 	"github.com/companiond/companiond/host/room/reader"
 )
 
+// ErrStopping says that nothing is begun any more.
+var ErrStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+
 // Utterance is something a participant wants to say.
 type Utterance struct {
 	ID    string // idempotency key; empty: the room makes one. The same ID twice gives the first message

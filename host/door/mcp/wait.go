@@ -88,8 +88,6 @@ func look(ctx context.Context, talk rooms.Room, who string, seen uint64) (news, 
 	return n, info, nil
 }
 
-var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
-
 // wait looks until there is something for an agent, at least once; when limit is over
 // before, there is no reason. It does not hold up a daemon that is stopping.
 func wait(ctx, stopping context.Context, limit time.Duration, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
@@ -106,7 +104,7 @@ func wait(ctx, stopping context.Context, limit time.Duration, talk rooms.Room, w
 		case ctx.Err() != nil:
 			return n, info, ctx.Err()
 		case stopping.Err() != nil:
-			return n, info, errStopping
+			return n, info, rooms.ErrStopping
 		case poll.Err() != nil:
 			return n, info, nil
 		case err != nil && !errors.Is(err, errGrown):

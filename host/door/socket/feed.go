@@ -306,7 +306,7 @@ func (f *Feed) enter() (full bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return false, abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+		return false, rooms.ErrStopping
 	}
 	f.clients++
 	f.gone.Add(1)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Request is something that a door asks of the loop. Its outcome is told once.
@@ -20,9 +21,6 @@ func (q Request[T]) Tell(v T, err error) { q.done <- outcome[T]{v, err} }
 
 // Late is what is told where the loop takes too long, unless there is more to say.
 const Late = "the room did not answer in time"
-
-// ErrStopping says that nothing is begun any more.
-var ErrStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
 
 // ErrAsleep says that a room has fallen asleep: nothing of what was asked has
 // happened, and another Run of it has to be begun.
@@ -78,7 +76,7 @@ func Await[T any](ctx context.Context, l *Loop, late string, do func(Request[T])
 		case o := <-q.done:
 			return o.val, o.err
 		default:
-			return v, ErrStopping
+			return v, rooms.ErrStopping
 		}
 	case <-ctx.Done():
 		return v, abi.Wrap(abi.CodeTimeout, ctx.Err(), late)
@@ -96,7 +94,7 @@ func (l *Loop) Put(ctx context.Context, do func()) error {
 	case l.inbox <- do:
 		return nil
 	case <-l.gone:
-		return ErrStopping
+		return rooms.ErrStopping
 	case <-ctx.Done():
 		return abi.Wrap(abi.CodeTimeout, ctx.Err(), Late)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
-	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -270,7 +269,7 @@ func (g *Registry) wake(ctx context.Context, name string, unless refusal) (*room
 		return r, g.fenced[name]
 	}
 	if g.closed || g.ctx.Err() != nil {
-		return nil, loop.ErrStopping
+		return nil, rooms.ErrStopping
 	}
 	r := room.New(set, g.cfg.Room, g.cast)
 	g.awake[name] = r

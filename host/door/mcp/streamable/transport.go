@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // modernSince is the first revision of MCP without sessions. Older revisions
@@ -191,7 +192,7 @@ func (t *Transport) enter(stream bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closing {
-		return abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+		return rooms.ErrStopping
 	}
 	if stream {
 		if t.streams >= t.cfg.MaxStreams {
