@@ -33,7 +33,7 @@ var floors = [][]string{
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
 	{"host/model/wire", "bench/load"},
-	{"host/journal", "host/module", "host/model"},
+	{"host/journal", "host/module", "host/model", "host/child"},
 	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
 	{"host/journal/sqlite/store"},
 	{"host/journal/sqlite/schema"},
