@@ -143,7 +143,9 @@ const (
 	MaxText     = 16 << 10 // bytes of one message's text
 	MaxTo       = 32       // addressees of one message
 	MaxName     = 64       // bytes of an id or a name
-	MaxReply    = 1 << 20  // bytes of one reply from a module
+	MaxRequest  = 4 << 20  // bytes of one request to a module
+	MaxReply    = 1 << 20  // bytes of one reply from a module, and of what it asks with host_call
+	MaxAnswer   = 16 << 20 // bytes of the reply to a host_call
 	MaxKVKey    = 256      // bytes
 	MaxKVValue  = 64 << 10 // bytes
 	MaxKVKeys   = 1000     // keys a character

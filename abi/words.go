@@ -162,9 +162,10 @@ func Ignorable(r rune) bool {
 }
 
 // CheckText reports why s cannot be the text of a message: it must be UTF-8, of
-// at most MaxText bytes, with more in it than space, and of the characters below
-// U+0020 only line feeds, also as CR LF, and tabs. The others mean something else to each
-// terminal, database and voice that a message comes to.
+// at most MaxText bytes, with more in it than space, and of control
+// characters only line feeds, also as CR LF, and tabs. The others mean something else to each
+// terminal, database and voice that a message comes to. Nothing in it embeds or overrides a
+// direction.
 func CheckText(field, s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -179,9 +180,18 @@ func CheckText(field, s string) error {
 		if r == '\r' && strings.HasPrefix(s[i+1:], "\n") {
 			r = '\n'
 		}
-		if place++; r < ' ' && r != '\n' && r != '\t' {
+		switch place++; {
+		case r == '\n', r == '\t':
+		case unicode.Is(unicode.Cc, r):
 			return Field(field, CodeInvalid, "character %d is U+%04X, a control character; only line feeds and tabs may be there", place, r)
+		case turns(r):
+			return Field(field, CodeInvalid, "character %d is U+%04X, which turns the text behind it around; leave it out", place, r)
 		}
 	}
 	return nil
 }
+
+// turns says whether a code point embeds or overrides a direction: whatever is shown
+// behind it, also what others said, can be turned around by it. Marks for one letter
+// (U+200E, U+200F) are harmless and usual.
+func turns(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }

@@ -14,7 +14,11 @@ func TestCheckText(t *testing.T) {
 		says string
 	}{
 		"こんにちは！\n\tHello 🍣":            {},
-		"\u007f\u0085\u200b":           {}, // not below the space
+		"\u200e\u200f\u200b":           {}, // marks for a letter, and where a word may break
+		"a\u007f":                      {CodeInvalid, "text: character 2 is U+007F, a control character"},
+		"a\u0085":                      {CodeInvalid, "text: character 2 is U+0085, a control character"},
+		"猫\u202e":                      {CodeInvalid, "text: character 2 is U+202E, which turns the text behind it around"},
+		"\u2066a\u2069":                {CodeInvalid, "text: character 1 is U+2066, which turns"},
 		"":                             {CodeInvalid, "text: must not be empty"},
 		" \n\t":                        {CodeInvalid, "text: must not be empty"},
 		"a\xff":                        {CodeInvalid, "text: is not UTF-8"},
