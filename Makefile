@@ -34,17 +34,18 @@ test: packages build
 	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters
 	@if [ -d host/testdata/agents/node_modules ]; then cd host/testdata/agents && npm test --silent; fi
 
-# What tests use besides Go. Debian packages: wasm-validate, and file systems to
-# pull the plug of. From npm: agents and judges of the MCP door. Where something
+# What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug
+# of, and what builds the examples in C and Rust. From npm: agents and judges of the MCP door. Where something
 # cannot be installed, its tests say that they were skipped.
 packages: npm
-	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null; then :; \
+	@if command -v wasm-validate >/dev/null && command -v mkfs.ext4 >/dev/null && command -v wasm-ld >/dev/null && command -v rustc >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq wabt e2fsprogs >/dev/null; } || \
-	  echo "wabt and e2fsprogs could not be installed: some tests will be skipped"; \
-	else echo "wabt and e2fsprogs are not installed: some tests will be skipped"; fi
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; } || \
+	  echo "$(DEBIAN) could not be installed: some tests will be skipped"; \
+	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
-NPM = host/testdata/agents host/testdata/spec host/door/mcp/testdata/conformance host/model/testdata/aimock bench
+DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
+NPM = host/testdata/agents host/testdata/spec host/door/mcp/testdata/conformance host/model/testdata/aimock bench sdk/examples/assemblyscript
 
 npm:
 	@if command -v npm >/dev/null; then \

@@ -230,39 +230,66 @@ func BenchmarkReload(b *testing.B) {
 	})
 }
 
-// BenchmarkMemory reports what a companion costs in resident memory.
+// BenchmarkMemory reports what a companion more costs in resident memory: of equal files,
+// which share their code, and of different ones.
 func BenchmarkMemory(b *testing.B) {
-	data, err := os.ReadFile(parrot(b, "one"))
+	data, err := os.ReadFile(parrot(b, "two"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
-	if err != nil {
-		b.Fatal(err)
+	for name, file := range map[string]func(n int) []byte{
+		"equal":     func(int) []byte { return data },
+		"different": func(n int) []byte { return bytes.ReplaceAll(data, []byte("two"), fmt.Appendf(nil, "%03d", n)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache"), CacheSize: 2 << 30})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer engine.Close(context.Background())
+			load := func(n int) {
+				m, err := engine.Load(b.Context(), module.Source{ID: "c", Name: "c.wasm", Data: file(n), Generation: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				<-m.(*wasm.Module).Compiled()
+			}
+			load(0)
+			debug.FreeOSMemory()
+			before := resident(b)
+			const more = 50
+			for n := range more {
+				load(n + 1)
+			}
+			debug.FreeOSMemory()
+			for b.Loop() {
+			}
+			b.ReportMetric(float64(resident(b)-before)/more, "KiB/character")
+		})
 	}
-	defer engine.Close(context.Background())
-	var kept []module.Module
-	load := func() {
-		m, err := engine.Load(b.Context(), module.Source{ID: "c", Name: "c.wasm", Data: data, Generation: 1})
-		if err != nil {
-			b.Fatal(err)
+}
+
+// BenchmarkShipped reports what the daemon takes with the three characters of the
+// repository, some seconds after they talked: as the system sees it, which is told nothing.
+func BenchmarkShipped(b *testing.B) {
+	d := newDaemon(b, "")
+	for _, name := range []string{"aya", "kyoko", "natsumi"} {
+		data, err := os.ReadFile(build(b, "../characters/"+name, name, ""))
+		d.must(err)
+		d.must(os.WriteFile(filepath.Join(d.dir, "characters", name+".wasm"), data, 0o600))
+	}
+	for _, cache := range []string{"cold", "warm"} {
+		d.start("main")
+		for begin := time.Now(); d.said("main") < 4 && time.Since(begin) < 5*time.Minute; {
+			time.Sleep(100 * time.Millisecond)
 		}
-		<-m.(*wasm.Module).Compiled()
-		kept = append(kept, m)
+		time.Sleep(20 * time.Second)
+		rss, peak := d.status("VmRSS"), d.status("VmHWM")
+		d.stop()
+		b.ReportMetric(float64(rss)/1024, "MiB-"+cache)
+		b.ReportMetric(float64(peak)/1024, "MiB-peak-"+cache)
 	}
-	load()
-	debug.FreeOSMemory()
-	before := resident(b)
-	const more = 50
-	for range more {
-		load()
-	}
-	debug.FreeOSMemory()
 	for b.Loop() {
-	}
-	b.ReportMetric(float64(resident(b)-before)/more, "KiB/character")
-	for _, m := range kept {
-		_ = m.Close(context.Background())
 	}
 }
 

@@ -45,7 +45,6 @@ func daemonMain() int {
 		fmt.Fprintln(os.Stderr, err, problems)
 		return 1
 	}
-	debug.SetGCPercent(400) // as companiond run does
 	d := host.New(host.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: web.Version{Version: "test"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -218,4 +217,24 @@ func (d *daemon) answer(method, path string, body []byte) (answer []byte, status
 	defer resp.Body.Close()
 	answer, err = io.ReadAll(resp.Body)
 	return answer, resp.StatusCode, err
+}
+
+// status gives a line of what the system says of the daemon's process, in KiB.
+func (d *daemon) status(key string) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	d.must(err)
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			n, _ := strconv.Atoi(strings.Fields(v)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// said counts the newest messages of a room.
+func (d *daemon) said(room string) int {
+	text, _, err := d.answer(http.MethodGet, "/v1/rooms/"+room+"/messages", nil)
+	d.must(err)
+	return bytes.Count(text, []byte(`"seq":`))
 }

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"errors"
+	"math"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -57,7 +59,8 @@ func (h *Host) closeEngines() (err error) {
 
 func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 	return wasm.New(wasm.Config{
-		CacheDir: h.cfg.Modules.Cache, MaxMemory: h.cfg.Wasm.Memory,
+		CacheDir: h.cfg.Modules.Cache, CacheSize: h.cfg.Wasm.CacheSize,
+		MaxMemory: h.cfg.Wasm.Memory, MemoryTotal: memoryTotal(h.cfg.Wasm.MemoryTotal),
 		FuelPerCall: h.cfg.Wasm.Fuel, LogBytesPerSecond: int(h.cfg.Wasm.LogRate),
 		Guard: wasm.Guard(h.cfg.Wasm.Guard), Host: calls, Log: h.log,
 	})
@@ -65,4 +68,17 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
 	return prompt.New(prompt.Config{Models: h.models, Host: calls}), nil
+}
+
+// memoryTotal gives what the daemon should keep within: what is configured, or half of
+// what the machine has, or a container of it. 0 is for a machine that does not say.
+func memoryTotal(configured int64) int64 {
+	if configured > 0 {
+		return configured
+	}
+	has, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	if err != nil {
+		return 0
+	}
+	return int64(min(has, math.MaxInt64) / 2)
 }

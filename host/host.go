@@ -341,7 +341,7 @@ func (h *Host) companions() []web.Companion {
 		}
 		list = append(list, web.Companion{
 			ID: s.ID, Name: s.Name, Engine: s.Engine, Generation: s.Generation, State: string(s.State),
-			File: file, Error: s.Error, Faults: s.Faults, MemoryBytes: s.MemoryBytes, LoadedAt: s.LoadedAt,
+			File: file, Progress: s.Progress, Error: s.Error, Faults: s.Faults, MemoryBytes: s.MemoryBytes, LoadedAt: s.LoadedAt,
 		})
 	}
 	return list

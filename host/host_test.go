@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
@@ -43,6 +44,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if code, ok := compiler.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if os.Getenv(beDaemon) != "" {
 		os.Exit(daemonMain())
 	}

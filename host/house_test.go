@@ -33,7 +33,8 @@ var floors = [][]string{
 	{"host/room/rules", "host/identity"},
 	{"host/model/stream"},
 	{"host/model/wire", "bench/load"},
-	{"host/journal", "host/module", "host/model", "host/child"},
+	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
+	{"host/module/wasm/compiler"},
 	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
 	{"host/journal/sqlite/store"},
 	{"host/journal/sqlite/schema"},
@@ -66,6 +67,7 @@ var (
 // module. A module that only tests import is not listed: go list leaves test imports out.
 var owners = map[string]string{
 	"github.com/tetratelabs/wazero":            "host/module/wasm",
+	"github.com/KimMachineGun/automemlimit":    "host",
 	"github.com/fsnotify/fsnotify":             "host/module/folder",
 	"github.com/gorilla/websocket":             "host/door/socket",
 	"github.com/BurntSushi/toml":               "host/config",

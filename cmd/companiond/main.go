@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
 // Exit codes. exitConfig is sysexits' EX_CONFIG, which a service manager can be
@@ -36,6 +37,9 @@ func main() { os.Exit(doMain(os.Args[1:])) }
 // doMain is main without the exit, for tests that run the program in their own
 // process.
 func doMain(args []string) int {
+	if code, ok := compiler.Main(args); ok {
+		return code
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once

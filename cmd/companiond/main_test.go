@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
 // beDaemon makes the test binary be companiond, so that tests can start it,
@@ -23,6 +24,9 @@ import (
 const beDaemon = "TEST_BE_COMPANIOND"
 
 func TestMain(m *testing.M) {
+	if code, ok := compiler.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	if os.Getenv(beDaemon) != "" {
 		os.Exit(doMain(os.Args[1:]))
 	}

@@ -36,9 +36,6 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if config.Failed(problems) {
 		return coded{exitConfig, errors.New("the configuration has mistakes; nothing was started")}
 	}
-	if t.getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // a small heap that is collected all the time costs half the CPU
-	}
 	log := t.logger(cfg.Log)
 	tokens, warning, err := t.readTokens(cfg)
 	if err != nil {

@@ -110,11 +110,13 @@ type Modules struct {
 
 // Wasm is the table [wasm]: what one WebAssembly character may use.
 type Wasm struct {
-	Memory  int64  `in:"1MiB..4GiB" by:"64KiB"`  // bytes, whole 64 KiB pages
-	MaxFile int64  `in:"1KiB..1GiB"`             // bytes
-	Fuel    int64  `in:"0..9223372036854775807"` // units a call; 0 means that only the deadline counts
-	Guard   string `of:"fuel context"`
-	LogRate int64  `in:"1KiB..1GiB"` // bytes a second
+	Memory      int64  `in:"1MiB..4GiB" by:"64KiB"`  // bytes, whole 64 KiB pages
+	MemoryTotal int64  `in:"0..1024GiB"`             // bytes; 0 means half of what the machine has
+	CacheSize   int64  `in:"1MiB..1024GiB"`          // bytes
+	MaxFile     int64  `in:"1KiB..1GiB"`             // bytes
+	Fuel        int64  `in:"0..9223372036854775807"` // units a call; 0 means that only the deadline counts
+	Guard       string `of:"fuel context"`
+	LogRate     int64  `in:"1KiB..1GiB"` // bytes a second
 }
 
 // Room is one table [room.NAME].

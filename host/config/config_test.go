@@ -22,7 +22,7 @@ func defaults() Config {
 			Faults: 3, FaultWindow: time.Minute, CoolDown: 5 * time.Minute,
 			Grant: []string{abi.HostSay, abi.HostActionEmit},
 		},
-		Wasm:  Wasm{Memory: 64 << 20, MaxFile: 32 << 20, Guard: "fuel", LogRate: 64 << 10},
+		Wasm:  Wasm{Memory: 64 << 20, CacheSize: 256 << 20, MaxFile: 32 << 20, Guard: "fuel", LogRate: 64 << 10},
 		Rooms: []Room{defaultRoom("main")},
 		Log:   Log{Level: "info", Format: "auto"},
 	}

@@ -106,7 +106,7 @@ func TestPrint(t *testing.T) {
 		"[door]\nlisten = \"127.0.0.1:3000\"  # default\n",
 		"\nhosts = [\"aya.example\"]    # etc/companiond.toml:3\n",
 		"\nlevel = \"warn\"   # etc/companiond.toml:1\n",
-		"\nfuel = 5            # environment COMPANIOND_WASM_FUEL\n",
+		"\nfuel = 5               # environment COMPANIOND_WASM_FUEL\n",
 		"\n\n[room.side]\n", "\n\n[room.\"居間\"]\n",
 		"\npace = \"1m\"                                # environment COMPANIOND_ROOM_SIDE_PACE\n",
 		"\nfloor = \"1m30s\"                            # environment COMPANIOND_ROOM_SIDE_FLOOR\n",

@@ -253,6 +253,17 @@ func rows() []row {
 			`"1025KiB"`: `"1025KiB" is not a multiple of 64KiB (try "1088KiB")`,
 			`1048577`:   `1048577 is not a multiple of 64KiB (try "1088KiB")`,
 		}},
+		{"wasm.memory_total", map[string]any{
+			`0`:      int64(0),
+			`"1GiB"`: int64(gib),
+		}, map[string]string{
+			`"1025GiB"`: `"1025GiB" is outside 0..1024GiB`,
+		}},
+		{"wasm.cache_size", map[string]any{
+			`"1MiB"`: int64(mib),
+		}, map[string]string{
+			`"1KiB"`: `"1KiB" is outside 1MiB..1024GiB`,
+		}},
 		{"wasm.max_file", map[string]any{
 			`"1KiB"`: int64(kib),
 			`"1GiB"`: int64(gib),

@@ -84,6 +84,9 @@ type Source struct {
 	Data       []byte            // of a file
 	Siblings   map[string][]byte // of a folder: the files directly in it, by name
 	Generation uint64            // the generation it will be, counted from 1
+	// Progress hears what the load waits for, such as "being compiled", and "" when it goes
+	// on; nil is nobody. Meanwhile it is not late.
+	Progress func(what string)
 }
 
 // HostCalls answers what guests ask with host_call.

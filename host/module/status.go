@@ -28,10 +28,11 @@ type Status struct {
 	Engine      string    `json:"engine,omitempty"`
 	Generation  uint64    `json:"generation"` // 0: none was ever loaded
 	State       State     `json:"state"`
-	File        string    `json:"file,omitempty"`  // below the folder, with slashes
-	Error       string    `json:"error,omitempty"` // what is wrong with the newest save or its answers, or why it is quarantined
-	Faults      int       `json:"faults"`          // of this generation
-	MemoryBytes int64     `json:"memory_bytes"`    // guest memory in use now
+	File        string    `json:"file,omitempty"`     // below the folder, with slashes
+	Progress    string    `json:"progress,omitempty"` // what the newest save waits for: "being compiled"
+	Error       string    `json:"error,omitempty"`    // what is wrong with the newest save or its answers, or why it is quarantined
+	Faults      int       `json:"faults"`             // of this generation
+	MemoryBytes int64     `json:"memory_bytes"`       // guest memory in use now
 	LoadedAt    time.Time `json:"loaded_at,omitzero"`
 }
 

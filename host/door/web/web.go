@@ -66,6 +66,7 @@ type Companion struct {
 	Generation  uint64    `json:"generation" doc:"Which loaded version is live; 0: none was ever loaded."`
 	State       string    `json:"state" doc:"loading, ready, failed or quarantined."`
 	File        string    `json:"file" doc:"Its file, below the folder of companions."`
+	Progress    string    `json:"progress,omitempty" doc:"What its newest save waits for." example:"being compiled"`
 	Error       string    `json:"error" doc:"What is wrong with the newest save, or why it is quarantined; empty when all is well."`
 	Faults      int       `json:"faults" doc:"Calls that cost this generation its instance."`
 	MemoryBytes int64     `json:"memory_bytes" doc:"Guest memory in use now."`

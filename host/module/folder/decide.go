@@ -115,7 +115,7 @@ func (l *loader) drop(s *slot) {
 	s.want = nil
 	if s.job != nil {
 		s.job.stale = true
-		s.job.cancel()
+		s.job.cancel(nil)
 	} else if waited {
 		l.freed(s)
 	}
@@ -124,15 +124,15 @@ func (l *loader) drop(s *slot) {
 // pump starts loads while there are some to start.
 func (l *loader) pump() {
 	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
-		if s := l.slots[id]; s.want != nil && s.job == nil && l.running < l.atOnce() {
+		if s := l.slots[id]; s.want != nil && s.job == nil && l.running < atOnce {
 			l.start(s)
 		}
 	}
 }
 
 func (l *loader) start(s *slot) {
-	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.LoadTimeout)
-	j := &job{slot: s, src: *s.want, number: l.numbers[s.id] + 1, serving: s.serving, refused: s.refused, cancel: cancel}
+	j := newJob(l.ctx, l.cfg.LoadTimeout)
+	j.slot, j.src, j.number, j.serving, j.refused = s, *s.want, l.numbers[s.id]+1, s.serving, s.refused
 	if s.companion != nil && !s.stats.same(s.want.stats) {
 		if s.companion.Quarantined(l.now) {
 			j.serving = key{} // saving the file again ends a quarantine, also unchanged
@@ -140,13 +140,13 @@ func (l *loader) start(s *slot) {
 	}
 	s.want, s.job = nil, j
 	l.running++
-	go func() { l.outcomes <- l.f.load(ctx, j) }()
+	go func() { l.outcomes <- l.f.load(j) }()
 }
 
 // ended takes the outcome of a load.
 func (l *loader) ended(o outcome) {
 	s := o.slot
-	o.cancel()
+	o.end()
 	l.running--
 	s.job = nil
 	defer func() { l.freed(s) }()

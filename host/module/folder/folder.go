@@ -33,7 +33,7 @@ type Config struct {
 	Debounce    time.Duration // how long a file must be left alone before it is read; 250 ms
 	Rescan      time.Duration // how often everything is looked at, for changes nobody told of; 10 s
 	Gone        time.Duration // how long a file must be gone before its companion leaves; 1 s
-	LoadTimeout time.Duration // for one file; 30 s
+	LoadTimeout time.Duration // for one file, without what it waits for; 30 s
 	MaxFile     int64         // bytes of one source; 32 MiB
 	Grants      module.Grants // a file that needs more is refused
 	module.Limits
@@ -96,6 +96,8 @@ type Folder struct {
 	ready  chan struct{}
 	begun  atomic.Bool
 
+	reading chan struct{} // holds a token for each file that is read and checked
+
 	mu      sync.Mutex
 	views   map[string]view
 	trouble string // with the folder itself
@@ -105,6 +107,7 @@ type Folder struct {
 type view struct {
 	companion *module.Companion // nil before the first generation
 	status    module.Status     // ID, File, Error; all of it while companion is nil
+	job       *job              // being loaded; nil when nothing is
 }
 
 // New checks the config. It touches no file and starts nothing.
@@ -117,7 +120,9 @@ func New(cfg Config) (*Folder, error) {
 		cfg:    cfg,
 		finder: finder{dir: cfg.Dir, engines: cfg.Engines},
 		ready:  make(chan struct{}),
-		views:  map[string]view{},
+
+		reading: make(chan struct{}, atOnce/8),
+		views:   map[string]view{},
 	}, nil
 }
 
@@ -172,7 +177,7 @@ func (f *Folder) Status() []module.Status {
 			s.File = v.status.File
 			s.Error = module.Sentence(s.Error, v.status.Error)
 		}
-		s.Error = module.Sentence(s.Error, trouble)
+		s.Error, s.Progress = module.Sentence(s.Error, trouble), v.job.waits()
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b module.Status) int { return cmp.Compare(a.ID, b.ID) })

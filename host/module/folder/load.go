@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -19,8 +21,49 @@ type job struct {
 	number  uint64 // of the generation it will be
 	serving key    // content that needs no load
 	refused key    // content that was tried already
-	cancel  context.CancelFunc
-	stale   bool // nobody wants its outcome any more; the loader's field
+	stale   bool   // nobody wants its outcome any more; the loader's field
+
+	ctx    context.Context // ends with errLate when the load takes too long
+	cancel context.CancelCauseFunc
+	late   *time.Timer
+	doing  atomic.Pointer[string] // what it waits for, nil for nothing
+}
+
+var errLate = errors.New("took too long")
+
+// newJob makes a try that may take so long.
+func newJob(ctx context.Context, patience time.Duration) *job {
+	j := &job{}
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	j.late = time.AfterFunc(patience, func() { j.cancel(errLate) })
+	return j
+}
+
+// end gives back what a job holds.
+func (j *job) end() {
+	j.late.Stop()
+	j.cancel(nil)
+}
+
+// progress notes what a job waits for. Meanwhile it is not late.
+func (j *job) progress(what string, patience time.Duration) {
+	j.doing.Store(&what)
+	if what == "" {
+		j.late.Reset(patience)
+	} else {
+		j.late.Stop()
+	}
+}
+
+// waits gives what a job waits for, "" for nothing and for no job.
+func (j *job) waits() string {
+	if j == nil {
+		return ""
+	}
+	if what := j.doing.Load(); what != nil {
+		return *what
+	}
+	return ""
 }
 
 // outcome is what became of a job: a module, an error, or neither if the
@@ -35,8 +78,17 @@ type outcome struct {
 }
 
 // load reads and loads the file of a job. It runs beside the loader and
-// touches none of its state.
-func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
+// touches none of its state. Of those that do not wait for something yet there are few at
+// a time, for each holds some copies of its file.
+func (f *Folder) load(j *job) (o outcome) {
+	select {
+	case f.reading <- struct{}{}:
+	case <-j.ctx.Done():
+		return outcome{job: j, read: time.Now(), err: context.Cause(j.ctx)}
+	}
+	var read sync.Once
+	done := func() { read.Do(func() { <-f.reading }) }
+	defer done()
 	o = outcome{job: j, read: time.Now()}
 	s, err := j.src.read(j.slot.id, j.number, f.cfg.MaxFile)
 	if err != nil {
@@ -51,7 +103,11 @@ func (f *Folder) load(ctx context.Context, j *job) (o outcome) {
 	if o.key == j.serving || o.key == j.refused {
 		return o
 	}
-	o.module, o.err = f.ask(ctx, j.src.engine, s)
+	s.Progress = func(what string) {
+		done()
+		j.progress(what, f.cfg.LoadTimeout)
+	}
+	o.module, o.err = f.ask(j.ctx, j.src.engine, s)
 	if o.err != nil {
 		o.final = !abi.AsError(o.err).Retry
 	}
@@ -69,7 +125,7 @@ func (f *Folder) ask(ctx context.Context, e module.Engine, s module.Source) (m m
 	}()
 	m, err = e.Load(ctx, s)
 	switch {
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case err != nil && context.Cause(ctx) == errLate:
 		return nil, abi.Errorf(abi.CodeTimeout, "did not load within %v: %s", f.cfg.LoadTimeout, module.Reason(err))
 	case err == nil && m == nil:
 		return nil, abi.Errorf(abi.CodeInternal, "engine %s gave no module", e.Name())

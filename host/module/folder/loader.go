@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -108,7 +107,7 @@ func (l *loader) show() {
 	views := make(map[string]view, len(l.slots))
 	for id, s := range l.slots {
 		if s.known {
-			views[id] = view{companion: s.companion, status: s.status()}
+			views[id] = view{companion: s.companion, status: s.status(), job: s.job}
 		}
 	}
 	l.f.mu.Lock()
@@ -318,26 +317,21 @@ func (l *loader) checkReady() {
 	}
 }
 
-// atOnce is how many loads run at a time: at the start there is nobody to
-// disturb.
-func (l *loader) atOnce() int {
-	if l.starting != nil {
-		return min(4, runtime.GOMAXPROCS(0))
-	}
-	return 1
-}
+// atOnce is how many files are read and loaded at a time. Most of the time they wait for
+// each other in the engine, which knows what is quick.
+const atOnce = 16
 
 // stop ends loads and companions and waits for them.
 func (l *loader) stop() {
 	for _, s := range l.slots {
 		if s.job != nil {
-			s.job.cancel()
+			s.job.cancel(nil)
 		}
 	}
 	for l.running > 0 {
 		o := <-l.outcomes
 		l.running--
-		o.cancel()
+		o.end()
 		l.discard(o.module)
 	}
 	for _, s := range l.slots {

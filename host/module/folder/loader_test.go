@@ -63,6 +63,7 @@ func TestReloadAndNoReload(t *testing.T) {
 			t.Errorf("loaded %s", got)
 		}
 		r.save("aya.fake", saying("two"))
+		r.settle()
 		r.save("kyoko/kyoko.fake", saying("kk"))
 		r.settle()
 		if c := r.companion("aya"); c != aya || c.Generation() != 2 {
@@ -245,6 +246,36 @@ func slowly(let chan struct{}, stubborn bool) func(*rig, *folder.Config) {
 	}
 }
 
+// A load that waits for others in its engine is not late, and shows what it waits for.
+func TestWaitingIsNotLate(t *testing.T) {
+	bubble(t, func(r *rig, c *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+			f.Progress("waiting for b.wasm to be compiled")
+			time.Sleep(time.Hour)
+			f.Progress("")
+			if f.ID == "kyoko" {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}, func(t *testing.T, r *rig) {
+		r.begin()
+		r.save("aya.fake", saying("patient"))
+		r.save("kyoko.fake", saying("late"))
+		r.pass(time.Minute)
+		if st := r.folder.Status(); len(st) != 2 || st[0].Progress != "waiting for b.wasm to be compiled" || st[0].State != module.StateLoading {
+			t.Errorf("status %+v", st)
+		}
+		r.pass(time.Hour)
+		mustVote(t, r.companion("aya"), "patient")
+		checkStatus(t, r.folder, "kyoko", module.StateFailed, 0, "did not load within 30s")
+		if st := r.folder.Status(); st[0].Progress != "" || st[1].Progress != "" {
+			t.Errorf("status %+v", st)
+		}
+	})
+}
+
 func TestANewerSaveSupersedes(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		var let chan struct{}
@@ -278,7 +309,8 @@ func TestANewerSaveSupersedes(t *testing.T) {
 	}
 }
 
-func TestASlowLoadDelaysNoOtherNews(t *testing.T) {
+// A file that takes long to load delays neither news nor other files.
+func TestASlowLoadDelaysNobodyElse(t *testing.T) {
 	var let chan struct{}
 	bubble(t, func(r *rig, c *folder.Config) {
 		let = make(chan struct{})
@@ -294,11 +326,12 @@ func TestASlowLoadDelaysNoOtherNews(t *testing.T) {
 		r.remove("kyoko.fake")
 		r.save("saki.fake", saying("s2"))
 		r.pass(2 * time.Second)
-		if got := r.told.String(); !strings.HasSuffix(got, "left kyoko") || strings.Contains(got, "replaced") {
-			t.Errorf("told: %s", got) // saki's load waits its turn
+		if got := r.told.String(); !strings.HasSuffix(got, "replaced saki, left kyoko") {
+			t.Errorf("told: %s", got)
 		}
+		mustVote(t, r.companion("saki"), "s2")
 		r.pass(time.Minute)
-		mustVote(t, r.companion("saki"), "s")
+		checkStatus(t, r.folder, "aya", module.StateLoading, 0, "")
 		close(let)
 		synctest.Wait()
 		mustVote(t, r.companion("aya"), "slow")
@@ -339,7 +372,7 @@ func TestStartLoadsAFewAtATime(t *testing.T) {
 		c.LoadTimeout = time.Hour
 		slowly(let, true)(r, c)
 	}, func(t *testing.T, r *rig) {
-		ids := []string{"a", "b", "c", "d", "e", "f"}
+		ids := strings.Split("abcdefghjklmnopq", "") // as many as are loaded at a time
 		for _, id := range ids {
 			write(t, r.path(id+".fake"), saying("slow"))
 		}
@@ -351,7 +384,7 @@ func TestStartLoadsAFewAtATime(t *testing.T) {
 				t.Error("ready before everything is loaded")
 			default:
 			}
-			if st := r.folder.Status(); len(st) != 7 || slices.ContainsFunc(st, func(s module.Status) bool { return s.State != module.StateLoading }) {
+			if st := r.folder.Status(); len(st) != len(ids)+1 || slices.ContainsFunc(st, func(s module.Status) bool { return s.State != module.StateLoading }) {
 				t.Errorf("status %+v", st)
 			}
 			close(let)

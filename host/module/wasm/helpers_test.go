@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -24,14 +26,29 @@ import (
 // tests share, and what the Go guest is built in.
 var scratch string
 
+// busy is the first argument of a compiler that waits for a file, named by the second,
+// before it goes on.
+const busy = "busy"
+
 func TestMain(m *testing.M) {
-	var err error
-	if scratch = os.Getenv(compileFor); scratch == "" {
-		if scratch, err = os.MkdirTemp("", "companiond-wasm"); err != nil {
-			panic(err)
+	args := os.Args[1:]
+	if len(args) > 2 && args[0] == busy {
+		for {
+			if _, err := os.Stat(args[1]); err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
 		}
-		defer os.RemoveAll(scratch)
+		args = args[2:]
 	}
+	if code, ok := compiler.Main(args); ok {
+		os.Exit(code)
+	}
+	var err error
+	if scratch, err = os.MkdirTemp("", "companiond-wasm"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(scratch)
 	rc := m.Run()
 	if err := goleak.Find(); rc == 0 && err != nil {
 		fmt.Println("goroutines left behind:", err)
@@ -43,17 +60,26 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// compileFor names the variable with the scratch of another run of these tests, for
-// which this one compiles the Go guest and does nothing else.
-const compileFor = "COMPANIOND_WASM_SCRATCH"
-
-// TestCompileGuest fills the cache for a run with the race detector, in which
-// wazero's compiler takes twenty times as long for the same machine code.
-func TestCompileGuest(t *testing.T) {
-	if os.Getenv(compileFor) == "" {
-		t.Skip("is run by a test run with the race detector")
+// testCompiler is the program that compiles for tests: this one, or where it has the
+// race detector, which makes wazero's compiler twenty times slower, the same without.
+var testCompiler = sync.OnceValues(func() ([]string, error) {
+	if raceSlowness == 1 {
+		return []string{os.Args[0]}, nil
 	}
-	load(t, newTestEngine(t, nil), guestFile(t, "aya"))
+	out := filepath.Join(scratch, "compiler")
+	if msg, err := exec.Command("go", "test", "-c", "-vet=off", "-o", out, ".").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build a compiler: %w\n%s", err, msg)
+	}
+	return []string{out}, nil
+})
+
+func mustCompiler(t testing.TB) []string {
+	t.Helper()
+	compile, err := testCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(compile)
 }
 
 // goGuest is testdata/guest, built once.
@@ -63,13 +89,6 @@ var goGuest = sync.OnceValues(func() ([]byte, error) {
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build guest: %w\n%s", err, msg)
-	}
-	if raceSlowness > 1 {
-		cmd := exec.Command("go", "test", "-count=1", "-vet=off", "-run=^TestCompileGuest$", ".")
-		cmd.Env = append(os.Environ(), compileFor+"="+scratch)
-		if msg, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("compile guest: %w\n%s", err, msg)
-		}
 	}
 	return os.ReadFile(out)
 })
@@ -91,7 +110,7 @@ func tinyFile(m tiny) module.Source {
 // that nothing it gave out is left.
 func newTestEngine(t testing.TB, set func(*Config)) *Engine {
 	t.Helper()
-	cfg := Config{CacheDir: filepath.Join(scratch, "cache")}
+	cfg := Config{CacheDir: filepath.Join(scratch, "cache"), Compiler: mustCompiler(t)}
 	if set != nil {
 		set(&cfg)
 	}

@@ -160,6 +160,9 @@ func hostCall(i *instance, mem api.Memory, stack []uint64) {
 	if err != nil { // the host's data is no JSON
 		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeInternal, "the host's answer cannot be written")})
 	}
+	if len(answer) > abi.MaxAnswer {
+		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeTooLarge, "the answer has %d bytes, at most %d", len(answer), abi.MaxAnswer)})
+	}
 	i.check() // the host may have taken its time
 	i.pending = answer
 	stack[0] = uint64(len(answer))

@@ -124,6 +124,9 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	if err != nil {
 		return nil, nil, abi.Errorf(abi.CodeInvalid, "the request cannot be written: %w", err)
 	}
+	if len(request) > abi.MaxRequest {
+		return nil, nil, abi.Errorf(abi.CodeTooLarge, "the request has %d bytes, at most %d", len(request), abi.MaxRequest)
+	}
 	ctx = i.begin(ctx)
 	defer i.end()
 	i.pending, i.asks, i.of = request, asks, req

@@ -14,47 +14,83 @@ import (
 	"github.com/companiond/companiond/host/module/wasm/fuel"
 )
 
-// Load makes a module of a whole .wasm file: it checks the file, compiles it,
-// starts an instance, and lets it describe itself.
+// Load makes a module of a whole .wasm file: it checks the file, takes its machine code
+// from the cache or has it compiled in another process, starts an instance, and lets it
+// describe itself. The source hears what it waits for.
 //
-// A file that takes long to compile is interpreted meanwhile, so that a saved
+// A small file that waits to be compiled is interpreted meanwhile, so that a saved
 // change is heard at once; see [Module.Compiled].
 //
-// ctx bounds all of it, but a compile under way goes on behind a Load that has
-// given up; the next one waits for it.
+// ctx bounds all of it; with the last who wants it, a compile ends too.
 //
 // # Errors
 //
 // abi.CodeInvalid, CodeTooLarge or CodeDenied say what is wrong with the file;
-// CodeTimeout that ctx ended first; CodeUnavailable that the engine is closing.
+// CodeTimeout that ctx ended first; CodeUnavailable that it cannot be compiled just now,
+// or the engine is closing.
 func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
-	if err := e.checkFile(s.Data); err != nil {
-		return nil, err
-	}
-	image, err := e.prepare(s.Data)
+	about, err := e.checkFile(s.Data)
 	if err != nil {
 		return nil, err
 	}
-	coming, err := e.compile(image)
+	image, err := e.prepare(ctx, s.Data)
 	if err != nil {
 		return nil, err
 	}
-	c, last, err := e.first(ctx, image, coming)
-	if err != nil {
-		return nil, err
-	}
-	m := e.newModule(s, c)
-	if err := m.begin(ctx); err != nil {
-		if !last {
-			e.abandon(coming)
+	if !e.compiles {
+		if about.Weight > maxInterpreted {
+			return nil, abi.Errorf(abi.CodeTooLarge, "the module has %d bytes of code and locals; without a compiler for this machine at most %d are allowed", about.Weight, maxInterpreted)
 		}
+		f, err := e.interpret(ctx, e.runtime, image)
+		if err != nil {
+			return nil, err
+		}
+		return e.begin(ctx, s, f, nil)
+	}
+	sought, err := e.seek(image, s)
+	if err != nil {
+		return nil, err
+	}
+	f, err := e.first(ctx, image, about.Weight, sought)
+	if err != nil {
+		return nil, err
+	}
+	if f.machine {
+		return e.begin(ctx, s, f, nil)
+	}
+	m, err := e.begin(ctx, s, f, sought)
+	if err == nil {
+		return m, nil
+	}
+	if abi.CodeOf(err) != abi.CodeTimeout && !strings.Contains(err.Error(), stackOverflow) {
+		e.abandon(sought)
+		return nil, err
+	}
+	select { // it was the interpreter that took too long
+	case r := <-sought.result:
+		if r.err != nil {
+			return nil, err
+		}
+		return e.begin(ctx, s, r.form, nil)
+	case <-ctx.Done():
+		e.abandon(sought)
+		return nil, err
+	}
+}
+
+// begin makes a module of code that is there, and has it change over to what is sought;
+// nil is nothing. The form is given back where it does not start.
+func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job) (module.Module, error) {
+	m := e.newModule(s, f)
+	if err := m.begin(ctx); err != nil {
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	if last {
+	e.used.Add(1)
+	if sought == nil {
 		close(m.compiled)
 	} else {
-		e.compilers.Go(func() { m.upgrade(coming) })
+		e.busy.Go(func() { m.upgrade(sought) })
 	}
 	return m, nil
 }
@@ -92,28 +128,24 @@ func (m *Module) begin(ctx context.Context) error {
 
 // checkFile refuses, before the cost of compiling it, a file that cannot be a
 // companion.
-func (e *Engine) checkFile(data []byte) error {
+func (e *Engine) checkFile(data []byte) (m fuel.Module, err error) {
 	switch {
 	case len(data) == 0:
-		return abi.Errorf(abi.CodeInvalid, "the file is empty")
+		return m, abi.Errorf(abi.CodeInvalid, "the file is empty")
 	case len(data) < len(fuel.Header) || string(data[:4]) != fuel.Header[:4]:
-		return abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
+		return m, abi.Errorf(abi.CodeInvalid, `the file is no WebAssembly: it does not begin with "\0asm" and a version`)
 	case string(data[4:8]) == "\x0d\x00\x01\x00":
-		return abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
+		return m, abi.Errorf(abi.CodeInvalid, "the file is a WebAssembly component; build a core module instead")
 	case string(data[:8]) != fuel.Header:
-		return abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
+		return m, abi.Errorf(abi.CodeInvalid, "the file is WebAssembly of unknown version % x", data[4:8])
 	}
-	m, err := fuel.Inspect(data)
-	if err != nil {
-		return unreadable(err)
-	}
-	if m.Functions > fuel.MaxFunctions {
-		return abi.Errorf(abi.CodeTooLarge, "the module has %d functions, at most %d are allowed", m.Functions, fuel.MaxFunctions)
+	if m, err = fuel.Inspect(data); err != nil {
+		return m, unreadable(err)
 	}
 	if err := checkImports(m.Imports, e.cfg.Guard); err != nil {
-		return err
+		return m, err
 	}
-	return checkExports(m)
+	return m, checkExports(m)
 }
 
 func checkExports(m fuel.Module) error {

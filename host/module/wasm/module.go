@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,7 @@ type Module struct {
 	engine     *Engine
 	id         string
 	generation uint64
-	form       form // belongs to the turn's owner, as inst does
+	form       *form // belongs to the turn's owner, as inst does
 	desc       abi.Description
 	log        *guestLog
 
@@ -34,27 +35,35 @@ type Module struct {
 
 	compiled chan struct{} // closed when code is machine code, or never will be
 
+	shown  atomic.Pointer[form]          // form, for others than the turn's owner
+	asked  atomic.Int64                  // when it was called last, in Unix ns
 	memory atomic.Pointer[memory.Memory] // of inst, nil when there is none
 	units  atomic.Int64                  // of fuel that all calls together used, in slices; 0 without GuardFuel
 }
 
 var _ module.Module = (*Module)(nil)
 
-func (e *Engine) newModule(s module.Source, c form) *Module {
+func (e *Engine) newModule(s module.Source, f *form) *Module {
 	log := e.cfg.Log.With("companion", s.ID, "generation", s.Generation)
-	return &Module{
-		engine: e, id: s.ID, generation: s.Generation, form: c,
+	m := &Module{
+		engine: e, id: s.ID, generation: s.Generation, form: f,
 		log:  newGuestLog(log, e.cfg.LogBytesPerSecond),
 		turn: make(chan struct{}, 1), over: make(chan struct{}), compiled: make(chan struct{}),
 	}
+	m.shown.Store(f)
+	m.asked.Store(time.Now().UnixNano())
+	return m
 }
 
 // Describe gives what the module said of itself when it was loaded.
 func (m *Module) Describe() abi.Description { return m.desc }
 
-// Memory gives the bytes of the guest's linear memory in use now. It may be
-// called at any time.
-func (m *Module) Memory() int64 {
+// Memory gives the bytes that the module takes, as near as can be told: its guest's
+// memory in use now, and its share of the machine code. It may be called at any time.
+func (m *Module) Memory() int64 { return m.guestMemory() + m.engine.share(m.shown.Load()) }
+
+// guestMemory is 0 while there is no instance.
+func (m *Module) guestMemory() int64 {
 	if mem := m.memory.Load(); mem != nil {
 		return mem.Size()
 	}
@@ -78,17 +87,53 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 	if err := m.takeTurn(ctx); err != nil {
 		return nil, err
 	}
+	m.asked.Store(time.Now().UnixNano())
+	m.engine.used.Add(1)
 	req.V = abi.Version
 	if req.Self == "" {
 		req.Self = m.id
 	}
 	data, fault, err := m.callOnce(ctx, req, true)
+	if fault != nil && m.tooSlow(fault) {
+		if err := m.awaitMachineCode(ctx); err != nil {
+			return nil, err
+		}
+		if m.form.machine {
+			data, fault, err = m.callOnce(ctx, req, true)
+		}
+	}
 	if fault != nil {
 		go m.replace()
 		return nil, fault
 	}
 	m.endTurn()
 	return data, err
+}
+
+// stackOverflow is in wazero's error of a guest that called too deep.
+const stackOverflow = "stack overflow"
+
+// tooSlow says whether a fault is the interpreter's and not the guest's: it takes longer,
+// and has room for fewer frames. The caller owns the turn.
+func (m *Module) tooSlow(f *module.Fault) bool {
+	return !m.form.machine && m.engine.compiles && (f.Kind == module.FaultTimeout || strings.Contains(f.Cause.Error(), stackOverflow))
+}
+
+// awaitMachineCode gives the turn away until the module runs as well as it ever will, and
+// takes it again. With an error, which is ctx's, the turn is not the caller's any more.
+func (m *Module) awaitMachineCode(ctx context.Context) error {
+	m.endTurn()
+	select {
+	case <-m.compiled:
+		return m.takeTurn(ctx)
+	case <-ctx.Done():
+	}
+	go func() {
+		if m.takeTurn(m.calls.Killed()) == nil {
+			m.replace()
+		}
+	}()
+	return fmt.Errorf("wasm: %s is interpreted until its machine code is there: %w", m.id, context.Cause(ctx))
 }
 
 // takeTurn waits until the caller owns the instance, or ctx has ended.
@@ -199,7 +244,8 @@ func (m *Module) release() error {
 	defer close(m.over)
 	m.drop()
 	m.log.tellLost()
-	err := m.form.compiled.Close(context.Background())
+	m.shown.Store(nil)
+	err := m.engine.release(m.form)
 	m.engine.remove(m)
 	if err != nil {
 		return fmt.Errorf("wasm: close %s generation %d: %w", m.id, m.generation, err)

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
-	"syscall"
 
+	"github.com/companiond/companiond/host/child"
+	"github.com/companiond/companiond/host/module/wasm/codecache"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 	"github.com/tetratelabs/wazero"
 )
 
@@ -21,17 +21,12 @@ func (e *Engine) startRuntime(compile bool) error {
 			"os", runtime.GOOS, "arch", runtime.GOARCH)
 		compile = false
 	}
-	rc := e.bounded(wazero.NewRuntimeConfigInterpreter())
-	if compile {
-		rc = e.bounded(wazero.NewRuntimeConfigCompiler())
-	}
-	if compile && e.cfg.CacheDir != "" { // the interpreter has nothing to keep
-		cache, err := openCache(e.cfg.CacheDir)
-		if err != nil {
-			return err
+	rc := e.settings().Interpreter()
+	if compile { // the interpreter has nothing to keep
+		var err error
+		if rc, err = e.openCompiler(); err != nil {
+			return errors.Join(err, e.closeRuntime(ctx))
 		}
-		e.cache = cache
-		rc = rc.WithCompilationCache(cache)
 	}
 	var err error
 	if e.runtime, err = e.buildRuntime(ctx, rc); err != nil {
@@ -42,20 +37,45 @@ func (e *Engine) startRuntime(compile bool) error {
 	return nil
 }
 
+// openCompiler opens what makes and keeps machine code, for a runtime that runs it.
+func (e *Engine) openCompiler() (rc wazero.RuntimeConfig, err error) {
+	command := e.cfg.Compiler
+	if command == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("wasm: find the program that compiles: %w", err)
+		}
+		if _, err := os.Stat("/proc/self/exe"); err == nil {
+			self = "/proc/self/exe" // the same also when another version took its place
+		}
+		command = []string{self}
+	}
+	if child.Is() {
+		return nil, errors.New("wasm: this program was started to compile, and does not call compiler.Main")
+	}
+	if e.store, err = codecache.Open(e.cfg.CacheDir, e.cfg.CacheSize); err != nil {
+		return nil, fmt.Errorf("wasm: %w", err)
+	}
+	e.queue = compiler.NewQueue(e.store, e.settings(), command, e.cfg.Log)
+	if e.cache, err = wazero.NewCompilationCacheWithDir(e.store.Dir()); err != nil {
+		return nil, fmt.Errorf("wasm: open cache directory: %w", err)
+	}
+	return e.settings().Runtime().WithCompilationCache(e.cache), nil
+}
+
+// settings are those of all code that is run.
+func (e *Engine) settings() compiler.Settings {
+	return compiler.Settings{Pages: uint32(e.cfg.MaxMemory / pageSize), CloseOnDone: e.cfg.Guard == GuardContext}
+}
+
 // startQuick makes the runtime that helps out while the compiler works. Where
 // everything is interpreted there is nothing to help out with.
 func (e *Engine) startQuick() (err error) {
 	if !e.compiles {
 		return nil
 	}
-	e.quick, err = e.buildRuntime(context.Background(), e.bounded(wazero.NewRuntimeConfigInterpreter()))
+	e.quick, err = e.buildRuntime(context.Background(), e.settings().Interpreter())
 	return err
-}
-
-func (e *Engine) bounded(rc wazero.RuntimeConfig) wazero.RuntimeConfig {
-	return rc.WithMemoryLimitPages(uint32(e.cfg.MaxMemory / pageSize)).
-		WithDebugInfoEnabled(false). // a hostile file's DWARF is not worth reading
-		WithCloseOnContextDone(e.cfg.Guard == GuardContext)
 }
 
 // buildRuntime turns wazero's panic where memory cannot be made executable
@@ -86,48 +106,13 @@ func (e *Engine) closeRuntime(ctx context.Context) error {
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close(ctx))
 	}
+	if e.store != nil {
+		errs = append(errs, e.store.Close())
+	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("wasm: close runtime: %w", err)
 	}
 	return nil
-}
-
-// openCache opens the directory of compiled code, which nobody else may write
-// to: the code in it is run.
-func openCache(dir string) (wazero.CompilationCache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("wasm: make cache directory: %w", err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, fmt.Errorf("wasm: look at cache directory: %w", err)
-	}
-	if mode := info.Mode().Perm(); mode&0o022 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("wasm: cache directory %s has mode %o: others may write machine code into it; chmod 0700 it", dir, mode)
-	}
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("wasm: open cache directory: %w", err)
-	}
-	return cache, nil
-}
-
-// cacheTrouble says whether a compile failed for a damaged cache or a disk
-// that cannot be read or written, and not for the module.
-func cacheTrouble(err error) bool {
-	var errno syscall.Errno
-	return strings.HasPrefix(err.Error(), "compilationcache:") || errors.As(err, &errno)
-}
-
-// emptyCache removes what wazero keeps in dir. A file that cannot be removed stays.
-func emptyCache(dir string) {
-	files, err := filepath.Glob(filepath.Join(dir, "wazero-*", "*"))
-	if err != nil {
-		return
-	}
-	for _, f := range files {
-		_ = os.Remove(f)
-	}
 }
 
 // compilerSupported says where wazero v1.12 compiles. On amd64 it also wants

@@ -19,10 +19,10 @@
 //     used page by page; tables have a bound of their own. wazero's call stack
 //     is bounded by wazero at 400 MB and is not counted.
 //   - Output: replies of abi.MaxReply bytes, Config.LogBytesPerSecond of log.
-//   - The file: a bound on functions, for compiling cannot be interrupted; one on
-//     its bytes holds whoever reads it (package folder). One module compiles
-//     at a time; a Load whose ctx ends goes away, the compiler finishes and its
-//     work is thrown away.
+//   - The file: bounds on what decoding and interpreting it takes (package fuel), and a
+//     process of its own for compiling it, with bounds on memory and time (package
+//     compiler). Here nothing is ever compiled. One on its bytes holds whoever reads it
+//     (package folder).
 //
 // A call that does not end in a reply costs the instance, never the module: the
 // next call gets a new instance of the same compiled code, started right away.
@@ -50,6 +50,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/codecache"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
 // Guard names what stops a guest that does not return.
@@ -77,6 +79,14 @@ type Config struct {
 	// created with mode 0700. It holds machine code that will be run as it is,
 	// so nobody else may write to it, and it must not be inside a watched folder.
 	CacheDir string
+	// CacheSize bounds the bytes in it; 0 means 256 MiB, 14 Go characters.
+	CacheSize int64
+	// MemoryTotal is what the process should keep within, in bytes, with all of its
+	// characters; 0 is no bound. It is soft: what is loaded is never refused for it.
+	MemoryTotal int64
+	// Compiler is the command that compiles: a program that calls compiler.Main before
+	// anything else, with what it needs before that one's arguments. nil is this program.
+	Compiler []string
 	// MaxMemory is the bound in bytes of one instance's memory, rounded down
 	// to pages of 64 KiB; 0 means 64 MiB.
 	MaxMemory int64
@@ -103,6 +113,7 @@ type Config struct {
 // The defaults of Config.
 const (
 	defaultMaxMemory   = 64 << 20
+	defaultCacheSize   = 256 << 20
 	defaultCallTimeout = 5 * time.Second
 	defaultLogRate     = 64 << 10
 )
@@ -117,6 +128,7 @@ const slice = 100_000
 // check fills defaults in and refuses what makes no sense.
 func (c Config) check() (Config, error) {
 	c.MaxMemory = cmp.Or(c.MaxMemory, defaultMaxMemory)
+	c.CacheSize = cmp.Or(c.CacheSize, defaultCacheSize)
 	c.CallTimeout = cmp.Or(c.CallTimeout, defaultCallTimeout)
 	c.LogBytesPerSecond = cmp.Or(c.LogBytesPerSecond, defaultLogRate)
 	c.Guard = cmp.Or(c.Guard, GuardFuel)
@@ -140,19 +152,27 @@ func (c Config) check() (Config, error) {
 
 // Engine loads .wasm files. It is safe for concurrent use.
 type Engine struct {
-	cfg       Config
-	runtime   wazero.Runtime
-	compiles  bool                    // runtime makes machine code
-	quick     wazero.Runtime          // interprets what is not compiled yet; nil: everybody waits
-	cache     wazero.CompilationCache // nil without Config.CacheDir
-	born      time.Time               // zero of the guests' monotonic clock
-	compiling chan struct{}           // holds one token while a module compiles
-	compilers sync.WaitGroup          // compiles under way, also abandoned ones
+	cfg      Config
+	runtime  wazero.Runtime
+	compiles bool                    // runtime runs machine code
+	quick    wazero.Runtime          // interprets what is not compiled yet; nil: everybody waits
+	cache    wazero.CompilationCache // of runtime, where it runs machine code, and so are:
+	store    *codecache.Store
+	queue    *compiler.Queue
+	born     time.Time // zero of the guests' monotonic clock
+
+	preparing chan struct{}  // holds one token while a file is rewritten or interpreted
+	loading   sync.Mutex     // while code is taken out of the cache
+	busy      sync.WaitGroup // whatever runs beside a Load
+	closing   chan struct{}
 
 	mu      sync.Mutex
 	closed  bool
 	modules map[*Module]struct{}
+	forms   map[codecache.Key]*form // machine code that is loaded
 
+	used      atomic.Int64 // counts loads and calls
+	short     bool         // of memory; tend's own
 	instances atomic.Int64 // alive now
 	reserved  atomic.Int64 // bytes of address space the allocator holds now
 }
@@ -179,7 +199,7 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	if err := e.startQuick(); err != nil {
-		return nil, errors.Join(err, e.closeRuntime(context.Background()))
+		return nil, errors.Join(err, e.Close(context.Background()))
 	}
 	return e, nil
 }
@@ -194,8 +214,10 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 	e := &Engine{
 		cfg:       cfg,
 		born:      time.Now(),
-		compiling: make(chan struct{}, 1),
+		preparing: make(chan struct{}, 1),
+		closing:   make(chan struct{}),
 		modules:   make(map[*Module]struct{}),
+		forms:     make(map[codecache.Key]*form),
 	}
 	if err := e.startRuntime(compile); err != nil {
 		return nil, err
@@ -203,6 +225,7 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 	if cfg.Guard == GuardContext && cfg.FuelPerCall > 0 {
 		cfg.Log.Warn("the wasm guard is context: the fuel budget of calls is not enforced")
 	}
+	e.busy.Go(e.tend)
 	return e, nil
 }
 
@@ -213,8 +236,8 @@ func (e *Engine) Name() string { return "wasm" }
 func (e *Engine) Match(file string) (name string, ok bool) { return strings.CutSuffix(file, ".wasm") }
 
 // Close closes every module still open, as their Close does, and then the
-// engine; Load is refused from its start on. It waits for a module that is
-// compiling, which nothing can interrupt. It must be called once.
+// engine; Load is refused from its start on. A compile under way ends with its
+// process. It must be called once.
 //
 // # Errors
 //
@@ -223,6 +246,9 @@ func (e *Engine) Match(file string) (name string, ok bool) { return strings.CutS
 // the error says so.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
+	if !e.closed {
+		close(e.closing)
+	}
 	e.closed = true
 	open := make([]*Module, 0, len(e.modules))
 	for m := range e.modules {
@@ -230,25 +256,30 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 
+	if e.queue != nil {
+		e.queue.Close()
+	}
 	errs := make([]error, len(open))
 	var wg sync.WaitGroup
 	for i, m := range open {
 		wg.Go(func() { errs[i] = m.Close(ctx) })
 	}
 	wg.Wait()
-	e.compilers.Wait()
+	e.busy.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("wasm: close engine: %w", err)
 	}
 	return e.closeRuntime(context.WithoutCancel(ctx))
 }
 
+var errClosing error = abi.Errorf(abi.CodeUnavailable, "the engine is closing")
+
 // add registers m, or refuses it when the engine has closed meanwhile.
 func (e *Engine) add(m *Module) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return abi.Errorf(abi.CodeUnavailable, "the engine is closing")
+		return errClosing
 	}
 	e.modules[m] = struct{}{}
 	return nil

@@ -10,9 +10,13 @@ import (
 
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm"
+	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
 func main() {
+	if code, ok := compiler.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
 	ctx := context.Background()
 	engine, err := wasm.New(wasm.Config{CacheDir: os.Args[1]})
 	if err != nil {

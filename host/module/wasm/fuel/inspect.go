@@ -1,14 +1,13 @@
 package fuel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
 
-// Bounds on a file beside its size. A Go guest has about 5,000 functions and
-// one table of as many entries.
+// Bounds on tables. A Go guest has one of about 5,000 entries.
 const (
-	MaxFunctions    = 200_000
 	maxTables       = 16
 	maxTableEntries = 1 << 20 // in all tables of one instance; 8 bytes each in the host
 )
@@ -23,9 +22,10 @@ const (
 
 // Module is what must be known of a module before it is worth compiling.
 type Module struct {
-	Imports   []Import
-	Exports   map[string]byte // name to kind
-	Functions uint32
+	Imports []Import
+	Exports map[string]byte // name to kind
+	// Weight is what interpreting it takes, in bytes of code with a local counted as one.
+	Weight int64
 }
 
 // Import is one thing a module imports.
@@ -37,12 +37,19 @@ type Import struct {
 // String gives module.name, as messages show it.
 func (i Import) String() string { return i.Module + "." + i.Name }
 
-// Inspect reads what a module imports and exports. Whatever it does not read, the
-// compiler checks. Its errors are those of Rewrite.
+// ErrTooMuch is the error of a module that breaks a bound.
+var ErrTooMuch = errors.New("the module is too much")
+
+// Inspect reads what a module imports and exports, and holds it to bounds. Whatever it
+// does not read, the compiler checks. Its errors are those of Rewrite, and ErrTooMuch
+// with the bound that is broken.
 func Inspect(module []byte) (Module, error) {
 	m := Module{Exports: make(map[string]byte)}
 	sections, err := split(module)
 	if err != nil {
+		return m, err
+	}
+	if m.Weight, err = weigh(sections); err != nil {
 		return m, err
 	}
 	if r := sections[sectionImport]; r != nil {
@@ -51,9 +58,6 @@ func Inspect(module []byte) (Module, error) {
 			m.Imports = append(m.Imports, i)
 		}
 		err = r.err
-	}
-	if r := sections[sectionFunction]; r != nil && err == nil {
-		m.Functions, err = r.u32(), r.err
 	}
 	if r := sections[sectionExport]; r != nil && err == nil {
 		for n := r.u32(); n > 0 && r.err == nil; n-- {

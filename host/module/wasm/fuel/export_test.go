@@ -1,0 +1,17 @@
+package fuel
+
+import "fmt"
+
+// Bounds gives the bounds of a file by what they bound.
+func Bounds() map[string]string {
+	all := map[string]string{
+		"bytes of one function":                   fmt.Sprint(maxFunctionBytes),
+		"locals of one function, of all together": fmt.Sprintf("%d, %d", maxFunctionLocals, maxAllLocals),
+		"tables, entries of all together":         fmt.Sprintf("%d, %d", maxTables, maxTableEntries),
+		"bytes that fill tables":                  fmt.Sprint(maxElementBytes),
+	}
+	for _, c := range counted {
+		all[c.what] = fmt.Sprint(c.most)
+	}
+	return all
+}
