@@ -32,6 +32,7 @@ test: packages build
 	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '$(TIMELY)' $(TESTFLAGS) ./host
 	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters
+	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond
 	@if [ -d host/testdata/agents/node_modules ]; then cd host/testdata/agents && npm test --silent; fi
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug

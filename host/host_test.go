@@ -88,7 +88,7 @@ func parrot(t testing.TB, text string) string {
 // once more without it.
 func timely(t *testing.T) {
 	t.Helper()
-	if raceDetector {
+	if waittest.RaceDetector {
 		t.Skip("runs without the race detector only: guests would be too slow to keep a room's patience")
 	}
 }

@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 // testCompiler is the program that compiles for tests: this one, or where it has the
 // race detector, which makes wazero's compiler twenty times slower, the same without.
 var testCompiler = sync.OnceValues(func() ([]string, error) {
-	if raceSlowness == 1 {
+	if !waittest.RaceDetector {
 		return []string{os.Args[0]}, nil
 	}
 	out := filepath.Join(scratch, "compiler")

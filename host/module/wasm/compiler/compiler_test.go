@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	code := m.Run()
-	if raceDetector {
+	if waittest.RaceDetector {
 		if p, err := program(); err == nil {
 			_ = os.RemoveAll(filepath.Dir(p))
 		}
@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 // program is this one as a compiler; without the race detector, which makes wazero's
 // twenty times slower.
 var program = sync.OnceValues(func() (string, error) {
-	if !raceDetector {
+	if !waittest.RaceDetector {
 		return os.Args[0], nil
 	}
 	dir, err := os.MkdirTemp("", "companiond-compiler")
