@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
 
@@ -40,6 +42,7 @@ func (j *Journal) mislaid() error {
 	}
 	base := filepath.Base(j.path)
 	copies, _ := filepath.Glob(j.path + ".rescued-*") // an error would be of the pattern
+	copies = slices.DeleteFunc(copies, func(name string) bool { return strings.HasSuffix(name, store.HalfDone) })
 	if len(copies) > 0 {
 		newest := slices.Max(copies)
 		return fmt.Errorf("%w: journal %s is not there, but %s holds all that it held: rename that to %s and start again, or put it elsewhere to begin an empty one",
@@ -87,5 +90,5 @@ func (j *Journal) rescue(dst string) error {
 	if err := os.MkdirAll(filepath.Dir(dst), 0o700); err != nil {
 		return err
 	}
-	return j.w.Exec(`VACUUM INTO ?`, dst)
+	return store.Whole(dst, func(name string) error { return j.w.Exec(`VACUUM INTO ?`, name) })
 }

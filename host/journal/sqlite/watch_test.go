@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -64,6 +65,10 @@ func TestDeletedWhileOpen(t *testing.T) {
 				t.Error("a mark was left in a folder that is another's")
 			}
 			saved := rescued(t, path)
+			half := path + ".rescued-9" + store.HalfDone // of another, that was killed at it
+			if err := os.WriteFile(half, []byte("SQLite format 3"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if name != "log" { // an empty journal in its place would be a second history
 				_, err := open(Config{Path: path}, usual())
 				want(t, err, journal.ErrCorrupt, saved, "rename that to companion.db")

@@ -232,11 +232,28 @@ func Check(path string) error {
 
 // Copy writes the file at from to a new one with mode 0600, complete or not there,
 // on a connection of its own, so that writers go on.
-func Copy(ctx context.Context, to, from string) (err error) {
+func Copy(ctx context.Context, to, from string) error {
+	return Whole(to, func(name string) error {
+		s, err := Open(from, OnlyReading, Patience) // VACUUM INTO does not go with query_only
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		_, err = s.db.ExecContext(ctx, `VACUUM INTO ?`, name)
+		return Classify(err, journal.ErrUnavailable)
+	})
+}
+
+// HalfDone ends the name of a file that is not complete yet.
+const HalfDone = ".new"
+
+// Whole has fill write an empty file, with mode 0600, that has its name when it is complete
+// and on the disk, and not before.
+func Whole(to string, fill func(name string) error) (err error) {
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fs.ErrExist, err)
 	}
-	tmp := to + ".new"
+	tmp := to + HalfDone
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) // an empty file is what VACUUM INTO accepts
 	if err != nil {
 		return err
@@ -247,13 +264,8 @@ func Copy(ctx context.Context, to, from string) (err error) {
 		}
 		err = errors.Join(err, f.Close())
 	}()
-	s, err := Open(from, OnlyReading, Patience) // VACUUM INTO does not go with query_only
-	if err != nil {
+	if err = fill(tmp); err != nil {
 		return err
-	}
-	defer s.Close()
-	if _, err = s.db.ExecContext(ctx, `VACUUM INTO ?`, tmp); err != nil {
-		return Classify(err, journal.ErrUnavailable)
 	}
 	if err = errors.Join(f.Sync(), os.Rename(tmp, to)); err != nil {
 		return err
