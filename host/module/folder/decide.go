@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/host/module"
@@ -48,6 +46,10 @@ func (l *loader) decide(s *slot, sources []source) {
 			return // this very save is being loaded
 		}
 		l.drop(s)
+	}
+	if s.want == nil {
+		l.asked++
+		s.asked = l.asked
 	}
 	s.want = src
 }
@@ -121,15 +123,6 @@ func (l *loader) drop(s *slot) {
 	}
 }
 
-// pump starts loads while there are some to start.
-func (l *loader) pump() {
-	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
-		if s := l.slots[id]; s.want != nil && s.job == nil && l.running < atOnce {
-			l.start(s)
-		}
-	}
-}
-
 func (l *loader) start(s *slot) {
 	j := newJob(l.ctx, l.cfg.LoadTimeout)
 	j.slot, j.src, j.number, j.serving, j.refused = s, *s.want, l.numbers[s.id]+1, s.serving, s.refused
@@ -147,7 +140,7 @@ func (l *loader) start(s *slot) {
 func (l *loader) ended(o outcome) {
 	s := o.slot
 	o.end()
-	l.running--
+	l.over(o)
 	s.job = nil
 	defer func() { l.freed(s) }()
 	if o.stale {

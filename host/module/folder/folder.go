@@ -108,6 +108,7 @@ type view struct {
 	companion *module.Companion // nil before the first generation
 	status    module.Status     // ID, File, Error; all of it while companion is nil
 	job       *job              // being loaded; nil when nothing is
+	queued    bool              // to be loaded when there is place
 }
 
 // New checks the config. It touches no file and starts nothing.
@@ -121,7 +122,7 @@ func New(cfg Config) (*Folder, error) {
 		finder: finder{dir: cfg.Dir, engines: cfg.Engines},
 		ready:  make(chan struct{}),
 
-		reading: make(chan struct{}, atOnce/8),
+		reading: make(chan struct{}, readers),
 		views:   map[string]view{},
 	}, nil
 }
@@ -177,7 +178,7 @@ func (f *Folder) Status() []module.Status {
 			s.File = v.status.File
 			s.Error = module.Sentence(s.Error, v.status.Error)
 		}
-		s.Error, s.Progress = module.Sentence(s.Error, trouble), v.job.waits()
+		s.Error, s.Progress = module.Sentence(s.Error, trouble), v.waits()
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b module.Status) int { return cmp.Compare(a.ID, b.ID) })

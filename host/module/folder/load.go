@@ -55,12 +55,15 @@ func (j *job) progress(what string, patience time.Duration) {
 	}
 }
 
-// waits gives what a job waits for, "" for nothing and for no job.
-func (j *job) waits() string {
-	if j == nil {
+// waits gives what a load waits for, "" for nothing and for no load.
+func (v view) waits() string {
+	if v.job == nil {
+		if v.queued {
+			return "waiting for other files to be loaded"
+		}
 		return ""
 	}
-	if what := j.doing.Load(); what != nil {
+	if what := v.job.doing.Load(); what != nil {
 		return *what
 	}
 	return ""

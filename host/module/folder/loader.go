@@ -39,6 +39,8 @@ type loader struct {
 	watched map[string]fs.FileInfo
 	blind   bool // some folder cannot be watched, and the log says so
 
+	asked    uint64 // loads that were asked for
+	lanes    [2]lane
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup
@@ -51,7 +53,7 @@ func newLoader(f *Folder, eyes lookout) *loader {
 	return &loader{
 		f: f, cfg: f.cfg, log: f.cfg.Log.With("folder", f.cfg.Dir), eyes: eyes,
 		slots: map[string]*slot{}, numbers: map[string]uint64{}, skipped: map[string]string{}, watched: map[string]fs.FileInfo{},
-		outcomes: make(chan outcome), starting: map[*slot]bool{},
+		outcomes: make(chan outcome), starting: map[*slot]bool{}, lanes: newLanes(),
 	}
 }
 
@@ -107,7 +109,7 @@ func (l *loader) show() {
 	views := make(map[string]view, len(l.slots))
 	for id, s := range l.slots {
 		if s.known {
-			views[id] = view{companion: s.companion, status: s.status(), job: s.job}
+			views[id] = view{companion: s.companion, status: s.status(), job: s.job, queued: s.want != nil}
 		}
 	}
 	l.f.mu.Lock()
@@ -317,10 +319,6 @@ func (l *loader) checkReady() {
 	}
 }
 
-// atOnce is how many files are read and loaded at a time. Most of the time they wait for
-// each other in the engine, which knows what is quick.
-const atOnce = 16
-
 // stop ends loads and companions and waits for them.
 func (l *loader) stop() {
 	for _, s := range l.slots {
@@ -330,7 +328,7 @@ func (l *loader) stop() {
 	}
 	for l.running > 0 {
 		o := <-l.outcomes
-		l.running--
+		l.over(o)
 		o.end()
 		l.discard(o.module)
 	}

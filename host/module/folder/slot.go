@@ -32,6 +32,7 @@ type slot struct {
 	known  bool      // it had sources once, so that doors show it
 
 	want  *source // to be loaded next
+	asked uint64  // when that was wanted, in the order of all
 	job   *job    // it is being loaded
 	tried bool    // a load has ended
 }
