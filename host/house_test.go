@@ -87,6 +87,7 @@ var owners = map[string]string{
 
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
+	"host/child golang.org/x/sys":          "the job object of Windows",
 	"host/turn golang.org/x/text":          "why lines up a table, in which a Japanese letter is two wide",
 	"host/module/folder golang.org/x/text": "an id is its file's name in NFC; macOS writes NFD",
 }

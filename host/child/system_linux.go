@@ -10,8 +10,7 @@ import (
 // go where memory is short.
 func limitMemory(l Limits) {
 	if l.Memory > 0 {
-		n := uint64(l.Memory + memoryRoom)
-		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: n, Max: n})
+		setLimit(syscall.RLIMIT_DATA, l.Memory+memoryRoom)
 	}
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 }

@@ -22,18 +22,28 @@ func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKI
 // limit sets the system's limits. One that it refuses leaves the watch of [Obey].
 func limit(l Limits) {
 	if l.CPU > 0 {
-		s := uint64(l.CPU/time.Second) + 1 // behind the watch, which can say why
-		_ = syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: s, Max: s})
+		setLimit(syscall.RLIMIT_CPU, int64(l.CPU/time.Second)+1) // behind the watch, which can say why
 	}
 	if l.File > 0 {
-		_ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(l.File), Max: uint64(l.File)})
+		setLimit(syscall.RLIMIT_FSIZE, l.File)
 	}
-	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+	setLimit(syscall.RLIMIT_CORE, 0)
 	limitMemory(l)
 	if l.Background {
 		yield()
 	}
 }
+
+// setLimit sets a limit of the system for good.
+func setLimit(which int, n int64) {
+	var l syscall.Rlimit
+	assign(&l.Cur, n)
+	assign(&l.Max, n)
+	_ = syscall.Setrlimit(which, &l)
+}
+
+// assign is there because a limit's number has another type on each system.
+func assign[T int64 | uint64](to *T, n int64) { *to = T(n) }
 
 // cpuTime is what the process has computed.
 func cpuTime() time.Duration {

@@ -4,6 +4,9 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
 )
 
 // belowNormal is Windows' BELOW_NORMAL_PRIORITY_CLASS.
@@ -20,7 +23,25 @@ func group(cmd *exec.Cmd, background bool) {
 
 func killGroup(*exec.Cmd) {}
 
-func limit(Limits) {}
+// limit puts the process into a job of its own. Where the system refuses that, the
+// watch of [Obey] is left.
+func limit(l Limits) {
+	job, err := windows.CreateJobObject(nil, nil) // as long as the process
+	if err != nil {
+		return
+	}
+	var set windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	if l.Memory > 0 {
+		set.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY
+		set.ProcessMemoryLimit = uintptr(l.Memory + memoryRoom)
+	}
+	if l.CPU > 0 {
+		set.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_PROCESS_TIME
+		set.BasicLimitInformation.PerProcessUserTimeLimit = int64(l.CPU+time.Second) / 100 // behind the watch, which can say why
+	}
+	_, _ = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&set)), uint32(unsafe.Sizeof(set)))
+	_ = windows.AssignProcessToJobObject(job, windows.CurrentProcess())
+}
 
 // cpuTime is what the process has computed.
 func cpuTime() time.Duration {
