@@ -22,7 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
@@ -44,7 +44,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if code, ok := compiler.Main(os.Args[1:]); ok {
+	if code, ok := compilertest.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	if os.Getenv(beDaemon) != "" {
@@ -71,10 +71,6 @@ func build(t testing.TB, pkg, name, ldflags string) string {
 	cmd.Env = append(cmd.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, b)
-	}
-	warm := exec.Command("go", "run", "./testdata/warm", filepath.Join(guests, "cache"), out)
-	if b, err := warm.CombinedOutput(); err != nil {
-		t.Fatalf("warm %s: %v\n%s", out, err, b)
 	}
 	return out
 }

@@ -35,6 +35,7 @@ var floors = [][]string{
 	{"host/model/wire", "bench/load"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
+	{"host/module/wasm/compiler/compilertest"},
 	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
 	{"host/journal/sqlite/store"},
 	{"host/journal/sqlite/schema"},

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 )
 
 // beDaemon makes the test binary be companiond, so that tests can start it,
@@ -24,7 +24,7 @@ import (
 const beDaemon = "TEST_BE_COMPANIOND"
 
 func TestMain(m *testing.M) {
-	if code, ok := compiler.Main(os.Args[1:]); ok {
+	if code, ok := compilertest.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	if os.Getenv(beDaemon) != "" {

@@ -23,12 +23,9 @@ import (
 // that companiond new wrote.
 func TestTalkFromTheShell(t *testing.T) {
 	dir := t.TempDir()
-	file, cache := momo(t, dir), filepath.Join(dir, "cache")
-	if b, err := exec.Command("go", "run", "../../host/testdata/warm", cache, file).CombinedOutput(); err != nil {
-		t.Fatalf("warm the cache: %v\n%s", err, b)
-	}
+	momo(t, dir)
 	// However slow the machine is, momo is waited for.
-	d := start(t, dir, fmt.Sprintf("[modules]\ncache = %q\n", cache)+"[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\npatience = \"60s\"\nfloor = \"60s\"\n")
+	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\npatience = \"60s\"\nfloor = \"60s\"\n")
 
 	said := d.verb("say", "-from", "taro", "-f", "momo, hello!")
 	if !strings.Contains(said, "taro: momo, hello!") || !strings.Contains(said, "momo: ") {
@@ -62,7 +59,7 @@ func TestTalkFromTheShell(t *testing.T) {
 }
 
 // momo writes a character and builds it the way its README says.
-func momo(t *testing.T, dir string) (file string) {
+func momo(t *testing.T, dir string) {
 	t.Helper()
 	out := filepath.Join(dir, "characters")
 	var said bytes.Buffer
@@ -89,7 +86,6 @@ func momo(t *testing.T, dir string) (file string) {
 	if b, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, b)
 	}
-	return filepath.Join(build.Dir, "momo.wasm")
 }
 
 // verb runs another companiond against this one and gives what it prints.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/module/wasm/wasmtest"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -22,7 +23,7 @@ func busyEngine(t *testing.T, helpsOut bool) (e *Engine, free func()) {
 	dir := t.TempDir()
 	flag := filepath.Join(dir, "free")
 	e = newTestEngine(t, func(c *Config) {
-		c.CacheDir, c.Compiler = filepath.Join(dir, "cache"), append(mustCompiler(t), busy, flag)
+		c.CacheDir, c.Compiler = filepath.Join(dir, "cache"), []string{os.Args[0], busy, flag}
 	})
 	if helpsOut {
 		if err := e.startQuick(); err != nil {
@@ -225,7 +226,7 @@ func TestIdleInstanceIsDropped(t *testing.T) {
 // A file that is too much is refused before anything is done with it, or by the process
 // that compiles it; the engine serves others meanwhile, and closes at once.
 func TestBombsAreRefused(t *testing.T) {
-	e, err := New(Config{CacheDir: t.TempDir(), Compiler: mustCompiler(t)})
+	e, err := New(Config{CacheDir: t.TempDir(), Compiler: []string{compilertest.Program()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 		args = args[2:]
 	}
-	if code, ok := compiler.Main(args); ok {
+	if code, ok := compilertest.Main(args); ok {
 		os.Exit(code)
 	}
 	var err error
@@ -58,28 +57,6 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(scratch)
 		os.Exit(rc)
 	}
-}
-
-// testCompiler is the program that compiles for tests: this one, or where it has the
-// race detector, which makes wazero's compiler twenty times slower, the same without.
-var testCompiler = sync.OnceValues(func() ([]string, error) {
-	if !waittest.RaceDetector {
-		return []string{os.Args[0]}, nil
-	}
-	out := filepath.Join(scratch, "compiler")
-	if msg, err := exec.Command("go", "test", "-c", "-vet=off", "-o", out, ".").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build a compiler: %w\n%s", err, msg)
-	}
-	return []string{out}, nil
-})
-
-func mustCompiler(t testing.TB) []string {
-	t.Helper()
-	compile, err := testCompiler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Clone(compile)
 }
 
 // goGuest is testdata/guest, built once.
@@ -110,7 +87,7 @@ func tinyFile(m tiny) module.Source {
 // that nothing it gave out is left.
 func newTestEngine(t testing.TB, set func(*Config)) *Engine {
 	t.Helper()
-	cfg := Config{CacheDir: filepath.Join(scratch, "cache"), Compiler: mustCompiler(t)}
+	cfg := Config{CacheDir: filepath.Join(scratch, "cache"), Compiler: []string{compilertest.Program()}}
 	if set != nil {
 		set(&cfg)
 	}

@@ -3,11 +3,9 @@ package compiler_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/module/wasm/wasmtest"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -41,34 +40,11 @@ func TestMain(m *testing.M) {
 			}
 		}()
 	}
-	if code, ok := compiler.Main(args); ok {
+	if code, ok := compilertest.Main(args); ok {
 		os.Exit(code)
 	}
-	code := m.Run()
-	if waittest.RaceDetector {
-		if p, err := program(); err == nil {
-			_ = os.RemoveAll(filepath.Dir(p))
-		}
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
-
-// program is this one as a compiler; without the race detector, which makes wazero's
-// twenty times slower.
-var program = sync.OnceValues(func() (string, error) {
-	if !waittest.RaceDetector {
-		return os.Args[0], nil
-	}
-	dir, err := os.MkdirTemp("", "companiond-compiler")
-	if err != nil {
-		return "", err
-	}
-	out := filepath.Join(dir, "compiler")
-	if msg, err := exec.Command("go", "test", "-c", "-vet=off", "-o", out, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build a compiler: %w\n%s", err, msg)
-	}
-	return out, nil
-})
 
 var settings = compiler.Settings{Pages: 1024}
 
@@ -85,11 +61,7 @@ func newLab(t *testing.T, command ...string) *lab {
 		t.Fatal(err)
 	}
 	if len(command) == 0 || command[0] == dies {
-		self, err := program()
-		if err != nil {
-			t.Fatal(err)
-		}
-		command = append([]string{self}, command...)
+		command = append([]string{compilertest.Program()}, command...)
 	}
 	l := &lab{compiler.NewQueue(store, settings, command, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))), store}
 	t.Cleanup(l.Close)
