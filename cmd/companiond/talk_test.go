@@ -34,7 +34,7 @@ func TestTalkFromTheShell(t *testing.T) {
 	var page struct{ Messages []abi.Message }
 	d.get("/v1/rooms/main/messages", &page)
 	if len(page.Messages) < 2 {
-		t.Fatalf("nobody answered: %+v", page.Messages)
+		t.Fatalf("nobody answered: %+v\n%s", page.Messages, d.stop())
 	}
 	answer := page.Messages[1]
 

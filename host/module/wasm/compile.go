@@ -113,10 +113,10 @@ func (e *Engine) machineCode(ctx context.Context, j compiler.Job) (*form, error)
 	if err != nil {
 		return nil, err
 	}
-	if f, err = e.cached(j); err != nil {
-		return nil, abi.Errorf(abi.CodeUnavailable, "the code that was compiled cannot be loaded: %w", err)
+	if f, err = e.cached(j); errors.Is(err, compiler.ErrNotCached) {
+		return nil, abi.Errorf(abi.CodeUnavailable, "what compiled it is another program than this one: was companiond replaced? restart it")
 	}
-	return f, nil
+	return f, err
 }
 
 // cached takes an image's code out of the cache, or shares that of a module that has it.

@@ -14,9 +14,6 @@ import (
 	"github.com/companiond/companiond/host/waittest"
 )
 
-// compilers is the package whose test calls [Main] and needs nothing else.
-const compilers = "github.com/companiond/companiond/host/module/wasm/compiler"
-
 // Program is the one that compiles for tests, after [Main] was called: this one, or where
 // it has the race detector one that lies beside it, and goes with its directory.
 func Program() string {
@@ -31,7 +28,7 @@ func Program() string {
 }
 
 // Main is compiler.Main for a TestMain. Where tests begin, it makes the program that they
-// compile with.
+// compile with, in the directory of their package.
 func Main(args []string) (code int, ok bool) {
 	if !waittest.RaceDetector || len(args) == 0 {
 		return compiler.Main(args)
@@ -41,9 +38,9 @@ func Main(args []string) (code int, ok bool) {
 	case args[0] == compiler.Verb:
 		return fail(syscall.Exec(swift, append([]string{swift}, args...), os.Environ()))
 	case strings.HasPrefix(args[0], "-test."):
-		// It has to be a test too: wazero's version is in the name of what it compiles, and
-		// tests do not know it.
-		if msg, err := exec.Command("go", "test", "-c", "-vet=off", "-o", swift, compilers).CombinedOutput(); err != nil {
+		// It has to be the same test: wazero's version is in the name of what it compiles, and
+		// not every program knows it.
+		if msg, err := exec.Command("go", "test", "-c", "-vet=off", "-o", swift, ".").CombinedOutput(); err != nil {
 			return fail(fmt.Errorf("build a compiler: %w\n%s", err, msg))
 		}
 	}
