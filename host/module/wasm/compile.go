@@ -56,6 +56,10 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w", err)
 	}
+	data, err = fuel.MergeData(data)
+	if err != nil {
+		return nil, unreadable(err)
+	}
 	return data, nil
 }
 
