@@ -86,6 +86,9 @@ func holds(t *testing.T, compile func([]byte) error, wasm []byte) {
 	if err := compile(out); err != nil {
 		t.Errorf("compiled before, not after: %v", err)
 	}
+	if merged, err := fuel.MergeData(out); err != nil || compile(merged) != nil {
+		t.Errorf("compiled before its data was merged, not after: %v", err)
+	}
 }
 
 // hasCustomSection is true for modules whose names wazero would read with
