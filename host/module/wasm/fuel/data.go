@@ -27,7 +27,7 @@ func MergeData(module []byte) ([]byte, error) {
 		return nil, err
 	}
 	r := sections[sectionData]
-	if r == nil || sections[sectionDataCount] != nil {
+	if r == nil || sections[sectionMemory] == nil || sections[sectionDataCount] != nil {
 		return module, nil
 	}
 	all := readSegments(r)

@@ -86,7 +86,7 @@ func TestMergeDataLeavesAlone(t *testing.T) {
 	passive := bytes.Replace(whole, []byte{0, opI32Const, 1, opEnd, 1, 'b'}, []byte{1, 4, 'b', 'b', 'b', 'b'}, 1)
 	counted := join(whole[:len(whole)-15], []byte{12, 1, 2}, whole[len(whole)-15:])
 	for name, wasm := range map[string][]byte{
-		"one passive": passive, "counted": counted, "broken": whole[:len(whole)-1], "none": []byte(header),
+		"one passive": passive, "counted": counted, "broken": whole[:len(whole)-1], "of another's memory": join([]byte(header), whole[len(header)+5+12:]), "none": []byte(header),
 	} {
 		if got, err := fuel.MergeData(wasm); err == nil && !bytes.Equal(got, wasm) {
 			t.Errorf("%s: % x became % x", name, wasm, got)
