@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 )
 
@@ -164,6 +165,9 @@ func (l *loader) ended(o outcome) {
 		s.sure = s.sure && (o.final || o.key != key{})
 		if !o.final {
 			o.key = key{}
+		}
+		if abi.CodeOf(o.err) == abi.CodeUnavailable { // the file is not to blame
+			s.due = l.now.Add(l.cfg.Rescan)
 		}
 		l.refuse(s, o.src, o.err, o.key)
 	case o.module != nil:

@@ -9,7 +9,7 @@ const (
 	// smallFile bounds the sources, in bytes, that never wait for larger ones.
 	smallFile = 1 << 20
 	// leastCost is what a load takes of its lane's bytes at least.
-	leastCost = 256 << 10
+	leastCost = 64 << 10
 	// readers is how many files are read and checked at a time.
 	readers = 4
 )

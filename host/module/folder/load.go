@@ -55,7 +55,10 @@ func (j *job) progress(what string, patience time.Duration) {
 	}
 }
 
-// waits gives what a load waits for, "" for nothing and for no load.
+// loading is what a load does that waits for nothing.
+const loading = "being loaded"
+
+// waits gives what a load waits for, loading for nothing, and "" where there is no load.
 func (v view) waits() string {
 	if v.job == nil {
 		if v.queued {
@@ -63,10 +66,10 @@ func (v view) waits() string {
 		}
 		return ""
 	}
-	if what := v.job.doing.Load(); what != nil {
+	if what := v.job.doing.Load(); what != nil && *what != "" {
 		return *what
 	}
-	return ""
+	return loading
 }
 
 // outcome is what became of a job: a module, an error, or neither if the

@@ -47,6 +47,8 @@ type loader struct {
 
 	starting map[*slot]bool // what Ready waits for; nil once it is closed
 	patience time.Time      // until when Ready waits for files that keep changing
+	enough   time.Time      // and for files that wait in their engine
+	served   bool           // somebody does, which makes that soon
 }
 
 func newLoader(f *Folder, eyes lookout) *loader {
@@ -59,7 +61,7 @@ func newLoader(f *Folder, eyes lookout) *loader {
 
 func (l *loader) run(ctx context.Context) {
 	l.ctx, l.now = ctx, time.Now()
-	l.patience = l.now.Add(10 * l.cfg.Debounce)
+	l.patience, l.enough = l.now.Add(10*l.cfg.Debounce), l.now.Add(startAlone)
 	ear := make(chan func())
 	var listening sync.WaitGroup
 	listening.Go(func() { listen(ctx, ear) })
@@ -135,6 +137,15 @@ func listen(ctx context.Context, ear <-chan func()) {
 // next gives when there is something to do though nobody says a word.
 func (l *loader) next() time.Time {
 	t := l.rescan
+	if l.starting != nil {
+		soon := l.now.Add(l.cfg.Debounce) // nobody tells that a file has begun to wait
+		if l.enough.After(soon) {
+			soon = l.enough
+		}
+		if soon.Before(t) {
+			t = soon
+		}
+	}
 	for _, s := range l.slots {
 		if at := s.next(); !at.IsZero() && at.Before(t) {
 			t = at
@@ -313,10 +324,40 @@ func (l *loader) checkReady() {
 	maps.DeleteFunc(l.starting, func(s *slot, _ bool) bool {
 		return s.tried || !s.busy() && (s.due.IsZero() || l.now.After(l.patience))
 	})
-	if len(l.starting) == 0 {
+	if len(l.starting) == 0 || l.goesOn() {
 		l.starting = nil
 		l.news = append(l.news, func() { close(l.f.ready) })
 	}
+}
+
+const (
+	// startTogether is how long after the first companion the others may still take whose
+	// files wait in their engine; then the talk begins without them.
+	startTogether = time.Second
+	// startAlone is how long they may take where there is nobody else.
+	startAlone = 30 * time.Second
+)
+
+// goesOn says that the start does not wait for the files that are left: each of them waits
+// in its engine, which compiles one after the other, or for its place, and has for long.
+func (l *loader) goesOn() bool {
+	for _, s := range l.slots {
+		if s.companion != nil && !l.served {
+			l.served = true
+			if soon := l.now.Add(startTogether); soon.Before(l.enough) {
+				l.enough = soon
+			}
+		}
+	}
+	if l.now.Before(l.enough) {
+		return false
+	}
+	for s := range l.starting {
+		if (view{job: s.job, queued: s.want != nil}).waits() == loading {
+			return false
+		}
+	}
+	return true
 }
 
 // stop ends loads and companions and waits for them.

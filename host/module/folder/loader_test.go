@@ -276,6 +276,64 @@ func TestWaitingIsNotLate(t *testing.T) {
 	})
 }
 
+// The start waits for files that wait in their engine only until others serve, and then
+// for a second; where there are no others, half a minute.
+func TestReadyBeforeAllIsCompiled(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		var let chan struct{}
+		bubble(t, func(r *rig, _ *folder.Config) {
+			let = make(chan struct{})
+			r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+				if f.ID == "slow" {
+					f.Progress("being compiled")
+					<-let
+				} else {
+					time.Sleep(3 * time.Second)
+				}
+				return moduletest.LoadScript(ctx, f)
+			}
+		}, func(t *testing.T, r *rig) {
+			write(t, r.path("slow.fake"), saying("slow"))
+			want := 4 * time.Second
+			if alone {
+				want = 30 * time.Second
+			} else {
+				write(t, r.path("aya.fake"), saying("quick"))
+			}
+			old := time.Now().Add(-time.Hour)
+			r.touch("slow.fake", old)
+			begun := time.Now()
+			r.begin()
+			if took := time.Since(begun); took < want || took > want+time.Second {
+				t.Errorf("alone %v: ready after %v, want %v", alone, took, want)
+			}
+			close(let)
+			r.settle()
+			mustVote(t, r.companion("slow"), "slow")
+		})
+	}
+}
+
+// A load that failed for want of something else than a better file is tried again.
+func TestUnavailableIsTriedAgain(t *testing.T) {
+	bubble(t, func(r *rig, _ *folder.Config) {
+		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
+			if len(r.engine.Loads()) < 3 {
+				return nil, abi.Errorf(abi.CodeUnavailable, "the disk is full")
+			}
+			return moduletest.LoadScript(ctx, f)
+		}
+	}, func(t *testing.T, r *rig) {
+		r.begin()
+		r.save("aya.fake", saying("one"))
+		r.settle()
+		checkStatus(t, r.folder, "aya", module.StateFailed, 0, "the disk is full")
+		r.pass(21 * time.Second)
+		mustVote(t, r.companion("aya"), "one")
+		checkStatus(t, r.folder, "aya", module.StateReady, 1, "")
+	})
+}
+
 func TestANewerSaveSupersedes(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
 		var let chan struct{}

@@ -22,6 +22,8 @@ const (
 	// maxHelped is the weight of a file that is interpreted while its machine code is
 	// made, see fuel.Module: the interpreter takes up to 140 bytes for each of these.
 	maxHelped = 256 << 10
+	// maxHelpedFile bounds the whole of such a file, which is decoded once more for it.
+	maxHelpedFile = 1 << 20
 	// maxInterpreted is that of a file where nothing can be compiled at all.
 	maxInterpreted = 4 << 20
 )
@@ -67,7 +69,7 @@ func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err er
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, fuel.ErrUnsupported):
-		return abi.Errorf(abi.CodeInvalid, "the module cannot be guarded: %w; build it for WebAssembly 2.0 without threads and exceptions", err)
+		return abi.Errorf(abi.CodeInvalid, "the module cannot be loaded: %w; abi/ABI.md says what a file may use: WebAssembly 2.0, and nothing newer", err)
 	case errors.Is(err, fuel.ErrTooMuch):
 		return abi.Errorf(abi.CodeTooLarge, "%w", err)
 	}
@@ -150,7 +152,22 @@ func (e *Engine) cached(j compiler.Job) (f *form, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.forms[j.Key] = f
+	e.checkCacheSize()
 	return f, nil
+}
+
+// checkCacheSize tells once that the code of all modules does not fit into the cache. The
+// caller has the lock.
+func (e *Engine) checkCacheSize() {
+	var sum int64
+	for _, f := range e.forms {
+		sum += f.bytes
+	}
+	if sum > e.cfg.CacheSize && !e.crowded {
+		e.crowded = true
+		e.cfg.Log.Warn("the cache of compiled code is smaller than the code of all characters: the next start compiles some of them again; make wasm.cache_size larger",
+			"MiB", sum>>20, "wasm.cache_size", e.cfg.CacheSize>>20)
+	}
 }
 
 // share is what each user of a form takes of it; nil is nothing.
@@ -196,7 +213,7 @@ func (e *Engine) release(f *form) error {
 // small file the interpreter's form of the same image.
 func (e *Engine) first(ctx context.Context, image []byte, weight int64, sought *job) (*form, error) {
 	var helpOut <-chan time.Time
-	if e.quick != nil && weight <= maxHelped {
+	if e.quick != nil && weight <= maxHelped && len(image) <= maxHelpedFile {
 		timer := time.NewTimer(headStart)
 		defer timer.Stop()
 		helpOut = timer.C

@@ -36,7 +36,7 @@ func TestExamples(t *testing.T) {
 		build []string
 	}{
 		"C":              {"c", []string{"clang", "--target=wasm32", "-Os", "-nostdlib", "-Wl,--no-entry", "pip.c"}},
-		"Rust":           {"rust", []string{"rustc", "--target", "wasm32-unknown-unknown", "--edition", "2021", "-O", "--crate-type", "cdylib", "pip.rs"}},
+		"Rust":           {"rust", []string{"rustc", "--target", "wasm32-unknown-unknown", "--edition", "2021", "-O", "-C", "strip=debuginfo", "--crate-type", "cdylib", "pip.rs"}},
 		"AssemblyScript": {"assemblyscript", []string{asc, "pip.ts", "-O", "--exportStart", "_initialize"}},
 		"WAT":            {"wat", []string{"wat2wasm", "pip.wat"}},
 	} {

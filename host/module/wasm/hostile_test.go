@@ -309,6 +309,34 @@ func TestHostileStart(t *testing.T) {
 	}
 }
 
+// Files that hang when they start do not keep another one from starting: each has a short
+// try, and a long one behind all others.
+func TestHungStarts(t *testing.T) {
+	e := newTestEngine(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for n := range 40 {
+		hung := tinyFile(tiny{init: forever(), pages: uint32(1 + n)})
+		all.Go(func() {
+			if _, err := e.Load(ctx, hung); abi.CodeOf(err) != abi.CodeTimeout {
+				t.Errorf("%d: %v", n, err)
+			}
+		})
+	}
+	waittest.Until(t, "they hang", func() bool { return len(e.slowStarts) == cap(e.slowStarts) })
+	begun := time.Now()
+	load(t, e, tinyFile(tiny{}))
+	took := time.Since(begun)
+	if n := e.instances.Load(); n > quickStarts+slowStarts+1 {
+		t.Errorf("%d instances at once", n)
+	}
+	if waittest.Late(took, 2*time.Second) {
+		t.Errorf("another file was loaded after %v", took)
+	}
+	cancel()
+	all.Wait()
+}
+
 // A guest that never answers costs an instance each time, and no more.
 func TestTrapsInARow(t *testing.T) {
 	e := newTestEngine(t, nil)

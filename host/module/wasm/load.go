@@ -2,9 +2,11 @@ package wasm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -37,6 +39,10 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 	if err != nil {
 		return nil, err
 	}
+	if s.Progress == nil {
+		s.Progress = func(string) {}
+	}
+	s.Progress("") // from here on it only waits for others
 	if !e.compiles {
 		if about.Weight > maxInterpreted {
 			return nil, abi.Errorf(abi.CodeTooLarge, "the module has %d bytes of code and locals; without a compiler for this machine at most %d are allowed", about.Weight, maxInterpreted)
@@ -82,7 +88,7 @@ func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, erro
 // nil is nothing. The form is given back where it does not start.
 func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *job) (module.Module, error) {
 	m := e.newModule(s, f)
-	if err := m.begin(ctx); err != nil {
+	if err := m.begin(ctx, s.Progress); err != nil {
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -96,7 +102,7 @@ func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *jo
 }
 
 // begin checks the compiled code and lets a first instance describe itself.
-func (m *Module) begin(ctx context.Context) error {
+func (m *Module) begin(ctx context.Context, progress func(string)) error {
 	if err := checkSignatures(m.form.compiled, m.engine.cfg.Guard); err != nil {
 		return err
 	}
@@ -113,10 +119,10 @@ func (m *Module) begin(ctx context.Context) error {
 	}
 	defer m.endTurn()
 	req := abi.Request{V: abi.Version, Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation), Self: m.id}
-	data, fault, err := m.callOnce(ctx, req, false)
+	data, fault, err := m.firstCall(ctx, req, progress)
 	switch {
 	case fault != nil && fault.Kind == module.FaultTimeout:
-		return abi.Errorf(abi.CodeTimeout, "the module did not describe itself in time: %w", fault.Cause)
+		return abi.Errorf(abi.CodeTimeout, "the module did not start and describe itself in time (%v): %w", m.engine.cfg.CallTimeout, fault.Cause)
 	case fault != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module failed when asked to describe itself: %s: %w", fault.Kind, fault.Cause)
 	case err != nil:
@@ -124,6 +130,41 @@ func (m *Module) begin(ctx context.Context) error {
 	}
 	m.desc, err = abi.ReadDescription(data)
 	return err
+}
+
+const (
+	// quickStart is how long an instance may take to start and describe itself before it
+	// does so again behind all others. One from the Go compiler takes 20 ms.
+	quickStart = 100 * time.Millisecond
+	// quickStarts and slowStarts are how many do so at a time: a hundred that hang would
+	// leave rooms that talk a hundredth of the machine.
+	quickStarts = 4
+	slowStarts  = 2
+)
+
+// firstCall runs a module's first call when it is its turn among the others that start.
+func (m *Module) firstCall(ctx context.Context, req abi.Request, progress func(string)) (data json.RawMessage, fault *module.Fault, err error) {
+	e := m.engine
+	for _, try := range []struct {
+		turns chan struct{}
+		most  time.Duration
+	}{{e.quickStarts, quickStart}, {e.slowStarts, e.cfg.CallTimeout}} {
+		progress("waiting for other files to start")
+		select {
+		case try.turns <- struct{}{}:
+			progress("")
+		case <-ctx.Done():
+			return nil, &module.Fault{Kind: module.FaultTimeout, Cause: context.Cause(ctx)}, nil
+		}
+		within, cancel := context.WithTimeout(ctx, try.most)
+		data, fault, err = m.callOnce(within, req, false)
+		cancel()
+		<-try.turns
+		if fault == nil || fault.Kind != module.FaultTimeout || ctx.Err() != nil {
+			break
+		}
+	}
+	return data, fault, err
 }
 
 // checkFile refuses, before the cost of compiling it, a file that cannot be a
@@ -144,6 +185,9 @@ func (e *Engine) checkFile(data []byte) (m fuel.Module, err error) {
 	}
 	if err := checkImports(m.Imports, e.cfg.Guard); err != nil {
 		return m, err
+	}
+	if least := int64(m.Pages) * pageSize; least > e.cfg.MaxMemory {
+		return m, abi.Errorf(abi.CodeTooLarge, "the module asks for %d bytes of memory at its start, at most %d are allowed (wasm.memory)", least, e.cfg.MaxMemory)
 	}
 	return m, checkExports(m)
 }
@@ -169,7 +213,7 @@ func checkImports(imports []fuel.Import, guard Guard) error {
 	for _, i := range imports {
 		kind := [...]string{"function", "table", "memory", "global"}[i.Kind]
 		if i.Kind != fuel.KindFunction || known[i.String()] == "" || i.Module == fuel.ImportModule {
-			unknown = append(unknown, fmt.Sprintf("%s %q", kind, i))
+			unknown = append(unknown, fmt.Sprintf("%s %.100q", kind, i.String()))
 		}
 	}
 	if len(unknown) == 0 {

@@ -168,7 +168,9 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 	}
 	data, fault, err := m.inst.run(ctx, req, asks)
 	if fault != nil {
-		m.log.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)
+		if asks { // else it is being loaded, and that has an error of its own
+			m.log.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)
+		}
 		m.drop()
 	}
 	return data, fault, err

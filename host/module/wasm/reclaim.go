@@ -80,8 +80,11 @@ func (e *Engine) keepWithin(now time.Time) {
 		e.short = false
 		return
 	} else if !e.short {
-		e.cfg.Log.Warn("memory is short: characters that wait give theirs back, and the next word of each takes longer",
-			"MiB", used>>20, "wasm.memory_total", total>>20, "largest", e.largest())
+		args := []any{"MiB", used >> 20, "wasm.memory_total", total >> 20}
+		if id := e.largest(); id != "" {
+			args = append(args, "largest", id)
+		}
+		e.cfg.Log.Warn("memory is short: characters that wait give theirs back, and the next word of each takes longer", args...)
 		e.short = true
 	}
 	e.dropIdle(now, shortTime)

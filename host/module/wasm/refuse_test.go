@@ -53,7 +53,7 @@ func TestRefusedFiles(t *testing.T) {
 			abi.CodeInvalid, []string{`unknown global "env.g"`}},
 		"import of another type": {tiny{imports: [][]byte{importOf("companion_v1", "read", typII)}}.build(),
 			abi.CodeInvalid, []string{"imports companion_v1.read as (i32, i32) -> (), but it is (i32) -> ()"}},
-		"too much memory": {tiny{pages: 1025}.build(), abi.CodeInvalid, []string{"1025 pages"}},
+		"too much memory": {tiny{pages: 1025}.build(), abi.CodeTooLarge, []string{"67174400 bytes of memory at its start", "wasm.memory"}},
 		"huge table":      {tiny{table: code(0x70, 0, leb(1<<21))}.build(), abi.CodeInvalid, []string{"2097152 entries"}},
 		"broken code":     {tiny{init: code(opDrop)}.build(), abi.CodeInvalid, []string{"cannot be compiled"}},
 		"unknown opcode":  {tiny{init: code(0xff)}.build(), abi.CodeInvalid, []string{"0xff"}},

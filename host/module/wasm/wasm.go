@@ -161,15 +161,18 @@ type Engine struct {
 	queue    *compiler.Queue
 	born     time.Time // zero of the guests' monotonic clock
 
-	preparing chan struct{}  // holds one token while a file is rewritten or interpreted
-	loading   sync.Mutex     // while code is taken out of the cache
-	busy      sync.WaitGroup // whatever runs beside a Load
-	closing   chan struct{}
+	preparing   chan struct{}  // holds one token while a file is rewritten or interpreted
+	quickStarts chan struct{}  // holds a token for each module that starts for the first time
+	slowStarts  chan struct{}  // and one for each that takes longer than most
+	loading     sync.Mutex     // while code is taken out of the cache
+	busy        sync.WaitGroup // whatever runs beside a Load
+	closing     chan struct{}
 
 	mu      sync.Mutex
 	closed  bool
 	modules map[*Module]struct{}
 	forms   map[codecache.Key]*form // machine code that is loaded
+	crowded bool                    // it is more than the cache may have, and the log says so
 
 	used      atomic.Int64 // counts loads and calls
 	short     bool         // of memory; tend's own
@@ -212,12 +215,14 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg:       cfg,
-		born:      time.Now(),
-		preparing: make(chan struct{}, 1),
-		closing:   make(chan struct{}),
-		modules:   make(map[*Module]struct{}),
-		forms:     make(map[codecache.Key]*form),
+		cfg:         cfg,
+		born:        time.Now(),
+		preparing:   make(chan struct{}, 1),
+		quickStarts: make(chan struct{}, quickStarts),
+		slowStarts:  make(chan struct{}, slowStarts),
+		closing:     make(chan struct{}),
+		modules:     make(map[*Module]struct{}),
+		forms:       make(map[codecache.Key]*form),
 	}
 	if err := e.startRuntime(compile); err != nil {
 		return nil, err

@@ -139,6 +139,8 @@ func (p *Presence) WhyLeft(m entry.Joined, cast []entry.Joined) string {
 		return "was not heard of for a while"
 	case slices.ContainsFunc(cast, func(c entry.Joined) bool { return c.ID == m.ID }):
 		return "it does not live here any more"
+	case slices.Contains(p.house.Residents(), m.ID):
+		return "its file is not loaded"
 	}
 	return "its file is gone"
 }

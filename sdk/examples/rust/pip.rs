@@ -1,5 +1,5 @@
 //! Pip in Rust, without crates. Build it with:
-//! rustc --target wasm32-unknown-unknown --edition 2021 -O --crate-type cdylib -o pip.wasm pip.rs
+//! rustc --target wasm32-unknown-unknown --edition 2021 -O -C strip=debuginfo --crate-type cdylib -o pip.wasm pip.rs
 
 #[link(wasm_import_module = "companion_v1")]
 extern "C" {

@@ -39,7 +39,7 @@ func (k Key) String() string { return hex.EncodeToString(k[:]) }
 // The parts of the directory beside wazero's own, whose names begin with wazeroPrefix.
 const (
 	records      = "records" // a file for each entry, named by its key
-	private      = "new-"    // begins the name of a directory in which code is made
+	private      = "new-"    // begins the name of a directory in which code is made, its process follows
 	wazeroPrefix = "wazero-"
 )
 
@@ -129,7 +129,10 @@ func (s *Store) Drop(k Key) {
 // Private makes a directory for another process to compile into. It goes with Adopt or
 // Discard.
 func (s *Store) Private() (string, error) {
-	dir, err := os.MkdirTemp(s.dir, private)
+	if err := os.MkdirAll(filepath.Join(s.dir, records), 0o700); err != nil { // whoever deleted it was allowed to
+		return "", fmt.Errorf("make cache directory: %w", err)
+	}
+	dir, err := os.MkdirTemp(s.dir, fmt.Sprintf("%s%d-", private, os.Getpid()))
 	if err != nil {
 		return "", fmt.Errorf("make a directory to compile in: %w", err)
 	}

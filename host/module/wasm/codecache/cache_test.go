@@ -1,7 +1,9 @@
 package codecache_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -140,10 +142,15 @@ func TestSweep(t *testing.T) {
 	if err := os.Chtimes(half, old, old); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := s.Private() // of another process
+	fresh, err := s.Private() // of a process that lives
 	if err != nil {
 		t.Fatal(err)
 	}
+	dead := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, fmt.Sprintf("new-%d-123", dead.Process.Pid), wazeroDir, "xyz.tmp"), "half")
 	write(t, filepath.Join(dir, wazeroDir, "without a record"), "code")
 	write(t, filepath.Join(dir, wazeroDir, "abc.123.tmp"), "half")
 	write(t, filepath.Join(dir, "wazero-v0", "old"), "code")
@@ -154,6 +161,22 @@ func TestSweep(t *testing.T) {
 	}
 	if tops, err := os.ReadDir(dir); err != nil || len(tops) != 3 || tops[0].Name() != filepath.Base(fresh) {
 		t.Errorf("%v, %v", tops, err)
+	}
+}
+
+// Whoever deletes the directory under the daemon only has to wait for what is compiled anew.
+func TestDeletedDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	s := open(t, dir, 1000)
+	k := put(t, s, "code")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if has(s, k) {
+		t.Error("it has what is gone")
+	}
+	if again := put(t, s, "code"); again != k || !has(s, k) {
+		t.Error("it does not take code any more")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -33,8 +34,21 @@ func (s *Store) prune(newest string) error {
 	return nil
 }
 
-// abandoned is the age of a private directory that nobody compiles into any more.
-const abandoned = time.Hour
+// old is the age of a private directory that nobody compiles into any more.
+const old = time.Hour
+
+// abandoned says whether the process is gone that made a private directory.
+func abandoned(dir string) bool {
+	if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > old {
+		return true
+	}
+	var pid int
+	if _, err := fmt.Sscanf(filepath.Base(dir), private+"%d-", &pid); err != nil {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+}
 
 // sweep removes what no record knows: halves that a killed process left, and code of
 // other versions, which is never used again.
@@ -60,7 +74,7 @@ func (s *Store) sweep() error {
 	}
 	halves, _ := filepath.Glob(filepath.Join(s.dir, private+"*"))
 	for _, dir := range halves {
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > abandoned {
+		if abandoned(dir) {
 			errs = append(errs, os.RemoveAll(dir))
 		}
 	}

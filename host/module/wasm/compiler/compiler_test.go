@@ -129,6 +129,9 @@ func TestTroubleIsNotTheFilesFault(t *testing.T) {
 	if err := os.RemoveAll(l.store.Dir()); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(l.store.Dir(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := l.Compile(t.Context(), job("tiny.wasm", image)); abi.CodeOf(err) == abi.CodeInvalid || err == nil {
 		t.Errorf("no directory: %v", err)
 	}

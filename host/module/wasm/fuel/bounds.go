@@ -7,12 +7,15 @@ import "fmt"
 // bytes for each local of each function, as much as for an instruction. A Go character
 // of 4 MiB has 2,500 functions and 11,000 locals.
 const (
-	maxTypes          = 20_000
+	maxTypes          = 2_000
+	maxTypeBytes      = 64 << 10 // of the type section; the runtime keeps every type it has ever seen
 	maxImports        = 10_000
+	maxImportBytes    = 256 << 10
 	maxFunctions      = 50_000
 	maxGlobals        = 100_000
 	maxExports        = 20_000
-	maxElementBytes   = 1 << 20 // of the element section
+	maxExportBytes    = 1 << 20
+	maxElementBytes   = 256 << 10 // of the element section
 	maxDataSegments   = 100_000
 	maxAllLocals      = 1_000_000 // of all functions together
 	maxFunctionLocals = 10_000
@@ -23,17 +26,18 @@ func tooMuch(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTooMuch, fmt.Sprintf(format, args...))
 }
 
-// counted are the sections whose number of entries has a bound.
+// counted are the sections whose number of entries has a bound, and the bytes of some.
 var counted = map[int]struct {
-	what string
-	most uint32
+	what  string
+	most  uint32
+	bytes int
 }{
-	sectionType:     {"types", maxTypes},
-	sectionImport:   {"imports", maxImports},
-	sectionFunction: {"functions", maxFunctions},
-	sectionGlobal:   {"globals", maxGlobals},
-	sectionExport:   {"exports", maxExports},
-	sectionData:     {"data segments", maxDataSegments},
+	sectionType:     {"types", maxTypes, maxTypeBytes},
+	sectionImport:   {"imports", maxImports, maxImportBytes},
+	sectionFunction: {"functions", maxFunctions, 0},
+	sectionGlobal:   {"globals", maxGlobals, 0},
+	sectionExport:   {"exports", maxExports, maxExportBytes},
+	sectionData:     {"data segments", maxDataSegments, 0},
 }
 
 // weigh holds a module to the bounds and gives its weight, which is what interpreting
@@ -45,10 +49,13 @@ func weigh(s *sections) (weight int64, err error) {
 		}
 		r := *section
 		if c, ok := counted[id]; ok {
+			size := r.left()
 			if n := r.u32(); r.err != nil {
 				return 0, r.err
 			} else if n > c.most {
 				return 0, tooMuch("it has %d %s, at most %d are allowed", n, c.what, c.most)
+			} else if c.bytes > 0 && size > c.bytes {
+				return 0, tooMuch("its %s take %d bytes, at most %d are allowed", c.what, size, c.bytes)
 			}
 		}
 		switch id {

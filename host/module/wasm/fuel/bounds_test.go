@@ -1,6 +1,8 @@
 package fuel_test
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -20,7 +22,7 @@ func TestBounds(t *testing.T) {
 		within, beyond wasmtest.File
 		says           string
 	}{
-		{wasmtest.File{Types: 19_997}, wasmtest.File{Types: 19_998}, "it has 20001 types, at most 20000"},
+		{wasmtest.File{Types: 1_997}, wasmtest.File{Types: 1_998}, "it has 2001 types, at most 2000"},
 		{functions(49_999, 0, 0), functions(50_000, 0, 0), "it has 50001 functions, at most 50000"},
 		{wasmtest.File{Globals: 100_000}, wasmtest.File{Globals: 100_001}, "it has 100001 globals"},
 		{wasmtest.File{Exports: 19_998}, wasmtest.File{Exports: 19_999}, "it has 20001 exports"},
@@ -28,12 +30,30 @@ func TestBounds(t *testing.T) {
 		{functions(1, 10_000, 0), functions(1, 10_001, 0), "a function has 10001 locals, at most 10000"},
 		{functions(100, 10_000, 0), functions(101, 10_000, 0), "more than 1000000 locals together"},
 		{functions(1, 0, 2<<20-2), functions(1, 0, 2<<20-1), "a function has 2097153 bytes, at most 2097152"},
-		{wasmtest.File{Elements: [][]byte{make([]byte, 1<<20-1)}}, wasmtest.File{Elements: [][]byte{make([]byte, 1<<20)}}, "its tables are filled by 1048577 bytes"},
+		{wasmtest.File{Elements: [][]byte{make([]byte, 256<<10-1)}}, wasmtest.File{Elements: [][]byte{make([]byte, 256<<10)}}, "its tables are filled by 262145 bytes"},
 	} {
 		if _, err := fuel.Inspect(c.within.Bytes()); err != nil {
 			t.Errorf("within the bound: %v", err)
 		}
 		if _, err := fuel.Inspect(c.beyond.Bytes()); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+	}
+}
+
+// So is a section of few entries that are long.
+func TestBoundsOfBytes(t *testing.T) {
+	for id, c := range map[byte]struct {
+		most int
+		says string
+	}{1: {64 << 10, "its types take 65537 bytes, at most 65536"}, 2: {256 << 10, "its imports take"}, 7: {1 << 20, "its exports take"}} {
+		section := func(size int) []byte {
+			return join([]byte(header), []byte{id}, binary.AppendUvarint(nil, uint64(size)), []byte{1}, make([]byte, size-1))
+		}
+		if _, err := fuel.Inspect(section(c.most)); errors.Is(err, fuel.ErrTooMuch) {
+			t.Errorf("within the bound: %v", err)
+		}
+		if _, err := fuel.Inspect(section(c.most + 1)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 	}

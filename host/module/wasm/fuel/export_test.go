@@ -12,6 +12,10 @@ func Bounds() map[string]string {
 	}
 	for _, c := range counted {
 		all[c.what] = fmt.Sprint(c.most)
+		if c.bytes > 0 {
+			all[c.what+", their bytes"] = fmt.Sprintf("%d, %d", c.most, c.bytes)
+			delete(all, c.what)
+		}
 	}
 	return all
 }

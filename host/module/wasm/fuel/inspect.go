@@ -24,6 +24,7 @@ const (
 type Module struct {
 	Imports []Import
 	Exports map[string]byte // name to kind
+	Pages   uint32          // of memory of its own that it asks for at its start, in 64 KiB
 	// Weight is what interpreting it takes, in bytes of code with a local counted as one.
 	Weight int64
 }
@@ -64,6 +65,12 @@ func Inspect(module []byte) (Module, error) {
 			name := r.name()
 			m.Exports[string(name)] = r.byte()
 			r.u32()
+		}
+		err = r.err
+	}
+	if r := sections[sectionMemory]; r != nil && err == nil {
+		if n := r.u32(); n > 0 && r.err == nil {
+			m.Pages, _ = readLimits(r)
 		}
 		err = r.err
 	}
