@@ -22,6 +22,8 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm"
 	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
@@ -72,7 +74,26 @@ func build(t testing.TB, pkg, name, ldflags string) string {
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, b)
 	}
+	compile(t, out)
 	return out
+}
+
+// compile puts a file's machine code into the cache that all daemons of tests have, so that
+// their characters are there together.
+func compile(t testing.TB, file string) {
+	t.Helper()
+	engine, err := wasm.New(wasm.Config{CacheDir: filepath.Join(guests, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close(context.Background())
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Load(context.Background(), module.Source{ID: "compile", Name: file, Data: data, Generation: 1}); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
 }
 
 func parrot(t testing.TB, text string) string {

@@ -333,7 +333,7 @@ func (l *loader) checkReady() {
 const (
 	// startTogether is how long after the first companion the others may still take whose
 	// files wait in their engine; then the talk begins without them.
-	startTogether = time.Second
+	startTogether = 10 * time.Second
 	// startAlone is how long they may take where there is nobody else.
 	startAlone = 30 * time.Second
 )

@@ -277,7 +277,7 @@ func TestWaitingIsNotLate(t *testing.T) {
 }
 
 // The start waits for files that wait in their engine only until others serve, and then
-// for a second; where there are no others, half a minute.
+// for ten seconds; where there are no others, half a minute.
 func TestReadyBeforeAllIsCompiled(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		var let chan struct{}
@@ -294,7 +294,7 @@ func TestReadyBeforeAllIsCompiled(t *testing.T) {
 			}
 		}, func(t *testing.T, r *rig) {
 			write(t, r.path("slow.fake"), saying("slow"))
-			want := 4 * time.Second
+			want := 13 * time.Second
 			if alone {
 				want = 30 * time.Second
 			} else {
