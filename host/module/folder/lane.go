@@ -8,6 +8,8 @@ import (
 const (
 	// smallFile bounds the sources, in bytes, that never wait for larger ones.
 	smallFile = 1 << 20
+	// largeFile bounds those that never wait for what hardly any character is.
+	largeFile = 8 << 20
 	// leastCost is what a load takes of its lane's bytes at least.
 	leastCost = 64 << 10
 	// readers is how many files are read and checked at a time.
@@ -18,16 +20,19 @@ const (
 // each other in the engine, which knows what is quick, and hold their files in memory.
 type lane struct{ most, taken int64 }
 
-// newLanes gives the one of small files and the one of all others.
-func newLanes() [2]lane { return [2]lane{{most: 16 << 20}, {most: 32 << 20}} }
+// newLanes gives one for small files, one for large ones and one for all others.
+func newLanes() [3]lane { return [3]lane{{most: 16 << 20}, {most: 48 << 20}, {most: 32 << 20}} }
 
 // place gives the lane of a source, and what it takes of it.
 func (l *loader) place(s source) (in *lane, cost int64) {
 	cost = s.stats.size()
-	if cost <= smallFile {
+	switch {
+	case cost <= smallFile:
 		return &l.lanes[0], max(cost, leastCost)
+	case cost <= largeFile:
+		return &l.lanes[1], cost
 	}
-	return &l.lanes[1], cost
+	return &l.lanes[2], cost
 }
 
 // enter takes its place for a load; false says that there is none. One load there may

@@ -27,9 +27,9 @@ func TestLanes(t *testing.T) {
 		}
 	}, func(t *testing.T, r *rig) {
 		r.begin()
-		const place = 7 // for 32 MiB of files that are a little larger than 4
+		const place = 11 // for 48 MiB of files that are a little larger than 4
 		for n := range place + 1 {
-			r.save(fmt.Sprintf("z%d.fake", n), large)
+			r.save(fmt.Sprintf("z%02d.fake", n), large)
 			r.settle()
 		}
 		r.save("a.fake", large)
@@ -45,13 +45,13 @@ func TestLanes(t *testing.T) {
 			}
 		}
 		const queued = "waiting for other files to be loaded"
-		waits(map[string]string{"z6": "waiting for others", "z7": queued, "a": queued, "small": ""})
+		waits(map[string]string{"z10": "waiting for others", "z11": queued, "a": queued, "small": ""})
 		let <- struct{}{}
 		r.settle()
-		waits(map[string]string{"z7": "waiting for others", "a": queued})
+		waits(map[string]string{"z11": "waiting for others", "a": queued})
 		close(let)
 		r.settle()
-		waits(map[string]string{"a": "", "z7": ""})
+		waits(map[string]string{"a": "", "z11": ""})
 		if got := len(r.folder.Companions()); got != place+3 {
 			t.Errorf("%d companions", got)
 		}

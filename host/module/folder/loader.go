@@ -40,7 +40,7 @@ type loader struct {
 	blind   bool // some folder cannot be watched, and the log says so
 
 	asked    uint64 // loads that were asked for
-	lanes    [2]lane
+	lanes    [3]lane
 	running  int
 	outcomes chan outcome
 	retiring sync.WaitGroup

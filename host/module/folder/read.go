@@ -82,10 +82,12 @@ func readStable(f openFile, name string, max int64) ([]byte, error) {
 	case before.Size() > max:
 		return nil, abi.Errorf(abi.CodeTooLarge, "%d bytes, at most %d (wasm.max_file)", before.Size(), max)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err != nil {
+	data := make([]byte, before.Size()+1) // to see whether there is more
+	n, err := io.ReadFull(f, data)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	data = data[:n]
 	// By name again: a rename put another file there.
 	after, err := os.Stat(name)
 	if err != nil || !sameFile(before, after) || int64(len(data)) != before.Size() {

@@ -205,7 +205,7 @@ func (e *Engine) release(f *form) error {
 			return nil
 		}
 	}
-	e.used.Add(1)
+	e.loaded.Add(1)
 	return f.compiled.Close(context.Background())
 }
 

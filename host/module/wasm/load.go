@@ -31,6 +31,7 @@ import (
 // CodeTimeout that ctx ended first; CodeUnavailable that it cannot be compiled just now,
 // or the engine is closing.
 func (e *Engine) Load(ctx context.Context, s module.Source) (module.Module, error) {
+	defer e.loaded.Add(1) // also what was refused took memory
 	about, err := e.checkFile(s.Data)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,6 @@ func (e *Engine) begin(ctx context.Context, s module.Source, f *form, sought *jo
 		_ = m.Close(context.WithoutCancel(ctx))
 		return nil, err
 	}
-	e.used.Add(1)
 	if sought == nil {
 		close(m.compiled)
 	} else {

@@ -27,7 +27,7 @@ const (
 func (e *Engine) tend() {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
-	var seen, freed int64
+	var used, loaded quiet
 	for {
 		select {
 		case <-e.closing:
@@ -36,13 +36,24 @@ func (e *Engine) tend() {
 			e.dropIdle(now, idleTime)
 			e.keepWithin(now)
 		}
-		used := e.used.Load()
-		if used == seen && used != freed {
+		// What loading took is given back though others talk: it is most of it.
+		if rest, left := used.comes(e.used.Load()), loaded.comes(e.loaded.Load()); rest || left {
 			debug.FreeOSMemory()
-			freed = used
 		}
-		seen = used
 	}
+}
+
+// quiet finds out when something has stopped that is counted.
+type quiet struct{ seen, told int64 }
+
+// comes says, once, that the count stands as it did the last time.
+func (q *quiet) comes(n int64) bool {
+	now := n == q.seen && n != q.told
+	q.seen = n
+	if now {
+		q.told = n
+	}
+	return now
 }
 
 // dropIdle takes the instances away that nobody asked for so long.
@@ -61,7 +72,7 @@ func (e *Engine) dropIdle(now time.Time, idle time.Duration) {
 		case m.turn <- struct{}{}:
 			m.drop()
 			m.endTurn()
-			e.used.Add(1)
+			e.loaded.Add(1)
 		default: // it is being asked
 		}
 	}

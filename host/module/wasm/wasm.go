@@ -174,7 +174,8 @@ type Engine struct {
 	forms   map[codecache.Key]*form // machine code that is loaded
 	crowded bool                    // it is more than the cache may have, and the log says so
 
-	used      atomic.Int64 // counts loads and calls
+	used      atomic.Int64 // counts calls
+	loaded    atomic.Int64 // counts what was loaded or given back
 	short     bool         // of memory; tend's own
 	instances atomic.Int64 // alive now
 	reserved  atomic.Int64 // bytes of address space the allocator holds now
