@@ -273,7 +273,7 @@ func (m *Module) upgrade(sought *job) {
 		return
 	}
 	if r.err != nil {
-		m.log.log.Warn("module stays interpreted, 40-100 times slower", "err", r.err)
+		m.log.Warn("module stays interpreted, 40-100 times slower", "err", r.err)
 		return
 	}
 	if err := m.takeTurn(m.calls.Killed()); err != nil { // closed meanwhile
@@ -285,7 +285,7 @@ func (m *Module) upgrade(sought *job) {
 	m.form = r.form
 	m.shown.Store(r.form)
 	if err := m.engine.release(old); err != nil {
-		m.log.log.Warn("interpreted form was not given back", "err", err)
+		m.log.Warn("interpreted form was not given back", "err", err)
 	}
 	m.replace() // ends the turn
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/guestlog"
+	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
 // maxLog is how many bytes of one log call are looked at.
-const maxLog = maxLine
+const maxLog = guestlog.MaxLine
 
 // hostModule is a module that guests import from.
 type hostModule struct {
@@ -45,12 +47,21 @@ func hostModules(guard Guard) []hostModule {
 			{"log", "iii", "", hostLog},
 		}},
 		{"env", []hostFunc{{"abort", "iiii", "", hostAbort}}},
-		{wasiName, wasiFuncs()},
+		{wasi.Name, wasiFuncs()},
 	}
 	if guard == GuardFuel {
 		modules = append(modules, hostModule{fuel.ImportModule, []hostFunc{{fuel.ImportField, "", "i", hostTick}}})
 	}
 	return modules
+}
+
+// wasiFuncs lets an instance be the process that WASI's functions are for.
+func wasiFuncs() []hostFunc {
+	var funcs []hostFunc
+	for _, f := range wasi.Funcs() {
+		funcs = append(funcs, hostFunc{f.Name, f.Params, f.Results, func(i *instance, mem api.Memory, stack []uint64) { f.Run(&i.wasi, mem, stack) }})
+	}
+	return funcs
 }
 
 // importable gives the types of all functions that guests may import, by
@@ -191,7 +202,7 @@ func (i *instance) ask(ask []byte, n uint32) (json.RawMessage, error) {
 func (i *instance) askHost(op string, data json.RawMessage) (answer json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			i.m.log.log.Error("host call panicked", "op", op, "panic", r, "stack", string(debug.Stack()))
+			i.m.log.Error("host call panicked", "op", op, "panic", r, "stack", string(debug.Stack()))
 			err = abi.AsError(errors.New("panic in a host call"))
 		}
 	}()
@@ -207,7 +218,7 @@ func hostLog(i *instance, mem api.Memory, stack []uint64) {
 	if !ok {
 		panic(trapf("log(%d, %d): outside of the module's memory", src, n))
 	}
-	i.m.log.line(guestLevel(level), "log", view[:min(n, maxLog)])
+	i.m.said.Line(guestlog.Level(level), "log", view[:min(n, maxLog)])
 }
 
 // hostAbort is how AssemblyScript gives up.

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/memory"
+	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
 // instance is one running copy of a module. It belongs to whoever holds the
@@ -27,7 +28,7 @@ type instance struct {
 	guest  api.Module
 	call   api.Function // companion_v1_call; kept, for each api.Function owns a stack
 	memory memory.Memory
-	slept  int64 // ns by which the guest's steady clock is ahead, see wasiPoll
+	wasi   wasi.Process
 
 	// Of the call that runs:
 	ctx      context.Context
@@ -49,14 +50,14 @@ func (i *instance) begin(ctx context.Context) context.Context {
 	i.ctx = ctx
 	i.deadline, _ = ctx.Deadline()
 	i.spent, i.pending, i.reply, i.replied = 0, nil, nil, false
-	i.m.log.begin()
+	i.m.said.Begin()
 	return ctx
 }
 
 // end forgets what belonged to the call.
 func (i *instance) end() {
 	i.ctx, i.pending, i.reply, i.of = nil, nil, nil, abi.Request{}
-	i.m.log.end()
+	i.m.said.End()
 }
 
 // check ends the guest when its call may not go on. The deadline is looked at
@@ -76,6 +77,7 @@ func (i *instance) check() {
 func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
 	e := m.engine
 	i = &instance{m: m, memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
+	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Trap: func(err error) { panic(trapf("%w", err)) }}
 	e.instances.Add(1)
 	err := i.instantiate(i.begin(ctx))
 	if err == nil {
@@ -208,11 +210,11 @@ func (i *instance) fault(err error) *module.Fault {
 		}
 		return &module.Fault{Kind: module.FaultTimeout, Cause: cause}
 	}
-	i.m.log.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
+	i.m.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	line = strings.ReplaceAll(line, "wasm error: ", "")
-	i.m.log.end() // so that a line without an end is seen too
-	if said := i.m.log.lastWords(); said != "" {
+	i.m.said.End() // so that a line without an end is seen too
+	if said := i.m.said.LastWords(); said != "" {
 		line += ": " + said
 	}
 	return &module.Fault{Kind: module.FaultTrap, Cause: errors.New(line)}

@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
+	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
 // Load makes a module of a whole .wasm file: it checks the file, takes its machine code
@@ -231,7 +232,7 @@ func checkImports(imports []fuel.Import, guard Guard) error {
 	}
 	slices.Sort(may)
 	return abi.Errorf(abi.CodeInvalid, "imports unknown %s; a module may import: the functions %s of %q, those of %q, and \"env.abort\"",
-		strings.Join(unknown, ", "), strings.Join(may, ", "), abi.Namespace, wasiName)
+		strings.Join(unknown, ", "), strings.Join(may, ", "), abi.Namespace, wasi.Name)
 }
 
 // checkSignatures refuses imports and exports whose types are not as agreed.

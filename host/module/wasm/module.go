@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/memory"
 )
 
@@ -26,7 +28,8 @@ type Module struct {
 	generation uint64
 	form       *form // belongs to the turn's owner, as inst does
 	desc       abi.Description
-	log        *guestLog
+	log        *slog.Logger
+	said       *guestlog.Log // by the guest
 
 	turn  chan struct{} // holds one token while somebody owns inst
 	inst  *instance     // nil when there is none; belongs to the turn's owner
@@ -47,7 +50,7 @@ func (e *Engine) newModule(s module.Source, f *form) *Module {
 	log := e.cfg.Log.With("companion", s.ID, "generation", s.Generation)
 	m := &Module{
 		engine: e, id: s.ID, generation: s.Generation, form: f,
-		log:  newGuestLog(log, e.cfg.LogBytesPerSecond),
+		log: log, said: guestlog.New(log, e.cfg.LogBytesPerSecond),
 		turn: make(chan struct{}, 1), over: make(chan struct{}), compiled: make(chan struct{}),
 	}
 	m.shown.Store(f)
@@ -169,7 +172,7 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 	data, fault, err := m.inst.run(ctx, req, asks)
 	if fault != nil {
 		if asks { // else it is being loaded, and that has an error of its own
-			m.log.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)
+			m.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)
 		}
 		m.drop()
 	}
@@ -206,7 +209,7 @@ func (m *Module) replace() {
 	inst, fault := m.start(ctx)
 	if fault != nil {
 		if m.calls.Killed().Err() == nil { // else it was not to
-			m.log.log.Warn("module did not start again", "err", fault)
+			m.log.Warn("module did not start again", "err", fault)
 		}
 		return
 	}
@@ -234,7 +237,7 @@ func (m *Module) Close(ctx context.Context) error {
 		go func() {
 			m.turn <- struct{}{}
 			if err := m.release(); err != nil {
-				m.log.log.Error("module closed late", "err", err)
+				m.log.Error("module closed late", "err", err)
 			}
 		}()
 		return fmt.Errorf("wasm: close %s generation %d: a host function does not return", m.id, m.generation)
@@ -245,7 +248,7 @@ func (m *Module) Close(ctx context.Context) error {
 func (m *Module) release() error {
 	defer close(m.over)
 	m.drop()
-	m.log.tellLost()
+	m.said.TellLost()
 	m.shown.Store(nil)
 	err := m.engine.release(m.form)
 	m.engine.remove(m)

@@ -1,4 +1,4 @@
-package wasm
+package guestlog
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 	"github.com/companiond/companiond/host/logtest"
 )
 
-// handLog is a guestLog whose clock tests set.
-func handLog(rate int) (*guestLog, *logtest.Log, *time.Time) {
+// handLog is a Log whose clock tests set.
+func handLog(rate int) (*Log, *logtest.Log, *time.Time) {
 	out, now := &logtest.Log{}, time.Unix(1000, 0)
-	g := newGuestLog(out.Logger(), rate)
+	g := New(out.Logger(), rate)
 	g.now = func() time.Time { return now }
 	return g, out, &now
 }
@@ -27,22 +27,22 @@ func TestLogRate(t *testing.T) {
 	g, out, now := handLog(1000)
 	line := bytes.Repeat([]byte("x"), 100-lineFrame)
 	for range 25 {
-		g.line(slog.LevelInfo, "log", line)
+		g.Line(slog.LevelInfo, "log", line)
 	}
 	if n := strings.Count(out.String(), "module says"); n != 10 {
 		t.Errorf("%d lines of 100 bytes in a second of 1000", n)
 	}
-	g.end()
+	g.End()
 	if strings.Contains(out.String(), "dropped") {
 		t.Error("told of losses before the second was over")
 	}
 	*now = now.Add(time.Second)
-	g.end()
-	g.end()
+	g.End()
+	g.End()
 	if want := fmt.Sprintf("bytes=%d", 15*len(line)); strings.Count(out.String(), "dropped") != 1 || !strings.Contains(out.String(), want) {
 		t.Errorf("want one line that tells of %s:\n%s", want, out.String())
 	}
-	g.line(slog.LevelInfo, "log", line)
+	g.Line(slog.LevelInfo, "log", line)
 	if n := strings.Count(out.String(), "module says"); n != 11 {
 		t.Errorf("%d lines, want 11: a new second allows more", n)
 	}
@@ -50,17 +50,17 @@ func TestLogRate(t *testing.T) {
 
 func TestLongLinesAreCut(t *testing.T) {
 	g, out, _ := handLog(1 << 20)
-	g.write(&g.out, bytes.Repeat([]byte("y"), 2*maxLine+5))
+	g.Write(&g.Out, bytes.Repeat([]byte("y"), 2*MaxLine+5))
 	if n := strings.Count(out.String(), "module says"); n != 2 {
 		t.Errorf("%d lines before the end", n)
 	}
-	g.write(&g.out, []byte("\n\n\nnext"))
-	g.end()
+	g.Write(&g.Out, []byte("\n\n\nnext"))
+	g.End()
 	if n := strings.Count(out.String(), "module says"); n != 4 {
 		t.Errorf("%d lines in all", n)
 	}
-	if len(g.out.rest) != 0 {
-		t.Errorf("%d bytes left over", len(g.out.rest))
+	if len(g.Out.rest) != 0 {
+		t.Errorf("%d bytes left over", len(g.Out.rest))
 	}
 }
 
@@ -71,15 +71,15 @@ func TestLinesDoNotDependOnWrites(t *testing.T) {
 		g, out, _ := handLog(1 << 20)
 		for rest := said; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			g.write(&g.out, rest[:n])
+			g.Write(&g.Out, rest[:n])
 			rest = rest[n:]
 		}
-		g.end()
+		g.End()
 		var want strings.Builder
 		h, whole, _ := handLog(1 << 20)
 		for line := range strings.SplitSeq(string(said), "\n") {
 			if line != "" {
-				h.line(slog.LevelInfo, "stdout", []byte(line))
+				h.Line(slog.LevelInfo, "stdout", []byte(line))
 			}
 		}
 		want.WriteString(whole.String())
@@ -108,18 +108,18 @@ func TestLastWords(t *testing.T) {
 		"thread 'main' broke": {{"fine"}, {"thread 'main' broke", "note: run with"}},
 	} {
 		g, _, _ := handLog(1 << 20)
-		g.begin()
+		g.Begin()
 		for _, l := range lines[0] {
-			g.write(&g.out, []byte(l+"\n"))
+			g.Write(&g.Out, []byte(l+"\n"))
 		}
 		for _, l := range lines[1] {
-			g.write(&g.err, []byte(l+"\n"))
+			g.Write(&g.Err, []byte(l+"\n"))
 		}
-		if got := g.lastWords(); got != want {
+		if got := g.LastWords(); got != want {
 			t.Errorf("last words %q, want %q", got, want)
 		}
-		g.begin()
-		if got := g.lastWords(); got != "" {
+		g.Begin()
+		if got := g.LastWords(); got != "" {
 			t.Errorf("words %q of an earlier call", got)
 		}
 	}
@@ -130,7 +130,7 @@ func TestGuestLevels(t *testing.T) {
 		abi.LevelDebug: slog.LevelDebug, abi.LevelInfo: slog.LevelInfo, abi.LevelWarn: slog.LevelWarn, abi.LevelError: slog.LevelError,
 		-100: slog.LevelDebug, -1: slog.LevelDebug, 3: slog.LevelInfo, 7: slog.LevelWarn, 100: slog.LevelError,
 	} {
-		if got := guestLevel(n); got != want {
+		if got := Level(n); got != want {
 			t.Errorf("level %d is %v, want %v", n, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestGuestLevels(t *testing.T) {
 
 func TestStrangeBytesInLog(t *testing.T) {
 	g, out, _ := handLog(1 << 20)
-	g.line(slog.LevelInfo, "log", []byte("a\x00\x1b[31m\xff\nb"))
+	g.Line(slog.LevelInfo, "log", []byte("a\x00\x1b[31m\xff\nb"))
 	if s := out.String(); strings.Count(s, "\n") != 1 || strings.ContainsAny(s, "\x00\x1b") || strings.IndexByte(s, 0xff) >= 0 {
 		t.Errorf("logged %q", s)
 	}

@@ -1,4 +1,8 @@
-package wasm
+// Package guestlog writes what a WebAssembly module says, on standard output, standard error
+// and in calls of log, to the daemon's log: line by line, up to a rate, with its last words at hand.
+//
+// It never writes a byte of a module as it is, and knows nothing of how modules run.
+package guestlog
 
 import (
 	"bytes"
@@ -11,13 +15,13 @@ import (
 )
 
 const (
-	maxLine   = 4 << 10 // bytes of one logged line; longer lines are cut into several
+	MaxLine   = 4 << 10 // bytes of one logged line; longer lines are cut into several
 	lineFrame = 64      // bytes a line counts beside its own, for time and attributes
 )
 
-// guestLog writes what one module says to the daemon's log, up to a rate. Its
+// Log writes what one module says to the daemon's log, up to a rate. Its
 // methods are called by whoever runs the module's instance, one at a time.
-type guestLog struct {
+type Log struct {
 	log    *slog.Logger
 	rate   int // bytes a second
 	now    func() time.Time
@@ -25,15 +29,16 @@ type guestLog struct {
 	used   int
 	lost   int // bytes dropped and not yet told
 
-	out, err stream
+	Out, Err Stream
 }
 
-func newGuestLog(log *slog.Logger, rate int) *guestLog {
-	return &guestLog{log: log, rate: rate, now: time.Now, out: stream{name: "stdout"}, err: stream{name: "stderr"}}
+// New makes a log that writes so many bytes a second to log.
+func New(log *slog.Logger, rate int) *Log {
+	return &Log{log: log, rate: rate, now: time.Now, Out: Stream{name: "stdout"}, Err: Stream{name: "stderr"}}
 }
 
-// line logs one line if the rate allows it.
-func (g *guestLog) line(level slog.Level, stream string, text []byte) {
+// Line logs one line if the rate allows it.
+func (g *Log) Line(level slog.Level, stream string, text []byte) {
 	if !g.allow(len(text)) {
 		return
 	}
@@ -43,9 +48,9 @@ func (g *guestLog) line(level slog.Level, stream string, text []byte) {
 
 // allow takes n bytes and a frame from the rate, or counts them as lost. A
 // second that lost something is told about when the next one begins.
-func (g *guestLog) allow(n int) bool {
+func (g *Log) allow(n int) bool {
 	if now := g.now(); now.Sub(g.window) >= time.Second {
-		g.tellLost()
+		g.TellLost()
 		g.window, g.used = now, 0
 	}
 	if g.used+n+lineFrame > g.rate {
@@ -56,43 +61,43 @@ func (g *guestLog) allow(n int) bool {
 	return true
 }
 
-// tellLost says once how much was dropped since it last said so.
-func (g *guestLog) tellLost() {
+// TellLost says once how much was dropped since it last said so.
+func (g *Log) TellLost() {
 	if g.lost > 0 {
 		g.log.Warn("module writes too much to the log; some was dropped", "bytes", g.lost, "limit_per_second", g.rate)
 		g.lost = 0
 	}
 }
 
-// begin starts a call: the last words of an earlier one are no longer of interest.
-func (g *guestLog) begin() { g.out.last, g.err.last = "", "" }
+// Begin starts a call: the last words of an earlier one are no longer of interest.
+func (g *Log) Begin() { g.Out.last, g.Err.last = "", "" }
 
-// end finishes a call: unfinished lines are logged, and losses told if their
+// End finishes a call: unfinished lines are logged, and losses told if their
 // second is over.
-func (g *guestLog) end() {
-	for _, s := range []*stream{&g.out, &g.err} {
+func (g *Log) End() {
+	for _, s := range []*Stream{&g.Out, &g.Err} {
 		if len(s.rest) > 0 {
 			g.emit(s, s.rest)
 			s.rest = s.rest[:0]
 		}
 	}
 	if g.lost > 0 && g.now().Sub(g.window) >= time.Second {
-		g.tellLost()
+		g.TellLost()
 	}
 }
 
-// stream is standard output or error of a module.
-type stream struct {
+// Stream is standard output or error of a module.
+type Stream struct {
 	name string
-	rest []byte // a line not yet ended, at most maxLine bytes
+	rest []byte // a line not yet ended, at most MaxLine bytes
 	last string // the line of this call that says best what went wrong
 }
 
-// write logs the lines of p and keeps what has no end yet.
-func (g *guestLog) write(s *stream, p []byte) {
+// Write logs the lines of p and keeps what has no end yet.
+func (g *Log) Write(s *Stream, p []byte) {
 	for len(p) > 0 {
 		line, after, ended := bytes.Cut(p, []byte{'\n'})
-		if room := maxLine - len(s.rest); len(line) > room {
+		if room := MaxLine - len(s.rest); len(line) > room {
 			line, after, ended = p[:room], p[room:], true
 		}
 		s.rest = append(s.rest, line...)
@@ -104,14 +109,14 @@ func (g *guestLog) write(s *stream, p []byte) {
 	}
 }
 
-func (g *guestLog) emit(s *stream, line []byte) {
+func (g *Log) emit(s *Stream, line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	if !complaint(s.last) {
 		s.last = strings.ToValidUTF8(string(line[:min(len(line), 256)]), "\uFFFD")
 	}
-	g.line(slog.LevelInfo, s.name, line)
+	g.Line(slog.LevelInfo, s.name, line)
 }
 
 // complaint says whether a line is how Go, Rust or C say why they give up; what
@@ -125,16 +130,16 @@ func complaint(line string) bool {
 	return false
 }
 
-// guestLevel maps the level a guest gives to log, see abi.Level. They are slog's,
+// Level maps the level a guest gives to log, see abi.Level. They are slog's,
 // four apart; what is between two of them is the lower one.
-func guestLevel(n abi.Level) slog.Level {
+func Level(n abi.Level) slog.Level {
 	return slog.Level(min(max(n, abi.LevelDebug), abi.LevelError) &^ 3)
 }
 
-// lastWords gives what the call's output says best of why it ended.
-func (g *guestLog) lastWords() string {
-	if g.err.last == "" || complaint(g.out.last) && !complaint(g.err.last) {
-		return g.out.last
+// LastWords gives what the call's output says best of why it ended.
+func (g *Log) LastWords() string {
+	if g.Err.last == "" || complaint(g.Out.last) && !complaint(g.Err.last) {
+		return g.Out.last
 	}
-	return g.err.last
+	return g.Err.last
 }
