@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
@@ -22,7 +21,7 @@ func (j *Journal) gone(why statedir.Gone) {
 	if errors.As(j.Health(), new(statedir.Gone)) {
 		return // known
 	}
-	dst := fmt.Sprintf("%s.rescued-%s", j.path, time.Now().UTC().Format("20060102T150405.000Z"))
+	dst := fmt.Sprintf("%s.rescued-%s", j.path, statedir.Stamp())
 	advice := "Put it back, or stop companiond and restore a backup"
 	if err := j.rescue(dst); err != nil {
 		j.log.Error("save a copy of the journal that is gone", "err", err)
@@ -70,7 +69,7 @@ func (j *Journal) strayLog() error {
 	if _, err := io.ReadFull(f, head); err != nil || head[writeVersion] != rollback || head[readVersion] != rollback {
 		return nil // empty, of another program, or a file that has a log
 	}
-	aside := ".stray-" + time.Now().UTC().Format("20060102T150405.000Z")
+	aside := ".stray-" + statedir.Stamp()
 	for _, suffix := range []string{"-wal", "-shm"} {
 		switch err := os.Rename(j.path+suffix, j.path+suffix+aside); {
 		case err == nil:

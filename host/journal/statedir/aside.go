@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // Aside copies a damaged database and its log into a folder beside it, unless
@@ -20,7 +19,7 @@ func Aside(path string) (dir string, err error) {
 	if dir, err = asideAlready(path); dir != "" || err != nil {
 		return dir, err
 	}
-	dir = filepath.Join(filepath.Dir(path), "corrupt-"+time.Now().UTC().Format("20060102T150405.000Z"))
+	dir = filepath.Join(filepath.Dir(path), "corrupt-"+Stamp())
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("create directory: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"github.com/companiond/companiond/host/journal"
 )
@@ -85,6 +86,9 @@ func write(path string, b []byte) error {
 	}
 	return errors.Join(err, f.Close())
 }
+
+// Stamp is the time as it stands in the names of copies; they sort by it.
+func Stamp() string { return time.Now().UTC().Format("20060102T150405.000Z") }
 
 // Sync makes the names in path's directory durable.
 func Sync(path string) error {

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
@@ -133,7 +132,7 @@ func copyBefore(s *store.Store, path string, version int, log *slog.Logger) erro
 		}
 	}
 	// The name is written down first: a kill behind the copy makes no second one.
-	dst = fmt.Sprintf("%s.v%d-%s", path, version, time.Now().UTC().Format("20060102T150405.000Z"))
+	dst = fmt.Sprintf("%s.v%d-%s", path, version, statedir.Stamp())
 	err := s.Exec(`INSERT INTO meta(key, value) VALUES('copied', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1`, fmt.Sprint(grown.Int64, " ", dst))
 	if err != nil {
 		return err
