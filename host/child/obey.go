@@ -69,10 +69,8 @@ func Obey(report func(Usage)) error {
 	}
 	limit(l)
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 		for n := 1; ; n++ {
-			metrics.Read(sample)
-			u := Usage{CPU: cpuTime(), Memory: int64(sample[0].Value.Uint64() - sample[1].Value.Uint64())}
+			u := Usage{CPU: cpuTime(), Memory: UsedMemory()}
 			switch {
 			case l.Memory > 0 && u.Memory > l.Memory:
 				leave(exitMemory, fmt.Sprintf("it took %d MiB of memory, at most %d are allowed", u.Memory>>20, l.Memory>>20))
@@ -85,6 +83,13 @@ func Obey(report func(Usage)) error {
 		}
 	}()
 	return nil
+}
+
+// UsedMemory gives the bytes that this process's Go runtime has of the system.
+func UsedMemory() int64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }
 
 // EndWith ends the process when there is nothing more to read: the daemon that started

@@ -48,7 +48,6 @@ type loader struct {
 	starting map[*slot]bool // what Ready waits for; nil once it is closed
 	patience time.Time      // until when Ready waits for files that keep changing
 	enough   time.Time      // and for files that wait in their engine
-	served   bool           // somebody does, which makes that soon
 }
 
 func newLoader(f *Folder, eyes lookout) *loader {
@@ -342,8 +341,7 @@ const (
 // in its engine, which compiles one after the other, or for its place, and has for long.
 func (l *loader) goesOn() bool {
 	for _, s := range l.slots {
-		if s.companion != nil && !l.served {
-			l.served = true
+		if s.companion != nil { // the first makes it soon, the others never later
 			if soon := l.now.Add(startTogether); soon.Before(l.enough) {
 				l.enough = soon
 			}

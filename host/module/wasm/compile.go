@@ -39,15 +39,24 @@ type form struct {
 	users    int   // of machine code; the engine's mu
 }
 
-// prepare guards and bounds a file's code, one file at a time: it takes some times the
-// memory of the file.
-func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err error) {
+// alone waits until nobody else reads a file, until done is called.
+func (e *Engine) alone(ctx context.Context) (done func(), err error) {
 	select {
 	case e.preparing <- struct{}{}:
-		defer func() { <-e.preparing }()
+		return func() { <-e.preparing }, nil
 	case <-ctx.Done():
 		return nil, abi.Errorf(abi.CodeTimeout, "other files were being read: %w", context.Cause(ctx))
 	}
+}
+
+// prepare guards and bounds a file's code, one file at a time: it takes some times the
+// memory of the file.
+func (e *Engine) prepare(ctx context.Context, data []byte) (image []byte, err error) {
+	done, err := e.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	if e.cfg.Guard == GuardFuel {
 		data, err = fuel.Rewrite(data, slice)
 		if err != nil {
@@ -113,9 +122,7 @@ func (e *Engine) machineCode(ctx context.Context, j compiler.Job) (*form, error)
 		return f, err
 	}
 	err = e.queue.Compile(ctx, j)
-	if j.Progress != nil {
-		j.Progress("")
-	}
+	j.Progress("")
 	if err != nil {
 		return nil, err
 	}
@@ -159,11 +166,7 @@ func (e *Engine) cached(j compiler.Job) (f *form, err error) {
 // checkCacheSize tells once that the code of all modules does not fit into the cache. The
 // caller has the lock.
 func (e *Engine) checkCacheSize() {
-	var sum int64
-	for _, f := range e.forms {
-		sum += f.bytes
-	}
-	if sum > e.cfg.CacheSize && !e.crowded {
+	if sum := e.codeBytes(); sum > e.cfg.CacheSize && !e.crowded {
 		e.crowded = true
 		e.cfg.Log.Warn("the cache of compiled code is smaller than the code of all characters: the next start compiles some of them again; make wasm.cache_size larger",
 			"MiB", sum>>20, "wasm.cache_size", e.cfg.CacheSize>>20)
@@ -222,7 +225,11 @@ func (e *Engine) first(ctx context.Context, image []byte, weight int64, sought *
 	case r := <-sought.result:
 		return r.form, r.err
 	case <-helpOut:
-		return e.interpret(ctx, e.quick, image)
+		f, err := e.interpret(ctx, e.quick, image)
+		if err != nil {
+			e.abandon(sought)
+		}
+		return f, err
 	case <-ctx.Done():
 		e.abandon(sought)
 		return nil, abi.Errorf(abi.CodeTimeout, "its machine code was not there in time: %w", context.Cause(ctx))
@@ -231,12 +238,11 @@ func (e *Engine) first(ctx context.Context, image []byte, weight int64, sought *
 
 // interpret gives the interpreter's form of an image, one at a time.
 func (e *Engine) interpret(ctx context.Context, r wazero.Runtime, image []byte) (f *form, err error) {
-	select {
-	case e.preparing <- struct{}{}:
-		defer func() { <-e.preparing }()
-	case <-ctx.Done():
-		return nil, abi.Errorf(abi.CodeTimeout, "other files were being read: %w", context.Cause(ctx))
+	done, err := e.alone(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer done()
 	defer func() {
 		if p := recover(); p != nil {
 			e.cfg.Log.Error("wazero's interpreter panicked", "panic", p)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -254,4 +255,26 @@ func TestBombsAreRefused(t *testing.T) {
 		t.Errorf("closing took %v", time.Since(begun))
 	}
 	bombs.Wait()
+}
+
+// A load that ends while it waits for the interpreter is not compiled to its end.
+func TestGivenUpWhileInterpreted(t *testing.T) {
+	e, _ := busyEngine(t, true) // it compiles for ever
+	ctx, cancel := context.WithCancel(t.Context())
+	s := tinyFile(tiny{})
+	var once sync.Once
+	s.Progress = func(what string) {
+		once.Do(func() { // its image is there
+			e.preparing <- struct{}{} // another file is read for long
+			time.AfterFunc(3*headStart, cancel)
+		})
+	}
+	if _, err := e.Load(ctx, s); abi.CodeOf(err) != abi.CodeTimeout || !strings.Contains(err.Error(), "other files") {
+		t.Fatalf("got %v", err)
+	}
+	<-e.preparing
+	waittest.Until(t, "its compile is given up", func() bool {
+		made, err := filepath.Glob(filepath.Join(e.store.Dir(), "new-*"))
+		return err == nil && len(made) == 0
+	})
 }

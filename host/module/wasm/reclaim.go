@@ -2,10 +2,12 @@ package wasm
 
 import (
 	"cmp"
+	"maps"
 	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"time"
+
+	"github.com/companiond/companiond/host/child"
 )
 
 const (
@@ -58,13 +60,7 @@ func (q *quiet) comes(n int64) bool {
 
 // dropIdle takes the instances away that nobody asked for so long.
 func (e *Engine) dropIdle(now time.Time, idle time.Duration) {
-	e.mu.Lock()
-	modules := make([]*Module, 0, len(e.modules))
-	for m := range e.modules {
-		modules = append(modules, m)
-	}
-	e.mu.Unlock()
-	for _, m := range modules {
+	for _, m := range e.open() {
 		if now.Sub(time.Unix(0, m.asked.Load())) < idle || m.guestMemory() == 0 {
 			continue
 		}
@@ -87,7 +83,7 @@ func (e *Engine) keepWithin(now time.Time) {
 	}
 	outside := e.outside()
 	debug.SetMemoryLimit(max(total-outside, leastHeap))
-	if used := outside + heap(); used <= total {
+	if used := outside + child.UsedMemory(); used <= total {
 		e.short = false
 		return
 	} else if !e.short {
@@ -108,6 +104,18 @@ func (e *Engine) outside() (sum int64) {
 	for m := range e.modules {
 		sum += m.guestMemory()
 	}
+	return sum + e.codeBytes()
+}
+
+// open gives the modules that are not closed.
+func (e *Engine) open() []*Module {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.modules))
+}
+
+// codeBytes is what all machine code takes that is loaded. The caller has the lock.
+func (e *Engine) codeBytes() (sum int64) {
 	for _, f := range e.forms {
 		sum += f.bytes
 	}
@@ -116,21 +124,9 @@ func (e *Engine) outside() (sum int64) {
 
 // largest names the module that takes most, "" for none.
 func (e *Engine) largest() string {
-	e.mu.Lock()
-	modules := make([]*Module, 0, len(e.modules))
-	for m := range e.modules {
-		modules = append(modules, m)
-	}
-	e.mu.Unlock()
+	modules := e.open()
 	if len(modules) == 0 {
 		return ""
 	}
 	return slices.MaxFunc(modules, func(a, b *Module) int { return cmp.Compare(a.Memory(), b.Memory()) }).id
-}
-
-// heap is what the Go runtime has of the system.
-func heap() int64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }

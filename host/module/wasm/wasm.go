@@ -256,15 +256,12 @@ func (e *Engine) Close(ctx context.Context) error {
 		close(e.closing)
 	}
 	e.closed = true
-	open := make([]*Module, 0, len(e.modules))
-	for m := range e.modules {
-		open = append(open, m)
-	}
 	e.mu.Unlock()
 
 	if e.queue != nil {
 		e.queue.Close()
 	}
+	open := e.open()
 	errs := make([]error, len(open))
 	var wg sync.WaitGroup
 	for i, m := range open {

@@ -41,9 +41,7 @@ func MergeData(module []byte) ([]byte, error) {
 		section = append(appendS32(section, int32(s.at)), opEnd)
 		section = appendBytes(section, s.data)
 	}
-	out := append(make([]byte, 0, len(module)), module[:r.section]...)
-	out = appendBytes(append(out, sectionData), section)
-	return append(out, module[r.base+len(r.data):]...), nil
+	return withSection(module, r, sectionData, section), nil
 }
 
 // readSegments gives the segments if all of them are for the first memory, at a place that

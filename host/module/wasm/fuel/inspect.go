@@ -107,7 +107,12 @@ func BoundTables(module []byte) ([]byte, error) {
 	if err := r.close(); err != nil {
 		return nil, err
 	}
-	out := append(make([]byte, 0, len(module)+len(bounded)), module[:r.section]...)
-	out = appendBytes(append(out, sectionTable), bounded)
-	return append(out, module[r.base+len(r.data):]...), nil
+	return withSection(module, r, sectionTable, bounded), nil
+}
+
+// withSection copies a module with other contents of the section that r read.
+func withSection(module []byte, r *reader, id byte, contents []byte) []byte {
+	out := append(make([]byte, 0, len(module)+len(contents)-len(r.data)+5), module[:r.section]...)
+	out = appendBytes(append(out, id), contents)
+	return append(out, module[r.base+len(r.data):]...)
 }
