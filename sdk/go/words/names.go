@@ -89,9 +89,9 @@ func englishName(s string) (string, bool) {
 
 // BareName takes a whole text as the answer to "what is your name".
 func BareName(s string) (string, bool) {
-	name := strings.Trim(strings.TrimSpace(s), "。！!.♪")
+	name := strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("。！!.♪", r) })
 	for _, e := range isEnds[:2] {
-		name = strings.TrimSuffix(name, e)
+		name = strings.TrimSpace(strings.TrimSuffix(name, e))
 	}
 	if strings.ContainsRune(name, ' ') || len(TopicsOf(name)) > 0 || len(Intents(name)) > 0 || !isName(name, true) {
 		return "", false

@@ -117,7 +117,7 @@ func TestIntroduced(t *testing.T) {
 			t.Errorf("Introduced(%q) = %q, %v, want %q", s, got, ok, want)
 		}
 	}
-	for s, want := range map[string]string{"ハナコ": "ハナコ", "ケンだよ！": "ケン", "猫": "", "こんにちは": "", "I do not know": ""} {
+	for s, want := range map[string]string{"ハナコ": "ハナコ", "ケンだよ！": "ケン", "。\nタロウ": "タロウ", " ハナコ です。": "ハナコ", "猫": "", "こんにちは": "", "I do not know": ""} {
 		if got, _ := BareName(s); got != want {
 			t.Errorf("BareName(%q) = %q, want %q", s, got, want)
 		}
