@@ -236,6 +236,7 @@ const (
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
 	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens; until version 2
+	DueAbsent  DueKind = "absent"  // nobody could vote, and is asked again
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
 
@@ -266,16 +267,13 @@ type Wish struct {
 	By         abi.ParticipantKind `json:"by,omitempty"`
 	Waits      Wait                `json:"waits,omitempty"`
 	Perception uint64              `json:"perception"` // seq of the KindPerceived; 0: it is about none
-	Importance float64             `json:"importance"` // 0..10, with what it grew by
-	// Lost is how many lines in a row Who wanted to say before and somebody else was
-	// first. The importance has grown by one for each.
-	Lost   int       `json:"lost,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Text   string    `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
-	To     []string  `json:"to,omitempty"`
-	Basis  uint64    `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
-	Offer  *float64  `json:"offer,omitempty"` // what it would pay from a pool
-	Due    time.Time `json:"due"`             // given up then
+	Importance float64             `json:"importance"` // 0..10
+	Reason     string              `json:"reason,omitempty"`
+	Text       string              `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
+	To         []string            `json:"to,omitempty"`
+	Basis      uint64              `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
+	Offer      *float64            `json:"offer,omitempty"` // what it would pay from a pool
+	Due        time.Time           `json:"due"`             // given up then
 	// Closing is the wish to end the talk that comes with it.
 	Closing abi.Closing `json:"closing,omitempty"`
 	// Parameters are those of the action "speak" that the line came with, Text among
@@ -344,7 +342,10 @@ type Usage struct {
 
 // Round is the body of KindRound.
 type Round struct {
-	About      uint64    `json:"about"` // seq of the message
+	About uint64 `json:"about"` // seq of the message
+	// Upto is the seq of the newest turn, where that is not the message: somebody
+	// spoke over a human, who is still to be answered.
+	Upto       uint64    `json:"upto,omitempty"`
 	Electorate []string  `json:"electorate"`
 	Addressed  []string  `json:"addressed,omitempty"`
 	Due        time.Time `json:"due"`
@@ -362,6 +363,7 @@ const (
 	OutcomeCapped     Outcome = "capped"     // companions spoke as often as they may without a human
 	OutcomeStopped    Outcome = "stopped"    // a human said STOP
 	OutcomeSuperseded Outcome = "superseded" // something newer was said; a new round asks again
+	OutcomeAbsent     Outcome = "absent"     // nobody could vote, or of those who would speak nobody could; a new round asks again at Until, or as soon as one of them can
 	OutcomeWaits      Outcome = "waits"      // the pool cannot pay for a turn; a new round asks again at Until
 )
 
@@ -391,7 +393,7 @@ type Decision struct {
 	Rule    Rule        `json:"rule,omitempty"`
 	Reason  string      `json:"reason"`
 	Ranking []Candidate `json:"ranking"`        // best first; everybody in the electorate
-	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits
+	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits and OutcomeAbsent
 	Wish    uint64      `json:"wish,omitempty"` // seq of the KindWish that was granted, or could not be
 }
 

@@ -14,19 +14,19 @@ import (
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
 	s := r.state()
-	if r.loop.Trouble() != nil || s.Round == nil || (s.Round.ID != round && !slices.Contains(s.Chain, round)) {
+	if r.loop.Trouble() != nil || !s.Takes(round) {
 		r.counts.add("vote late")
 		return
 	}
 	if err != nil {
-		if s.Round.ID == round && s.Round.Awaits(who) {
+		if s.Round != nil && s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
 			r.counts.add("vote failed: " + string(code))
 			r.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
 		}
 		return
 	}
-	if v.Backchannel != "" {
+	if v.Backchannel != "" && s.Round != nil {
 		r.backchannels[who] = backchannel{round, v.Backchannel}
 	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round, Voter: who, Vote: v})
@@ -57,7 +57,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 			Basis: s.Head, Due: r.loop.Now().Add(wishPatience),
 		})
 		return nil
-	case s.Round == nil || s.Round.About != about:
+	case s.Round == nil || about != s.Round.About && about != s.Round.Newest():
 		r.counts.add("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}

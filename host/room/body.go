@@ -214,6 +214,6 @@ func (r *Room) finish(line abi.Line) {
 	f = r.state().Floor
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
-		Basis: r.state().Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
+		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
 	}})
 }

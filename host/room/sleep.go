@@ -117,7 +117,7 @@ func (r *Room) dueAgain() time.Time {
 		return r.loop.Now()
 	case ok:
 		return at
-	case s.Open() && s.LastBy == abi.KindHuman && s.Stopped == "":
+	case s.Stopped == "" && len(s.Unanswered) > 0:
 		return Someday
 	}
 	return time.Time{}

@@ -27,9 +27,10 @@ type Ballot struct {
 // opens, each voter counts once, and it is decided once. The zero value is not
 // a round; use Open.
 type Round struct {
-	ID         uint64            `json:"id"`    // seq of its entry
-	About      uint64            `json:"about"` // seq of the message
-	From       Voter             `json:"from"`  // who said it
+	ID         uint64            `json:"id"`             // seq of its entry
+	About      uint64            `json:"about"`          // seq of the message
+	Upto       uint64            `json:"upto,omitempty"` // see entry.Round
+	From       Voter             `json:"from"`           // who said it
 	Electorate []Voter           `json:"electorate"`
 	Addressed  []string          `json:"addressed,omitempty"`
 	Due        time.Time         `json:"due"`
@@ -54,7 +55,7 @@ const (
 // does not know count as companions; an id that is named twice votes once.
 func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
 	r := &Round{
-		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
+		ID: id, About: b.About, Upto: b.Upto, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
 		Ballots: map[string]Ballot{}, Refused: map[Refusal]int{},
 	}
 	for _, who := range b.Electorate {
@@ -70,6 +71,9 @@ func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.Participant
 	return r
 }
 
+// Newest is the seq of the newest turn as the round opened.
+func (r *Round) Newest() uint64 { return max(r.About, r.Upto) }
+
 // Carry takes over the votes of a round that was superseded before it was
 // decided, so that nobody's wish is lost when the voter is too slow to answer
 // again before this round is due. The speaker of the message this round is about
@@ -79,6 +83,16 @@ func (r *Round) Carry(old *Round) {
 		_, voted := r.Ballots[who]
 		if b.Absent == "" && !voted && who != r.From.ID && r.has(who) {
 			r.ballot(who, Ballot{Vote: b.Vote, Carried: true})
+		}
+	}
+}
+
+// Keep takes over the votes of a round about the same message that came to nothing
+// because others were late: nobody is asked twice.
+func (r *Round) Keep(old *Round) {
+	for who, b := range old.Ballots {
+		if b.Absent == "" && r.has(who) {
+			r.ballot(who, b)
 		}
 	}
 }

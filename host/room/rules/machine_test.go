@@ -173,7 +173,7 @@ func (w *world) offer() entry.Wish {
 		Text:  rapid.SampledFrom([]string{"", "x", "y"}).Draw(w.t, "line at hand"), Due: w.at.Add(3 * time.Second),
 		Basis: w.m.State.Last.Seq - min(w.m.State.Last.Seq, rapid.Uint64Range(0, 1).Draw(w.t, "behind")),
 	}
-	o.Importance, o.Lost = w.m.State.Grow(o.Who, float64(rapid.IntRange(0, 10).Draw(w.t, "importance")))
+	o.Importance = float64(rapid.IntRange(0, 10).Draw(w.t, "importance"))
 	return o
 }
 
