@@ -349,6 +349,7 @@ type Round struct {
 	Addressed  []string  `json:"addressed,omitempty"`
 	Due        time.Time `json:"due"`
 	Silence    bool      `json:"silence,omitempty"` // opened by the silence breaker: somebody will be asked to speak
+	Human      bool      `json:"human,omitempty"`   // it was a human who addressed them, before the message, which is not a human's
 }
 
 // Outcome says how a round, or a grant that came to nothing, ended.
@@ -358,6 +359,7 @@ type Outcome string
 const (
 	OutcomeGrant      Outcome = "grant"      // Speaker holds the floor
 	OutcomeSilence    Outcome = "silence"    // nobody wants to speak
+	OutcomeAbsent     Outcome = "absent"     // nobody could vote; the turn stays unanswered
 	OutcomeClosed     Outcome = "closed"     // the talk has ended
 	OutcomeCapped     Outcome = "capped"     // companions spoke as often as they may without a human
 	OutcomeStopped    Outcome = "stopped"    // a human said STOP
@@ -374,9 +376,10 @@ const (
 	RuleAddressed  Rule = "addressed"
 	RuleSpeak      Rule = "speak" // the only one, or the only kind, that wants to speak
 	RuleImportance Rule = "importance"
+	RuleWaited     Rule = "waited" // the rounds it lost outweigh a higher importance
 	RuleDebt       Rule = "debt"
 	RuleHash       Rule = "hash"
-	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen, and nobody else wants to speak
+	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen or is late, and nobody else wants to speak
 	RuleSilence    Rule = "silence"   // the silence breaker
 	RuleNext       Rule = "next"      // the one before in the ranking failed or passed
 	RulePerceived  Rule = "perceived" // it perceived something, and nobody else had the floor
@@ -400,7 +403,10 @@ type Candidate struct {
 	Who        string      `json:"who"`
 	Standing   string      `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
 	Importance float64     `json:"importance"`
-	Debt       int         `json:"debt"`
+	Called     string      `json:"called,omitempty"` // the companion or agent whose call counts as more importance
+	Debt       int         `json:"debt"`             // rounds lost: see turn.Input.Lost; before rules version 3, rounds it wanted to speak and did not
+	Need       float64     `json:"need,omitempty"`   // what importance and the rounds lost come to, 0.01 exact; 0 also where rules before version 3 decided
+	Late       bool        `json:"late,omitempty"`   // its vote did not come in time
 	Hash       string      `json:"hash"`
 	Closing    abi.Closing `json:"closing,omitempty"`
 	Note       string      `json:"note,omitempty"` // the voter's reason, or why it is absent or out

@@ -19,6 +19,7 @@ type Voter struct {
 type Ballot struct {
 	Vote    abi.Vote `json:"vote"`
 	Absent  string   `json:"absent,omitempty"`  // why there is no vote; counts as listening
+	Late    bool     `json:"late,omitempty"`    // with Absent: it did not vote in time, and may be well
 	Carried bool     `json:"carried,omitempty"` // from the round before, until the voter answers anew
 	Failed  string   `json:"failed,omitempty"`  // why a carried vote will not be answered anew
 }
@@ -34,6 +35,7 @@ type Round struct {
 	Addressed  []string          `json:"addressed,omitempty"`
 	Due        time.Time         `json:"due"`
 	Silence    bool              `json:"silence,omitempty"` // opened by the silence breaker
+	Human      bool              `json:"human,omitempty"`   // a human addressed Addressed, though From is none
 	Ballots    map[string]Ballot `json:"ballots"`
 	Decided    bool              `json:"decided,omitempty"`
 	Refused    map[Refusal]int   `json:"refused,omitempty"`
@@ -54,7 +56,7 @@ const (
 // does not know count as companions; an id that is named twice votes once.
 func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
 	r := &Round{
-		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
+		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence, Human: b.Human,
 		Ballots: map[string]Ballot{}, Refused: map[Refusal]int{},
 	}
 	for _, who := range b.Electorate {
@@ -113,20 +115,33 @@ func (r *Round) Cast(voter string, v abi.Vote) (Refusal, bool) {
 // Fail notes that a voter will not vote; a carried vote of its stays. It
 // answers false where there is nothing to note: the voter has voted or failed
 // already, is a stranger, or the round is decided.
-func (r *Round) Fail(voter, why string) bool {
+func (r *Round) Fail(voter, why string) bool { return r.fail(voter, why, false) }
+
+// Late is [Round.Fail] for a voter that is not known to be broken or gone, but
+// was too slow: one that a human called may still be asked for a line. So may
+// one of which nothing was heard when the round is decided.
+func (r *Round) Late(voter, why string) bool { return r.fail(voter, why, true) }
+
+func (r *Round) fail(voter, why string, late bool) bool {
 	if !r.Awaits(voter) {
 		return false
 	}
-	why = cmp.Or(why, "no answer")
+	why = cmp.Or(why, noAnswer)
 	b, carried := r.Ballots[voter]
 	if carried {
 		b.Failed = why
 	} else {
-		b.Absent = why
+		b.Absent, b.Late = why, late
 	}
 	r.ballot(voter, b)
 	return true
 }
+
+// noAnswer is why somebody is absent of whom nothing was heard.
+const noAnswer = "no answer"
+
+// humanCall says whether those who are addressed were addressed by a human.
+func (r *Round) humanCall() bool { return r.Human || r.From.Kind == abi.KindHuman }
 
 // Complete says whether every voter has answered for this round, be it that it
 // will not vote.

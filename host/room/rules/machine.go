@@ -278,15 +278,15 @@ func (m *Machine) open(at time.Time) error {
 			due = at
 		}
 	}
-	addressed := s.Meant
+	addressed, human := s.Meant, false
 	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
-		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
+		addressed, human = s.Held.Addressed, s.Held.Human // "Aya, listen." "What do you think?"
 	}
 	if len(addressed) == 0 {
-		addressed = s.Called // while somebody had the floor
+		addressed, human = s.Called, len(s.Called) > 0 && s.LastBy != abi.KindHuman // while somebody had the floor
 	}
 	_, err := m.record(entry.KindRound, "", at, entry.Round{
-		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken,
+		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken, Human: human,
 	})
 	return err
 }
@@ -295,7 +295,7 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.policy.Decide(turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.ledger(at),
 	})
 	d := entry.Decision{

@@ -14,7 +14,7 @@ import (
 // when the same inputs lead to other entries. It stands in the room's rules, so
 // that a replay derives again only what this version decided. 1 is that of commit
 // 66dce41.
-const Version = 2
+const Version = 3
 
 // stateVersion is the format of a snapshot. All since 1 are read; of a newer one
 // nothing is known, and the journal is folded from its start instead.

@@ -295,7 +295,11 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 
 func (s *State) failed(b entry.Failed) {
 	if s.Round != nil && b.Round == s.Round.ID {
-		s.Round.Fail(b.Who, b.Error)
+		note := s.Round.Fail
+		if b.Code == abi.CodeTimeout {
+			note = s.Round.Late
+		}
+		note(b.Who, b.Error)
 	}
 	if s.Floor != nil && b.Grant == s.Floor.Token {
 		s.Floor.Lost = b.Error
@@ -372,7 +376,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 			s.Asked = s.Last.Seq
 		}
 		s.Round, s.Floor = nil, nil
-		if d.Outcome == entry.OutcomeSilence {
+		if d.Outcome == entry.OutcomeSilence || d.Outcome == entry.OutcomeAbsent {
 			s.Alone = len(s.Voters()) == 0
 			s.awaitSilence(e)
 		}
