@@ -376,9 +376,10 @@ const (
 	RuleAddressed  Rule = "addressed"
 	RuleSpeak      Rule = "speak" // the only one, or the only kind, that wants to speak
 	RuleImportance Rule = "importance"
+	RuleWaited     Rule = "waited" // the rounds it lost outweigh a higher importance
 	RuleDebt       Rule = "debt"
 	RuleHash       Rule = "hash"
-	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen, and nobody else wants to speak
+	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen or is late, and nobody else wants to speak
 	RuleSilence    Rule = "silence"   // the silence breaker
 	RuleNext       Rule = "next"      // the one before in the ranking failed or passed
 	RulePerceived  Rule = "perceived" // it perceived something, and nobody else had the floor
@@ -402,7 +403,10 @@ type Candidate struct {
 	Who        string      `json:"who"`
 	Standing   string      `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
 	Importance float64     `json:"importance"`
-	Debt       int         `json:"debt"`
+	Called     string      `json:"called,omitempty"` // the companion or agent whose call counts as more importance
+	Debt       int         `json:"debt"`             // rounds lost: see turn.Input.Lost; before rules version 3, rounds it wanted to speak and did not
+	Need       float64     `json:"need,omitempty"`   // what importance and the rounds lost come to, 0.01 exact; 0 also where rules before version 3 decided
+	Late       bool        `json:"late,omitempty"`   // its vote did not come in time
 	Hash       string      `json:"hash"`
 	Closing    abi.Closing `json:"closing,omitempty"`
 	Note       string      `json:"note,omitempty"` // the voter's reason, or why it is absent or out

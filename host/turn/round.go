@@ -19,6 +19,7 @@ type Voter struct {
 type Ballot struct {
 	Vote    abi.Vote `json:"vote"`
 	Absent  string   `json:"absent,omitempty"`  // why there is no vote; counts as listening
+	Late    bool     `json:"late,omitempty"`    // with Absent: it did not vote in time, and may be well
 	Carried bool     `json:"carried,omitempty"` // from the round before, until the voter answers anew
 	Failed  string   `json:"failed,omitempty"`  // why a carried vote will not be answered anew
 }
@@ -127,20 +128,33 @@ func (r *Round) Cast(voter string, v abi.Vote) (Refusal, bool) {
 // Fail notes that a voter will not vote; a carried vote of its stays. It
 // answers false where there is nothing to note: the voter has voted or failed
 // already, is a stranger, or the round is decided.
-func (r *Round) Fail(voter, why string) bool {
+func (r *Round) Fail(voter, why string) bool { return r.fail(voter, why, false) }
+
+// Late is [Round.Fail] for a voter that is not known to be broken or gone, but
+// was too slow: one that a human called may still be asked for a line. So may
+// one of which nothing was heard when the round is decided.
+func (r *Round) Late(voter, why string) bool { return r.fail(voter, why, true) }
+
+func (r *Round) fail(voter, why string, late bool) bool {
 	if !r.Awaits(voter) {
 		return false
 	}
-	why = cmp.Or(why, "no answer")
+	why = cmp.Or(why, noAnswer)
 	b, carried := r.Ballots[voter]
 	if carried {
 		b.Failed = why
 	} else {
-		b.Absent = why
+		b.Absent, b.Late = why, late
 	}
 	r.ballot(voter, b)
 	return true
 }
+
+// noAnswer is why somebody is absent of whom nothing was heard.
+const noAnswer = "no answer"
+
+// humanCall says whether those who are addressed were addressed by a human.
+func (r *Round) humanCall() bool { return r.From.Kind == abi.KindHuman }
 
 // Complete says whether every voter has answered for this round, be it that it
 // will not vote.

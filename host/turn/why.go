@@ -45,6 +45,8 @@ func outcomeWords(d entry.Decision) string {
 		return d.Speaker + " holds the floor"
 	case entry.OutcomeSilence:
 		return "silence, nobody holds the floor"
+	case entry.OutcomeAbsent:
+		return "nobody could vote, the turn stays unanswered"
 	case entry.OutcomeClosed:
 		return "the talk is closed"
 	case entry.OutcomeCapped:
@@ -64,9 +66,10 @@ var ruleWords = map[entry.Rule]string{
 	entry.RuleAddressed:  "who was addressed goes before who was not",
 	entry.RuleSpeak:      "nobody else of the same or a better standing wants to speak",
 	entry.RuleImportance: "same standing, the higher importance goes first",
+	entry.RuleWaited:     "same standing, importance and the rounds lost together decide",
 	entry.RuleDebt:       "same importance, who has waited longer goes first",
 	entry.RuleHash:       "same in everything, a draw seeded by room and round",
-	entry.RuleAsked:      "nobody wants to speak, whom a human addressed is asked",
+	entry.RuleAsked:      "nobody else wants to speak, whom a human addressed is asked",
 	entry.RuleSilence:    "nobody speaks, the silence breaker asks the best listener",
 	entry.RulePerceived:  "who perceives something speaks when nobody has the floor and no human waits",
 	entry.RuleNext:       "the one before failed or passed, the floor is handed down the ranking",
@@ -74,7 +77,7 @@ var ruleWords = map[entry.Rule]string{
 
 // rankingRows gives the table's cells, the heading first.
 func rankingRows(d entry.Decision) [][]string {
-	rows := [][]string{{"", "#", "who", "standing", "importance", "waited", "draw", "closing", "note"}}
+	rows := [][]string{{"", "#", "who", "standing", "importance", "lost", "need", "draw", "closing", "note"}}
 	for i, c := range d.Ranking {
 		mark, closing := "", string(c.Closing)
 		if c.Who == d.Speaker && d.Outcome == entry.OutcomeGrant {
@@ -83,12 +86,19 @@ func rankingRows(d entry.Decision) [][]string {
 		if c.Closing.Stage() == 0 {
 			closing = "-"
 		}
-		importance := num(c.Importance)
-		if c.Standing == StandingAbsent {
-			importance, closing = "-", "-"
+		weighs, lost, need := importance(c), strconv.Itoa(c.Debt), num(c.Need)
+		older := c.Need == 0 && (c.Importance > 0 || c.Debt > 0) // by rules that had neither need nor bound
+		if c.Standing == StandingAbsent || c.Late {
+			weighs, closing = "-", "-"
+		}
+		if c.Standing == StandingAbsent || older {
+			need = "-"
+		}
+		if wishes(c.Standing) && !older {
+			lost += " of at most " + strconv.Itoa(bound(d.Ranking, c))
 		}
 		rows = append(rows, []string{
-			mark, strconv.Itoa(i + 1), c.Who, c.Standing, importance, strconv.Itoa(c.Debt), c.Hash, closing, brief(c.Note, maxNote),
+			mark, strconv.Itoa(i + 1), c.Who, c.Standing, weighs, lost, need, c.Hash, closing, brief(c.Note, maxNote),
 		})
 	}
 	return rows

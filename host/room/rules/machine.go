@@ -291,7 +291,7 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.policy.Decide(turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage,
 		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: s.ledger(at),
 	})
 	if r.Outcome == entry.OutcomeAbsent {

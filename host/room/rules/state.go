@@ -319,7 +319,11 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 
 func (s *State) failed(b entry.Failed) {
 	if s.Round != nil && b.Round == s.Round.ID {
-		s.Round.Fail(b.Who, b.Error)
+		note := s.Round.Fail
+		if b.Code == abi.CodeTimeout {
+			note = s.Round.Late
+		}
+		note(b.Who, b.Error)
 	}
 	if s.Floor != nil && b.Grant == s.Floor.Token {
 		s.Floor.Lost, s.Floor.Broke = b.Error, s.Floor.Broke || !b.Pass
