@@ -405,7 +405,7 @@ type Candidate struct {
 	Importance float64     `json:"importance"`
 	Called     string      `json:"called,omitempty"` // the companion or agent whose call counts as more importance
 	Debt       int         `json:"debt"`             // rounds lost: see turn.Input.Lost; before rules version 3, rounds it wanted to speak and did not
-	Need       float64     `json:"need,omitempty"`   // what importance and the rounds lost come to, 0.01 exact; 0 also where rules before version 3 decided
+	Need       float64     `json:"need,omitempty"`   // what importance and the rounds lost come to, to 0.01; 0 also where rules before version 3 decided
 	Late       bool        `json:"late,omitempty"`   // its vote did not come in time
 	Hash       string      `json:"hash"`
 	Closing    abi.Closing `json:"closing,omitempty"`

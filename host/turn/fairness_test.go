@@ -3,6 +3,7 @@ package turn
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -95,13 +96,15 @@ func TestNobodyWaitsLongerThanTheBound(t *testing.T) {
 		n := rapid.IntRange(2, 6).Draw(t, "n")
 		lost, run := map[string]int{}, map[string]*streak{}
 		var ids []string
-		keen := rapid.IntRange(1, 10).Draw(t, "keen")
+		habit, whim := map[string]float64{}, rapid.IntRange(0, 6).Draw(t, "whim")
 		for i := range n {
 			ids = append(ids, fmt.Sprintf("v%d", i))
 			run[ids[i]] = &streak{others: map[string]bool{}}
+			habit[ids[i]] = rapid.SampledFrom([]float64{0, 3, 9.9, 10}).Draw(t, ids[i])
 		}
+		fails := rapid.IntRange(0, 1).Draw(t, "lines fail")
 		policy := rapid.SampledFrom([]Policy{Vote{}, policyOf(t, "vote+pool", "null")}).Draw(t, "policy")
-		for round := range uint64(rapid.IntRange(1, 40).Draw(t, "rounds")) {
+		for round := range uint64(rapid.IntRange(10, 40).Draw(t, "rounds")) {
 			r := newRig(ids...)
 			r.in.Round.ID, r.in.Lost, r.in.MaxTurns = round, lost, 0
 			if rapid.IntRange(0, 9).Draw(t, "by a human") > 0 {
@@ -109,16 +112,17 @@ func TestNobodyWaitsLongerThanTheBound(t *testing.T) {
 			}
 			r.to(rapid.SliceOfN(rapid.SampledFrom(ids), 0, 2).Draw(t, "to")...)
 			for _, id := range ids {
-				v := speak(rapid.OneOf(rapid.SampledFrom([]float64{0, 0, 3, 9.9, 10}), rapid.Float64Range(0, 10)).Draw(t, id))
-				if rapid.IntRange(0, keen).Draw(t, id+" listens") == 1 {
-					v = listen(v.Importance)
+				v := speak(habit[id])
+				if rapid.IntRange(1, 20).Draw(t, id+" otherwise") <= whim {
+					v.Importance = rapid.Float64Range(0, 10).Draw(t, id)
+					v.State = rapid.SampledFrom([]abi.State{abi.Speak, abi.Listen}).Draw(t, id+" votes")
 				}
 				r.cast(id, v)
 			}
 			d := policy.Decide(r.in)
 			c, ok := Next(d, nil)
 			var tried []string
-			for ok && rapid.IntRange(0, 9).Draw(t, "its line fails") == 5 {
+			for ok && rapid.IntRange(0, 9).Draw(t, "its line fails") < fails {
 				tried = append(tried, c.Who)
 				run[c.Who].failed = true
 				c, ok = Next(d, tried)
@@ -281,8 +285,9 @@ func TestNeed(t *testing.T) {
 		{entry.Candidate{Importance: 9, Called: "ben"}, 640_000, 10},
 		{entry.Candidate{Importance: -3}, 0, 0},
 		{entry.Candidate{Importance: 1e300}, 640_000, 10},
+		{entry.Candidate{Importance: math.NaN()}, 0, 0},
 	} {
-		if got := need(c.c); got != c.need || shown(got) != c.show {
+		if got := need(c.c); weight(c.c) < 0 || got != c.need || shown(got) != c.show {
 			t.Errorf("need of %+v is %d, shown as %v, want %d, %v", c.c, got, shown(got), c.need, c.show)
 		}
 	}

@@ -3,6 +3,7 @@ package turn
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -69,15 +70,21 @@ var ruleWords = map[entry.Rule]string{
 	entry.RuleWaited:     "same standing, importance and the rounds lost together decide",
 	entry.RuleDebt:       "same importance, who has waited longer goes first",
 	entry.RuleHash:       "same in everything, a draw seeded by room and round",
-	entry.RuleAsked:      "nobody else wants to speak, whom a human addressed is asked",
+	entry.RuleAsked:      "nobody wants to speak, whom a human addressed is asked",
 	entry.RuleSilence:    "nobody speaks, the silence breaker asks the best listener",
 	entry.RulePerceived:  "who perceives something speaks when nobody has the floor and no human waits",
 	entry.RuleNext:       "the one before failed or passed, the floor is handed down the ranking",
 }
 
-// rankingRows gives the table's cells, the heading first.
+// rankingRows gives the table's cells, the heading first. A decision without any
+// need is one of the rules before version 3, which had no bound either, and is told
+// as it was then; or there was nothing to weigh.
 func rankingRows(d entry.Decision) [][]string {
-	rows := [][]string{{"", "#", "who", "standing", "importance", "lost", "need", "draw", "closing", "note"}}
+	weighed := slices.ContainsFunc(d.Ranking, func(c entry.Candidate) bool { return c.Need != 0 })
+	rows := [][]string{{"", "#", "who", "standing", "importance", "waited", "draw", "closing", "note"}}
+	if weighed {
+		rows[0] = []string{"", "#", "who", "standing", "importance", "lost", "need", "draw", "closing", "note"}
+	}
 	for i, c := range d.Ranking {
 		mark, closing := "", string(c.Closing)
 		if c.Who == d.Speaker && d.Outcome == entry.OutcomeGrant {
@@ -86,20 +93,23 @@ func rankingRows(d entry.Decision) [][]string {
 		if c.Closing.Stage() == 0 {
 			closing = "-"
 		}
-		weighs, lost, need := importance(c), strconv.Itoa(c.Debt), num(c.Need)
-		older := c.Need == 0 && (c.Importance > 0 || c.Debt > 0) // by rules that had neither need nor bound
+		weighs, need, lost := importance(c), num(c.Need), strconv.Itoa(c.Debt)
 		if c.Standing == StandingAbsent || c.Late {
 			weighs, closing = "-", "-"
 		}
-		if c.Standing == StandingAbsent || older {
+		if c.Standing == StandingAbsent {
 			need = "-"
 		}
-		if wishes(c.Standing) && !older {
-			lost += " of at most " + strconv.Itoa(bound(d.Ranking, c))
+		row := []string{mark, strconv.Itoa(i + 1), c.Who, c.Standing, weighs}
+		switch {
+		case !weighed:
+			row = append(row, lost)
+		case wishes(c.Standing):
+			row = append(row, fmt.Sprintf("%s of at most %d", lost, bound(d.Ranking, c)), need)
+		default:
+			row = append(row, lost, need)
 		}
-		rows = append(rows, []string{
-			mark, strconv.Itoa(i + 1), c.Who, c.Standing, weighs, lost, need, c.Hash, closing, brief(c.Note, maxNote),
-		})
+		rows = append(rows, append(row, c.Hash, closing, brief(c.Note, maxNote)))
 	}
 	return rows
 }
