@@ -310,12 +310,17 @@ func (m *Machine) rule(at time.Time) error {
 }
 
 // lack ends a round in which nobody could vote, or none of those who would speak
-// could: what it was about is asked again later, as often as makes sense.
+// could: where a human waits for an answer it is asked again later, as often as makes
+// sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
 	until, ok := m.State.until(at)
-	d.Outcome, d.Until = entry.OutcomeAbsent, until
-	if !ok {
-		d.Outcome, d.Until = entry.OutcomeSilence, time.Time{}
+	switch {
+	case !m.State.answering():
+		d.Outcome = entry.OutcomeSilence
+	case ok:
+		d.Outcome, d.Until = entry.OutcomeAbsent, until
+	default:
+		d.Outcome = entry.OutcomeSilence
 		d.Reason += fmt.Sprintf("; given up after %d rounds like this", maxAbsent+1)
 	}
 	return m.decide(at, d)
@@ -335,7 +340,7 @@ func (m *Machine) pass(at time.Time) error {
 	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
 	if !ok {
 		d := entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking}
-		if f.Broke && s.waiting(func(u Unanswered) bool { return u.Seq == f.Subject }) >= 0 {
+		if f.Broke {
 			return m.lack(at, d)
 		}
 		return m.decide(at, d)
