@@ -1,0 +1,130 @@
+package speech
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// What makes two lines alike: lines of characters that were reworded a little share
+// this much, in percent, and of lines that say something else less than one in a
+// thousand does.
+const alikePercent = 35
+
+// maxShape is how many letters of a line are looked at.
+const maxShape = 1000
+
+// Lineprint is what makes a line recognisable, for [Alike]. It is small, and made once
+// for a line that is compared with many.
+type Lineprint struct {
+	text  string   // of a short line
+	grams []uint64 // of a longer one: its pairs of letters, or triples in Latin, sorted
+}
+
+// Shape gives what [Alike] compares of a line: its first 1,000 letters and digits, without
+// regard to case, width, and hiragana or katakana. Spaces, marks and ー do not count,
+// nor do the names given: to say the same to another is to repeat oneself.
+func Shape(text string, names []string) Lineprint {
+	var letters []rune
+	japanese := 0
+	for _, r := range unnamed(fold(text), names) {
+		if !isLetter(r) || r == 'ー' {
+			continue
+		}
+		if letters = append(letters, r); isJapanese(r) {
+			japanese++
+		}
+		if len(letters) == maxShape {
+			break
+		}
+	}
+	size, short := 3, 12
+	if 2*japanese >= len(letters) {
+		size, short = 2, 8
+	}
+	if len(letters) < short {
+		return Lineprint{text: string(letters)}
+	}
+	grams := make([]uint64, 0, len(letters))
+	for i := range len(letters) - size + 1 {
+		var g uint64 // three letters of 21 bits fit
+		for _, r := range letters[i : i+size] {
+			g = g<<21 | uint64(r)
+		}
+		grams = append(grams, g)
+	}
+	slices.Sort(grams)
+	return Lineprint{grams: slices.Clip(slices.Compact(grams))}
+}
+
+// Short says whether a line has fewer than 8 letters (12 in Latin). It is alike to the
+// same letters only, and to say 「うん」 twice is no repetition yet.
+func (p Lineprint) Short() bool { return p.grams == nil }
+
+// Alike says whether two lines say the same in nearly the same words: of the pairs of
+// letters (in Latin the triples) of both, 35 % or more are in each. Lines without a
+// letter are alike. The same said in other words is not.
+func Alike(a, b Lineprint) bool {
+	if a.Short() || b.Short() {
+		return a.Short() && b.Short() && a.text == b.text
+	}
+	x, y := a.grams, b.grams
+	if 100*min(len(x), len(y)) < alikePercent*max(len(x), len(y)) {
+		return false
+	}
+	both := 0
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch c := cmp.Compare(x[i], y[j]); {
+		case c < 0:
+			i++
+		case c > 0:
+			j++
+		default:
+			both, i, j = both+1, i+1, j+1
+		}
+	}
+	return 100*both >= alikePercent*(len(x)+len(y)-both)
+}
+
+// unnamed takes names out of a folded text, longest first. A Latin one must stand alone;
+// one of a single letter is too often part of a word.
+func unnamed(text string, names []string) string {
+	var all []string
+	for _, n := range names {
+		if n = strings.TrimSpace(fold(n)); len([]rune(n)) > 1 {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	for _, n := range all {
+		text = without(text, n)
+	}
+	return text
+}
+
+func without(text, name string) string {
+	var out strings.Builder
+	from := 0 // not written yet
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return out.String() + text[from:]
+		}
+		i += at
+		if at = i + len(name); alone(text[:i], name, text[at:]) {
+			out.WriteString(text[from:i])
+			from = at
+		}
+	}
+}
+
+// alone says whether no Latin letter of a name touches another.
+func alone(before, name, behind string) bool {
+	touch := func(a, b string) bool {
+		x, _ := utf8.DecodeLastRuneInString(a)
+		y, _ := utf8.DecodeRuneInString(b)
+		return isAlpha(x) && isAlpha(y)
+	}
+	return !touch(before, name) && !touch(name, behind)
+}
