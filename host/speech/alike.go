@@ -1,10 +1,8 @@
 package speech
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // What makes two lines alike: lines of characters that were reworded a little share
@@ -75,56 +73,25 @@ func Alike(a, b Lineprint) bool {
 	}
 	both := 0
 	for i, j := 0, 0; i < len(x) && j < len(y); {
-		switch c := cmp.Compare(x[i], y[j]); {
-		case c < 0:
-			i++
-		case c > 0:
-			j++
-		default:
+		if x[i] == y[j] {
 			both, i, j = both+1, i+1, j+1
+		} else if x[i] < y[j] {
+			i++
+		} else {
+			j++
 		}
 	}
 	return 100*both >= alikePercent*(len(x)+len(y)-both)
 }
 
-// unnamed takes names out of a folded text, longest first. A Latin one must stand alone;
-// one of a single letter is too often part of a word.
+// unnamed takes names out of a folded text, longest first; not those of one letter, which
+// is too often part of a word.
 func unnamed(text string, names []string) string {
-	var all []string
-	for _, n := range names {
+	var pairs []string
+	for _, n := range slices.SortedFunc(slices.Values(names), func(a, b string) int { return len(b) - len(a) }) {
 		if n = strings.TrimSpace(fold(n)); len([]rune(n)) > 1 {
-			all = append(all, n)
+			pairs = append(pairs, n, "")
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	for _, n := range all {
-		text = without(text, n)
-	}
-	return text
-}
-
-func without(text, name string) string {
-	var out strings.Builder
-	from := 0 // not written yet
-	for at := 0; ; {
-		i := strings.Index(text[at:], name)
-		if i < 0 {
-			return out.String() + text[from:]
-		}
-		i += at
-		if at = i + len(name); alone(text[:i], name, text[at:]) {
-			out.WriteString(text[from:i])
-			from = at
-		}
-	}
-}
-
-// alone says whether no Latin letter of a name touches another.
-func alone(before, name, behind string) bool {
-	touch := func(a, b string) bool {
-		x, _ := utf8.DecodeLastRuneInString(a)
-		y, _ := utf8.DecodeRuneInString(b)
-		return isAlpha(x) && isAlpha(y)
-	}
-	return !touch(before, name) && !touch(name, behind)
+	return strings.NewReplacer(pairs...).Replace(text)
 }

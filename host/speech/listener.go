@@ -1,10 +1,12 @@
 package speech
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxBackchannel is how long a backchannel can be, in bytes: a crowd's 888 is.
@@ -23,10 +25,7 @@ func Backchannel(text string) bool {
 	}
 	folded := fold(text)
 	said := drawn(folded)
-	if len(said) == 0 {
-		return false
-	}
-	asked := endsInMark(folded)
+	_, marks := ending(folded)
 	reached := make([]bool, len(said)+1)
 	reached[0] = true
 	for i := range said {
@@ -37,12 +36,12 @@ func Backchannel(text string) bool {
 			reached[i+1] = true
 		}
 		for _, e := range echoes {
-			if end := e.match(said[i:]); end > 0 && (i+end < len(said) || e.surprise || !asked) {
+			if end := e.match(said[i:]); end > 0 && (i+end < len(said) || e.surprise || !asks(marks)) {
 				reached[i+end] = true
 			}
 		}
 	}
-	return reached[len(said)]
+	return len(said) > 0 && reached[len(said)]
 }
 
 // echo is a word of a listener, as [drawn] gives it; surprise that it may be asked.
@@ -70,29 +69,24 @@ const long = '~' // in what drawn gives: the letter before is drawn out
 // only lengthens a letter become long; all else between letters becomes one space.
 func drawn(folded string) (out []rune) {
 	var before rune // the letter before, 0 behind a space
-	digits := 0
-	for _, r := range folded {
-		switch same := r == before; {
+	for _, r := range applause.ReplaceAllString(folded, "888") {
+		switch {
 		case unicode.IsMark(r):
-		case strings.ContainsRune("ー〜~っぁぃぅぇぉ", r), same && !unicode.IsDigit(r), lengthens(before, r):
-			if n := len(out); n > 0 && out[n-1] != ' ' && out[n-1] != long {
+		case strings.ContainsRune("ー〜~っぁぃぅぇぉ", r), r == before && !unicode.IsDigit(r), lengthens(before, r):
+			if before != 0 && out[len(out)-1] != long {
 				out = append(out, long)
 			}
-		case !isLetter(r):
-			if before != 0 {
-				out, before = append(out, ' '), 0
-			}
-		default:
-			if digits++; !same {
-				digits = 1
-			}
-			if before = r; digits <= 3 {
-				out = append(out, r)
-			}
+		case isLetter(r):
+			out, before = append(out, r), r
+		case before != 0:
+			out, before = append(out, ' '), 0
 		}
 	}
 	return []rune(strings.TrimRight(string(out), " "))
 }
+
+// applause is 888, however long.
+var applause = regexp.MustCompile("8{4,}")
 
 // lengthens says whether a kana lengthens the one before it, in what listeners say.
 func lengthens(before, r rune) bool {
@@ -123,37 +117,40 @@ func (e echo) match(said []rune) int {
 
 func isAlpha(r rune) bool { return unicode.IsLetter(r) && !isJapanese(r) }
 
-var (
-	// askEnds are ends of Japanese questions, noAsks words that only end like one.
-	askEnds = []string{"か", "かな", "かなあ", "かなぁ", "かしら", "っけ", "るの", "うの", "くの", "すの", "つの", "むの", "ぶの", "たの", "だの", "いの", "なの"}
-	noAsks  = []string{"とか", "そうか", "そか", "そっか", "なんか", "何か", "静か", "しずか", "確か", "たしか", "豊か", "まじか", "いつか", "誰か", "どこか", "ばか"}
-)
+// askEnds are ends of Japanese questions.
+var askEnds = []string{"か", "かな", "かなあ", "かなぁ", "かしら", "っけ", "るの", "うの", "くの", "すの", "つの", "むの", "ぶの", "たの", "だの", "いの", "なの"}
+
+// noAsks are words that only end like one.
+var noAsks = []string{"とか", "そうか", "そか", "そっか", "なんか", "何か", "静か", "しずか", "確か", "たしか", "豊か", "まじか", "いつか", "誰か", "どこか", "ばか"}
 
 // Question says whether a text ends in a question: in a question mark, whatever marks
 // and brackets follow it, or in Japanese in か, かな, っけ or, behind a verb or an
 // adjective, の. In doubt it is one. English without a question mark is none: those
 // who write lines for a voice set it.
 func Question(text string) bool {
-	const most = 256 // bytes of its end are enough
-	if at := len(text) - most; at > 0 {
-		for at < len(text) && !utf8.RuneStart(text[at]) {
-			at++
-		}
-		text = text[at:]
-	}
-	text = fold(text)
-	if endsInMark(text) {
-		return true
-	}
-	text = strings.TrimRightFunc(text, func(r rune) bool { return !isLetter(r) || r == 'ー' || r == '笑' })
+	body, marks := ending(fold(text))
 	has := func(ends []string) bool {
-		return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(text, end) })
+		return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(body, end) })
 	}
-	return has(askEnds) && !has(noAsks)
+	return asks(marks) || has(askEnds) && !has(noAsks)
 }
 
-// endsInMark says whether a question mark is among the marks at the end.
-func endsInMark(folded string) bool {
-	end := strings.LastIndexFunc(folded, func(r rune) bool { return isLetter(r) && r != 'ー' && r != '笑' })
-	return strings.ContainsAny(folded[max(0, end):], "?؟")
+// ending cuts a folded text behind its last letter; ー draws that out, and 笑 is a mark.
+func ending(folded string) (body, marks string) {
+	body = strings.TrimRightFunc(folded, func(r rune) bool { return !isLetter(r) || r == 'ー' || r == '笑' })
+	return body, folded[len(body):]
 }
+
+func asks(marks string) bool { return strings.ContainsAny(marks, "?؟") }
+
+// fold makes letters comparable: NFKC for width, lower case, katakana as hiragana.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'ァ' && r <= 'ヶ' {
+			return r - ('ァ' - 'ぁ')
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKC.String(text))
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

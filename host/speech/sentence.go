@@ -12,10 +12,8 @@ import (
 const (
 	Enders  = "。！？!?…．｡"
 	Closers = "」』）)]】〉》”’\"'♪☆★〜~"
-)
 
-// brackets that hold more than one sentence together, and what closes them.
-const (
+	// brackets that hold more than one sentence together, and what closes them
 	openers = "「『（"
 	closers = "」』）"
 )
@@ -96,21 +94,17 @@ var abbreviations = []string{"mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", 
 // abbreviated says whether the dot behind s does not end a sentence: "Mr.", "J. Doe",
 // "e.g.", and "1." where a sentence begins.
 func abbreviated(s string) bool {
-	at := strings.LastIndexFunc(s, unicode.IsSpace) + 1
-	if at > 0 { // the space may be wider than a byte
-		_, size := utf8.DecodeRuneInString(s[at-1:])
-		at += size - 1
-	}
-	w := strings.TrimLeft(s[at:], "([\"'“‘")
-	switch {
+	before := strings.TrimRight(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.")
+	switch w := s[len(before):]; {
 	case w == "":
 		return false
 	case strings.Trim(w, "0123456789") == "":
-		return strings.TrimSpace(s[:at]) == ""
+		return strings.TrimSpace(before) == ""
 	case len(w) == 1:
 		return w >= "A" && w <= "Z" && w != "I"
 	case len(w) < 8 && strings.Contains(w, "."):
 		return !slices.ContainsFunc(strings.Split(w, "."), func(part string) bool { return len(part) != 1 })
+	default:
+		return slices.Contains(abbreviations, strings.ToLower(w))
 	}
-	return slices.Contains(abbreviations, strings.ToLower(w))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Longest is the most that [Estimate] gives, however long the text is.
@@ -95,7 +96,7 @@ func Until(text string, heard time.Duration) int {
 // is to stop after its sentence may stop at once. From Estimate(text) on it is
 // len(text) and Estimate(text).
 func SentenceAt(text string, heard time.Duration) (end int, at time.Duration) {
-	if all := Estimate(text); heard >= all {
+	if all := Estimate(text); heard >= all || all == 0 {
 		return len(text), all
 	}
 	p, ms, ends := newPace(text), 0, Sentences(text)
@@ -148,6 +149,8 @@ func (p *pace) step(r rune) (rest, own int) {
 	last := p.last
 	p.last = r
 	switch ms := nativeTime(r); {
+	case extends(r) || unicode.In(r, unicode.So, unicode.Sk, unicode.C):
+		return 0, 0 // not said
 	case ms >= 0:
 		p.before, own = native, ms
 	case unicode.IsLetter(r) || unicode.IsNumber(r):
@@ -155,8 +158,6 @@ func (p *pace) step(r rune) (rest, own int) {
 			p.before = word
 		}
 		own = p.foreign(r)
-	case unicode.In(r, unicode.M, unicode.So, unicode.Sk, unicode.C):
-		return 0, 0 // not said
 	default:
 		return 0, p.mark(r, last)
 	}
@@ -182,8 +183,6 @@ func nativeTime(r rune) int {
 // foreign gives how long a letter or digit takes that is not Japanese.
 func (p *pace) foreign(r rune) int {
 	switch {
-	case r >= '\u1160' && r <= '\u11ff': // belongs to the syllable before it
-		return 0
 	case unicode.Is(unicode.Hangul, r):
 		return msHangul
 	case p.japanese && (p.before == word || unicode.IsNumber(r)):
@@ -195,22 +194,17 @@ func (p *pace) foreign(r rune) int {
 // mark notes what a mark or space adds between two letters, and gives what it takes
 // by itself. The same one again adds nothing.
 func (p *pace) mark(r, last rune) (own int) {
-	if p.before == none {
-		return 0
-	}
 	full := strings.ContainsRune("、。！？…､｡", r)
-	switch rests := full || strings.ContainsRune(",.!?;:，．；：", r); {
-	case p.before == native && !rests:
-		return 0
+	rests := full || strings.ContainsRune(",.!?;:，．；：", r)
+	switch {
+	case p.before == none || p.before == native && !rests || p.before != native && r == last:
 	case p.before == native || full && p.japanese:
 		p.rest = msRest
-		return 0
-	case rests:
+	case full:
 		p.rest = max(p.rest, msCharRest)
-		if r != last {
-			own = msChar
-		}
-	case r != last:
+	case rests:
+		p.rest, own = max(p.rest, msCharRest), msChar
+	default:
 		p.gap += msChar
 	}
 	if r == ' ' && p.before == word {
@@ -225,3 +219,38 @@ func isJapanese(r rune) bool { return isKana(r) || r > '\u2e7f' && unicode.Is(un
 func isKana(r rune) bool {
 	return r >= 'ぁ' && r <= 'ゖ' || r >= 'ゝ' && r <= 'ゟ' || r >= 'ァ' && r <= 'ヿ' && r != '・' || r >= 'ㇰ' && r <= 'ㇿ' || r >= 'ｦ' && r <= 'ﾝ'
 }
+
+// cluster gives how many bytes the first character of a text has, as a reader takes
+// it: a letter with its marks, an emoji with what is joined to it, a flag, a syllable
+// of Hangul. It keeps together what UAX #29 (Text Segmentation) does, but for letters
+// that lean on the next one in scripts of India.
+func cluster(text string) int {
+	before, end := utf8.DecodeRuneInString(text)
+	if strings.HasPrefix(text, "\r\n") {
+		return 2
+	}
+	flag := isRegional(before)
+	for end < len(text) {
+		r, size := utf8.DecodeRuneInString(text[end:])
+		switch {
+		case extends(r):
+		case before == '\u200d' && unicode.Is(unicode.So, r):
+		case flag && isRegional(r):
+			flag = false // the third begins another
+		default:
+			return end
+		}
+		before, end = r, end+size
+	}
+	return end
+}
+
+// extends says whether a character only changes the one before it: marks, joiners,
+// shades of skin, tags, the marks of half-width kana, and what of a syllable of Hangul
+// that is written in parts is not its beginning.
+func extends(r rune) bool {
+	return unicode.IsMark(r) || r == '\u200c' || r == '\u200d' || r == 'ﾞ' || r == 'ﾟ' || r >= '\u1160' && r <= '\u11ff' ||
+		r >= '\U0001f3fb' && r <= '\U0001f3ff' || r >= '\U000e0020' && r <= '\U000e007f'
+}
+
+func isRegional(r rune) bool { return r >= '\U0001f1e6' && r <= '\U0001f1ff' }
