@@ -25,7 +25,7 @@ func TestBackchannel(t *testing.T) {
 		}
 	}
 	for _, text := range strings.Split(`|うーん|うーーん|う〜ん|うぅん|ううん|うーん、なるほど|えっと|えーっと|えーと|あの|あのー|ねえ|ねぇ|いや|いやー|違う|ちょっと|待って|ちょっと待って|はい、えーっと|うん、でも|え、ちょっと|なるほど、じゃあ次は|はいそうです|うんち|おえ|あお
-um|uhm|well|but|no|wait|stop|hold on|actually|yeah but wait|yeah, but|oh no|right now|ok stop|ok google|okra|yesterday|sureness|real|col|hazard|i see you|see|got|8|88|8881|…|！？|👍|  |はい？|うん？|え？|huh?|ok?|right?|なるほど？|アヤ、すごい|하하`, "|") {
+um|uhm|well|but|no|wait|stop|hold on|actually|yeah but wait|yeah, but|oh no|right now|ok stop|ok google|okra|wok|yesterday|sureness|real|col|hazard|i see you|see|got|8|88|8881|…|！？|👍|  |はい？|うん？|え？|huh?|ok?|right?|なるほど？|アヤ、すごい|하하`, "|") {
 		for text := range strings.SplitSeq(text, "\n") {
 			if Backchannel(text) {
 				t.Errorf("%q is a backchannel", text)
