@@ -352,7 +352,7 @@ func TestExplainCalled(t *testing.T) {
 	}
 	r = newRig("aya").to("aya").late("aya", "too slow").decide()
 	got = Explain(entry.Decision{Outcome: r.Outcome, Speaker: r.Speaker, Ranking: r.Ranking})
-	if !strings.Contains(got, "aya  asked     -           0 ") || !strings.Contains(got, "too slow") {
+	if !strings.Contains(got, "aya  late      -           0 ") || !strings.Contains(got, "too slow") {
 		t.Errorf("got\n%s", got)
 	}
 }

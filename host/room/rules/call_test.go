@@ -26,6 +26,7 @@ func TestAHumansCallOutlivesALine(t *testing.T) {
 	}
 	w.vote("c", 10)
 	w.vote("b", 0)
+	w.listen("a")
 	if d := w.last(); d.Speaker != "b" || d.Rule != entry.RuleAddressed {
 		t.Errorf("%s speaks by %s: %s", d.Speaker, d.Rule, d.Reason)
 	}
@@ -53,7 +54,7 @@ func TestALateVoteIsAskedForItsLine(t *testing.T) {
 		id := w.m.State.Round.ID
 		w.input(entry.KindFailed, entry.Failed{Round: id, Who: "a", Code: abi.CodeInternal, Error: "broke down"})
 		w.input(entry.KindFailed, entry.Failed{Round: id, Who: "b", Code: code, Error: "no vote"})
-		if d := w.last(); d.Outcome != want || want == entry.OutcomeGrant && (d.Speaker != "b" || d.Rule != entry.RuleAsked) {
+		if d := w.last(); d.Outcome != want || want == entry.OutcomeGrant && (d.Speaker != "b" || d.Rule != entry.RuleAddressed) {
 			t.Errorf("%s: %s %s by %s: %s", code, d.Outcome, d.Speaker, d.Rule, d.Reason)
 		}
 		w.replay()
