@@ -78,10 +78,15 @@ const (
 	KindResult    Kind = "result"    // input, Done: what became of an action
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
+	KindBody     Kind = "body"     // input, Bodies: bodies of companions came, tell when they have played, or left
+	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
+	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
+
 	KindRound    Kind = "round"    // Round: votes are asked for
 	KindDecision Kind = "decision" // Decision: how a round, or a grant that came to nothing, went on
 	KindClosing  Kind = "closing"  // ClosingMoved
 	KindRefused  Kind = "refused"  // Refused: a line that was not accepted, kept with its reason
+	KindHeard    Kind = "heard"    // Heard: a line that a body played is over
 )
 
 // Version is that of the kind's newest shape.
@@ -95,7 +100,7 @@ func (k Kind) Version() int {
 // IsInput says whether entries of this kind are facts the rules start from.
 func (k Kind) IsInput() bool {
 	switch k {
-	case KindRound, KindDecision, KindClosing, KindRefused:
+	case KindRound, KindDecision, KindClosing, KindRefused, KindHeard:
 		return false
 	}
 	return true
@@ -123,16 +128,22 @@ type Archived struct {
 type Rules struct {
 	// Version is that of the code that decides (host/room/rules). Entries without
 	// one are of version 1.
-	Version   int             `json:"version,omitempty"`
-	Policy    string          `json:"policy"`
-	Seed      string          `json:"seed"`
-	Patience  int64           `json:"patience_ms"`
-	Floor     int64           `json:"floor_ms"`   // how long a grant holds
-	Silence   int64           `json:"silence_ms"` // 0: never break a silence
-	Pace      int64           `json:"pace_ms"`    // pause between a companion's line and the next round
-	MaxTurns  int             `json:"max_turns"`  // companion turns since a human last spoke; 0: no cap
-	Stale     Stale           `json:"stale"`
-	PolicyRaw json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
+	Version   int       `json:"version,omitempty"`
+	Policy    string    `json:"policy"`
+	Seed      string    `json:"seed"`
+	Patience  int64     `json:"patience_ms"`
+	Floor     int64     `json:"floor_ms"`            // how long a grant holds
+	Silence   int64     `json:"silence_ms"`          // 0: never break a silence
+	Pace      int64     `json:"pace_ms"`             // pause between a companion's line and the next round
+	Auto      bool      `json:"pace_auto,omitempty"` // the pause is as long as the line takes to say
+	Ahead     int       `json:"ahead,omitempty"`     // lines an hour that may be made for nothing, so that the next is there when the last was heard
+	Interrupt Interrupt `json:"interrupt,omitempty"` // how a human who speaks over a line ends it
+	// Interrupters are the humans who end a line with whatever they say; "*" are all of
+	// them but those in a chat. Whoever addresses the speaker does so too.
+	Interrupters []string        `json:"interrupters,omitempty"`
+	MaxTurns     int             `json:"max_turns"` // companion turns since a human last spoke; 0: no cap
+	Stale        Stale           `json:"stale"`
+	PolicyRaw    json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
 }
 
 // Stale says what becomes of a line whose basis is older than the room's head.
@@ -143,6 +154,16 @@ const (
 	StaleRefuse Stale = "refuse" // dropped and counted; a new round decides
 	StaleReask  Stale = "reask"  // the same speaker is asked once more, unless somebody else is addressed by now; then refuse
 	StaleAccept Stale = "accept" // kept and counted
+)
+
+// Interrupt says how a line ends that a human speaks over.
+type Interrupt string
+
+// The ways to end it.
+const (
+	InterruptNever    Interrupt = ""         // not before its time
+	InterruptSentence Interrupt = "sentence" // when the sentence was said
+	InterruptNow      Interrupt = "now"
 )
 
 // Cast is the body of KindCast. All that happens at one moment is one entry, so
@@ -195,10 +216,28 @@ type Said struct {
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
+	// Voice is how long the text takes to say, sentence by sentence, of one that was
+	// said in one piece. Like all that may be told better later, it is found out once.
+	Voice []Beat `json:"voice,omitempty"`
+	// Broken is why the line breaks off, "" for one that was said to its end.
+	Broken string `json:"broken,omitempty"`
+	// Like is the seq of an earlier line that says much the same, 0 for none.
+	Like   uint64 `json:"like,omitempty"`
+	Source string `json:"source,omitempty"` // SourceChat, or empty
 	// Wish is the seq of the KindWish that the line came with, and Parameters are
 	// those of that wish.
 	Wish       uint64          `json:"wish,omitempty"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// SourceChat is where those write of whom there are many: no line would ever end there
+// if each ended it.
+const SourceChat = "chat"
+
+// Beat is a sentence of what is said, and how long a voice takes for it.
+type Beat struct {
+	Bytes int   `json:"bytes"`
+	MS    int64 `json:"ms"`
 }
 
 // Voted is the body of KindVote.
@@ -236,6 +275,9 @@ const (
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
 	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens; until version 2
+	DueHeard   DueKind = "heard"   // a line takes no longer than this to be heard
+	DueCut     DueKind = "cut"     // a sentence ends that somebody speaks over
+	DueSpoken  DueKind = "spoken"  // a human speaks for so long that it is no noise
 	DueAbsent  DueKind = "absent"  // nobody could vote, and is asked again
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
@@ -304,7 +346,62 @@ type Segment struct {
 	Who   string `json:"who"`
 	N     int    `json:"n"` // from 1
 	Text  string `json:"text"`
+	Voice []Beat `json:"voice,omitempty"` // see [Said.Voice]
 }
+
+// Bodies is the body of KindBody. A KindOwner forgets all bodies: each daemon says anew
+// which are connected.
+type Bodies struct {
+	Joined []Body `json:"joined,omitempty"` // one that is here already has changed
+	Left   []Body `json:"left,omitempty"`
+}
+
+// Body is a client that moves a companion, or speaks for it.
+type Body struct {
+	ID    string `json:"id"`
+	Who   string `json:"who"`
+	Plays bool   `json:"plays,omitempty"` // it tells when it has played
+}
+
+// Played is the body of KindPlayed.
+type Played struct {
+	Line   string `json:"line"` // the grant's token
+	Who    string `json:"who"`
+	Body   string `json:"body"`
+	Part   int    `json:"part,omitempty"`   // it has played so many
+	Done   bool   `json:"done,omitempty"`   // all there are
+	Failed string `json:"failed,omitempty"` // why it plays no more of it
+}
+
+// Speaking is the body of KindSpeaking: what a microphone hears, before it is text.
+type Speaking struct {
+	From string `json:"from"`
+	On   bool   `json:"on"`
+}
+
+// Heard is the body of KindHeard: what people heard of a line, which is the message
+// where it is less.
+type Heard struct {
+	Line   string   `json:"line"`
+	Who    string   `json:"who"`
+	Of     uint64   `json:"of"` // seq of the message
+	End    End      `json:"end"`
+	Text   string   `json:"text,omitempty"` // with any End but EndSaid: what was heard of it
+	Why    string   `json:"why"`
+	Missed []string `json:"missed,omitempty"` // bodies that were to tell and did not
+	Gap    int64    `json:"gap_ms"`           // before the next line begins
+}
+
+// End is how a line ended.
+type End string
+
+// The ends of a line.
+const (
+	EndSaid    End = "said"    // it was heard to its end
+	EndCut     End = "cut"     // somebody spoke over it
+	EndStopped End = "stopped" // a human said STOP, or closed the room
+	EndFailed  End = "failed"  // it broke off, or no body could play it
+)
 
 // Action is the body of KindAction. It was checked against the card.
 type Action struct {

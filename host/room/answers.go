@@ -90,6 +90,10 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
+	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(e.grant) {
+		r.hold(e.grant, "", &e)
+		return
+	}
 	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
 	e.line.To = r.here(e.line.To)
@@ -98,7 +102,11 @@ func (r *Room) handleSpoken(e spoken) {
 	}
 	f := r.state().Floor
 	if r.state().Begun(e.grant) {
-		r.finish(e.line)
+		broken := ""
+		if e.err != nil {
+			_, broken = call.Failure(e.err)
+		}
+		r.finish(e.line, broken)
 		return
 	}
 	if e.err != nil || e.line.Text == "" {
@@ -127,10 +135,21 @@ func (r *Room) handleSpoken(e spoken) {
 
 // sayLine records a line, or that it was refused.
 func (r *Room) sayLine(l rules.Line) {
-	l.Addressed = r.addressed(l.Said)
+	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
+	}
+}
+
+// describe finds out what the journal is to say of a line, which is asked once.
+func (r *Room) describe(l *rules.Line) {
+	l.Addressed = r.addressed(l.Said)
+	if l.By == abi.KindHuman || l.Kind == abi.KindBackchannel {
+		return
+	}
+	if l.Like = r.like(l.Text); l.Segments == 0 {
+		l.Voice = voice(l.Text)
 	}
 }
 

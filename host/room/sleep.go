@@ -142,7 +142,7 @@ func (r *Room) Archive(ctx context.Context, by string) error {
 			return r.closed()
 		}
 		r.settings.Reopen = nil // that was before
-		r.breakOff()
+		r.breakOff(by + " closed the room")
 		r.running.Stop()
 		r.giveUp(func(rules.Request) bool { return true })
 		if r.loop.Trouble() == nil {

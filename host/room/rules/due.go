@@ -54,8 +54,8 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil {
-		if s.pending() {
-			consider(s.pace(), entry.DuePace, s.Last.Seq)
+		if s.pending() && (s.Playing == nil || s.ahead()) {
+			consider(s.opens(), entry.DuePace, s.Last.Seq)
 		}
 		if s.Absence != nil {
 			consider(s.Absence.At, entry.DueAbsent, s.Absence.Of)
@@ -65,6 +65,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
+	s.voiceDue(consider)
 	for _, r := range s.Requests {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}

@@ -85,6 +85,9 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, err
 	}
 	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+		if s.circles() { // two of four say what was said: nobody needs a model to hear that
+			wish = abi.ClosingTerminal
+		}
 		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {
 			return e, err
 		}
@@ -126,6 +129,10 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return "", "" // people have heard it
 	}
 	switch {
+	case s.orphan() && s.Playing.ID == a.Grant && s.Playing.Who == a.From:
+		return "", "" // before the daemon was killed
+	case a.By != abi.KindHuman && a.Kind == abi.KindTurn && s.Sounds() && s.Playing.ID != a.Grant && s.Stopped == "":
+		return abi.CodeConflict, s.Playing.Who + " is still heard"
 	case a.By == abi.KindHuman:
 		return "", ""
 	case s.Stopped != "":
@@ -218,6 +225,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 	switch {
 	case !s.judged():
 		return false, nil // no rules yet, or none that are known
+	case s.Sounds() && (s.over() != "" && s.Playing.Of != 0 || s.Playing.Ended()), s.orphan():
+		return true, m.heard(at)
 	case s.over() != "":
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
@@ -225,6 +234,9 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.over()})
 	case s.overtaken() != nil:
 		return true, m.refuse(at, *s.overtaken())
+	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.stale(s):
+		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
@@ -241,7 +253,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.grantRequest(at, *s.nextRequest())
 	case s.woken() && !at.Before(s.Pace):
 		return true, m.open(at)
-	case s.pending() && !at.Before(s.pace()):
+	case s.pending() && !at.Before(s.opens()) && (s.Playing == nil || s.ahead()):
 		return true, m.open(at)
 	}
 	return false, nil
@@ -360,9 +372,13 @@ func (m *Machine) decide(at time.Time, d entry.Decision) error {
 		d.Round = s.Floor.Round
 	}
 	if d.Outcome == entry.OutcomeGrant {
+		from := at
+		if s.Playing != nil && s.Playing.Until().After(from) {
+			from = s.Playing.Until() // it cannot be said before
+		}
 		d.Grant = &abi.Grant{
 			Token: fmt.Sprintf("g%d", s.Head+1), Basis: s.Last.Seq,
-			Expires: at.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
+			Expires: from.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
 		}
 	}
 	if d.Ranking == nil {

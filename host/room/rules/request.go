@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -72,7 +73,9 @@ func (s *State) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
 
 // busy says whether a line that is paid for would be refused just because votes are
 // counted or another has the floor.
-func (s *State) busy(who string) bool { return s.Round != nil || s.Floor != nil && s.Floor.Who != who }
+func (s *State) busy(who string) bool {
+	return s.Round != nil || s.Floor != nil && s.Floor.Who != who || s.Sounds()
+}
 
 // oldest gives the oldest request that fits, nil for none.
 func (s *State) oldest(fits func(Request) bool) *Request {
@@ -254,8 +257,10 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 }
 
 // spoke notes a segment. A line that has begun to sound is not stale any more.
-func (s *State) spoke(b entry.Segment) {
+func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
+		s.begins(at)
+		s.sound(b.Grant, b.Who, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -32,6 +32,7 @@ type State struct {
 	Present
 	Talk
 	Rounds
+	Voice
 	Floor *Floor `json:"floor,omitempty"` // held
 	Pool
 	Waiting
@@ -114,6 +115,8 @@ type Floor struct {
 	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
 	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
+	Ahead     bool              `json:"ahead,omitempty"`  // granted while another line is heard
+	Opened    time.Time         `json:"opened,omitzero"`  // when its round opened
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
 	Segments  int               `json:"segments,omitempty"`
 }
@@ -163,7 +166,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindFailed:
 		return with(e, s.failed)
 	case entry.KindDue:
-		return with(e, func(b entry.Due) { s.due(e.Seq, b) })
+		return with(e, func(b entry.Due) { s.due(e, b) })
 	case entry.KindStop:
 		return with(e, func(b entry.Stop) {
 			s.Stopped = b.From
@@ -174,13 +177,21 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindDecision:
 		return with(e, func(b entry.Decision) { s.decided(e, b) })
 	case entry.KindClosing:
-		return with(e, func(b entry.ClosingMoved) { s.Stage = b.To })
+		return with(e, func(b entry.ClosingMoved) { s.Stage, s.Alike = b.To, nil })
 	case entry.KindRefused:
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindSegment:
-		return with(e, s.spoke)
+		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
+	case entry.KindBody:
+		return with(e, func(b entry.Bodies) { s.bodies(b, e.At) })
+	case entry.KindPlayed:
+		return with(e, func(b entry.Played) { s.played(b, e.At) })
+	case entry.KindSpeaking:
+		return with(e, func(b entry.Speaking) { s.speaks(b, e.At) })
+	case entry.KindHeard:
+		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
 		return with(e, s.acted)
 	case entry.KindResult:
@@ -223,6 +234,8 @@ func (s *State) taken() {
 	if s.Absence != nil {
 		s.askAgain()
 	}
+	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
+	s.Speaking, s.Hush = nil, time.Time{}
 	s.Gathering = true
 }
 
@@ -302,16 +315,19 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
 		s.ask(s.Last, s.Meant)
+		s.interrupted(b, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return
 	}
 	if s.answer(b, subject) && !s.before3() {
 		s.Turns = 0 // it is as if the human had spoken just before
 	}
-	s.Turns++
+	if s.Floor == nil || s.Floor.Wish == nil || s.Floor.Wish.Perception == 0 || s.before3() {
+		s.Turns++ // what somebody saw is no turn among companions
+	}
 	s.count(b)
 	s.Debt[b.From] = 0
-	s.Pace = e.At.Add(time.Duration(s.Rules.Pace) * time.Millisecond)
+	s.sounded(e, b)
 	if s.Floor != nil && (s.Floor.Token == b.Grant || s.Floor.Who == b.From) { // paid for or granted, it was its turn
 		s.Floor = nil
 	}
@@ -330,8 +346,21 @@ func (s *State) failed(b entry.Failed) {
 	}
 }
 
-func (s *State) due(seq uint64, b entry.Due) {
+func (s *State) due(e entry.Entry, b entry.Due) {
 	switch b.What {
+	case entry.DueHeard:
+		if s.Playing != nil && s.Playing.Of == b.Of {
+			s.Playing.Over = true
+			if s.Playing.Silent {
+				s.Playing = nil
+			}
+		}
+	case entry.DueCut:
+		if s.Playing != nil && s.Playing.Of == b.Of {
+			s.Playing.Off = true
+		}
+	case entry.DueSpoken:
+		s.spoken(e.At)
 	case entry.DueGrant:
 		if s.Floor != nil && s.Floor.By == b.Of {
 			s.Floor.Lost, s.Floor.Broke = "the floor was held too long", true
@@ -343,7 +372,7 @@ func (s *State) due(seq uint64, b entry.Due) {
 	case entry.DueAbsent:
 		s.askAgain()
 	case entry.DueSilence:
-		s.Silence, s.Of = time.Time{}, seq
+		s.Silence, s.Of = time.Time{}, e.Seq
 		s.Broken, s.Knock = true, true
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
 	}
@@ -383,7 +412,7 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	if s.Since.IsZero() {
 		s.Since = e.At
 	}
-	s.Asked = s.Round.Newest()
+	s.Asked, s.Began = s.Round.Newest(), e.At
 	s.asks()
 }
 
@@ -394,6 +423,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	}
 	s.Rest = d.Outcome
 	if d.Outcome == entry.OutcomeSuperseded {
+		s.waste(e.At)
 		if s.Round != nil {
 			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
 		}
@@ -435,6 +465,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		f.Lost = "left the room"
 	}
 	f.Wish = s.take(func(r Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
+	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pace), s.Began
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 
@@ -499,6 +530,9 @@ func (s *State) refused(e entry.Entry, b entry.Refused) {
 	}
 	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
 		return // the floor is not lost by what others say with it, nor by a backchannel
+	}
+	if b.Code == abi.CodeStale {
+		s.waste(e.At)
 	}
 	if b.Again {
 		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
