@@ -236,6 +236,7 @@ func (r *Room) dueInputs() {
 		}
 		if f := r.state().Floor; due.What == entry.DueGrant && f != nil && r.state().Begun(f.Token) {
 			r.breakOff()
+			r.running.Over(callID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
 			continue
 		}
 		r.loop.Use()
