@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,8 +36,8 @@ type instance struct {
 	deadline time.Time
 	of       abi.Request // without its data
 	asks     bool        // host ops are answered
-	spent    int64       // units of fuel, in slices
-	pending  []byte      // what read copies
+	did      work
+	pending  []byte // what read copies
 	reply    []byte
 	replied  bool
 }
@@ -49,7 +50,8 @@ func (i *instance) begin(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, instanceKey{}, i)
 	i.ctx = ctx
 	i.deadline, _ = ctx.Deadline()
-	i.spent, i.pending, i.reply, i.replied = 0, nil, nil, false
+	i.pending, i.reply, i.replied = nil, nil, false
+	i.did.begin(i.m.engine, i.m.form.machine)
 	i.m.said.Begin()
 	return ctx
 }
@@ -57,7 +59,15 @@ func (i *instance) begin(ctx context.Context) context.Context {
 // end forgets what belonged to the call.
 func (i *instance) end() {
 	i.ctx, i.pending, i.reply, i.of = nil, nil, nil, abi.Request{}
+	i.did.end()
 	i.m.said.End()
+}
+
+// charge counts work of a host function, and ends the guest when its call has done too much.
+func (i *instance) charge(units int) {
+	if s := i.did.add(int64(units)); s != nil {
+		panic(s)
+	}
 }
 
 // check ends the guest when its call may not go on. The deadline is looked at
@@ -77,7 +87,7 @@ func (i *instance) check() {
 func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
 	e := m.engine
 	i = &instance{m: m, memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
-	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Trap: func(err error) { panic(trapf("%w", err)) }}
+	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Charge: i.charge, Trap: func(err error) { panic(trapf("%w", err)) }}
 	e.instances.Add(1)
 	err := i.instantiate(i.begin(ctx))
 	if err == nil {
@@ -202,13 +212,18 @@ func (i *instance) fault(err error) *module.Fault {
 	var exit *sys.ExitError
 	switch {
 	case errors.As(err, &s):
-		return &module.Fault{Kind: s.kind, Cause: s.cause}
 	case errors.As(err, &exit) && (exit.ExitCode() == sys.ExitCodeDeadlineExceeded || exit.ExitCode() == sys.ExitCodeContextCanceled):
 		cause := context.Cause(i.ctx)
 		if cause == nil {
 			cause = context.DeadlineExceeded
 		}
-		return &module.Fault{Kind: module.FaultTimeout, Cause: cause}
+		s = &stop{module.FaultTimeout, cause}
+	}
+	if s != nil {
+		if s.kind == module.FaultTimeout {
+			s = cmp.Or(i.did.time(), s)
+		}
+		return &module.Fault{Kind: s.kind, Cause: s.cause}
 	}
 	i.m.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
 	line, _, _ := strings.Cut(err.Error(), "\n")

@@ -119,7 +119,8 @@ const stackOverflow = "stack overflow"
 // tooSlow says whether a fault is the interpreter's and not the guest's: it takes longer,
 // and has room for fewer frames. The caller owns the turn.
 func (m *Module) tooSlow(f *module.Fault) bool {
-	return !m.form.machine && m.engine.compiles && (f.Kind == module.FaultTimeout || strings.Contains(f.Cause.Error(), stackOverflow))
+	return !m.form.machine && m.engine.compiles &&
+		(f.Kind == module.FaultTimeout || f.Kind == module.FaultFuel || strings.Contains(f.Cause.Error(), stackOverflow))
 }
 
 // awaitMachineCode gives the turn away until the module runs as well as it ever will, and

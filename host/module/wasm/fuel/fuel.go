@@ -17,7 +17,8 @@
 //
 // Right after each of these, when the fuel is below zero, the guest calls the
 // import and goes on with the units it returns; a host ends the guest by a
-// panic there. The debt is forgotten, so a slice counts from what was returned.
+// panic there. The debt is forgotten, so a slice counts from what was returned;
+// that of a bulk operation, which may be many slices, is paid with as many calls.
 // The same call of the same module burns the same units every time.
 //
 // The package reads everything it changes strictly and refuses what it does not

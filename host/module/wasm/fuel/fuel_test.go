@@ -309,6 +309,26 @@ func TestChargeComesFirst(t *testing.T) {
 	}
 }
 
+// A charge of many slices is paid with as many ticks, or filling memory would cost a
+// guest no more than a slice each time.
+func TestLargeChargesArePaid(t *testing.T) {
+	m := module{
+		types: [][]byte{noneToNone}, memories: [][]byte{{0, 16}},
+		functions: []function{{export: "run", code: join(konst(0), konst(0), konst(1<<20), misc(11, 0))}},
+	}
+	const slice, price = 99, 1 + 1 + 1<<20>>5
+	g, err := newStarter(t, wazero.NewRuntimeConfig()).start(rewrite(t, m.assemble(), slice), slice, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.run(); err != nil {
+		t.Fatal(err)
+	}
+	if want := price / (slice + 1); g.ticks != want { // of what is left after the first slice, rounded up
+		t.Errorf("%d ticks of %d units for %d, want %d", g.ticks, slice, price, want)
+	}
+}
+
 func TestSameCallBurnsTheSame(t *testing.T) {
 	s := newStarter(t, wazero.NewRuntimeConfig())
 	wasm := rewrite(t, fib().assemble(), 0)

@@ -1,0 +1,162 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/waittest"
+)
+
+// tireless guests never return, each in its own way.
+func tireless() map[string]tiny {
+	const whole = 1024 // pages of the memory limit
+	drop := func(fn int, args ...int32) []byte { return code(call(fn, args...), opDrop) }
+	return map[string]tiny{
+		"loop":        {vote: forever()},
+		"memory.grow": {vote: forever(i32(1), opMemoryGrow, 0, opDrop)},
+		"memory.fill": {pages: whole, vote: forever(i32(0), i32(1), i32(whole*pageSize-1), 0xfc, 11, 0)},
+		"memory.copy": {pages: whole, vote: forever(i32(0), i32(32<<20), i32(32<<20), 0xfc, 10, 0, 0)},
+		"table.grow": {table: code(0x70, 0, 0), vote: forever(0xd2, fnDeep, i32(1<<20), 0xfc, 15, 0, opDrop),
+			exports: [][]byte{code(text("f"), 0, fnDeep)}},
+		"random_get":      {pages: whole, vote: forever(drop(fnRandom, 0, whole*pageSize-1))},
+		"random_get of 1": {vote: forever(drop(fnRandom, 0, 1))},
+		"poll_oneoff":     {pages: whole, vote: forever(drop(fnPoll, 0, 0, 1<<20, 8), drop(fnPoll, 0, 1<<20, 1024, 8))},
+		"sched_yield":     {vote: forever(drop(fnYield))},
+		"read flood":      {vote: forever(call(fnRead, atScratch))},
+		"write flood":     {pages: whole, vote: forever(call(fnWrite, 0, 1<<20))},
+		"host_call flood": {pages: whole, vote: forever(drop(fnHostCall, 0, 1<<20))},
+		"small host_call": {vote: forever(drop(fnHostCall, 0, 2))},
+		"log flood":       {pages: whole, vote: forever(call(fnLog, 3, 0, 32<<20))},
+		"log of nothing":  {vote: forever(call(fnLog, 3, 0, 0))},
+		"fd_write flood":  {pages: whole, vote: forever(drop(fnFdWrite, 1, 1<<20, 1024, 8))},
+	}
+}
+
+// Whatever a guest does for ever uses up its budget, about as fast as code does, which
+// is what tells it from one that waits or gets too little of the machine.
+func TestWhatNeverEndsIsWork(t *testing.T) {
+	const budget = 60_000_000 // 0.2 s of ordinary code
+	e := newTestEngine(t, func(c *Config) { c.FuelPerCall, c.Host = budget, &fakeHost{} })
+	for name, guest := range tireless() {
+		t.Run(name, func(t *testing.T) {
+			m := load(t, e, tinyFile(guest))
+			begun := time.Now()
+			fault(t, vote(within(t, waittest.Long), m), module.FaultFuel, "more than")
+			took := time.Since(begun)
+			t.Logf("%.0f million units a second", budget/took.Seconds()/1e6)
+			if waittest.Late(took, 2*time.Second) && !waittest.RaceDetector {
+				t.Errorf("a budget of %d units lasted %v", budget, took)
+			}
+		})
+	}
+}
+
+// aside is a companion with a guest that hangs, asked four times.
+func aside(t *testing.T, m module.Module, within time.Duration) (last error, s module.Status) {
+	t.Helper()
+	c := module.NewCompanion("tiny", module.NewGeneration(1, "wasm", m), module.Limits{}, slog.New(slog.DiscardHandler))
+	for range 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		_, last = c.Call(ctx, abi.Request{Op: abi.OpVote, Data: json.RawMessage(`{}`)})
+		cancel()
+	}
+	return last, c.Status(time.Now())
+}
+
+// A guest that hangs is put aside for what it did.
+func TestWorkIsCounted(t *testing.T) {
+	m := load(t, newTestEngine(t, func(c *Config) { c.FuelPerCall = 10_000_000 }), tinyFile(tiny{vote: forever()}))
+	last, s := aside(t, m, waittest.Long)
+	if s.State != module.StateQuarantined || s.Faults != 3 || abi.CodeOf(last) != abi.CodeUnavailable || !strings.Contains(s.Error, "fuel") {
+		t.Errorf("%v, status %+v", last, s)
+	}
+}
+
+// One that waits for the host past every limit is not, and neither is one that computes
+// where the machine lets it do too little in the time: its call has burned what a fast
+// one burns, and less than it may.
+func TestTimeIsNotCounted(t *testing.T) {
+	host := &fakeHost{hook: func(ctx context.Context, _ string) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	const ask = `{"v":1,"op":"test.wait"}`
+	waits := tiny{reply: ask, vote: code(call(fnHostCall, atReply, int32(len(ask))), opDrop, i32(0))}
+	for name, guest := range map[string]tiny{"waits": waits, "computes": {vote: forever()}} {
+		e := untiring(t, func(c *Config) { c.Host = host })
+		last, s := aside(t, load(t, e, tinyFile(guest)), 50*time.Millisecond)
+		if s.State != module.StateReady || s.Faults != 0 || faultKind(last) != module.FaultTimeout {
+			t.Errorf("%s: %v, status %+v", name, last, s)
+		}
+	}
+}
+
+// Units that take long are held to processor time, where the system tells it.
+func TestProcessorTimeIsWork(t *testing.T) {
+	if _, ok := threadTime(); !ok {
+		t.Skip("the system does not tell the processor time of a thread")
+	}
+	var w work
+	w.begin(&Engine{cfg: Config{FuelPerCall: 2 * slice}}, true) // 2 ms
+	defer w.end()
+	if s := w.add(slice); s != nil || !w.pinned {
+		t.Fatalf("the first slice: %v, pinned %v", s, w.pinned)
+	}
+	time.Sleep(20 * time.Millisecond)
+	if s := w.time(); s != nil {
+		t.Errorf("waiting: %v", s)
+	}
+	before, _ := threadTime()
+	for now := before; now-before < 5*time.Millisecond; now, _ = threadTime() {
+	}
+	if s := w.add(slice); s == nil || s.kind != module.FaultFuel || !strings.Contains(s.Error(), "computed for more than 2ms") {
+		t.Errorf("computing: %v", s)
+	}
+}
+
+// The guard that counts nothing goes by processor time too.
+func TestWorkUnderContextGuard(t *testing.T) {
+	if _, ok := threadTime(); !ok {
+		t.Skip("the system does not tell the processor time of a thread")
+	}
+	e := newTestEngine(t, func(c *Config) { c.Guard = GuardContext })
+	m := load(t, e, tinyFile(tiny{vote: forever()}))
+	fault(t, vote(within(t, short), m), module.FaultTimeout, "deadline")
+	e.cfg.FuelPerCall = 10_000 // 0.1 ms
+	waitForInstance(m)
+	for cut := short; ; cut *= 2 {
+		err := vote(within(t, cut), m)
+		if faultKind(err) == module.FaultTimeout && cut < waittest.Long {
+			continue // it had not come as far
+		}
+		fault(t, err, module.FaultFuel, "computed for more than")
+		return
+	}
+}
+
+// What an interpreted call has no time for is done in machine code, and what hangs there
+// is at fault then.
+func TestInterpretedWorkIsNoFault(t *testing.T) {
+	e, free := busyEngine(t, true)
+	e.cfg.FuelPerCall = 50_000_000 // a million where it is interpreted
+	m := load(t, e, tinyFile(tiny{vote: forever()}))
+	if m.form.machine {
+		t.Fatal("it is machine code already")
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- vote(within(t, waittest.Long), m) }()
+	waitForCall(t, m)
+	select {
+	case err := <-failed:
+		t.Fatalf("before there is machine code: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	free()
+	fault(t, <-failed, module.FaultFuel, "50000000 units")
+}
