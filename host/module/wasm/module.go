@@ -78,9 +78,10 @@ func (m *Module) guestMemory() int64 {
 //
 // # Errors
 //
-// As module.Module says. A call that is ended because its ctx was cancelled,
-// or because Close ended it by force, is a fault of kind timeout too: the
-// guest was in the middle of something, so its instance is lost.
+// As module.Module says. A call that is ended because its ctx ended, or because Close
+// ended it by force, is of kind timeout, which is not held against the guest: it was in
+// the middle of something, so its instance is lost. One that has used up Config.FuelPerCall
+// is of kind fuel.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
 	ctx, end, err := m.calls.Begin(ctx)
 	if err != nil {

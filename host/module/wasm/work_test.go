@@ -60,6 +60,40 @@ func TestWhatNeverEndsIsWork(t *testing.T) {
 	}
 }
 
+// Each host function charges for what it did, also where no processor time is known.
+func TestHostFunctionsCharge(t *testing.T) {
+	e := newTestEngine(t, func(c *Config) { c.Host = &fakeHost{} })
+	used := func(before []byte) int64 {
+		m := load(t, e, tinyFile(tiny{pages: 64, vote: code(before, call(fnWrite, atReply, int32(len(tinyReply))), i32(0))}))
+		if err := vote(within(t, waittest.Long), m); err != nil {
+			t.Fatal(err)
+		}
+		return m.inst.did.units
+	}
+	without := used(nil)
+	if without < 2*unitsOfImport || without > 100 {
+		t.Errorf("%d units for a read and a write", without)
+	}
+	drop := func(fn int, args ...int32) []byte { return code(call(fn, args...), opDrop) }
+	for name, c := range map[string]struct {
+		call []byte
+		own  int64
+	}{
+		"sched_yield": {drop(fnYield), 0},
+		"log":         {call(fnLog, 0, 0, 100), 0},
+		"read":        {call(fnRead, atScratch), 2}, // of 86 bytes
+		"write":       {call(fnWrite, 0, 1<<20), 1 << 20 / bytesOfUnit},
+		"random_get":  {drop(fnRandom, 1<<20, 1<<20), 1 << 20},
+		"poll_oneoff": {drop(fnPoll, 1<<20, 2<<20, 1024, 8), 1024 * 30},
+		"fd_write":    {drop(fnFdWrite, 1, 1<<20, 1024, 8), 1024 * 10}, // of nothing
+		"host_call":   {drop(fnHostCall, 0, 1000), unitsOfHostCall + 1000*unitsOfJSON},
+	} {
+		if got, least := used(c.call)-without, unitsOfImport+c.own; got < least || got > least+1000 {
+			t.Errorf("%s: %d units, want %d", name, got, least)
+		}
+	}
+}
+
 // aside is a companion with a guest that hangs, asked four times.
 func aside(t *testing.T, m module.Module, within time.Duration) (last error, s module.Status) {
 	t.Helper()
