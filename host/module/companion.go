@@ -142,12 +142,17 @@ func (c *Companion) judge(ctx context.Context, g *Generation, err error, begun t
 	if g.calls.Killed().Err() != nil && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
 		return abi.Errorf(abi.CodeUnavailable, "%s: generation %d was replaced and did not end within %v: %w", c.id, g.number, c.limits.Grace, err)
 	}
-	// The clock says nothing about the guest, and neither does a caller that gave up,
-	// but that too much work was done until then.
-	if !isFault || fault.Kind == FaultTimeout || fault.Kind != FaultFuel && errors.Is(ctx.Err(), context.Canceled) {
+	if !isFault {
 		return err
 	}
-	if now := time.Now(); g.faults.add(now, now.Sub(begun), fault, c.limits) {
+	now := time.Now()
+	g.faults.took(now, now.Sub(begun))
+	// The clock says nothing about the guest, and neither does a caller that gave up,
+	// but that too much work was done until then.
+	if fault.Kind == FaultTimeout || fault.Kind != FaultFuel && errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	if g.faults.add(now, fault, c.limits) {
 		c.log.Warn("quarantined", "generation", g.number, "faults", c.limits.Faults,
 			"within", c.limits.FaultWindow, "for", c.limits.CoolDown, "error", firstLine(fault.Error()))
 	} else {

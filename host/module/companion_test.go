@@ -232,6 +232,30 @@ func TestSlowIsNotFaulty(t *testing.T) {
 	})
 }
 
+// Calls that time ended count as time in which nothing could go wrong.
+func TestFaultsAmongSlowCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		m := moduletest.Answering("")
+		m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+			kind := module.FaultTimeout
+			if n++; n%3 == 0 {
+				kind = module.FaultFuel
+			}
+			time.Sleep(time.Minute)
+			return nil, &module.Fault{Kind: kind, Cause: errors.New("x")}
+		}
+		c := begin(m, module.Limits{}, new(logtest.Log))
+		for range 9 {
+			_, _ = c.Call(t.Context(), abi.Request{})
+			time.Sleep(5 * time.Second)
+		}
+		if s := c.Status(time.Now()); s.State != module.StateQuarantined || s.Faults != 3 {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
 // Whoever hangs is put aside on a slow machine too, where it takes each call longer to
 // do too much than faults are remembered.
 func TestWorkIsAFaultHoweverSlow(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 type tally struct {
 	mu     sync.Mutex
 	total  int
-	recent []time.Time // within the window, oldest first; at most the limit, see add
+	recent []time.Time // within the window, oldest first; at most the limit, see took
 	why    string      // of the quarantine; empty when there is none
 	until  time.Time
 
@@ -64,19 +64,25 @@ func (t *tally) blamed() string {
 	return fmt.Sprintf("%d answers were of no use, last: %s", t.useless, t.last)
 }
 
-// add notes a fault of a call that took so long, and says whether it was the one that
-// begins a quarantine. While one lasts, faults of calls that were running are counted
-// only. The window is of the time between the calls: on a slow machine each takes longer,
-// and no three of them would fit into a minute.
-func (t *tally) add(now time.Time, took time.Duration, f *Fault, l Limits) bool {
+// took notes how long a call took that cost an instance. The window of faults is of the
+// time between such calls: on a slow machine each takes longer, and no three faults
+// would fit into a minute.
+func (t *tally) took(now time.Time, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, at := range t.recent {
+		t.recent[i] = at.Add(min(took, now.Sub(at)))
+	}
+}
+
+// add notes a fault and says whether it was the one that begins a quarantine.
+// While one lasts, faults of calls that were running are counted only.
+func (t *tally) add(now time.Time, f *Fault, l Limits) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.total++
 	if l.Faults < 0 || t.why != "" && now.Before(t.until) {
 		return false
-	}
-	for i, at := range t.recent {
-		t.recent[i] = at.Add(min(took, now.Sub(at)))
 	}
 	for len(t.recent) > 0 && now.Sub(t.recent[0]) > l.FaultWindow {
 		t.recent = t.recent[1:]

@@ -32,7 +32,8 @@ type Module struct {
 	said       *guestlog.Log // by the guest
 
 	turn  chan struct{} // holds one token while somebody owns inst
-	inst  *instance     // nil when there is none; belongs to the turn's owner
+	inst  *instance     // nil when there is none; belongs to the turn's owner, and so does
+	debt  debt
 	calls module.Calls
 	over  chan struct{} // closed when everything is given back
 
@@ -172,6 +173,11 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 		m.inst = inst
 	}
 	data, fault, err := m.inst.run(ctx, req, asks)
+	if fault != nil && fault.Kind == module.FaultTimeout && !m.tooSlow(fault) {
+		m.debt = m.inst.did.done()
+	} else {
+		m.debt = debt{}
+	}
 	if fault != nil {
 		if asks { // else it is being loaded, and that has an error of its own
 			m.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)

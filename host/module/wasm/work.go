@@ -38,6 +38,14 @@ const (
 	bytesOfUnit     = 32      // that are copied
 )
 
+// debt is what calls have done that time ended, since one ended otherwise. The next has
+// it on its account: where a machine is so slow that no call uses up its budget before its
+// limit, a guest that hangs does so in several. One that answers has none.
+type debt struct {
+	units int64
+	time  time.Duration // of the processor
+}
+
 // work is what a call has done.
 type work struct {
 	units   int64 // of fuel
@@ -46,6 +54,7 @@ type work struct {
 	most    time.Duration // of processor time
 	pinned  bool          // to the thread whose time is counted
 	already time.Duration // that thread's before
+	before  time.Duration // of the processor, by calls before
 }
 
 // begin readies it for a call in a form of code.
@@ -62,11 +71,25 @@ func (w *work) begin(e *Engine, machine bool) {
 	}
 }
 
+// owe puts what calls before did on the account of this one.
+func (w *work) owe(d debt) { w.units, w.looked, w.before = d.units, d.units, d.time }
+
+// end ends the counting.
 func (w *work) end() {
 	if w.pinned {
+		w.before = w.took()
 		runtime.UnlockOSThread()
 		w.pinned = false
 	}
+}
+
+// done is what was done, once it has ended.
+func (w *work) done() debt { return debt{w.units, w.before} }
+
+// took is the processor time so far.
+func (w *work) took() time.Duration {
+	now, _ := threadTime()
+	return w.before + now - w.already
 }
 
 // pin begins to count processor time, with that of the thread that runs the guest.
@@ -102,7 +125,7 @@ func (w *work) time() *stop {
 	if !w.pinned {
 		return nil
 	}
-	if now, _ := threadTime(); now-w.already > w.most {
+	if w.took() > w.most {
 		return &stop{module.FaultFuel, fmt.Errorf("computed for more than %v in one call", w.most.Round(time.Millisecond))}
 	}
 	return nil

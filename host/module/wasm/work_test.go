@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,46 @@ func TestTimeIsNotCounted(t *testing.T) {
 		if s.State != module.StateReady || s.Faults != 0 || faultKind(last) != module.FaultTimeout {
 			t.Errorf("%s: %v, status %+v", name, last, s)
 		}
+	}
+}
+
+// On a machine that is so slow that time ends each call first, several together are too
+// much, unless one of them answers.
+func TestWorkOfSeveralCalls(t *testing.T) {
+	e := untiring(t, nil)
+	loops := code(i32(atRequest), opI32Load8U, 0, 0, opIf, void, forever(), opEnd, call(fnWrite, atReply, int32(len(tinyReply))), i32(0))
+	m := load(t, e, tinyFile(tiny{vote: loops}))
+	cut := func() module.FaultKind {
+		waitForInstance(m)
+		before := m.debt.units
+		for {
+			kind := faultKind(vote(within(t, short), m))
+			waitForInstance(m)
+			if kind != module.FaultTimeout || m.debt.units > before {
+				return kind
+			}
+		}
+	}
+	cut()
+	first := m.debt
+	if cut(); first.units == 0 || m.debt.units <= first.units {
+		t.Fatalf("%+v after one call, %+v after two", first, m.debt)
+	}
+	if _, ok := threadTime(); ok && (first.time == 0 || m.debt.time <= first.time) {
+		t.Errorf("%+v after one call, %+v after two", first, m.debt)
+	}
+	e.cfg.FuelPerCall = m.debt.units + slice // what a third has left
+	if kind := faultKind(vote(within(t, waittest.Long), m)); kind != module.FaultFuel {
+		t.Errorf("the third call gives %q", kind)
+	}
+	waitForInstance(m)
+	if m.debt != (debt{}) {
+		t.Errorf("%+v after a fault", m.debt)
+	}
+	e.cfg.FuelPerCall = math.MaxInt64
+	cut()
+	if _, err := m.Call(t.Context(), abi.Request{Op: abi.OpDescribe}); err != nil || m.debt != (debt{}) {
+		t.Errorf("%v, %+v after an answer", err, m.debt)
 	}
 }
 
