@@ -19,7 +19,7 @@ import (
 // processor time is counted beside them.
 const (
 	// defaultFuel is the budget of a call: some five seconds of ordinary code, and half a
-	// one of the tightest loop. A vote burns 2,000 to 2,000,000. On a machine that has a
+	// one of the tightest loop. A vote burns 2,000 to 500,000, a line a million. On a machine that has a
 	// tenth of a core to give it is used up before a vote is given up, after a minute.
 	defaultFuel = 1_500_000_000
 	// slowerInterpreted is by how much the interpreter is slower, so that a call does
