@@ -23,6 +23,14 @@ import (
 // maxLog is how many bytes of one log call are looked at.
 const maxLog = guestlog.MaxLine
 
+// What host functions charge, in units of package fuel: 3 ns, as measured.
+const (
+	unitsOfImport   = 30      // of any, for the way out of machine code and back
+	unitsOfHostCall = 100_000 // of one, which may be a transaction of the store
+	unitsOfJSON     = 4       // a byte that is read or written as JSON
+	bytesOfUnit     = 32      // that are copied
+)
+
 // hostModule is a module that guests import from.
 type hostModule struct {
 	name  string

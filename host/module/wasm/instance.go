@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/memory"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -36,7 +36,7 @@ type instance struct {
 	deadline time.Time
 	of       abi.Request // without its data
 	asks     bool        // host ops are answered
-	did      work
+	did      meter.Work
 	pending  []byte // what read copies
 	reply    []byte
 	replied  bool
@@ -51,7 +51,10 @@ func (i *instance) begin(ctx context.Context) context.Context {
 	i.ctx = ctx
 	i.deadline, _ = ctx.Deadline()
 	i.pending, i.reply, i.replied = nil, nil, false
-	i.did.begin(i.m.engine, i.m.form.machine)
+	i.did.Begin(i.m.engine.cfg.FuelPerCall, !i.m.form.machine)
+	if i.m.engine.cfg.Guard == GuardContext { // whose guests burn nothing
+		i.did.Pin()
+	}
 	i.m.said.Begin()
 	return ctx
 }
@@ -59,14 +62,14 @@ func (i *instance) begin(ctx context.Context) context.Context {
 // end forgets what belonged to the call.
 func (i *instance) end() {
 	i.ctx, i.pending, i.reply, i.of = nil, nil, nil, abi.Request{}
-	i.did.end()
+	i.did.End()
 	i.m.said.End()
 }
 
 // charge counts work of a host function, and ends the guest when its call has done too much.
 func (i *instance) charge(units int) {
-	if s := i.did.add(int64(units)); s != nil {
-		panic(s)
+	if err := i.did.Add(int64(units)); err != nil {
+		panic(&stop{module.FaultFuel, err})
 	}
 }
 
@@ -141,7 +144,7 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	}
 	ctx = i.begin(ctx)
 	defer i.end()
-	i.did.owe(i.m.debt)
+	i.did.Owe(i.m.debt)
 	i.pending, i.asks, i.of = request, asks, req
 	i.of.Data = nil
 	stack := [1]uint64{uint64(len(request))}
@@ -221,8 +224,8 @@ func (i *instance) fault(err error) *module.Fault {
 		s = &stop{module.FaultTimeout, cause}
 	}
 	if s != nil {
-		if s.kind == module.FaultTimeout {
-			s = cmp.Or(i.did.time(), s)
+		if err := i.did.Check(); err != nil && s.kind == module.FaultTimeout {
+			s = &stop{module.FaultFuel, err}
 		}
 		return &module.Fault{Kind: s.kind, Cause: s.cause}
 	}

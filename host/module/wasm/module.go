@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/memory"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 // closeGrace is how long Close waits, after its ctx ended, for a guest that is
@@ -33,7 +34,7 @@ type Module struct {
 
 	turn  chan struct{} // holds one token while somebody owns inst
 	inst  *instance     // nil when there is none; belongs to the turn's owner, and so does
-	debt  debt
+	debt  meter.Debt    // of calls
 	calls module.Calls
 	over  chan struct{} // closed when everything is given back
 
@@ -174,9 +175,9 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 	}
 	data, fault, err := m.inst.run(ctx, req, asks)
 	if fault != nil && fault.Kind == module.FaultTimeout && !m.tooSlow(fault) {
-		m.debt = m.inst.did.done()
+		m.debt = m.inst.did.Done()
 	} else {
-		m.debt = debt{}
+		m.debt = meter.Debt{}
 	}
 	if fault != nil {
 		if asks { // else it is being loaded, and that has an error of its own

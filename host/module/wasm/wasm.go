@@ -53,6 +53,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 // Guard names what stops a guest that does not return.
@@ -135,7 +136,7 @@ func (c Config) check() (Config, error) {
 	c.MaxMemory = cmp.Or(c.MaxMemory, defaultMaxMemory)
 	c.CacheSize = cmp.Or(c.CacheSize, defaultCacheSize)
 	if c.FuelPerCall == 0 || c.FuelPerCall > 0 && c.Guard == GuardContext {
-		c.FuelPerCall = defaultFuel
+		c.FuelPerCall = meter.Budget
 	}
 	c.CallTimeout = cmp.Or(c.CallTimeout, defaultCallTimeout)
 	c.LogBytesPerSecond = cmp.Or(c.LogBytesPerSecond, defaultLogRate)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -69,7 +71,7 @@ func TestHostFunctionsCharge(t *testing.T) {
 		if err := vote(within(t, waittest.Long), m); err != nil {
 			t.Fatal(err)
 		}
-		return m.inst.did.units
+		return m.inst.did.Done().Units
 	}
 	without := used(nil)
 	if without < 2*unitsOfImport || without > 100 {
@@ -143,72 +145,50 @@ func TestWorkOfSeveralCalls(t *testing.T) {
 	m := load(t, e, tinyFile(tiny{vote: loops}))
 	cut := func() module.FaultKind {
 		waitForInstance(m)
-		before := m.debt.units
+		before := m.debt.Units
 		for {
 			kind := faultKind(vote(within(t, short), m))
 			waitForInstance(m)
-			if kind != module.FaultTimeout || m.debt.units > before {
+			if kind != module.FaultTimeout || m.debt.Units > before {
 				return kind
 			}
 		}
 	}
 	cut()
 	first := m.debt
-	if cut(); first.units == 0 || m.debt.units <= first.units {
+	if cut(); first.Units == 0 || m.debt.Units <= first.Units {
 		t.Fatalf("%+v after one call, %+v after two", first, m.debt)
 	}
-	if _, ok := threadTime(); ok && (first.time == 0 || m.debt.time <= first.time) {
+	if runtime.GOOS == "linux" && (first.Time == 0 || m.debt.Time <= first.Time) {
 		t.Errorf("%+v after one call, %+v after two", first, m.debt)
 	}
-	e.cfg.FuelPerCall = m.debt.units + slice // what a third has left
+	e.cfg.FuelPerCall = m.debt.Units + slice // what a third has left
 	if kind := faultKind(vote(within(t, waittest.Long), m)); kind != module.FaultFuel {
 		t.Errorf("the third call gives %q", kind)
 	}
 	waitForInstance(m)
-	if m.debt != (debt{}) {
+	if m.debt != (meter.Debt{}) {
 		t.Errorf("%+v after a fault", m.debt)
 	}
 	e.cfg.FuelPerCall = math.MaxInt64
 	cut()
-	if _, err := m.Call(t.Context(), abi.Request{Op: abi.OpDescribe}); err != nil || m.debt != (debt{}) {
+	if _, err := m.Call(t.Context(), abi.Request{Op: abi.OpDescribe}); err != nil || m.debt != (meter.Debt{}) {
 		t.Errorf("%v, %+v after an answer", err, m.debt)
-	}
-}
-
-// Units that take long are held to processor time, where the system tells it.
-func TestProcessorTimeIsWork(t *testing.T) {
-	if _, ok := threadTime(); !ok {
-		t.Skip("the system does not tell the processor time of a thread")
-	}
-	var w work
-	w.begin(&Engine{cfg: Config{FuelPerCall: 2 * slice}}, true) // 2 ms
-	defer w.end()
-	if s := w.add(slice); s != nil || !w.pinned {
-		t.Fatalf("the first slice: %v, pinned %v", s, w.pinned)
-	}
-	time.Sleep(20 * time.Millisecond)
-	if s := w.time(); s != nil {
-		t.Errorf("waiting: %v", s)
-	}
-	before, _ := threadTime()
-	for now := before; now-before < 5*time.Millisecond; now, _ = threadTime() {
-	}
-	if s := w.add(slice); s == nil || s.kind != module.FaultFuel || !strings.Contains(s.Error(), "computed for more than 2ms") {
-		t.Errorf("computing: %v", s)
 	}
 }
 
 // The guard that counts nothing goes by processor time too.
 func TestWorkUnderContextGuard(t *testing.T) {
-	if _, ok := threadTime(); !ok {
+	if runtime.GOOS != "linux" {
 		t.Skip("the system does not tell the processor time of a thread")
 	}
 	e := newTestEngine(t, func(c *Config) { c.Guard = GuardContext })
 	m := load(t, e, tinyFile(tiny{vote: forever()}))
 	fault(t, vote(within(t, short), m), module.FaultTimeout, "deadline")
-	e.cfg.FuelPerCall = 10_000 // 0.1 ms
 	waitForInstance(m)
+	e.cfg.FuelPerCall = 10_000 // 0.1 ms
 	for cut := short; ; cut *= 2 {
+		waitForInstance(m)
 		err := vote(within(t, cut), m)
 		if faultKind(err) == module.FaultTimeout && cut < waittest.Long {
 			continue // it had not come as far
