@@ -70,7 +70,9 @@ func TestALateVoteComes(t *testing.T) {
 func TestARoomSleepsAfterWhatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung, _, ended := slowly("hung", time.Hour)
-		s := &stage{t: t, journal: newMemory(), rules: testRules, actors: map[string]*actor{"hung": hung}, idle: 5 * time.Second}
+		rules := testRules
+		rules.MaxTurns = 1
+		s := &stage{t: t, journal: newMemory(), rules: rules, actors: map[string]*actor{"hung": hung, "aya": wants_("aya", 5)}, idle: 5 * time.Second}
 		s.start()
 		begun := time.Now()
 		s.say("taro", "hello")
