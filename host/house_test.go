@@ -36,7 +36,7 @@ var floors = [][]string{
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
+	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},

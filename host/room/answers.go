@@ -13,6 +13,7 @@ import (
 // handleVote takes what came of asking a companion for a vote.
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
+	r.running.Over(voteID(who))
 	s := r.state()
 	if r.loop.Trouble() != nil || !s.Takes(round) {
 		r.counts.add("vote late")

@@ -144,7 +144,8 @@ func (r *Room) handleDone(d entry.Done) error {
 	}
 	d.Action = r.state().Acts[i].Action
 	r.loop.Input(entry.KindResult, d)
-	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(time.Duration(r.state().Rules.Patience) * time.Millisecond)}
+	due := time.Now().Add(r.patience())
+	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: due, Limit: due} // a room that ends waits for it
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }

@@ -94,6 +94,7 @@ func (r *Room) syncCast() {
 	for _, m := range r.state().Cast {
 		if !here[m.ID] {
 			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.present.WhyLeft(m, r.cast)})
+			r.running.Over(voteID(m.ID)) // should it come back, it is asked anew
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {

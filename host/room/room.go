@@ -242,9 +242,11 @@ func (r *Room) dueInputs() {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
 				r.breakOff("the floor was held too long")
+				r.running.Over(callID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.breakOff(l.By + " spoke over it")
+				r.running.Over(callID(r.Name(), f.Token, f.Basis))
 				continue
 			}
 		}
