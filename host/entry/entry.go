@@ -185,7 +185,10 @@ type Said struct {
 	// Addressed is whom a turn addresses, of those who were there, by name or by To;
 	// sorted. It was found out when the turn was said and is never found out again.
 	// Entries of version 1 have none.
-	Addressed []string        `json:"addressed,omitempty"`
+	Addressed []string `json:"addressed,omitempty"`
+	// How says how those were found: "to", "at" (an @name), "call", "topic" (of a question
+	// or request) or "reply" (a bare question to whoever spoke just before).
+	How       string          `json:"how,omitempty"`
 	Text      string          `json:"text"`
 	Kind      abi.MessageKind `json:"kind"`
 	Basis     uint64          `json:"basis,omitempty"`

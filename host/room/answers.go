@@ -127,7 +127,7 @@ func (r *Room) handleSpoken(e spoken) {
 
 // sayLine records a line, or that it was refused.
 func (r *Room) sayLine(l rules.Line) {
-	l.Addressed = r.addressed(l.Said)
+	l.Addressed, l.How = r.addressed(l.Said)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))

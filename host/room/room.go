@@ -271,7 +271,7 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err = cmp.Or(err, r.loop.Trouble()); err != nil {
 		return res, err
 	}
-	l.Addressed = r.addressed(l.Said)
+	l.Addressed, l.How = r.addressed(l.Said)
 	made, err := r.loop.Line(l)
 	if err != nil {
 		return res, err

@@ -1,0 +1,76 @@
+package address
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// speakers is the room of the tables in testdata; the human taro speaks.
+var speakers = []Member{
+	{ID: "aki", Names: []string{"Aki", "アキ", "あき"}},
+	{ID: "kyoko", Names: []string{"Kyoko", "京子", "キョウコ"}},
+	{ID: "ben", Names: []string{"Ben", "ベン"}},
+	{ID: "mari", Names: []string{"Mari", "真理", "マリ"}},
+}
+
+// meantRow is a line of a table: whom a text is meant for, why, and who spoke before.
+type meantRow struct{ want, reason, before, lang, text string }
+
+func meantTable(t *testing.T, file string) (rows []meantRow) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(b), "\n"), "\n") {
+		f := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
+		if strings.HasPrefix(line, "#") || f[0] == "expected" || line == "" {
+			continue
+		}
+		if len(f) != 5 {
+			t.Fatalf("%s:%d: %d columns, want 5", file, i+1, len(f))
+		}
+		rows = append(rows, meantRow{f[0], f[1], f[2], f[3], f[4]})
+	}
+	return rows
+}
+
+// meant says for whom a row's text is found to be meant.
+func (r meantRow) meant() (who string, how How) {
+	before := strings.TrimPrefix(r.before, "-")
+	ids, how := Meant(abi.Message{From: "taro", Text: r.text}, speakers, before)
+	if len(ids) == 0 {
+		return "-", how
+	}
+	return strings.Join(ids, " "), how
+}
+
+func TestMeant(t *testing.T) {
+	rows := meantTable(t, "meant.tsv")
+	seen, japanese := map[string]bool{}, 0
+	for _, r := range rows {
+		if r.lang == "ja" {
+			japanese++
+		}
+		if key := fmt.Sprint(r.before, r.text); seen[key] {
+			t.Errorf("%q stands twice", r.text)
+		} else {
+			seen[key] = true
+		}
+		how := How(r.reason)
+		if r.want == "-" {
+			how = ""
+		}
+		if who, got := r.meant(); who != r.want || got != how {
+			t.Errorf("after %s, %q: got [%s] by %q, want [%s] by %q", r.before, r.text, who, got, r.want, how)
+		}
+	}
+	if len(rows) < 150 || 2*japanese < len(rows) {
+		t.Errorf("%d sentences, %d in Japanese: want at least 150, half of them", len(rows), japanese)
+	}
+}
