@@ -50,6 +50,7 @@ func (r meantRow) meant() (who string, how How) {
 	return strings.Join(ids, " "), how
 }
 
+// TestMeant holds the rule in the comment of Meant.
 func TestMeant(t *testing.T) {
 	rows := meantTable(t, "meant.tsv")
 	seen, japanese := map[string]bool{}, 0
@@ -72,5 +73,31 @@ func TestMeant(t *testing.T) {
 	}
 	if len(rows) < 150 || 2*japanese < len(rows) {
 		t.Errorf("%d sentences, %d in Japanese: want at least 150, half of them", len(rows), japanese)
+	}
+}
+
+// TestMeantUnseen asks about sentences that somebody else wrote before the rule was made.
+// When it was first asked, 59 of 60 were right and none of 14 mentions was taken for a call;
+// the rule must not be made to fit the one that was not.
+func TestMeantUnseen(t *testing.T) {
+	rows := meantTable(t, "unseen.tsv")
+	right, mentions, taken := 0, 0, 0
+	for _, r := range rows {
+		who, how := r.meant()
+		if who == r.want {
+			right++
+		} else {
+			t.Logf("after %s, %q: got [%s] by %q, want [%s] by %q", r.before, r.text, who, how, r.want, r.reason)
+		}
+		if r.reason == "mention" {
+			mentions++
+			if how == Call || how == Topic {
+				taken++
+			}
+		}
+	}
+	t.Logf("%d of %d right, %d of %d mentions taken for calls", right, len(rows), taken, mentions)
+	if len(rows) != 60 || 100*right < 85*len(rows) || 100*taken > 5*mentions {
+		t.Errorf("want 60 sentences, 85 %% of them right, and at most 5 %% of mentions taken for calls")
 	}
 }

@@ -188,13 +188,13 @@ type Said struct {
 	Addressed []string `json:"addressed,omitempty"`
 	// How says how those were found: "to", "at" (an @name), "call", "topic" (of a question
 	// or request) or "reply" (a bare question to whoever spoke just before).
-	How       string          `json:"how,omitempty"`
-	Text      string          `json:"text"`
-	Kind      abi.MessageKind `json:"kind"`
-	Basis     uint64          `json:"basis,omitempty"`
-	Grant     string          `json:"grant,omitempty"`   // token of the grant it used
-	Closing   abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
-	Cost      float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
+	How     string          `json:"how,omitempty"`
+	Text    string          `json:"text"`
+	Kind    abi.MessageKind `json:"kind"`
+	Basis   uint64          `json:"basis,omitempty"`
+	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
+	Closing abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
+	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
