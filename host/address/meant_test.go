@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // speakers is the room of the tables in testdata; the human taro speaks.
@@ -99,5 +101,27 @@ func TestMeantUnseen(t *testing.T) {
 	t.Logf("%d of %d right, %d of %d mentions taken for calls", right, len(rows), taken, mentions)
 	if len(rows) != 60 || 100*right < 85*len(rows) || 100*taken > 5*mentions {
 		t.Errorf("want 60 sentences, 85 %% of them right, and at most 5 %% of mentions taken for calls")
+	}
+}
+
+// TestBeforeIsAMember: a bare question goes to no stranger, and never to the one that asks.
+func TestBeforeIsAMember(t *testing.T) {
+	for before, want := range map[string]string{"aki": "aki", "ghost": "", "taro": "", "Aki": "", "": "", "ben": ""} {
+		who, how := Meant(abi.Message{From: "ben", Text: "why?"}, append(speakers, Member{}), before)
+		if got := strings.Join(who, " "); got != want || (how == Reply) != (want != "") {
+			t.Errorf("before %q: got %q by %q, want %q", before, got, how, want)
+		}
+	}
+}
+
+// TestLongMeantIsQuick: no text in these patterns keeps a room busy (law 6).
+func TestLongMeantIsQuick(t *testing.T) {
+	for _, unit := range []string{"アキは", "アキと", "Aki and ", "does Aki ", "アキ元気", "けど、", "アキが、", "what Aki ", "hear what ", "? Aki ", "アキ。", "ねえ、", "\"Aki\" ", "my a, Aki, "} {
+		text := strings.Repeat(unit, abi.MaxText/len(unit))
+		start := time.Now()
+		Meant(abi.Message{From: "taro", Text: text + "?"}, speakers, "aki")
+		if d := time.Since(start); waittest.Late(d, 3*time.Second) {
+			t.Errorf("16 KiB of %q took %v", unit, d)
+		}
 	}
 }

@@ -81,7 +81,7 @@ func Meant(m abi.Message, members []Member, before string) (who []string, how Ho
 	if got := names.pick(s.topics()); len(got) > 0 {
 		return got, Topic
 	}
-	if before != m.From && slices.Contains(names.ids, before) && s.bare() {
+	if before != "" && before != m.From && slices.Contains(names.ids, before) && s.bare() {
 		return []string{before}, Reply
 	}
 	return nil, ""

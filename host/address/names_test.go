@@ -273,10 +273,14 @@ func FuzzAddressed(f *testing.F) {
 	for _, c := range addressedTable {
 		f.Add("mika", c.text, "", "あや")
 	}
+	f.Add("mika", "why? アヤ元気？ does Aya sing", "", "あや")
 	f.Add("aya", "ねえ\xff\u3099ー", "京子さん", "ー")
 	f.Fuzz(func(t *testing.T, from, text, to, alias string) {
 		members := append(slices.Clone(cast), Member{ID: "extra", Names: []string{alias, to}}, Member{ID: alias})
-		got := meantIn(members, abi.Message{From: from, Text: text, To: []string{to}})
+		got, how := Meant(abi.Message{From: from, Text: text, To: []string{to}}, members, alias)
+		if (len(got) == 0) != (how == "") {
+			t.Fatalf("%q by %q", got, how)
+		}
 		if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Fatalf("not sorted or not once each: %q", got)
 		}
@@ -285,7 +289,7 @@ func FuzzAddressed(f *testing.F) {
 				t.Fatalf("%q says %q: %q is the speaker or no member", from, text, id)
 			}
 		}
-		again := meantIn(members, abi.Message{From: from, Text: text, To: []string{to}})
+		again, _ := Meant(abi.Message{From: from, Text: text, To: []string{to}}, members, alias)
 		if !slices.Equal(got, again) {
 			t.Fatalf("%q and then %q", got, again)
 		}
