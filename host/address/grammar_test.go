@@ -90,6 +90,20 @@ func TestMentionsMeanNobody(t *testing.T) {
 	})
 }
 
+// TestQuestionsWithMentionsAreReplies: a question in which somebody is only named goes to
+// whoever spoke before, and to nobody where nobody did.
+func TestQuestionsWithMentionsAreReplies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, name := drawName(t, "mentioned")
+		before, _ := drawName(t, "before")
+		text := name + rapid.SampledFrom([]string{"の歌聞いた？", "に会った？", "から何か聞いた？", "のことどう思う？", "と仲いいの？", "を知ってる？"}).Draw(t, "question")
+		if who, how := Meant(abi.Message{From: "mika", Text: text}, cast, before); how != Reply || len(who) != 1 || who[0] != before {
+			t.Fatalf("%q after %s: got %q by %q", text, before, who, how)
+		}
+		check(t, text)
+	})
+}
+
 // TestPairsAreCalledTogether: names joined by と, ・, and, & share a call.
 func TestPairsAreCalledTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

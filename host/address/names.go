@@ -75,6 +75,7 @@ func Meant(m abi.Message, members []Member, before string) (who []string, how Ho
 	if got, ok := s.atNames(names); ok {
 		return found(got, At)
 	}
+	s.sentences = s.split()
 	if got, ok := s.called(names); ok {
 		return found(got, Call)
 	}

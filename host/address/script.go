@@ -14,6 +14,8 @@ type scan struct {
 	ends    []bool // a member's name is written up to here
 	quoted  []bool // it is a quotation in a text that says more
 	found   []mention
+
+	sentences []sentence // of the text with the names found
 }
 
 // mention is a name that stands alone in a text.

@@ -20,8 +20,8 @@ const (
 	loose = '\uE001' // a Japanese word follows that is no particle: アキ元気？
 )
 
-// sentences cuts the text.
-func (s *scan) sentences() []sentence {
+// split cuts the text into sentences.
+func (s *scan) split() []sentence {
 	var all []sentence
 	var words []rune
 	var now sentence
@@ -167,7 +167,7 @@ func (c sentence) request() bool {
 // callsWithoutMarks marks those called whom punctuation does not show, and takes back
 // what only looks like a call.
 func (s *scan) callsWithoutMarks() {
-	for _, c := range s.sentences() {
+	for _, c := range s.sentences {
 		if len(c.names) == 0 {
 			continue
 		}
@@ -198,7 +198,7 @@ func (s *scan) callsWithoutMarks() {
 // topics gives the members that a question or request is about. は beats に, が and の.
 func (s *scan) topics() (who []int) {
 	var first, second []int
-	for _, c := range s.sentences() {
+	for _, c := range s.sentences {
 		if len(c.names) == 0 {
 			continue
 		}
@@ -226,7 +226,7 @@ func (s *scan) topics() (who []int) {
 // bare says whether the text asks somebody without saying whom.
 func (s *scan) bare() bool {
 	asks := false
-	for _, c := range s.sentences() {
+	for _, c := range s.sentences {
 		if anyone.MatchString(c.text) {
 			return false
 		}
