@@ -78,15 +78,29 @@ func TestQuestionsAreCalls(t *testing.T) {
 	})
 }
 
-// TestMentionsAddress: where nobody is called, who is mentioned is addressed.
-func TestMentionsAddress(t *testing.T) {
+// TestMentionsMeanNobody: a name in a statement is no call, and what follows it no topic.
+func TestMentionsMeanNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		id, name := drawName(t, "mentioned")
+		_, name := drawName(t, "mentioned")
 		if rapid.Bool().Draw(t, "honorific") {
 			name += rapid.SampledFrom(politely).Draw(t, "with")
 		}
 		before := rapid.SampledFrom([]string{"", "昨日、", "「", "Well. ", "…"}).Draw(t, "before")
-		check(t, before+name+rapid.SampledFrom(topics).Draw(t, "topic"), id)
+		check(t, before+name+rapid.SampledFrom(topics).Draw(t, "topic"))
+	})
+}
+
+// TestQuestionsWithMentionsAreReplies: a question in which somebody is only named goes to
+// whoever spoke before, and to nobody where nobody did.
+func TestQuestionsWithMentionsAreReplies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, name := drawName(t, "mentioned")
+		before, _ := drawName(t, "before")
+		text := name + rapid.SampledFrom([]string{"の歌聞いた？", "に会った？", "から何か聞いた？", "のことどう思う？", "と仲いいの？", "を知ってる？"}).Draw(t, "question")
+		if who, how := Meant(abi.Message{From: "mika", Text: text}, cast, before); how != Reply || len(who) != 1 || who[0] != before {
+			t.Fatalf("%q after %s: got %q by %q", text, before, who, how)
+		}
+		check(t, text)
 	})
 }
 
@@ -145,13 +159,13 @@ func TestTheMemberMayBeAnybody(t *testing.T) {
 		if _, all := newNames("x", nil).called(fold(id).folded); all {
 			t.Skip("a word for everybody")
 		}
-		if got := Addressed(abi.Message{From: "x", To: []string{name}}, members); len(got) != 1 || got[0] != id {
+		if got := meantIn(members, abi.Message{From: "x", To: []string{name}}); len(got) != 1 || got[0] != id {
 			t.Fatalf("to %q: got %q", name, got)
 		}
-		if got := Addressed(abi.Message{From: "x", Text: "@" + id + " hello"}, members); len(got) != 1 || got[0] != id {
+		if got := meantIn(members, abi.Message{From: "x", Text: "@" + id + " hello"}); len(got) != 1 || got[0] != id {
 			t.Fatalf("@%s: got %q", id, got)
 		}
-		if got := Addressed(abi.Message{From: id, Text: name + "、" + id}, members); len(got) != 0 {
+		if got := meantIn(members, abi.Message{From: id, Text: name + "、" + id}); len(got) != 0 {
 			t.Fatalf("%s says %q: got %q", id, name, got)
 		}
 	})

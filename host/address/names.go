@@ -1,6 +1,6 @@
-// Package address finds out whom a message is addressed to: the members of a room
-// that it calls by name, as people do in Japanese and English chat, with
-// honorifics, particles and kana in any width. And it says what may be a name, and
+// Package address finds out whom a message is meant for: the members of a room
+// that it calls or asks by name, as people do in Japanese and English chat, with
+// honorifics, particles and kana in any width, or the one that spoke just before. And it says what may be a name, and
 // which names are one to people.
 //
 // It is pure and reads the text alone: it never guesses what is meant, and asks no
@@ -23,17 +23,28 @@ type Member struct {
 	Names []string // display name and aliases; the id is a name by itself
 }
 
-// Addressed gives the ids of those a message is addressed to, sorted, never
-// the speaker. A voter that could claim to be meant would claim it, and a model
-// invents ids that nobody answers to, so it is derived from the message and the
-// room's members alone. The first of these that names somebody decides:
+// Meant gives the ids of those a message is meant for, sorted, never the speaker,
+// and how that was found. before is the companion or agent that spoke just before and
+// that the speaker may be answering, "" for none. A voter that could claim to be meant
+// would claim it, and a model invents ids that nobody answers to, so it is derived from
+// the message and the room's members alone. The first of these that names somebody
+// decides:
 //
 //  1. Message.To, by id or name; one that is no member's is ignored. "everyone" and
 //     its like there mean nobody in particular.
 //  2. @names in the text. @everyone means nobody in particular.
-//  3. Names in the text. Where at least one is called to (a vocative), only
-//     those count, otherwise every name that is mentioned does. To call to
-//     everyone ("みんな、") is to call to nobody in particular.
+//  3. A call. Names at the start or end of a sentence set off by punctuation ("Aya,
+//     ...", 「…、あや？」), after an interjection ("hey Aya", ねえなつみ), with an
+//     honorific and 、 , ! or ? after it; and without a mark where the words beside them
+//     show it (あや元気？, すごいねあや, "are you okay Aya?"). To call to everyone
+//     ("みんな、") is to call to nobody in particular.
+//  4. The topic of a question or request: あやはどう思う？, あやも歌って, あやに質問,
+//     "does Aya sing?", "ask Aya". A topic with は, も, って comes before one with に, が, の.
+//  5. A bare question or follow-up ("why?", もっと教えて) is meant for before, unless it
+//     asks everyone or anyone.
+//
+// A name that is only mentioned, as object, owner or in a quotation (アキさんの動画),
+// means nobody. Names joined by "and", と, ・ are meant together.
 //
 // Letters are compared without regard to case, width, and hiragana or katakana
 // (あや = アヤ = ｱﾔ). A longer name hides a shorter one inside it, also when the
@@ -43,31 +54,57 @@ type Member struct {
 // digits ("Ayaさん" is a name, "ayaka" and "aya.wasm" are not). A name in kana
 // or kanji must begin at a boundary (start, punctuation, space, another script,
 // a particle, an interjection such as ねえ, a greeting) and must be followed by
-// an honorific, punctuation, space, end, Latin, or a particle that reads as one
-// from what follows it, so that あやしい, あやとり, なつみかん and 京子園 name nobody.
-//
-// A vocative is a name at the start or end of a sentence set off by
-// punctuation ("Aya, ...", 「…、あや？」), after an interjection ("hey Aya",
-// ねえなつみ), with an honorific and 、 , ! or ? after it, or asked with は？ and
-// はどう ("あやはどう?"). Names joined by "and", と, ・ are called together.
+// an honorific, punctuation, space, end, Latin, a particle that reads as one
+// from what follows it, or a word that begins a question or a greeting, so that
+// あやしい, あやとり, なつみかん and 京子園 name nobody.
 //
 // Known limits, all for want of a dictionary. Names that are words are found
-// where the word is meant: "will you" for Will, 「ゆきが降る」 for ゆき; so is a name
-// that is a member's plus か, ね or よ (「はるか、」 for はる). A name run together with
-// a word that is no particle is missed: 「あや元気?」, 「すごいあや」. A title before
+// where the word is meant: "will you" for Will; so is a name
+// that is a member's plus か, ね or よ (「はるか、」 for はる). An adjective run together
+// with a name is missed (「すごいあや」). A title before
 // a name is taken for part of it in kanji (「監督京子」). Names of one Latin letter
-// count only in To, after @ and with an honorific.
-func Addressed(m abi.Message, members []Member) []string {
+// count only in To, after @ and with an honorific. Whether は asks somebody or
+// asks about somebody (「あやはどこ？」) is not told apart: both mean あや.
+func Meant(m abi.Message, members []Member, before string) (who []string, how How) {
 	names := newNames(m.From, members)
 	if got, ok := names.explicit(m.To); ok {
-		return got
+		return found(got, To)
 	}
 	s := newScan(m.Text)
 	s.find(names)
 	if got, ok := s.atNames(names); ok {
-		return got
+		return found(got, At)
 	}
-	return s.called(names)
+	s.sentences = s.split()
+	if got, ok := s.called(names); ok {
+		return found(got, Call)
+	}
+	if got := names.pick(s.topics()); len(got) > 0 {
+		return got, Topic
+	}
+	if before != "" && before != m.From && slices.Contains(names.ids, before) && s.bare() {
+		return []string{before}, Reply
+	}
+	return nil, ""
+}
+
+// How says how it was found whom a message is meant for; "" is for nobody in particular.
+type How string
+
+// The ways, in the order in which they count.
+const (
+	To    How = "to"    // by Message.To
+	At    How = "at"    // an @name in the text
+	Call  How = "call"  // called by name
+	Topic How = "topic" // what a question or request is about
+	Reply How = "reply" // a bare question, to whoever spoke just before
+)
+
+func found(who []string, how How) ([]string, How) {
+	if len(who) == 0 {
+		return nil, ""
+	}
+	return who, how
 }
 
 // everyone are the words that address nobody in particular, folded.
@@ -158,7 +195,7 @@ func (n *names) explicit(to []string) (ids []string, ok bool) {
 		f := fold(strings.TrimLeft(strings.TrimSpace(t), "@＠"))
 		got, all := n.called(f.folded)
 		if len(got) == 0 && !all {
-			got, all = n.called(f.bare())
+			got, all = n.called(f.plain())
 		}
 		who, everybody = append(who, got...), everybody || all
 	}
@@ -166,8 +203,8 @@ func (n *names) explicit(to []string) (ids []string, ok bool) {
 	return ids, len(ids) > 0 || everybody
 }
 
-// bare gives the folded text without an honorific at its end.
-func (s *scan) bare() []rune {
+// plain gives the folded text without an honorific at its end.
+func (s *scan) plain() []rune {
 	for i := 1; i < len(s.folded); i++ {
 		j := i
 		if s.folded[j] == ' ' || s.folded[j] == '-' {
@@ -197,24 +234,16 @@ func (s *scan) atNames(n *names) (ids []string, ok bool) {
 	return ids, len(ids) > 0 || all
 }
 
-// called gives who is named in the text: the vocatives, or else all.
-func (s *scan) called(n *names) []string {
+// called gives who is called by name; ok is false when nobody is.
+func (s *scan) called(n *names) (ids []string, ok bool) {
 	s.weigh()
-	var all, vocative []int
-	direct := false
+	var who []int
 	for _, m := range s.found {
-		if m.who != nobody && n.speaker[m.who] {
-			continue
-		}
-		all = append(all, m.who)
-		if m.vocative {
-			vocative, direct = append(vocative, m.who), true
+		if m.vocative && (m.who == nobody || !n.speaker[m.who]) {
+			who = append(who, m.who)
 		}
 	}
-	if direct {
-		return n.pick(vocative)
-	}
-	return n.pick(all)
+	return n.pick(who), len(who) > 0
 }
 
 // find notes every name that stands alone in the text, longest names first
@@ -294,6 +323,7 @@ func newScan(text string) *scan {
 			s.text[j], s.folded[j], s.classes[j] = ' ', ' ', gap
 		}
 	}
+	s.quoted = s.quotations()
 	return s
 }
 

@@ -36,9 +36,9 @@ var addressedTable = []struct{ text, want string }{
 	{"write to aya@example.com", ""},
 	{"write to foo@aya.com", ""},
 	{"see https://example.com/aya/kyoko for more", ""},
-	{"Aya's song is great", "aya"},
+	{"Aya's song is great", ""},
 	{"I love *Aya*", "aya"},
-	{"_Aya_ is here", "aya"},
+	{"_Aya_ is here", ""},
 	{"aya2 is a robot", ""},
 	{"Ayá is another name", ""},
 	{"Ask Haruka Sato about it", "haruka"},
@@ -53,18 +53,18 @@ var addressedTable = []struct{ text, want string }{
 	{"Kyoko, did you like Aya's song?", "kyoko"},
 	{"Hey Kyoko did you like Aya's song", "kyoko"},
 	{"Did you like Aya's song, Kyoko?", "kyoko"},
-	{"I think Aya and Kyoko are great", "aya kyoko"},
+	{"I think Aya and Kyoko are great", ""},
 	{"Aya and Kyoko, shall we start?", "aya kyoko"},
 	{"Aya, Kyoko, shall we start?", "aya kyoko"},
 	{"Aya, Kyoko and Natsumi, shall we start?", "aya kyoko natsumi"},
-	{"I met Kyoko, Aya and Nikoni.", "aya kyoko nikoni_bot"},
+	{"I met Kyoko, Aya and Nikoni.", ""},
 	{"Thanks Aya! Kyoko was not there.", "aya"},
 	{"Kyoko was not there. Aya?", "aya"},
 	{"Aya: your turn", "aya"},
 	{"Aya-san, have you seen Kyoko?", "aya"},
 	{"Is that so, Aya-chan?", "aya"},
 	{"Good morning Natsumi, how is Kyoko", "natsumi"},
-	{"Hi Aya's brother is Kyoko", "aya kyoko"},
+	{"Hi Aya's brother is Kyoko", ""},
 	{"Everyone, let us hear Aya's song", ""},
 	{"everyone: start", ""},
 	{"Hi all! Kyoko, go on.", "kyoko"},
@@ -75,11 +75,11 @@ var addressedTable = []struct{ text, want string }{
 	{"@Aya @京子 どう？", "aya kyoko"},
 	{"＠あや どう？", "aya"},
 	{"@あやさん、京子さんは元気？", "aya"},
-	{"@nobody Aya, hello", "aya"},
+	{"@nobody Aya, hello", ""},
 	{"@everyone Aya, hello", ""},
 	{"@みんな 京子の誕生日です", ""},
 	// Japanese: what is a name and what is not.
-	{"Ayaさんの話すごいですね", "aya"},
+	{"Ayaさんの話すごいですね", ""},
 	{"あやしい人がいる", ""},
 	{"あやとりが好き", ""},
 	{"アヤしい人がいる", ""},
@@ -92,12 +92,12 @@ var addressedTable = []struct{ text, want string }{
 	{"あやめの花", ""},
 	{"花のあやめ", ""},
 	{"夏美味しいもの", ""},
-	{"なつみのうたが好き", "natsumi"},
-	{"京子が笑った", "kyoko"},
-	{"昨日京子と会った", "kyoko"},
-	{"昨日あやが来た", "aya"},
-	{"昨日アヤが来た", "aya"},
-	{"それはなつみの本です", "natsumi"},
+	{"なつみのうたが好き", ""},
+	{"京子が笑った", ""},
+	{"昨日京子と会った", ""},
+	{"昨日あやが来た", ""},
+	{"昨日アヤが来た", ""},
+	{"それはなつみの本です", ""},
 	{"京子様子がおかしいよ", ""},
 	{"さあやちゃんおはよう", ""},
 	{"あやのさん、こんにちは", ""},
@@ -126,7 +126,7 @@ var addressedTable = []struct{ text, want string }{
 	{"あやと京子、どう？", "aya kyoko"},
 	{"あやと京子はどう？", "aya kyoko"},
 	{"あや、なつみ、京子の話聞いた？", "aya natsumi"},
-	{"なつみくん、京子くんは？", "kyoko natsumi"},
+	{"なつみくん、京子くんは？", "natsumi"},
 	{"あや おはよう", "aya"},
 	{"おはよう あや", "aya"},
 	{"おはようなつみ！京子は寝てる", "natsumi"},
@@ -134,13 +134,13 @@ var addressedTable = []struct{ text, want string }{
 	{"ありがとうあや", "aya"},
 	{"ねえはるかちゃん、聞いて", "haruka"},
 	{"遥は？", "haruka"},
-	{"「あや」っていい名前だね", "aya"},
+	{"「あや」っていい名前だね", ""},
 	{"はなつみさん、どうも", ""},
 	{"うわ、はなつみさん、どうも", ""},
 	{"ねえのなつみさん、どうも", ""},
 	{"あやもさん、どうも", ""},
 	{"あやはちゃんと来る？", "aya"},
-	{"あやがさんぽしてる", "aya"},
+	{"あやがさんぽしてる", ""},
 	{"あや♪ 京子の歌だよ", "aya"},
 	{"夏美、起きて", "natsumi"},
 	{"あやお姉ちゃん、遊ぼう", "aya"},
@@ -149,21 +149,21 @@ var addressedTable = []struct{ text, want string }{
 	{"あやどう思う？京子の歌", "aya"},
 	{"どう思うあや？", "aya"},
 	{"なつみどこ？", "natsumi"},
-	{"京子氏いわく", "kyoko"},
-	{"なつみたん萌え", "natsumi"},
+	{"京子氏いわく", ""},
+	{"なつみたん萌え", ""},
 	{"京子様おはよう", "kyoko"},
-	{"あやよりなつみがいい", "aya natsumi"},
+	{"あやよりなつみがいい", ""},
 	{"あや・なつみ・京子、集合！", "aya kyoko natsumi"},
 	{"Rさん、どう", "r"},
 	{"あやが…京子ちゃん、助けて！", "kyoko"},
 	{"昨日は京子さん、あやの歌を歌ってた", "kyoko"},
 	{"京子の話だよ Aya", "aya"},
-	{"京子と「あや」が好き", "aya kyoko"},
+	{"京子と「あや」が好き", ""},
 	// Known limits, held so that a change is seen.
-	{"あや元気？", ""},
+	{"あや元気？", "aya"},
 	{"すごいあや", ""},
 	{"はるか、遠い国", "haruka"},
-	{"Tell Aya, Kyoko", "aya kyoko"},
+	{"Tell Aya, Kyoko", "kyoko"},
 	// Japanese: everybody.
 	{"みんな、おはよう", ""},
 	{"みんなはどう思う？", ""},
@@ -174,13 +174,13 @@ var addressedTable = []struct{ text, want string }{
 	{"あや、なつみ、二人ともどう？", "aya natsumi"},
 	// The speaker (mika) is never addressed.
 	{"みかです。よろしく", ""},
-	{"みか、がんばる！京子の分も", "kyoko"},
+	{"みか、がんばる！京子の分も", ""},
 	{"Mika here, hi Aya", "aya"},
 	{"@mika @mika", ""},
 }
 
 func addressed(from, text string, to ...string) string {
-	return strings.Join(Addressed(abi.Message{From: from, To: to, Text: text}, cast), " ")
+	return strings.Join(meantIn(cast, abi.Message{From: from, To: to, Text: text}), " ")
 }
 
 // TestAddressedFromText holds the rule in Addressed's comment.
@@ -235,7 +235,7 @@ func TestAddressedLongerNameHides(t *testing.T) {
 		{"x", "aya, go", "aya"},
 		{"x", "あやとあやか、どう？", "aya ayaka"},
 	} {
-		if got := strings.Join(Addressed(abi.Message{From: c.from, Text: c.text}, members), " "); got != c.want {
+		if got := strings.Join(meantIn(members, abi.Message{From: c.from, Text: c.text}), " "); got != c.want {
 			t.Errorf("%s says %q: got [%s], want [%s]", c.from, c.text, got, c.want)
 		}
 	}
@@ -245,11 +245,11 @@ func TestAddressedLongerNameHides(t *testing.T) {
 func TestAddressedSharedName(t *testing.T) {
 	members := []Member{{ID: "b", Names: []string{"Aya"}}, {ID: "a", Names: []string{"アヤ", "Aya"}}, {ID: "c", Names: []string{"Kyoko"}}}
 	for _, text := range []string{"Aya, how is Kyoko?", "@aya hi", "Hey Aya"} {
-		if got := Addressed(abi.Message{From: "x", Text: text}, members); !slices.Equal(got, []string{"a", "b"}) {
+		if got := meantIn(members, abi.Message{From: "x", Text: text}); !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}
-	if got := Addressed(abi.Message{Text: "Aya"}, nil); got != nil {
+	if got := meantIn(nil, abi.Message{Text: "Aya"}); got != nil {
 		t.Errorf("no members: got %q", got)
 	}
 }
@@ -260,7 +260,7 @@ func TestAddressedIsQuick(t *testing.T) {
 	for _, unit := range []string{"あや", "てあ", "ー", "あやー", "@aya ", "://", "aya,", " ", "か\u3099", "あやと", "さーん", "ﷺ", "「あや」", "ねえ"} {
 		text := strings.Repeat(unit, abi.MaxText/len(unit))
 		start := time.Now()
-		Addressed(abi.Message{From: "mika", Text: text, To: slices.Repeat([]string{strings.Repeat(unit, 20)}, abi.MaxTo)}, members)
+		Meant(abi.Message{From: "mika", Text: text, To: slices.Repeat([]string{strings.Repeat(unit, 20)}, abi.MaxTo)}, members, "")
 		if d := time.Since(start); waittest.Late(d, 3*time.Second) { // 10 to 50 ms
 			t.Errorf("16 KiB of %q took %v", unit, d)
 		}
@@ -273,10 +273,14 @@ func FuzzAddressed(f *testing.F) {
 	for _, c := range addressedTable {
 		f.Add("mika", c.text, "", "あや")
 	}
+	f.Add("mika", "why? アヤ元気？ does Aya sing", "", "あや")
 	f.Add("aya", "ねえ\xff\u3099ー", "京子さん", "ー")
 	f.Fuzz(func(t *testing.T, from, text, to, alias string) {
 		members := append(slices.Clone(cast), Member{ID: "extra", Names: []string{alias, to}}, Member{ID: alias})
-		got := Addressed(abi.Message{From: from, Text: text, To: []string{to}}, members)
+		got, how := Meant(abi.Message{From: from, Text: text, To: []string{to}}, members, alias)
+		if (len(got) == 0) != (how == "") {
+			t.Fatalf("%q by %q", got, how)
+		}
 		if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
 			t.Fatalf("not sorted or not once each: %q", got)
 		}
@@ -285,7 +289,7 @@ func FuzzAddressed(f *testing.F) {
 				t.Fatalf("%q says %q: %q is the speaker or no member", from, text, id)
 			}
 		}
-		again := Addressed(abi.Message{From: from, Text: text, To: []string{to}}, members)
+		again, _ := Meant(abi.Message{From: from, Text: text, To: []string{to}}, members, alias)
 		if !slices.Equal(got, again) {
 			t.Fatalf("%q and then %q", got, again)
 		}
@@ -308,6 +312,12 @@ func BenchmarkAddressed(b *testing.B) {
 	m := abi.Message{From: "mika", Text: "ねえ京子ちゃん、昨日のあやの歌すごかったよね。Nikoniはどう思った？"}
 	b.ReportAllocs()
 	for b.Loop() {
-		Addressed(m, cast)
+		Meant(m, cast, "")
 	}
+}
+
+// meantIn asks whom a message is meant for where nobody spoke before.
+func meantIn(members []Member, m abi.Message) []string {
+	who, _ := Meant(m, members, "")
+	return who
 }

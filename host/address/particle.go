@@ -7,9 +7,7 @@ import "github.com/companiond/companiond/abi"
 var freeParticles = []string{
 	"って", "から", "なら", "まで", "より", "だけ", "でも", "です", "だよ", "だね", "だろ", "だって", "じゃ", "たち", "達",
 	"みたい", "らしい", "こそ", "なんて", "なんか", "とか", "かな", "かも", "よね", "なの", "ので", "さえ", "すら", "っぽ",
-	"ったら", "は", "が", "も", "を", "へ",
-	// No particles, but what is said right after a name in a chat.
-	"どう", "どこ", "いかが", "おはよ", "おやすみ", "ありがと", "ごめん", "おめでと", "すごい", "かわいい", "おいで",
+	"ったら", "的に", "は", "が", "も", "を", "へ",
 }
 
 // Particles that are often the next letter of a longer word (あやとり, なつみかん,
@@ -58,6 +56,20 @@ func (s *scan) particle(i int) bool {
 	return false
 }
 
+// startsTalk says whether a word is at i that begins what is said to the name before it.
+func (s *scan) startsTalk(i int) bool {
+	return s.anyAt(i, starters) || s.class(i) != s.class(i-1) && s.anyAt(i, demonstratives)
+}
+
+func (s *scan) anyAt(i int, words []string) bool {
+	for _, w := range words {
+		if s.at(i, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // named says whether an honorific at i shows that what is before it belongs to
 // a longer name (あやの-さん), and is not the start of a word (さんぽ, ちゃんと).
 func (s *scan) named(i int) bool {
@@ -83,7 +95,7 @@ func (s *scan) possessive(i int) bool {
 // Words after which a name may follow without a mark between them.
 var (
 	interjections = []string{
-		"ねえねえ", "ねぇねぇ", "ねーねー", "ねえ", "ねぇ", "ねー", "おーい", "おおい", "おい", "あのさ", "あのね", "あのー", "あの", "ほら",
+		"ねえねえ", "ねぇねぇ", "ねーねー", "なあ", "なぁ", "ちょっと", "ねえ", "ねぇ", "ねー", "おーい", "おおい", "おい", "あのさ", "あのね", "あのー", "あの", "ほら",
 		"やあ", "やぁ", "やっほー", "もしもし", "じゃあ", "じゃ", "では", "でも", "それで", "うん", "ううん", "はい", "いやいや", "いや",
 		"まあ", "まぁ", "えっと", "えっ", "えー", "ああ", "あっ", "さあ", "さぁ", "そう", "そうだね", "ところで", "ちなみに", "へい", "はろー",
 		"おはよう", "おはよ", "こんにちは", "こんばんは", "おやすみ", "ただいま", "おかえり", "はじめまして", "ありがとう", "ありがと", "どうも",
@@ -174,7 +186,7 @@ func (s *scan) honorificEnds(i int) bool {
 // asked says whether a request or question ends at i and the name there closes
 // the sentence or has an honorific: 聞いてあや！, どう思うあや？
 func (s *scan) asked(i int) bool {
-	if i < 2 || s.class(i-2) == gap || !s.at(i-1, "て") && !s.at(i-2, "思う") && !s.at(i-3, "おもう") {
+	if i < 2 || s.class(i-2) == gap || !s.endsTalk(i) {
 		return false
 	}
 	for j := i + 1; j <= min(i+abi.MaxName, len(s.folded)); j++ {
@@ -183,6 +195,16 @@ func (s *scan) asked(i int) bool {
 		}
 		if s.class(j) == gap {
 			return false
+		}
+	}
+	return false
+}
+
+// endsTalk says whether what ends at i may be the end of a sentence.
+func (s *scan) endsTalk(i int) bool {
+	for _, w := range []string{"て", "思う", "おもう", "ですか", "ますか", "ません", "ました", "です", "ます", "かな", "じゃん", "でしょ"} {
+		if s.at(i-len([]rune(w)), w) {
+			return true
 		}
 	}
 	return false

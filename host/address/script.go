@@ -12,7 +12,10 @@ type scan struct {
 	classes []class
 	starts  []bool // a member's name is written from here
 	ends    []bool // a member's name is written up to here
+	quoted  []bool // it is a quotation in a text that says more
 	found   []mention
+
+	sentences []sentence // of the text with the names found
 }
 
 // mention is a name that stands alone in a text.
@@ -103,7 +106,7 @@ func (s *scan) stands(m *mention) bool {
 	case gap, alpha, digit:
 		return true
 	}
-	return m.stop == m.end && s.particle(m.end)
+	return m.stop == m.end && (s.particle(m.end) || s.startsTalk(m.end))
 }
 
 // joinedLeft says whether a Latin name at i is the tail of a longer word.
@@ -183,7 +186,7 @@ func (s *scan) honorific(i int) int {
 		}
 		// A kanji after 様 is the next letter of 様子; a kana is not.
 		next := s.class(s.drawnOut(e))
-		if next != s.class(e-1) || next != alpha && s.particle(e) {
+		if next != s.class(e-1) || next != alpha && (s.particle(e) || s.startsTalk(e)) {
 			return e
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address/lookalike"
 )
 
 // Skeleton is what all names that a reader cannot tell apart have in common, as
@@ -15,7 +16,7 @@ import (
 // is not shown, then makes no difference between
 //
 //   - case, width, and hiragana or katakana, as [Reading] does not either;
-//   - the letters and digits of a class in lookalikes.go, Unicode's own data, or
+//   - the letters and digits of a class of package lookalike, Unicode's own data, or
 //     in byEye: a and Cyrillic а, the numeral 二 and the katakana ニ;
 //   - 0 and o, for in many fonts 0 is O, and case makes no difference;
 //   - 1, l and i, for in many fonts 1 and I are l, and I is i. So kai and kal
@@ -77,7 +78,7 @@ var misread = strings.NewReplacer("ſ", "f", "ϲ", "c", "Ϲ", "c")
 var byEye = []string{"お才", "ち千", "ぬ又", "ひ匕", "む厶", "め乂", "よ彐", "日曰", "\u3099\u030B", "\u309A\u030A"}
 
 // looks knows what each letter looks like.
-var looks = newAppearance(lookalikes, byEye)
+var looks = newAppearance(lookalike.Classes(), byEye)
 
 // appearance gives for a letter what stands for all that look like it.
 type appearance map[rune]rune

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address/lookalike"
 )
 
 // lookAlike are names that a reader takes for one, or that read alike.
@@ -79,7 +80,7 @@ func TestSameLooks(t *testing.T) {
 // The tables: every letter once; the letter that stands for a class is itself comparable.
 func TestLookalikes(t *testing.T) {
 	class := map[rune]string{}
-	for _, c := range append(slices.Clone(lookalikes), byEye...) {
+	for _, c := range append(lookalike.Classes(), byEye...) {
 		for i, r := range []rune(c) {
 			if class[r] != "" {
 				t.Errorf("%c is in %q and in %q", r, class[r], c)
@@ -93,7 +94,7 @@ func TestLookalikes(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range lookalikes {
+	for _, c := range lookalike.Classes() {
 		if n := strings.Count(strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.ASCII_Hex_Digit, r) || r < 0x80 && unicode.IsLetter(r) {
 				return '#'
@@ -156,7 +157,7 @@ func TestSkeletonOfManyMarks(t *testing.T) {
 // nameGen makes names of what is hard: look-alikes, marks, kana, what is not shown.
 func nameGen() *rapid.Generator[string] {
 	var hard []rune
-	for _, c := range append(slices.Clone(lookalikes), byEye...) {
+	for _, c := range append(lookalike.Classes(), byEye...) {
 		hard = append(hard, []rune(c)...)
 	}
 	hard = append(hard, []rune("aAkKmMnNvVyYuUiIlL1oO0-_.ニにｶﾞパぱー\u0301\u0307\u0323\u3099\u309a\u034f\ufe0f\u200bßẞΣςσİ가ﷺ")...)

@@ -13,7 +13,6 @@ const (
 	goesOn right = iota
 	spaced       // a space between Japanese words
 	setOff       // punctuation or the end
-	asking       // は？, はどう, って？
 )
 
 // weigh marks the vocatives among the found names.
@@ -41,9 +40,10 @@ func (s *scan) weigh() {
 	for i := range s.found {
 		m := &s.found[i]
 		called := left[i] && s.calledOut(m.at) && !s.trails(*m)
-		m.vocative = after[i] == asking || called || m.honorific && s.cried(m.stop) ||
-			left[i] && after[i] >= spaced && !s.quoted(*m) || open[i] && after[i] == setOff
+		m.vocative = !s.quoted[m.at] && (called || m.honorific && s.cried(m.stop) ||
+			left[i] && after[i] >= spaced && !s.alone(*m) || open[i] && after[i] == setOff)
 	}
+	s.callsWithoutMarks()
 	s.same()
 }
 
@@ -130,9 +130,6 @@ func (s *scan) trails(m mention) bool {
 
 // after says what follows a name that is over at i.
 func (s *scan) after(i int) right {
-	if s.asks(i) {
-		return asking
-	}
 	j := i
 	for j < len(s.folded) && (s.folded[j] == ' ' || s.folded[j] == '\t') {
 		j++
@@ -148,29 +145,6 @@ func (s *scan) after(i int) right {
 	return goesOn
 }
 
-// asks says whether the text at i puts a question to the name before it.
-func (s *scan) asks(i int) bool {
-	for _, p := range []string{"は", "って", "も", "なら", "的には", "としては"} {
-		if !s.at(i, p) {
-			continue
-		}
-		j := i + len([]rune(p))
-		for j < len(s.folded) && (s.folded[j] == ' ' || s.folded[j] == '、' || s.folded[j] == ',') {
-			j++
-		}
-		if j < len(s.folded) && s.folded[j] == '?' || s.at(j, "いかが") {
-			return true
-		}
-		return s.how(j)
-	}
-	return s.how(i)
-}
-
-// how says whether どう is at i and not どうして or どうぶつ.
-func (s *scan) how(i int) bool {
-	return s.at(i, "どう") && !s.at(i, "どうし") && !s.at(i, "どうぶつ")
-}
-
 // cried says whether 、 , ! ? or a drawn-out sound is at i or just before it,
 // as after a name with an honorific.
 func (s *scan) cried(i int) bool {
@@ -180,8 +154,8 @@ func (s *scan) cried(i int) bool {
 	return i < len(s.folded) && slices.Contains([]rune("、,!?"), s.folded[i])
 }
 
-// quoted says whether a name is all there is between quotes: 「あや」という名前.
-func (s *scan) quoted(m mention) bool {
+// alone says whether a name is all there is between quotes: 「あや」という名前.
+func (s *scan) alone(m mention) bool {
 	return m.at > 0 && m.stop < len(s.folded) && quotes(s.folded[m.at-1]) && quotes(s.folded[m.stop])
 }
 

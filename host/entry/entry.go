@@ -206,13 +206,16 @@ type Said struct {
 	// Addressed is whom a turn addresses, of those who were there, by name or by To;
 	// sorted. It was found out when the turn was said and is never found out again.
 	// Entries of version 1 have none.
-	Addressed []string        `json:"addressed,omitempty"`
-	Text      string          `json:"text"`
-	Kind      abi.MessageKind `json:"kind"`
-	Basis     uint64          `json:"basis,omitempty"`
-	Grant     string          `json:"grant,omitempty"`   // token of the grant it used
-	Closing   abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
-	Cost      float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
+	Addressed []string `json:"addressed,omitempty"`
+	// How says how those were found: "to", "at" (an @name), "call", "topic" (of a question
+	// or request) or "reply" (a bare question to whoever spoke just before).
+	How     string          `json:"how,omitempty"`
+	Text    string          `json:"text"`
+	Kind    abi.MessageKind `json:"kind"`
+	Basis   uint64          `json:"basis,omitempty"`
+	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
+	Closing abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
+	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`

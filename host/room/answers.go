@@ -145,7 +145,7 @@ func (r *Room) sayLine(l rules.Line) {
 
 // describe finds out what the journal is to say of a line, which is asked once.
 func (r *Room) describe(l *rules.Line) {
-	l.Addressed = r.addressed(l.Said)
+	l.Addressed, l.How = r.addressed(l.Said)
 	if l.By == abi.KindHuman || l.Kind == abi.KindBackchannel {
 		return
 	}

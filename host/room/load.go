@@ -113,7 +113,12 @@ func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
 		return nil
 	}
 	after := rules.State{Present: rules.Present{Cast: cast}}
-	meant := append([]string{}, address.Addressed(s.Last, after.Named())...) // none is not nil, which is no change
+	before := ""
+	if s.LastBy == abi.KindHuman {
+		before = r.before(s.Last.From, s.Last.Seq)
+	}
+	who, _ := address.Meant(s.Last, after.Named(), before)
+	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {
 		return nil
 	}

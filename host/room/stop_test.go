@@ -62,7 +62,7 @@ func TestAStopEndsWhatRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
-				s.say("taro", "go on")
+				s.say("taro", "all right") // "go on" would be meant for nikoni
 				time.Sleep(5 * time.Second)
 				synctest.Wait()
 				if ended != time.Second {

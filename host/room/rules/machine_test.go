@@ -48,7 +48,8 @@ func newWorld(t *rapid.T) *world {
 
 // meant adds whom a line addresses, as the room does before it gives it to the rules.
 func meant(s *State, b entry.Said) entry.Said {
-	b.Addressed = address.Addressed(abi.Message{From: b.From, To: b.To, Text: b.Text}, s.Named())
+	who, how := address.Meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, s.Named(), "")
+	b.Addressed, b.How = who, string(how)
 	return b
 }
 

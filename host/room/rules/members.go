@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	v1 "github.com/companiond/companiond/host/address/v1"
 )
 
 // Kinds gives what everybody in the cast is.
@@ -24,6 +25,16 @@ func (s *State) Named() []address.Member {
 		ns = append(ns, address.Member{ID: m.ID, Names: append([]string{m.ID, m.Name}, m.Aliases...)})
 	}
 	return ns
+}
+
+// addressedV1 gives whom the newest turn addresses where nothing that was stored says it:
+// by the rule of when that was so.
+func (s *State) addressedV1() []string {
+	var ms []v1.Member
+	for _, m := range s.Named() {
+		ms = append(ms, v1.Member(m))
+	}
+	return v1.Addressed(s.Last, ms)
 }
 
 // Members gives everybody as the others see them.

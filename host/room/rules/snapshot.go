@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -118,7 +117,7 @@ func (s *State) fromVersion2(blob []byte) error {
 		s.Rules.PolicyRaw = nil
 	}
 	if s.Last.Seq > 0 {
-		s.Meant = address.Addressed(s.Last, s.Named()) // those snapshots do not say it
+		s.Meant = s.addressedV1() // those snapshots do not say it
 	}
 	if s.Round != nil && s.Round.About == s.Last.Seq && len(s.Round.Addressed) > 0 {
 		s.Meant = s.Round.Addressed

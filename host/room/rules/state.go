@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -309,7 +308,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
-		s.Meant = address.Addressed(s.Last, s.Named())
+		s.Meant = s.addressedV1()
 	}
 	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence = time.Time{}, "", false, false, nil, nil
 	s.Broken = s.Broken && !s.before3()

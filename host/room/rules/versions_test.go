@@ -124,6 +124,7 @@ func TestAddresseesAreStored(t *testing.T) {
 		"stored nobody":  {2, `{"from":"taro","by":"human","text":"アヤ、元気？","kind":"turn"}`, "", nil},
 		"no text":        {2, `{"from":"taro","by":"human","text":"","kind":"turn","addressed":["ben"]}`, "", []string{"ben"}},
 		"old":            {1, `{"from":"taro","by":"human","text":"アヤ、元気？","kind":"turn"}`, "", []string{"aya"}},
+		"old mention":    {1, `{"from":"taro","by":"human","text":"昨日アヤの歌を聞いたよ","kind":"turn"}`, "", []string{"aya"}},
 		"old with round": {1, `{"from":"taro","by":"human","text":"アヤ、元気？","kind":"turn"}`, `{"about":3,"electorate":["aya","ben"],"addressed":["ben"],"due":"2026-01-01T00:00:09Z"}`, []string{"ben"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // Messages of version 1 do not say whom they address: each fold of an old journal asks
 // [Addressed] once more and must be told the same for ever. Since then each message says
-// it, so that the rule may be improved; but then the old one is needed beside it.
+// it, and the rule of host/address may be improved.
 func TestAddressedIsTheRuleOfVersion1(t *testing.T) {
 	h := sha256.New()
 	for _, name := range []string{"names.go", "particle.go", "script.go", "vocative.go"} {
@@ -29,7 +29,6 @@ func TestAddressedIsTheRuleOfVersion1(t *testing.T) {
 	}
 	const want = "b52059ff6cda0ce29364878b066aa7a6d7a2bdf1ef5fc581ae406e316116482b"
 	if got := fmt.Sprintf("%x", h.Sum(nil)); got != want {
-		t.Errorf("the rule of whom a message addresses is another one (digest %s). Copy the four files as they were "+
-			"into host/address/v1 first, let host/room/rules ask that package, and hold this digest over the copy.", got)
+		t.Errorf("the rule of version 1 is another one (digest %s): put it back as it was. What is to be improved is in host/address.", got)
 	}
 }
