@@ -232,9 +232,14 @@ func newID() string {
 func roomSettings(rooms []config.Room) []room.Settings {
 	settings := make([]room.Settings, 0, len(rooms))
 	for _, r := range rooms {
+		pause, auto := r.Pause()
 		rules := entry.Rules{
 			Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
-			Silence: r.Silence.Milliseconds(), Pace: r.Pace.Milliseconds(), MaxTurns: r.MaxTurns, Stale: r.Stale,
+			Silence: r.Silence.Milliseconds(), Pace: pause.Milliseconds(), Auto: auto, MaxTurns: r.MaxTurns, Stale: r.Stale,
+			Interrupters: r.Interrupters, Ahead: r.Ahead, Perceived: r.Perceived,
+		}
+		if r.Interrupt != "never" {
+			rules.Interrupt = entry.Interrupt(r.Interrupt)
 		}
 		if r.HasPool() {
 			rules.PolicyRaw, _ = json.Marshal(r.PoolSettings()) // numbers and texts always encode

@@ -127,10 +127,16 @@ type Room struct {
 	Patience   time.Duration `in:"1ms..1m"`    // how long a round waits for votes
 	Floor      time.Duration `in:"1ms..10m"`   // how long a speaker has for its line
 	Silence    time.Duration `in:"0s..24h"`    // 0 means never break a silence
-	Pace       time.Duration `in:"0s..1m"`     // pause between a line and the next round
+	Pace       string        `is:"pace"`       // pause between a line and the next round, see [Room.Pause]
 	MaxTurns   int           `in:"0..1000000"` // companion turns since a human last spoke; 0 means no cap
+	Perceived  int           `in:"0..1000"`    // turns a minute that what companions perceive may lead to; 0 means any number
 	Stale      entry.Stale   `of:"reask refuse accept"`
-	Seed       string        `is:"short"` // never empty: the room's name unless the file says otherwise
+	Interrupt  string        `of:"sentence now never"` // how a human who speaks over a line ends it
+	// Interrupters are the humans who end a line with whatever they say; Everyone means
+	// all of them but those in a chat.
+	Interrupters []string `is:"companion"`
+	Ahead        int      `in:"0..1000"` // lines an hour that may be made ahead for nothing; 0 means that none is made ahead
+	Seed         string   `is:"short"`   // never empty: the room's name unless the file says otherwise
 
 	PoolPricing  string        `of:"strict free"` // these are abi.Pool's
 	PoolSize     int           `in:"1..2147483647"`

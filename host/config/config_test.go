@@ -42,7 +42,7 @@ func (c cell) value() any {
 func defaultRoom(name string) Room {
 	return Room{
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
-		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: 700 * time.Millisecond,
+		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: "auto", Perceived: 12, Interrupt: "sentence", Interrupters: []string{"*"}, Ahead: 30,
 		MaxTurns: 24, Stale: entry.StaleReask, Seed: name,
 		PoolPricing: "strict", PoolSize: 100, PoolRecovery: 5 * time.Second, PoolPrices: []string{"10:5", "50:60", "100:80"},
 	}
@@ -106,7 +106,7 @@ func TestDefaults(t *testing.T) {
 func TestRoomsAreSorted(t *testing.T) {
 	c := good(t, "[room.b]\nseed = \"dice\"\n[room.'ä.x']\n[room.a]\npace = \"0s\"\n")
 	b, a, x := defaultRoom("b"), defaultRoom("a"), defaultRoom("ä.x")
-	b.Seed, a.Pace = "dice", 0
+	b.Seed, a.Pace = "dice", "0s"
 	if want := []Room{a, b, x}; !reflect.DeepEqual(c.Rooms, want) {
 		t.Errorf("got  %+v\nwant %+v", c.Rooms, want)
 	}

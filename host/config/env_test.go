@@ -40,7 +40,7 @@ func TestEnvironment(t *testing.T) {
 	want.Modules.Characters = "people"
 	want.Wasm.Guard = "context"
 	stage := defaultRoom("Stage-1.左")
-	stage.Pace = 0
+	stage.Pace = "0s"
 	want.Rooms = []Room{stage, defaultRoom("main")}
 	want.Rooms[1].Patience, want.Rooms[1].MaxTurns = 1500*time.Millisecond, 0
 	want.Rooms[1].Companions = []string{"aya", "kyoko"}

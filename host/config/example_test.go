@@ -76,6 +76,10 @@ func ExampleConfig_Print() {
 	// silence = "4s"                             # default
 	// stale = "reask"                            # default
 	// pace = "1s"                                # companiond.toml:2
+	// interrupt = "sentence"                     # default
+	// interrupters = ["*"]                       # default
+	// ahead = 30                                 # default
+	// perceived = 12                             # default
 	// seed = "居間"                                # default
 	// pool_pricing = "strict"                    # default
 	// pool_prices = ["10:5", "50:60", "100:80"]  # default

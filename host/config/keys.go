@@ -212,6 +212,6 @@ func forms() map[string]clean {
 	return map[string]clean{
 		"address": cleanListen, "host": cleanHost, "origin": cleanOrigin, "url": cleanURL,
 		"path": cleanPath, "tokens": cleanSecret("tokens"), "key": cleanKey, "short": cleanShort,
-		"companion": cleanName(Everyone), "home": cleanName(""), "price": cleanPrice, "grant": cleanGrant, "without": cleanWithout,
+		"companion": cleanName(Everyone), "home": cleanName(""), "price": cleanPrice, "pace": cleanPace, "grant": cleanGrant, "without": cleanWithout,
 	}
 }

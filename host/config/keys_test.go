@@ -359,11 +359,38 @@ func rows() []row {
 			`"acept"`: `"acept" is unknown, have: reask, refuse, accept (did you mean "accept"?)`,
 		}},
 		{"room.NAME.pace", map[string]any{
-			`"0s"`: ms(0),
-			`"1m"`: time.Minute,
+			`"auto"`: "auto",
+			`"0s"`:   "0s",
+			`"60s"`:  "1m",
 		}, map[string]string{
-			`"2m"`: `"2m" is outside 0s..1m`,
-			`700`:  `700 is not a duration (try "700s")`,
+			`"2m"`: `"2m" is neither "auto" nor a duration of 0s to 1m (try "auto" or "700ms")`,
+			`700`:  `700 is not a text (try "700")`,
+		}},
+		{"room.NAME.interrupt", map[string]any{
+			`"sentence"`: "sentence",
+			`"now"`:      "now",
+			`"never"`:    "never",
+		}, map[string]string{
+			`"nowt"`: `"nowt" is unknown, have: sentence, now, never (did you mean "now"?)`,
+		}},
+		{"room.NAME.interrupters", map[string]any{
+			`["*"]`:            []string{"*"},
+			`["taro", "mika"]`: []string{"taro", "mika"},
+			`[]`:               []string{},
+		}, map[string]string{
+			`"*"`: `"*" is not a list (try ["*"])`,
+		}},
+		{"room.NAME.ahead", map[string]any{
+			`0`:    int64(0),
+			`1000`: int64(1000),
+		}, map[string]string{
+			`1001`: `1001 is outside 0..1000`,
+		}},
+		{"room.NAME.perceived", map[string]any{
+			`0`:    int64(0),
+			`1000`: int64(1000),
+		}, map[string]string{
+			`-1`: `-1 is outside 0..1000`,
 		}},
 		{"room.NAME.seed", map[string]any{
 			`"dice"`:          "dice",

@@ -50,7 +50,7 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(`[a-z]{2,6}://[a-z0-9]{1,5}(:[1-9]000)?`)
 	case "modules.characters":
 		return rapid.StringMatching(`/people/[^\x00]{1,9}`)
-	case "room.companions":
+	case "room.companions", "room.interrupters":
 		return names
 	case "room.seed", "model.model":
 		return rapid.StringN(1, 60, 256)
@@ -62,6 +62,8 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(`(https?://([a-z0-9]{1,5}|\[::1\])(:[1-9]000)?(/[a-z]{1,5}){0,2})?`)
 	case "model.key":
 		return rapid.StringMatching(`(/[^\x00]{0,9}|[a-z]{1,9}\.key|credential:[a-z]{1,5})?`)
+	case "room.pace":
+		return rapid.SampledFrom([]string{"auto", "0s", "1m", "700ms"})
 	case "model.effort":
 		return rapid.SampledFrom([]string{"", "none", "low", "medium", "high"})
 	case sectionRoom, sectionModule, sectionModel:

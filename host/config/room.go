@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/turn"
@@ -47,6 +48,26 @@ func fromJSON(v any) any {
 		}
 	}
 	return v
+}
+
+// PaceAuto is the pace of a room whose pauses are as long as its lines take to say.
+const PaceAuto = "auto"
+
+// Pause gives the pause behind a line, and whether it is as long as the line instead.
+func (r Room) Pause() (pause time.Duration, auto bool) {
+	pause, _ = time.ParseDuration(r.Pace)
+	return pause, r.Pace == PaceAuto
+}
+
+func cleanPace(s string) (string, *fault) {
+	if s == PaceAuto {
+		return s, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 || d > time.Minute {
+		return "", &fault{message: show(s) + ` is neither "auto" nor a duration of 0s to 1m`, hint: `try "auto" or "700ms"`}
+	}
+	return spanText(d), nil
 }
 
 // HasPool says whether the room's policy spends from a pool.

@@ -136,6 +136,7 @@ type Rules struct {
 	Silence   int64     `json:"silence_ms"`          // 0: never break a silence
 	Pace      int64     `json:"pace_ms"`             // pause between a companion's line and the next round
 	Auto      bool      `json:"pace_auto,omitempty"` // the pause is as long as the line takes to say
+	Perceived int       `json:"perceived,omitempty"` // turns a minute that perceptions may lead to, which MaxTurns does not count
 	Ahead     int       `json:"ahead,omitempty"`     // lines an hour that may be made for nothing, so that the next is there when the last was heard
 	Interrupt Interrupt `json:"interrupt,omitempty"` // how a human who speaks over a line ends it
 	// Interrupters are the humans who end a line with whatever they say; "*" are all of

@@ -68,6 +68,10 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		p.tell(abi.Judged{}, err)
 		return
 	}
+	if _, why := r.state().Blind(r.loop.Now()); why != "" { // then no model is asked
+		p.tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
+		return
+	}
 	p.seq = r.loop.Input(entry.KindPerceived, kept)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())

@@ -99,13 +99,29 @@ func TestAHumanWhoWaitsGoesFirst(t *testing.T) {
 func TestAWishIsNotLost(t *testing.T) {
 	t.Run("the cap", func(t *testing.T) {
 		rules := testRules
-		rules.MaxTurns = 1
-		play(t, rules, []*actor{sees("nikoni", "猫")}, func(s *stage) {
+		rules.MaxTurns, rules.Perceived = 1, 3
+		asked := 0
+		n := sees("nikoni", "猫")
+		judge := n.judge
+		n.judge = func(ctx context.Context, p abi.Perceiving) (abi.Judgement, error) {
+			asked++
+			return judge(ctx, p)
+		}
+		play(t, rules, []*actor{n}, func(s *stage) {
+			for range 28 { // a camera, a frame a second
+				_, err := s.room.Perceive(s.t.Context(), "nikoni", frame("vision"))
+				if err != nil && abi.CodeOf(err) != abi.CodeExhausted {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+			}
+			if len(s.texts()) != 3 || asked != 3 {
+				t.Errorf("asked %d times, said %q", asked, s.texts())
+			}
+			time.Sleep(time.Minute)
 			s.perceive("nikoni", frame("vision"))
-			j := s.perceive("nikoni", frame("vision"))
-			ds := s.decisions()
-			if d := ds[len(ds)-1]; d.Wish != j.Wish || d.Outcome != entry.OutcomeCapped || len(s.texts()) != 1 {
-				t.Errorf("%+v %q", d, s.texts())
+			if len(s.texts()) != 4 {
+				t.Errorf("a minute later: %q", s.texts())
 			}
 		})
 	})

@@ -124,7 +124,7 @@ func hang[T any](ctx context.Context, _ abi.Scene) (v T, err error) {
 }
 
 var testRules = entry.Rules{
-	Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, Silence: 0, Pace: 0, MaxTurns: 6, Stale: entry.StaleReask,
+	Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, Silence: 0, Pace: 0, MaxTurns: 6, Perceived: 12, Stale: entry.StaleReask,
 }
 
 // stage runs one room in a synctest bubble.
@@ -335,6 +335,9 @@ type law struct {
 	turns, limit, asides   int
 	asked                  map[uint64]bool // turns of humans that nobody was granted the floor for and spoke
 	about, subject         uint64          // of the open round, of the floor
+	percepts               map[uint64]bool // wishes that are about a perception
+	seen                   []time.Time     // when they were said
+	perceived              int
 	policy                 string
 	rule                   turn.Policy
 	spent                  []entry.Entry
@@ -342,7 +345,7 @@ type law struct {
 
 // checkLaws holds a journal to laws 2, 3 and 7.
 func checkLaws(es []entry.Entry) error {
-	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}}
+	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}, percepts: map[uint64]bool{}}
 	for i, e := range es {
 		err := l.read(e)
 		if e.Seq != uint64(i)+1 {
@@ -368,7 +371,7 @@ func (l *law) read(e entry.Entry) error {
 		l.round, l.holder, l.token = 0, "", ""
 	case entry.KindRules:
 		r := decode[entry.Rules](e)
-		l.limit, l.policy = r.MaxTurns, r.Policy
+		l.limit, l.policy, l.perceived = r.MaxTurns, r.Policy, r.Perceived
 		rule, err := turn.New(r.Policy, r.PolicyRaw)
 		if err != nil {
 			return err
@@ -386,7 +389,7 @@ func (l *law) read(e entry.Entry) error {
 		if err := l.paid(e); err != nil {
 			return err
 		}
-		return l.said(e.Seq, decode[entry.Said](e))
+		return l.said(e.Seq, e.At, decode[entry.Said](e))
 	case entry.KindClosing:
 		b := decode[entry.ClosingMoved](e)
 		if b.From != l.closing || b.To.Stage() != l.closing.Stage()+1 {
@@ -400,6 +403,9 @@ func (l *law) read(e entry.Entry) error {
 	case entry.KindAction, entry.KindPerceived, entry.KindWish:
 		if l.stopped != "" {
 			return fmt.Errorf("%s after STOP", e.Kind)
+		}
+		if e.Kind == entry.KindWish && decode[entry.Wish](e).Perception != 0 {
+			l.percepts[e.Seq] = true
 		}
 	case entry.KindStop:
 		l.stopped = decode[entry.Stop](e).From
@@ -463,7 +469,7 @@ func (l *law) paid(e entry.Entry) error {
 	return nil
 }
 
-func (l *law) said(seq uint64, b entry.Said) error {
+func (l *law) said(seq uint64, at time.Time, b entry.Said) error {
 	paid := l.rule.FreeTurns() && b.Grant == "" && (l.holder == "" || l.holder == b.From)
 	switch {
 	case b.By == abi.KindHuman && b.Kind == abi.KindBackchannel:
@@ -483,8 +489,14 @@ func (l *law) said(seq uint64, b entry.Said) error {
 		delete(l.asked, l.subject)
 		l.turns = 0
 	}
-	l.turns++
+	if l.percepts[b.Wish] {
+		l.seen = append(slices.DeleteFunc(l.seen, func(t time.Time) bool { return at.Sub(t) >= time.Minute }), at)
+	} else {
+		l.turns++
+	}
 	switch {
+	case l.perceived > 0 && len(l.seen) > l.perceived:
+		return fmt.Errorf("%d turns in a minute about what was perceived, at most %d", len(l.seen), l.perceived)
 	case !paid && (l.holder != b.From || l.token != b.Grant):
 		return fmt.Errorf("%s spoke with %q, the floor is %q's by %q", b.From, b.Grant, l.holder, l.token)
 	case l.stopped != "":

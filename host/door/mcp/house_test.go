@@ -143,7 +143,7 @@ type home struct {
 }
 
 func rulesOf(policy string, pool abi.Pool) entry.Rules {
-	r := entry.Rules{Policy: policy, Seed: "test", Patience: 2000, Floor: 5000, MaxTurns: 24, Stale: entry.StaleReask}
+	r := entry.Rules{Policy: policy, Seed: "test", Patience: 2000, Floor: 5000, MaxTurns: 24, Perceived: 12, Stale: entry.StaleReask}
 	if policy != "vote" {
 		r.PolicyRaw, _ = json.Marshal(pool)
 	}

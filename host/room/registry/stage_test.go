@@ -77,7 +77,7 @@ type house struct {
 
 func settings(name string, companions ...string) room.Settings {
 	return room.Settings{Name: name, Companions: companions, Rules: entry.Rules{
-		Policy: "vote", Seed: name, Patience: 1000, Floor: 10_000, MaxTurns: 1, Stale: entry.StaleReask,
+		Policy: "vote", Seed: name, Patience: 1000, Floor: 10_000, MaxTurns: 1, Perceived: 12, Stale: entry.StaleReask,
 	}}
 }
 

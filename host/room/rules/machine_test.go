@@ -31,8 +31,8 @@ func drawRules(t *rapid.T) entry.Rules {
 		Policy:  rapid.SampledFrom(append(turn.Names(), "vote")).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
-		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"),
-		Stale:    rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(t, "stale"),
+		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"), Perceived: 2,
+		Stale: rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(t, "stale"),
 	}
 }
 

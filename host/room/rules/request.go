@@ -177,7 +177,11 @@ func (m *Machine) grantRequest(at time.Time, r Request) error {
 		Reason:  r.why(),
 		Ranking: []entry.Candidate{{Who: r.Who, Standing: "speak", Importance: r.Importance, Debt: s.Debt[r.Who], Note: r.Reason}},
 	}
-	if outcome, why := s.Mute(); why != "" {
+	outcome, why := s.Mute()
+	if r.Perception != 0 {
+		outcome, why = s.Blind(at)
+	}
+	if why != "" {
 		d.Outcome, d.Reason, d.Speaker, d.Rule = outcome, why, "", ""
 	}
 	return m.decide(at, d)
@@ -252,6 +256,23 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 		return entry.OutcomeClosed, "the talk has ended"
 	case s.capped():
 		return entry.OutcomeCapped, fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
+	}
+	return "", ""
+}
+
+// seen gives when perceptions led to turns in the minute before.
+func (s *State) seen(at time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(s.Seen), func(t time.Time) bool { return at.Sub(t) >= time.Minute })
+}
+
+// Blind says why nothing that a companion perceives leads to a turn now, "" where it
+// may: then nobody is to be asked to judge it.
+func (s *State) Blind(at time.Time) (outcome entry.Outcome, why string) {
+	switch {
+	case s.Stage == abi.ClosingTerminal:
+		return entry.OutcomeClosed, "the talk has ended"
+	case s.Rules.Perceived > 0 && len(s.seen(at)) >= s.Rules.Perceived:
+		return entry.OutcomeCapped, fmt.Sprintf("what companions perceived led to %d turns in a minute, which is the most", s.Rules.Perceived)
 	}
 	return "", ""
 }

@@ -58,6 +58,7 @@ type Talk struct {
 	Unanswered   []Unanswered        `json:"unanswered,omitempty"` // one a human, oldest first
 	Turns        int                 `json:"turns"`                // of others than humans since a human spoke
 	Backchannels int                 `json:"asides,omitempty"`     // the same
+	Seen         []time.Time         `json:"seen,omitempty"`       // when perceptions led to turns, in the last minute
 	Stage        abi.Closing         `json:"stage"`
 	Stopped      string              `json:"stopped,omitempty"` // who said STOP
 	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
@@ -322,7 +323,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		s.Turns = 0 // it is as if the human had spoken just before
 	}
 	if s.Floor == nil || s.Floor.Wish == nil || s.Floor.Wish.Perception == 0 || s.before3() {
-		s.Turns++ // what somebody saw is no turn among companions
+		s.Turns++
+	} else { // what somebody saw is no turn among companions
+		s.Seen = append(s.seen(e.At), e.At)
 	}
 	s.count(b)
 	s.Debt[b.From] = 0
