@@ -95,7 +95,11 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 	var n atomic.Int64
 	s.Queues = perception.New(perception.Config{
 		Card: cards, Log: slog.New(slog.DiscardHandler), Pending: 4, NewID: func() string { return fmt.Sprint("session-", n.Add(1)) },
-		Judge: func(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) { return s.judge(ctx, who, p) },
+		Judge: func(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) { return s.judge(ctx, who, all[0]) },
+		Keep: func(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
+			return s.room.Keep(ctx, who, p, kept)
+		},
+		Kept: func(ctx context.Context, who string) ([]abi.Percept, error) { return s.room.Kept(ctx, who) },
 		Say: func(ctx context.Context, who string, p abi.Percept, text string) (abi.Message, error) {
 			_, kind, err := identity.Of(ctx).From(p.From, abi.KindHuman)
 			if err != nil {

@@ -35,6 +35,7 @@ type State struct {
 	Floor *Floor `json:"floor,omitempty"` // held
 	Pool
 	Waiting
+	Senses
 	Acts []Act `json:"acts,omitempty"` // actions whose result may come, oldest first
 
 	policy   turn.Policy
@@ -141,7 +142,7 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
 	case entry.KindArchived:
 		return with(e, func(b entry.Archived) {
-			s.Archived, s.Silence, s.Held, s.Requests = b.By, time.Time{}, nil, nil
+			s.Archived, s.Silence, s.Held, s.Requests, s.Perceived = b.By, time.Time{}, nil, nil, nil
 			s.Asked, s.Alone, s.Called = s.Last.Seq, false, nil // opened anew, it does not go on where it was
 		})
 	case entry.KindOwner:
@@ -157,7 +158,9 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindDue:
 		return with(e, func(b entry.Due) { s.due(e.Seq, b) })
 	case entry.KindStop:
-		return with(e, func(b entry.Stop) { s.Stopped, s.Silence, s.Held, s.Requests = b.From, time.Time{}, nil, nil })
+		return with(e, func(b entry.Stop) {
+			s.Stopped, s.Silence, s.Held, s.Requests, s.Perceived = b.From, time.Time{}, nil, nil, nil
+		})
 	case entry.KindRound:
 		return with(e, func(b entry.Round) { s.opened(e, b) })
 	case entry.KindDecision:
@@ -168,6 +171,10 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
+	case entry.KindPerceived:
+		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
+	case entry.KindJudged:
+		return with(e, func(b entry.Judged) { s.judgedAll(b.Perceptions) })
 	case entry.KindSegment:
 		return with(e, s.spoke)
 	case entry.KindAction:
@@ -294,6 +301,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 }
 
 func (s *State) failed(b entry.Failed) {
+	if b.Perception != 0 {
+		s.judgedAll([]uint64{b.Perception})
+	}
 	if s.Round != nil && b.Round == s.Round.ID {
 		s.Round.Fail(b.Who, b.Error)
 	}
