@@ -57,7 +57,7 @@ type house struct {
 
 func newHouse(t testing.TB, pending int) *house {
 	t.Helper()
-	return newHouseWith(t, pending, &book{})
+	return newHouseWith(t, pending, &book{page: make(chan struct{}, 1)})
 }
 
 // newHouseWith is newHouse with what was written down before.
@@ -185,7 +185,7 @@ func (h *house) times() []time.Duration {
 // book is where perceptions are written down until they are judged, and what a restart
 // finds. It is slow to write and orders what comes at once.
 type book struct {
-	page  sync.Mutex // held while something is written
+	page  chan struct{} // has room for one that writes
 	mu    sync.Mutex
 	lines []line
 	last  uint64
@@ -199,8 +199,12 @@ type line struct {
 }
 
 func (b *book) keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
-	b.page.Lock()
-	defer b.page.Unlock()
+	select {
+	case b.page <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-b.page }()
 	select {
 	case <-time.After(b.slow):
 	case <-ctx.Done():

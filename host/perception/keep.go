@@ -32,6 +32,8 @@ func (s *Queues) keep(ctx context.Context, companion string, it *item) (Taken, e
 
 // write has an item written down for which there is a place.
 func (s *Queues) write(ctx context.Context, companion string, it *item) (taken Taken, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience) // it came, whether its sender is still there or not
+	defer cancel()
 	given := false // the place was given back, for nothing was written in time
 	err = s.cfg.Keep(ctx, companion, it.p, func(p abi.Percept) {
 		s.mu.Lock()
@@ -88,6 +90,8 @@ func (s *Queues) readBack(ctx context.Context, companion string) error {
 	if q.read {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience)
+	defer cancel()
 	kept, err := s.cfg.Kept(ctx, companion)
 	if err != nil {
 		return err

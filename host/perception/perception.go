@@ -59,9 +59,10 @@ type Config struct {
 const (
 	defaultPending = 1000            // minutes of gifts, for a model that takes some seconds for 32 of them
 	maxBytes       = 32 << 20        // of what waits or is judged, of one companion
-	batchBytes     = 256 << 10       // of what is judged in one call
+	batchBytes     = 32 << 10        // of what is judged in one call: a small model reads all of it
 	judgePatience  = 2 * time.Minute // longer than a room's
-	retryFirst     = time.Second     // until what was kept is judged again, and twice that the next time
+	keepPatience   = 30 * time.Second
+	retryFirst     = time.Second // until what was kept is judged again, and twice that the next time
 	retryLast      = time.Minute
 )
 
