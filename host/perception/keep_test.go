@@ -25,7 +25,7 @@ func (h *house) give(t *testing.T, from, to int) {
 	var all sync.WaitGroup
 	for n := from; n < to; n++ {
 		all.Go(func() {
-			for {
+			for tries := 0; ; tries++ {
 				taken, err := h.Offer(context.Background(), "nikoni", gift(n), fmt.Sprint("viewer", n))
 				var full *perception.Full
 				switch {
@@ -35,7 +35,7 @@ func (h *house) give(t *testing.T, from, to int) {
 				case err == nil:
 					return
 				case abi.CodeOf(err) == abi.CodeExhausted && errors.As(err, &full):
-					time.Sleep(full.After)
+					time.Sleep(full.After << min(tries, 8)) // longer than it has to
 				default:
 					t.Errorf("gift %d: %v", n, err)
 					return
