@@ -19,7 +19,7 @@ import (
 // keep writes a gift down.
 func (s *stage) keep(who string, n int) (kept abi.Percept) {
 	s.t.Helper()
-	p := abi.Percept{Title: "gift", Format: "object", Body: json.RawMessage(fmt.Sprintf(`{"n":%d,"pad":%q}`, n, strings.Repeat("x", keptBody))), From: fmt.Sprint("viewer", n)}
+	p := abi.Percept{Title: "gift", Format: "object", Body: json.RawMessage(fmt.Sprintf(`{"n":%d,"pad":%q}`, n, strings.Repeat("x", 5<<10))), From: fmt.Sprint("viewer", n)}
 	if err := s.room.Keep(s.t.Context(), who, p, func(p abi.Percept) { kept = p }); err != nil {
 		s.t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"time"
 
@@ -21,10 +19,7 @@ import (
 // A companion's perception (the AI Companion Protocol): it is written down, the companion judges
 // it beside the loop, and its wish to speak waits for the floor.
 
-const (
-	judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
-	keptBody      = 4 << 10          // bytes of a body that are kept in the journal of what does not wait there
-)
+const judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
 
 // percept is what is being judged.
 type percept struct {
@@ -61,7 +56,7 @@ func (p percept) ended(err error) error {
 //
 // CodeNotFound for a companion that is not here; CodeDenied after a STOP.
 func (r *Room) Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
-	note := noteOf(who, p, true)
+	note := perception.Note(who, p, true)
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
 		r.loop.Use()
 		if err := r.mayPerceive(who); err != nil {
@@ -98,30 +93,13 @@ func (r *Room) Perceive(ctx context.Context, who string, all ...abi.Percept) (ab
 	p := percept{who: who, all: slices.Clone(all), kept: all[0].Seq != 0}
 	var note entry.Perceived
 	if !p.kept {
-		note = noteOf(who, all[0], false)
+		note = perception.Note(who, all[0], false)
 	}
 	return loop.Await(ctx, r.loop, "the companion did not judge in time", func(q loop.Request[abi.Judged]) {
 		r.loop.Use()
 		p.tell = q.Tell
 		r.handlePerceive(p, note)
 	})
-}
-
-// noteOf gives what the journal keeps of a perception. All of one that waits but an
-// image: those are large, and an hour later worth nothing.
-func noteOf(who string, p abi.Percept, kept bool) entry.Perceived {
-	data := []byte(p.Body)
-	if p.Format == "image" {
-		data = p.Image
-	}
-	sum := sha256.Sum256(data)
-	k := entry.Perceived{
-		Who: who, Title: p.Title, Format: p.Format, From: p.From, MediaType: p.MediaType, Size: len(data), SHA256: hex.EncodeToString(sum[:]), Kept: kept,
-	}
-	if p.Format != "image" && (kept || len(data) <= keptBody) {
-		k.Body = p.Body
-	}
-	return k
 }
 
 func (r *Room) handlePerceive(p percept, note entry.Perceived) {
