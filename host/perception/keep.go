@@ -44,15 +44,17 @@ func (s *Queues) write(ctx context.Context, companion string, it *item) (taken T
 			q.bytes += it.size()
 		}
 		it.p = p
-		taken = Taken{State: q.place(it, time.Now()), Seq: p.Seq, Outcome: it.done}
 		q.counts["taken"]++
-		if taken.State == StateCooling {
+		taken = Taken{State: StateQueued, Seq: p.Seq, Outcome: it.done}
+		if s.stopped { // Run may have told what waits already
+			q.free(it)
+			q.stop(it)
+			return
+		}
+		if taken.State = q.place(it, time.Now()); taken.State == StateCooling {
 			q.counts["cooled"]++
 		}
 		s.start(companion, q)
-		if s.stopped { // what waited was told before
-			q.stop(it)
-		}
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()

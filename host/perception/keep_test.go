@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,9 +150,10 @@ func TestWakeReadsOnce(t *testing.T) {
 func TestWhatCannotBeJudgedWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
-		away := true
+		var away atomic.Bool
+		away.Store(true)
 		h.judge = func(context.Context, abi.Percept) (abi.Judged, error) {
-			if away {
+			if away.Load() {
 				return abi.Judged{}, abi.Errorf(abi.CodeUnavailable, "is being loaded")
 			}
 			return abi.Judged{}, nil
@@ -162,13 +164,15 @@ func TestWhatCannotBeJudgedWaits(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(4 * time.Minute)
+		synctest.Wait()
 		if h.calls > 11 { // after 1, 3, 7, 15, 31, 63 s, and each minute
 			t.Errorf("asked %d times in five minutes", h.calls)
 		}
 		h.expect(t, map[string]int{"taken": 60, "waiting": 60})
 		h.mu.Lock()
-		away, h.seen = false, nil
+		h.seen = nil
 		h.mu.Unlock()
+		away.Store(false)
 		h.Wake("nikoni")
 		synctest.Wait()
 		h.once(t, 60, 0)
@@ -247,5 +251,23 @@ func TestWhatIsNotWrittenIsNotTaken(t *testing.T) {
 		}
 		synctest.Wait()
 		h.expect(t, map[string]int{"refused": 5, "taken": 1, "judged": 1})
+	})
+}
+
+// TestAStopWhileItIsWritten: what is written down as the daemon stops was taken, and is
+// judged when it is back.
+func TestAStopWhileItIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, 0)
+		h.slow = time.Second
+		stop := h.run()
+		written := make(chan perception.Taken, 1)
+		go func() { written <- h.must(t, gift(1)) }()
+		synctest.Wait()
+		stop()
+		if o := <-(<-written).Outcome; abi.CodeOf(o.Err) != abi.CodeUnavailable || h.left() != 1 {
+			t.Errorf("%+v, %d written down", o, h.left())
+		}
+		h.expect(t, map[string]int{"taken": 1, "waiting": 1})
 	})
 }
