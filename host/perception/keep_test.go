@@ -271,3 +271,19 @@ func TestAStopWhileItIsWritten(t *testing.T) {
 		h.expect(t, map[string]int{"taken": 1, "waiting": 1})
 	})
 }
+
+// TestWhatWaitedGoesFirst: a frame that came since is newer.
+func TestWhatWaitedGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := newHouse(t, 0)
+		old.give(t, 0, 2)
+		h := newHouseWith(t, 0, old.book)
+		h.must(t, object("touch", `{"n":9}`))
+		stop := h.run()
+		synctest.Wait()
+		stop()
+		if got := h.bodies(); len(got) != 3 || got[2] != `{"n":9}` {
+			t.Errorf("%v", got)
+		}
+	})
+}
