@@ -11,6 +11,8 @@ import (
 // keep takes what no newer one replaces: it has a place, is written down, and waits.
 // Others of the companion that are written down at the same time do not wait for it.
 func (s *Queues) keep(ctx context.Context, companion string, it *item) (Taken, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience) // it came, whether its sender is still there or not
+	defer cancel()
 	if err := s.readBack(ctx, companion); err != nil { // what waited before is older
 		s.count(companion, "refused")
 		return Taken{}, err
@@ -31,11 +33,10 @@ func (s *Queues) keep(ctx context.Context, companion string, it *item) (Taken, e
 }
 
 // write has an item written down for which there is a place.
-func (s *Queues) write(ctx context.Context, companion string, it *item) (taken Taken, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience) // it came, whether its sender is still there or not
-	defer cancel()
+func (s *Queues) write(ctx context.Context, companion string, it *item) (Taken, error) {
+	var taken Taken
 	given := false // the place was given back, for nothing was written in time
-	err = s.cfg.Keep(ctx, companion, it.p, func(p abi.Percept) {
+	err := s.cfg.Keep(ctx, companion, it.p, func(p abi.Percept) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		q := s.backlog(companion)
@@ -58,15 +59,13 @@ func (s *Queues) write(ctx context.Context, companion string, it *item) (taken T
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err == nil {
-		return taken, nil
+	if taken.Outcome != nil {
+		return taken, nil // it is in the journal, whatever came after that
 	}
 	q := s.backlog(companion)
 	q.counts["refused"]++
-	if taken.Outcome == nil {
-		given = true
-		q.free(it)
-	}
+	given = true
+	q.free(it)
 	return Taken{}, err
 }
 
@@ -92,8 +91,6 @@ func (s *Queues) readBack(ctx context.Context, companion string) error {
 	if q.read {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepPatience)
-	defer cancel()
 	kept, err := s.cfg.Kept(ctx, companion)
 	if err != nil {
 		return err
