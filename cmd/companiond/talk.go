@@ -342,6 +342,6 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, l
 // rests says whether nobody is going to speak after this entry.
 func rests(e entry.Entry) bool {
 	var d entry.Decision
-	last := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped}
+	last := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped}
 	return e.Kind == entry.KindDecision && json.Unmarshal(e.Body, &d) == nil && slices.Contains(last, d.Outcome)
 }

@@ -6,6 +6,8 @@ package action
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,37 +16,52 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// Bodies counts who is connected to play the actions of whom, also while the room
-// sleeps. The zero value is ready.
+// Bodies are those that are connected to play the actions of companions, also while a
+// room sleeps. The zero value is ready.
 type Bodies struct {
-	mu sync.Mutex
-	of map[body]int
+	mu   sync.Mutex
+	last int
+	of   map[string][]entry.Body // by room
 }
 
-type body struct{ room, companion string }
-
-// Embody says that a body of a companion is connected, until leave is called.
-func (b *Bodies) Embody(room, companion string) (leave func()) {
-	b.add(body{room, companion}, 1)
-	return sync.OnceFunc(func() { b.add(body{room, companion}, -1) })
-}
-
-func (b *Bodies) add(of body, n int) {
+// Embody says that a body of a companion is connected, until leave is called. One that
+// plays tells when it has played a line. It answers the id of the body.
+func (b *Bodies) Embody(room, companion string, plays bool) (id string, leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
-		b.of = map[body]int{}
+		b.of = map[string][]entry.Body{}
 	}
-	if b.of[of] += n; b.of[of] == 0 {
-		delete(b.of, of)
+	b.last++
+	id = fmt.Sprintf("%s#%d", companion, b.last)
+	b.of[room] = append(slices.Clone(b.of[room]), entry.Body{ID: id, Who: companion, Plays: plays})
+	return id, sync.OnceFunc(func() { b.leave(room, id) })
+}
+
+func (b *Bodies) leave(room, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := slices.DeleteFunc(slices.Clone(b.of[room]), func(x entry.Body) bool { return x.ID == id })
+	if b.of[room] = left; len(left) == 0 {
+		delete(b.of, room)
 	}
 }
 
-// Count gives how many bodies of a companion are connected.
-func (b *Bodies) Count(room, companion string) int {
+// Of gives the bodies that are connected to a room. The list is not to be changed.
+func (b *Bodies) Of(room string) []entry.Body {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.of[body{room, companion}]
+	return b.of[room]
+}
+
+// Count gives how many bodies of a companion are connected to a room.
+func (b *Bodies) Count(room, companion string) (n int) {
+	for _, x := range b.Of(room) {
+		if x.Who == companion {
+			n++
+		}
+	}
+	return n
 }
 
 // MaxASecond is how many actions a companion may play in a second.

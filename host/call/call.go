@@ -37,15 +37,32 @@ type Calls struct {
 
 // Context is what a call takes with it out of a room.
 type Context struct {
-	ID   string // of the call; empty: any
-	Room string
-	Now  time.Time // of the room's clock
-	Due  time.Time // of the process's: until then it is waited for
+	ID    string // of the call; empty: any
+	Room  string
+	Now   time.Time // of the room's clock
+	Due   time.Time // of the process's: until then it is waited for; the call runs on
+	Limit time.Time // of the process's: then it is ended; not before Due
 }
 
+// A call may outlive what waits for it: a machine that is slow just then is nobody's
+// fault, and an answer may still be of use. The limits only end what hangs. They are far
+// above what anybody waits, so that a machine with a tenth of a core to give reaches an
+// answer that takes it a second elsewhere, and low enough that a companion which waits
+// for something that never comes is asked again while people are still there.
+const (
+	leastVote = time.Minute     // a talk goes on with other things after that
+	leastLine = 2 * time.Minute // a language model that is loaded from a disk first
+)
+
+// VoteLimit is how long a call for a vote may take in a room that waits so long for it.
+func VoteLimit(patience time.Duration) time.Duration { return max(10*patience, leastVote) }
+
+// LineLimit is how long a call for a line may take where the floor is given for so long.
+func LineLimit(floor time.Duration) time.Duration { return max(3*floor, leastLine) }
+
 // Ask asks one op of a companion, decodes the answer and has it checked; known is false
-// when it does not answer that op. An answer that breaks the rules of its op is blamed
-// on the companion.
+// when it does not answer that op. It waits until at.Limit, and does not look at at.Due.
+// An answer that breaks the rules of its op is blamed on the companion.
 func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer any, check func() error) (known bool, err error) {
 	companion, ok := c.Find(who)
 	if !ok {
@@ -61,7 +78,7 @@ func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer 
 	if at.ID == "" {
 		at.ID = c.NewID()
 	}
-	ctx, cancel := context.WithDeadline(ctx, at.Due)
+	ctx, cancel := context.WithDeadline(ctx, at.Limit)
 	defer cancel()
 	got, err := companion.Call(ctx, abi.Request{
 		V: abi.Version, Op: op, ID: at.ID, Self: who, Room: at.Room, Now: at.Now, Data: data,
@@ -134,13 +151,13 @@ func CheckLine(l abi.Line) error {
 	return nil
 }
 
-// Running are the calls that run for a line or a perception, by id. A STOP ends them
-// all; the loop alone uses it.
+// Running are the calls that run for a vote, a line or a perception, by id. A STOP ends
+// them all; the loop alone uses it.
 type Running map[string]Run
 
 // Run is a call that runs, or is about to.
 type Run struct {
-	Perception uint64 // seq of what is judged; 0: a line is made
+	Perception uint64 // seq of what is judged; 0: a vote or a line is made
 	end        context.CancelFunc
 }
 

@@ -114,7 +114,7 @@ type Wasm struct {
 	MemoryTotal int64  `in:"0..1024GiB"`             // bytes; 0 means half of what the machine has
 	CacheSize   int64  `in:"1MiB..1024GiB"`          // bytes
 	MaxFile     int64  `in:"1KiB..1GiB"`             // bytes
-	Fuel        int64  `in:"0..9223372036854775807"` // units a call; 0 means that only the deadline counts
+	Fuel        int64  `in:"0..9223372036854775807"` // units a call; 0 means the default of the engine
 	Guard       string `of:"fuel context"`
 	LogRate     int64  `in:"1KiB..1GiB"` // bytes a second
 }

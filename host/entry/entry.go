@@ -79,10 +79,15 @@ const (
 	KindResult    Kind = "result"    // input, Done: what became of an action
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
+	KindBody     Kind = "body"     // input, Bodies: bodies of companions came, tell when they have played, or left
+	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
+	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
+
 	KindRound    Kind = "round"    // Round: votes are asked for
 	KindDecision Kind = "decision" // Decision: how a round, or a grant that came to nothing, went on
 	KindClosing  Kind = "closing"  // ClosingMoved
 	KindRefused  Kind = "refused"  // Refused: a line that was not accepted, kept with its reason
+	KindHeard    Kind = "heard"    // Heard: a line that a body played is over
 )
 
 // Version is that of the kind's newest shape.
@@ -96,7 +101,7 @@ func (k Kind) Version() int {
 // IsInput says whether entries of this kind are facts the rules start from.
 func (k Kind) IsInput() bool {
 	switch k {
-	case KindRound, KindDecision, KindClosing, KindRefused:
+	case KindRound, KindDecision, KindClosing, KindRefused, KindHeard:
 		return false
 	}
 	return true
@@ -124,16 +129,22 @@ type Archived struct {
 type Rules struct {
 	// Version is that of the code that decides (host/room/rules). Entries without
 	// one are of version 1.
-	Version   int             `json:"version,omitempty"`
-	Policy    string          `json:"policy"`
-	Seed      string          `json:"seed"`
-	Patience  int64           `json:"patience_ms"`
-	Floor     int64           `json:"floor_ms"`   // how long a grant holds
-	Silence   int64           `json:"silence_ms"` // 0: never break a silence
-	Pace      int64           `json:"pace_ms"`    // pause between a companion's line and the next round
-	MaxTurns  int             `json:"max_turns"`  // companion turns since a human last spoke; 0: no cap
-	Stale     Stale           `json:"stale"`
-	PolicyRaw json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
+	Version   int       `json:"version,omitempty"`
+	Policy    string    `json:"policy"`
+	Seed      string    `json:"seed"`
+	Patience  int64     `json:"patience_ms"`
+	Floor     int64     `json:"floor_ms"`            // how long a grant holds
+	Silence   int64     `json:"silence_ms"`          // 0: never break a silence
+	Pace      int64     `json:"pace_ms"`             // pause between a companion's line and the next round
+	Auto      bool      `json:"pace_auto,omitempty"` // the pause is as long as the line takes to say
+	Ahead     int       `json:"ahead,omitempty"`     // lines an hour that may be made for nothing, so that the next is there when the last was heard
+	Interrupt Interrupt `json:"interrupt,omitempty"` // how a human who speaks over a line ends it
+	// Interrupters are the humans who end a line with whatever they say; "*" are all of
+	// them but those in a chat. Whoever addresses the speaker does so too.
+	Interrupters []string        `json:"interrupters,omitempty"`
+	MaxTurns     int             `json:"max_turns"` // companion turns since a human last spoke; 0: no cap
+	Stale        Stale           `json:"stale"`
+	PolicyRaw    json.RawMessage `json:"policy_settings,omitempty"` // the policy's own
 }
 
 // Stale says what becomes of a line whose basis is older than the room's head.
@@ -144,6 +155,16 @@ const (
 	StaleRefuse Stale = "refuse" // dropped and counted; a new round decides
 	StaleReask  Stale = "reask"  // the same speaker is asked once more, unless somebody else is addressed by now; then refuse
 	StaleAccept Stale = "accept" // kept and counted
+)
+
+// Interrupt says how a line ends that a human speaks over.
+type Interrupt string
+
+// The ways to end it.
+const (
+	InterruptNever    Interrupt = ""         // not before its time
+	InterruptSentence Interrupt = "sentence" // when the sentence was said
+	InterruptNow      Interrupt = "now"
 )
 
 // Cast is the body of KindCast. All that happens at one moment is one entry, so
@@ -196,10 +217,28 @@ type Said struct {
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`
+	// Voice is how long the text takes to say, sentence by sentence, of one that was
+	// said in one piece. Like all that may be told better later, it is found out once.
+	Voice []Beat `json:"voice,omitempty"`
+	// Broken is why the line breaks off, "" for one that was said to its end.
+	Broken string `json:"broken,omitempty"`
+	// Like is the seq of an earlier line that says much the same, 0 for none.
+	Like   uint64 `json:"like,omitempty"`
+	Source string `json:"source,omitempty"` // SourceChat, or empty
 	// Wish is the seq of the KindWish that the line came with, and Parameters are
 	// those of that wish.
 	Wish       uint64          `json:"wish,omitempty"`
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// SourceChat is where those write of whom there are many: no line would ever end there
+// if each ended it.
+const SourceChat = "chat"
+
+// Beat is a sentence of what is said, and how long a voice takes for it.
+type Beat struct {
+	Bytes int   `json:"bytes"`
+	MS    int64 `json:"ms"`
 }
 
 // Voted is the body of KindVote.
@@ -237,6 +276,10 @@ const (
 	DueSilence DueKind = "silence" // nobody spoke for too long
 	DuePace    DueKind = "pace"    // time for people to read is over, the next round opens
 	DueWish    DueKind = "wish"    // no stored time: an agent wants to speak while the room rests, so a round opens; until version 2
+	DueHeard   DueKind = "heard"   // a line takes no longer than this to be heard
+	DueCut     DueKind = "cut"     // a sentence ends that somebody speaks over
+	DueSpoken  DueKind = "spoken"  // a human speaks for so long that it is no noise
+	DueAbsent  DueKind = "absent"  // nobody could vote, and is asked again
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
 )
 
@@ -279,16 +322,13 @@ type Wish struct {
 	By         abi.ParticipantKind `json:"by,omitempty"`
 	Waits      Wait                `json:"waits,omitempty"`
 	Perception uint64              `json:"perception"` // seq of the KindPerceived; 0: it is about none
-	Importance float64             `json:"importance"` // 0..10, with what it grew by
-	// Lost is how many lines in a row Who wanted to say before and somebody else was
-	// first. The importance has grown by one for each.
-	Lost   int       `json:"lost,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Text   string    `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
-	To     []string  `json:"to,omitempty"`
-	Basis  uint64    `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
-	Offer  *float64  `json:"offer,omitempty"` // what it would pay from a pool
-	Due    time.Time `json:"due"`             // given up then
+	Importance float64             `json:"importance"` // 0..10
+	Reason     string              `json:"reason,omitempty"`
+	Text       string              `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
+	To         []string            `json:"to,omitempty"`
+	Basis      uint64              `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
+	Offer      *float64            `json:"offer,omitempty"` // what it would pay from a pool
+	Due        time.Time           `json:"due"`             // given up then
 	// Closing is the wish to end the talk that comes with it.
 	Closing abi.Closing `json:"closing,omitempty"`
 	// Parameters are those of the action "speak" that the line came with, Text among
@@ -319,7 +359,62 @@ type Segment struct {
 	Who   string `json:"who"`
 	N     int    `json:"n"` // from 1
 	Text  string `json:"text"`
+	Voice []Beat `json:"voice,omitempty"` // see [Said.Voice]
 }
+
+// Bodies is the body of KindBody. A KindOwner forgets all bodies: each daemon says anew
+// which are connected.
+type Bodies struct {
+	Joined []Body `json:"joined,omitempty"` // one that is here already has changed
+	Left   []Body `json:"left,omitempty"`
+}
+
+// Body is a client that moves a companion, or speaks for it.
+type Body struct {
+	ID    string `json:"id"`
+	Who   string `json:"who"`
+	Plays bool   `json:"plays,omitempty"` // it tells when it has played
+}
+
+// Played is the body of KindPlayed.
+type Played struct {
+	Line   string `json:"line"` // the grant's token
+	Who    string `json:"who"`
+	Body   string `json:"body"`
+	Part   int    `json:"part,omitempty"`   // it has played so many
+	Done   bool   `json:"done,omitempty"`   // all there are
+	Failed string `json:"failed,omitempty"` // why it plays no more of it
+}
+
+// Speaking is the body of KindSpeaking: what a microphone hears, before it is text.
+type Speaking struct {
+	From string `json:"from"`
+	On   bool   `json:"on"`
+}
+
+// Heard is the body of KindHeard: what people heard of a line, which is the message
+// where it is less.
+type Heard struct {
+	Line   string   `json:"line"`
+	Who    string   `json:"who"`
+	Of     uint64   `json:"of"` // seq of the message
+	End    End      `json:"end"`
+	Text   string   `json:"text,omitempty"` // with any End but EndSaid: what was heard of it
+	Why    string   `json:"why"`
+	Missed []string `json:"missed,omitempty"` // bodies that were to tell and did not
+	Gap    int64    `json:"gap_ms"`           // before the next line begins
+}
+
+// End is how a line ended.
+type End string
+
+// The ends of a line.
+const (
+	EndSaid    End = "said"    // it was heard to its end
+	EndCut     End = "cut"     // somebody spoke over it
+	EndStopped End = "stopped" // a human said STOP, or closed the room
+	EndFailed  End = "failed"  // it broke off, or no body could play it
+)
 
 // Action is the body of KindAction. It was checked against the card.
 type Action struct {
@@ -357,7 +452,10 @@ type Usage struct {
 
 // Round is the body of KindRound.
 type Round struct {
-	About      uint64    `json:"about"` // seq of the message
+	About uint64 `json:"about"` // seq of the message
+	// Upto is the seq of the newest turn, where that is not the message: somebody
+	// spoke over a human, who is still to be answered.
+	Upto       uint64    `json:"upto,omitempty"`
 	Electorate []string  `json:"electorate"`
 	Addressed  []string  `json:"addressed,omitempty"`
 	Due        time.Time `json:"due"`
@@ -375,6 +473,7 @@ const (
 	OutcomeCapped     Outcome = "capped"     // companions spoke as often as they may without a human
 	OutcomeStopped    Outcome = "stopped"    // a human said STOP
 	OutcomeSuperseded Outcome = "superseded" // something newer was said; a new round asks again
+	OutcomeAbsent     Outcome = "absent"     // nobody could vote, or of those who would speak nobody could; a new round asks again at Until, or as soon as one of them can
 	OutcomeWaits      Outcome = "waits"      // the pool cannot pay for a turn; a new round asks again at Until
 )
 
@@ -387,9 +486,10 @@ const (
 	RuleAddressed  Rule = "addressed"
 	RuleSpeak      Rule = "speak" // the only one, or the only kind, that wants to speak
 	RuleImportance Rule = "importance"
+	RuleWaited     Rule = "waited" // the rounds it lost outweigh a higher importance
 	RuleDebt       Rule = "debt"
 	RuleHash       Rule = "hash"
-	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen, and nobody else wants to speak
+	RuleAsked      Rule = "asked"     // a human addressed somebody who would rather listen or is late, and nobody else wants to speak
 	RuleSilence    Rule = "silence"   // the silence breaker
 	RuleNext       Rule = "next"      // the one before in the ranking failed or passed
 	RulePerceived  Rule = "perceived" // it perceived something, and nobody else had the floor
@@ -404,7 +504,7 @@ type Decision struct {
 	Rule    Rule        `json:"rule,omitempty"`
 	Reason  string      `json:"reason"`
 	Ranking []Candidate `json:"ranking"`        // best first; everybody in the electorate
-	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits
+	Until   time.Time   `json:"until,omitzero"` // with OutcomeWaits and OutcomeAbsent
 	Wish    uint64      `json:"wish,omitempty"` // seq of the KindWish that was granted, or could not be
 }
 
@@ -413,7 +513,10 @@ type Candidate struct {
 	Who        string      `json:"who"`
 	Standing   string      `json:"standing"` // human, addressed, speak, asked, listen, absent, terminal, out
 	Importance float64     `json:"importance"`
-	Debt       int         `json:"debt"`
+	Called     string      `json:"called,omitempty"` // the companion or agent whose call counts as more importance
+	Debt       int         `json:"debt"`             // rounds lost: see turn.Input.Lost; before rules version 3, rounds it wanted to speak and did not
+	Need       float64     `json:"need,omitempty"`   // what importance and the rounds lost come to, to 0.01; 0 also where rules before version 3 decided
+	Late       bool        `json:"late,omitempty"`   // its vote did not come in time
 	Hash       string      `json:"hash"`
 	Closing    abi.Closing `json:"closing,omitempty"`
 	Note       string      `json:"note,omitempty"` // the voter's reason, or why it is absent or out

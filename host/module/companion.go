@@ -19,7 +19,7 @@ import (
 type Limits struct {
 	Grace       time.Duration // how long calls to a replaced generation may take to end; 5 s
 	Faults      int           // faults of one generation within FaultWindow that quarantine it; 3, negative: never
-	FaultWindow time.Duration // 60 s
+	FaultWindow time.Duration // 60 s, beside what the calls at fault took themselves
 	CoolDown    time.Duration // how long a quarantine lasts; 5 min
 }
 
@@ -41,7 +41,8 @@ func (l Limits) WithDefaults() Limits {
 //  3. calls that run stay with the generation they began with, which is closed
 //     when the last of them ends, or by force when Limits.Grace is over;
 //  4. a generation that faults too often is quarantined: calls are refused at
-//     once, until the cool-down ends or a new generation comes;
+//     once, until the cool-down ends or a new generation comes; calls that only
+//     took long are no faults (see [FaultKind]);
 //  5. when its file is gone, or the daemon stops, it ends for good. A file that
 //     comes back makes a new Companion, whose generations count on.
 //
@@ -89,6 +90,7 @@ func (c *Companion) current() *Generation {
 // way a swap can end a call; asking again reaches the new generation. It is not
 // done here, because the old one may have had effects already.
 func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMessage, err error) {
+	begun := time.Now()
 	g, during, end, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMes
 	}
 	data, err = c.ask(during, g, req)
 	if err != nil {
-		return nil, c.judge(ctx, g, err)
+		return nil, c.judge(ctx, g, err, begun)
 	}
 	return data, nil
 }
@@ -133,18 +135,24 @@ func (c *Companion) ask(ctx context.Context, g *Generation, req abi.Request) (da
 	return g.module.Call(ctx, req)
 }
 
-// judge counts a fault and gives the error the caller is to see.
-func (c *Companion) judge(ctx context.Context, g *Generation, err error) error {
+// judge counts a fault of a call and gives the error the caller is to see.
+func (c *Companion) judge(ctx context.Context, g *Generation, err error, begun time.Time) error {
 	var fault *Fault
 	isFault := errors.As(err, &fault)
 	if g.calls.Killed().Err() != nil && (isFault || abi.CodeOf(err) == abi.CodeUnavailable) {
 		return abi.Errorf(abi.CodeUnavailable, "%s: generation %d was replaced and did not end within %v: %w", c.id, g.number, c.limits.Grace, err)
 	}
-	// A caller that gave up before the deadline says nothing about the guest.
-	if !isFault || errors.Is(ctx.Err(), context.Canceled) {
+	if !isFault {
 		return err
 	}
-	if g.faults.add(time.Now(), fault, c.limits) {
+	now := time.Now()
+	g.faults.took(now, now.Sub(begun))
+	// The clock says nothing about the guest, and neither does a caller that gave up,
+	// but that too much work was done until then.
+	if fault.Kind == FaultTimeout || fault.Kind != FaultFuel && errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	if g.faults.add(now, fault, c.limits) {
 		c.log.Warn("quarantined", "generation", g.number, "faults", c.limits.Faults,
 			"within", c.limits.FaultWindow, "for", c.limits.CoolDown, "error", firstLine(fault.Error()))
 	} else {

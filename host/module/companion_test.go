@@ -189,20 +189,95 @@ func TestWhatIsNoFault(t *testing.T) {
 		return c.Status(time.Now())
 	}
 	one := module.Limits{Faults: 1}
-	fault := &module.Fault{Kind: module.FaultTimeout, Cause: errors.New("x")}
-	if s := ask(t.Context(), one, fault); s.Faults != 1 || s.State != module.StateQuarantined {
-		t.Errorf("a fault: %+v", s)
+	kind := func(k module.FaultKind) error { return &module.Fault{Kind: k, Cause: errors.New("x")} }
+	for _, k := range []module.FaultKind{module.FaultFuel, module.FaultTrap, module.FaultReply} {
+		if s := ask(t.Context(), one, kind(k)); s.Faults != 1 || s.State != module.StateQuarantined {
+			t.Errorf("a fault of kind %s: %+v", k, s)
+		}
+	}
+	if s := ask(t.Context(), one, kind(module.FaultTimeout)); s.Faults != 0 || s.State != module.StateReady {
+		t.Errorf("the clock: %+v", s)
 	}
 	if s := ask(t.Context(), one, abi.Errorf(abi.CodeInvalid, "no")); s.Faults != 0 {
 		t.Errorf("the module's own error: %+v", s)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if s := ask(gone, one, fault); s.Faults != 0 {
-		t.Errorf("a caller that gave up: %+v", s)
+	for k, want := range map[module.FaultKind]int{module.FaultTimeout: 0, module.FaultTrap: 0, module.FaultFuel: 1} {
+		if s := ask(gone, one, kind(k)); s.Faults != want {
+			t.Errorf("a caller that gave up, and %s: %+v", k, s)
+		}
 	}
-	if s := ask(t.Context(), module.Limits{Faults: -1}, fault); s.Faults != 1 || s.State != module.StateReady {
+	if s := ask(t.Context(), module.Limits{Faults: -1}, kind(module.FaultTrap)); s.Faults != 1 || s.State != module.StateReady {
 		t.Errorf("no limit: %+v", s)
+	}
+}
+
+// A machine that gives a call too little until its limit is no reason to put a
+// companion aside, however often.
+func TestSlowIsNotFaulty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := begin(moduletest.Held("x", nil), module.Limits{}, new(logtest.Log))
+		for range 10 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := c.Call(ctx, abi.Request{})
+			cancel()
+			if f := new(*module.Fault); !errors.As(err, f) || (*f).Kind != module.FaultTimeout {
+				t.Errorf("the call gives %v", err)
+			}
+		}
+		if s := c.Status(time.Now()); s.State != module.StateReady || s.Faults != 0 {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
+// Calls that time ended count as time in which nothing could go wrong.
+func TestFaultsAmongSlowCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		m := moduletest.Answering("")
+		m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+			kind := module.FaultTimeout
+			if n++; n%3 == 0 {
+				kind = module.FaultFuel
+			}
+			time.Sleep(time.Minute)
+			return nil, &module.Fault{Kind: kind, Cause: errors.New("x")}
+		}
+		c := begin(m, module.Limits{}, new(logtest.Log))
+		for range 9 {
+			_, _ = c.Call(t.Context(), abi.Request{})
+			time.Sleep(5 * time.Second)
+		}
+		if s := c.Status(time.Now()); s.State != module.StateQuarantined || s.Faults != 3 {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
+// Whoever hangs is put aside on a slow machine too, where it takes each call longer to
+// do too much than faults are remembered.
+func TestWorkIsAFaultHoweverSlow(t *testing.T) {
+	for _, c := range []struct {
+		took, gap time.Duration
+		aside     bool
+	}{{time.Second, 29 * time.Second, true}, {time.Second, 31 * time.Second, false}, {10 * time.Minute, 29 * time.Second, true}, {10 * time.Minute, 31 * time.Second, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := moduletest.Answering("")
+			m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+				time.Sleep(c.took)
+				return nil, &module.Fault{Kind: module.FaultFuel, Cause: errors.New("used more than 10 units")}
+			}
+			aya := begin(m, module.Limits{}, new(logtest.Log))
+			for range 3 {
+				_, _ = aya.Call(t.Context(), abi.Request{})
+				if s := aya.Status(time.Now()); s.Faults == 3 && (s.State == module.StateQuarantined) != c.aside {
+					t.Errorf("calls of %v, %v apart: %+v", c.took, c.gap, s)
+				}
+				time.Sleep(c.gap)
+			}
+		})
 	}
 }
 

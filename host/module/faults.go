@@ -16,7 +16,7 @@ import (
 type tally struct {
 	mu     sync.Mutex
 	total  int
-	recent []time.Time // within the window, oldest first; at most the limit
+	recent []time.Time // within the window, oldest first; at most the limit, see took
 	why    string      // of the quarantine; empty when there is none
 	until  time.Time
 
@@ -62,6 +62,17 @@ func (t *tally) blamed() string {
 		return "one answer was of no use: " + t.last
 	}
 	return fmt.Sprintf("%d answers were of no use, last: %s", t.useless, t.last)
+}
+
+// took notes how long a call took that cost an instance. The window of faults is of the
+// time between such calls: on a slow machine each takes longer, and no three faults
+// would fit into a minute.
+func (t *tally) took(now time.Time, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, at := range t.recent {
+		t.recent[i] = at.Add(min(took, now.Sub(at)))
+	}
 }
 
 // add notes a fault and says whether it was the one that begins a quarantine.

@@ -111,13 +111,24 @@ type Fault struct {
 	Cause error // for logs
 }
 
-// FaultKind says what a guest did.
+// FaultKind says how it came to that.
 type FaultKind string
 
-// The ways in which a guest can do wrong.
+// The ways in which a call can cost an instance. Only work is held against a guest, and
+// never the clock: FaultTimeout says as little about it as a caller that gave up, for the
+// machine may have been busy, or the guest waited in a host call. So it counts neither in
+// the status nor towards quarantine, and an engine whose guests may hang measures what
+// they do, to end them with FaultFuel. What that is:
+//
+//   - wasm: units of fuel, which its code burns, and which host functions charge for
+//     their own work; and where the system tells it, processor time. See the engine's
+//     Config.FuelPerCall. Time as such is none, and neither is a wait in a host call.
+//   - prompt: nothing. A card does no work, and a model that fails, is slow or says
+//     nonsense is an error of the call and costs no instance.
+//   - an engine of processes: processor time of the process, which the system counts.
 const (
-	FaultTimeout FaultKind = "timeout" // ran past the call's deadline
-	FaultFuel    FaultKind = "fuel"    // used up the CPU budget of one call
+	FaultTimeout FaultKind = "timeout" // the call ended before the guest did: by the clock, or given up
+	FaultFuel    FaultKind = "fuel"    // did more work than one call may
 	FaultTrap    FaultKind = "trap"    // unreachable, out of bounds, stack overflow, exit
 	FaultReply   FaultKind = "reply"   // answered something that is no reply
 )

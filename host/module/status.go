@@ -31,7 +31,7 @@ type Status struct {
 	File        string    `json:"file,omitempty"`     // below the folder, with slashes
 	Progress    string    `json:"progress,omitempty"` // what the newest save waits for: "being compiled"
 	Error       string    `json:"error,omitempty"`    // what is wrong with the newest save or its answers, or why it is quarantined
-	Faults      int       `json:"faults"`             // of this generation
+	Faults      int       `json:"faults"`             // of this generation, see FaultKind
 	MemoryBytes int64     `json:"memory_bytes"`       // guest memory in use now
 	LoadedAt    time.Time `json:"loaded_at,omitzero"`
 }

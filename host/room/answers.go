@@ -13,20 +13,21 @@ import (
 // handleVote takes what came of asking a companion for a vote.
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
+	r.running.Over(voteID(who))
 	s := r.state()
-	if r.loop.Trouble() != nil || s.Round == nil || (s.Round.ID != round && !slices.Contains(s.Chain, round)) {
+	if r.loop.Trouble() != nil || !s.Takes(round) {
 		r.counts.add("vote late")
 		return
 	}
 	if err != nil {
-		if s.Round.ID == round && s.Round.Awaits(who) {
+		if s.Round != nil && s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
 			r.counts.add("vote failed: " + string(code))
 			r.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
 		}
 		return
 	}
-	if v.Backchannel != "" {
+	if v.Backchannel != "" && s.Round != nil {
 		r.backchannels[who] = backchannel{round, v.Backchannel}
 	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round, Voter: who, Vote: v})
@@ -57,7 +58,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 			Basis: s.Head, Due: r.loop.Now().Add(wishPatience),
 		})
 		return nil
-	case s.Round == nil || s.Round.About != about:
+	case s.Round == nil || about != s.Round.About && about != s.Round.Newest():
 		r.counts.add("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}
@@ -90,6 +91,10 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
+	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(e.grant) {
+		r.hold(e.grant, "", &e)
+		return
+	}
 	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
 	e.line.To = r.here(e.line.To)
@@ -98,7 +103,11 @@ func (r *Room) handleSpoken(e spoken) {
 	}
 	f := r.state().Floor
 	if r.state().Begun(e.grant) {
-		r.finish(e.line)
+		broken := ""
+		if e.err != nil {
+			_, broken = call.Failure(e.err)
+		}
+		r.finish(e.line, broken)
 		return
 	}
 	if e.err != nil || e.line.Text == "" {
@@ -127,10 +136,21 @@ func (r *Room) handleSpoken(e spoken) {
 
 // sayLine records a line, or that it was refused.
 func (r *Room) sayLine(l rules.Line) {
-	l.Addressed = r.addressed(l.Said)
+	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
 		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
+	}
+}
+
+// describe finds out what the journal is to say of a line, which is asked once.
+func (r *Room) describe(l *rules.Line) {
+	l.Addressed = r.addressed(l.Said)
+	if l.By == abi.KindHuman || l.Kind == abi.KindBackchannel {
+		return
+	}
+	if l.Like = r.like(l.Text); l.Segments == 0 {
+		l.Voice = voice(l.Text)
 	}
 }
 

@@ -144,7 +144,8 @@ func (r *Room) handleDone(d entry.Done) error {
 	}
 	d.Action = r.state().Acts[i].Action
 	r.loop.Input(entry.KindResult, d)
-	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(time.Duration(r.state().Rules.Patience) * time.Millisecond)}
+	due := time.Now().Add(r.patience())
+	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: due, Limit: due} // a room that ends waits for it
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }
@@ -171,6 +172,18 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 }
 
 func (r *Room) handleSegment(who, call, text string) error {
+	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f.Token) {
+		if held := r.held; held != nil && held.bytes+len(text) > abi.MaxText {
+			return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
+		}
+		r.hold(f.Token, text, nil)
+		return nil
+	}
+	return r.segment(who, call, text)
+}
+
+// segment shows a part of a line that may sound.
+func (r *Room) segment(who, call, text string) error {
 	s := r.state()
 	f := s.Floor
 	switch {
@@ -183,21 +196,21 @@ func (r *Room) handleSegment(who, call, text string) error {
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text})
+	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: voice(text)})
 	return nil
 }
 
-// breakOff ends a line that has begun to sound: the part that was heard is the message.
-func (r *Room) breakOff() {
+// breakOff ends a line that has begun to sound: the part that went out is the message.
+func (r *Room) breakOff(why string) {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
 		r.counts.add("line broken off")
-		r.finish(abi.Line{})
+		r.finish(abi.Line{}, why)
 	}
 }
 
 // finish says a line that has begun to sound. Its words are those that were
-// shown, and what the speaker adds to them.
-func (r *Room) finish(line abi.Line) {
+// shown, and what the speaker adds to them; broken says why no more comes.
+func (r *Room) finish(line abi.Line, broken string) {
 	f := r.state().Floor
 	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
 	switch {
@@ -206,7 +219,7 @@ func (r *Room) finish(line abi.Line) {
 		r.counts.add("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest})
+		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: voice(rest)})
 	}
 	if r.loop.Trouble() != nil {
 		return
@@ -214,6 +227,6 @@ func (r *Room) finish(line abi.Line) {
 	f = r.state().Floor
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
-		Basis: r.state().Last.Seq, Grant: f.Token, Closing: line.Closing, Segments: f.Segments,
+		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken,
 	}})
 }

@@ -208,7 +208,7 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 		}
 		synctest.Wait()
 	}
-	time.Sleep(2 * time.Minute)
+	time.Sleep(15 * time.Minute) // nobody is asked for ever
 	synctest.Wait()
 	info := s.room.Info()
 	s.end()
@@ -222,7 +222,7 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 		}
 	}
 	if info.State == "talking" || info.State == "unavailable" {
-		return fmt.Errorf("two minutes later the room is still %s\n%s", info.State, dump(es))
+		return fmt.Errorf("a quarter of an hour later the room is still %s\n%s", info.State, dump(es))
 	}
 	return nil
 }

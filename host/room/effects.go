@@ -23,16 +23,17 @@ func (r *Room) dispatch(ctx context.Context) {
 			if v.Kind != abi.KindCompanion || !round.Awaits(v.ID) || r.asking[v.ID] {
 				continue
 			}
-			r.asking[v.ID] = true
+			r.asking[v.ID], r.running[voteID(v.ID)] = true, call.Run{}
 			id := round.ID
-			m, scene := r.context(v.ID, members, round.Due)
-			r.goCall(func() { r.vote(ctx, v.ID, id, m, scene) })
+			m, scene := r.context(v.ID, members, round.Due, call.VoteLimit(r.patience()))
+			during := r.running.Begin(ctx, voteID(v.ID))
+			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
 		}
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(callID(r.Name(), f.Token, f.Basis)) {
 		r.lines.Add(1)
 		who, grant := f.Who, f.Grant
-		m, scene := r.context(who, members, f.Expires)
+		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
 		m.ID = callID(r.Name(), f.Token, f.Basis)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = call.Run{}
@@ -41,7 +42,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.newest(), members, r.tail.Last(abi.RecentInAsk))
+		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.newest(), members, r.tail.Last(abi.RecentInAsk))
 		scene.More = p.all[:len(p.all)-1]
 		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
@@ -77,17 +78,29 @@ func callID(room, token string, basis uint64) string {
 	return fmt.Sprintf("%s/%s@%d", room, token, basis)
 }
 
-// context is what a call takes with it out of the loop, which alone knows the room's
-// clock and state.
-func (r *Room) context(who string, members []abi.Member, due time.Time) (call.Context, abi.Scene) {
-	now := r.loop.Now()
-	return call.Context{Room: r.Name(), Now: now, Due: r.loop.Real(due)}, r.state().Scene(who, members, now)
+// voteID names the call for a vote, of which a companion has one at a time.
+func voteID(who string) string { return "vote/" + who }
+
+// patience is how long the room waits for votes.
+func (r *Room) patience() time.Duration {
+	return time.Duration(r.state().Rules.Patience) * time.Millisecond
 }
 
-// vote gets one vote and gives it to the loop.
-func (r *Room) vote(ctx context.Context, who string, round uint64, m call.Context, scene abi.Scene) {
+// context is what a call takes with it out of the loop, which alone knows the room's
+// clock and state. The call may outlive what waits for it, but not the limit.
+func (r *Room) context(who string, members []abi.Member, due time.Time, limit time.Duration) (call.Context, abi.Scene) {
+	now, until := r.loop.Now(), r.loop.Real(due)
+	end := time.Now().Add(limit)
+	if end.Before(until) {
+		end = until
+	}
+	return call.Context{Room: r.Name(), Now: now, Due: until, Limit: end}, r.state().Scene(who, members, now)
+}
+
+// vote gets one vote and gives it to the loop. The call ends with during.
+func (r *Room) vote(ctx, during context.Context, who string, round uint64, m call.Context, scene abi.Scene) {
 	var v abi.Vote
-	known, err := r.callees.Ask(ctx, who, abi.OpVote, m, scene, &v, func() error { return v.Check() })
+	known, err := r.callees.Ask(during, who, abi.OpVote, m, scene, &v, func() error { return v.Check() })
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}

@@ -23,6 +23,7 @@ func (r *Room) load(ctx context.Context, s *rules.State) error {
 		return err
 	}
 	r.tail.Set(recent, s.Head)
+	r.letGo()
 	r.members = nil
 	r.present.Stale()
 	return nil
@@ -33,6 +34,7 @@ func (r *Room) begin() {
 	if r.state().Newer() == "" { // whoever waited for these is not connected any more
 		r.giveUp(func(w rules.Request) bool { return w.Waits != entry.WaitFloor })
 	}
+	r.resume()
 	r.syncRules()
 	if r.loop.Trouble() == nil {
 		r.syncCast() // before what woke the room is handled: it may be about who is here
@@ -47,6 +49,7 @@ func (r *Room) wrote(entries []entry.Entry) {
 		}
 	}
 	r.tail.Add(entries)
+	r.shape(entries)
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
@@ -91,6 +94,7 @@ func (r *Room) syncCast() {
 	for _, m := range r.state().Cast {
 		if !here[m.ID] {
 			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.present.WhyLeft(m, r.cast)})
+			r.running.Over(voteID(m.ID)) // should it come back, it is asked anew
 		}
 	}
 	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {

@@ -34,8 +34,7 @@ var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its tur
 // Offer is Consume for a member that does not hold the floor: the line waits for what
 // the room's policy wants, with an importance of 0..10, and is said when its turn has
 // come. Where turns need the floor it takes part in the rounds as a vote to speak, which
-// opens one where the room rests; each line that was lost to somebody else makes the next
-// more important by one. Where turns are paid for it waits as long as votes are counted or
+// opens one where the room rests. Where turns are paid for it waits as long as votes are counted or
 // another has the floor. A line that has to wait for neither is said at once.
 //
 // # Errors
@@ -77,7 +76,6 @@ func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[cons
 		Basis: l.Basis, Offer: l.Offer, Due: at.Add(turnPatience),
 	}
 	if wait == entry.WaitRound {
-		w.Importance, w.Lost = s.Grow(l.From, importance)
 		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(wishPatience)
 	}
 	seq := r.loop.Input(entry.KindWish, w)
@@ -156,6 +154,9 @@ func (r *Room) sayAtHand() {
 		f := s.Floor
 		switch w := s.Free(); {
 		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
+			if ok, _ := s.MayBegin(f.Token, r.loop.Now()); !ok {
+				return
+			}
 			r.sayOf(*f.Wish, f.Token, f.Basis)
 		case w != nil:
 			r.sayOf(*w, "", w.Basis)

@@ -117,6 +117,8 @@ type Room struct {
 	offers       map[uint64]offer // by the seq of the request
 	ids          newestIDs
 	members      []abi.Member // as of the newest entry that changed them
+	held         *heldLine    // made, and may not sound yet
+	shapes       []shaped     // of the newest lines
 	spoken       int64        // speak calls whose answers came in this round of the loop
 }
 
@@ -168,9 +170,11 @@ func (r *Room) Run(ctx context.Context) error {
 func (r *Room) consequences() {
 	r.present.Dismiss(r.loop.Now())
 	r.syncCast()
+	r.syncBodies()
 	r.dueInputs()
 	r.castEarly()
 	r.sayBackchannels()
+	r.sayHeld()
 	r.sayAtHand()
 	r.tellOffers()
 }
@@ -207,9 +211,9 @@ func (r *Room) next() time.Duration {
 	case r.drain.Load():
 		return time.Second
 	case r.cfg.Idle > 0 && r.busy.Load() > 0: // a call tells the room what came of it shortly before it has returned
-		return min(r.cfg.Idle, time.Second, r.nextDue())
+		return min(r.cfg.Idle, time.Second, r.nextDue(), r.nextSound())
 	}
-	return r.nextDue()
+	return min(r.nextDue(), r.nextSound())
 }
 
 // nextDue gives how long until a stored time comes.
@@ -234,9 +238,17 @@ func (r *Room) dueInputs() {
 		if !ok || r.loop.Now().Before(at) {
 			return
 		}
-		if f := r.state().Floor; due.What == entry.DueGrant && f != nil && r.state().Begun(f.Token) {
-			r.breakOff()
-			continue
+		if f := r.state().Floor; f != nil && r.state().Begun(f.Token) {
+			switch l := r.state().Playing; {
+			case due.What == entry.DueGrant:
+				r.breakOff("the floor was held too long")
+				r.running.Over(callID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
+				continue
+			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
+				r.breakOff(l.By + " spoke over it")
+				r.running.Over(callID(r.Name(), f.Token, f.Basis))
+				continue
+			}
 		}
 		r.loop.Use()
 		r.loop.Input(entry.KindDue, due)
@@ -251,6 +263,7 @@ func (r *Room) dropped(why error) {
 		o.tell(consumed{}, why)
 	}
 	r.ids = newestIDs{} // a message that was not kept may come again
+	r.letGo()
 }
 
 // consumed is what became of a line.
@@ -271,7 +284,10 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err = cmp.Or(err, r.loop.Trouble()); err != nil {
 		return res, err
 	}
-	l.Addressed = r.addressed(l.Said)
+	if l.By == abi.KindHuman && l.Kind == "" {
+		l.Kind = r.kindOf(l)
+	}
+	r.describe(&l)
 	made, err := r.loop.Line(l)
 	if err != nil {
 		return res, err

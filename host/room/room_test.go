@@ -124,8 +124,15 @@ func TestEverySpeakerFails(t *testing.T) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		ds := s.decisions()
-		if last := ds[len(ds)-1]; last.Outcome != entry.OutcomeSilence || len(ds) > 6 {
-			t.Errorf("%d decisions, the last %s: %s", len(ds), last.Outcome, last.Reason)
+		if last := ds[len(ds)-1]; last.Outcome != entry.OutcomeAbsent || len(ds) > 12 || s.room.Info().State != "waiting" {
+			t.Errorf("%d decisions, the last %s: %s; the room is %s", len(ds), last.Outcome, last.Reason, s.room.Info().State)
+		}
+		time.Sleep(10 * time.Minute)
+		ds = s.decisions()
+		if !slices.ContainsFunc(ds, func(d entry.Decision) bool {
+			return d.Outcome == entry.OutcomeSilence && strings.Contains(d.Reason, "given up after 11 rounds")
+		}) || s.room.Info().State != "resting" {
+			t.Errorf("%d decisions, the last: %s; the room is %s", len(ds), ds[len(ds)-1].Reason, s.room.Info().State)
 		}
 	})
 }

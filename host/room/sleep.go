@@ -117,7 +117,7 @@ func (r *Room) dueAgain() time.Time {
 		return r.loop.Now()
 	case ok:
 		return at
-	case s.Open() && s.LastBy == abi.KindHuman && s.Stopped == "":
+	case s.Stopped == "" && len(s.Unanswered) > 0:
 		return Someday
 	}
 	return time.Time{}
@@ -142,7 +142,7 @@ func (r *Room) Archive(ctx context.Context, by string) error {
 			return r.closed()
 		}
 		r.settings.Reopen = nil // that was before
-		r.breakOff()
+		r.breakOff(by + " closed the room")
 		r.running.Stop()
 		r.giveUp(func(rules.Request) bool { return true })
 		if r.loop.Trouble() == nil {

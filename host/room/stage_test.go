@@ -333,6 +333,8 @@ type law struct {
 	due, last              time.Time
 	closing                abi.Closing
 	turns, limit, asides   int
+	asked                  map[uint64]bool // turns of humans that nobody was granted the floor for and spoke
+	about, subject         uint64          // of the open round, of the floor
 	policy                 string
 	rule                   turn.Policy
 	spent                  []entry.Entry
@@ -340,7 +342,7 @@ type law struct {
 
 // checkLaws holds a journal to laws 2, 3 and 7.
 func checkLaws(es []entry.Entry) error {
-	l := law{closing: abi.ClosingNone}
+	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}}
 	for i, e := range es {
 		err := l.read(e)
 		if e.Seq != uint64(i)+1 {
@@ -376,14 +378,15 @@ func (l *law) read(e entry.Entry) error {
 		if l.round != 0 || l.holder != "" || l.stopped != "" {
 			return fmt.Errorf("round %d is open, the floor is %q's, STOP is %q's", l.round, l.holder, l.stopped)
 		}
-		l.round, l.due = e.Seq, decode[entry.Round](e).Due
+		b := decode[entry.Round](e)
+		l.round, l.due, l.about = e.Seq, b.Due, b.About
 	case entry.KindDecision:
 		return l.decision(decode[entry.Decision](e))
 	case entry.KindSaid:
 		if err := l.paid(e); err != nil {
 			return err
 		}
-		return l.said(decode[entry.Said](e))
+		return l.said(e.Seq, decode[entry.Said](e))
 	case entry.KindClosing:
 		b := decode[entry.ClosingMoved](e)
 		if b.From != l.closing || b.To.Stage() != l.closing.Stage()+1 {
@@ -416,6 +419,11 @@ func (l *law) decision(d entry.Decision) error {
 	}
 	fresh := l.round != 0
 	l.round, l.holder, l.token = 0, "", ""
+	if fresh {
+		l.subject = l.about
+	} else if d.Wish != 0 {
+		l.subject = 0
+	}
 	if d.Outcome == entry.OutcomeGrant {
 		l.holder, l.token = d.Speaker, d.Grant.Token
 	}
@@ -455,13 +463,14 @@ func (l *law) paid(e entry.Entry) error {
 	return nil
 }
 
-func (l *law) said(b entry.Said) error {
+func (l *law) said(seq uint64, b entry.Said) error {
 	paid := l.rule.FreeTurns() && b.Grant == "" && (l.holder == "" || l.holder == b.From)
 	switch {
 	case b.By == abi.KindHuman && b.Kind == abi.KindBackchannel:
 		return nil
 	case b.By == abi.KindHuman:
 		l.turns, l.asides, l.stopped, l.closing = 0, 0, "", abi.ClosingNone
+		l.asked[seq] = true
 		return nil
 	case b.Kind == abi.KindBackchannel:
 		l.asides++
@@ -469,6 +478,10 @@ func (l *law) said(b entry.Said) error {
 			return fmt.Errorf("backchannel %d in a room of %s, stopped by %q", l.asides, l.policy, l.stopped)
 		}
 		return nil
+	}
+	if b.Grant == l.token && b.Grant != "" && l.asked[l.subject] { // a human who was spoken over is answered, once
+		delete(l.asked, l.subject)
+		l.turns = 0
 	}
 	l.turns++
 	switch {

@@ -125,6 +125,6 @@ func (r *Room) Attend(ctx context.Context, who string, votes bool) error {
 // lineOf gives an utterance as the rules see it.
 func lineOf(u rooms.Utterance, id string) rules.Line {
 	return rules.Line{ID: id, Offer: u.Offer, Said: entry.Said{
-		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant,
+		From: u.From, By: u.By, To: u.To, Text: u.Text, Kind: u.Kind, Basis: u.Basis, Grant: u.Grant, Source: u.Source,
 	}}
 }

@@ -24,10 +24,12 @@ type Utterance struct {
 	By    abi.ParticipantKind // empty means human
 	To    []string
 	Text  string
-	Kind  abi.MessageKind // empty: what the policy makes of it, a turn for humans
+	Kind  abi.MessageKind // empty: what the policy makes of it; of a human's, a turn unless it is a listener's word
 	Grant string          // token of the grant it uses
 	Basis uint64          // seq of the newest entry the speaker had seen; 0 when not known
 	Offer *float64        // what it would pay from the room's pool; nil: the price
+	// Source is entry.SourceChat for what was read in a stream's chat, or empty.
+	Source string
 }
 
 // Info is a room at a glance.
@@ -101,8 +103,13 @@ type Room interface {
 	Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Done tells what became of an action.
 	Done(ctx context.Context, who, by string, d abi.Result) error
-	// Embody says that a body of a companion is connected, until leave is called.
-	Embody(who string) (leave func())
+	// Embody says that a body of a companion is connected, until leave is called. One
+	// that plays tells when it has played a line, by its id.
+	Embody(who string, plays bool) (id string, leave func())
+	// Played takes a body's word about a line.
+	Played(ctx context.Context, p entry.Played) error
+	// Speaking says that a human speaks into a microphone, or has ended.
+	Speaking(ctx context.Context, from string, on bool) error
 	// Entries gives up to limit entries with Seq > since and the room's head.
 	Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error)
 	// Messages is Entries for messages only.
@@ -168,9 +175,6 @@ type Player struct {
 func (u *Utterance) Check() error {
 	if u.By == "" {
 		u.By = abi.KindHuman
-	}
-	if u.Kind == "" && u.By == abi.KindHuman {
-		u.Kind = abi.KindTurn
 	}
 	if err := abi.CheckName("from", u.From); err != nil {
 		return err

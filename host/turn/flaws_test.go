@@ -12,9 +12,10 @@ import (
 // room's part of it (a round is decided once, old lines are not said) is tested there.
 
 // TestDeadVoter: one dead voter, or one that does not exist, blocked a vote
-// for ever. The round is decided at its due time, and says who was absent.
+// for ever. The round is decided at its due time, and says who was absent. One
+// that a human called may be late only, and comes after those who want to speak.
 func TestDeadVoter(t *testing.T) {
-	r := newRig("aya", "kyoko", "ghost").to("ghost").cast("aya", speak(3)).cast("kyoko", listen(0))
+	r := newRig("aya", "kyoko", "ghost").cast("aya", speak(3)).cast("kyoko", listen(0))
 	if r.in.Round.Complete() {
 		t.Fatal("complete without the dead voter")
 	}
@@ -24,6 +25,14 @@ func TestDeadVoter(t *testing.T) {
 	}
 	if c, ok := Next(d, []string{"aya"}); ok {
 		t.Errorf("the floor was handed to %s", c.Who)
+	}
+	r.to("ghost")
+	if c, ok := Next(r.decide(), []string{"aya"}); !ok || c.Who != "ghost" || !c.Late {
+		t.Errorf("after aya comes %+v", c)
+	}
+	r.fail("ghost", "crashed")
+	if c, ok := Next(r.decide(), []string{"aya"}); ok {
+		t.Errorf("the floor was handed to %s, which crashed", c.Who)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 // The standings of a candidate, as they are written in entry.Candidate.
 const (
 	StandingHuman     = "human"     // a human who votes to speak
-	StandingAddressed = "addressed" // addressed by the message, votes to speak
+	StandingAddressed = "addressed" // addressed by a human, votes to speak
+	StandingLate      = "late"      // a companion that a human addressed and that did not vote in time
 	StandingSpeak     = "speak"     // votes to speak
 	StandingAsked     = "asked"     // addressed by a human, would rather listen
 	StandingTerminal  = "terminal"  // votes to speak, but only to say farewell
@@ -26,17 +27,19 @@ const (
 // Orders of the standings, best first. In a round of the silence breaker a
 // listener comes before a farewell: the point of it is to keep the talk going.
 var (
-	usualOrder   = [...]string{StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingTerminal, StandingListen, StandingOut, StandingAbsent}
-	silenceOrder = [...]string{StandingHuman, StandingAddressed, StandingSpeak, StandingAsked, StandingListen, StandingTerminal, StandingOut, StandingAbsent}
+	usualOrder   = [...]string{StandingHuman, StandingAddressed, StandingLate, StandingSpeak, StandingAsked, StandingTerminal, StandingListen, StandingOut, StandingAbsent}
+	silenceOrder = [...]string{StandingHuman, StandingAddressed, StandingLate, StandingSpeak, StandingAsked, StandingListen, StandingTerminal, StandingOut, StandingAbsent}
 )
 
 // rank puts a round's whole electorate in a total order, best first:
 //
-//	standing, then importance (high first), then fairness debt (high first),
+//	standing, then need (high first), then rounds lost (high first),
 //	then a hash seeded by room, round and voter (low first), then id.
 //
-// Being addressed is derived from the message; a vote's own claim to be
-// selected moves nobody. No part of the order depends on when a vote came, so
+// Need is importance and the rounds lost together, see [need]. Being addressed is
+// derived from the message; a vote's own claim to be selected moves nobody. Only a
+// human's call is a standing: two companions that call each other would else shut
+// a third out for ever. No part of the order depends on when a vote came, so
 // every replay ranks alike.
 func rank(in Input) []entry.Candidate {
 	out := make([]entry.Candidate, 0, len(in.Round.Electorate))
@@ -50,7 +53,7 @@ func rank(in Input) []entry.Candidate {
 	slices.SortFunc(out, func(a, b entry.Candidate) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order[:], a.Standing), slices.Index(order[:], b.Standing)),
-			cmp.Compare(b.Importance, a.Importance),
+			cmp.Compare(need(b), need(a)),
 			cmp.Compare(b.Debt, a.Debt),
 			cmp.Compare(a.Hash, b.Hash),
 			cmp.Compare(a.Who, b.Who),
@@ -61,29 +64,40 @@ func rank(in Input) []entry.Candidate {
 
 // candidate gives one voter's place-to-be.
 func candidate(in Input, v Voter) entry.Candidate {
-	c := entry.Candidate{Who: v.ID, Debt: in.Debt[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
+	c := entry.Candidate{Who: v.ID, Debt: in.Lost[v.ID], Hash: draw(in.Seed, in.Round.ID, v.ID)}
+	addressed := slices.Contains(in.Round.Addressed, v.ID)
+	called := addressed && in.Round.humanCall()
 	b, voted := in.Round.Ballots[v.ID]
 	if !voted || b.Absent != "" {
-		c.Standing, c.Note = StandingAbsent, cmp.Or(brief(b.Absent, maxNote), "no answer")
+		c.Standing, c.Note, c.Late = StandingAbsent, cmp.Or(brief(b.Absent, maxNote), noAnswer), !voted || b.Late
+		if c.Late && called && v.Kind == abi.KindCompanion {
+			c.Standing = StandingLate
+		}
+		c.Need = shown(need(c))
 		return c
 	}
-	addressed := slices.Contains(in.Round.Addressed, v.ID)
 	c.Importance, c.Closing = b.Vote.Importance, b.Vote.Closing
-	c.Standing, c.Note = standing(in.Round, v, b.Vote, addressed), note(b, addressed)
-	if c.Standing == StandingOut {
+	c.Standing, c.Note = standing(in.Round, v, b.Vote, called), note(b, addressed)
+	switch {
+	case c.Standing == StandingOut:
 		c.Note = "a human is not asked to break a silence"
+	case addressed && !called && b.Vote.State == abi.Speak:
+		c.Called = in.Round.From.ID
+		c.Note = with(c.Note, "called by "+brief(c.Called, maxReason))
 	}
+	c.Need = shown(need(c))
 	return c
 }
 
 // standing gives the tier of a voter that answered. A human is never asked to
-// speak: it has no module that would, and may speak without the floor.
-func standing(r *Round, v Voter, vote abi.Vote, addressed bool) string {
+// speak: it has no module that would, and may speak without the floor. Called is
+// for whom a human addressed.
+func standing(r *Round, v Voter, vote abi.Vote, called bool) string {
 	human := v.Kind == abi.KindHuman
 	switch {
 	case vote.State == abi.Speak && human:
 		return StandingHuman
-	case vote.State == abi.Speak && addressed:
+	case vote.State == abi.Speak && called:
 		return StandingAddressed
 	case vote.State == abi.Speak && vote.Closing == abi.ClosingTerminal:
 		return StandingTerminal
@@ -91,7 +105,7 @@ func standing(r *Round, v Voter, vote abi.Vote, addressed bool) string {
 		return StandingSpeak
 	case human && r.Silence:
 		return StandingOut
-	case !human && addressed && r.From.Kind == abi.KindHuman:
+	case !human && called:
 		return StandingAsked
 	}
 	return StandingListen

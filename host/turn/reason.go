@@ -19,6 +19,9 @@ func grantReason(in Input, r Ruling, first, second entry.Candidate) string {
 	case entry.RuleHuman:
 		return first.Who + " is human and wants to speak" + alsoWant(r, first)
 	case entry.RuleAddressed:
+		if first.Standing == StandingLate {
+			return fmt.Sprintf("%s was addressed by %s, a human, and is asked though it did not vote in time%s", first.Who, in.Round.From.ID, alsoWant(r, first))
+		}
 		return first.Who + " was addressed and wants to speak" + alsoWant(r, first)
 	case entry.RuleAsked:
 		return fmt.Sprintf("nobody else wants to speak; %s, a human, addressed %s, which is asked though it would rather listen", in.Round.From.ID, first.Who)
@@ -27,7 +30,7 @@ func grantReason(in Input, r Ruling, first, second entry.Candidate) string {
 	case entry.RuleSpeak:
 		return speakReason(first, second)
 	}
-	return sameStanding(first.Standing) + compared(in, r.Rule, first, second)
+	return sameStanding(first.Standing) + compared(in, r, first, second)
 }
 
 // speakReason is for the only one, or the only kind, that wants to speak.
@@ -48,7 +51,7 @@ func sameStanding(standing string) string {
 	switch standing {
 	case StandingHuman:
 		return "both are human; "
-	case StandingAddressed:
+	case StandingAddressed, StandingLate:
 		return "both were addressed; "
 	case StandingTerminal:
 		return "only farewells are left; "
@@ -57,25 +60,54 @@ func sameStanding(standing string) string {
 }
 
 // compared says what decides between two candidates of one standing.
-func compared(in Input, rule entry.Rule, a, b entry.Candidate) string {
-	switch rule {
+func compared(in Input, r Ruling, a, b entry.Candidate) string {
+	switch r.Rule {
 	case entry.RuleImportance:
-		return fmt.Sprintf("%s's importance %s is above %s's %s", a.Who, num(a.Importance), b.Who, num(b.Importance))
+		though := ""
+		if b.Debt > a.Debt {
+			though = fmt.Sprintf(", though %s lost %s", b.Who, lostRounds(r.Ranking, b))
+		}
+		return fmt.Sprintf("%s's importance %s is above %s's %s%s", a.Who, importance(a), b.Who, importance(b), though)
+	case entry.RuleWaited:
+		return fmt.Sprintf("%s lost %s and %s %d, which outweighs importance %s against %s", a.Who, lostRounds(r.Ranking, a), b.Who, b.Debt, importance(a), importance(b))
 	case entry.RuleDebt:
-		return fmt.Sprintf("equal importance %s; %s has waited %s, %s %d", num(a.Importance), a.Who, count(a.Debt, "round"), b.Who, b.Debt)
+		return fmt.Sprintf("equal importance %s; %s lost %s, %s %d", equal(a, b), a.Who, lostRounds(r.Ranking, a), b.Who, b.Debt)
 	}
-	return fmt.Sprintf("equal importance %s, both waited %s; the draw of round %d put %s before %s", num(a.Importance), count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
+	return fmt.Sprintf("equal importance %s, both lost %s; the draw of round %d put %s before %s", equal(a, b), count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
+}
+
+// importance gives the importance that counts, with what a call added to it: "5+3".
+func importance(c entry.Candidate) string {
+	if more := weight(c) - milli(c.Importance); more > 0 {
+		return num(c.Importance) + "+" + num(float64(more)/parts)
+	}
+	return num(c.Importance)
+}
+
+// equal gives two importances that count as the same.
+func equal(a, b entry.Candidate) string {
+	one, other := importance(a), importance(b)
+	if one == other {
+		return one
+	}
+	return one + " and " + other
+}
+
+// lostRounds says how many rounds somebody lost, "5 of at most 9 rounds" where
+// there is a bound.
+func lostRounds(ranking []entry.Candidate, c entry.Candidate) string {
+	if !wishes(c.Standing) {
+		return count(c.Debt, "round")
+	}
+	return fmt.Sprintf("%d of at most %s", c.Debt, count(bound(ranking, c), "round"))
 }
 
 // alsoWant names the others who want to speak, at most three.
 func alsoWant(r Ruling, first entry.Candidate) string {
 	var who []string
 	for _, c := range r.Ranking {
-		switch c.Standing {
-		case StandingHuman, StandingAddressed, StandingSpeak:
-			if c.Who != first.Who {
-				who = append(who, c.Who)
-			}
+		if wishes(c.Standing) && c.Who != first.Who {
+			who = append(who, c.Who)
 		}
 	}
 	switch n := len(who); {
@@ -100,13 +132,16 @@ func silenceReason(ranking []entry.Candidate) string {
 			listened++
 		}
 	}
+	if len(absent) > 5 {
+		absent = append(absent[:4:4], strconv.Itoa(len(absent)-4)+" others")
+	}
 	switch {
 	case len(ranking) == 0:
 		return "nobody is there to speak"
+	case listened == 0:
+		return "nobody could vote, absent: " + strings.Join(absent, ", ")
 	case len(absent) == 0:
 		return fmt.Sprintf("nobody wants to speak: %d listened", listened)
-	case len(absent) > 5:
-		absent = append(absent[:4:4], strconv.Itoa(len(absent)-4)+" others")
 	}
 	return fmt.Sprintf("nobody wants to speak: %d listened, absent: %s", listened, strings.Join(absent, ", "))
 }

@@ -19,6 +19,7 @@ type Voter struct {
 type Ballot struct {
 	Vote    abi.Vote `json:"vote"`
 	Absent  string   `json:"absent,omitempty"`  // why there is no vote; counts as listening
+	Late    bool     `json:"late,omitempty"`    // with Absent: it did not vote in time, and may be well
 	Carried bool     `json:"carried,omitempty"` // from the round before, until the voter answers anew
 	Failed  string   `json:"failed,omitempty"`  // why a carried vote will not be answered anew
 }
@@ -27,9 +28,10 @@ type Ballot struct {
 // opens, each voter counts once, and it is decided once. The zero value is not
 // a round; use Open.
 type Round struct {
-	ID         uint64            `json:"id"`    // seq of its entry
-	About      uint64            `json:"about"` // seq of the message
-	From       Voter             `json:"from"`  // who said it
+	ID         uint64            `json:"id"`             // seq of its entry
+	About      uint64            `json:"about"`          // seq of the message
+	Upto       uint64            `json:"upto,omitempty"` // see entry.Round
+	From       Voter             `json:"from"`           // who said it
 	Electorate []Voter           `json:"electorate"`
 	Addressed  []string          `json:"addressed,omitempty"`
 	Due        time.Time         `json:"due"`
@@ -54,7 +56,7 @@ const (
 // does not know count as companions; an id that is named twice votes once.
 func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.ParticipantKind) *Round {
 	r := &Round{
-		ID: id, About: b.About, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
+		ID: id, About: b.About, Upto: b.Upto, From: from, Addressed: slices.Clone(b.Addressed), Due: b.Due, Silence: b.Silence,
 		Ballots: map[string]Ballot{}, Refused: map[Refusal]int{},
 	}
 	for _, who := range b.Electorate {
@@ -70,6 +72,9 @@ func Open(id uint64, b entry.Round, from Voter, kinds map[string]abi.Participant
 	return r
 }
 
+// Newest is the seq of the newest turn as the round opened.
+func (r *Round) Newest() uint64 { return max(r.About, r.Upto) }
+
 // Carry takes over the votes of a round that was superseded before it was
 // decided, so that nobody's wish is lost when the voter is too slow to answer
 // again before this round is due. The speaker of the message this round is about
@@ -79,6 +84,16 @@ func (r *Round) Carry(old *Round) {
 		_, voted := r.Ballots[who]
 		if b.Absent == "" && !voted && who != r.From.ID && r.has(who) {
 			r.ballot(who, Ballot{Vote: b.Vote, Carried: true})
+		}
+	}
+}
+
+// Keep takes over the votes of a round about the same message that came to nothing
+// because others were late: nobody is asked twice.
+func (r *Round) Keep(old *Round) {
+	for who, b := range old.Ballots {
+		if b.Absent == "" && r.has(who) {
+			r.ballot(who, b)
 		}
 	}
 }
@@ -113,20 +128,33 @@ func (r *Round) Cast(voter string, v abi.Vote) (Refusal, bool) {
 // Fail notes that a voter will not vote; a carried vote of its stays. It
 // answers false where there is nothing to note: the voter has voted or failed
 // already, is a stranger, or the round is decided.
-func (r *Round) Fail(voter, why string) bool {
+func (r *Round) Fail(voter, why string) bool { return r.fail(voter, why, false) }
+
+// Late is [Round.Fail] for a voter that is not known to be broken or gone, but
+// was too slow: one that a human called may still be asked for a line. So may
+// one of which nothing was heard when the round is decided.
+func (r *Round) Late(voter, why string) bool { return r.fail(voter, why, true) }
+
+func (r *Round) fail(voter, why string, late bool) bool {
 	if !r.Awaits(voter) {
 		return false
 	}
-	why = cmp.Or(why, "no answer")
+	why = cmp.Or(why, noAnswer)
 	b, carried := r.Ballots[voter]
 	if carried {
 		b.Failed = why
 	} else {
-		b.Absent = why
+		b.Absent, b.Late = why, late
 	}
 	r.ballot(voter, b)
 	return true
 }
+
+// noAnswer is why somebody is absent of whom nothing was heard.
+const noAnswer = "no answer"
+
+// humanCall says whether those who are addressed were addressed by a human.
+func (r *Round) humanCall() bool { return r.From.Kind == abi.KindHuman }
 
 // Complete says whether every voter has answered for this round, be it that it
 // will not vote.

@@ -1,8 +1,6 @@
 package turn
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
@@ -14,7 +12,7 @@ import (
 func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, maxTurns, rounds int) (said []string, last Ruling) {
 	t.Helper()
 	ids := []string{"aya", "kyoko", "nat"}
-	stage, speaker, debt := abi.ClosingNone, Voter{"mika", from}, map[string]int{}
+	stage, speaker, lost := abi.ClosingNone, Voter{"mika", from}, map[string]int{}
 	for i := range rounds {
 		body := entry.Round{About: uint64(2 * i), Addressed: []string{}}
 		for _, id := range ids {
@@ -26,16 +24,11 @@ func talk(t *testing.T, habits map[string]abi.Vote, from abi.ParticipantKind, ma
 		for _, id := range body.Electorate {
 			r.Cast(id, habits[id])
 		}
-		last = Vote{}.Decide(Input{Round: r, Seed: "s", Debt: debt, Stage: stage, Turns: len(said), MaxTurns: maxTurns})
+		last = Vote{}.Decide(Input{Round: r, Seed: "s", Lost: lost, Stage: stage, Turns: len(said), MaxTurns: maxTurns})
 		if stage = last.Stage; last.Outcome != entry.OutcomeGrant {
 			return said, last
 		}
-		for _, c := range last.Ranking {
-			if c.Standing == StandingSpeak {
-				debt[c.Who]++
-			}
-		}
-		debt[last.Speaker] = 0
+		heard(lost, last.Ranking, last.Speaker)
 		said, speaker = append(said, last.Speaker), Voter{last.Speaker, abi.KindCompanion}
 		stage = Step(stage, habits[last.Speaker].Closing)
 	}
@@ -64,16 +57,6 @@ func TestChatterboxesAreCapped(t *testing.T) {
 				t.Errorf("cap %d: %s speaks twice running", maxTurns, said[i])
 			}
 		}
-	}
-}
-
-// TestAlwaysTen holds a limit of the order on purpose: importance goes before
-// debt, so two that always say 10 keep the floor from one that says 9. Debt
-// helps only among equals.
-func TestAlwaysTen(t *testing.T) {
-	said, _ := talk(t, map[string]abi.Vote{"aya": speak(10), "kyoko": speak(10), "nat": speak(9)}, abi.KindHuman, 0, 30)
-	if all := fmt.Sprint(said); strings.Contains(all, "nat") || len(said) != 30 {
-		t.Errorf("got %s; if importance no longer goes before debt, say so at rank", all)
 	}
 }
 

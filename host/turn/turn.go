@@ -41,12 +41,17 @@ type Policy interface {
 
 // Input is all a policy may know when it ends a round.
 type Input struct {
-	Round    *Round
-	Seed     string         // the room's; makes the last resort of the order
-	Debt     map[string]int // rounds each member wanted to speak and did not since it last spoke
-	Stage    abi.Closing    // the room's closing
-	Turns    int            // companion turns since a human last spoke
-	MaxTurns int            // 0: no cap
+	Round *Round
+	Seed  string // the room's; makes the last resort of the order
+	// Lost has, by member, the rounds since it was heard in which it voted to speak
+	// (a farewell is no such vote) and somebody else was heard. A round that goes to
+	// a human, or to somebody for a human's call, counts for nobody; a line that
+	// fails takes nothing off; a vote to listen, and being heard, set it to 0.
+	// Counted like this it never exceeds [Bound].
+	Lost     map[string]int
+	Stage    abi.Closing // the room's closing
+	Turns    int         // companion turns since a human last spoke
+	MaxTurns int         // 0: no cap
 	Now      time.Time
 	Ledger   []Spend
 }
@@ -54,7 +59,7 @@ type Input struct {
 // Ruling is how a round ends. Ranking holds everybody in the electorate, best
 // first; the room hands the floor down this list when a speaker fails.
 type Ruling struct {
-	Outcome entry.Outcome // grant, silence, closed, capped or waits
+	Outcome entry.Outcome // grant, silence, absent, closed, capped or waits
 	Speaker string
 	Rule    entry.Rule
 	Reason  string // one English sentence

@@ -18,14 +18,17 @@ import (
 //  1. Companions have spoken MaxTurns times since a human did: capped.
 //  2. The room's closing is terminal: closed.
 //  3. Somebody wants to speak: the first in the ranking is granted the floor.
+//     A companion that a human addressed and that is late comes before those who
+//     were not addressed: on a slow machine it is asked for a line all the same.
 //  4. A human addressed somebody who would rather listen: it is asked to speak.
 //  5. The silence breaker opened the round: the best listener is asked to speak.
 //  6. Only farewells (speak with closing=terminal) are left: one may be said
 //     while the room is not yet closing; after that the talk is closed.
-//  7. Otherwise silence, with a count of who listened and who was absent.
+//  7. Everybody is absent: nobody could say what it wants.
+//  8. Otherwise silence, with a count of who listened and who was absent.
 //
 // A farewell silences nobody: it is said after what others have to say; only
-// somebody who was addressed may answer with a farewell at once.
+// somebody whom a human addressed may answer with a farewell at once.
 type Vote struct{}
 
 // Memory gives 0: the policy keeps no ledger.
@@ -68,6 +71,9 @@ func (Vote) Decide(in Input) Ruling {
 	first, ok := Next(r, nil)
 	if !ok {
 		r.Outcome, r.Reason = entry.OutcomeSilence, silenceReason(r.Ranking)
+		if allAbsent(r.Ranking) {
+			r.Outcome = entry.OutcomeAbsent
+		}
 		return r
 	}
 	if first.Standing == StandingTerminal && in.Stage == abi.ClosingClosing {
@@ -77,9 +83,17 @@ func (Vote) Decide(in Input) Ruling {
 	}
 	r.Outcome, r.Speaker = entry.OutcomeGrant, first.Who
 	second, rivalled := Next(r, []string{first.Who})
+	if heavier := outweighed(r.Ranking); heavier > 0 {
+		second = r.Ranking[heavier]
+	}
 	r.Rule = ruleOf(first, second, rivalled)
 	r.Reason = grantReason(in, r, first, second)
 	return r
+}
+
+// allAbsent says whether there are voters and none of them voted.
+func allAbsent(ranking []entry.Candidate) bool {
+	return len(ranking) > 0 && !slices.ContainsFunc(ranking, func(c entry.Candidate) bool { return c.Standing != StandingAbsent })
 }
 
 // ruleOf names what put first before second, the next one that could have had
@@ -97,7 +111,7 @@ func ruleOf(first, second entry.Candidate, rivalled bool) entry.Rule {
 	switch first.Standing {
 	case StandingHuman:
 		return entry.RuleHuman
-	case StandingAddressed:
+	case StandingAddressed, StandingLate:
 		return entry.RuleAddressed
 	}
 	return entry.RuleSpeak
@@ -105,9 +119,11 @@ func ruleOf(first, second entry.Candidate, rivalled bool) entry.Rule {
 
 // innerRule names what decides between two candidates of one standing.
 func innerRule(a, b entry.Candidate) entry.Rule {
-	switch {
-	case a.Importance != b.Importance:
+	switch more := weight(a) - weight(b); {
+	case more > 0:
 		return entry.RuleImportance
+	case more < 0:
+		return entry.RuleWaited
 	case a.Debt != b.Debt:
 		return entry.RuleDebt
 	}

@@ -29,7 +29,7 @@ func newRig(electorate ...string) *rig {
 		b.Electorate = append(b.Electorate, id)
 	}
 	return &rig{Input{
-		Round: Open(12, b, Voter{"mika", abi.KindHuman}, kinds), Seed: "seed", Debt: map[string]int{}, MaxTurns: 6,
+		Round: Open(12, b, Voter{"mika", abi.KindHuman}, kinds), Seed: "seed", Lost: map[string]int{}, MaxTurns: 6,
 	}}
 }
 
@@ -44,7 +44,8 @@ func farewell(importance float64) abi.Vote {
 func (r *rig) cast(who string, v abi.Vote) *rig { r.in.Round.Cast(who, v); return r }
 func (r *rig) fail(who, why string) *rig        { r.in.Round.Fail(who, why); return r }
 func (r *rig) to(who ...string) *rig            { r.in.Round.Addressed = who; return r }
-func (r *rig) debt(who string, n int) *rig      { r.in.Debt[who] = n; return r }
+func (r *rig) late(who, why string) *rig        { r.in.Round.Late(who, why); return r }
+func (r *rig) lost(who string, n int) *rig      { r.in.Lost[who] = n; return r }
 func (r *rig) silence() *rig                    { r.in.Round.Silence = true; return r }
 func (r *rig) from(kind abi.ParticipantKind) *rig {
 	r.in.Round.From.Kind = kind
@@ -78,10 +79,10 @@ func TestDecide(t *testing.T) {
 			entry.OutcomeGrant, "aya", entry.RuleSpeak, "only aya wants to speak", "aya=speak kyoko=listen"},
 		{"importance", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(8)),
 			entry.OutcomeGrant, "kyoko", entry.RuleImportance, "kyoko's importance 8 is above aya's 5", "kyoko=speak aya=speak"},
-		{"debt", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)).debt("aya", 1).debt("kyoko", 3),
-			entry.OutcomeGrant, "kyoko", entry.RuleDebt, "equal importance 5; kyoko has waited 3 rounds, aya 1", "kyoko=speak aya=speak"},
+		{"debt", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)).lost("aya", 1).lost("kyoko", 3),
+			entry.OutcomeGrant, "kyoko", entry.RuleDebt, "equal importance 5; kyoko lost 3 of at most 8 rounds, aya 1", "kyoko=speak aya=speak"},
 		{"hash", newRig("aya", "kyoko").cast("aya", speak(5)).cast("kyoko", speak(5)),
-			entry.OutcomeGrant, "aya", entry.RuleHash, "equal importance 5, both waited 0 rounds; the draw of round 12 put aya before kyoko", "aya=speak kyoko=speak"},
+			entry.OutcomeGrant, "aya", entry.RuleHash, "equal importance 5, both lost 0 rounds; the draw of round 12 put aya before kyoko", "aya=speak kyoko=speak"},
 		{"addressed", newRig("aya", "kyoko").to("kyoko").cast("aya", speak(10)).cast("kyoko", speak(0)),
 			entry.OutcomeGrant, "kyoko", entry.RuleAddressed, "kyoko was addressed and wants to speak; aya wants to speak too", "kyoko=addressed aya=speak"},
 		{"two addressed", newRig("aya", "kyoko", "nat").to("aya", "kyoko").cast("aya", speak(2.5)).cast("kyoko", speak(0)).cast("nat", speak(10)),
@@ -107,7 +108,37 @@ func TestDecide(t *testing.T) {
 		{"silence breaker asks before farewells", newRig("aya", "kyoko").silence().cast("aya", farewell(2)).cast("kyoko", listen(1)),
 			entry.OutcomeGrant, "kyoko", entry.RuleSilence, "nobody wants to speak; kyoko is asked to break the silence", "kyoko=listen aya=terminal"},
 		{"silence breaker finds nobody", newRig("aya").silence().fail("aya", "crashed"),
-			entry.OutcomeSilence, "", "", "nobody wants to speak: 0 listened, absent: aya (crashed)", "aya=absent"},
+			entry.OutcomeAbsent, "", "", "nobody could vote, absent: aya (crashed)", "aya=absent"},
+		{"all are absent", newRig("aya", "kyoko", "nat:agent").to("kyoko", "nat").fail("aya", "crashed").fail("kyoko", "left the room").late("nat", "no answer in 1s"),
+			entry.OutcomeAbsent, "", "", "nobody could vote, absent: nat (no answer in 1s), aya (crashed), kyoko (left the room)", "nat=absent aya=absent kyoko=absent"},
+		{"one listened, nobody else could vote", newRig("aya", "kyoko").fail("aya", "crashed").cast("kyoko", listen(1)),
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened, absent: aya (crashed)", "kyoko=listen aya=absent"},
+		{"the late is asked", newRig("aya", "kyoko").to("kyoko").cast("aya", listen(9)).late("kyoko", "no answer in 1s"),
+			entry.OutcomeGrant, "kyoko", entry.RuleAddressed, "kyoko was addressed by mika, a human, and is asked though it did not vote in time", "kyoko=late aya=listen"},
+		{"nothing heard of it is late too", newRig("aya").to("aya"),
+			entry.OutcomeGrant, "aya", entry.RuleAddressed, "aya was addressed by mika, a human, and is asked though it did not vote in time", "aya=late"},
+		{"the late comes before a wish", newRig("aya", "kyoko").to("kyoko").cast("aya", speak(1)).late("kyoko", "no answer in 1s"),
+			entry.OutcomeGrant, "kyoko", entry.RuleAddressed, "kyoko was addressed by mika, a human, and is asked though it did not vote in time; aya wants to speak too", "kyoko=late aya=speak"},
+		{"the late that no human called is absent", newRig("aya", "kyoko").from(abi.KindCompanion).to("kyoko").cast("aya", listen(9)).late("kyoko", "no answer in 1s"),
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened, absent: kyoko (no answer in 1s)", "aya=listen kyoko=absent"},
+		{"a companion's call is weight", newRig("aya", "kyoko").from(abi.KindCompanion).to("kyoko").cast("aya", speak(7)).cast("kyoko", speak(5)),
+			entry.OutcomeGrant, "kyoko", entry.RuleImportance, "kyoko's importance 5+3 is above aya's 7", "kyoko=speak aya=speak"},
+		{"a companion's call is no class", newRig("aya", "kyoko").from(abi.KindCompanion).to("kyoko").cast("aya", speak(9)).cast("kyoko", speak(5)),
+			entry.OutcomeGrant, "aya", entry.RuleImportance, "aya's importance 9 is above kyoko's 5+3", "aya=speak kyoko=speak"},
+		{"a call counts to the highest importance at most", newRig("aya", "kyoko").from(abi.KindAgent).to("kyoko").cast("aya", speak(10)).cast("kyoko", speak(9)).lost("aya", 1),
+			entry.OutcomeGrant, "aya", entry.RuleDebt, "equal importance 10 and 9+1; aya lost 1 of at most 8 rounds, kyoko 0", "aya=speak kyoko=speak"},
+		{"a farewell for a companion's call waits", newRig("aya", "kyoko").from(abi.KindCompanion).to("kyoko").cast("aya", speak(0)).cast("kyoko", farewell(10)),
+			entry.OutcomeGrant, "aya", entry.RuleSpeak, "aya wants to speak; kyoko only wants to say farewell", "aya=speak kyoko=terminal"},
+		{"importance though another waits", newRig("aya", "kyoko", "nat").cast("aya", speak(9)).cast("kyoko", speak(3)).cast("nat", listen(0)).lost("kyoko", 5),
+			entry.OutcomeGrant, "aya", entry.RuleImportance, "aya's importance 9 is above kyoko's 3, though kyoko lost 5 of at most 8 rounds", "aya=speak kyoko=speak nat=listen"},
+		{"waiting", newRig("aya", "kyoko", "nat").cast("aya", speak(9)).cast("kyoko", speak(3)).cast("nat", speak(0)).lost("kyoko", 7).lost("aya", 2),
+			entry.OutcomeGrant, "kyoko", entry.RuleWaited, "kyoko lost 7 of at most 9 rounds and aya 2, which outweighs importance 3 against 9", "kyoko=speak aya=speak nat=speak"},
+		{"waiting before all, not the second alone", newRig("aya", "kyoko", "nat").cast("aya", speak(9)).cast("kyoko", speak(3)).cast("nat", speak(2)).lost("kyoko", 7).lost("nat", 7),
+			entry.OutcomeGrant, "kyoko", entry.RuleWaited, "kyoko lost 7 of at most 9 rounds and aya 0, which outweighs importance 3 against 9", "kyoko=speak nat=speak aya=speak"},
+		{"of equal needs the one that lost more", newRig("aya", "kyoko").cast("aya", speak(10)).cast("kyoko", speak(0)).lost("kyoko", 8),
+			entry.OutcomeGrant, "kyoko", entry.RuleWaited, "kyoko lost 8 of at most 8 rounds and aya 0, which outweighs importance 0 against 10", "kyoko=speak aya=speak"},
+		{"waiting between farewells", newRig("aya", "kyoko").cast("aya", farewell(1)).cast("kyoko", farewell(1)).lost("kyoko", 1),
+			entry.OutcomeGrant, "kyoko", entry.RuleDebt, "only farewells are left; equal importance 1; kyoko lost 1 round, aya 0", "kyoko=terminal aya=terminal"},
 		{"farewell", newRig("aya", "kyoko").cast("aya", farewell(2)).cast("kyoko", listen(1)),
 			entry.OutcomeGrant, "aya", entry.RuleSpeak, "only a farewell is left, and aya wants to say it", "aya=terminal kyoko=listen"},
 		{"farewells", newRig("aya", "kyoko").stage(abi.ClosingPre).cast("aya", farewell(2)).cast("kyoko", farewell(3)),
@@ -267,7 +298,7 @@ func TestExplain(t *testing.T) {
 	r := newRig("aya", "きょうこ", "nat").to("きょうこ").fail("nat", "no answer in 1s")
 	v := farewell(2.5)
 	v.Reason = "お先に"
-	ruling := r.cast("aya", v).cast("きょうこ", speak(5)).debt("aya", 2).decide()
+	ruling := r.cast("aya", v).cast("きょうこ", speak(5)).lost("aya", 2).lost("きょうこ", 4).decide()
 	got := Explain(entry.Decision{
 		Round: 12, Outcome: ruling.Outcome, Speaker: ruling.Speaker, Grant: &abi.Grant{Token: "g12", Basis: 11},
 		Rule: ruling.Rule, Reason: ruling.Reason, Ranking: ruling.Ranking,
@@ -277,26 +308,52 @@ round 12: きょうこ holds the floor (grant g12, basis 11)
 rule:    addressed (who was addressed goes before who was not)
 reason:  きょうこ was addressed and wants to speak
 
-   #  who       standing   importance  waited  draw              closing   note
->  1  きょうこ  addressed  5           0       5176abbd926d6c6e  -
-   2  aya       terminal   2.5         2       caf72538d5da0a27  terminal  お先に
-   3  nat       absent     -           0       4857937366483d6f  -         no answer in 1s
+   #  who       standing   importance  lost            need  draw              closing   note
+>  1  きょうこ  addressed  5           4 of at most 7  7.5   5176abbd926d6c6e  -
+   2  aya       terminal   2.5         2               3.13  caf72538d5da0a27  terminal  お先に
+   3  nat       absent     -           0               -     4857937366483d6f  -         no answer in 1s
 `, "\n")
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, o := range []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded} {
+	for _, o := range []entry.Outcome{entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded} {
 		if s := Explain(entry.Decision{Round: 3, Outcome: o, Reason: "because"}); strings.Contains(s, "unknown") || !strings.HasPrefix(s, "round 3: ") || !strings.Contains(s, "because") {
 			t.Errorf("%s: %q", o, s)
 		}
 	}
-	for _, rule := range []entry.Rule{entry.RuleHuman, entry.RuleAddressed, entry.RuleSpeak, entry.RuleImportance, entry.RuleDebt, entry.RuleHash, entry.RuleAsked, entry.RuleSilence, entry.RuleNext} {
+	for _, rule := range []entry.Rule{entry.RuleHuman, entry.RuleAddressed, entry.RuleSpeak, entry.RuleImportance, entry.RuleWaited, entry.RuleDebt, entry.RuleHash, entry.RuleAsked, entry.RuleSilence, entry.RuleNext} {
 		if s := Explain(entry.Decision{Outcome: entry.OutcomeGrant, Speaker: "aya", Rule: rule}); strings.Contains(s, "unknown") {
 			t.Errorf("%s: %q", rule, s)
 		}
 	}
 	if s := Explain(entry.Decision{}); !strings.Contains(s, "unknown outcome") {
 		t.Errorf("empty decision: %q", s)
+	}
+}
+
+// TestExplainOlder: what rules without need and bound decided is told without
+// them, as it was told then.
+func TestExplainOlder(t *testing.T) {
+	got := Explain(entry.Decision{Round: 3, Outcome: entry.OutcomeGrant, Speaker: "aya", Rule: entry.RuleDebt, Ranking: []entry.Candidate{
+		{Who: "aya", Standing: StandingSpeak, Importance: 5, Debt: 22, Hash: "00"}, {Who: "ben", Standing: StandingSpeak, Hash: "01"},
+	}})
+	if !strings.Contains(got, ">  1  aya  speak     5           22      00 ") || !strings.Contains(got, "waited") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestExplainCalled: what a companion's call adds is seen, and a late vote's
+// importance is not made up.
+func TestExplainCalled(t *testing.T) {
+	r := newRig("aya", "kyoko").from(abi.KindCompanion).to("kyoko").cast("aya", speak(7)).cast("kyoko", speak(5)).decide()
+	got := Explain(entry.Decision{Outcome: r.Outcome, Speaker: r.Speaker, Ranking: r.Ranking})
+	if !strings.Contains(got, "kyoko  speak     5+3         0 of at most 8  8 ") || !strings.Contains(got, "called by mika") {
+		t.Errorf("got\n%s", got)
+	}
+	r = newRig("aya").to("aya").late("aya", "too slow").decide()
+	got = Explain(entry.Decision{Outcome: r.Outcome, Speaker: r.Speaker, Ranking: r.Ranking})
+	if !strings.Contains(got, "aya  late      -           0 ") || !strings.Contains(got, "too slow") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package turn
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -45,6 +46,8 @@ func outcomeWords(d entry.Decision) string {
 		return d.Speaker + " holds the floor"
 	case entry.OutcomeSilence:
 		return "silence, nobody holds the floor"
+	case entry.OutcomeAbsent:
+		return "nobody could vote, the turn stays unanswered"
 	case entry.OutcomeClosed:
 		return "the talk is closed"
 	case entry.OutcomeCapped:
@@ -64,6 +67,7 @@ var ruleWords = map[entry.Rule]string{
 	entry.RuleAddressed:  "who was addressed goes before who was not",
 	entry.RuleSpeak:      "nobody else of the same or a better standing wants to speak",
 	entry.RuleImportance: "same standing, the higher importance goes first",
+	entry.RuleWaited:     "same standing, importance and the rounds lost together decide",
 	entry.RuleDebt:       "same importance, who has waited longer goes first",
 	entry.RuleHash:       "same in everything, a draw seeded by room and round",
 	entry.RuleAsked:      "nobody wants to speak, whom a human addressed is asked",
@@ -72,9 +76,15 @@ var ruleWords = map[entry.Rule]string{
 	entry.RuleNext:       "the one before failed or passed, the floor is handed down the ranking",
 }
 
-// rankingRows gives the table's cells, the heading first.
+// rankingRows gives the table's cells, the heading first. A decision without any
+// need is one of the rules before version 3, which had no bound either, and is told
+// as it was then; or there was nothing to weigh.
 func rankingRows(d entry.Decision) [][]string {
+	weighed := slices.ContainsFunc(d.Ranking, func(c entry.Candidate) bool { return c.Need != 0 })
 	rows := [][]string{{"", "#", "who", "standing", "importance", "waited", "draw", "closing", "note"}}
+	if weighed {
+		rows[0] = []string{"", "#", "who", "standing", "importance", "lost", "need", "draw", "closing", "note"}
+	}
 	for i, c := range d.Ranking {
 		mark, closing := "", string(c.Closing)
 		if c.Who == d.Speaker && d.Outcome == entry.OutcomeGrant {
@@ -83,13 +93,23 @@ func rankingRows(d entry.Decision) [][]string {
 		if c.Closing.Stage() == 0 {
 			closing = "-"
 		}
-		importance := num(c.Importance)
-		if c.Standing == StandingAbsent {
-			importance, closing = "-", "-"
+		weighs, need, lost := importance(c), num(c.Need), strconv.Itoa(c.Debt)
+		if c.Standing == StandingAbsent || c.Late {
+			weighs, closing = "-", "-"
 		}
-		rows = append(rows, []string{
-			mark, strconv.Itoa(i + 1), c.Who, c.Standing, importance, strconv.Itoa(c.Debt), c.Hash, closing, brief(c.Note, maxNote),
-		})
+		if c.Standing == StandingAbsent {
+			need = "-"
+		}
+		row := []string{mark, strconv.Itoa(i + 1), c.Who, c.Standing, weighs}
+		switch {
+		case !weighed:
+			row = append(row, lost)
+		case wishes(c.Standing):
+			row = append(row, fmt.Sprintf("%s of at most %d", lost, bound(d.Ranking, c)), need)
+		default:
+			row = append(row, lost, need)
+		}
+		rows = append(rows, append(row, c.Hash, closing, brief(c.Note, maxNote)))
 	}
 	return rows
 }

@@ -75,7 +75,8 @@ func TestAnEditedCardReachesAgents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer main.Embody("nikoni")()
+			_, leave := main.Embody("nikoni", false)
+			defer leave()
 			args["perception"] = "input"
 			got, failed = a.call(playTool, args)
 			if keys := slices.Sorted(maps.Keys(got)); failed || got["delivered"] != 1.0 || !slices.Equal(keys, []string{"delivered", "id"}) {

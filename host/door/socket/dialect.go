@@ -40,7 +40,8 @@ func (v view) enter() (leave func()) {
 	if v.embody == "" {
 		return func() {}
 	}
-	return sync.OnceFunc(v.talk.Embody(v.embody))
+	_, leave = v.talk.Embody(v.embody, false)
+	return sync.OnceFunc(leave)
 }
 
 // entries is the dialect of the feed: entries as they are.

@@ -53,7 +53,7 @@ func TestPageKnowsTheEntries(t *testing.T) {
 			t.Errorf("the page does not show %s", kind)
 		}
 	}
-	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
+	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
 	for _, o := range outcomes {
 		if n := strings.Count(html, " "+string(o)+`: "`); n < 2 { // in each language
 			t.Errorf("the page has %d words for %s", n, o)

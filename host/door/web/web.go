@@ -68,7 +68,7 @@ type Companion struct {
 	File        string    `json:"file" doc:"Its file, below the folder of companions."`
 	Progress    string    `json:"progress,omitempty" doc:"What its newest save waits for." example:"being compiled"`
 	Error       string    `json:"error" doc:"What is wrong with the newest save, or why it is quarantined; empty when all is well."`
-	Faults      int       `json:"faults" doc:"Calls that cost this generation its instance."`
+	Faults      int       `json:"faults" doc:"Calls in which this generation crashed, answered nonsense or worked without end; to be slow is none."`
 	MemoryBytes int64     `json:"memory_bytes" doc:"Guest memory in use now."`
 	LoadedAt    time.Time `json:"loaded_at,omitzero" doc:"When this generation was loaded."`
 }

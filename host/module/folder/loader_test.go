@@ -2,6 +2,7 @@ package folder_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -493,7 +494,11 @@ func TestReadyDoesNotWaitForAnEndlessWriter(t *testing.T) {
 func TestSaveEndsAQuarantine(t *testing.T) {
 	bubble(t, func(r *rig, c *folder.Config) {
 		r.engine.OnLoad = func(ctx context.Context, f module.Source) (module.Module, error) {
-			return moduletest.Held("x", nil), nil // every call times out
+			m := moduletest.Answering("x")
+			m.OnCall = func(context.Context, abi.Request) (json.RawMessage, error) {
+				return nil, &module.Fault{Kind: module.FaultFuel, Cause: errors.New("used more than 10 units")}
+			}
+			return m, nil
 		}
 	}, func(t *testing.T, r *rig) {
 		write(t, r.path("aya.fake"), "x")
@@ -504,7 +509,7 @@ func TestSaveEndsAQuarantine(t *testing.T) {
 			_, _ = c.Call(ctx, abi.Request{})
 			cancel()
 		}
-		checkStatus(t, r.folder, "aya", module.StateQuarantined, 1, "quarantined: 3 faults in 60s, last: module fault: timeout")
+		checkStatus(t, r.folder, "aya", module.StateQuarantined, 1, "quarantined: 3 faults in 60s, last: module fault: fuel")
 		r.event("aya.fake") // no save
 		r.pass(time.Minute)
 		checkStatus(t, r.folder, "aya", module.StateQuarantined, 1, "quarantined")

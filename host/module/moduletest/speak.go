@@ -16,7 +16,7 @@ func Answering(v string) *Module {
 }
 
 // Held makes a module whose calls wait for let, or for the end of their ctx,
-// which is a fault.
+// which costs an instance and is held against nobody.
 func Held(v string, let <-chan struct{}) *Module {
 	m := Answering(v)
 	m.OnCall = func(ctx context.Context, _ abi.Request) (json.RawMessage, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/speech"
 )
 
 // segmenter turns what streams in from a model into a line: the name that models like
@@ -137,7 +138,7 @@ func (s *segmenter) cut(end bool) error {
 // gap is what has to stand between what was said and what another answer adds.
 func (s *segmenter) gap() string {
 	last, _ := utf8.DecodeLastRuneInString(s.line.String())
-	if s.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(enders+closers, last) {
+	if s.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(speech.Enders+speech.Closers, last) {
 		return ""
 	}
 	return " "
@@ -180,59 +181,20 @@ func printable(r rune) rune {
 	return r
 }
 
-const (
-	enders  = "。！？!?…．"
-	closers = "」』）)】〉》”’\"'♪☆★〜~"
-)
-
 // sentence gives where the first sentence of a text ends, 0 while that is not
-// sure. The end of the text ends it when nothing more comes. A bracket that a whole
-// line is in, as in novels, does not count: first says that the line begins here.
+// sure. The end of the text ends it when nothing more comes, and so does its length.
+// first says that the line begins here.
 func sentence(s string, first, end bool) int {
-	depth, before := 0, rune(0)
-	for i, r := range s {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		next := i + size
-		switch {
-		case strings.ContainsRune("「『（", r) && (i > 0 || !first):
-			depth++
-		case strings.ContainsRune("」』）", r):
-			depth = max(0, depth-1)
-		}
-		stop := depth == 0 && ends(before, r, s[next:]) || r == '\n'
-		before = r
-		if !stop || strings.TrimSpace(s[:next]) == "" {
-			continue
-		}
-		for next < len(s) { // 「！？」 and what closes belongs to it
-			r, size := utf8.DecodeRuneInString(s[next:])
-			if !strings.ContainsRune(enders+closers, r) {
-				return next
-			}
-			next += size
-		}
-		break // more may come that belongs to it
-	}
+	n := speech.Sentence(s, first)
 	switch {
+	case n > 0:
+		return n
 	case end:
 		return len(s)
 	case len(s) > maxSentence:
 		return breath(s)
 	}
 	return 0
-}
-
-// ends says whether a character ends a sentence: not the dot in 3.14, nor the mark
-// in Yahoo!ニュース.
-func ends(before, r rune, after string) bool {
-	next, _ := utf8.DecodeRuneInString(after)
-	switch r {
-	case '.':
-		return unicode.IsSpace(next)
-	case '!', '?':
-		return !(before <= unicode.MaxASCII && unicode.IsLetter(before) && unicode.IsLetter(next))
-	}
-	return strings.ContainsRune(enders, r)
 }
 
 // breath gives a place to cut a sentence that does not end: after its last comma or
@@ -262,7 +224,7 @@ func stripName(s string, own []string) (rest string, sure bool) {
 			rest = strings.TrimLeft(trimmed[i+utf8.RuneLen(r):], " *_　")
 			return rest, rest != "" // a mark may follow
 		}
-		if i > maxHead || r == '\n' || strings.ContainsRune(enders, r) {
+		if i > maxHead || r == '\n' || strings.ContainsRune(speech.Enders, r) {
 			return s, true
 		}
 	}

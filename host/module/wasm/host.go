@@ -23,6 +23,14 @@ import (
 // maxLog is how many bytes of one log call are looked at.
 const maxLog = guestlog.MaxLine
 
+// What host functions charge, in units of package fuel: 3 ns, as measured.
+const (
+	unitsOfImport   = 30      // of any, for the way out of machine code and back
+	unitsOfHostCall = 100_000 // of one, which may be a transaction of the store
+	unitsOfJSON     = 4       // a byte that is read or written as JSON
+	bytesOfUnit     = 32      // that are copied
+)
+
 // hostModule is a module that guests import from.
 type hostModule struct {
 	name  string
@@ -77,8 +85,8 @@ func importable(guard Guard) map[string]string {
 }
 
 // instantiate makes the module importable. Every function asks whether its
-// call may go on before it does anything: a loop of calls to the host burns
-// hardly any fuel, and host calls may each take long.
+// call may go on before it does anything, and charges for it: a loop of calls to the
+// host burns hardly any fuel, and host calls may each take long.
 func (h hostModule) instantiate(ctx context.Context, rt wazero.Runtime) error {
 	b := rt.NewHostModuleBuilder(h.name)
 	for _, f := range h.funcs {
@@ -86,6 +94,7 @@ func (h hostModule) instantiate(ctx context.Context, rt wazero.Runtime) error {
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, m api.Module, stack []uint64) {
 			i := ctx.Value(instanceKey{}).(*instance)
 			i.check()
+			i.charge(unitsOfImport)
 			run(i, m.Memory(), stack)
 		}), valueTypes(f.params), valueTypes(f.results)).Export(f.name)
 	}
@@ -116,14 +125,10 @@ func signature(params, results []api.ValueType) string {
 	return fmt.Sprintf("(%s) -> (%s)", names(params), names(results))
 }
 
-// hostTick is what a guest calls when its slice of fuel is gone. check ran
-// already; here is the budget.
+// hostTick is what a guest calls when its slice of fuel is gone.
 func hostTick(i *instance, _ api.Memory, stack []uint64) {
 	i.m.units.Add(slice)
-	i.spent += slice
-	if budget := i.m.engine.cfg.FuelPerCall; budget > 0 && i.spent > budget {
-		panic(&stop{module.FaultFuel, fmt.Errorf("used more than %d units of CPU in one call", budget)})
-	}
+	i.charge(slice)
 	stack[0] = slice
 }
 
@@ -131,6 +136,7 @@ func hostTick(i *instance, _ api.Memory, stack []uint64) {
 // host_call, to dst.
 func hostRead(i *instance, mem api.Memory, stack []uint64) {
 	dst := uint32(stack[0])
+	i.charge(len(i.pending) / bytesOfUnit)
 	if !mem.Write(dst, i.pending) {
 		panic(trapf("read(%d): %d bytes do not fit in the module's memory there", dst, len(i.pending)))
 	}
@@ -142,6 +148,7 @@ func hostWrite(i *instance, mem api.Memory, stack []uint64) {
 	if n > abi.MaxReply {
 		panic(&stop{module.FaultReply, fmt.Errorf("reply of %d bytes, at most %d", n, abi.MaxReply)})
 	}
+	i.charge(int(n) / bytesOfUnit)
 	view, ok := mem.Read(src, n)
 	if !ok {
 		panic(trapf("write(%d, %d): outside of the module's memory", src, n))
@@ -152,8 +159,10 @@ func hostWrite(i *instance, mem api.Memory, stack []uint64) {
 // hostCall asks the host for the guest and makes the answer pending.
 func hostCall(i *instance, mem api.Memory, stack []uint64) {
 	src, n := uint32(stack[0]), uint32(stack[1])
+	i.charge(unitsOfHostCall)
 	var ask []byte
 	if n <= abi.MaxReply {
+		i.charge(int(n) * unitsOfJSON)
 		view, ok := mem.Read(src, n)
 		if !ok {
 			panic(trapf("host_call(%d, %d): outside of the module's memory", src, n))
@@ -175,6 +184,7 @@ func hostCall(i *instance, mem api.Memory, stack []uint64) {
 		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeTooLarge, "the answer has %d bytes, at most %d", len(answer), abi.MaxAnswer)})
 	}
 	i.check() // the host may have taken its time
+	i.charge(len(answer) * unitsOfJSON)
 	i.pending = answer
 	stack[0] = uint64(len(answer))
 }

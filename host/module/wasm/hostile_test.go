@@ -3,6 +3,7 @@ package wasm
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -165,9 +166,20 @@ func (n *neighbour) check(t *testing.T, b *timing, took time.Duration) {
 	b.atMost("a garbage collection took", n.collect, worstGap)
 }
 
+// untiring is an engine in which only time ends a call.
+func untiring(t *testing.T, set func(*Config)) *Engine {
+	t.Helper()
+	return newTestEngine(t, func(c *Config) {
+		c.FuelPerCall = math.MaxInt64
+		if set != nil {
+			set(c)
+		}
+	})
+}
+
 func TestHostileGo(t *testing.T) {
 	log := &logtest.Log{}
-	e := newTestEngine(t, func(c *Config) { c.Log = log.Logger() })
+	e := untiring(t, func(c *Config) { c.Log = log.Logger() })
 	m, other := load(t, e, guestFile(t, "aya")), load(t, e, guestFile(t, "ken"))
 	for _, c := range []struct {
 		do   string
@@ -215,7 +227,7 @@ func TestHostileTiny(t *testing.T) {
 	const whole = 1024 // pages of the memory limit
 	lie := func(fn int, args ...int32) []byte { return code(call(fn, args...), i32(0)) }
 	drop := func(fn int, args ...int32) []byte { return code(call(fn, args...), opDrop) }
-	e := newTestEngine(t, nil)
+	e := untiring(t, nil)
 	other := load(t, e, guestFile(t, "ken"))
 	for name, c := range map[string]struct {
 		m    tiny
@@ -312,7 +324,7 @@ func TestHostileStart(t *testing.T) {
 // Files that hang when they start do not keep another one from starting: each has a short
 // try, and a long one behind all others.
 func TestHungStarts(t *testing.T) {
-	e := newTestEngine(t, nil)
+	e := untiring(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for n := range 40 {
@@ -382,7 +394,7 @@ func TestHostileUnderContextGuard(t *testing.T) {
 
 // Several hostile guests at once leave no processor idle, and still end.
 func TestManyHostile(t *testing.T) {
-	e := newTestEngine(t, nil)
+	e := untiring(t, nil)
 	other := load(t, e, guestFile(t, "ken"))
 	var hostile []*Module
 	for k := range 6 {

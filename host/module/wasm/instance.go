@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/memory"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -35,8 +36,8 @@ type instance struct {
 	deadline time.Time
 	of       abi.Request // without its data
 	asks     bool        // host ops are answered
-	spent    int64       // units of fuel, in slices
-	pending  []byte      // what read copies
+	did      meter.Work
+	pending  []byte // what read copies
 	reply    []byte
 	replied  bool
 }
@@ -49,7 +50,11 @@ func (i *instance) begin(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, instanceKey{}, i)
 	i.ctx = ctx
 	i.deadline, _ = ctx.Deadline()
-	i.spent, i.pending, i.reply, i.replied = 0, nil, nil, false
+	i.pending, i.reply, i.replied = nil, nil, false
+	i.did.Begin(i.m.engine.cfg.FuelPerCall, !i.m.form.machine)
+	if i.m.engine.cfg.Guard == GuardContext { // whose guests burn nothing
+		i.did.Pin()
+	}
 	i.m.said.Begin()
 	return ctx
 }
@@ -57,7 +62,15 @@ func (i *instance) begin(ctx context.Context) context.Context {
 // end forgets what belonged to the call.
 func (i *instance) end() {
 	i.ctx, i.pending, i.reply, i.of = nil, nil, nil, abi.Request{}
+	i.did.End()
 	i.m.said.End()
+}
+
+// charge counts work of a host function, and ends the guest when its call has done too much.
+func (i *instance) charge(units int) {
+	if err := i.did.Add(int64(units)); err != nil {
+		panic(&stop{module.FaultFuel, err})
+	}
 }
 
 // check ends the guest when its call may not go on. The deadline is looked at
@@ -77,7 +90,7 @@ func (i *instance) check() {
 func (m *Module) start(ctx context.Context) (i *instance, fault *module.Fault) {
 	e := m.engine
 	i = &instance{m: m, memory: memory.Memory{Limit: uint64(e.cfg.MaxMemory), Reserved: &e.reserved}}
-	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Trap: func(err error) { panic(trapf("%w", err)) }}
+	i.wasi = wasi.Process{Born: e.born, Said: m.said, Check: i.check, Charge: i.charge, Trap: func(err error) { panic(trapf("%w", err)) }}
 	e.instances.Add(1)
 	err := i.instantiate(i.begin(ctx))
 	if err == nil {
@@ -131,6 +144,7 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 	}
 	ctx = i.begin(ctx)
 	defer i.end()
+	i.did.Owe(i.m.debt)
 	i.pending, i.asks, i.of = request, asks, req
 	i.of.Data = nil
 	stack := [1]uint64{uint64(len(request))}
@@ -202,13 +216,18 @@ func (i *instance) fault(err error) *module.Fault {
 	var exit *sys.ExitError
 	switch {
 	case errors.As(err, &s):
-		return &module.Fault{Kind: s.kind, Cause: s.cause}
 	case errors.As(err, &exit) && (exit.ExitCode() == sys.ExitCodeDeadlineExceeded || exit.ExitCode() == sys.ExitCodeContextCanceled):
 		cause := context.Cause(i.ctx)
 		if cause == nil {
 			cause = context.DeadlineExceeded
 		}
-		return &module.Fault{Kind: module.FaultTimeout, Cause: cause}
+		s = &stop{module.FaultTimeout, cause}
+	}
+	if s != nil {
+		if err := i.did.Check(); err != nil && s.kind == module.FaultTimeout {
+			s = &stop{module.FaultFuel, err}
+		}
+		return &module.Fault{Kind: s.kind, Cause: s.cause}
 	}
 	i.m.log.LogAttrs(context.Background(), slog.LevelDebug, "module trapped", slog.Any("err", err))
 	line, _, _ := strings.Cut(err.Error(), "\n")

@@ -122,7 +122,7 @@ func (m *Module) begin(ctx context.Context, progress func(string)) error {
 	req := abi.Request{V: abi.Version, Op: abi.OpDescribe, ID: fmt.Sprintf("load-%s-%d", m.id, m.generation), Self: m.id}
 	data, fault, err := m.firstCall(ctx, req, progress)
 	switch {
-	case fault != nil && fault.Kind == module.FaultTimeout:
+	case fault != nil && (fault.Kind == module.FaultTimeout || fault.Kind == module.FaultFuel && m.tooSlow(fault)):
 		return abi.Errorf(abi.CodeTimeout, "the module did not start and describe itself in time (%v): %w", m.engine.cfg.CallTimeout, fault.Cause)
 	case fault != nil:
 		return abi.Errorf(abi.CodeInvalid, "the module failed when asked to describe itself: %s: %w", fault.Kind, fault.Cause)

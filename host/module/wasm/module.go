@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/memory"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 // closeGrace is how long Close waits, after its ctx ended, for a guest that is
@@ -32,7 +33,8 @@ type Module struct {
 	said       *guestlog.Log // by the guest
 
 	turn  chan struct{} // holds one token while somebody owns inst
-	inst  *instance     // nil when there is none; belongs to the turn's owner
+	inst  *instance     // nil when there is none; belongs to the turn's owner, and so does
+	debt  meter.Debt    // of calls
 	calls module.Calls
 	over  chan struct{} // closed when everything is given back
 
@@ -78,9 +80,10 @@ func (m *Module) guestMemory() int64 {
 //
 // # Errors
 //
-// As module.Module says. A call that is ended because its ctx was cancelled,
-// or because Close ended it by force, is a fault of kind timeout too: the
-// guest was in the middle of something, so its instance is lost.
+// As module.Module says. A call that is ended because its ctx ended, or because Close
+// ended it by force, is of kind timeout, which is not held against the guest: it was in
+// the middle of something, so its instance is lost. One that has used up Config.FuelPerCall
+// is of kind fuel.
 func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {
 	ctx, end, err := m.calls.Begin(ctx)
 	if err != nil {
@@ -119,7 +122,8 @@ const stackOverflow = "stack overflow"
 // tooSlow says whether a fault is the interpreter's and not the guest's: it takes longer,
 // and has room for fewer frames. The caller owns the turn.
 func (m *Module) tooSlow(f *module.Fault) bool {
-	return !m.form.machine && m.engine.compiles && (f.Kind == module.FaultTimeout || strings.Contains(f.Cause.Error(), stackOverflow))
+	return !m.form.machine && m.engine.compiles &&
+		(f.Kind == module.FaultTimeout || f.Kind == module.FaultFuel || strings.Contains(f.Cause.Error(), stackOverflow))
 }
 
 // awaitMachineCode gives the turn away until the module runs as well as it ever will, and
@@ -170,6 +174,11 @@ func (m *Module) callOnce(ctx context.Context, req abi.Request, asks bool) (json
 		m.inst = inst
 	}
 	data, fault, err := m.inst.run(ctx, req, asks)
+	if fault != nil && fault.Kind == module.FaultTimeout && !m.tooSlow(fault) {
+		m.debt = m.inst.did.Done()
+	} else {
+		m.debt = meter.Debt{}
+	}
 	if fault != nil {
 		if asks { // else it is being loaded, and that has an error of its own
 			m.log.Info("module lost its instance", "op", req.Op, "id", req.ID, "room", req.Room, "fault", string(fault.Kind), "err", fault.Cause)

@@ -12,7 +12,8 @@
 //   - CPU: every module is rewritten at load (package fuel) so that it asks for
 //     leave every 100,000 units, about a third of a millisecond. There the call
 //     ends when its deadline has passed, its budget is used up or its module is
-//     closed. Every import asks the same question before it does anything.
+//     closed. Every import asks the same question before it does anything, and charges
+//     for what it does. Only the budget is a fault that counts; see Config.FuelPerCall.
 //     Without this, one busy guest would stop the daemon at its next garbage
 //     collection.
 //   - Memory: Config.MaxMemory bytes an instance, reserved as address space and
@@ -52,6 +53,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/wasm/codecache"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
+	"github.com/companiond/companiond/host/module/wasm/meter"
 )
 
 // Guard names what stops a guest that does not return.
@@ -90,10 +92,14 @@ type Config struct {
 	// MaxMemory is the bound in bytes of one instance's memory, rounded down
 	// to pages of 64 KiB; 0 means 64 MiB.
 	MaxMemory int64
-	// FuelPerCall is the CPU budget of one call, and of one start, in units of
-	// package fuel: about 300 million a second. It is counted in slices of
-	// 100,000. 0 means that only the deadline bounds a call, so that a heavy
-	// guest may work until its caller gives up. GuardContext ignores it.
+	// FuelPerCall is the budget of work of one call, and of one start, in units of
+	// package fuel: about 300 million a second of ordinary code, ten times as many in
+	// tight loops. It is counted in slices of 100,000, and what host functions do is
+	// charged too. Using it up is the fault of a guest that hangs; time is none, and
+	// neither is a wait in a host call. Where it is interpreted, a call has a fiftieth.
+	// On Linux a call may also not take more than 10 ns of processor time for each
+	// of these units, whatever it did in it. 0 means 1,500 million. GuardContext ignores
+	// it and goes by that processor time alone, when its caller gives up.
 	FuelPerCall int64
 	// CallTimeout bounds a call whose ctx has no deadline, and the start of an
 	// instance; 0 means 5 s.
@@ -129,6 +135,9 @@ const slice = 100_000
 func (c Config) check() (Config, error) {
 	c.MaxMemory = cmp.Or(c.MaxMemory, defaultMaxMemory)
 	c.CacheSize = cmp.Or(c.CacheSize, defaultCacheSize)
+	if c.FuelPerCall == 0 || c.FuelPerCall > 0 && c.Guard == GuardContext {
+		c.FuelPerCall = meter.Budget
+	}
 	c.CallTimeout = cmp.Or(c.CallTimeout, defaultCallTimeout)
 	c.LogBytesPerSecond = cmp.Or(c.LogBytesPerSecond, defaultLogRate)
 	c.Guard = cmp.Or(c.Guard, GuardFuel)
@@ -211,6 +220,7 @@ func New(cfg Config) (*Engine, error) {
 // newEngine is New without its refusal of guardNone and without the help of the
 // interpreter; compile false asks for nothing but the interpreter.
 func newEngine(cfg Config, compile bool) (*Engine, error) {
+	ignored := cfg.FuelPerCall > 0 && cfg.Guard == GuardContext
 	cfg, err := cfg.check()
 	if err != nil {
 		return nil, err
@@ -228,7 +238,7 @@ func newEngine(cfg Config, compile bool) (*Engine, error) {
 	if err := e.startRuntime(compile); err != nil {
 		return nil, err
 	}
-	if cfg.Guard == GuardContext && cfg.FuelPerCall > 0 {
+	if ignored {
 		cfg.Log.Warn("the wasm guard is context: the fuel budget of calls is not enforced")
 	}
 	e.busy.Go(e.tend)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/loop"
@@ -128,7 +129,31 @@ func (h handle) Done(ctx context.Context, who, by string, d abi.Result) error {
 	return err
 }
 
-func (h handle) Embody(who string) (leave func()) { return h.of.bodies.Embody(h.Name(), who) }
+func (h handle) Embody(who string, plays bool) (id string, leave func()) {
+	id, gone := h.of.bodies.Embody(h.Name(), who, plays)
+	h.of.stir(h.Name())
+	return id, func() {
+		gone()
+		h.of.stir(h.Name())
+	}
+}
+
+// stir has a room that is awake look at what has changed around it.
+func (g *Registry) stir(name string) {
+	if r := g.awakeNow(name); r != nil {
+		r.Stir()
+	}
+}
+
+func (h handle) Played(ctx context.Context, p entry.Played) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Played(ctx, p) })
+	return err
+}
+
+func (h handle) Speaking(ctx context.Context, from string, on bool) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Speaking(ctx, from, on) })
+	return err
+}
 
 // Bodies tells how many bodies of a companion are connected to a room.
 func (g *Registry) Bodies(name, companion string) int { return g.bodies.Count(name, companion) }

@@ -62,8 +62,6 @@ func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {
 func (s *State) waits(d entry.Decision) {
 	if s.Round != nil {
 		s.Held, s.Chain = s.Round, []uint64{s.Round.ID}
-	} else if s.Floor != nil && len(s.Called) == 0 {
-		s.Called = s.Floor.Addressed
 	}
 	if s.Waits++; s.Waits >= maxTries && d.Speaker != "" {
 		// Else an agent that is quicker each time could take every turn.

@@ -18,15 +18,24 @@ func (s *State) pace() time.Time {
 }
 
 // Open says whether nobody was asked yet to answer the newest turn, or nobody was
-// there.
-func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone }
+// there, or a human waits for an answer.
+func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone || len(s.Unanswered) > 0 }
 
-// unanswered says whether the newest turn is still to have its round. A
-// human's line in an empty room waits for somebody to come; so does every turn
-// where nobody needs a round to speak.
-func (s *State) unanswered() bool {
-	return s.judged() && s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
+// pending says whether a turn is still to have its round. A human's line in an empty
+// room waits for somebody to come; so does every turn where nobody needs a round to
+// speak. One about which nobody could vote waits for its time.
+func (s *State) pending() bool {
+	switch {
+	case !s.judged() || s.Gathering || s.Absence != nil && !s.Absence.At.IsZero():
+		return false
+	case len(s.Unanswered) > 0:
+		return len(s.Voters()) > 0
+	}
+	return s.Last.Seq > s.Asked && (len(s.Voters()) > 0 || s.LastBy != abi.KindHuman && !s.policy.FreeTurns())
 }
+
+// awaitsAnswer says whether a human's turn is to have its round before anything else.
+func (s *State) awaitsAnswer() bool { return s.pending() && len(s.Unanswered) > 0 }
 
 // NextDue gives the earliest stored time, ok false when there is none.
 func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
@@ -44,15 +53,19 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	if s.Floor != nil {
 		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
 	}
-	if s.Round == nil && s.Floor == nil && s.unanswered() && !s.Gathering {
-		consider(s.pace(), entry.DuePace, s.Last.Seq)
-	}
 	if s.Round == nil && s.Floor == nil {
+		if s.pending() && (s.Playing == nil || s.ahead()) {
+			consider(s.opens(), entry.DuePace, s.Last.Seq)
+		}
+		if s.Absence != nil {
+			consider(s.Absence.At, entry.DueAbsent, s.Absence.Of)
+		}
 		consider(s.Silence, entry.DueSilence, s.Of)
 		if s.nextRequest() != nil || s.woken() {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
+	s.voiceDue(consider)
 	for _, r := range s.Requests {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}
@@ -68,8 +81,10 @@ func (s *State) Condition() string {
 		return "unjudged"
 	case s.Stopped != "":
 		return "stopped"
-	case s.Round != nil, s.Floor != nil, s.unanswered():
+	case s.Round != nil, s.Floor != nil, s.pending():
 		return "talking"
+	case s.Absence != nil:
+		return "waiting"
 	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)
 	}

@@ -85,6 +85,9 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, err
 	}
 	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+		if s.circles() { // two of four say what was said: nobody needs a model to hear that
+			wish = abi.ClosingTerminal
+		}
 		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {
 			return e, err
 		}
@@ -126,6 +129,10 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return "", "" // people have heard it
 	}
 	switch {
+	case s.orphan() && s.Playing.ID == a.Grant && s.Playing.Who == a.From:
+		return "", "" // before the daemon was killed
+	case a.By != abi.KindHuman && a.Kind == abi.KindTurn && s.Sounds() && s.Playing.ID != a.Grant && s.Stopped == "":
+		return abi.CodeConflict, s.Playing.Who + " is still heard"
 	case a.By == abi.KindHuman:
 		return "", ""
 	case s.Stopped != "":
@@ -177,8 +184,8 @@ func (m *Machine) again(a Line) bool {
 		return false
 	}
 	to := s.Meant
-	if len(to) == 0 {
-		to = s.Called
+	if len(to) == 0 && len(s.Unanswered) > 0 {
+		to = s.Unanswered[len(s.Unanswered)-1].Meant
 	}
 	return len(to) == 0 || slices.Contains(to, a.From)
 }
@@ -218,6 +225,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 	switch {
 	case !s.judged():
 		return false, nil // no rules yet, or none that are known
+	case s.Sounds() && (s.over() != "" && s.Playing.Of != 0 || s.Playing.Ended()), s.orphan():
+		return true, m.heard(at)
 	case s.over() != "":
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
@@ -225,11 +234,14 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.over()})
 	case s.overtaken() != nil:
 		return true, m.refuse(at, *s.overtaken())
+	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.stale(s):
+		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
-	case s.Round != nil && s.Last.Seq > s.Round.About:
+	case s.Round != nil && s.Last.Seq > s.Round.Newest():
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
 	case s.oldest(s.awaited) != nil:
 		return true, m.voteFor(at, *s.oldest(s.awaited))
@@ -241,7 +253,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.grantRequest(at, *s.nextRequest())
 	case s.woken() && !at.Before(s.Pace):
 		return true, m.open(at)
-	case s.unanswered() && !s.Gathering && !at.Before(s.pace()):
+	case s.pending() && !at.Before(s.opens()) && (s.Playing == nil || s.ahead()):
 		return true, m.open(at)
 	}
 	return false, nil
@@ -258,19 +270,20 @@ func (s *State) over() string {
 	return ""
 }
 
-// open starts the round about the newest turn, or says why there is none.
+// open starts the round about what waits for an answer, or says why there is none.
 func (m *Machine) open(at time.Time) error {
 	s := m.State
 	voters := s.Voters()
+	subject, _, addressed := s.Subject()
 	if len(voters) == 0 {
-		return m.decide(at, entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody else is here to answer " + s.Last.From})
+		return m.decide(at, entry.Decision{Outcome: entry.OutcomeSilence, Reason: "nobody else is here to answer " + subject.From})
 	}
 	if outcome, why := s.Mute(); why != "" {
 		return m.decide(at, entry.Decision{Outcome: outcome, Reason: why})
 	}
 	patience := time.Duration(s.Rules.Patience) * time.Millisecond
 	due := at.Add(patience)
-	if s.Held != nil && !s.Since.IsZero() { // somebody keeps talking: wait for votes, but not for ever
+	if s.Held != nil && !s.Keeps && !s.Since.IsZero() { // somebody keeps talking: wait for votes, but not for ever
 		if last := s.Since.Add(2 * patience); last.Before(due) {
 			due = last
 		}
@@ -278,16 +291,11 @@ func (m *Machine) open(at time.Time) error {
 			due = at
 		}
 	}
-	addressed := s.Meant
-	if len(addressed) == 0 && s.Held != nil && s.Held.From.ID == s.Last.From {
-		addressed = s.Held.Addressed // "Aya, listen." "What do you think?"
+	b := entry.Round{About: subject.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Knock}
+	if s.Last.Seq > subject.Seq {
+		b.Upto = s.Last.Seq
 	}
-	if len(addressed) == 0 {
-		addressed = s.Called // while somebody had the floor
-	}
-	_, err := m.record(entry.KindRound, "", at, entry.Round{
-		About: s.Last.Seq, Electorate: voters, Addressed: addressed, Due: due, Silence: s.Broken,
-	})
+	_, err := m.record(entry.KindRound, "", at, b)
 	return err
 }
 
@@ -295,9 +303,12 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.policy.Decide(turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Debt: s.Debt, Stage: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Now: at, Ledger: s.ledger(at),
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage,
+		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: s.ledger(at),
 	})
+	if r.Outcome == entry.OutcomeAbsent {
+		return m.lack(at, entry.Decision{Round: s.Round.ID, Reason: r.Reason, Ranking: r.Ranking})
+	}
 	d := entry.Decision{
 		Round: s.Round.ID, Outcome: r.Outcome, Speaker: r.Speaker, Rule: r.Rule, Reason: r.Reason, Ranking: r.Ranking, Until: r.Until,
 	}
@@ -308,6 +319,23 @@ func (m *Machine) rule(at time.Time) error {
 		return m.moveClosing(r.Stage, r.Ranking[0].Who, at)
 	}
 	return nil
+}
+
+// lack ends a round in which nobody could vote, or none of those who would speak
+// could: where a human waits for an answer it is asked again later, as often as makes
+// sense.
+func (m *Machine) lack(at time.Time, d entry.Decision) error {
+	until, ok := m.State.until(at)
+	switch {
+	case !m.State.answering():
+		d.Outcome = entry.OutcomeSilence
+	case ok:
+		d.Outcome, d.Until = entry.OutcomeAbsent, until
+	default:
+		d.Outcome = entry.OutcomeSilence
+		d.Reason += fmt.Sprintf("; given up after %d rounds like this", maxAbsent+1)
+	}
+	return m.decide(at, d)
 }
 
 // pass hands a lost floor to the next in the ranking, or back to a new round
@@ -323,7 +351,11 @@ func (m *Machine) pass(at time.Time) error {
 	}
 	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
 	if !ok {
-		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking})
+		d := entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking}
+		if f.Broke {
+			return m.lack(at, d)
+		}
+		return m.decide(at, d)
 	}
 	return m.decide(at, entry.Decision{
 		Round: f.Round, Outcome: entry.OutcomeGrant, Speaker: next.Who, Rule: entry.RuleNext,
@@ -340,9 +372,13 @@ func (m *Machine) decide(at time.Time, d entry.Decision) error {
 		d.Round = s.Floor.Round
 	}
 	if d.Outcome == entry.OutcomeGrant {
+		from := at
+		if s.Playing != nil && s.Playing.Until().After(from) {
+			from = s.Playing.Until() // it cannot be said before
+		}
 		d.Grant = &abi.Grant{
 			Token: fmt.Sprintf("g%d", s.Head+1), Basis: s.Last.Seq,
-			Expires: at.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
+			Expires: from.Add(time.Duration(s.Rules.Floor) * time.Millisecond),
 		}
 	}
 	if d.Ranking == nil {

@@ -39,11 +39,12 @@ func (s *State) Members() []abi.Member {
 	return ms
 }
 
-// Voters gives who is asked about the newest turn: everybody but its speaker.
+// Voters gives who is asked about what waits for an answer: everybody but its speaker.
 func (s *State) Voters() []string {
 	var ids []string
+	said, by, _ := s.Subject()
 	for _, m := range s.Cast {
-		if !m.NoVote && (m.ID != s.Last.From || s.LastBy == abi.KindHuman) {
+		if !m.NoVote && (m.ID != said.From || by == abi.KindHuman) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -324,6 +324,7 @@ func TestTheReserveIsForWhoWasAddressed(t *testing.T) {
 		t.Fatalf("round %+v\n%s", r, w)
 	}
 	w.vote("a", 5)
+	w.listen("b")
 	if f := w.m.State.Floor; f == nil || f.Who != "a" {
 		t.Fatalf("floor %+v\n%s", f, w)
 	}
@@ -333,6 +334,7 @@ func TestTheReserveIsForWhoWasAddressed(t *testing.T) {
 	w.refused(w.speak(fmt.Sprintf("%060d", 1)), abi.CodeExhausted, "80 asked, 70 left")
 	w.wait(5 * time.Second) // asked again, it is addressed still
 	w.vote("a", 5)
+	w.listen("b")
 	for range 4 {
 		w.aside("x")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -19,8 +20,7 @@ type Request struct {
 
 // Waiting are the requests to speak of a room.
 type Waiting struct {
-	Requests []Request      `json:"wishes,omitempty"` // oldest first
-	Lost     map[string]int `json:"lost,omitempty"`   // lines in a row that somebody could not say because others were first
+	Requests []Request `json:"wishes,omitempty"` // oldest first
 }
 
 // MaxRequests is how many of one member may wait.
@@ -58,26 +58,6 @@ func (s *State) Pending(seq uint64) bool {
 		slices.ContainsFunc(s.Requests, func(r Request) bool { return r.Seq == seq })
 }
 
-// lose counts a line that was not said because somebody else was first, or kept the
-// floor: the next is wished for more, or one that always wishes the same would never be
-// heard beside those who wish a little more.
-func (s *State) lose(r *Request) {
-	if r == nil || r.Waits != entry.WaitRound || r.Text == "" {
-		return
-	}
-	if s.Lost == nil {
-		s.Lost = map[string]int{}
-	}
-	s.Lost[r.Who]++
-}
-
-// Grow gives how important a line is that somebody wants to say now, for a member
-// to whom it matters so much, and how many were lost before.
-func (s *State) Grow(who string, importance float64) (grown float64, lost int) {
-	lost = s.Lost[who]
-	return min(10, importance+float64(lost)), lost
-}
-
 // Needs says what a line waits for that somebody wants to say without the floor;
 // ok is false for one that can be said, or refused, at once.
 func (s *State) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
@@ -93,7 +73,9 @@ func (s *State) Needs(a Line, at time.Time) (wait entry.Wait, ok bool) {
 
 // busy says whether a line that is paid for would be refused just because votes are
 // counted or another has the floor.
-func (s *State) busy(who string) bool { return s.Round != nil || s.Floor != nil && s.Floor.Who != who }
+func (s *State) busy(who string) bool {
+	return s.Round != nil || s.Floor != nil && s.Floor.Who != who || s.Sounds()
+}
 
 // oldest gives the oldest request that fits, nil for none.
 func (s *State) oldest(fits func(Request) bool) *Request {
@@ -114,7 +96,7 @@ func (s *State) Free() *Request {
 // for an answer goes first; companions that talk among themselves do not, or a talk of
 // theirs would have to end before somebody may say what she sees.
 func (s *State) nextRequest() (next *Request) {
-	if s.unanswered() && s.LastBy == abi.KindHuman {
+	if s.awaitsAnswer() {
 		return nil
 	}
 	kinds := s.Kinds()
@@ -219,7 +201,16 @@ func (s *State) granted(e entry.Entry, d entry.Decision) {
 	}
 }
 
-func (s *State) capped() bool { return s.Rules.MaxTurns > 0 && s.Turns >= s.Rules.MaxTurns }
+// cap is how many turns companions may take now, 0 for any number: a human who waits
+// for an answer gets one.
+func (s *State) cap() int {
+	if s.answering() {
+		return 0
+	}
+	return s.Rules.MaxTurns
+}
+
+func (s *State) capped() bool { return s.cap() > 0 && s.Turns >= s.cap() }
 
 // Act is an action whose result may still come.
 type Act struct {
@@ -266,8 +257,10 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 }
 
 // spoke notes a segment. A line that has begun to sound is not stale any more.
-func (s *State) spoke(b entry.Segment) {
+func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
+		s.begins(at)
+		s.sound(b.Grant, b.Who, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// Scene is what a companion is told to vote or to speak: what was said last, who is
+// Scene is what a companion is told to vote or to speak: what it is about, who is
 // there, and how far the talk is. members are all of [State.Members].
 func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene {
 	var addressed []string
@@ -16,8 +16,9 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 	} else if s.Floor != nil {
 		addressed = s.Floor.Addressed
 	}
+	subject, _, _ := s.Subject()
 	scene := abi.Scene{
-		Message: s.Last, Addressed: slices.Contains(addressed, who), Members: s.shown(members, who),
+		Message: subject, Addressed: slices.Contains(addressed, who), Members: s.shown(members, who),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 	if b, ok := s.Budget(now); ok && (s.Floor == nil || s.PaysTurns()) {

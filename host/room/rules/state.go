@@ -32,6 +32,7 @@ type State struct {
 	Present
 	Talk
 	Rounds
+	Voice
 	Floor *Floor `json:"floor,omitempty"` // held
 	Pool
 	Waiting
@@ -55,28 +56,33 @@ type Present struct {
 type Talk struct {
 	Last         abi.Message         `json:"last"` // the newest turn
 	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
-	Meant        []string            `json:"meant,omitempty"`  // whom it addresses
-	Called       []string            `json:"called,omitempty"` // whom a human addressed since the last round opened
-	Turns        int                 `json:"turns"`            // of others than humans since a human spoke
-	Backchannels int                 `json:"asides,omitempty"` // the same
+	Meant        []string            `json:"meant,omitempty"`      // whom it addresses
+	Unanswered   []Unanswered        `json:"unanswered,omitempty"` // one a human, oldest first
+	Turns        int                 `json:"turns"`                // of others than humans since a human spoke
+	Backchannels int                 `json:"asides,omitempty"`     // the same
 	Stage        abi.Closing         `json:"stage"`
 	Stopped      string              `json:"stopped,omitempty"` // who said STOP
 	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
 	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
-	Broken       bool                `json:"broken,omitempty"`  // the silence since the newest turn was broken into already
+	Broken       bool                `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
+	Knock        bool                `json:"knock,omitempty"`   // the next round breaks a silence
 }
 
 // Rounds are how votes are asked for, and how that came out.
 type Rounds struct {
-	Asked uint64         `json:"asked"`           // seq of the newest turn that has had its round
-	Round *turn.Round    `json:"round,omitempty"` // open
-	Chain []uint64       `json:"chain,omitempty"` // rounds superseded since the floor was last decided
-	Held  *turn.Round    `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
-	Since time.Time      `json:"since,omitzero"`  // when the first of them opened
-	Pace  time.Time      `json:"pace,omitzero"`   // not before this does the next round open
-	Rest  entry.Outcome  `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
-	Alone bool           `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
-	Debt  map[string]int `json:"debt,omitempty"`  // rounds in which somebody wanted to speak and did not
+	Asked uint64        `json:"asked"`           // seq of the newest turn that has had its round
+	Round *turn.Round   `json:"round,omitempty"` // open
+	Chain []uint64      `json:"chain,omitempty"` // rounds superseded since the floor was last decided
+	Held  *turn.Round   `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
+	Keeps bool          `json:"keeps,omitempty"` // Held was about what the next round is about: whoever voted is not asked again
+	Late  *turn.Round   `json:"late,omitempty"`  // came to nothing while votes were still to come; nothing was said since
+	Since time.Time     `json:"since,omitzero"`  // when the first of them opened
+	Pace  time.Time     `json:"pace,omitzero"`   // not before this does the next round open
+	Rest  entry.Outcome `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
+	Alone bool          `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
+	// Absence is there while the newest turn waits for somebody who can vote.
+	Absence *Absence       `json:"absence,omitempty"`
+	Debt    map[string]int `json:"debt,omitempty"` // lines of others since somebody was heard, in whose rounds it wanted to speak
 }
 
 // Pool is what a policy with a budget goes by.
@@ -97,17 +103,21 @@ type Person struct {
 type Floor struct {
 	abi.Grant
 	Who       string            `json:"who"`
-	By        uint64            `json:"by"`    // seq of the decision
-	Round     uint64            `json:"round"` // seq of the round
-	About     uint64            `json:"about"` // seq of the newest turn when it was granted
+	By        uint64            `json:"by"`                // seq of the decision
+	Round     uint64            `json:"round"`             // seq of the round
+	About     uint64            `json:"about"`             // seq of the newest turn when it was granted
+	Subject   uint64            `json:"subject,omitempty"` // seq of what the round was about; 0: of none
 	Silence   bool              `json:"silence,omitempty"`
 	Addressed []string          `json:"addressed,omitempty"` // by the message the round was about
 	Ranking   []entry.Candidate `json:"ranking"`
 	Tried     []string          `json:"tried"`            // who had the floor in this round, Who last
 	Again     bool              `json:"again,omitempty"`  // the line was stale once
 	Lost      string            `json:"lost,omitempty"`   // why the line will not come
+	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
 	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
+	Ahead     bool              `json:"ahead,omitempty"`  // granted while another line is heard
+	Opened    time.Time         `json:"opened,omitzero"`  // when its round opened
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
 	Segments  int               `json:"segments,omitempty"`
 }
@@ -142,8 +152,9 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, func(b entry.Opened) { s.Opened, s.Archived = b.By, "" })
 	case entry.KindArchived:
 		return with(e, func(b entry.Archived) {
-			s.Archived, s.Silence, s.Held, s.Requests, s.Perceived = b.By, time.Time{}, nil, nil, nil
-			s.Asked, s.Alone, s.Called = s.Last.Seq, false, nil // opened anew, it does not go on where it was
+			s.Archived = b.By
+			s.hush()
+			s.Asked, s.Alone = s.Last.Seq, false // opened anew, it does not go on where it was
 		})
 	case entry.KindOwner:
 		s.taken()
@@ -156,17 +167,18 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindFailed:
 		return with(e, s.failed)
 	case entry.KindDue:
-		return with(e, func(b entry.Due) { s.due(e.Seq, b) })
+		return with(e, func(b entry.Due) { s.due(e, b) })
 	case entry.KindStop:
 		return with(e, func(b entry.Stop) {
-			s.Stopped, s.Silence, s.Held, s.Requests, s.Perceived = b.From, time.Time{}, nil, nil, nil
+			s.Stopped = b.From
+			s.hush()
 		})
 	case entry.KindRound:
 		return with(e, func(b entry.Round) { s.opened(e, b) })
 	case entry.KindDecision:
 		return with(e, func(b entry.Decision) { s.decided(e, b) })
 	case entry.KindClosing:
-		return with(e, func(b entry.ClosingMoved) { s.Stage = b.To })
+		return with(e, func(b entry.ClosingMoved) { s.Stage, s.Alike = b.To, nil })
 	case entry.KindRefused:
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
@@ -176,7 +188,15 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindJudged:
 		return with(e, func(b entry.Judged) { s.judgedAll(b.Perceptions) })
 	case entry.KindSegment:
-		return with(e, s.spoke)
+		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
+	case entry.KindBody:
+		return with(e, func(b entry.Bodies) { s.bodies(b, e.At) })
+	case entry.KindPlayed:
+		return with(e, func(b entry.Played) { s.played(b, e.At) })
+	case entry.KindSpeaking:
+		return with(e, func(b entry.Speaking) { s.speaks(b, e.At) })
+	case entry.KindHeard:
+		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
 		return with(e, s.acted)
 	case entry.KindResult:
@@ -203,6 +223,12 @@ func with[T any](e entry.Entry, f func(T)) error {
 	return err
 }
 
+// hush forgets all that somebody might say, or judge: it was stopped, or the room was closed.
+func (s *State) hush() {
+	s.Silence, s.Held, s.Late, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil
+	s.Perceived = nil
+}
+
 // taken empties the room for a new owner: the next cast says who is here, and a round
 // or a grant that was open asks again with a whole patience, for nobody was
 // there to answer.
@@ -210,7 +236,12 @@ func (s *State) taken() {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
-	s.Cast, s.Round, s.Floor, s.Held, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil
+	s.Cast, s.Round, s.Floor, s.Held, s.Late, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil, nil
+	if s.Absence != nil {
+		s.askAgain()
+	}
+	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
+	s.Speaking, s.Hush = nil, time.Time{}
 	s.Gathering = true
 }
 
@@ -226,8 +257,8 @@ func (s *State) castChanged(b entry.Cast) {
 		return
 	}
 	s.Meant = *b.Addressed
-	if s.LastBy == abi.KindHuman && len(s.Meant) > 0 {
-		s.Called = s.Meant
+	if i := s.waiting(func(u Unanswered) bool { return u.Seq == s.Last.Seq }); i >= 0 && len(s.Meant) > 0 {
+		s.Unanswered[i].Meant = s.Meant
 	}
 }
 
@@ -238,15 +269,15 @@ func (s *State) joined(b entry.Joined) {
 	} else {
 		s.Cast = slices.Insert(s.Cast, i, b)
 	}
-	if s.Alone && len(s.Voters()) > 0 {
-		s.Alone, s.Asked = false, min(s.Asked, s.Last.Seq-1)
+	if (s.Alone || s.Absence != nil) && len(s.Voters()) > 0 {
+		s.Alone = false
+		s.askAgain()
 	}
 }
 
 func (s *State) left(b entry.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
-	delete(s.Lost, b.ID)
 	s.luck(b.ID)
 	s.forget(func(r Request) bool { return r.Who == b.ID })
 	if s.Round != nil {
@@ -273,28 +304,36 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		return
 	}
 	s.luck(b.From)
-	delete(s.Lost, b.From)
 	s.forget(func(r Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
 	if b.By == abi.KindCompanion {
 		s.Waits = 0
+	}
+	var subject uint64
+	if s.Floor != nil && s.Floor.Token == b.Grant {
+		subject = s.Floor.Subject
 	}
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
 		s.Meant = address.Addressed(s.Last, s.Named())
 	}
-	s.Silence, s.Rest, s.Broken, s.Alone = time.Time{}, "", false, false
+	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence = time.Time{}, "", false, false, nil, nil
+	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
-		if len(s.Meant) > 0 {
-			s.Called = s.Meant
-		}
-		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", time.Time{}, nil
+		s.ask(s.Last, s.Meant)
+		s.interrupted(b, e.At)
+		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return
 	}
-	s.Called = slices.DeleteFunc(slices.Clone(s.Called), func(id string) bool { return id == b.From })
-	s.Turns++
+	if s.answer(b, subject) && !s.before3() {
+		s.Turns = 0 // it is as if the human had spoken just before
+	}
+	if s.Floor == nil || s.Floor.Wish == nil || s.Floor.Wish.Perception == 0 || s.before3() {
+		s.Turns++ // what somebody saw is no turn among companions
+	}
+	s.count(b)
 	s.Debt[b.From] = 0
-	s.Pace = e.At.Add(time.Duration(s.Rules.Pace) * time.Millisecond)
+	s.sounded(e, b)
 	if s.Floor != nil && (s.Floor.Token == b.Grant || s.Floor.Who == b.From) { // paid for or granted, it was its turn
 		s.Floor = nil
 	}
@@ -305,26 +344,45 @@ func (s *State) failed(b entry.Failed) {
 		s.judgedAll([]uint64{b.Perception})
 	}
 	if s.Round != nil && b.Round == s.Round.ID {
-		s.Round.Fail(b.Who, b.Error)
+		note := s.Round.Fail
+		if b.Code == abi.CodeTimeout {
+			note = s.Round.Late
+		}
+		note(b.Who, b.Error)
 	}
 	if s.Floor != nil && b.Grant == s.Floor.Token {
-		s.Floor.Lost = b.Error
+		s.Floor.Lost, s.Floor.Broke = b.Error, s.Floor.Broke || !b.Pass
 	}
 }
 
-func (s *State) due(seq uint64, b entry.Due) {
+func (s *State) due(e entry.Entry, b entry.Due) {
 	switch b.What {
+	case entry.DueHeard:
+		if s.Playing != nil && s.Playing.Of == b.Of {
+			s.Playing.Over = true
+			if s.Playing.Silent {
+				s.Playing = nil
+			}
+		}
+	case entry.DueCut:
+		if s.Playing != nil && s.Playing.Of == b.Of {
+			s.Playing.Off = true
+		}
+	case entry.DueSpoken:
+		s.spoken(e.At)
 	case entry.DueGrant:
 		if s.Floor != nil && s.Floor.By == b.Of {
-			s.Floor.Lost = "the floor was held too long"
+			s.Floor.Lost, s.Floor.Broke = "the floor was held too long", true
 		}
 	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	case entry.DueStale:
-		s.lose(s.end(b.Of))
+		s.end(b.Of)
+	case entry.DueAbsent:
+		s.askAgain()
 	case entry.DueSilence:
-		s.Silence, s.Of = time.Time{}, seq
-		s.Broken = true
+		s.Silence, s.Of = time.Time{}, e.Seq
+		s.Broken, s.Knock = true, true
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
 	}
 }
@@ -333,6 +391,8 @@ func (s *State) due(seq uint64, b entry.Due) {
 // on the way to it stands until the voter answers anew.
 func (s *State) voted(b entry.Voted) {
 	switch {
+	case s.Late != nil && s.Late.ID == b.Round:
+		s.late(b)
 	case s.Round == nil:
 	case s.Round.ID == b.Round:
 		s.Round.Cast(b.Voter, b.Vote)
@@ -346,17 +406,22 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	if e.V < 2 && len(b.Addressed) > 0 {
 		s.Meant = b.Addressed // whoever opened the round knew
 	}
-	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: s.Last.From, Kind: s.LastBy}, s.Kinds())
-	if s.Held != nil {
-		s.Round.Carry(s.Held)
-		s.Held = nil
-	} else {
+	m, by, _ := s.turnAt(b.About)
+	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds())
+	switch {
+	case s.Held == nil || s.Keeps:
 		s.Chain, s.Since = nil, e.At
+		if s.Held != nil && s.Held.About == b.About {
+			s.Round.Keep(s.Held)
+		}
+	default:
+		s.Round.Carry(s.Held)
 	}
+	s.Held, s.Keeps, s.Late = nil, false, nil
 	if s.Since.IsZero() {
 		s.Since = e.At
 	}
-	s.Asked, s.Called = b.About, nil
+	s.Asked, s.Began = s.Round.Newest(), e.At
 	s.asks()
 }
 
@@ -367,6 +432,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	}
 	s.Rest = d.Outcome
 	if d.Outcome == entry.OutcomeSuperseded {
+		s.waste(e.At)
 		if s.Round != nil {
 			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
 		}
@@ -377,13 +443,16 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		s.waits(d)
 		return
 	}
+	if d.Outcome == entry.OutcomeAbsent {
+		s.absent(e, d)
+		return
+	}
 	if d.Outcome != entry.OutcomeGrant {
 		if s.Floor == nil || s.Floor.Round != 0 { // else the newest turn still waits for its round
 			s.Asked = s.Last.Seq
 		}
-		s.Round, s.Floor = nil, nil
+		s.settled(d.Outcome)
 		if d.Outcome == entry.OutcomeSilence {
-			s.Alone = len(s.Voters()) == 0
 			s.awaitSilence(e)
 		}
 		return
@@ -391,11 +460,11 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	f := &Floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
 	switch {
 	case d.Rule == entry.RuleNext && s.Floor != nil:
-		f.Tried, f.Silence, f.Addressed = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed
+		f.Tried, f.Silence, f.Addressed, f.Subject, f.Broke = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed, s.Floor.Subject, s.Floor.Broke
 	case s.Round != nil:
-		f.Silence, f.Addressed = s.Round.Silence, s.Round.Addressed
+		f.Silence, f.Addressed, f.Subject = s.Round.Silence, s.Round.Addressed, s.Round.About
 		for _, c := range d.Ranking {
-			if c.Who != d.Speaker && Wants(c) {
+			if c.Who != d.Speaker && Wants(c) && s.before3() {
 				s.Debt[c.Who]++
 			}
 		}
@@ -405,7 +474,46 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		f.Lost = "left the room"
 	}
 	f.Wish = s.take(func(r Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
+	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pace), s.Began
 	s.Floor, s.Round, s.Rest = f, nil, ""
+}
+
+// settled ends a round, or a grant, that came to nothing: the reason is in writing, so
+// that what it was about waits for nobody any more.
+func (s *State) settled(o entry.Outcome) {
+	s.Absence = nil
+	switch {
+	case o != entry.OutcomeSilence:
+		s.Unanswered = nil // the whole talk is over
+	case s.Round != nil:
+		s.dismiss(s.Round.About)
+	case s.Floor != nil:
+		s.dismiss(s.Floor.Subject)
+	}
+	if o == entry.OutcomeSilence {
+		s.keepLate()
+	}
+	s.Round, s.Floor = nil, nil
+	s.Alone = o == entry.OutcomeSilence && len(s.Voters()) == 0
+}
+
+// count notes that a line was heard: whoever wanted to speak in its round has lost one
+// more, and whoever would rather listen begins anew. To answer a human who asked for
+// it takes nothing from the others.
+func (s *State) count(b entry.Said) {
+	f := s.Floor
+	if f == nil || f.Token != b.Grant || f.Who != b.From || s.before3() || slices.Contains(f.Addressed, f.Who) {
+		return
+	}
+	for _, c := range f.Ranking {
+		switch {
+		case c.Who == f.Who:
+		case Wants(c):
+			s.Debt[c.Who]++
+		case c.Standing == turn.StandingListen:
+			delete(s.Debt, c.Who)
+		}
+	}
 }
 
 // Wants says whether a candidate asked for the floor.
@@ -423,7 +531,6 @@ func (s *State) awaitSilence(e entry.Entry) {
 
 func (s *State) refused(e entry.Entry, b entry.Refused) {
 	if r := s.end(b.Wish); r != nil && r.Waits == entry.WaitRound {
-		s.lose(r)
 		return
 	}
 	if b.Grant == "" {
@@ -433,22 +540,24 @@ func (s *State) refused(e entry.Entry, b entry.Refused) {
 	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
 		return // the floor is not lost by what others say with it, nor by a backchannel
 	}
+	if b.Code == abi.CodeStale {
+		s.waste(e.At)
+	}
 	if b.Again {
 		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
 		return
 	}
-	if b.Code == abi.CodeStale {
-		s.Debt[b.Who]++ // it was ready to speak, and somebody was quicker
+	if b.Code == abi.CodeStale && s.before3() {
+		s.Debt[b.Who]++
 	}
-	s.lose(s.Floor.Wish)
 	s.Floor.Lost, s.Floor.Until = b.Why, b.Until
 }
 
-// addressed says whether somebody was addressed by the newest turn, by a human
-// since the last round, or by what it has the floor to answer.
+// addressed says whether somebody was addressed by the newest turn, by a human who
+// waits for an answer, or by what it has the floor to answer.
 func (s *State) addressed(who string) bool {
 	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
 		return true
 	}
-	return slices.Contains(s.Meant, who) || slices.Contains(s.Called, who)
+	return slices.Contains(s.Meant, who) || s.waiting(func(u Unanswered) bool { return slices.Contains(u.Meant, who) }) >= 0
 }

@@ -80,7 +80,7 @@ func (r *reply) hear(e entry.Entry) (string, bool) {
 			if d.Speaker == r.who && d.Grant != nil {
 				r.granted(d.Grant.Token)
 			}
-		case entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped:
+		case entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped:
 			return "", true // the room rests
 		}
 	case entry.KindRefused:

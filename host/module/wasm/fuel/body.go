@@ -70,6 +70,9 @@ func (s *scanner) instruction() {
 	}
 	op := s.in.byte()
 	s.path.add(1)
+	if op == opMemoryGrow {
+		s.path.add(memoryGrowUnits * stretch)
+	}
 	switch kind := operandOf(op); kind {
 	case control:
 		s.control(at, op)
@@ -223,7 +226,10 @@ func (s *scanner) call(t signature) { s.path.add(int(t.params + t.results)) }
 func (s *scanner) misc(at int) {
 	switch op := s.in.byte(); op {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // conversions that saturate
-	case miscDataDrop, miscElemDrop, miscTableGrow, miscTableSize:
+	case miscTableGrow:
+		s.path.add(tableGrowUnits * stretch)
+		s.in.u32()
+	case miscDataDrop, miscElemDrop, miscTableSize:
 		s.in.u32()
 	case miscMemoryInit:
 		s.charge(at)

@@ -222,11 +222,13 @@ func TestUnits(t *testing.T) {
 		{"nested loops", loopOf(join([]byte{opLoop, void, opLoop, void, opEnd, opEnd})), nil, 1 + 30},
 		{"each call of fib(10)", fib(), []uint64{10}, 177},
 		{"a fill of nothing", loopOf(fill(0)), nil, 1 + 10*2},
-		{"a fill of 1023 bytes", loopOf(fill(1023)), nil, 1 + 10*2},
-		{"a fill of 200 KiB", loopOf(fill(200 << 10)), nil, 1 + 10*(1+1+200)},
-		{"a copy of 100 KiB", loopOf(join(konst(0), konst(1), konst(100<<10), misc(10, 0, 0))), nil, 1 + 10*(1+1+100)},
-		{"a fill of 9000 entries", loopOf(join(konst(0), []byte{0xd0, funcref}, konst(9000), misc(17, 0))), nil, 1 + 10*(1+1+8)},
-		{"a copy of 9000 entries", loopOf(join(konst(0), konst(0), konst(9000), misc(14, 0, 0))), nil, 1 + 10*(1+1+8)},
+		{"a fill of 1023 bytes", loopOf(fill(1023)), nil, 1 + 10*(1+1+31)},
+		{"a fill of 200 KiB", loopOf(fill(200 << 10)), nil, 1 + 10*(1+1+6400)},
+		{"a copy of 100 KiB", loopOf(join(konst(0), konst(1), konst(100<<10), misc(10, 0, 0))), nil, 1 + 10*(1+1+3200)},
+		{"a fill of 9000 entries", loopOf(join(konst(0), []byte{0xd0, funcref}, konst(9000), misc(17, 0))), nil, 1 + 10*(1+1+281)},
+		{"a copy of 9000 entries", loopOf(join(konst(0), konst(0), konst(9000), misc(14, 0, 0))), nil, 1 + 10*(1+1+281)},
+		{"a memory that does not grow", loopOf(join(konst(-1), op(0x40, 0), []byte{opDrop})), nil, 1 + 10*(1+10)},
+		{"a table that does not grow", loopOf(join([]byte{0xd0, funcref}, konst(-1), misc(15, 0), []byte{opDrop})), nil, 1 + 10*(1+100)},
 		{"6000 instructions", longCode(2000), nil, 1 + 6000/stretch},
 		{"branches over the ends of stretches", skippingCode(200), nil, 1 + 200*120/stretch},
 		{"an else on the way", straight(10, nops(100), konst(0), []byte{opIf, void, opUnreachable, opElse}, nops(20), []byte{opEnd}), nil, 1 + 10*123/stretch},
@@ -295,7 +297,7 @@ func TestChargeComesFirst(t *testing.T) {
 		types: [][]byte{noneToNone}, memories: onePage,
 		functions: []function{{export: "run", code: join(konst(0), konst(0), konst(-1), misc(11, 0))}},
 	}
-	const price = 1 + 1 + (1<<32-1)>>10 // entry, at least one, length
+	const price = 1 + 1 + (1<<32-1)>>5 // entry, at least one, length
 	for slice, ticks := range map[int32]int{price: 0, price - 1: 1} {
 		g, err := newStarter(t, wazero.NewRuntimeConfig()).start(rewrite(t, m.assemble(), slice), 1, 10)
 		if err != nil {
@@ -304,6 +306,26 @@ func TestChargeComesFirst(t *testing.T) {
 		if _, err = g.run(); err == nil || g.ticks != ticks {
 			t.Errorf("4 GiB with %d units: %d ticks, %v; want %d and a trap", slice, g.ticks, err, ticks)
 		}
+	}
+}
+
+// A charge of many slices is paid with as many ticks, or filling memory would cost a
+// guest no more than a slice each time.
+func TestLargeChargesArePaid(t *testing.T) {
+	m := module{
+		types: [][]byte{noneToNone}, memories: [][]byte{{0, 16}},
+		functions: []function{{export: "run", code: join(konst(0), konst(0), konst(1<<20), misc(11, 0))}},
+	}
+	const slice, price = 99, 1 + 1 + 1<<20>>5
+	g, err := newStarter(t, wazero.NewRuntimeConfig()).start(rewrite(t, m.assemble(), slice), slice, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.run(); err != nil {
+		t.Fatal(err)
+	}
+	if want := price / (slice + 1); g.ticks != want { // of what is left after the first slice, rounded up
+		t.Errorf("%d ticks of %d units for %d, want %d", g.ticks, slice, price, want)
 	}
 }
 

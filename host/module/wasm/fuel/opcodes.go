@@ -26,6 +26,7 @@ const (
 	opF32Const     = 0x43
 	opF64Const     = 0x44
 	opI32LtS       = 0x48
+	opI32Add       = 0x6a
 	opI32Sub       = 0x6b
 	opI32ShrU      = 0x76
 	opRefNull      = 0xd0

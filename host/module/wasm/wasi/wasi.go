@@ -32,10 +32,11 @@ const (
 
 // Process is a guest as WASI sees it. All fields are needed.
 type Process struct {
-	Born  time.Time     // zero of its steady clock
-	Said  *guestlog.Log // gets what it writes
-	Check func()        // does not return when the call may not go on
-	Trap  func(error)   // ends the call, and never returns
+	Born   time.Time       // zero of its steady clock
+	Said   *guestlog.Log   // gets what it writes
+	Check  func()          // does not return when the call may not go on
+	Charge func(units int) // counts work, of 3 ns each; does not return when that was too much
+	Trap   func(error)     // ends the call, and never returns
 
 	slept int64 // ns by which the steady clock is ahead, see poll
 }
@@ -54,6 +55,14 @@ const (
 	MaxVectors = 1024
 	maxWrite   = 64 << 10 // bytes of one fd_write
 	randChunk  = 64 << 10 // bytes of randomness between two checks
+)
+
+// What is charged beside the call itself, in units of 3 ns, as measured.
+const (
+	unitsOfVector       = 10
+	unitsOfByte         = 4 // of output
+	unitsOfRandomByte   = 1
+	unitsOfSubscription = 30
 )
 
 // Funcs is all of WASI preview 1. It is written here, and not taken from
@@ -199,12 +208,14 @@ func writeOutput(p *Process, mem api.Memory, stack []uint64) {
 		stack[0] = Inval
 		return
 	}
+	p.Charge(int(count) * unitsOfVector)
 	list, ok := mem.Read(vectors, count*8)
 	var total uint32
 	for ; ok && len(list) > 0 && total < maxWrite; list = list[8:] {
 		var part []byte
 		if part, ok = mem.Read(binary.LittleEndian.Uint32(list), binary.LittleEndian.Uint32(list[4:])); ok {
 			part = part[:min(len(part), int(maxWrite-total))]
+			p.Charge(len(part) * unitsOfByte)
 			p.Said.Write(to, part)
 			total += uint32(len(part))
 		}
@@ -222,6 +233,7 @@ func random(p *Process, mem api.Memory, stack []uint64) {
 	for len(view) > 0 {
 		p.Check()
 		n := min(len(view), randChunk)
+		p.Charge(n * unitsOfRandomByte)
 		if _, err := rand.Read(view[:n]); err != nil { // never: crypto/rand ends the program instead
 			p.Trap(fmt.Errorf("no randomness: %w", err))
 		}
@@ -238,6 +250,7 @@ func poll(p *Process, mem api.Memory, stack []uint64) {
 		stack[0] = Inval
 		return
 	}
+	p.Charge(int(count) * unitsOfSubscription)
 	subs, ok := mem.Read(in, count*48)
 	if !ok {
 		stack[0] = Fault

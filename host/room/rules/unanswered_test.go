@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+)
+
+func voteRules() entry.Rules {
+	return entry.Rules{Version: Version, Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Stale: entry.StaleReask}
+}
+
+// answers says a line of whoever has the floor.
+func (w *table) answers() entry.Entry {
+	w.t.Helper()
+	f := w.m.State.Floor
+	if f == nil {
+		w.t.Fatalf("nobody has the floor\n%s", w)
+	}
+	return w.say(Line{Said: entry.Said{From: f.Who, By: abi.KindCompanion, Text: "はい", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}})
+}
+
+func (w *table) from(who, text string) entry.Entry {
+	w.t.Helper()
+	return w.say(Line{Said: entry.Said{From: who, By: abi.KindHuman, Text: text, Kind: abi.KindTurn}})
+}
+
+func (w *table) segment(text string) {
+	w.t.Helper()
+	f := w.m.State.Floor
+	w.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: text})
+}
+
+// open gives the turns that wait for an answer.
+func (w *table) open() (seqs []uint64) {
+	for _, u := range w.m.State.Unanswered {
+		seqs = append(seqs, u.Seq)
+	}
+	return seqs
+}
+
+func (w *table) outcome() entry.Outcome {
+	for _, e := range slices.Backward(w.journal) {
+		if e.Kind == entry.KindDecision {
+			d, _ := entry.Decode[entry.Decision](e)
+			return d.Outcome
+		}
+	}
+	return ""
+}
+
+// A human speaks while a companion that is alone streams its line: that line answers
+// what was before it, and the next round is about what was said over it.
+func TestSpokenOverIsAnswered(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}})
+	w.human("hello")
+	w.vote("a", 5)
+	w.segment("はい。")
+	over := w.human("wait")
+	w.answers()
+	if r := w.m.State.Round; r == nil || r.About != over.Seq || r.From.ID != "taro" || w.m.State.Turns != 1 {
+		t.Fatalf("round %+v, %d turns\n%s", r, w.m.State.Turns, w)
+	}
+	w.vote("a", 5)
+	w.answers()
+	if got := w.open(); len(got) != 0 || w.m.State.Turns != 1 {
+		t.Errorf("%d wait, %d turns", got, w.m.State.Turns)
+	}
+	w.replay()
+}
+
+// A flood is answered together, but for what is addressed to others; and each of
+// those is answered in the end, however many newer ones come.
+func TestAFloodIsAnsweredTogether(t *testing.T) {
+	w := newTable(t, voteRules())
+	forB := w.from("mika", "@b are you there?")
+	for i := range 5 {
+		w.from(fmt.Sprintf("guest%d", i), "hello")
+	}
+	if got := w.open(); len(got) != 6 {
+		t.Fatalf("%d wait", got)
+	}
+	for i := range 3 { // newer ones, each time
+		s := w.m.State
+		if s.Round == nil || s.Round.About == forB.Seq {
+			break
+		}
+		w.vote("a", 9)
+		w.listen("b")
+		w.answers()
+		if got := w.open(); !slices.Equal(got, []uint64{forB.Seq}) {
+			t.Fatalf("after an answer %d wait", got)
+		}
+		w.from(fmt.Sprintf("late%d", i), "hello?")
+	}
+	if r := w.m.State.Round; r == nil || r.About != forB.Seq || !slices.Equal(r.Addressed, []string{"b"}) {
+		t.Fatalf("round %+v\n%s", r, w)
+	}
+	w.vote("b", 1)
+	w.vote("a", 9)
+	w.answers()
+	if f := w.m.State.Last.From; f != "b" || slices.Contains(w.open(), forB.Seq) {
+		t.Errorf("%s answered", f)
+	}
+	w.replay()
+}
+
+// Nobody could vote: the turn waits, is asked again, and a late vote opens a round of
+// its own in which nobody is asked twice.
+func TestNobodyCouldVote(t *testing.T) {
+	w := newTable(t, voteRules())
+	said := w.human("hello")
+	first := w.m.State.Round.ID
+	w.wait(time.Second)
+	if w.outcome() != entry.OutcomeAbsent || w.m.State.Condition() != "waiting" || len(w.open()) != 1 {
+		t.Fatalf("%s, %s\n%s", w.outcome(), w.m.State.Condition(), w)
+	}
+	if !w.m.State.Takes(first) {
+		t.Fatal("votes of the round are not taken any more")
+	}
+	w.input(entry.KindVote, entry.Voted{Round: first, Voter: "a", Vote: abi.Vote{State: abi.Listen}})
+	r := w.m.State.Round
+	if r == nil || r.About != said.Seq || r.Awaits("a") || !r.Awaits("b") || !r.Due.Equal(w.at.Add(time.Second)) {
+		t.Fatalf("round %+v\n%s", r, w)
+	}
+	w.vote("b", 3)
+	w.answers()
+	if len(w.open()) != 0 || w.m.State.Absence != nil {
+		t.Errorf("%d wait, %+v", w.open(), w.m.State.Absence)
+	}
+	w.replay()
+}
+
+// Nobody can vote for long: it is asked about ever more seldom, given up in writing, and
+// a reload in between has it asked at once.
+func TestNobodyCanVoteForLong(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.human("hello")
+	rounds := 0
+	for w.m.State.Condition() != "resting" {
+		at, due, ok := w.m.State.NextDue()
+		if !ok {
+			t.Fatalf("nothing is due\n%s", w)
+		}
+		if w.at = at; due.What == entry.DueRound {
+			rounds++
+		}
+		w.input(entry.KindDue, due)
+	}
+	if rounds != maxAbsent+1 || len(w.open()) != 0 || w.at.Sub(w.m.State.Last.At) > 11*time.Minute {
+		t.Errorf("%d rounds in %v, %d wait\n%s", rounds, w.at.Sub(w.m.State.Last.At), w.open(), w)
+	}
+	w.human("hello?")
+	w.wait(time.Second)
+	w.join(entry.Joined{ID: "a", Name: "a", Kind: abi.KindCompanion, Generation: 2})
+	if w.m.State.Round == nil {
+		t.Errorf("nobody is asked after a reload\n%s", w)
+	}
+	w.replay()
+}
+
+// A late vote to speak after a silence opens a round; one to listen does not.
+func TestLateVoteAfterASilence(t *testing.T) {
+	for _, state := range []abi.State{abi.Speak, abi.Listen} {
+		w := newTable(t, voteRules())
+		w.human("hello")
+		first := w.m.State.Round.ID
+		w.listen("a")
+		w.wait(time.Second)
+		if w.outcome() != entry.OutcomeSilence {
+			t.Fatalf("%s\n%s", w.outcome(), w)
+		}
+		w.input(entry.KindVote, entry.Voted{Round: first, Voter: "b", Vote: abi.Vote{State: state}})
+		if f := w.m.State.Floor; (f != nil) != (state == abi.Speak) {
+			t.Errorf("%s: the floor is %+v\n%s", state, f, w)
+		}
+		w.replay()
+	}
+}
+
+// One knock after a human's turn, and none for the line that it forced.
+func TestOneKnockAHumanTurn(t *testing.T) {
+	rules := voteRules()
+	rules.Silence, rules.MaxTurns = 4000, 24
+	w := newTable(t, rules)
+	knocks := 0
+	w.human("good night")
+	for range 50 {
+		s := w.m.State
+		switch {
+		case s.Round != nil:
+			for _, who := range []string{"a", "b"} {
+				if s.Round != nil && s.Round.Awaits(who) {
+					w.listen(who)
+				}
+			}
+		case s.Floor != nil:
+			w.answers()
+		default:
+			at, due, ok := s.NextDue()
+			if !ok {
+				break
+			}
+			if w.at = at; due.What == entry.DueSilence {
+				knocks++
+			}
+			w.input(entry.KindDue, due)
+		}
+	}
+	if knocks != 1 || w.m.State.Turns != 1 {
+		t.Errorf("%d knocks, %d turns\n%s", knocks, w.m.State.Turns, w)
+	}
+	w.replay()
+}

@@ -1,0 +1,244 @@
+package room
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/speech"
+)
+
+// What is heard: bodies that play lines and tell so, humans who speak over them, and
+// the next line, which is made meanwhile and waits until it may sound.
+
+// heldLine is one that was made ahead. It is not in the journal: a daemon that is
+// killed has it made again.
+type heldLine struct {
+	grant  string
+	pieces []string
+	bytes  int
+	whole  *spoken // nil: more of it comes
+}
+
+// holds says whether a line has to wait before it sounds, or is behind what waits.
+func (r *Room) holds(grant string) bool {
+	ok, _ := r.state().MayBegin(grant, r.loop.Now())
+	return !ok || r.held != nil && r.held.grant == grant
+}
+
+// hold keeps a piece of a line, or its end.
+func (r *Room) hold(grant, piece string, whole *spoken) {
+	if r.held == nil || r.held.grant != grant {
+		r.letGo()
+		r.held = &heldLine{grant: grant}
+	}
+	if whole != nil {
+		r.held.whole = whole
+		return
+	}
+	r.held.pieces, r.held.bytes = append(r.held.pieces, piece), r.held.bytes+len(piece)
+}
+
+// letGo forgets the line that waits: something newer was said, or the daemon stops.
+func (r *Room) letGo() {
+	if h := r.held; h != nil && h.whole != nil {
+		r.running.Over(callID(r.Name(), h.whole.grant, h.whole.basis))
+		r.spoken++
+	}
+	r.held = nil
+}
+
+// sayHeld lets the line that waits sound once it may.
+func (r *Room) sayHeld() {
+	h, f := r.held, r.state().Floor
+	switch {
+	case h == nil:
+		return
+	case r.drain.Load() || f == nil || f.Token != h.grant || f.Lost != "" || h.whole != nil && h.whole.basis != f.Basis:
+		r.letGo()
+		return
+	}
+	if ok, _ := r.state().MayBegin(h.grant, r.loop.Now()); !ok || r.loop.Trouble() != nil {
+		return
+	}
+	r.held = nil
+	for _, piece := range h.pieces {
+		if r.segment(f.Who, callID(r.Name(), h.grant, f.Basis), piece) != nil {
+			break // the line is over, and its call hears of it
+		}
+	}
+	if h.whole != nil {
+		r.handleSpoken(*h.whole)
+	}
+}
+
+// voice is how long a text takes to say, sentence by sentence.
+func voice(text string) (beats []entry.Beat) {
+	from := 0
+	for _, end := range speech.Sentences(text) {
+		beats = append(beats, entry.Beat{Bytes: end - from, MS: speech.Estimate(text[from:end]).Milliseconds()})
+		from = end
+	}
+	return beats
+}
+
+const (
+	alikeTo   = 8 // of the newest lines of companions and agents
+	shortSame = 2 // times that a short line was said already, when it counts
+)
+
+// shaped is a line that later ones are held against.
+type shaped struct {
+	seq   uint64
+	shape speech.Lineprint
+}
+
+// like gives an earlier line that says much the same, 0 for none.
+func (r *Room) like(text string) (seq uint64) {
+	shape, same := speech.Shape(text, r.spokenNames()), 0
+	for _, l := range r.shapes {
+		if !speech.Alike(shape, l.shape) {
+			continue
+		}
+		if same++; !shape.Short() || same >= shortSame {
+			seq = l.seq
+		}
+	}
+	return seq
+}
+
+// spokenNames are those that make no two lines alike.
+func (r *Room) spokenNames() (names []string) {
+	for _, m := range r.membersNow() {
+		names = append(names, m.ID, m.Name)
+	}
+	return names
+}
+
+// shape keeps what was said in entries, for later lines.
+func (r *Room) shape(entries []entry.Entry) {
+	for _, e := range entries {
+		if e.Kind != entry.KindSaid {
+			continue
+		}
+		if b, err := entry.Decode[entry.Said](e); err == nil && b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+			r.shapes = append(r.shapes, shaped{e.Seq, speech.Shape(b.Text, r.spokenNames())})
+			r.shapes = r.shapes[max(0, len(r.shapes)-alikeTo):]
+		}
+	}
+}
+
+// kindOf says what a human's message is: while a companion is heard, a word of a
+// listener takes nobody's turn, unless it answers a question.
+func (r *Room) kindOf(l rules.Line) abi.MessageKind {
+	s := r.state()
+	if s.Sounds() && speech.Backchannel(l.Text) && !speech.Question(s.Playing.Heard(r.loop.Now())) {
+		return abi.KindBackchannel
+	}
+	return abi.KindTurn
+}
+
+// Stir has the room look at what has changed around it.
+func (r *Room) Stir() { r.loop.Wake() }
+
+// syncBodies writes down which bodies came and left.
+func (r *Room) syncBodies() {
+	if r.closed() != nil || r.loop.Trouble() != nil {
+		return
+	}
+	here := r.cfg.Bodies.Of(r.Name())
+	have := r.state().Bodies
+	var change entry.Bodies
+	for _, b := range here {
+		if !slices.ContainsFunc(have, func(h rules.Body) bool { return h.ID == b.ID }) {
+			change.Joined = append(change.Joined, b)
+		}
+	}
+	for _, h := range have {
+		if !slices.ContainsFunc(here, func(b entry.Body) bool { return b.ID == h.ID }) {
+			change.Left = append(change.Left, h.Body)
+		}
+	}
+	change.Joined = change.Joined[:min(len(change.Joined), rules.MaxBodies-len(have)+len(change.Left))]
+	if len(change.Joined)+len(change.Left) > 0 {
+		r.loop.Input(entry.KindBody, change)
+	}
+}
+
+// Played takes a body's word about a line: how many of its parts it has played, or that
+// it has played all, or cannot.
+//
+// # Errors
+//
+// CodeNotFound for a line that is not heard now; CodeDenied for a body that does not
+// tell.
+func (r *Room) Played(ctx context.Context, p entry.Played) error {
+	if len(p.Failed) > 1000 {
+		return abi.Field("reason", abi.CodeTooLarge, "%d bytes, at most 1000", len(p.Failed))
+	}
+	return loop.Tell(ctx, r.loop, func() error {
+		l := r.state().Playing
+		if l == nil || l.ID != p.Line || l.Who != p.Who {
+			return abi.Field("line", abi.CodeNotFound, "%q is not heard now", p.Line)
+		}
+		if _, waits := l.Waits[p.Body]; !waits {
+			return abi.Field("played", abi.CodeDenied, "nobody waits for it; connect with playback=1 before the line begins")
+		}
+		r.loop.Input(entry.KindPlayed, p)
+		return nil
+	})
+}
+
+// Speaking says that a human speaks into a microphone, or has ended. What was said comes
+// as a message. Meanwhile nobody begins a line, and the one that is heard ends as the
+// room's interrupt says.
+//
+// # Errors
+//
+// CodeDenied for a name that somebody else has.
+func (r *Room) Speaking(ctx context.Context, from string, on bool) error {
+	if err := abi.CheckName("from", from); err != nil {
+		return err
+	}
+	return loop.Tell(ctx, r.loop, func() error {
+		if err := r.closed(); err != nil {
+			return err
+		}
+		if err := r.mayBe(from, abi.KindHuman); err != nil {
+			return err
+		}
+		if r.state().Speaks(from) != on {
+			r.loop.Input(entry.KindSpeaking, entry.Speaking{From: from, On: on})
+		}
+		return nil
+	})
+}
+
+// resume ends what was heard when the daemon was killed: what had gone out of a line is
+// the message.
+func (r *Room) resume() {
+	l := r.state().Playing
+	if l == nil || l.Of != 0 || r.state().Floor != nil || r.closed() != nil {
+		return
+	}
+	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+		From: l.Who, By: abi.KindCompanion, Text: l.Text(), Kind: abi.KindTurn, Basis: r.state().Last.Seq, Grant: l.ID,
+		Segments: len(l.Parts), Broken: "the daemon was stopped",
+	}})
+}
+
+// nextSound is how long until a line that waits may sound.
+func (r *Room) nextSound() time.Duration {
+	if r.held == nil {
+		return time.Hour
+	}
+	ok, at := r.state().MayBegin(r.held.grant, r.loop.Now())
+	if ok || at.IsZero() {
+		return time.Hour // at once, or when what is heard ends
+	}
+	return max(0, at.Sub(r.loop.Clock()))
+}
