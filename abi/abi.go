@@ -105,6 +105,8 @@ type Description struct {
 	Needs   []string   `json:"needs,omitempty"`   // host ops beyond those always granted
 	// Card is the companion's definition, as the AI Companion Protocol has it: what it may do and perceive.
 	Card json.RawMessage `json:"card,omitempty"`
+	// Several says that it reads Perceiving.More: what waits is judged in one call.
+	Several bool `json:"several,omitempty"`
 }
 
 // Scene is the data of OpVote and OpSpeak: what the companion needs to judge
@@ -154,6 +156,7 @@ const (
 	MaxRandom   = 256      // bytes a random
 	RecentInAsk = 16       // messages in Scene.Recent
 	MaxMembers  = 256      // members in Scene.Members
+	MaxMore     = 31       // perceptions in Perceiving.More
 )
 
 type (

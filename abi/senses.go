@@ -24,7 +24,8 @@ type Percept struct {
 // Perceiving is the data of OpPerceive.
 type Perceiving struct {
 	Perception Percept   `json:"perception"`
-	Message    Message   `json:"message"` // what was said last; Seq 0: nothing yet
+	More       []Percept `json:"more,omitempty"` // with Description.Several: older ones that wait, oldest first; the judgement is of all
+	Message    Message   `json:"message"`        // what was said last; Seq 0: nothing yet
 	Members    []Member  `json:"members,omitempty"`
 	Recent     []Message `json:"recent,omitempty"` // the newest messages, oldest first
 	Turns      int       `json:"turns"`

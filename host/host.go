@@ -166,7 +166,7 @@ func (h *Host) buildRooms() (err error) {
 	}
 	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
 	h.models.used = h.rooms.Used
-	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Say: h.hear, NewID: newID, Log: h.log})
+	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
 
@@ -270,6 +270,7 @@ func (h *Host) tellCast(ctx context.Context) {
 	slices.SortFunc(cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
 	h.rooms.SetCast(ctx, cast)
 	h.agents.CardsChanged()
+	h.wakeSenses()
 }
 
 // warnOfNames tells of tokens whose holder could never speak: the rooms keep the

@@ -53,13 +53,53 @@ func (h *Host) cards() []cards.Card {
 	return all
 }
 
-// judge lets a companion perceive something in its room.
-func (h *Host) judge(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error) {
+// judge lets a companion perceive something in its room. One that is not loaded wakes
+// no room: what was kept waits for it.
+func (h *Host) judge(ctx context.Context, companion string, all ...abi.Percept) (abi.Judged, error) {
+	if _, err := h.card(companion); err != nil {
+		return abi.Judged{}, err
+	}
 	talk, err := h.rooms.Home(ctx, companion)
 	if err != nil {
 		return abi.Judged{}, err
 	}
-	return talk.Perceive(ctx, companion, p)
+	return talk.Perceive(ctx, companion, all...)
+}
+
+// keep writes down in a companion's room what it is to judge.
+func (h *Host) keep(ctx context.Context, companion string, p abi.Percept, kept func(abi.Percept)) error {
+	talk, err := h.rooms.Home(ctx, companion)
+	if err != nil {
+		return err
+	}
+	return talk.Keep(ctx, companion, p, kept)
+}
+
+// kept gives what waits there.
+func (h *Host) kept(ctx context.Context, companion string) ([]abi.Percept, error) {
+	talk, err := h.rooms.Home(ctx, companion)
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		return nil, nil // it lives in no room
+	}
+	if err != nil {
+		return nil, err
+	}
+	return talk.Kept(ctx, companion)
+}
+
+// several says whether a companion judges several perceptions in one call.
+func (h *Host) several(companion string) bool {
+	c, ok := h.folder.Companion(companion)
+	return ok && c.Describe().Several
+}
+
+// wakeSenses has judged what waits for those who are here and perceive.
+func (h *Host) wakeSenses() {
+	for _, c := range h.folder.Companions() {
+		if def := c.Card(); def != nil && len(def.Perceptions) > 0 {
+			h.perceptions.Wake(c.ID())
+		}
+	}
 }
 
 // hear is what a person says to a companion through its senses.

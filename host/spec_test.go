@@ -2,10 +2,12 @@ package host_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -70,7 +72,13 @@ func TestSpecClient(t *testing.T) {
 func TestFlood(t *testing.T) {
 	timely(t)
 	_, toml := aimock(t, "--chaos-latency", "500")
-	h := openNikoni(t, toml+"[room.main]\nmax_turns = 5\n")
+	h := newHome(t)
+	sample, err := os.ReadFile("../characters/nikoni.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.save("nikoni.json", bytes.Replace(sample, []byte(`"title": "vision",`), []byte(`"title": "vision", "coalesce": true,`), 1))
+	h.open(toml + "[room.main]\nmax_turns = 5\n")
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

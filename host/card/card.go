@@ -74,6 +74,18 @@ type Perception struct {
 
 	schema *schema.Schema
 	reads  bool // its schema asks more of a body than its type
+
+	coalesce *bool // as the card says; nil: it does not
+}
+
+// Coalesces says whether a newer percept of this perception makes an older one
+// worthless that has the format and still waits. Where the card does not say, it is so
+// of images: a camera sends the next one anyway, but no gift stands for another.
+func (s *Perception) Coalesces(format string) bool {
+	if s.coalesce != nil {
+		return *s.coalesce
+	}
+	return format == FormatImage
 }
 
 // Event is a rule of what to do about a perception.

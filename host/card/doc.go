@@ -13,6 +13,12 @@
 // has it is refused unless it takes such parameters: it may have others beside
 // message, and must not require them.
 //
+// # Keys of perceptions
+//
+// Beside its JSON Schema a perception may have keys that are not the protocol's: input,
+// media_types, max_bytes, cool_down, and coalesce, which says whether a newer percept
+// takes the place of one that waits ([Perception.Coalesces]).
+//
 // # What would load and not work
 //
 // A card is also refused for what JSON Schema ignores and a maker means: the schema

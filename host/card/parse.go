@@ -37,7 +37,7 @@ var (
 	cardKeys = []string{"id", "name", "aliases", "personality", "story", "role", "sample", "version", "language", "model",
 		"talkativeness", "mode", "metadata", "actions", "perceptions", "events", "$schema"}
 	metadataKeys   = []string{"author", "tags", "created", "updated", "thumbnail"}
-	perceptionKeys = []string{"input", "media_types", "max_bytes", "cool_down"} // beside JSON Schema's
+	perceptionKeys = []string{"input", "media_types", "max_bytes", "cool_down", "coalesce"} // beside JSON Schema's
 	eventKeys      = []string{"perception", "action", "condition"}
 )
 
@@ -189,6 +189,9 @@ func (p *parser) perception(n *tree.Node, path string) {
 		if s.CoolDown, err = time.ParseDuration(x.Text); err != nil || strings.ContainsAny(x.Text, "+-") || s.CoolDown > time.Hour {
 			p.Add(x.At, tree.Member(path, "cool_down"), "is %s, must be a time from 0s to 1h such as \"2s\" or \"500ms\"", tree.Show(x.Text))
 		}
+	}
+	if x := p.a(n, path, "coalesce", tree.Boolean); x != nil {
+		s.coalesce = &x.Truth
 	}
 	for i, x := range n.Get("required").List() {
 		if x.Kind == tree.Text && !slices.Contains(perceptFields, x.Text) {

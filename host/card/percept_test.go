@@ -229,3 +229,22 @@ func TestLargeImage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCoalesces: what may give way to a newer one is the card's to say, and without a
+// word of it that is images alone.
+func TestCoalesces(t *testing.T) {
+	for said, want := range map[string][3]bool{
+		``:                    {false, false, true},
+		`, "coalesce": true`:  {true, true, true},
+		`, "coalesce": false`: {false, false, false},
+	} {
+		c, err := card.Parse("f", []byte(`{"name": "a", "perceptions": [{"title": "b"`+said+`}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _ := c.Perception("b")
+		if got := [3]bool{p.Coalesces(card.FormatObject), p.Coalesces(card.FormatText), p.Coalesces(card.FormatImage)}; got != want {
+			t.Errorf("%q: %v, want %v", said, got, want)
+		}
+	}
+}

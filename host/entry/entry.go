@@ -72,6 +72,7 @@ const (
 	KindStop   Kind = "stop"   // input, Stop: a human's STOP
 
 	KindPerceived Kind = "perceived" // input, Perceived: a companion perceives something
+	KindJudged    Kind = "judged"    // input, Judged: a companion has judged what it perceived
 	KindWish      Kind = "wish"      // input, Wish: somebody wants to speak
 	KindSegment   Kind = "segment"   // input, Segment: a part of the line that is being spoken
 	KindAction    Kind = "action"    // input, Action: a companion does something
@@ -292,16 +293,28 @@ type Stop struct {
 }
 
 // Perceived is the body of KindPerceived. Images are kept by their hash, and a
-// long body too; a perception is nothing that was said.
+// long body too unless it waits (Kept); a perception is nothing that was said.
 type Perceived struct {
 	Who       string          `json:"who"` // the companion
 	Title     string          `json:"title"`
 	Format    string          `json:"format"`
 	From      string          `json:"from,omitempty"`
-	Body      json.RawMessage `json:"body,omitempty"` // when it is short
+	Body      json.RawMessage `json:"body,omitempty"` // when it is short, or kept
 	MediaType string          `json:"media_type,omitempty"`
 	Size      int             `json:"size"` // bytes
 	SHA256    string          `json:"sha256"`
+	// Kept says that nothing takes its place: it waits, also through a restart, until a
+	// KindJudged or a KindFailed names it, or a KindStop or a KindArchived ends all.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// Judged is the body of KindJudged: perceptions that were kept wait no more. Others
+// are judged without one.
+type Judged struct {
+	Who         string   `json:"who"`            // the companion
+	Perceptions []uint64 `json:"perceptions"`    // seqs of the KindPerceived that it judged together, ascending
+	Wish        uint64   `json:"wish,omitempty"` // seq of the KindWish that came of it; 0: it would rather listen
+	Reason      string   `json:"reason,omitempty"`
 }
 
 // Wish is the body of KindWish: a request to speak, of an agent or a companion. It ends

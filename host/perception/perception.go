@@ -1,15 +1,17 @@
 // Package perception takes what comes in through a companion's senses (the AI Companion Protocol): it
-// holds it to the companion's card, puts it in order, and has it judged one by
-// one.
+// holds it to the companion's card, puts it in order, and has it judged, one by
+// one or several in one call.
 //
 // A person's words are not queued: they are said at once, for no human message may be
-// lost. Everything else waits in one queue a companion. Of frames, perceptions
-// whose format is not text, the newest takes the place of one that waits, and a
-// title may have a cool-down, so that a camera does not cost a judgement a frame. The queue is bounded in number and in bytes; one that does not fit is
-// refused, with how long to wait.
+// lost. Everything else waits in one queue a companion. Of frames, which are what the
+// card lets coalesce, the newest takes the place of one that waits, and a title may have
+// a cool-down, so that a camera does not cost a judgement a frame. All others are kept:
+// they are written down before they count as taken, and read back after a restart, so
+// that each is judged once at least. The queue is bounded in number and in bytes; one
+// that does not fit is refused, with how long to wait.
 //
-// The package knows no room: it is given the means to say and to judge. It never
-// decides what a perception means, and writes nothing down; the room does.
+// The package knows no room: it is given the means to say, to keep and to judge. It
+// never decides what a perception means, and writes nothing down itself.
 package perception
 
 import (
@@ -32,12 +34,22 @@ type Config struct {
 	// its file is there and not loaded.
 	Card func(companion string) (*card.Card, error)
 	// Judge lets a companion perceive something and answers when it has judged
-	// it. It is called for one perception of a companion at a time.
-	Judge func(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error)
+	// it: a frame, or what was kept, of which there may be several, oldest first. It is
+	// called once for a companion at a time. With an [Ended] in the chain of its error what was kept
+	// waits no more; after any other error that is judged again later.
+	Judge func(ctx context.Context, companion string, all ...abi.Percept) (abi.Judged, error)
+	// Keep writes a perception down and calls kept with it, which has its Seq then, in
+	// the order in which they are written. kept does not wait, and may be called after Keep has
+	// answered an error where ctx ended.
+	Keep func(ctx context.Context, companion string, p abi.Percept, kept func(abi.Percept)) error
+	// Kept gives what was kept and is not judged yet, oldest first.
+	Kept func(ctx context.Context, companion string) ([]abi.Percept, error)
+	// Several says whether a companion judges several in one call; nil: none does.
+	Several func(companion string) bool
 	// Say says to a companion what a person put in, as p.From, and answers once it
 	// is in the journal. ctx is that of [Queues.Offer].
 	Say func(ctx context.Context, companion string, p abi.Percept, text string) (abi.Message, error)
-	// Pending is how many perceptions of one companion may wait. Zero means 64.
+	// Pending is how many perceptions of one companion may wait. Zero means 1,000.
 	Pending int
 	// NewID makes the ids of sessions: random, for a caller that knows one may use it.
 	NewID func() string
@@ -45,9 +57,13 @@ type Config struct {
 }
 
 const (
-	defaultPending = 64
-	maxBytes       = 32 << 20 // of what waits or is judged, of one companion
-	judgePatience  = 2 * time.Minute
+	defaultPending = 1000            // minutes of gifts, for a model that takes some seconds for 32 of them
+	maxBytes       = 32 << 20        // of what waits or is judged, of one companion
+	batchBytes     = 32 << 10        // of what is judged in one call: a small model reads all of it
+	judgePatience  = 2 * time.Minute // longer than a room's
+	keepPatience   = 30 * time.Second
+	retryFirst     = time.Second // until what was kept is judged again, and twice that the next time
+	retryLast      = time.Minute
 )
 
 // The states of what was taken.
@@ -60,6 +76,7 @@ const (
 // Taken says what became of a perception at first.
 type Taken struct {
 	State   string         // said, queued or cooling
+	Seq     uint64         // of the entry, where it is kept
 	Message *abi.Message   // with said
 	Outcome <-chan Outcome // gives one value and is closed; nil with said
 }
@@ -71,6 +88,19 @@ type Outcome struct {
 	Replaced bool
 	Err      error
 }
+
+// Ended is the cause of an error with which perceptions that were kept have ended, in
+// the journal, too.
+type Ended struct {
+	Seqs  []uint64 // of their entries
+	Cause error
+}
+
+// Error says why they ended.
+func (e *Ended) Error() string { return e.Cause.Error() }
+
+// Unwrap gives why they ended.
+func (e *Ended) Unwrap() error { return e.Cause }
 
 // Queues are those of all companions. Make them with [New]; nothing is judged
 // before Run. All methods are safe for concurrent use.
@@ -91,6 +121,10 @@ type backlog struct {
 	counts  map[string]int
 	working bool          // a worker judges what waits
 	wake    chan struct{} // tells it that more came
+	woken   bool          // what was kept is to be read back
+
+	reading sync.Mutex // held while what was kept is read back
+	read    bool       // it was
 }
 
 // New makes the senses of a house. It starts nothing.
@@ -102,16 +136,16 @@ func New(c Config) *Queues {
 // Offer holds a perception to the companion's card and takes it; from says who
 // sent it.
 //
-// Input is said at once and answered when it is in the journal. The others join
-// the companion's queue; their Outcome comes when they were judged, whether
-// anybody waits for it or not.
+// Input is said at once and answered when it is in the journal, and what no newer one
+// replaces when it is kept there. They join the companion's queue; their Outcome comes
+// when they were judged, whether anybody waits for it or not.
 //
 // # Errors
 //
 // Those of Config.Card; CodeNotFound for what the companion does not perceive;
 // CodeInvalid and CodeTooLarge for what its card does not allow, with the field. CodeExhausted when
 // too much waits already: a [Full] is in the chain. CodeUnavailable when the
-// daemon is stopping. And those of Config.Say.
+// daemon is stopping. And those of Config.Say, Config.Keep and Config.Kept.
 func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, from string) (Taken, error) {
 	c, err := s.cfg.Card(companion)
 	if err != nil {
@@ -130,7 +164,20 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 	if kind.Input {
 		return s.say(ctx, companion, p)
 	}
-	return s.put(companion, &item{p: p, coolDown: kind.CoolDown, done: make(chan Outcome, 1)})
+	it := newItem(p, kind)
+	if !it.frame {
+		return s.keep(ctx, companion, it)
+	}
+	return s.put(companion, it)
+}
+
+// newItem makes an item of a perception, of which the card says kind.
+func newItem(p abi.Percept, kind *card.Perception) *item {
+	it := &item{p: p, done: make(chan Outcome, 1)}
+	if kind != nil { // the card may have changed since it was kept
+		it.coolDown, it.frame = kind.CoolDown, p.Seq == 0 && kind.Coalesces(p.Format)
+	}
+	return it
 }
 
 // say makes a message of what a person put in.
@@ -187,7 +234,10 @@ func (s *Queues) put(companion string, it *item) (Taken, error) {
 	return Taken{State: state, Outcome: it.done}, nil
 }
 
-var errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+var (
+	errStopping = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping")
+	errKept     = abi.Errorf(abi.CodeUnavailable, "the daemon is stopping; what was perceived is kept, and judged when it is back")
+)
 
 // backlog gives what waits of a companion. The lock is held.
 func (s *Queues) backlog(companion string) *backlog {
@@ -208,7 +258,7 @@ func (s *Queues) count(companion, what string) {
 
 // Counts tells how much of a companion's was, since the daemon started:
 //
-//	taken     into its queue; these are judged, replaced, failed or waiting
+//	taken     into its queue, or back into it after a restart; these are judged, replaced, failed or waiting
 //	judged    by the companion
 //	failed    to be judged
 //	replaced  by a newer one

@@ -19,7 +19,9 @@ import (
 type made struct {
 	n        int // when it was offered, counted
 	title    string
-	text     bool
+	frame    bool
+	kept     bool
+	image    bool
 	size     int
 	coolDown time.Duration
 }
@@ -47,7 +49,7 @@ func (m *model) put(x made) (gone int, ok bool) {
 			place = i // the last of them
 		}
 	}
-	if place >= 0 && (m.waits[place].text || x.text) {
+	if place >= 0 && !(m.waits[place].frame && x.frame) {
 		place = -1
 	}
 	before := slices.Clone(m.waits)
@@ -65,18 +67,29 @@ func (m *model) put(x made) (gone int, ok bool) {
 	return gone, true
 }
 
-func (m *model) next(now time.Time) (made, bool) {
-	for i, w := range m.waits {
+// next takes the oldest that is not hot, and those behind it as long as all of them may
+// go together.
+func (m *model) next(now time.Time, several bool) (batch []made) {
+	waits := slices.Clone(m.waits)
+	for _, w := range m.waits {
 		if now.Before(m.hot[w.title]) {
 			continue
 		}
-		m.waits = slices.Delete(slices.Clone(m.waits), i, i+1)
-		m.running = append(m.running, w)
-		m.hot[w.title] = now.Add(w.coolDown)
-		return w, true
+		if len(batch) > 0 && !(several && together(batch[0]) && together(w)) {
+			break
+		}
+		batch = append(batch, w)
+		waits = slices.DeleteFunc(waits, func(x made) bool { return x == w })
 	}
-	return made{}, false
+	m.waits = waits
+	m.running = append(m.running, batch...)
+	for _, w := range batch {
+		m.hot[w.title] = now.Add(w.coolDown)
+	}
+	return batch
 }
+
+func together(x made) bool { return x.kept && !x.image }
 
 // trial is a queue and its model, to which the same happens.
 type trial struct {
@@ -91,7 +104,7 @@ type trial struct {
 
 // TestQueueIsItsModel offers and judges at random. Each title is judged in the
 // order in which it came, the newest frame wins, and nothing is lost but frames
-// that a newer one replaced.
+// that a newer one replaced, whether one is judged at a time or several are.
 func TestQueueIsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := &queue{max: rapid.IntRange(1, 6).Draw(t, "max"), maxBytes: 8 << 10, ready: map[string]time.Time{}}
@@ -118,7 +131,15 @@ func TestQueueIsItsModel(t *testing.T) {
 func (t *trial) put(n int) {
 	it, x := drawItem(t.T, n)
 	t.items[it] = x
-	_, old, err := t.q.put(it, t.now)
+	var old *item
+	var err error
+	if x.kept {
+		if err = t.q.reserve(it, t.now); err == nil {
+			t.q.place(it, t.now)
+		}
+	} else {
+		_, old, err = t.q.put(it, t.now)
+	}
 	gone, ok := t.m.put(x)
 	if ok != (err == nil) {
 		t.Fatalf("%+v: taken %v, in the model %v", x, err, ok)
@@ -136,22 +157,26 @@ func (t *trial) put(n int) {
 	}
 	if old != nil {
 		t.replaced++
-		if o := t.items[old]; o.text || x.text || o.title != x.title || o.n > x.n {
+		if o := t.items[old]; !o.frame || !x.frame || o.title != x.title || o.n > x.n {
 			t.Fatalf("%+v gave way to %+v", o, x)
 		}
 	}
 }
 
 func (t *trial) next() {
-	it, sleep := t.q.next(t.now)
-	x, ok := t.m.next(t.now)
-	if ok != (it != nil) || ok && t.items[it] != x {
-		t.Fatalf("next is %+v, in the model %+v %v", it, x, ok)
+	several := rapid.Bool().Draw(t.T, "several")
+	batch, sleep := t.q.next(t.now, several)
+	var got []made
+	for _, it := range batch {
+		got = append(got, t.items[it])
 	}
-	if it == nil && (sleep > 0) != (len(t.m.waits) > 0) {
+	if want := t.m.next(t.now, several); !slices.Equal(got, want) {
+		t.Fatalf("next are %+v, in the model %+v", got, want)
+	}
+	if len(batch) == 0 && (sleep > 0) != (len(t.m.waits) > 0) {
 		t.Fatalf("sleeps %v while %d wait", sleep, len(t.m.waits))
 	}
-	if ok {
+	for _, x := range got {
 		t.judged++
 		if x.n < t.last[x.title] {
 			t.Fatalf("%s: %d after %d", x.title, x.n, t.last[x.title])
@@ -168,7 +193,7 @@ func (t *trial) done() {
 	t.m.running = t.m.running[1:]
 	for it, y := range t.items {
 		if x == y {
-			t.q.judged(it, time.Second)
+			t.q.judged(it)
 		}
 	}
 }
@@ -195,11 +220,14 @@ func drawItem(t *rapid.T, n int) (*item, made) {
 		p.Body = json.RawMessage(data)
 	}
 	it := &item{p: p, coolDown: coolDowns[title], done: make(chan Outcome, 1)}
-	return it, made{n: n, title: title, text: format == "text", size: it.size(), coolDown: it.coolDown}
+	if it.frame = rapid.Bool().Draw(t, "frame"); !it.frame {
+		it.p.Seq = uint64(n + 1)
+	}
+	return it, made{n: n, title: title, frame: it.frame, kept: !it.frame, image: format == "image", size: it.size(), coolDown: it.coolDown}
 }
 
 func frame(title string, n int) *item {
-	return &item{p: abi.Percept{Title: title, Format: "object", Body: json.RawMessage(fmt.Sprint(n))}, done: make(chan Outcome, 1)}
+	return &item{p: abi.Percept{Title: title, Format: "object", Body: json.RawMessage(fmt.Sprint(n))}, frame: true, done: make(chan Outcome, 1)}
 }
 
 func TestQueueKeepsThePlace(t *testing.T) {
@@ -211,8 +239,8 @@ func TestQueueKeepsThePlace(t *testing.T) {
 	}
 	// A title that is offered all the time has its turn all the same.
 	for _, want := range []string{"vision 4", "audio 3"} {
-		it, _ := q.next(now)
-		if got := it.p.Title + " " + string(it.p.Body); got != want {
+		it, _ := q.next(now, true)
+		if got := it[0].p.Title + " " + string(it[0].p.Body); len(it) != 1 || got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -227,10 +255,10 @@ func TestCoolDownsAreForgotten(t *testing.T) {
 		if _, _, err := q.put(it, now); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := q.next(now); got != it {
+		if got, _ := q.next(now, false); len(got) != 1 || got[0] != it {
 			t.Fatal("not judged")
 		}
-		q.judged(it, 0)
+		q.judged(it)
 		now = now.Add(time.Second)
 	}
 	if len(q.ready) > 1 {
@@ -254,8 +282,9 @@ func TestFullSaysHowLong(t *testing.T) {
 		if err := offer(); err != nil {
 			t.Fatal(err)
 		}
-		it, _ := q.next(now)
-		q.judged(it, c.took)
+		it, _ := q.next(now, false)
+		q.judged(it[0])
+		q.took = c.took
 		if err := offer(); err != nil {
 			t.Fatal(err)
 		}

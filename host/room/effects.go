@@ -42,7 +42,8 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.p, members, r.tail.Last(abi.RecentInAsk))
+		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.newest(), members, r.tail.Last(abi.RecentInAsk))
+		scene.More = p.all[:len(p.all)-1]
 		during := r.running.Begin(ctx, p.call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}

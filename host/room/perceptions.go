@@ -1,9 +1,9 @@
 package room
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -18,53 +19,95 @@ import (
 // A companion's perception (the AI Companion Protocol): it is written down, the companion judges
 // it beside the loop, and its wish to speak waits for the floor.
 
-const (
-	judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
-	keptBody      = 4 << 10          // bytes of a body that are kept in the journal
-)
+const judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
 
-// perception is one that is being judged.
-type perception struct {
+// percept is what is being judged.
+type percept struct {
 	who  string
-	seq  uint64 // of its entry
-	call string // id of the request that it is judged with
-	p    abi.Percept
+	call string                  // id of the request that it is judged with
+	all  []abi.Percept           // oldest first
+	kept bool                    // they wait in the journal until they are judged
 	tell func(abi.Judged, error) // who waits for the judgement
 }
 
+func (p percept) newest() abi.Percept { return p.all[len(p.all)-1] }
+
+func (p percept) seqs() (all []uint64) {
+	for _, x := range p.all {
+		all = append(all, x.Seq)
+	}
+	return all
+}
+
+// ended is an error of perceptions that the journal says are over, of others it is as it was.
+func (p percept) ended(err error) error {
+	if err == nil || !p.kept {
+		return err
+	}
+	return &perception.Ended{Seqs: p.seqs(), Cause: err}
+}
+
+// Keep writes down what a companion perceives and is to judge, also after a restart.
+// kept is called with it by the loop once it is in the journal, in the order of the
+// journal, and is not to wait; that may be after Keep has answered, where ctx ended.
+// A caller that sends many has to bound them, and to have them judged with Perceive.
+//
+// # Errors
+//
+// CodeNotFound for a companion that is not here; CodeDenied after a STOP.
+func (r *Room) Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
+	note := perception.Note(who, p, true)
+	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
+		r.loop.Use()
+		if err := r.mayPerceive(who); err != nil {
+			q.Tell(struct{}{}, err)
+			return
+		}
+		p.Seq = r.loop.Input(entry.KindPerceived, note)
+		if r.loop.Trouble() != nil {
+			q.Tell(struct{}{}, r.loop.Trouble())
+			return
+		}
+		p.At = r.state().At
+		r.loop.Ack(func(err error) {
+			if err == nil {
+				kept(p)
+			}
+			q.Tell(struct{}{}, err)
+		})
+	})
+	return err
+}
+
 // Perceive lets a companion of the room perceive something and answers when it
-// has judged it. A caller that sends many has to bound and order them.
+// has judged it: one perception, which is written down, or what Keep wrote down before, one
+// or several, oldest first. A caller that sends many has to bound and order them.
 //
 // # Errors
 //
 // CodeNotFound for a companion that is not here; CodeDenied after a STOP; and
-// the companion's own: it is in the journal then that it could not judge.
-func (r *Room) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
-	kept := keep(who, p)
+// the companion's own: it is in the journal then that it could not judge. Of what
+// was kept a [perception.Ended] is in the chain where it waits no more, and any other
+// error leaves it waiting.
+func (r *Room) Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) {
+	p := percept{who: who, all: slices.Clone(all), kept: all[0].Seq != 0}
+	var note entry.Perceived
+	if !p.kept {
+		note = perception.Note(who, all[0], false)
+	}
 	return loop.Await(ctx, r.loop, "the companion did not judge in time", func(q loop.Request[abi.Judged]) {
 		r.loop.Use()
-		r.handlePerceive(perception{who: who, p: p, tell: q.Tell}, kept)
+		p.tell = q.Tell
+		r.handlePerceive(p, note)
 	})
 }
 
-// keep gives what the journal keeps of a perception.
-func keep(who string, p abi.Percept) entry.Perceived {
-	data := []byte(p.Body)
-	if p.Format == "image" {
-		data = p.Image
+func (r *Room) handlePerceive(p percept, note entry.Perceived) {
+	err := r.mayPerceive(p.who)
+	if p.kept && r.loop.Trouble() == nil {
+		err = cmp.Or(r.overAlready(p), err)
 	}
-	sum := sha256.Sum256(data)
-	k := entry.Perceived{
-		Who: who, Title: p.Title, Format: p.Format, From: p.From, MediaType: p.MediaType, Size: len(data), SHA256: hex.EncodeToString(sum[:]),
-	}
-	if p.Format != "image" && len(data) <= keptBody {
-		k.Body = p.Body
-	}
-	return k
-}
-
-func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
-	if err := r.mayPerceive(p.who); err != nil {
+	if err != nil {
 		p.tell(abi.Judged{}, err)
 		return
 	}
@@ -72,13 +115,20 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		p.tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
 		return
 	}
-	p.seq = r.loop.Input(entry.KindPerceived, kept)
+	if p.kept && p.newest().Format == card.FormatImage && len(p.newest().Image) == 0 {
+		r.lost(p)
+		return
+	}
+	if !p.kept {
+		p.all[0].Seq = r.loop.Input(entry.KindPerceived, note)
+		p.all[0].At = r.state().At
+	}
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	p.call, p.p.Seq, p.p.At = r.cfg.NewID(), p.seq, r.state().At
-	r.running[p.call] = call.Run{Perception: p.seq}
+	p.call = r.cfg.NewID()
+	r.running[p.call] = call.Run{Perception: p.newest().Seq}
 	r.loop.Ack(func(err error) {
 		if err != nil {
 			r.running.Over(p.call)
@@ -87,6 +137,30 @@ func (r *Room) handlePerceive(p perception, kept entry.Perceived) {
 		}
 		r.judging = append(r.judging, p)
 	})
+}
+
+// overAlready says that some of what was kept waits no more, nil where all of it does.
+func (r *Room) overAlready(p percept) error {
+	waits := func(x abi.Percept) bool { return r.state().ToJudge(x.Seq, p.who) }
+	p.all = slices.DeleteFunc(slices.Clone(p.all), waits)
+	if len(p.all) == 0 {
+		return nil
+	}
+	return p.ended(abi.Errorf(abi.CodeDenied, "a human said STOP, or the room was closed, before it was judged"))
+}
+
+// lost ends an image that cannot be judged any more.
+func (r *Room) lost(p percept) {
+	err := abi.Errorf(abi.CodeUnavailable, "the daemon ended before it was judged, and images are not kept")
+	r.fail(p, abi.CodeUnavailable, err.Message)
+	r.loop.Ack(func(trouble error) { p.tell(abi.Judged{}, cmp.Or(trouble, p.ended(err))) })
+}
+
+// fail writes down that perceptions could not be judged.
+func (r *Room) fail(p percept, code abi.Code, why string) {
+	for _, seq := range p.seqs() {
+		r.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: p.who, Code: code, Error: why})
+	}
 }
 
 // mayPerceive says why somebody can neither perceive nor act now.
@@ -108,7 +182,7 @@ func (r *Room) mayPerceive(who string) error {
 }
 
 // judge gets one judgement and puts it into the inbox. The call ends with during.
-func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, ask abi.Perceiving) {
+func (r *Room) judge(ctx, during context.Context, p percept, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	var j abi.Judgement
 	known, err := r.callees.Ask(during, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
@@ -121,7 +195,7 @@ func (r *Room) judge(ctx, during context.Context, p perception, m call.Context, 
 // checkJudgement reports the first thing that is wrong with a judgement. Where it
 // comes with the parameters of the action "speak", they are the card's and their
 // message is its text.
-func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
+func (r *Room) checkJudgement(p percept, j abi.Judgement) (err error) {
 	if err := j.Check(); err != nil || len(j.Parameters) == 0 {
 		return err
 	}
@@ -132,18 +206,22 @@ func (r *Room) checkJudgement(p perception, j abi.Judgement) error {
 	if action.Speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
-	_, err := c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: p.p.Title})
+	for _, x := range slices.Backward(p.all) { // it may be about any of them
+		if _, err = c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
+			return nil
+		}
+	}
 	return err
 }
 
-func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
+func (r *Room) handleJudged(p percept, j abi.Judgement, failed error) {
 	live := r.running.Has(p.call)
 	r.running.Over(p.call)
 	if r.loop.Trouble() != nil {
 		p.tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	res := abi.Judged{Seq: p.seq, Judgement: j}
+	res := abi.Judged{Seq: p.newest().Seq, Judgement: j}
 	why := ""
 	var code abi.Code
 	switch s := r.state(); {
@@ -160,17 +238,15 @@ func (r *Room) handleJudged(p perception, j abi.Judgement, failed error) {
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
-			Who: p.who, Perception: p.seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
+			Who: p.who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
 			Text: j.Text, To: r.here(j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
 	}
-	if why != "" {
-		r.loop.Input(entry.KindFailed, entry.Failed{Perception: p.seq, Who: p.who, Code: code, Error: why})
+	switch {
+	case why != "":
+		r.fail(p, code, why)
+	case p.kept:
+		r.loop.Input(entry.KindJudged, entry.Judged{Who: p.who, Perceptions: p.seqs(), Wish: res.Wish, Reason: call.Clip(j.Reason)})
 	}
-	r.loop.Ack(func(err error) {
-		if err == nil {
-			err = failed
-		}
-		p.tell(res, err)
-	})
+	r.loop.Ack(func(err error) { p.tell(res, cmp.Or(err, p.ended(failed))) })
 }

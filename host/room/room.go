@@ -109,7 +109,7 @@ type Room struct {
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
-	judging      []perception           // to be asked about once they are in the journal
+	judging      []percept              // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls

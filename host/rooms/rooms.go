@@ -91,8 +91,14 @@ type Room interface {
 	// rests until a human speaks again. It answers the seq of the entry. No name is
 	// a reason to refuse it.
 	Stop(ctx context.Context, from string) (uint64, error)
-	// Perceive lets a companion perceive something and answers when it has judged it.
-	Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error)
+	// Keep writes down what a companion is to judge, also after a restart; kept is
+	// called with it once it is written down, in the order of the journal.
+	Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error
+	// Kept gives what of that it has not judged yet, oldest first.
+	Kept(ctx context.Context, who string) ([]abi.Percept, error)
+	// Perceive lets a companion perceive something, or some of what was kept, oldest
+	// first, and answers when it has judged it.
+	Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error)
 	// Act lets a companion do something that its card allows.
 	Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Done tells what became of an action.

@@ -40,8 +40,10 @@ type Character struct {
 	// Speak gives the line. s.Recent holds the newest messages.
 	Speak func(h *Host, s Scene) Line
 	// Perceive makes something of what the senses bring. Actions are played
-	// meanwhile, with [Host.Act].
+	// meanwhile, with [Host.Act]. With Several that may be more than one at once:
+	// p.More has those before p.Perception, oldest first.
 	Perceive func(h *Host, p Perceiving) Judgement
+	Several  bool
 	// Result hears what became of an action.
 	Result func(h *Host, r Result)
 }
@@ -87,7 +89,7 @@ func Pass(why string) Line { return Line{Pass: why} }
 func (c *Character) describe() abi.Description {
 	d := abi.Description{
 		ABI: "1", Name: c.Name, Aliases: c.Aliases, Version: c.Version,
-		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs), Card: json.RawMessage(c.Card),
+		Ops: []string{abi.OpDescribe}, Needs: slices.Clone(c.Needs), Card: json.RawMessage(c.Card), Several: c.Several,
 	}
 	for _, op := range []struct {
 		name string

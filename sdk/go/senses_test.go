@@ -19,12 +19,12 @@ func senser(do func(h *companion.Host, p companion.Perceiving) companion.Judgeme
 
 func TestDescribeSenses(t *testing.T) {
 	c := companion.Character{
-		Name: "Momo", Card: `{"name":"Momo","actions":[{"title":"nod"}]}`,
+		Name: "Momo", Several: true, Card: `{"name":"Momo","actions":[{"title":"nod"}]}`,
 		Perceive: func(*companion.Host, companion.Perceiving) companion.Judgement { return companion.Judgement{} },
 		Result:   func(*companion.Host, companion.Result) {},
 	}
 	d, err := companion.NewLocal(c).Describe()
-	if err != nil || string(d.Card) != c.Card || !slices.Equal(d.Ops, []string{"describe", "perceive", "result"}) {
+	if err != nil || string(d.Card) != c.Card || !d.Several || !slices.Equal(d.Ops, []string{"describe", "perceive", "result"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	c.Card = `{"name":`

@@ -50,7 +50,8 @@ type (
 	}
 	takenOut struct {
 		Room    string       `json:"room" doc:"Where: the companion's home."`
-		State   string       `json:"state" enum:"said,queued,cooling,judged,replaced" doc:"said: it was input, and is a message now. queued, cooling: it will be judged, or a newer one takes its place. judged, replaced: so it was, while you waited."`
+		State   string       `json:"state" enum:"said,queued,cooling,judged,replaced" doc:"said: it was input, and is a message now. queued, cooling: it will be judged, or of frames a newer one takes its place. judged, replaced: so it was, while you waited."`
+		Seq     uint64       `json:"seq,omitempty" doc:"With queued and cooling: of the entry in which it waits, also through a restart. None where a newer one may take its place."`
 		Message *abi.Message `json:"message,omitempty" doc:"With said."`
 		Judged  *abi.Judged  `json:"judged,omitempty" doc:"With judged."`
 	}
@@ -81,7 +82,7 @@ func registerSenses(api huma.API, d *door) {
 	addAs(api, identity.Read, d.card, operation(api, http.MethodGet, "/v1/companions/{id}/card", "get-card", "Read a companion's definition, as its file has it", http.StatusOK))
 	addAs(api, identity.Read, d.cardSchema, operation(api, http.MethodGet, "/v1/schemas/companion.json", "get-card-schema", "Read the JSON Schema of definitions", http.StatusOK))
 	op := operation(api, http.MethodPost, "/v1/companions/{id}/perceptions", "perceive", "Let a companion perceive something", http.StatusAccepted)
-	op.Description = "Perceptions that are input need the scope talk, the others act. They are judged one by one, in order. Of frames (not texts) that wait, only the newest is judged. When too many wait the answer is 429 with Retry-After."
+	op.Description = "Perceptions that are input need the scope talk, the others act. They are judged in order. Of frames that wait only the newest is judged: those are images, and what the card says with coalesce. All others are in the journal when this answers, and are judged also after a restart. When too many wait the answer is 429 with Retry-After."
 	addAs(api, "", d.perceive, op)
 }
 
@@ -163,7 +164,7 @@ func (d *door) perceive(ctx context.Context, in *perceiveIn) (*perceiveOut, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &perceiveOut{http.StatusAccepted, takenOut{Room: home.Name(), State: taken.State, Message: taken.Message}}
+	out := &perceiveOut{http.StatusAccepted, takenOut{Room: home.Name(), State: taken.State, Seq: taken.Seq, Message: taken.Message}}
 	if taken.Message != nil {
 		out.Status = http.StatusCreated
 		return out, nil

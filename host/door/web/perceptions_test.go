@@ -37,6 +37,7 @@ const definition = `{
     {"title": "vision", "description": "a camera", "type": "object", "cool_down": "10s", "properties": {
       "title": {"type": "string"}, "format": {"type": "string", "enum": ["object", "text", "image"]}, "body": {"type": "string"}},
       "required": ["title", "format", "body"]},
+    {"title": "radar", "description": "where people are", "type": "object", "cool_down": "10s", "coalesce": true},
     {"title": "touch", "description": "a sensor", "type": "object", "properties": {
       "title": {"type": "string"}, "format": {"type": "string", "enum": ["object"]},
       "body": {"type": "object", "properties": {"at": {"type": "array", "items": {"type": "number"}}}, "required": ["at"]}},
@@ -95,7 +96,13 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 	var n atomic.Int64
 	s.Queues = perception.New(perception.Config{
 		Card: cards, Log: slog.New(slog.DiscardHandler), Pending: 4, NewID: func() string { return fmt.Sprint("session-", n.Add(1)) },
-		Judge: func(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) { return s.judge(ctx, who, p) },
+		Judge: func(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) {
+			return s.judge(ctx, who, all[0])
+		},
+		Keep: func(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
+			return s.room.Keep(ctx, who, p, kept)
+		},
+		Kept: func(ctx context.Context, who string) ([]abi.Percept, error) { return s.room.Kept(ctx, who) },
 		Say: func(ctx context.Context, who string, p abi.Percept, text string) (abi.Message, error) {
 			_, kind, err := identity.Of(ctx).From(p.From, abi.KindHuman)
 			if err != nil {
@@ -237,23 +244,26 @@ func TestPerceptionsAreQueued(t *testing.T) {
 			exactly(t, w, 200, fmt.Sprintf(`{"room":"main","state":"judged","judged":{"seq":%d,"judgement":{"state":"listen","importance":0,"reason":"does not perceive"}}}`,
 				s.newest(t, entry.KindPerceived).Seq))
 		}
-		exactly(t, s.ask("POST", perceives, touch), 202, `{"room":"main","state":"queued"}`)
-		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"text","body":"a cat"}`), 202, `{"room":"main","state":"queued"}`)
+		exactly(t, s.ask("POST", perceives, touch), 202, fmt.Sprintf(`{"room":"main","state":"queued","seq":%d}`, s.newest(t, entry.KindPerceived).Seq))
+		exactly(t, s.ask("POST", perceives, `{"title":"radar","format":"text","body":"a cat"}`), 202, `{"room":"main","state":"queued"}`)
 		synctest.Wait()
-		exactly(t, s.ask("POST", perceives, `{"title":"vision","format":"object","body":"{\"cats\":1}","from":"cam-1"}`), 202, `{"room":"main","state":"cooling"}`)
+		exactly(t, s.ask("POST", perceives, `{"title":"radar","format":"object","body":"{\"cats\":1}","from":"cam-1"}`), 202, `{"room":"main","state":"cooling"}`)
 		// A client that waits is answered with the judgement.
 		judged(s.ask("POST", perceives+"?wait=1", touch))
-		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"vision","format":"object","body":"{\"cats\":2}"}`), 202, `{"room":"main","state":"cooling"}`)
-		judged(s.ask("POST", perceives+"?wait=20", `{"title":"vision","format":"object","body":"{\"cats\":3}"}`))
+		exactly(t, s.ask("POST", perceives+"?wait=1", `{"title":"radar","format":"object","body":"{\"cats\":2}"}`), 202, `{"room":"main","state":"cooling"}`)
+		judged(s.ask("POST", perceives+"?wait=20", `{"title":"radar","format":"object","body":"{\"cats\":3}"}`))
 		p := []entry.Perceived{}
 		for _, e := range s.room.Happened() {
 			var b entry.Perceived
+			if e.Kind == entry.KindJudged {
+				continue
+			}
 			if err := json.Unmarshal(e.Body, &b); err != nil || e.Kind != entry.KindPerceived {
 				t.Fatalf("%s: %v", e.Kind, err)
 			}
 			p = append(p, b)
 		}
-		if len(p) != 4 || p[0].From != "guest" || string(p[3].Body) != `{"cats":3}` || p[3].Who != "nikoni" || p[1].Title != "vision" {
+		if len(p) != 4 || p[0].From != "guest" || string(p[3].Body) != `{"cats":3}` || p[3].Who != "nikoni" || p[1].Title != "radar" {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -292,22 +302,25 @@ func TestPerceptionsNameTheRoom(t *testing.T) {
 // that fails is told with its status.
 func TestWaiting(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		s.ask("POST", perceives, `{"title":"vision","format":"object","body":"1"}`)
+		s.ask("POST", perceives, `{"title":"radar","format":"object","body":"1"}`)
 		synctest.Wait()
 		go func() {
 			time.Sleep(time.Second)
-			s.ask("POST", perceives, `{"title":"vision","format":"object","body":"3"}`)
+			s.ask("POST", perceives, `{"title":"radar","format":"object","body":"3"}`)
 		}()
-		exactly(t, s.ask("POST", perceives+"?wait=5", `{"title":"vision","format":"object","body":"2"}`), 200, `{"room":"main","state":"replaced"}`)
+		exactly(t, s.ask("POST", perceives+"?wait=5", `{"title":"radar","format":"object","body":"2"}`), 200, `{"room":"main","state":"replaced"}`)
 		synctest.Wait()
-		s.judge = func(context.Context, string, abi.Percept) (abi.Judged, error) {
-			return abi.Judged{}, abi.Errorf(abi.CodeUnavailable, "waits for a model: none is configured")
-		}
+		s.judge = cannot
 		d := decode[guard.Details](t, s.ask("POST", perceives+"?wait=5", touch), 503)
 		if d.Code != abi.CodeUnavailable || !d.Retry || !strings.Contains(d.Detail, "waits for a model") {
 			t.Errorf("%+v", d)
 		}
 	})
+}
+
+// cannot is a judge that could not.
+func cannot(_ context.Context, _ string, p abi.Percept) (abi.Judged, error) {
+	return abi.Judged{}, &perception.Ended{Seqs: []uint64{p.Seq}, Cause: abi.Errorf(abi.CodeUnavailable, "waits for a model: none is configured")}
 }
 
 // When too much waits, it is told how long to stay away, and people are heard all
@@ -350,10 +363,10 @@ func TestNobodyWaitsForAStop(t *testing.T) {
 		}
 		start, done := time.Now(), make(chan struct{}, 3)
 		go func() {
-			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"room":"main","state":"queued"}`)
+			exactly(t, s.ask("POST", perceives+"?wait=55", touch), 202, `{"room":"main","state":"queued","seq":4}`)
 			done <- struct{}{}
 		}()
-		synctest.Wait() // it is judged now: one that waits may be replaced
+		synctest.Wait() // it is judged now
 		for _, params := range []string{touch, `{"title":"input","format":"text","body":"hello?"}`} {
 			go func() {
 				exactly(t, s.perceive(id, params), 200, result(""))

@@ -172,9 +172,7 @@ func TestPerceptionIsJudged(t *testing.T) {
 		synctest.Wait()
 		s.ask("POST", perceives, image)
 		exactly(t, <-older, 200, result(""))
-		s.judge = func(context.Context, string, abi.Percept) (abi.Judged, error) {
-			return abi.Judged{}, abi.Errorf(abi.CodeUnavailable, "waits for a model: none is configured")
-		}
+		s.judge = cannot
 		exactly(t, s.perceive(id, `{"title":"touch","format":"object","body":"{\"at\":[1]}"}`), 503,
 			`{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"waits for a model: none is configured"}}`)
 	})

@@ -67,7 +67,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 	return &Module{
 		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(def), size: int64(len(s.Data)),
 		desc: abi.Description{
-			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(),
+			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
 		lately: map[string][]string{},

@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -14,29 +15,32 @@ import (
 // worth: the model was asked whether, not how much.
 const judgementImportance = 6
 
-// perceive lets the model judge a perception by the card's events. It does
-// nothing but by tools: all that it writes besides is thinking.
+// perceive lets the model judge a perception, and those that wait with it, by the card's
+// events, in one request. It does nothing but by tools: all that it writes besides is
+// thinking.
 func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, error) {
 	if why := c.m.engine.cfg.Models.Waits(c.m.id, c.m.card.Model); why != "" {
 		return abi.Judgement{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
-	title := p.Perception.Title
-	if len(c.m.card.EventsOf(title)) == 0 {
+	titles := titlesOf(p)
+	title := strings.Join(titles, ", ")
+	about := slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return len(c.m.card.EventsOf(t)) == 0 })
+	if len(about) == 0 {
 		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
 	}
 	req := model.Request{
 		System:   c.m.words.judge(c.m.card, p, c.m.remembered()),
 		Messages: []model.Message{c.m.words.percept(p)},
-		Tools:    c.tools([]string{title}, true), NeedsTools: true,
+		Tools:    c.tools(about, true), NeedsTools: true,
 	}
 	var text []string
 	var parameters json.RawMessage // of the last words
 	reason := ""
 	played, err := c.converse(ctx, req, nil, nil, func(name string, args json.RawMessage) (string, error) {
 		if name != card.Speak {
-			return c.play(ctx, name, args, []string{title})
+			return c.play(ctx, name, args, about)
 		}
-		warning, err := c.m.card.Permit(abi.ActionAsk{Action: card.Speak, Parameters: args, Perception: title})
+		warning, err := c.permit(args, about)
 		if warning != "" || abi.CodeOf(err) == abi.CodeDenied {
 			reason = "no event lets it speak about " + title
 		}
@@ -65,4 +69,27 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		return abi.Judgement{State: abi.Listen, Reason: reason}, nil
 	}
 	return abi.Judgement{State: abi.Listen, Reason: "no event applies"}, nil
+}
+
+// titlesOf gives the titles of what was perceived, each once, the newest first.
+func titlesOf(p abi.Perceiving) []string {
+	titles := []string{p.Perception.Title}
+	for _, x := range slices.Backward(p.More) {
+		if !slices.Contains(titles, x.Title) {
+			titles = append(titles, x.Title)
+		}
+	}
+	return titles
+}
+
+// permit checks words that are said about one of several perceptions: it is enough
+// that the events allow it for one.
+func (c *call) permit(args json.RawMessage, titles []string) (warning string, err error) {
+	for _, title := range titles {
+		warning, err = c.m.card.Permit(abi.ActionAsk{Action: card.Speak, Parameters: args, Perception: title})
+		if err == nil && warning == "" {
+			break
+		}
+	}
+	return warning, err
 }

@@ -233,15 +233,23 @@ func (w words) outcomes(p *prompt, results []abi.Result) {
 // judge asks what the character makes of a perception.
 func (w words) judge(c *card.Card, p abi.Perceiving, results []abi.Result) string {
 	b := &prompt{}
-	b.add(w.pick(
-		"あなたは「%s」です。知覚情報がひとつ届きました。events に照らして、行動するかどうかを自分で判断してください。\n"+
-			"行動するときはツールを使います。話すときは speak を使います。何もしないのもよい判断です。そのときは、ツールを使わずに短く理由を書きます。",
-		"You are %s. Something was perceived. Judge by the events whether to act. To act, use the tools; to speak, use speak. To do nothing\n"+
-			"is fine: then use no tool and write a short reason."), c.Name)
+	if len(p.More) > 0 {
+		b.add(w.pick(
+			"あなたは「%s」です。知覚情報が%d件、古い順に届きました。events に照らして、行動するかどうかを自分で判断してください。すべてに対して一度に判断します。\n"+
+				"行動するときはツールを使います。話すときは speak を使い、まとめてひとことで応えます。何もしないのもよい判断です。そのときは、ツールを使わずに短く理由を書きます。",
+			"You are %s. %d things were perceived, the oldest first. Judge by the events whether to act, once for all of them. To act, use the\n"+
+				"tools; to speak, use speak, and answer all in one line. To do nothing is fine: then use no tool and write a short reason."), c.Name, len(p.More)+1)
+	} else {
+		b.add(w.pick(
+			"あなたは「%s」です。知覚情報がひとつ届きました。events に照らして、行動するかどうかを自分で判断してください。\n"+
+				"行動するときはツールを使います。話すときは speak を使います。何もしないのもよい判断です。そのときは、ツールを使わずに短く理由を書きます。",
+			"You are %s. Something was perceived. Judge by the events whether to act. To act, use the tools; to speak, use speak. To do nothing\n"+
+				"is fine: then use no tool and write a short reason."), c.Name)
+	}
 	w.distress(b)
 	w.persona(b, c)
 	w.spec(b, c)
-	w.events(b, c, []string{p.Perception.Title}, card.Speak)
+	w.events(b, c, titlesOf(p), card.Speak)
 	if len(p.Recent) > 0 {
 		b.add("%s\n%s", w.pick("最近の会話:", "What was said lately:"), w.transcript(p.Recent, p.Members))
 	}
@@ -250,24 +258,35 @@ func (w words) judge(c *card.Card, p abi.Perceiving, results []abi.Result) strin
 	return b.String()
 }
 
-// percept is the perception itself.
+// percept is the perception itself, or all of them with their numbers.
 func (w words) percept(p abi.Perceiving) model.Message {
-	text := fmt.Sprintf(w.pick("知覚: %s (%s)", "Perception: %s (%s)"), p.Perception.Title, p.Perception.Format)
 	m := model.Message{Role: model.RoleUser}
+	if len(p.More) == 0 {
+		m.Text = w.perceived(&m, p.Perception, "")
+		return m
+	}
+	var all []string
+	for i, x := range append(slices.Clone(p.More), p.Perception) {
+		all = append(all, w.perceived(&m, x, fmt.Sprintf(" %d", i+1)))
+	}
+	m.Text = strings.Join(all, "\n\n")
+	return m
+}
+
+// perceived gives one perception in words; an image goes beside them. JSON and numbers
+// show where one ends, whatever stands in it: a text among others is JSON, too.
+func (w words) perceived(m *model.Message, x abi.Percept, number string) string {
+	text := fmt.Sprintf(w.pick("知覚%s: %s (%s)", "Perception%s: %s (%s)"), number, x.Title, x.Format)
+	var body string
 	switch {
-	case len(p.Perception.Image) > 0:
-		m.Images = []model.Image{{MediaType: p.Perception.MediaType, Data: p.Perception.Image}}
-	case p.Perception.Format == "text":
-		var body string
-		if json.Unmarshal(p.Perception.Body, &body) != nil {
-			body = string(p.Perception.Body)
-		}
+	case len(x.Image) > 0:
+		m.Images = append(m.Images, model.Image{MediaType: x.MediaType, Data: x.Image})
+	case x.Format == card.FormatText && number == "" && json.Unmarshal(x.Body, &body) == nil:
 		text += "\n" + body
 	default:
-		text += "\n" + string(p.Perception.Body)
+		text += "\n" + string(x.Body)
 	}
-	m.Text = text
-	return m
+	return text
 }
 
 // played is what a model is told of an action that went out.

@@ -111,8 +111,13 @@ func (h handle) Stop(ctx context.Context, from string) (uint64, error) {
 	return with(ctx, h, func(r *room.Room) (uint64, error) { return r.Stop(ctx, from) })
 }
 
-func (h handle) Perceive(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
-	return with(ctx, h, func(r *room.Room) (abi.Judged, error) { return r.Perceive(ctx, who, p) })
+func (h handle) Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Keep(ctx, who, p, kept) })
+	return err
+}
+
+func (h handle) Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) {
+	return with(ctx, h, func(r *room.Room) (abi.Judged, error) { return r.Perceive(ctx, who, all...) })
 }
 
 func (h handle) Act(ctx context.Context, who string, by rooms.Player, a abi.ActionAsk) (abi.ActionPlayed, error) {

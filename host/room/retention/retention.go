@@ -135,9 +135,10 @@ type broom struct {
 
 // perceived is a perception of which it is not known yet what it led to.
 type perceived struct {
-	seq uint64
-	at  time.Time
-	who string
+	seq   uint64
+	at    time.Time
+	who   string
+	waits bool // until it is judged, however long that takes
 }
 
 // done says whether nothing that is looked for can come from an entry on.
@@ -154,6 +155,7 @@ func (b *broom) old(e entry.Entry) bool { return e.Seq <= b.needed && e.At.Befor
 func (b *broom) pass(e entry.Entry) error {
 	b.settled(e.At)
 	b.ledTo(e)
+	b.ends(e)
 	if !b.old(e) {
 		return nil
 	}
@@ -175,16 +177,40 @@ func (b *broom) pass(e entry.Entry) error {
 		if err := json.Unmarshal(e.Body, &p); err != nil {
 			return err
 		}
-		b.perceived = append(b.perceived, perceived{e.Seq, e.At, p.Who})
+		b.perceived = append(b.perceived, perceived{e.Seq, e.At, p.Who, p.Kept})
 	}
 	return nil
 }
 
 // settled takes the perceptions that would have led to something by now.
 func (b *broom) settled(now time.Time) {
-	for len(b.perceived) > 0 && now.Sub(b.perceived[0].at) > settles {
+	for len(b.perceived) > 0 && !b.perceived[0].waits && now.Sub(b.perceived[0].at) > settles {
 		b.bodies[b.perceived[0].seq] = nil
 		b.perceived = b.perceived[1:]
+	}
+}
+
+// ends notes which perceptions that were kept wait no more. Those that somebody wants to speak about
+// led to something.
+func (b *broom) ends(e entry.Entry) {
+	var ended []uint64
+	switch e.Kind {
+	case entry.KindJudged:
+		j, err := entry.Decode[entry.Judged](e)
+		if err == nil && j.Wish != 0 {
+			b.perceived = slices.DeleteFunc(b.perceived, func(p perceived) bool { return slices.Contains(j.Perceptions, p.seq) })
+		}
+		ended = j.Perceptions
+	case entry.KindFailed:
+		f, _ := entry.Decode[entry.Failed](e)
+		ended = []uint64{f.Perception}
+	case entry.KindStop, entry.KindArchived:
+		for _, p := range b.perceived {
+			ended = append(ended, p.seq)
+		}
+	}
+	for i, p := range b.perceived {
+		b.perceived[i].waits = p.waits && !slices.Contains(ended, p.seq)
 	}
 }
 

@@ -81,6 +81,11 @@ func swept(t *testing.T, j journal.Journal, name string) uint64 {
 
 func saw(who string) entry.Perceived { return entry.Perceived{Who: who, Title: "vision"} }
 
+// got is a perception that waits.
+func got(who string) entry.Perceived {
+	return entry.Perceived{Who: who, Title: "gift", Format: "object", Body: []byte(`{}`), Kept: true}
+}
+
 // TestWhatGoes lists what loses its body, and what keeps it.
 func TestWhatGoes(t *testing.T) {
 	const min = time.Minute
@@ -104,6 +109,11 @@ func TestWhatGoes(t *testing.T) {
 			{24*time.Hour + 20*min, entry.KindWish, entry.Wish{Who: "nikoni", Perception: 2}, 2}}, nil},
 		"what is young stays while a line is looked for": {[]line{{24*time.Hour - min, entry.KindPerceived, saw("nikoni"), 2},
 			{24 * time.Hour, entry.KindVote, entry.Voted{}, 2}, {24*time.Hour + min, entry.KindPerceived, saw("nikoni"), 2}, {26 * time.Hour, entry.KindSaid, entry.Said{}, 2}}, []uint64{2}},
+		"those that were judged late": {[]line{{0, entry.KindPerceived, got("nikoni"), 2}, {0, entry.KindPerceived, got("nikoni"), 2}, {0, entry.KindPerceived, got("nikoni"), 2}, {0, entry.KindPerceived, got("nikoni"), 2},
+			{9 * time.Hour, entry.KindJudged, entry.Judged{Who: "nikoni", Perceptions: []uint64{2, 3}}, 2}, {9 * time.Hour, entry.KindWish, entry.Wish{Who: "nikoni", Perception: 5}, 2},
+			{9 * time.Hour, entry.KindJudged, entry.Judged{Who: "nikoni", Perceptions: []uint64{4, 5}, Wish: 7}, 2}}, []uint64{2, 3}},
+		"one that could not be judged, and those that a STOP ended": {[]line{{0, entry.KindPerceived, got("nikoni"), 2}, {0, entry.KindPerceived, got("aya"), 2}, {0, entry.KindPerceived, got("nikoni"), 2},
+			{9 * time.Hour, entry.KindFailed, entry.Failed{Who: "nikoni", Perception: 2}, 2}, {9 * time.Hour, entry.KindStop, entry.Stop{From: "taro"}, 2}}, []uint64{2, 3, 4}},
 		"what is young stays": {[]line{{0, entry.KindVote, entry.Voted{}, 2}, {24 * time.Hour, entry.KindVote, entry.Voted{}, 2}}, []uint64{2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +130,25 @@ func TestWhatGoes(t *testing.T) {
 				t.Errorf("days later: %d %v, looked through up to %d of %d", n, err, swept(t, j, "main"), h.Seq)
 			}
 		})
+	}
+}
+
+// TestWhatWaitsStays, however old it is, and what comes behind it stays with it.
+func TestWhatWaitsStays(t *testing.T) {
+	j := memory.New()
+	h := room(t, j, "main", line{0, entry.KindVote, entry.Voted{}, 2}, line{0, entry.KindPerceived, got("nikoni"), 2}, line{0, entry.KindPerceived, saw("nikoni"), 2}, line{0, entry.KindFailed, entry.Failed{Who: "aya"}, 2})
+	for _, after := range []time.Duration{2, 100} {
+		if _, err := Sweep(t.Context(), j, noon.Add(after*time.Hour)); err != nil || !slices.Equal(blank(t, j, "main"), []uint64{2}) {
+			t.Errorf("after %d h: %v %v", after, blank(t, j, "main"), err)
+		}
+	}
+	h, err := j.Append(t.Context(), "main", h, journal.New{ID: "j", V: 2, Kind: entry.KindJudged, At: noon.Add(50 * time.Hour), Body: []byte(`{"who":"nikoni","perceptions":[3]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot(t, j, "main", h.Seq)
+	if _, err := Sweep(t.Context(), j, noon.Add(100*time.Hour)); err != nil || !slices.Equal(blank(t, j, "main"), []uint64{2, 3, 4}) || swept(t, j, "main") != h.Seq {
+		t.Errorf("judged: %v %v, looked through up to %d", blank(t, j, "main"), err, swept(t, j, "main"))
 	}
 }
 

@@ -35,6 +35,7 @@ type State struct {
 	Floor *Floor `json:"floor,omitempty"` // held
 	Pool
 	Waiting
+	Senses
 	Acts []Act `json:"acts,omitempty"` // actions whose result may come, oldest first
 
 	policy   turn.Policy
@@ -182,6 +183,10 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
+	case entry.KindPerceived:
+		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
+	case entry.KindJudged:
+		return with(e, func(b entry.Judged) { s.judgedAll(b.Perceptions) })
 	case entry.KindSegment:
 		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
 	case entry.KindBody:
@@ -218,9 +223,10 @@ func with[T any](e entry.Entry, f func(T)) error {
 	return err
 }
 
-// hush forgets all that somebody might say: it was stopped, or the room was closed.
+// hush forgets all that somebody might say, or judge: it was stopped, or the room was closed.
 func (s *State) hush() {
 	s.Silence, s.Held, s.Late, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil
+	s.Perceived = nil
 }
 
 // taken empties the room for a new owner: the next cast says who is here, and a round
@@ -336,6 +342,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 }
 
 func (s *State) failed(b entry.Failed) {
+	if b.Perception != 0 {
+		s.judgedAll([]uint64{b.Perception})
+	}
 	if s.Round != nil && b.Round == s.Round.ID {
 		note := s.Round.Fail
 		if b.Code == abi.CodeTimeout {
