@@ -224,6 +224,9 @@ type Said struct {
 	// Voice is how long the text takes to say, sentence by sentence, of one that was
 	// said in one piece. Like all that may be told better later, it is found out once.
 	Voice []Beat `json:"voice,omitempty"`
+	// Played says that bodies say it: an entry of KindHeard, with the id of [HeardID],
+	// tells how that ended.
+	Played bool `json:"played,omitempty"`
 	// Broken is why the line breaks off, "" for one that was said to its end.
 	Broken string `json:"broken,omitempty"`
 	// Like is the seq of an earlier line that says much the same, 0 for none.
@@ -407,6 +410,18 @@ type Heard struct {
 	Why    string   `json:"why"`
 	Missed []string `json:"missed,omitempty"` // bodies that were to tell and did not
 	Gap    int64    `json:"gap_ms"`           // before the next line begins
+}
+
+// HeardID is the id of the entry that says how a line ended.
+func HeardID(line string) string { return "heard/" + line }
+
+// Apply gives a message as it was heard, ok false where nobody heard any of it.
+func (h Heard) Apply(m abi.Message) (_ abi.Message, ok bool) {
+	if h.End == EndSaid {
+		return m, true
+	}
+	m.Text, m.Cut = h.Text, string(h.End)
+	return m, h.Text != ""
 }
 
 // End is how a line ended.

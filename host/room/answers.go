@@ -152,6 +152,7 @@ func (r *Room) describe(l *rules.Line) {
 	if l.Like = r.like(l.Text); l.Segments == 0 {
 		l.Voice = voice(l.Text)
 	}
+	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
 }
 
 // here gives those of the addressees of a module's line who are here, each once.

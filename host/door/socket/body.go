@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,7 @@ type body struct {
 	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
 
 	mu     sync.Mutex
+	id     string   // of the body, in its room
 	speech []string // ids of the newest lines shown
 }
 
@@ -43,7 +45,30 @@ type move struct {
 	Parameters json.RawMessage `json:"parameters"`
 	Perception string          `json:"perception,omitempty"` // title of what led to it
 	Kind       string          `json:"kind,omitempty"`       // "speech", or nothing
-	Part       int             `json:"part,omitempty"`       // of a line said piece by piece, from 1
+	Line       string          `json:"line,omitempty"`       // the line that it is a part of, to name in {"line","played"}
+	Part       int             `json:"part,omitempty"`       // of the line, from 1
+	Last       bool            `json:"last,omitempty"`       // no part follows
+}
+
+// whole is a frame that says of a line said piece by piece how many parts it had.
+type whole struct {
+	Seq       uint64    `json:"seq"`
+	At        time.Time `json:"at"`
+	Companion string    `json:"companion"`
+	Line      string    `json:"line"`
+	Parts     int       `json:"parts"`
+	Last      bool      `json:"last"`
+}
+
+// ended is the frame with which a line ends, for whatever reason: what a body has not
+// said of it by then it does not say any more.
+type ended struct {
+	Seq       uint64    `json:"seq"`
+	At        time.Time `json:"at"`
+	Companion string    `json:"companion"`
+	Line      string    `json:"line"`
+	End       entry.End `json:"end"`
+	Reason    string    `json:"reason"`
 }
 
 // speech is the kind of a move that is words.
@@ -59,6 +84,9 @@ type referenceMove struct {
 
 func (b *body) frame(e entry.Entry) ([]byte, error) {
 	m, err := b.move(e)
+	if m == nil && err == nil && !b.reference {
+		return b.word(e)
+	}
 	if m == nil || err != nil {
 		return nil, err
 	}
@@ -72,6 +100,25 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		return encode(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq}), nil
 	}
 	return encode(m), nil
+}
+
+// word makes of an entry what a body is told about a line, nil for nothing.
+func (b *body) word(e entry.Entry) ([]byte, error) {
+	switch e.Kind {
+	case entry.KindSaid:
+		s, err := entry.Decode[entry.Said](e)
+		if err != nil || s.From != b.companion || s.Segments == 0 || s.Grant == "" || !b.speaks(b.companion) {
+			return nil, err
+		}
+		return encode(whole{e.Seq, e.At, b.companion, s.Grant, s.Segments, true}), nil
+	case entry.KindHeard:
+		h, err := entry.Decode[entry.Heard](e)
+		if err != nil || h.Who != b.companion || !b.speaks(b.companion) {
+			return nil, err
+		}
+		return encode(ended{e.Seq, e.At, b.companion, h.Line, h.End, h.Why}), nil
+	}
+	return nil, nil
 }
 
 // move makes of an entry what the body sees of it, nil for nothing. It depends on
@@ -92,12 +139,15 @@ func (b *body) move(e entry.Entry) (*move, error) {
 		if err != nil || s.Who != b.companion {
 			return nil, err
 		}
-		m.Part = s.N
+		m.Line, m.Part = s.Grant, s.N
 		return m.say(s.Text), nil
 	case entry.KindSaid:
 		s, err := entry.Decode[entry.Said](e)
 		if err != nil || s.From != b.companion || s.By != abi.KindCompanion || s.Segments > 0 {
 			return nil, err
+		}
+		if s.Kind == abi.KindTurn { // a listener's word takes nobody's turn
+			m.Line, m.Part, m.Last = cmp.Or(s.Grant, e.ID), 1, true
 		}
 		if len(s.Parameters) > 0 { // it came as the action, with more than its message
 			m.Action, m.Kind, m.Parameters = card.Speak, speech, s.Parameters
@@ -115,6 +165,19 @@ func (m *move) say(text string) *move {
 		Message string `json:"message"`
 	}{text})
 	return m
+}
+
+// enter notes that the body is in its room.
+func (b *body) enter(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.id = id
+}
+
+func (b *body) name() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.id
 }
 
 func (b *body) remember(id string) {
@@ -136,6 +199,21 @@ func (b *body) said(id string) bool {
 func (b *body) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	if call, ok := readCall(message); b.reference && ok {
 		return c.answerCall(ctx, call)
+	}
+	if word, ok := readSpeaking(message); ok {
+		return nil, c.speaks(ctx, b.talk, word)
+	}
+	if p, ok, err := readPlayed(message); ok {
+		if err == nil {
+			p.Who, p.Body = b.companion, b.name()
+			asking, cancel := context.WithTimeout(ctx, donePatience)
+			err = b.talk.Played(asking, p)
+			cancel()
+		}
+		if err == nil || ctx.Err() != nil {
+			return nil, nil
+		}
+		return nil, c.send(c.refusal(p.Line, err))
 	}
 	r, err := readResult(message)
 	if err == nil && !b.said(r.ID) {
@@ -227,7 +305,11 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 		return view{}, err
 	}
 	since, _, err := start(r, talk)
-	return f.cfg.body(talk, companion, since, false), err
+	v := f.cfg.body(talk, companion, since, false)
+	if v.plays, err = playback(query, err); err != nil {
+		return view{}, err
+	}
+	return v, nil
 }
 
 // roomOf finds the room that a client named, or else the companion's own.

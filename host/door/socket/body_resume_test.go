@@ -101,6 +101,10 @@ func resuming(s *bodies, cut *cutter, reference bool, since, last uint64) (all [
 			case !subscribed && f.Type == "newMessage":
 				continue
 			}
+			if f.Action == "" { // a word about a line
+				since = f.Seq
+				continue
+			}
 			text := f.Parameters.Message
 			if f.Action != "speak" {
 				text, _ = f.ID.(string)

@@ -30,8 +30,8 @@ func TestWhatABodySees(t *testing.T) {
 		s.room.Append(entry.KindSegment, entry.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
 		fine := s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
 		both := line("nikoni", "やあ、元気？")
-		both.Segments = 2
-		s.room.Append(entry.KindSaid, both)
+		both.Segments, both.Grant = 2, "g"
+		whole := s.room.Append(entry.KindSaid, both)
 		hi := s.room.Append(entry.KindSaid, line("nikoni", `"hi"`))
 		nod := line("nikoni", "うん")
 		nod.Kind = abi.KindBackchannel
@@ -42,13 +42,17 @@ func TestWhatABodySees(t *testing.T) {
 		s.room.Append(entry.KindSaid, line("aya", "another's"))
 		s.room.Append(entry.KindStop, entry.Stop{From: "nikoni"})
 		looks := s.room.Append(entry.KindAction, entry.Action{ID: "a12", Who: "nikoni", Action: "look", Parameters: json.RawMessage(`{}`)})
+		s.room.Append(entry.KindHeard, entry.Heard{Line: "h", Who: "aya", End: entry.EndSaid})
+		cut := s.room.Append(entry.KindHeard, entry.Heard{Line: "g", Who: "nikoni", End: entry.EndCut, Text: "やあ、", Why: "taro spoke over it"})
 		s.want(c,
 			is(moved, `"action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"`),
-			is(hey, `"action":"speak","parameters":{"message":"やあ、"},"kind":"speech","part":1`),
-			is(fine, `"action":"speak","parameters":{"message":"元気？"},"kind":"speech","part":2`),
-			is(hi, `"action":"speak","parameters":{"message":"\"hi\""},"kind":"speech"`),
+			is(hey, `"action":"speak","parameters":{"message":"やあ、"},"kind":"speech","line":"g","part":1`),
+			is(fine, `"action":"speak","parameters":{"message":"元気？"},"kind":"speech","line":"g","part":2`),
+			fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00.002Z","companion":"nikoni","line":"g","parts":2,"last":true}`, whole.Seq),
+			is(hi, `"action":"speak","parameters":{"message":"\"hi\""},"kind":"speech","line":"`+hi.ID+`","part":1,"last":true`),
 			is(nods, `"action":"speak","parameters":{"message":"うん"},"kind":"speech"`),
 			is(looks, `"action":"look","parameters":{}`),
+			fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00.002Z","companion":"nikoni","line":"g","end":"cut","reason":"taro spoke over it"}`, cut.Seq),
 		)
 		s.quiet(c)
 	})
@@ -65,7 +69,7 @@ func TestCompanionThatDoesNotSpeak(t *testing.T) {
 		s.want(c, is(s.moves("nikoni"), `"action":"move","parameters":{},"perception":"vision"`))
 		s.set(func() { s.mute["nikoni"] = false })
 		three := s.room.Append(entry.KindSaid, line("nikoni", "three"))
-		s.want(c, is(three, `"action":"speak","parameters":{"message":"three"},"kind":"speech"`))
+		s.want(c, is(three, `"action":"speak","parameters":{"message":"three"},"kind":"speech","line":"`+three.ID+`","part":1,"last":true`))
 	})
 }
 

@@ -31,6 +31,7 @@ type view struct {
 	since   uint64 // seq of the entry it starts after
 	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already
 	embody  string // the companion whose body it is; empty: nobody's
+	plays   bool   // the body tells when it has played a line
 	hello   []byte // the first frame; nil for none
 }
 
@@ -40,7 +41,10 @@ func (v view) enter() (leave func()) {
 	if v.embody == "" {
 		return func() {}
 	}
-	_, leave = v.talk.Embody(v.embody, false)
+	id, leave := v.talk.Embody(v.embody, v.plays)
+	if b, ok := v.dialect.(*body); ok {
+		b.enter(id)
+	}
 	return sync.OnceFunc(leave)
 }
 
@@ -49,7 +53,12 @@ type entries struct{}
 
 func (entries) frame(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
 
-func (entries) take(context.Context, *client, []byte) (*view, error) { return nil, errMessage }
+func (entries) take(ctx context.Context, c *client, message []byte) (*view, error) {
+	if word, ok := readSpeaking(message); ok {
+		return nil, c.speaks(ctx, c.view.talk, word)
+	}
+	return nil, errMessage
+}
 
 func (entries) beside(context.Context, *client) *view { return nil }
 

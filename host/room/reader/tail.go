@@ -29,10 +29,30 @@ func (t *Tail) Add(entries []entry.Entry) {
 		if m, ok := e.Message(); ok {
 			t.msgs = append(t.msgs, m)
 		}
+		if e.Kind == entry.KindHeard {
+			t.heard(e)
+		}
 		t.head = e.Seq
 	}
 	if n := len(t.msgs); n > 2*TailSize {
 		t.msgs = slices.Clone(t.msgs[n-TailSize:])
+	}
+}
+
+// heard keeps of a message what people heard of it.
+func (t *Tail) heard(e entry.Entry) {
+	h, err := entry.Decode[entry.Heard](e)
+	if err != nil {
+		return
+	}
+	i, found := slices.BinarySearchFunc(t.msgs, h.Of, func(m abi.Message, s uint64) int { return cmp.Compare(m.Seq, s) })
+	if !found {
+		return
+	}
+	m, some := h.Apply(t.msgs[i])
+	t.msgs = slices.Clone(t.msgs) // somebody may be reading it
+	if t.msgs[i] = m; !some {
+		t.msgs = slices.Delete(t.msgs, i, i+1)
 	}
 }
 

@@ -330,7 +330,7 @@ func (m *Machine) heard(at time.Time) error {
 	if b.End == entry.EndSaid || b.End == entry.EndCut && b.Text == l.Text() {
 		b.End, b.Text = entry.EndSaid, ""
 	}
-	_, err := m.record(entry.KindHeard, "heard/"+l.ID, at, b)
+	_, err := m.record(entry.KindHeard, entry.HeardID(l.ID), at, b)
 	return err
 }
 

@@ -150,20 +150,4 @@ func TestSeenInARoom(t *testing.T) {
 		}
 		cancel()
 	}
-	// Six lines without a human are the cap: the seventh wish is not granted.
-	for i := range 6 {
-		j, err := talk.Perceive(t.Context(), "aya", abi.Percept{Title: "vision", Format: "text", Body: json.RawMessage(`"x"`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
-		want := "aya sees a cat"
-		if i >= 4 {
-			want = ""
-		}
-		if text, err := answer.OfWish(ctx, talk, "aya", j.Wish); err != nil || text != want || ctx.Err() != nil {
-			t.Errorf("%d: %q %v %v", i, text, err, ctx.Err())
-		}
-		cancel()
-	}
 }
