@@ -38,6 +38,9 @@ type Message struct {
 	At   time.Time   `json:"at"`
 	// Addressed is whom a turn addressed, by To or by name, of those who were there.
 	Addressed []string `json:"addressed,omitempty"`
+	// Cut says that people did not hear all of it, and Text is what they heard: "cut", for
+	// somebody spoke over it, "stopped" or "failed".
+	Cut string `json:"cut,omitempty"`
 }
 
 // State is a voter's wish: to speak next or to listen.

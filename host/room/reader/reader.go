@@ -6,6 +6,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -43,7 +44,7 @@ func (r Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, err
 	return abi.History{Messages: msgs, Head: head}, nil
 }
 
-// Said reads messages.
+// Said reads messages, each as it was heard.
 func Said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]abi.Message, error) {
 	entries, err := j.Said(ctx, room, s)
 	if err != nil {
@@ -51,11 +52,36 @@ func Said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]ab
 	}
 	msgs := make([]abi.Message, 0, len(entries))
 	for _, e := range entries {
-		if m, ok := e.Message(); ok {
+		m, ok := e.Message()
+		if ok {
+			m, ok, err = heard(ctx, j, room, e, m)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			msgs = append(msgs, m)
 		}
 	}
 	return msgs, nil
+}
+
+// heard gives a message as it was heard, ok false where nobody heard any of it.
+func heard(ctx context.Context, j journal.Log, room string, e entry.Entry, m abi.Message) (_ abi.Message, ok bool, err error) {
+	b, err := entry.Decode[entry.Said](e)
+	if err != nil || !b.Played {
+		return m, true, nil
+	}
+	end, found, err := j.Find(ctx, room, entry.HeardID(cmp.Or(b.Grant, e.ID)))
+	if err != nil || !found {
+		return m, true, err
+	}
+	h, err := entry.Decode[entry.Heard](end)
+	if err != nil {
+		return m, true, nil // an entry of a later version
+	}
+	m, ok = h.Apply(m)
+	return m, ok, nil
 }
 
 // head gives how far the room is, at least what the caller has seen.
