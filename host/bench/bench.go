@@ -7,6 +7,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -103,9 +104,9 @@ func (o Options) Check() error {
 
 const maxTalks = 100_000
 
-// Run measures. An error says that the rules broke down; gates that fail are in the
-// result.
-func Run(o Options) (Result, error) {
+// Run measures. An error says that the rules broke down, or that ctx ended; gates that
+// fail are in the result.
+func Run(ctx context.Context, o Options) (Result, error) {
 	res := Result{Seed: o.Seed, Talks: o.Talks, Failures: []Failure{}, Behind: []Behind{}}
 	if err := o.Check(); err != nil {
 		return res, err
@@ -118,6 +119,9 @@ func Run(o Options) (Result, error) {
 		for _, policy := range Policies() {
 			if o.Policies != nil && !slices.Contains(o.Policies, policy) {
 				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return res, err
 			}
 			row, failures, err := o.measure(c, policy)
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 func TestPrint(t *testing.T) {
-	r, err := Run(Options{Seed: "x", Talks: 10, Rules: Rules(), Speech: Speech})
+	r, err := Run(t.Context(), Options{Seed: "x", Talks: 10, Rules: Rules(), Speech: Speech})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,22 @@ func Casts() []world.Cast {
 		cast("interruptions", "two people who speak over others, and sometimes say STOP", trio(), interrupters()),
 		cast("callers", "two who call each other by name, and a third", callers(), person()),
 		cast("farewells", "three who say goodbye after three turns", each(trio(), func(m *world.Member) { m.Closes = 3 }), person()),
-		cast("broken", "lines that break off, and speakers that have nothing to say after all", each(trio(), func(m *world.Member) { m.Breaks, m.Pass = 0.2, 0.2 }), person()),
-		cast("alone", "one companion, and a person who speaks while it does", trio()[:1], interrupters()[:1]),
+		cast("broken", "lines that hang after the first sentence, and speakers that have nothing to say after all", each(trio(), func(m *world.Member) { m.Breaks, m.Pass = 0.2, 0.2 }), person()),
+		cast("alone", "one companion whose model writes no faster than it speaks, and a person who speaks meanwhile", each(trio()[:1], func(m *world.Member) {
+			m.Rune, m.Short, m.Long = 130*time.Millisecond, 40, 90
+		}), interrupters()[:1]),
+		cast("unequal", "three who always wish to speak, with importance 10, 9 and 3", unequal(), person()),
+		cast("cold-start", "three who are still being loaded when the only person speaks", each(trio(), func(m *world.Member) { m.Cold = 12 * time.Second }), visitor()),
 	}
+}
+
+// unequal are three of whom one never wishes as much as the others.
+func unequal() []world.Member {
+	ms := each(trio(), func(m *world.Member) { m.Talk = 1 })
+	for i, importance := range []int{10, 9, 3} {
+		ms[i].Low, ms[i].High = importance, importance
+	}
+	return ms
 }
 
 // length is how long people speak in a talk.
@@ -104,4 +117,9 @@ func interrupters() (hs []world.Human) {
 		})
 	}
 	return hs
+}
+
+// visitor speaks once and waits for an answer.
+func visitor() []world.Human {
+	return []world.Human{{Name: "Taro", First: span(500, 2000), Every: span(200_000, 200_000), Address: 0.5, Short: 10, Long: 30}}
 }

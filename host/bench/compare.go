@@ -33,7 +33,7 @@ func against(baseline string) []figure {
 	return []figure{
 		{"gap", 1, func(m Metrics) float64 { return m.GapGood }},
 		{"balance", 1, func(m Metrics) float64 { return m.Even }},
-		{"starvation", -1, func(m Metrics) float64 { return float64(m.Starved) }},
+		{"starvation", -1, func(m Metrics) float64 { return m.Waited }},
 		{"dead rooms", -1, func(m Metrics) float64 { return m.DeadRooms }},
 	}
 }

@@ -30,10 +30,10 @@ type Metrics struct {
 	DeadRooms float64 `json:"dead_rooms"` // share of talks in which that went on for 10 s
 
 	// Sharing.
-	Gini    float64 `json:"gini"`         // of seconds heard, 0 equal, 1 one alone
+	Gini    float64 `json:"gini"`         // of seconds heard alone, 0 equal, 1 one alone
 	Even    float64 `json:"even"`         // entropy of the same, 1 equal
 	Starved int     `json:"starved"`      // turns of others in a row that somebody lost who wished to speak
-	Waited  float64 `json:"waited_s_max"` // seconds that somebody wished to speak in vain
+	Waited  float64 `json:"waited_s_max"` // the longest that somebody wished to speak in vain
 
 	// People.
 	Addressed  int     `json:"addressed"`   // turns of people that address a member who is alive
@@ -52,6 +52,7 @@ type Metrics struct {
 	Nods     float64 `json:"nods"`      // backchannels a minute
 	AfterEnd int     `json:"after_end"` // lines that began after a STOP or the end of the talk
 	OverCap  int     `json:"over_cap"`  // turns beyond 24 since a person spoke
+	Forced   float64 `json:"forced"`    // share of turns whose speaker did not wish to speak
 	Differs  int     `json:"differs"`   // talks whose journal replays to something else
 }
 
@@ -74,7 +75,7 @@ type tally struct {
 	dead, silent      time.Duration
 	deadRooms         int
 	answered, stolen  int
-	stale             int
+	stale, forced     int
 	written, heard    int
 	calls, nods, over int
 	length            time.Duration
@@ -97,6 +98,7 @@ func (t *tally) add(r world.Record) {
 	t.waiting(r)
 	t.people(r, heard)
 	t.ends(r, heard)
+	t.often(r)
 }
 
 // timing counts gaps and overlaps.
@@ -104,6 +106,9 @@ func (t *tally) timing(heard []*world.Turn) {
 	var before *world.Turn
 	var voice []*world.Turn // of members
 	for _, u := range heard {
+		if u.By != abi.KindHuman {
+			t.heard += len([]rune(u.Text))
+		}
 		if u.Kind != abi.KindTurn {
 			t.nods++
 			continue
@@ -114,7 +119,6 @@ func (t *tally) timing(heard []*world.Turn) {
 		before = u
 		if u.Speaks() {
 			t.m.Turns++
-			t.heard += len([]rune(u.Text))
 			if slices.ContainsFunc(voice, func(v *world.Turn) bool { return v.From != u.From && v.Ended > u.Begun }) {
 				t.m.TwoMouths++
 			}
@@ -173,7 +177,9 @@ func (t *tally) quiet(r world.Record, heard []*world.Turn) {
 	}
 }
 
-// sharing counts how the time was shared among the members that are alive.
+// sharing counts how the time was shared among the members that are alive. Only what is
+// heard without another member's voice counts: a room in which all speak at once
+// shares nothing.
 func (t *tally) sharing(r world.Record, heard []*world.Turn) {
 	seconds := map[string]float64{}
 	for _, m := range r.Cast.Members {
@@ -183,21 +189,20 @@ func (t *tally) sharing(r world.Record, heard []*world.Turn) {
 	}
 	for _, u := range heard {
 		if u.Speaks() {
-			seconds[u.From] += (u.Ended - u.Begun).Seconds()
+			seconds[u.From] += alone(r, u).Seconds()
 		}
 	}
 	shares := make([]float64, 0, len(seconds))
 	for _, who := range slices.Sorted(maps.Keys(seconds)) {
 		shares = append(shares, seconds[who])
 	}
-	if len(shares) > 1 {
-		g, e := shared(shares)
-		t.gini, t.even = append(t.gini, g), append(t.even, e)
-	}
+	g, e := shared(shares)
+	t.gini, t.even = append(t.gini, g), append(t.even, e)
 }
 
 // shared gives the Gini coefficient of some shares, made to reach 1 for any number of
-// them, and their entropy over that of equal ones. Nothing shared is shared equally.
+// them, and their entropy over that of equal ones. What one has for want of others is
+// shared equally; where there is nothing nothing is shared.
 func shared(x []float64) (gini, even float64) {
 	sum, apart, entropy := 0.0, 0.0, 0.0
 	for _, a := range x {
@@ -206,8 +211,11 @@ func shared(x []float64) (gini, even float64) {
 			apart += math.Abs(a - b)
 		}
 	}
-	if sum == 0 {
+	switch {
+	case len(x) < 2:
 		return 0, 1
+	case sum == 0:
+		return 1, 0
 	}
 	for _, a := range x {
 		if a > 0 {
@@ -218,32 +226,44 @@ func shared(x []float64) (gini, even float64) {
 	return apart / (2 * n * sum) * n / (n - 1), entropy / math.Log(n)
 }
 
-// waiting counts how long members wished to speak in vain. It looks at turns in the
-// order in which their words were known: each answers the wishes about the one before.
+// waiting counts how long members wished to speak before they were heard, or no longer
+// wished it. It looks at turns in the order in which their words were known.
 func (t *tally) waiting(r world.Record) {
 	lost, since := map[string]int{}, map[string]time.Duration{}
 	var before *world.Turn
+	until := func(at time.Duration) {
+		if before == nil || rests(r, max(before.At, before.Ended)) {
+			clear(since) // nobody was to speak
+		}
+		for _, from := range since {
+			t.m.Waited = max(t.m.Waited, (at - from).Seconds())
+		}
+	}
 	for _, u := range r.Turns {
 		if u.Kind != abi.KindTurn {
 			continue
 		}
-		if before != nil && u.Speaks() {
-			for _, m := range r.Cast.Members {
-				if m.ID == u.From || !slices.Contains(before.Wants, m.ID) {
-					delete(lost, m.ID)
-					delete(since, m.ID)
-					continue
-				}
-				if _, waits := since[m.ID]; !waits {
-					since[m.ID] = before.At
-				}
+		until(max(u.Begun, u.At))
+		for _, m := range r.Cast.Members {
+			_, waits := since[m.ID]
+			switch {
+			case u.From == m.ID && alone(r, u) < (u.Ended-u.Begun)/2: // it has spoken in vain
+				continue
+			case u.From == m.ID || !slices.Contains(u.Wants, m.ID):
+				delete(since, m.ID)
+			case !waits:
+				since[m.ID] = u.At
+			}
+			if u.From == m.ID || !waits {
+				delete(lost, m.ID)
+			} else if u.Speaks() {
 				lost[m.ID]++
 				t.m.Starved = max(t.m.Starved, lost[m.ID])
-				t.m.Waited = max(t.m.Waited, (u.Begun - since[m.ID]).Seconds())
 			}
 		}
 		before = u
 	}
+	until(r.Horizon)
 }
 
 // people counts how people were answered.
@@ -297,28 +317,38 @@ func (t *tally) addressed(r world.Record, h *world.Turn, heard []*world.Turn) {
 	}
 }
 
-// ends counts what was said after the end, too often, or without knowing what was said.
+// ends counts what was said after the end, or without knowing what was said.
 func (t *tally) ends(r world.Record, heard []*world.Turn) {
-	turns := 0
 	for _, u := range heard {
 		if u.By != abi.KindHuman && ended(r, u.Begun) {
 			t.m.AfterEnd++
 		}
-		if u.Kind != abi.KindTurn {
-			continue
-		}
-		if u.By == abi.KindHuman {
-			turns = 0
-			continue
-		}
-		if turns++; turns > talkCap {
-			t.m.OverCap++
-		}
-		if slices.ContainsFunc(r.Turns, func(o *world.Turn) bool {
+		if u.Speaks() && slices.ContainsFunc(r.Turns, func(o *world.Turn) bool {
 			return o.N > u.Basis && o.N != u.N && o.Kind == abi.KindTurn && o.From != u.From && o.At < u.Begun
 		}) {
 			t.stale++
 		}
+	}
+}
+
+// often counts turns that nobody wished for, or that were too many, in the order in
+// which words were known.
+func (t *tally) often(r world.Record) {
+	turns := 0
+	var before *world.Turn
+	for _, u := range r.Turns {
+		if u.Kind != abi.KindTurn {
+			continue
+		}
+		if !u.Speaks() {
+			turns = 0
+		} else if turns++; turns > talkCap {
+			t.m.OverCap++
+		}
+		if u.Speaks() && before != nil && !slices.Contains(r.Turns[max(u.Basis, 1)-1].Wants, u.From) && !slices.Contains(before.Wants, u.From) {
+			t.forced++
+		}
+		before = u
 	}
 }
 
@@ -344,6 +374,7 @@ func (t *tally) sum() Metrics {
 	m.Answered, m.Hijacked = share(t.answered, m.Addressed), share(t.stolen, m.Addressed)
 	m.AnswerP50, m.AnswerP95, m.StopP95 = ms(t.answers, 0.5), ms(t.answers, 0.95), ms(t.stops, 0.95)
 	m.Stale, m.Thrown = share(t.stale, m.Turns), max(0, share(t.written-t.heard, t.written))
+	m.Forced = share(t.forced, m.Turns)
 	m.Calls, m.Nods = share(t.calls, m.Turns), share(float64(t.nods), t.length.Minutes())
 	m.Waited = round(m.Waited)
 	return m

@@ -58,7 +58,7 @@ func firstOf(all []Failure) (first []Failure) {
 // writeRows is the table of a cast.
 func writeRows(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "  \tturns\tgap p50\tp95\tgood\toverlap\tmouths\tsilence\tdead\teven\tstarved\twaited\tanswered\thijacked\tanswer p50\tp95\tunanswered\tstop p95\tstale\tthrown\tcalls\tafter\tcap\t")
+	fmt.Fprintln(t, "  \tturns\tgap p50\tp95\tgood\toverlap\tmouths\tsilence\tdead\teven\tstarved\twaited\tanswered\thijacked\tanswer p50\tp95\tunanswered\tstop p95\tstale\tthrown\tcalls\tforced\tafter\tcap\t")
 	for _, r := range rows {
 		m, name := r.Metrics, "  "+r.Policy
 		if r.House {
@@ -68,7 +68,7 @@ func writeRows(w io.Writer, rows []Row) error {
 			name, perMinute(m), seconds(m.GapMedian), seconds(m.GapP95), percent(m.GapGood), percent(m.Overlap), strconv.Itoa(m.TwoMouths),
 			fmt.Sprintf("%.1f", m.Silence), percent(m.DeadRooms), fmt.Sprintf("%.2f", m.Even), strconv.Itoa(m.Starved), fmt.Sprintf("%.0f", m.Waited),
 			percent(m.Answered), percent(m.Hijacked), seconds(m.AnswerP50), seconds(m.AnswerP95), strconv.Itoa(m.Unanswered), seconds(m.StopP95),
-			percent(m.Stale), percent(m.Thrown), fmt.Sprintf("%.1f", m.Calls), strconv.Itoa(m.AfterEnd), strconv.Itoa(m.OverCap),
+			percent(m.Stale), percent(m.Thrown), fmt.Sprintf("%.1f", m.Calls), percent(m.Forced), strconv.Itoa(m.AfterEnd), strconv.Itoa(m.OverCap),
 		} {
 			fmt.Fprint(t, cell, "\t")
 		}

@@ -92,3 +92,15 @@ func owed(r world.Record, h *world.Turn) bool {
 func alive(r world.Record, who string) bool {
 	return slices.ContainsFunc(r.Cast.Members, func(m world.Member) bool { return m.ID == who && !m.Dead })
 }
+
+// alone gives how long a member's turn was heard without another member's voice.
+func alone(r world.Record, u *world.Turn) time.Duration {
+	var over []*world.Turn
+	for _, o := range r.Turns {
+		if o.Speaks() && o.From != u.From && o.Begun < u.Ended && o.Ended > u.Begun {
+			over = append(over, &world.Turn{Begun: max(o.Begun, u.Begun), Ended: min(o.Ended, u.Ended)})
+		}
+	}
+	covered, _ := measure(over)
+	return u.Ended - u.Begun - covered
+}

@@ -34,10 +34,9 @@ func (a *aikyo) Start(w *world.World)  { a.w = w }
 func (a *aikyo) Begins(string)         {}
 func (a *aikyo) Said(t *world.Turn)    { a.heard(t) }
 func (a *aikyo) Stopped(t *world.Turn) { a.heard(t) } // it is a message like any other
+
+// travel is how long a vote takes to a node, also to the voter's own: through the topic.
 func (a *aikyo) travel(n int, from, to string) time.Duration {
-	if from == to {
-		return 0
-	}
 	return time.Duration(1+a.w.Draw("travel", strconv.Itoa(n), from, to)*aikyoTravel) * time.Millisecond
 }
 

@@ -22,7 +22,7 @@ func Names() []string { return []string{"chat-relay", "aikyo", "natural", "rando
 func New(name string) world.Rule {
 	switch name {
 	case "chat-relay":
-		return &relay{level: relaySize, busy: map[string]bool{}, nodded: map[nod]bool{}}
+		return &relay{level: relaySize, busy: map[string]bool{}, nodded: map[nod]int{}}
 	case "aikyo":
 		return &aikyo{}
 	case "natural":
@@ -40,16 +40,17 @@ func New(name string) world.Rule {
 // the points come back 5 s later; each message wakes every agent that is not busy.
 //
 // Left open, and taken so: an agent reads history and pool once, after the time of a
-// vote; one whose turn the pool refuses says a backchannel instead, as its prompt has
-// for little resource. Each line is heard as soon as it is in the history.
+// vote; one whose turn the pool refuses, or could not pay for, says a backchannel
+// instead, of the six in its prompt each once about a turn, and a listener one. Each
+// line is heard as soon as it is in the history.
 type relay struct {
 	w      *world.World
 	level  float64
 	busy   map[string]bool
-	nodded map[nod]bool
+	nodded map[nod]int
 }
 
-// nod is a backchannel about a turn; the prompt forbids to repeat it.
+// nod is a backchannel about a turn.
 type nod struct {
 	who   string
 	about int
@@ -62,8 +63,10 @@ const (
 
 	shortCost, turnCost, longCost = 5, 60, 80
 	turnFrom, longFrom            = 55, 75 // points there must be
+	shortChars                    = 10
 	turnChars, longChars          = 50, 100
 	longImportance                = 8 // of a wish that is worth a long line
+	replies                       = 6 // backchannels in the prompt, which are not to be repeated
 )
 
 func (r *relay) Start(w *world.World)  { r.w = w }
@@ -92,8 +95,10 @@ func (r *relay) generate(who string) {
 			r.write(who, about, longCost, longChars)
 		case v.State == abi.Speak && r.level >= turnFrom:
 			r.write(who, about, turnCost, turnChars)
-		case v.State == abi.Speak || v.Backchannel != "":
-			r.nod(who, about)
+		case v.State == abi.Speak:
+			r.nod(who, about, replies)
+		case v.Backchannel != "":
+			r.nod(who, about, 1)
 		default:
 			r.busy[who] = false
 		}
@@ -106,22 +111,25 @@ func (r *relay) write(who string, about int, cost float64, chars int) {
 		case l.Pass:
 			r.busy[who] = false
 		case !r.consume(l, cost, abi.KindTurn):
-			r.nod(who, about)
+			r.nod(who, about, replies)
 		}
 	})
 }
 
-// nod says a backchannel, once about each turn.
-func (r *relay) nod(who string, about int) {
-	if key := (nod{who, about}); r.nodded[key] {
+// nod says a backchannel, so often at most about a turn. It has to be written, too.
+func (r *relay) nod(who string, about, most int) {
+	key := nod{who, about}
+	if r.nodded[key] >= most {
 		r.busy[who] = false
-	} else {
-		r.nodded[key] = true
-		l := world.Line{From: who, Text: "うん", Basis: r.w.Newest()}
-		if !r.consume(l, shortCost, abi.KindBackchannel) {
+		return
+	}
+	r.nodded[key]++
+	r.w.Line(who, about, shortChars, func(world.Line) {}, func(l world.Line) {
+		l.To = nil
+		if l.Pass || !r.consume(l, shortCost, abi.KindBackchannel) {
 			r.busy[who] = false
 		}
-	}
+	})
 }
 
 // consume is the server's tool. The agent is done before others are told.

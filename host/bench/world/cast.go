@@ -38,9 +38,10 @@ type Member struct {
 	Short int           // characters of a line
 	Long  int
 
-	Dead   bool    // never answers
-	Pass   float64 // how often it has nothing to say when it is asked for a line
-	Breaks float64 // how often a line breaks off after its first sentence
+	Cold   time.Duration // it is loaded then, and answers nothing before
+	Dead   bool          // never answers
+	Pass   float64       // how often it has nothing to say when it is asked for a line
+	Breaks float64       // how often a line breaks off after its first sentence
 }
 
 // Human is the model of a person.

@@ -72,7 +72,7 @@ func (w *World) Vote(who string, n int, then func(abi.Vote)) {
 	if m.Dead {
 		return
 	}
-	w.After(w.span(m.Think, who, "think", strconv.Itoa(n)), func() { then(w.Wish(who, n)) })
+	w.After(w.span(m.Think, who, "think", strconv.Itoa(n))+max(0, m.Cold-w.now), func() { then(w.Wish(who, n)) })
 }
 
 // Line asks a member for a line about a turn, knowing all up to now. first is called
@@ -87,7 +87,7 @@ func (w *World) Line(who string, n, chars int, first, done func(Line)) {
 	}
 	key := strconv.Itoa(n)
 	l := Line{From: who, Basis: w.Newest()}
-	after := w.span(m.First, who, "first", key)
+	after := w.span(m.First, who, "first", key) + max(0, m.Cold-w.now)
 	if w.draw(who, "pass", key) < m.Pass {
 		l.Pass = true
 		w.After(after, func() { done(l) })
