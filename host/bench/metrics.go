@@ -246,19 +246,17 @@ func (t *tally) waiting(r world.Record) {
 		until(max(u.Begun, u.At))
 		for _, m := range r.Cast.Members {
 			_, waits := since[m.ID]
-			switch {
-			case u.From == m.ID && alone(r, u) < (u.Ended-u.Begun)/2: // it has spoken in vain
-				continue
-			case u.From == m.ID || !slices.Contains(u.Wants, m.ID):
-				delete(since, m.ID)
-			case !waits:
-				since[m.ID] = u.At
-			}
-			if u.From == m.ID || !waits {
-				delete(lost, m.ID)
-			} else if u.Speaks() {
+			if waits && u.Speaks() && u.From != m.ID {
 				lost[m.ID]++
 				t.m.Starved = max(t.m.Starved, lost[m.ID])
+			}
+			switch {
+			case u.From == m.ID && alone(r, u) < (u.Ended-u.Begun)/2: // it has spoken in vain
+			case u.From == m.ID || !slices.Contains(u.Wants, m.ID):
+				delete(since, m.ID)
+				delete(lost, m.ID)
+			case !waits:
+				since[m.ID] = u.At
 			}
 		}
 		before = u
