@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/companiond/companiond/host/bench"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room/reader"
 )
 
 func benchVerb(t *term, ctx context.Context, args []string) error {
@@ -20,14 +24,18 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	casts := fs.String("cast", "", "`names` of casts with commas between; all when empty")
 	policies := fs.String("policy", "", "`names` of policies with commas between, others' rules among them; all when empty")
 	path := fs.String("config", "", "configuration `file` whose room gives the rules; the defaults when empty")
-	room := fs.String("room", "", "`name` of that room; the first when empty")
+	room := fs.String("room", "", "`name` of that room, or of one of the journal; the first when empty")
+	recorded := fs.String("journal", "", "`file` with a journal: what another policy would have decided in its room")
 	asJSON := fs.Bool("json", false, "print JSON")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
 	}
-	rules, err := t.benchRules(*path, *room)
+	rules, err := t.benchRules(*path, *room, *recorded != "")
 	if err != nil {
 		return err
+	}
+	if *recorded != "" {
+		return t.benchJournal(ctx, *recorded, *room, names(*policies), rules, *asJSON)
 	}
 	res, err := bench.Run(ctx, bench.Options{
 		Seed: *seed, Talks: *talks, Casts: names(*casts), Policies: names(*policies), Rules: rules, Speech: bench.Speech,
@@ -35,24 +43,65 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *asJSON {
-		enc := json.NewEncoder(t.out)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(res)
-	} else {
-		err = res.Write(t.out)
-	}
+	err = t.show(res, *asJSON)
 	if err == nil && len(res.Failures) > 0 {
 		err = coded{exitFailed, nil}
 	}
 	return err
 }
 
+// show prints a result.
+func (t *term) show(res interface{ Write(io.Writer) error }, asJSON bool) error {
+	if !asJSON {
+		return res.Write(t.out)
+	}
+	enc := json.NewEncoder(t.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(res)
+}
+
+// benchJournal says what a policy would have decided in a recorded room. Of set it takes
+// the policy's settings.
+func (t *term) benchJournal(ctx context.Context, path, room string, policies []string, set entry.Rules, asJSON bool) error {
+	if len(policies) != 1 {
+		return usage("-journal wants one -policy: %s", strings.Join(bench.Judges(), ", "))
+	}
+	j, err := sqlite.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	rooms, err := roomsOf(ctx, j)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rooms) == 0:
+		return fmt.Errorf("%s has no rooms", path)
+	case room == "":
+		room = rooms[0]
+	case !slices.Contains(rooms, room):
+		return fmt.Errorf("room %q is not in %s, which has: %q", room, path, rooms)
+	}
+	begin, err := reader.Begin(ctx, j, room)
+	if err != nil {
+		return err
+	}
+	if set.Policy != policies[0] {
+		set.PolicyRaw = nil
+	}
+	a, err := bench.Recorded(room, policies[0], set.PolicyRaw, begin, journal.AllEntries(ctx, j, room, begin.Head))
+	if err != nil {
+		return fmt.Errorf("room %s: %w", room, err)
+	}
+	return t.show(a, asJSON)
+}
+
 // benchRules gives the rules of a room of a configuration, or those of one for which
-// nothing is configured.
-func (t *term) benchRules(path, room string) (entry.Rules, error) {
+// nothing is configured; named says that the room may be one of something else.
+func (t *term) benchRules(path, room string, named bool) (entry.Rules, error) {
 	if path == "" {
-		if room != "" {
+		if room != "" && !named {
 			return entry.Rules{}, usage("-room names a room of a configuration; add -config FILE")
 		}
 		return bench.Rules(), nil

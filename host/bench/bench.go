@@ -76,7 +76,7 @@ type Failure struct {
 
 // String says what failed and what to type to see it again.
 func (f Failure) String() string {
-	return fmt.Sprintf("%s: cast %s, policy %s, talk %d: %s (companiond bench -seed %s -cast %s -policy %s -talks %d)",
+	return fmt.Sprintf("%s: cast %s, policy %s, talk %d: %s (companiond bench -seed %q -cast %s -policy %s -talks %d)",
 		f.Gate, f.Cast, f.Policy, f.Talk, f.What, f.Seed, f.Cast, f.Policy, f.Talk)
 }
 

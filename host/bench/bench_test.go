@@ -105,7 +105,7 @@ func TestAFailureCanBeSeenAgain(t *testing.T) {
 		t.Skip("nothing fails")
 	}
 	f := r.Failures[len(r.Failures)-1]
-	if want := fmt.Sprintf("companiond bench -seed test -cast cold-start -policy vote -talks %d", f.Talk); !strings.Contains(f.String(), want) {
+	if want := fmt.Sprintf("companiond bench -seed \"test\" -cast cold-start -policy vote -talks %d", f.Talk); !strings.Contains(f.String(), want) {
 		t.Errorf("%s does not say %s", f, want)
 	}
 	again := run(t, func(o *Options) {
