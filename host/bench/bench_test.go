@@ -178,7 +178,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"1 talk for each cast", "\nusual: three who", "\none-dead: ", "* vote+pool", "  round-robin", "starved",
+		"1 talk for each cast", "\nusual: three who", "\none-dead: ", "* vote+pool", "  round-robin", "\n  longest wait, s, turns ",
 		"\n2 gates failed:\n  a human unanswered: cast usual, policy vote, talk 1: Taro's at 1.0 s; and in 1 talk more",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -202,14 +202,11 @@ func TestCompare(t *testing.T) {
 		row("random", false, Metrics{GapGood: 0.6, Even: 0.9, Waited: 4, DeadRooms: 0.1, Answered: 0.2}),
 		row("round-robin", false, Metrics{GapGood: 1, Even: 1, Answered: 0.2, Silence: 0.4}),
 	}}
-	var got []string
-	for _, b := range compare(c) {
-		got = append(got, b.String())
-	}
+	got := together(append(compare(c), Behind{"y", "vote", "random", "gap", 0.25, 1}))
 	want := []string{
-		"x: vote is behind random on gap: 0.5 to 0.6",
-		"x: vote is behind random on starvation: 5 to 4",
-		"x: vote is behind round-robin on silence while somebody had something to say: 0.5 to 0.4",
+		"vote behind random on gap: x 0.5 to 0.6, y 0.25 to 1",
+		"vote behind random on starvation: x 5 to 4",
+		"vote behind round-robin on silence while somebody had something to say: x 0.5 to 0.4",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -1,7 +1,5 @@
 package bench
 
-import "fmt"
-
 // Behind is a figure in which a policy of the house is not ahead of another, nor level.
 type Behind struct {
 	Cast   string  `json:"cast"`
@@ -10,11 +8,6 @@ type Behind struct {
 	Figure string  `json:"figure"`
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
-}
-
-// String says it in words.
-func (b Behind) String() string {
-	return fmt.Sprintf("%s: %s is behind %s on %s: %.3g to %.3g", b.Cast, b.Policy, b.Than, b.Figure, b.Ours, b.Theirs)
 }
 
 // figure is one that is compared; more is better where Best is 1, less where it is -1.

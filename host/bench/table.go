@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 )
@@ -18,10 +19,10 @@ func (r Result) Write(w io.Writer) error {
 		}
 	}
 	if len(r.Behind) > 0 {
-		fmt.Fprintln(w, "\nwhere companiond is behind:")
+		fmt.Fprintln(w, "\nwhere companiond is behind, its figure to theirs:")
 	}
-	for _, b := range r.Behind {
-		fmt.Fprintln(w, " ", b)
+	for _, line := range together(r.Behind) {
+		fmt.Fprintln(w, " ", line)
 	}
 	if len(r.Failures) == 0 {
 		_, err := fmt.Fprintln(w, "\nall gates hold: one mouth at a time, every human answered, replays equal, nothing after the end")
@@ -32,6 +33,24 @@ func (r Result) Write(w io.Writer) error {
 		fmt.Fprintln(w, " ", f)
 	}
 	return nil
+}
+
+// together puts all casts on which a policy is behind another in a figure on a line.
+func together(all []Behind) (lines []string) {
+	at := map[string]int{}
+	for _, b := range all {
+		key := fmt.Sprintf("%s behind %s on %s:", b.Policy, b.Than, b.Figure)
+		i, known := at[key]
+		if !known {
+			i = len(lines)
+			at[key], lines = i, append(lines, key)
+		} else {
+			lines[i] += ","
+		}
+		lines[i] += fmt.Sprintf(" %s %.3g to %.3g", b.Cast, b.Ours, b.Theirs)
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // firstOf gives the first failure of each gate, cast and policy, with how many there were.
@@ -55,31 +74,57 @@ func firstOf(all []Failure) (first []Failure) {
 	return first
 }
 
-// writeRows is the table of a cast.
+// lines are the figures of the table, each with how it is shown.
+func lines() []line {
+	return []line{
+		{"turns a minute", func(m Metrics) string { return number(share(float64(m.Turns), m.Minutes)) }},
+		{"gap p50, p95, s", func(m Metrics) string { return number(m.GapMedian/1000) + " " + number(m.GapP95/1000) }},
+		{"good gaps", func(m Metrics) string { return percent(m.GapGood) }},
+		{"two mouths, of the time", func(m Metrics) string { return strconv.Itoa(m.TwoMouths) + " " + percent(m.Overlap) }},
+		{"silence, s a minute", func(m Metrics) string { return number(m.Silence) }},
+		{"dead rooms", func(m Metrics) string { return percent(m.DeadRooms) }},
+		{"balance", func(m Metrics) string { return fmt.Sprintf("%.2f", m.Even) }},
+		{"longest wait, s, turns", func(m Metrics) string { return fmt.Sprintf("%.0f %d", m.Waited, m.Starved) }},
+		{"addressed, hijacked", func(m Metrics) string { return percent(m.Answered) + " " + percent(m.Hijacked) }},
+		{"answer p50, p95, s", func(m Metrics) string { return number(m.AnswerP50/1000) + " " + number(m.AnswerP95/1000) }},
+		{"humans unanswered", func(m Metrics) string { return strconv.Itoa(m.Unanswered) }},
+		{"yields p95, s", func(m Metrics) string { return number(m.StopP95 / 1000) }},
+		{"stale, forced", func(m Metrics) string { return percent(m.Stale) + " " + percent(m.Forced) }},
+		{"thrown, calls a turn", func(m Metrics) string { return percent(m.Thrown) + " " + number(m.Calls) }},
+		{"after the end, the cap", func(m Metrics) string { return fmt.Sprintf("%d %d", m.AfterEnd, m.OverCap) }},
+		{"replays that differ", func(m Metrics) string { return strconv.Itoa(m.Differs) }},
+	}
+}
+
+type line struct {
+	name string
+	show func(Metrics) string
+}
+
+// writeRows is the table of a cast, a policy a column.
 func writeRows(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "  \tturns\tgap p50\tp95\tgood\toverlap\tmouths\tsilence\tdead\teven\tstarved\twaited\tanswered\thijacked\tanswer p50\tp95\tunanswered\tstop p95\tstale\tthrown\tcalls\tforced\tafter\tcap\t")
+	fmt.Fprint(t, "\t")
 	for _, r := range rows {
-		m, name := r.Metrics, "  "+r.Policy
+		name := r.Policy
 		if r.House {
-			name = "* " + r.Policy
+			name = "* " + name
 		}
-		for _, cell := range []string{
-			name, perMinute(m), seconds(m.GapMedian), seconds(m.GapP95), percent(m.GapGood), percent(m.Overlap), strconv.Itoa(m.TwoMouths),
-			fmt.Sprintf("%.1f", m.Silence), percent(m.DeadRooms), fmt.Sprintf("%.2f", m.Even), strconv.Itoa(m.Starved), fmt.Sprintf("%.0f", m.Waited),
-			percent(m.Answered), percent(m.Hijacked), seconds(m.AnswerP50), seconds(m.AnswerP95), strconv.Itoa(m.Unanswered), seconds(m.StopP95),
-			percent(m.Stale), percent(m.Thrown), fmt.Sprintf("%.1f", m.Calls), percent(m.Forced), strconv.Itoa(m.AfterEnd), strconv.Itoa(m.OverCap),
-		} {
-			fmt.Fprint(t, cell, "\t")
+		fmt.Fprint(t, name, "\t")
+	}
+	fmt.Fprintln(t)
+	for _, l := range lines() {
+		fmt.Fprintf(t, "%-24s\t", l.name)
+		for _, r := range rows {
+			fmt.Fprint(t, l.show(r.Metrics), "\t")
 		}
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }
 
-func perMinute(m Metrics) string          { return fmt.Sprintf("%.1f", share(float64(m.Turns), m.Minutes)) }
-func seconds(milliseconds float64) string { return fmt.Sprintf("%.1f", milliseconds/1000) }
-func percent(share float64) string        { return fmt.Sprintf("%.0f%%", share*100) }
+func number(f float64) string      { return fmt.Sprintf("%.1f", f) }
+func percent(share float64) string { return fmt.Sprintf("%.0f%%", share*100) }
 
 func count(n int, what string) string {
 	if n == 1 {
