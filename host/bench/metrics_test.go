@@ -64,14 +64,15 @@ func TestTiming(t *testing.T) {
 	w.add(world.Turn{From: "a", By: abi.KindCompanion, Kind: abi.KindBackchannel}, 7, 8) // no turn
 	w.says("b", 11, 12)                                                                  // no change of speaker
 	w.says("a", 14, 16)
+	w.says("b", 16, 17) // at once
 	m := w.sum()
-	if m.GapMedian != 500 || m.GapP95 != 2000 || m.GapGood != 0.333 {
-		t.Errorf("gaps of -1, 0.5 and 2 s: %+v", m)
+	if m.GapMedian != 0 || m.GapP95 != 2000 || m.GapGood != 0.5 {
+		t.Errorf("gaps of -1, 0, 0.5 and 2 s: %+v", m)
 	}
-	if m.TwoMouths != 1 || m.Overlap != 0.095 { // 1 of 10.5 s
+	if m.TwoMouths != 1 || m.Overlap != 0.087 { // 1 of 11.5 s
 		t.Errorf("overlap %g, %d at once", m.Overlap, m.TwoMouths)
 	}
-	if m.Turns != 4 || m.Nods != 1 || m.Minutes != 1 {
+	if m.Turns != 5 || m.Nods != 1 || m.Minutes != 1 {
 		t.Errorf("%d turns, %g nods, %g min", m.Turns, m.Nods, m.Minutes)
 	}
 }
@@ -176,6 +177,16 @@ func TestWaiting(t *testing.T) {
 	if m := w.sum(); m.Waited != 3 || m.Starved != 1 {
 		t.Errorf("gave up after %g s, lost %d", m.Waited, m.Starved)
 	}
+	// Nor does one wait while a talk is over.
+	w = newTalk("a", "b")
+	w.human(0, 2).Wants = []string{"b"}
+	w.says("a", 3, 4, "b")
+	w.Ends = []time.Duration{sec(4)}
+	w.human(40, 42).Wants = []string{"b"}
+	w.says("b", 44, 60)
+	if m := w.sum(); m.Waited != 2 {
+		t.Errorf("waited %g s", m.Waited)
+	}
 	// One whom nobody ever lets speak waits to the end.
 	w = newTalk("a", "b")
 	w.human(0, 2).Wants = []string{"b"}
@@ -214,6 +225,7 @@ func TestUnanswered(t *testing.T) {
 		"it said more":           {func(w *talk) { w.human(0, 1); w.human(2, 3); w.says("a", 4, 5) }, 0},
 		"somebody else did":      {func(w *talk) { w.human(0, 1); w.human(2, 3).From = "hana" }, 2},
 		"a STOP":                 {func(w *talk) { w.human(0, 1); w.human(2, 3).Stop = true }, 0},
+		"a STOP of another":      {func(w *talk) { w.human(0, 1); u := w.human(2, 3); u.From, u.Stop = "hana", true }, 0},
 		"all are dead":           {func(w *talk) { w.human(0, 1); w.Cast.Members = nil }, 0},
 		"after the end of time":  {func(w *talk) { w.human(0, 1); w.says("a", 61, 62) }, 1},
 	} {
@@ -261,7 +273,7 @@ func TestWaste(t *testing.T) {
 	for i := range talkCap + 2 {
 		w.says("a", float64(i)+1, float64(i)+1.5)
 	}
-	if m := w.sum(); m.OverCap != 2 {
+	if m := w.sum(); m.OverCap != 2 || m.TwoMouths != 0 {
 		t.Errorf("%d over the cap", m.OverCap)
 	}
 }

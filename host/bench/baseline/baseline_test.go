@@ -184,6 +184,9 @@ func TestRelayLosesNotices(t *testing.T) {
 	if got, want := shown(r, 9), "a turn 5"; got != want || r.Turns[len(r.Turns)-1].Basis != 1 {
 		t.Errorf("%s; want %s, without knowing of the second", got, want)
 	}
+	if r.Calls != 3 { // its own line wakes it, too
+		t.Errorf("%d calls for two votes and a line", r.Calls)
+	}
 }
 
 func TestRoundRobin(t *testing.T) {
