@@ -261,6 +261,10 @@ func TestOnlyWhatIsSaidIsHeard(t *testing.T) {
 					open++
 				}
 			}
+			first := slices.IndexFunc(record.Turns, (*world.Turn).Speaks)
+			if first > 0 && record.Turns[first].Basis == 0 {
+				t.Errorf("%s, %s: the first answer knows of nothing", policy, c.Name)
+			}
 			if open > 1 {
 				t.Errorf("%s, %s: %d turns were heard and not said", policy, c.Name, open)
 			}

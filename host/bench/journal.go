@@ -143,8 +143,8 @@ func newJudge(policy string, settings json.RawMessage) (judge, func(entry.Said, 
 		ledger = slices.DeleteFunc(ledger, func(s turn.Spend) bool { return at.Sub(s.At) >= p.Memory() })
 		return ledger
 	}
-	heard := func(b entry.Said, at time.Time) {
-		v := p.Admit(turn.Bid{From: b.From, By: b.By, Kind: b.Kind, Text: b.Text, Floor: b.Grant != "", Now: at, Ledger: young(at)})
+	heard := func(b entry.Said, at time.Time) { // it was said, so it is paid for
+		v := p.Admit(turn.Bid{From: b.From, By: b.By, Kind: b.Kind, Text: b.Text, Floor: b.Grant != "", Now: at})
 		if v.Cost > 0 {
 			ledger = append(ledger, turn.Spend{From: b.From, At: at, Cost: v.Cost})
 		}

@@ -226,7 +226,7 @@ func TestStop(t *testing.T) {
 			Members: []world.Member{member("a"), member("b")}, Length: second(30),
 			Humans: []world.Human{
 				{Name: "taro", First: fixed(1), Every: fixed(1000), Types: true, Short: 5, Long: 5},
-				{Name: "hana", First: fixed(10), Every: fixed(1000), Types: true, Stops: 1},
+				{Name: "hana", First: fixed(10.8), Every: fixed(1000), Types: true, Stops: 1},
 			},
 		}}, New(name))
 		last := r.Turns[len(r.Turns)-1]
@@ -244,6 +244,8 @@ func TestNatural(t *testing.T) {
 	}
 	calls := quiet("a")
 	calls.Calls, calls.Friend = 1, "b"
+	itself := quiet("a")
+	itself.Calls, itself.Friend = 1, "a"
 	for i := range 20 {
 		// Nobody talks by itself: one at random, then five seconds of auto-mode. A call by
 		// name is answered by whom it calls.
@@ -261,12 +263,22 @@ func TestNatural(t *testing.T) {
 			}
 		}
 	}
+	for _, u := range play(New("natural"), "x", itself, quiet("b")).Turns[1:] {
+		if u.From == "a" != (u.N%2 == 0) {
+			t.Fatalf("turn %d is %s's, who calls itself", u.N, u.From)
+		}
+	}
 	// All talk: all others answer, one after another.
 	r := play(New("natural"), "x", member("a"), member("b"), member("c"))
 	first := []string{r.Turns[1].From, r.Turns[2].From, r.Turns[3].From}
 	slices.Sort(first)
 	if !slices.Equal(first, []string{"a", "b", "c"}) {
 		t.Errorf("the person is answered by %v", first)
+	}
+	for k, u := range r.Turns[1 : len(r.Turns)-1] {
+		if next := r.Turns[k+2]; next.Begun < u.Ended {
+			t.Fatalf("%s is heard from %v, over %s", next.From, next.Begun, u.From)
+		}
 	}
 }
 

@@ -279,3 +279,17 @@ func TestOrderOfAMoment(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// A STOP is told as one, and nobody wishes to say anything after it.
+func TestStop(t *testing.T) {
+	c := pair()
+	c.Members[0].Talk, c.Members[1].Talk = 1, 1
+	h := person()
+	h.Stops = 1
+	c.Humans = []Human{h}
+	l := &listener{}
+	r := Run(Config{c, "x", speech}, l)
+	if len(l.said) > 0 || len(l.stopped) == 0 || !r.Turns[0].Stop || len(r.Turns[0].Wants) > 0 {
+		t.Errorf("%d said, %d stopped, %v wish to speak after it", len(l.said), len(l.stopped), r.Turns[0].Wants)
+	}
+}
