@@ -33,6 +33,10 @@ type Options struct {
 	Rules entry.Rules
 	// Speech is how long a text takes to say aloud.
 	Speech func(text string) time.Duration
+	// Minds are real characters: they are measured, as a cast of their own that Yours
+	// makes, and Casts must be nil. What they take is real, so the figures are of one run.
+	Minds world.Minds
+	Yours world.Cast
 }
 
 // Policies gives the names of what can be measured, the house's own first.
@@ -96,6 +100,9 @@ func (o Options) Check() error {
 			return abi.Field("policy", abi.CodeInvalid, "%q is unknown, have: %s", name, strings.Join(Policies(), ", "))
 		}
 	}
+	if o.Minds != nil && o.Casts != nil {
+		return abi.Field("cast", abi.CodeInvalid, "real characters are a cast of their own; leave the names of others out")
+	}
 	if o.Talks < 1 || o.Talks > maxTalks {
 		return abi.Field("talks", abi.CodeInvalid, "%d is outside 1..%d", o.Talks, maxTalks)
 	}
@@ -111,7 +118,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if err := o.Check(); err != nil {
 		return res, err
 	}
-	for _, c := range Casts() {
+	casts := Casts()
+	if o.Minds != nil {
+		casts = []world.Cast{o.Yours}
+	}
+	for _, c := range casts {
 		if o.Casts != nil && !slices.Contains(o.Casts, c.Name) {
 			continue
 		}
@@ -167,7 +178,7 @@ func (o Options) measure(c world.Cast, policy string) (Row, []Failure, error) {
 
 // play is one talk. differs is how the house's journal of it does not replay.
 func (o Options) play(c world.Cast, policy, seed string) (record world.Record, differs string, err error) {
-	cfg := world.Config{Cast: c, Seed: seed, Speech: o.Speech}
+	cfg := world.Config{Cast: c, Seed: seed, Speech: o.Speech, Minds: o.Minds}
 	if other := baseline.New(policy); other != nil {
 		return world.Run(cfg, other), "", nil
 	}

@@ -123,3 +123,14 @@ func interrupters() (hs []world.Human) {
 func visitor() []world.Human {
 	return []world.Human{{Name: "Taro", First: span(500, 2000), Every: span(200_000, 200_000), Address: 0.5, Short: 10, Long: 30}}
 }
+
+// Yours is a cast of real characters, and a person who talks with them.
+func Yours(members []world.Member) world.Cast {
+	h := person()
+	h[0].Lines = []string{
+		"今日は何をしてた？", "最近おもしろかったことを教えて。", "好きな食べ物は何？", "雨の日は何をする？", "それはどうしてだと思う？",
+		"週末に映画を見たよ。", "ちょっと疲れちゃった。", "その話、もっと聞きたいな。", "次はどこに行きたい？", "みんなはどう思う？",
+		"What did you do today?", "Tell me something that made you laugh.", "Why do you think so?",
+	}
+	return cast("yours", "the characters of your folder, and one person", members, h)
+}

@@ -55,4 +55,5 @@ type Human struct {
 	Stops      float64 // how often a turn is a STOP
 	Short      int     // characters of a turn
 	Long       int
+	Lines      []string // what it says; none: noise
 }

@@ -34,6 +34,12 @@ func (w *World) utter(i, k int) {
 	}
 	size := h.Short + int(w.draw(h.Name, "length", key)*float64(h.Long-h.Short+1))
 	t.Text, _ = w.text(w.name(t.To), size, h.Name, key)
+	if len(h.Lines) > 0 {
+		t.Text = h.Lines[int(w.draw(h.Name, "line", key)*float64(len(h.Lines)))]
+		if len(t.To) > 0 {
+			t.Text = w.name(t.To) + "、" + t.Text
+		}
+	}
 	if w.draw(h.Name, "stop", key) < h.Stops {
 		t.Stop, t.To, t.Text = true, nil, "STOP"
 	}

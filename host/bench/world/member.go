@@ -28,6 +28,9 @@ func (w *World) Wish(who string, n int) abi.Vote {
 	if m.Dead || t.Stop || t.From == who {
 		return v
 	}
+	if w.cfg.Minds != nil {
+		return w.asked(who, n).vote
+	}
 	key := strconv.Itoa(n)
 	addressed := slices.Contains(t.To, who)
 	often, importance := m.Talk, float64(m.Low)+float64(m.High-m.Low)*w.draw(who, "importance", key)
@@ -67,8 +70,14 @@ func (w *World) since(n int) (count int) {
 
 // Vote asks a member for its vote about a turn. One that is dead never calls then.
 func (w *World) Vote(who string, n int, then func(abi.Vote)) {
-	w.record.Calls++
 	m := w.member(who)
+	if t := w.Turn(n); w.cfg.Minds != nil && !t.Stop && t.From != who {
+		if a := w.asked(who, n); a.err == nil {
+			w.After(a.took, func() { then(a.vote) })
+		}
+		return
+	}
+	w.record.Calls++
 	if m.Dead {
 		return
 	}
@@ -83,6 +92,10 @@ func (w *World) Line(who string, n, chars int, first, done func(Line)) {
 	w.record.Calls++
 	m := w.member(who)
 	if m.Dead {
+		return
+	}
+	if w.cfg.Minds != nil {
+		w.say(who, n, first, done)
 		return
 	}
 	key := strconv.Itoa(n)

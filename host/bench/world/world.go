@@ -35,6 +35,7 @@ type Config struct {
 	Seed string // talks with equal casts and seeds are equal
 	// Speech is how long a text takes to say aloud.
 	Speech func(text string) time.Duration
+	Minds  Minds // of the cast's members; nil: they are models
 }
 
 // World is one talk. Times are counted from its beginning.
@@ -45,12 +46,14 @@ type World struct {
 	made   int // events so far, which puts those of one moment in order
 	rule   Rule
 	record Record
+
+	answers map[question]answer // of minds
 }
 
 // Run plays a talk under a rule and gives what happened. The people of the cast stop
 // speaking after its length; the talk goes on for [Tail].
 func Run(c Config, r Rule) Record {
-	w := &World{cfg: c, rule: r}
+	w := &World{cfg: c, rule: r, answers: map[question]answer{}}
 	w.record = Record{Cast: c.Cast, Seed: c.Seed, Horizon: c.Cast.Length + Tail}
 	r.Start(w)
 	for i := range c.Cast.Humans {
@@ -126,7 +129,7 @@ func (w *World) publish(t Turn) *Turn {
 	t.N, t.At = len(w.record.Turns)+1, w.now
 	turn := &t
 	w.record.Turns = append(w.record.Turns, turn)
-	if t.Kind == abi.KindTurn {
+	if t.Kind == abi.KindTurn && !t.Stop {
 		for _, m := range w.cfg.Cast.Members {
 			if v := w.Wish(m.ID, t.N); v.State == abi.Speak && v.Closing != abi.ClosingTerminal {
 				turn.Wants = append(turn.Wants, m.ID)

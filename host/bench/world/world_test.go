@@ -1,6 +1,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -59,7 +60,7 @@ func person() Human {
 func TestATalkIsTheSameTwice(t *testing.T) {
 	c := pair()
 	c.Humans = []Human{person(), {Name: "Hana", Every: Span{0, second(3)}, Types: true, Short: 1, Long: 30}}
-	run := func(seed string) Record { return Run(Config{c, seed, speech}, &listener{}) }
+	run := func(seed string) Record { return Run(Config{Cast: c, Seed: seed, Speech: speech}, &listener{}) }
 	if a, b := run("a"), run("a"); !reflect.DeepEqual(a.Turns, b.Turns) {
 		t.Error("equal seeds, different talks")
 	}
@@ -74,7 +75,7 @@ func TestAPersonSpeaksAloud(t *testing.T) {
 	h.Address = 1
 	c.Humans = []Human{h}
 	l := &listener{}
-	r := Run(Config{c, "x", speech}, l)
+	r := Run(Config{Cast: c, Seed: "x", Speech: speech}, l)
 	first := r.Turns[0]
 	if want := speech(first.Text); first.Begun != second(1) || first.Ended != second(1)+want || first.At != first.Ended {
 		t.Errorf("from %v to %v, words at %v; the words take %v", first.Begun, first.Ended, first.At, want)
@@ -111,7 +112,7 @@ func TestWhoIsPoliteWaits(t *testing.T) {
 			l := &listener{start: func(w *World) {
 				w.Say(Line{From: "aki", Text: string(make([]rune, 50))}, Saying{Kind: abi.KindTurn})
 			}}
-			r := Run(Config{c, "x", speech}, l)
+			r := Run(Config{Cast: c, Seed: "x", Speech: speech}, l)
 			if got := r.Turns[1]; got.Begun != want.from || (got.Ended == got.Begun) != want.h.Types {
 				t.Errorf("speaks from %v to %v, want from %v", got.Begun, got.Ended, want.from)
 			}
@@ -135,7 +136,7 @@ func TestVoices(t *testing.T) {
 		})
 		w.After(second(2), func() { w.Cut(whole) })
 	}}
-	Run(Config{pair(), "x", speech}, l)
+	Run(Config{Cast: pair(), Seed: "x", Speech: speech}, l)
 	for name, c := range map[string]struct {
 		got      *Turn
 		from, to float64
@@ -170,7 +171,7 @@ func TestMembersAnswer(t *testing.T) {
 				}
 				got += fmt.Sprintf("%s %g", what, w.Now().Seconds())
 			}
-			r := Run(Config{cast, "x", speech}, &listener{start: func(w *World) {
+			r := Run(Config{Cast: cast, Seed: "x", Speech: speech}, &listener{start: func(w *World) {
 				w.Say(Line{From: "ben", Text: "x"}, Saying{Kind: abi.KindTurn})
 				w.Vote("aki", 1, func(abi.Vote) { note(w, "vote") })
 				w.Line("aki", 1, 0, func(l Line) {
@@ -202,7 +203,7 @@ func TestWishes(t *testing.T) {
 		c.Members[0].Dead = rapid.Bool().Draw(t, "dead")
 		to := rapid.SampledFrom([][]string{nil, {"aki"}}).Draw(t, "to")
 		from := rapid.SampledFrom([]string{"aki", "ben"}).Draw(t, "from")
-		Run(Config{c, rapid.String().Draw(t, "seed"), speech}, &listener{start: func(w *World) {
+		Run(Config{Cast: c, Seed: rapid.String().Draw(t, "seed"), Speech: speech}, &listener{start: func(w *World) {
 			n := w.Say(Line{From: from, To: to, Text: "x"}, Saying{Kind: abi.KindTurn}).N
 			v, m := w.Wish("aki", n), c.Members[0]
 			if v.Check() != nil || !reflect.DeepEqual(v, w.Wish("aki", n)) {
@@ -227,7 +228,7 @@ func TestFarewells(t *testing.T) {
 	c := pair()
 	c.Members[0].Closes = 2
 	var got []abi.Closing
-	Run(Config{c, "x", speech}, &listener{start: func(w *World) {
+	Run(Config{Cast: c, Seed: "x", Speech: speech}, &listener{start: func(w *World) {
 		for range 6 {
 			got = append(got, w.Wish("aki", w.Say(Line{From: "ben", Text: "x"}, Saying{Kind: abi.KindTurn}).N).Closing)
 		}
@@ -269,7 +270,7 @@ func TestTexts(t *testing.T) {
 // What is to happen at one moment happens in the order in which it was asked for.
 func TestOrderOfAMoment(t *testing.T) {
 	var got []int
-	Run(Config{pair(), "x", speech}, &listener{start: func(w *World) {
+	Run(Config{Cast: pair(), Seed: "x", Speech: speech}, &listener{start: func(w *World) {
 		for i := range 20 {
 			w.After(second(float64(i%2)), func() { got = append(got, i) })
 		}
@@ -288,8 +289,61 @@ func TestStop(t *testing.T) {
 	h.Stops = 1
 	c.Humans = []Human{h}
 	l := &listener{}
-	r := Run(Config{c, "x", speech}, l)
+	r := Run(Config{Cast: c, Seed: "x", Speech: speech}, l)
 	if len(l.said) > 0 || len(l.stopped) == 0 || !r.Turns[0].Stop || len(r.Turns[0].Wants) > 0 {
 		t.Errorf("%d said, %d stopped, %v wish to speak after it", len(l.said), len(l.stopped), r.Turns[0].Wants)
+	}
+}
+
+// mind answers at once but for what is said.
+type mind struct {
+	asked []string
+	fails string
+}
+
+func (m *mind) Vote(who string, s abi.Scene) (abi.Vote, time.Duration, error) {
+	m.asked = append(m.asked, fmt.Sprintf("%s votes about %s's %d", who, s.Message.From, s.Message.Seq))
+	if who == m.fails {
+		return abi.Vote{}, 0, errors.New("broken")
+	}
+	return abi.Vote{State: abi.Speak, Importance: 7, Selected: s.Addressed}, second(2), nil
+}
+
+func (m *mind) Line(who string, s abi.Scene) (abi.Line, time.Duration, error) {
+	m.asked = append(m.asked, fmt.Sprintf("%s speaks after %d of %d", who, len(s.Recent), len(s.Members)))
+	if who == m.fails {
+		return abi.Line{}, 0, errors.New("broken")
+	}
+	return abi.Line{Text: "Ben, what about you?"}, second(3), nil
+}
+
+// Minds are asked once about a turn, and what they take passes on the world's clock.
+func TestMinds(t *testing.T) {
+	c := pair()
+	c.Humans = []Human{{Name: "Taro", First: fixed(0), Every: fixed(second(90)), Types: true, Lines: []string{"hello"}}}
+	for _, fails := range []string{"", "aki"} {
+		m, got := &mind{fails: fails}, []string(nil)
+		l := &listener{}
+		l.start = func(w *World) {
+			w.After(second(1), func() {
+				for range 2 {
+					w.Vote("aki", 1, func(v abi.Vote) {
+						got = append(got, fmt.Sprintf("%s %v at %g", v.State, v.Importance, w.Now().Seconds()))
+					})
+				}
+				w.Line("aki", 1, 0, func(l Line) {
+					got = append(got, fmt.Sprintf("%s to %v at %g", l.Text, l.To, w.Now().Seconds()))
+				}, func(l Line) { w.Say(l, Saying{Kind: abi.KindTurn}) })
+			})
+		}
+		r := Run(Config{Cast: c, Seed: "x", Speech: speech, Minds: m}, l)
+		want := []string{"speak 7 at 3", "speak 7 at 3", "Ben, what about you? to [ben] at 4"}
+		asked := []string{"aki votes about Taro's 1", "ben votes about Taro's 1", "aki speaks after 1 of 3", "ben votes about aki's 2"}
+		if fails != "" {
+			want, asked = nil, asked[:3]
+		}
+		if !slices.Equal(got, want) || !slices.Equal(m.asked, asked) || r.Turns[0].Text != "hello" || r.Calls != len(asked) {
+			t.Errorf("%q\n%q\n%d calls", got, m.asked, r.Calls)
+		}
 	}
 }
