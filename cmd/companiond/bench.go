@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,6 +27,7 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	path := fs.String("config", "", "configuration `file` whose room gives the rules; the defaults when empty")
 	room := fs.String("room", "", "`name` of that room, or of one of the journal; the first when empty")
 	recorded := fs.String("journal", "", "`file` with a journal: what another policy would have decided in its room")
+	yours := fs.Bool("characters", false, "ask the characters of the configuration instead of models, in real time; those with a language model cost what it costs")
 	asJSON := fs.Bool("json", false, "print JSON")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
@@ -37,9 +39,18 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	if *recorded != "" {
 		return t.benchJournal(ctx, *recorded, *room, names(*policies), rules, *asJSON)
 	}
-	res, err := bench.Run(ctx, bench.Options{
+	o := bench.Options{
 		Seed: *seed, Talks: *talks, Casts: names(*casts), Policies: names(*policies), Rules: rules, Speech: bench.Speech,
-	})
+	}
+	if *yours {
+		minds, err := t.openMinds(ctx, *path)
+		if err != nil {
+			return err
+		}
+		defer minds.Close()
+		o.Minds, o.Yours = minds, bench.Yours(minds.Members())
+	}
+	res, err := bench.Run(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -48,6 +59,19 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 		err = coded{exitFailed, nil}
 	}
 	return err
+}
+
+// openMinds loads the characters of a configuration.
+func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) {
+	cfg, problems, err := t.load(path)
+	if err != nil {
+		return nil, err
+	}
+	if config.Failed(problems) {
+		return nil, coded{exitConfig, errors.New("the configuration has mistakes; companiond check lists them")}
+	}
+	cfg.Log.Level = "warn"
+	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: t.logger(cfg.Log), SecretFile: t.secretFile})
 }
 
 // show prints a result.

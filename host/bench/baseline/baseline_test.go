@@ -204,6 +204,15 @@ func TestRoundRobin(t *testing.T) {
 	}
 }
 
+// Where all pass it rests, and does not ask for ever at one moment.
+func TestRoundRobinRests(t *testing.T) {
+	a, b := member("a"), member("b")
+	a.Pass, b.Pass, a.First, b.First = 1, 1, world.Span{}, world.Span{}
+	if r := play(New("round-robin"), "x", a, b); len(r.Turns) != 1 || r.Calls != 2*14 { // from 1 to 70 s
+		t.Errorf("%d turns, %d calls", len(r.Turns), r.Calls)
+	}
+}
+
 func TestRandom(t *testing.T) {
 	r := play(New("random"), "x", member("a"), member("b"), member("c"))
 	n, last := map[string]int{}, ""

@@ -14,7 +14,8 @@ import (
 // is asked when the last has been heard; a line is heard from its first sentence on.
 //
 // Given to it beyond its models, so that it has no other flaw than its rule: one that does
-// not answer within ten seconds is left out, and a STOP is obeyed.
+// not answer within ten seconds is left out, where all pass it rests for five, and a STOP
+// is obeyed.
 type moderator struct {
 	w    *world.World
 	next func(w *world.World, last string, k int) string
@@ -23,9 +24,13 @@ type moderator struct {
 	k    int  // turns that were asked for
 	on   bool // the talk goes on
 	talk int  // number of the talk, which a STOP ends
+	none int  // how many had nothing to say, in a row
 }
 
-const moderatorPatience = 10 * time.Second
+const (
+	moderatorPatience = 10 * time.Second
+	moderatorRest     = 5 * time.Second // when all had nothing to say
+)
 
 func (m *moderator) Start(w *world.World) { m.w = w }
 func (m *moderator) Begins(string)        {}
@@ -75,9 +80,14 @@ func (m *moderator) ask(talk int) {
 			said = m.w.Say(l, world.Saying{Kind: abi.KindTurn})
 		}
 	}, func(l world.Line) {
-		if l.Pass {
+		switch {
+		case l.Pass:
+			if m.none++; m.none%len(m.w.Members()) == 0 {
+				goOn(moderatorRest)
+			}
 			goOn(0)
-		} else if said != nil {
+		case said != nil:
+			m.none = 0
 			goOn(said.Ended - m.w.Now())
 		}
 	})

@@ -22,6 +22,10 @@ type answer struct {
 	err  error
 }
 
+// aMoment is what an answer takes at least: a talk in which none takes any time would
+// never go on.
+const aMoment = time.Millisecond
+
 type question struct {
 	who string
 	n   int
@@ -35,6 +39,7 @@ func (w *World) asked(who string, n int) answer {
 	if !known {
 		w.record.Calls++
 		a.vote, a.took, a.err = w.cfg.Minds.Vote(who, w.scene(who, n))
+		a.took = max(a.took, aMoment)
 		if a.err != nil {
 			a.vote = abi.Vote{State: abi.Listen}
 		}
@@ -58,7 +63,7 @@ func (w *World) say(who string, n int, first, done func(Line)) {
 	}
 	line := Line{From: who, Text: l.Text, First: l.Text, Basis: basis, Pass: l.Text == ""}
 	line.To = address.Addressed(abi.Message{From: who, To: l.To, Text: l.Text}, w.named())
-	w.After(took, func() {
+	w.After(max(took, aMoment), func() {
 		w.record.Written += runes(l.Text)
 		if !line.Pass {
 			first(line)
