@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/bench"
+	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/config"
 )
 
@@ -57,12 +58,17 @@ func TestCharactersOnTheBench(t *testing.T) {
 	if _, _, err := m.Vote("nobody", scene); err == nil {
 		t.Error("nobody votes")
 	}
+	talks := 0
 	res, err := bench.Run(t.Context(), bench.Options{
 		Seed: "x", Talks: 1, Policies: []string{"vote", "round-robin"}, Rules: bench.Rules(), Speech: bench.Speech,
-		Minds: m, Yours: bench.Yours(m.Members()),
+		Yours: bench.Yours(m.Members()),
+		Minds: func() (world.Minds, func() error, error) { return m, func() error { talks++; return nil }, nil },
 	})
 	if err != nil || len(res.Casts) != 1 || res.Casts[0].Name != "yours" {
 		t.Fatalf("%+v, %v", res, err)
+	}
+	if talks != 2 {
+		t.Errorf("%d talks were ended", talks)
 	}
 	for _, row := range res.Casts[0].Rows {
 		if row.Metrics.Turns == 0 || row.Metrics.Calls == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/host"
 	"github.com/companiond/companiond/host/bench"
+	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
@@ -47,8 +48,17 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		defer minds.Close()
-		o.Minds, o.Yours = minds, bench.Yours(minds.Members())
+		o.Yours = bench.Yours(minds.Members())
+		if err := minds.Close(); err != nil {
+			return err
+		}
+		o.Minds = func() (world.Minds, func() error, error) {
+			minds, err := t.openMinds(ctx, *path)
+			if err != nil {
+				return nil, nil, err
+			}
+			return minds, minds.Close, nil
+		}
 	}
 	res, err := bench.Run(ctx, o)
 	if err != nil {

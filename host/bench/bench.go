@@ -9,6 +9,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,9 +34,10 @@ type Options struct {
 	Rules entry.Rules
 	// Speech is how long a text takes to say aloud.
 	Speech func(text string) time.Duration
-	// Minds are real characters: they are measured, as a cast of their own that Yours
-	// makes, and Casts must be nil. What they take is real, so the figures are of one run.
-	Minds world.Minds
+	// Minds loads real characters, anew for each talk, and done ends them: they are
+	// measured, as a cast of their own that Yours makes, and Casts must be nil. What they
+	// take is real, so the figures are of one run. Nil: casts of models.
+	Minds func() (m world.Minds, done func() error, err error)
 	Yours world.Cast
 }
 
@@ -178,7 +180,15 @@ func (o Options) measure(c world.Cast, policy string) (Row, []Failure, error) {
 
 // play is one talk. differs is how the house's journal of it does not replay.
 func (o Options) play(c world.Cast, policy, seed string) (record world.Record, differs string, err error) {
-	cfg := world.Config{Cast: c, Seed: seed, Speech: o.Speech, Minds: o.Minds}
+	cfg := world.Config{Cast: c, Seed: seed, Speech: o.Speech}
+	if o.Minds != nil {
+		minds, done, err := o.Minds()
+		if err != nil {
+			return record, "", err
+		}
+		defer func() { err = errors.Join(err, done()) }()
+		cfg.Minds = minds
+	}
 	if other := baseline.New(policy); other != nil {
 		return world.Run(cfg, other), "", nil
 	}
