@@ -238,7 +238,7 @@ func (h *house) begin(l world.Line, grant string, basis uint64) {
 		return // said in one piece, or somebody spoke meanwhile
 	}
 	h.input(entry.KindSegment, entry.Segment{Grant: grant, Who: l.From, N: 1, Text: l.First})
-	h.voices[grant] = h.w.Say(l, world.Saying{Kind: abi.KindTurn})
+	h.voices[grant] = h.w.Say(l, world.Saying{Kind: abi.KindTurn, Ready: l.Rest})
 }
 
 // finish takes the whole line, or that there is none.

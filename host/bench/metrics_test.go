@@ -99,6 +99,13 @@ func TestQuiet(t *testing.T) {
 				w.says("a", 2+float64(i)/4, 2.2+float64(i)/4, "b")
 			}
 		}, 0, 0, 0},
+		"after the cap, with a line that was being made as the human spoke": {func(w *talk) {
+			w.says("a", 0.5, 2.2).Done = sec(2)
+			w.human(0, 1)
+			for i := range talkCap - 1 {
+				w.says("a", 2+float64(i)/4, 2.2+float64(i)/4, "b")
+			}
+		}, 0, 0, 0},
 		"while a human speaks": {func(w *talk) { w.human(0, 2); w.says("a", 3, 5, "b"); w.human(6, 59); w.says("a", 59, 60) }, 0, 0, 0},
 	} {
 		w := newTalk("a", "b")

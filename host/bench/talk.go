@@ -40,7 +40,7 @@ func rests(r world.Record, at time.Duration) bool {
 	}
 	turns := 0
 	for _, u := range r.Turns {
-		if u.Speaks() && u.N > h.N && u.Begun <= at {
+		if u.Speaks() && max(u.At, u.Done) > h.At && u.Begun <= at { // a line that was being made counts
 			turns++
 		}
 	}

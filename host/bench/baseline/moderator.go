@@ -77,7 +77,7 @@ func (m *moderator) ask(talk int) {
 	})
 	m.w.Line(m.last, lastTurn(m.w), 0, func(l world.Line) {
 		if m.runs(talk) && !over {
-			said = m.w.Say(l, world.Saying{Kind: abi.KindTurn})
+			said = m.w.Say(l, world.Saying{Kind: abi.KindTurn, Ready: l.Rest})
 		}
 	}, func(l world.Line) {
 		switch {

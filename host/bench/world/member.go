@@ -14,9 +14,10 @@ type Line struct {
 	From  string
 	To    []string
 	Text  string
-	First string // the first sentence of it
-	Basis int    // number of the newest turn that the member was told of
-	Pass  bool   // it has nothing to say
+	First string        // the first sentence of it
+	Rest  time.Duration // from when that is there until all is
+	Basis int           // number of the newest turn that the member was told of
+	Pass  bool          // it has nothing to say
 }
 
 // Wish gives a member's vote about a turn, at once: what it would answer if it
@@ -111,6 +112,8 @@ func (w *World) Line(who string, n, chars int, first, done func(Line)) {
 	if breaks {
 		l.Text = l.First
 	}
+	rest := runes(l.Text) - runes(l.First)
+	l.Rest = time.Duration(rest) * m.Rune
 	w.After(after, func() {
 		w.record.Written += runes(l.First)
 		first(l)
@@ -118,8 +121,7 @@ func (w *World) Line(who string, n, chars int, first, done func(Line)) {
 	if breaks {
 		return
 	}
-	rest := runes(l.Text) - runes(l.First)
-	w.After(after+time.Duration(rest)*m.Rune, func() {
+	w.After(after+l.Rest, func() {
 		w.record.Written += rest
 		done(l)
 	})

@@ -31,8 +31,9 @@ type Turn struct {
 	Typed bool // by a person, without a voice
 
 	At, Begun, Ended time.Duration
-	Cut              bool     // it ended early
-	Wants            []string // members that wish to say something after it, by id
+	Done             time.Duration // of a member's: when the text was complete
+	Cut              bool          // it ended early
+	Wants            []string      // members that wish to say something after it, by id
 }
 
 // Speaks says whether the turn took the floor and is a member's.

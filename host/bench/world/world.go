@@ -104,7 +104,7 @@ func (w *World) Say(l Line, s Saying) *Turn {
 	begun := w.now + s.Wait
 	return w.publish(Turn{
 		From: l.From, By: w.member(l.From).Kind, To: l.To, Text: l.Text, Kind: s.Kind, Basis: l.Basis,
-		Begun: begun, Ended: max(begun+w.cfg.Speech(l.Text), w.now+s.Ready),
+		Done: w.now + s.Ready, Begun: begun, Ended: max(begun+w.cfg.Speech(l.Text), w.now+s.Ready),
 	})
 }
 
