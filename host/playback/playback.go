@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/host/entry"
 )
@@ -24,6 +23,8 @@ const (
 	patience = 2                      // times the estimate, where a body tells
 	silence  = 5 * time.Second        // more than that without a word of it
 	longest  = time.Minute
+	sure     = 3           // a voice may take a part more than the estimate of what it says
+	grace    = time.Second // behind a sentence that was to be the last
 )
 
 // Part is a piece of the line, as it went out.
@@ -50,6 +51,8 @@ type Line struct {
 	Over   bool           `json:"over,omitempty"`   // it took as long as it may
 	Cut    time.Time      `json:"cut,omitzero"`     // it is cut off then
 	By     string         `json:"by,omitempty"`     // whoever cuts it off
+	UpTo   int            `json:"up_to,omitempty"`  // or as soon as so many parts were played; 0: then
+	Words  int            `json:"words,omitempty"`  // bytes of its text that will have been heard; 0: by how long it sounds
 	Off    bool           `json:"off,omitempty"`    // it was cut off
 	// Silent is a line that no body says: people read it, and have read it when
 	// somebody goes on.
@@ -88,6 +91,9 @@ func (l *Line) Played(body string, part int, at time.Time) (rate int64) {
 		}
 	}
 	l.Waits[body] = min(part, len(l.Parts))
+	if l.UpTo > 0 && !l.Off && l.slowest() >= l.UpTo && at.Before(l.Cut) {
+		l.Cut = at
+	}
 	if l.slowest() > before || len(l.Waits) == 1 {
 		l.Told = at
 	}
@@ -183,28 +189,37 @@ func (l *Line) Until() time.Time {
 	return l.Told.Add(rest + (rest / slack).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
 }
 
-// Heard is what people have heard of the line at a moment.
+// Heard is what people have surely heard of the line at a moment: a voice may take a third
+// longer than estimated.
 func (l *Line) Heard(at time.Time) string {
+	text, done := l.Text(), l.slowest()
 	if l.Done {
-		return l.Text()
+		return text
 	}
-	var b strings.Builder
-	done := l.slowest()
+	n := 0
 	for _, p := range l.Parts[:done] {
-		b.WriteString(p.Text)
+		n += len(p.Text)
+	}
+	if l.Off && l.Words > 0 {
+		return text[:max(n, l.Words)]
+	}
+	rest := l.Parts[done:]
+	if len(l.Waits) > 0 { // of the others it would have told
+		rest = rest[:min(1, len(rest))]
 	}
 	from := l.Told
-	for _, p := range l.Parts[done:] {
+	at = from.Add(at.Sub(from) * sure / (sure + 1))
+	for _, p := range rest {
 		if p.Shown.After(from) {
 			from = p.Shown
 		}
-		text, whole := p.heard(at.Sub(from) * 1000 / time.Duration(cmp.Or(l.Rate, 1000)))
-		if b.WriteString(text); !whole {
+		heard, whole := p.heard(at.Sub(from) * 1000 / time.Duration(cmp.Or(l.Rate, 1000)))
+		if n += len(heard); !whole {
 			break
 		}
 		from = from.Add(l.rated(p.length()))
 	}
-	return b.String()
+	return text[:n]
 }
 
 // heard gives the beginning of a part that sounds for so long.
@@ -220,27 +235,70 @@ func (p Part) heard(d time.Duration) (text string, whole bool) {
 	return p.Text, d >= 0
 }
 
-// letters gives how many bytes the first share of a text's letters are.
+// letters gives how many bytes of a text the first share of the time that it takes is
+// enough for: a rest takes as long as some letters, one at the end nothing.
 func letters(s string, share float64) (n int) {
-	for left := int(share * float64(utf8.RuneCountInString(s))); left > 0; left-- {
-		_, size := utf8.DecodeRuneInString(s[n:])
-		n += size
+	whole := 0
+	for _, r := range strings.TrimRight(s, rests) {
+		whole += weight(r)
 	}
-	return n
+	left := int(share*float64(whole)) - 1 // the one that sounds may not be over
+	for i, r := range s {
+		if left -= weight(r); left < 0 {
+			return i
+		}
+	}
+	return len(s)
 }
 
-// Sentence is when the sentence that sounds at a moment will have been said.
-func (l *Line) Sentence(at time.Time) time.Time {
-	from := l.Told
-	for _, p := range l.Parts[l.slowest():] {
+const rests = "、。，．,.!?！？…;:"
+
+func weight(r rune) int {
+	if strings.ContainsRune(rests, r) {
+		return 4
+	}
+	return 1
+}
+
+// Stop plans the end of the line, behind the sentence that sounds at a moment: where
+// that is the last of a part, when the bodies tell that they have played it. It does
+// nothing and answers false where no more would come behind that.
+func (l *Line) Stop(at time.Time) bool {
+	from, n, done := l.Told, 0, l.slowest()
+	for i, p := range l.Parts {
+		if i < done {
+			n += len(p.Text)
+			continue
+		}
 		if p.Shown.After(from) {
 			from = p.Shown
 		}
-		for _, v := range p.Voice {
-			if from = from.Add(l.rated(time.Duration(v.MS) * time.Millisecond)); from.After(at) {
-				return from
+		words := n
+		for k, v := range p.Voice {
+			end := from.Add(l.rated(time.Duration(v.MS) * time.Millisecond))
+			told := len(l.Waits) > 0 && k == len(p.Voice)-1
+			words += v.Bytes
+			switch last := l.Of != 0 && i == len(l.Parts)-1 && k == len(p.Voice)-1; {
+			case (told || end.After(at)) && last:
+				return false
+			case told:
+				limit := grace + (l.rated(p.length()) / sure).Truncate(time.Millisecond) // should no word come
+				l.Cut, l.UpTo, l.Words = at.Add(max(0, end.Sub(at))+limit), i+1, words
+				return true
+			case end.After(at):
+				late := (end.Sub(l.Told) / sure).Truncate(time.Millisecond)
+				if l.Cut = end.Add(min(late, grace)); late <= grace { // else it may not be over by then
+					l.Words = words
+				}
+				return true
 			}
+			from = end
 		}
+		n += len(p.Text)
 	}
-	return at
+	if l.Of != 0 {
+		return false
+	}
+	l.Cut, l.Words = at, n
+	return true
 }

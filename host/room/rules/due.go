@@ -51,7 +51,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}
 	if s.Floor != nil {
-		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
+		consider(s.floorEnds(), entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil {
 		if s.pending() && (s.Playing == nil || s.ahead()) {

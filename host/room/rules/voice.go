@@ -53,6 +53,7 @@ const (
 	leads       = 20
 	wastedTurn  = 2
 	maxWasted   = 256
+	stalled     = 4 * time.Second        // in a line, without a word
 	noise       = 500 * time.Millisecond // shorter speech is none
 	textIn      = 2 * time.Second        // after speech, the time in which its text comes
 	longSpeech  = 15 * time.Second       // for which a room waits without a word
@@ -161,19 +162,42 @@ func (s *State) ahead() bool {
 	return s.Wasted.Turn < wastedTurn && hour < s.Rules.Ahead
 }
 
+// floorEnds is when the floor is taken from who has it: a line that has begun to sound
+// and comes to no end is over when nothing of it was heard for a while.
+func (s *State) floorEnds() time.Time {
+	f := s.Floor
+	if l := s.Playing; l != nil && l.ID == f.Token && l.Of == 0 {
+		if stuck := l.Ends().Add(stalled); stuck.Before(f.Expires) {
+			return stuck
+		}
+	}
+	return f.Expires
+}
+
 // lead is how long before the end of a line the next one is asked for: as long as it
-// takes, nineteen times of twenty, from the first question to the first words.
+// takes, nineteen times of twenty, from the first question to the first words, and a
+// quarter more. A voice may be that much quicker than estimated, and the lines that tell
+// are few: only those that were not made ahead.
 func (s *State) lead() time.Duration {
 	if len(s.Leads) == 0 {
 		return firstLead
 	}
 	sorted := slices.Sorted(slices.Values(s.Leads))
-	return min(longestLead, time.Duration(sorted[(len(sorted)*19+19)/20-1])*time.Millisecond)
+	return min(longestLead, time.Duration(sorted[(len(sorted)*19+19)/20-1]*5/4)*time.Millisecond)
 }
 
 // opens is when the next round opens: while a line is heard, so long before its end
-// that the next is there by then, or at once where a human waits.
+// that the next is there by then, or at once where a human waits; not while somebody
+// speaks, for what is said then is what it would have to be about.
 func (s *State) opens() time.Time {
+	if at := s.earliest(); !s.Hush.After(at) {
+		return at
+	}
+	return s.Hush
+}
+
+// earliest is opens, but for who speaks.
+func (s *State) earliest() time.Time {
 	switch at := s.pace(); {
 	case s.Playing == nil:
 		return at
@@ -236,13 +260,12 @@ func (s *State) cut(by string, at time.Time) {
 	if s.Rules.Interrupt == entry.InterruptNever || !l.Cut.IsZero() {
 		return
 	}
-	end := at
-	if s.Rules.Interrupt == entry.InterruptSentence {
-		if end = l.Sentence(at); l.Of != 0 && !end.Before(l.Ends()) {
-			return
-		}
+	if s.Rules.Interrupt == entry.InterruptNow {
+		l.Cut = at
+	} else if !l.Stop(at) {
+		return
 	}
-	l.Cut, l.By = end, by
+	l.By = by
 }
 
 // speaks notes what a microphone hears.
@@ -373,6 +396,11 @@ func (s *State) wasHeard(e entry.Entry, b entry.Heard) {
 		s.Last.Text = b.Text
 	}
 	s.Playing, s.Wasted.Turn = nil, 0
+	if f := s.Floor; f != nil && f.Ahead && f.Segments == 0 { // it may sound now
+		if held := e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond); held.Before(f.Expires) {
+			f.Expires = held
+		}
+	}
 	s.Pace = e.At.Add(time.Duration(b.Gap) * time.Millisecond)
 }
 
