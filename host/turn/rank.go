@@ -70,7 +70,7 @@ func candidate(in Input, v Voter) entry.Candidate {
 	b, voted := in.Round.Ballots[v.ID]
 	if !voted || b.Absent != "" {
 		c.Standing, c.Note, c.Late = StandingAbsent, cmp.Or(brief(b.Absent, maxNote), noAnswer), !voted || b.Late
-		if c.Late && called && v.Kind == abi.KindCompanion {
+		if c.Late && called && v.Kind == abi.KindCompanion && !slices.Contains(in.Silent, v.ID) {
 			c.Standing = StandingLate
 		}
 		c.Need = shown(need(c))

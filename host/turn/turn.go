@@ -48,7 +48,10 @@ type Input struct {
 	// a human, or to somebody for a human's call, counts for nobody; a line that
 	// fails takes nothing off; a vote to listen, and being heard, set it to 0.
 	// Counted like this it never exceeds [Bound].
-	Lost     map[string]int
+	Lost map[string]int
+	// Silent are members that had the floor and have not spoken since: a human's call
+	// does not get them the floor without a vote.
+	Silent   []string
 	Stage    abi.Closing // the room's closing
 	Turns    int         // companion turns since a human last spoke
 	MaxTurns int         // 0: no cap

@@ -303,7 +303,7 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.policy.Decide(turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage,
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Silent: s.Silent,
 		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: s.ledger(at),
 	})
 	if r.Outcome == entry.OutcomeAbsent {
@@ -349,7 +349,7 @@ func (m *Machine) pass(at time.Time) error {
 	if !f.Until.IsZero() && at.Before(f.Until) {
 		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
 	}
-	next, ok := turn.Next(turn.Ruling{Silence: f.Silence, Ranking: f.Ranking}, f.Tried)
+	next, ok := s.next(f.Broke)
 	if !ok {
 		d := entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking}
 		if f.Broke {
@@ -357,9 +357,12 @@ func (m *Machine) pass(at time.Time) error {
 		}
 		return m.decide(at, d)
 	}
+	why += "; " + next.Who + " is next"
+	if next.Standing == turn.StandingListen && !f.Silence {
+		why += ", though it would rather listen"
+	}
 	return m.decide(at, entry.Decision{
-		Round: f.Round, Outcome: entry.OutcomeGrant, Speaker: next.Who, Rule: entry.RuleNext,
-		Reason: fmt.Sprintf("%s; %s is next", why, next.Who), Ranking: f.Ranking,
+		Round: f.Round, Outcome: entry.OutcomeGrant, Speaker: next.Who, Rule: entry.RuleNext, Reason: why, Ranking: f.Ranking,
 	})
 }
 

@@ -90,7 +90,7 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 // quiet says whether nothing follows from the state by itself: the next entry is
 // an input.
 func (s *State) quiet() bool {
-	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
+	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
 }
 
 // redo gives an entry's input to the rules.

@@ -57,6 +57,7 @@ type Talk struct {
 	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
 	Meant        []string            `json:"meant,omitempty"`      // whom it addresses
 	Unanswered   []Unanswered        `json:"unanswered,omitempty"` // one a human, oldest first
+	Dismissed    *Unanswered         `json:"dismissed,omitempty"`  // nobody wanted to answer it, though it was not the newest turn
 	Turns        int                 `json:"turns"`                // of others than humans since a human spoke
 	Backchannels int                 `json:"asides,omitempty"`     // the same
 	Seen         []time.Time         `json:"seen,omitempty"`       // when perceptions led to turns, in the last minute
@@ -76,10 +77,14 @@ type Rounds struct {
 	Held  *turn.Round   `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
 	Keeps bool          `json:"keeps,omitempty"` // Held was about what the next round is about: whoever voted is not asked again
 	Late  *turn.Round   `json:"late,omitempty"`  // came to nothing while votes were still to come; nothing was said since
+	Past  *turn.Round   `json:"past,omitempty"`  // the newest that was decided while votes were to come; wishes among these count in the next
 	Since time.Time     `json:"since,omitzero"`  // when the first of them opened
 	Pace  time.Time     `json:"pace,omitzero"`   // not before this does the next round open
 	Rest  entry.Outcome `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
 	Alone bool          `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
+	// Silent are those who had the floor and said nothing until it was taken from them,
+	// nor anything since: without a vote they are not asked for a line again.
+	Silent []string `json:"silent,omitempty"`
 	// Absence is there while the newest turn waits for somebody who can vote.
 	Absence *Absence       `json:"absence,omitempty"`
 	Debt    map[string]int `json:"debt,omitempty"` // lines of others since somebody was heard, in whose rounds it wanted to speak
@@ -113,6 +118,7 @@ type Floor struct {
 	Tried     []string          `json:"tried"`            // who had the floor in this round, Who last
 	Again     bool              `json:"again,omitempty"`  // the line was stale once
 	Lost      string            `json:"lost,omitempty"`   // why the line will not come
+	Longer    int               `json:"longer,omitempty"` // times that it was held on to, because nobody else would speak
 	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
 	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
@@ -225,8 +231,8 @@ func with[T any](e entry.Entry, f func(T)) error {
 
 // hush forgets all that somebody might say, or judge: it was stopped, or the room was closed.
 func (s *State) hush() {
-	s.Silence, s.Held, s.Late, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil
-	s.Perceived = nil
+	s.Silence, s.Held, s.Late, s.Past, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil, nil
+	s.Perceived, s.Dismissed = nil, nil
 }
 
 // taken empties the room for a new owner: the next cast says who is here, and a round
@@ -236,7 +242,7 @@ func (s *State) taken() {
 	if s.Round != nil || s.Floor != nil || s.Held != nil {
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	}
-	s.Cast, s.Round, s.Floor, s.Held, s.Late, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil, nil
+	s.Cast, s.Round, s.Floor, s.Held, s.Late, s.Past, s.Tries, s.Kept = nil, nil, nil, nil, nil, nil, nil, nil
 	if s.Absence != nil {
 		s.askAgain()
 	}
@@ -263,6 +269,7 @@ func (s *State) castChanged(b entry.Cast) {
 }
 
 func (s *State) joined(b entry.Joined) {
+	s.word(b.ID)
 	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return strings.Compare(m.ID, id) })
 	if found {
 		s.Cast[i] = b
@@ -279,6 +286,7 @@ func (s *State) left(b entry.Left) {
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
 	delete(s.Debt, b.ID)
 	s.luck(b.ID)
+	s.word(b.ID)
 	s.forget(func(r Request) bool { return r.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
@@ -304,6 +312,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		return
 	}
 	s.luck(b.From)
+	s.word(b.From)
 	s.forget(func(r Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
 	if b.By == abi.KindCompanion {
 		s.Waits = 0
@@ -317,7 +326,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	if e.V < 2 { // it does not say it
 		s.Meant = s.addressedV1()
 	}
-	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence = time.Time{}, "", false, false, nil, nil
+	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence, s.Dismissed = time.Time{}, "", false, false, nil, nil, nil
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
 		s.ask(s.Last, s.Meant)
@@ -373,8 +382,16 @@ func (s *State) due(e entry.Entry, b entry.Due) {
 	case entry.DueSpoken:
 		s.spoken(e.At)
 	case entry.DueGrant:
-		if s.Floor != nil && s.Floor.By == b.Of {
+		switch {
+		case s.Floor == nil || s.Floor.By != b.Of:
+		case s.waitsOn():
+			s.Floor.Longer++
+			s.Floor.Expires = e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond)
+		default:
 			s.Floor.Lost, s.Floor.Broke = "the floor was held too long", true
+			if s.Floor.Segments == 0 && !slices.Contains(s.Silent, s.Floor.Who) {
+				s.Silent = append(s.Silent, s.Floor.Who)
+			}
 		}
 	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
@@ -385,6 +402,7 @@ func (s *State) due(e entry.Entry, b entry.Due) {
 	case entry.DueSilence:
 		s.Silence, s.Of = time.Time{}, e.Seq
 		s.Broken, s.Knock = true, true
+		s.knocks()
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
 	}
 }
@@ -395,6 +413,8 @@ func (s *State) voted(b entry.Voted) {
 	switch {
 	case s.Late != nil && s.Late.ID == b.Round:
 		s.late(b)
+	case s.Past != nil && s.Past.ID == b.Round:
+		s.wished(b)
 	case s.Round == nil:
 	case s.Round.ID == b.Round:
 		s.Round.Cast(b.Voter, b.Vote)
@@ -418,6 +438,9 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 		}
 	default:
 		s.Round.Carry(s.Held)
+	}
+	if s.Past != nil {
+		s.Round.Carry(s.Past)
 	}
 	s.Held, s.Keeps, s.Late = nil, false, nil
 	if s.Since.IsZero() {
@@ -464,6 +487,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	case d.Rule == entry.RuleNext && s.Floor != nil:
 		f.Tried, f.Silence, f.Addressed, f.Subject, f.Broke = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed, s.Floor.Subject, s.Floor.Broke
 	case s.Round != nil:
+		s.keepPast()
 		f.Silence, f.Addressed, f.Subject = s.Round.Silence, s.Round.Addressed, s.Round.About
 		for _, c := range d.Ranking {
 			if c.Who != d.Speaker && Wants(c) && s.before3() {
@@ -483,7 +507,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 // settled ends a round, or a grant, that came to nothing: the reason is in writing, so
 // that what it was about waits for nobody any more.
 func (s *State) settled(o entry.Outcome) {
-	s.Absence = nil
+	s.Absence, s.Past = nil, nil
 	switch {
 	case o != entry.OutcomeSilence:
 		s.Unanswered = nil // the whole talk is over
@@ -526,7 +550,7 @@ func Wants(c entry.Candidate) bool {
 // awaitSilence sets when a quiet room is woken: once after each turn, and only
 // in a talk that nobody is bringing to an end.
 func (s *State) awaitSilence(e entry.Entry) {
-	if s.Rules.Silence > 0 && !s.Broken && len(s.Voters()) > 0 && s.Stage.Stage() == 0 && s.Stopped == "" {
+	if s.Rules.Silence > 0 && !s.Broken && (len(s.Voters()) > 0 || s.Dismissed != nil) && s.Stage.Stage() == 0 && s.Stopped == "" {
 		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
 	}
 }
@@ -547,6 +571,9 @@ func (s *State) refused(e entry.Entry, b entry.Refused) {
 	}
 	if b.Again {
 		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
+		if !s.before3() { // it is made anew, and may take as long
+			s.Floor.Expires = e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond)
+		}
 		return
 	}
 	if b.Code == abi.CodeStale && s.before3() {

@@ -67,9 +67,22 @@ func (s *State) answer(b entry.Said, subject uint64) (asked bool) {
 // dismiss notes that nobody will answer a turn, which is in writing, and with it all
 // before it that are addressed to nobody else.
 func (s *State) dismiss(subject uint64) {
+	s.Dismissed = nil
+	if i := s.waiting(func(u Unanswered) bool { return u.Seq == subject }); i >= 0 && s.Last.Seq > subject && s.Rules.Silence > 0 && !s.Broken {
+		u := s.Unanswered[i]
+		s.Dismissed = &u
+	}
 	s.Unanswered = slices.DeleteFunc(s.Unanswered, func(u Unanswered) bool {
 		return u.Seq == subject || u.Seq < subject && len(u.Meant) == 0
 	})
+}
+
+// knocks has a silence be broken about a human's turn after which somebody else's came,
+// that was being made meanwhile: else whoever said that would have nobody to answer.
+func (s *State) knocks() {
+	if s.Dismissed != nil {
+		s.Unanswered, s.Dismissed = append(s.Unanswered, *s.Dismissed), nil
+	}
 }
 
 // Subject is what the next round, the open one, or the line that is being made is
@@ -106,6 +119,28 @@ func (s *State) turnAt(seq uint64) (m abi.Message, by abi.ParticipantKind, meant
 func (s *State) answering() bool {
 	seq := s.subject()
 	return (s.pending() || s.Round != nil || s.Floor != nil) && s.waiting(func(u Unanswered) bool { return u.Seq == seq }) >= 0
+}
+
+// longestFloor is how many times as long a floor is held where nobody else would speak. No
+// call for a line takes longer.
+const longestFloor = 3
+
+// next gives who has the floor after the one who has it now: where that one could not
+// speak and a human waits for an answer, be it somebody who would rather listen.
+func (s *State) next(broke bool) (entry.Candidate, bool) {
+	f := s.Floor
+	return turn.Next(turn.Ruling{Silence: f.Silence || broke && s.answering(), Ranking: f.Ranking}, f.Tried)
+}
+
+// waitsOn says whether a line that takes long is waited for on.
+func (s *State) waitsOn() bool {
+	_, other := s.next(true)
+	return !other && s.Floor.Longer < longestFloor-1 && s.Last.Seq == s.Floor.About && !s.before3()
+}
+
+// word notes that somebody spoke, or is new here.
+func (s *State) word(who string) {
+	s.Silent = slices.DeleteFunc(s.Silent, func(id string) bool { return id == who })
 }
 
 // Absence is why nobody was asked about the newest turn, or nobody could vote.
@@ -150,9 +185,10 @@ func (s *State) askAgain() {
 
 // Takes says whether a vote for a round is still of use: the round is open, was
 // superseded on the way to the open one, or nobody else could vote in it and nothing
-// was said since.
+// was said since; or it is the newest that was decided, and who wishes to speak may do so
+// in the next.
 func (s *State) Takes(round uint64) bool {
-	return s.Round != nil && (s.Round.ID == round || slices.Contains(s.Chain, round)) || s.Late != nil && s.Late.ID == round
+	return s.Round != nil && (s.Round.ID == round || slices.Contains(s.Chain, round)) || s.Late != nil && s.Late.ID == round || s.Past != nil && s.Past.ID == round
 }
 
 // late counts a vote for a round that came to nothing without it: whoever wants to
@@ -163,6 +199,34 @@ func (s *State) late(b entry.Voted) {
 	}
 	s.Held, s.Keeps, s.Late = s.Late, true, nil
 	s.askAgain()
+}
+
+// wished counts a vote that came after its round was decided. Whoever always takes
+// longer than the others would else never have a wish that counts.
+func (s *State) wished(b entry.Voted) {
+	if b.State == abi.Speak {
+		if s.Past.Cast(b.Voter, b.Vote); s.Round != nil {
+			s.Round.Carry(s.Past)
+		}
+	}
+}
+
+// keepPast keeps the round in which somebody got the floor, for the votes that are
+// still to come.
+func (s *State) keepPast() {
+	s.Past = nil
+	if s.before3() {
+		return
+	}
+	if r := s.Round; slices.ContainsFunc(r.Electorate, func(v turn.Voter) bool { return r.Awaits(v.ID) }) {
+		past := &turn.Round{ID: r.ID, About: r.About, From: r.From, Ballots: map[string]turn.Ballot{}}
+		for _, v := range r.Electorate {
+			if r.Awaits(v.ID) {
+				past.Electorate = append(past.Electorate, v)
+			}
+		}
+		s.Past = past
+	}
 }
 
 // keepLate keeps the round that ends, where votes in it may still come.

@@ -217,3 +217,133 @@ func TestOneKnockAHumanTurn(t *testing.T) {
 	}
 	w.replay()
 }
+
+// Whoever was called and cannot speak is answered for by somebody who would rather
+// listen, and is not asked for a line without a vote before it spoke.
+func TestAListenerAnswersForWhoeverCannot(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.human("@a hello")
+	w.listen("b")
+	w.wait(time.Second)
+	if f := w.m.State.Floor; f == nil || f.Who != "a" {
+		t.Fatalf("the floor is %+v\n%s", f, w)
+	}
+	w.wait(5 * time.Second)
+	if f := w.m.State.Floor; f == nil || f.Who != "b" {
+		t.Fatalf("the floor is %+v\n%s", f, w)
+	}
+	w.answers()
+	w.human("@a are you there?")
+	w.listen("b")
+	w.wait(time.Second)
+	if w.m.State.Floor != nil || w.outcome() != entry.OutcomeSilence {
+		t.Errorf("%s: %+v\n%s", w.outcome(), w.m.State.Floor, w)
+	}
+	w.human("@a?")
+	w.listen("b")
+	w.vote("a", 5)
+	w.answers()
+	w.human("@a, please")
+	w.listen("b")
+	w.wait(time.Second)
+	if f := w.m.State.Floor; f == nil || f.Who != "a" {
+		t.Errorf("the floor is %+v\n%s", f, w)
+	}
+	w.replay()
+}
+
+// A line that takes long is waited for three times as long where nobody else would speak,
+// and one that is asked for anew has its time anew.
+func TestALongLineIsWaitedFor(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}})
+	w.human("hello")
+	w.vote("a", 5)
+	f := *w.m.State.Floor
+	w.wait(4 * time.Second)
+	w.from("hana", "hello?")
+	w.answers() // made before that
+	if now := w.m.State.Floor; now == nil || !now.Again || now.Expires.Sub(w.at) != 5*time.Second {
+		t.Fatalf("%+v\n%s", now, w)
+	}
+	begun := w.at
+	for w.m.State.Floor != nil && w.m.State.Floor.Token == f.Token {
+		w.wait(time.Second)
+	}
+	if held := w.at.Sub(begun); held != 15*time.Second {
+		t.Errorf("held for %v\n%s", held, w)
+	}
+	w.replay()
+}
+
+// A wish that comes after its round was decided counts in the next.
+func TestALateWishCountsInTheNextRound(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.join(joined("c"))
+	w.human("hello")
+	first := w.m.State.Round.ID
+	w.vote("a", 5)
+	w.listen("c")
+	w.wait(time.Second)
+	w.answers()
+	if !w.m.State.Takes(first) {
+		t.Fatalf("it is not taken\n%s", w)
+	}
+	w.input(entry.KindVote, entry.Voted{Round: first, Voter: "b", Vote: abi.Vote{State: abi.Speak, Importance: 2}})
+	w.listen("c")
+	w.wait(time.Second)
+	if f := w.m.State.Floor; f == nil || f.Who != "b" || f.Round == first {
+		t.Errorf("the floor is %+v\n%s", f, w)
+	}
+	w.replay()
+}
+
+// Nobody wants to answer what was said over a line, whose speaker is alone: the silence
+// is broken about it all the same.
+func TestASilenceAboutWhatWasSaidOverALine(t *testing.T) {
+	rules := voteRules()
+	rules.Silence = 4000
+	w := newTable(t, rules)
+	w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}})
+	w.human("hello")
+	w.vote("a", 5)
+	w.segment("はい。")
+	over := w.human("and you?")
+	f := w.m.State.Floor
+	w.say(Line{Said: entry.Said{From: "a", By: abi.KindCompanion, Text: "はい。", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis, Segments: 1}})
+	w.listen("a")
+	w.wait(4 * time.Second)
+	if r := w.m.State.Round; r == nil || r.About != over.Seq || !r.Silence {
+		t.Fatalf("%+v\n%s", r, w)
+	}
+	w.listen("a")
+	w.answers()
+	if len(w.open()) != 0 || w.m.State.Dismissed != nil {
+		t.Errorf("%v, %+v", w.open(), w.m.State.Dismissed)
+	}
+	w.replay()
+}
+
+// A line that comes to no end is over when nothing of it was heard for a while, however
+// long the floor is given for.
+func TestAStalledLine(t *testing.T) {
+	rules := voteRules()
+	rules.Floor, rules.Auto = 60_000, true
+	w := newTable(t, rules)
+	w.input(entry.KindBody, entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}})
+	w.human("hello")
+	w.vote("a", 5)
+	w.listen("b")
+	f := w.m.State.Floor
+	w.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: "a", N: 1, Text: "はい。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}})
+	at, due, _ := w.m.State.NextDue()
+	if due.What != entry.DueGrant || at.Sub(w.at) != time.Second+stalled {
+		t.Errorf("%s in %v\n%s", due.What, at.Sub(w.at), w)
+	}
+	w.at = w.at.Add(3 * time.Second)
+	w.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: "a", N: 2, Text: "はい。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}})
+	if again, _, _ := w.m.State.NextDue(); again.Sub(at) != 3*time.Second {
+		t.Errorf("%v later", again.Sub(at))
+	}
+	w.replay()
+}
