@@ -29,6 +29,7 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	room := fs.String("room", "", "`name` of that room, or of one of the journal; the first when empty")
 	recorded := fs.String("journal", "", "`file` with a journal: what another policy would have decided in its room")
 	yours := fs.Bool("characters", false, "ask the characters of the configuration instead of models, in real time; those with a language model cost what it costs")
+	voices := fs.Bool("voices", false, "how voices follow each other, with three language models whose bodies play, and a person")
 	asJSON := fs.Bool("json", false, "print JSON")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
@@ -42,6 +43,16 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	}
 	o := bench.Options{
 		Seed: *seed, Talks: *talks, Casts: names(*casts), Policies: names(*policies), Rules: rules, Speech: bench.Speech,
+	}
+	if *voices {
+		res, err := bench.RunVoices(ctx, o)
+		if err == nil {
+			err = t.show(res, *asJSON)
+		}
+		if err == nil && len(res.Failures) > 0 {
+			err = coded{exitFailed, nil}
+		}
+		return err
 	}
 	if *yours {
 		minds, err := t.openMinds(ctx, *path)

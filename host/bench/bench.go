@@ -8,7 +8,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,9 +16,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/baseline"
+	"github.com/companiond/companiond/host/bench/house"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -197,38 +198,22 @@ func (o Options) play(c world.Cast, policy, seed string) (record world.Record, d
 	if _, err := turn.New(policy, r.PolicyRaw); err != nil {
 		r.PolicyRaw = nil // settings of another policy
 	}
-	h := newHouse(r)
+	h := house.New(r)
 	record = world.Run(cfg, h)
-	if h.trouble != nil {
-		return record, "", h.trouble
+	if h.Trouble() != nil {
+		return record, "", h.Trouble()
 	}
-	differs, err = h.replay()
+	differs, err = h.Replay()
 	return record, differs, err
 }
 
 // Rules gives the rules of a room for which nothing is configured.
 func Rules() entry.Rules {
-	return entry.Rules{Patience: 1000, Floor: 10_000, Silence: 4000, Pace: 700, MaxTurns: talkCap, Stale: entry.StaleReask, PolicyRaw: json.RawMessage(nil)}
+	return entry.Rules{
+		Patience: 1000, Floor: 10_000, Silence: 4000, Auto: true, Perceived: 12, Ahead: 30,
+		Interrupt: entry.InterruptSentence, Interrupters: []string{"*"}, MaxTurns: talkCap, Stale: entry.StaleReask,
+	}
 }
 
-// Speech is how long a text takes to say aloud: for Japanese fitted to Open JTalk, for
-// other letters to espeak-ng in English.
-func Speech(text string) time.Duration {
-	s := 0.0
-	for _, r := range text {
-		switch {
-		case strings.ContainsRune("、。！？…", r):
-			s += 0.47
-		case strings.ContainsRune("ゃゅょぁぃぅぇぉャュョァィゥェォ", r):
-		case 'ぁ' <= r && r <= 'ヿ':
-			s += 0.122
-		case r >= '一' && r <= '鿿':
-			s += 0.21
-		case strings.ContainsRune(",.!?;:", r):
-			s += 0.202
-		default:
-			s += 0.052
-		}
-	}
-	return time.Duration(s*1000) * time.Millisecond
-}
+// Speech is how long a text takes to say aloud.
+func Speech(text string) time.Duration { return speech.Estimate(text) }

@@ -1,6 +1,7 @@
 package bench
 
-// Behind is a figure in which a policy of the house is not ahead of another, nor level.
+// Behind is a figure in which a policy of the house is not ahead of another, nor level:
+// what differs by less is the chance of twenty talks.
 type Behind struct {
 	Cast   string  `json:"cast"`
 	Policy string  `json:"policy"`
@@ -14,20 +15,22 @@ type Behind struct {
 type figure struct {
 	name string
 	best float64
-	of   func(Metrics) float64
+	// level is how much the figures of two that are level differ, and of theirs the share.
+	level, share float64
+	of           func(Metrics) float64
 }
 
 // against says on which figures the house is to be ahead of a baseline.
 func against(baseline string) []figure {
-	silence := figure{"silence while somebody had something to say", -1, func(m Metrics) float64 { return m.Silence }}
+	silence := figure{"silence while somebody had something to say", -1, 0.5, 0, func(m Metrics) float64 { return m.Silence }}
 	if baseline == "round-robin" {
-		return []figure{{"addressed answers", 1, func(m Metrics) float64 { return m.Answered }}, silence}
+		return []figure{{"addressed answers", 1, 0.02, 0, func(m Metrics) float64 { return m.Answered }}, silence}
 	}
 	return []figure{
-		{"gap", 1, func(m Metrics) float64 { return m.GapGood }},
-		{"balance", 1, func(m Metrics) float64 { return m.Even }},
-		{"starvation", -1, func(m Metrics) float64 { return m.Waited }},
-		{"dead rooms", -1, func(m Metrics) float64 { return m.DeadRooms }},
+		{"gap", 1, 0.02, 0, func(m Metrics) float64 { return m.GapGood }},
+		{"balance", 1, 0.02, 0, func(m Metrics) float64 { return m.Even }},
+		{"starvation", -1, 0, 0.1, func(m Metrics) float64 { return m.Waited }},
+		{"dead rooms", -1, 0.05, 0, func(m Metrics) float64 { return m.DeadRooms }},
 	}
 }
 
@@ -39,7 +42,7 @@ func compare(c Cast) (behind []Behind) {
 				continue
 			}
 			for _, f := range against(theirs.Policy) {
-				if a, b := f.of(ours.Metrics), f.of(theirs.Metrics); (a-b)*f.best < 0 {
+				if a, b := f.of(ours.Metrics), f.of(theirs.Metrics); (a-b)*f.best < -max(f.level, f.share*b) {
 					behind = append(behind, Behind{c.Name, ours.Policy, theirs.Policy, f.name, a, b})
 				}
 			}

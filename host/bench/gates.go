@@ -14,6 +14,7 @@ const (
 	GateHuman    = "a human unanswered" // nobody answered, and nothing newer or final was said
 	GateReplay   = "replay differs"     // the journal does not give the same entries again
 	GateAfterEnd = "line after the end" // after a STOP or the end of the talk
+	GateUnheard  = "never heard"        // history has words of a line that nobody heard
 )
 
 // gates gives what a talk fails.
@@ -29,6 +30,9 @@ func gates(r world.Record, m Metrics, differs string) (failed []Failure) {
 			}
 		}
 		failed = append(failed, Failure{Gate: GateHuman, What: strings.Join(whose, ", ")})
+	}
+	if m.Unheard > 0 {
+		failed = append(failed, Failure{Gate: GateUnheard, What: fmt.Sprintf("%d characters", m.Unheard)})
 	}
 	if differs != "" {
 		failed = append(failed, Failure{Gate: GateReplay, What: differs})

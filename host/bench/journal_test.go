@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/bench/house"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
@@ -20,13 +21,13 @@ func recording(t *testing.T, policy, cast string) []entry.Entry {
 	t.Helper()
 	r := Rules()
 	r.Version, r.Policy, r.Seed = rules.Version, policy, "x"
-	h := newHouse(r)
+	h := house.New(r)
 	c := Casts()[slices.IndexFunc(Casts(), func(c world.Cast) bool { return c.Name == cast })]
 	world.Run(world.Config{Cast: c, Seed: "x", Speech: Speech}, h)
-	if h.trouble != nil {
-		t.Fatal(h.trouble)
+	if h.Trouble() != nil {
+		t.Fatal(h.Trouble())
 	}
-	return h.journal
+	return h.Journal()
 }
 
 func read(entries []entry.Entry) iter.Seq2[entry.Entry, error] {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -22,6 +23,9 @@ type Metrics struct {
 	GapMedian float64 `json:"gap_ms_p50"` // from the end of a voice to the next; below 0: over it
 	GapP95    float64 `json:"gap_ms_p95"`
 	GapGood   float64 `json:"gap_good"` // share from -200 to 1000 ms
+	// The same between two members where no person spoke since the first of them began.
+	BetweenMedian float64 `json:"between_ms_p50"`
+	BetweenP95    float64 `json:"between_ms_p95"`
 
 	Overlap   float64 `json:"overlap"`    // share of the time of members' voices with two at once or more
 	TwoMouths int     `json:"two_mouths"` // turns that began while another member was heard
@@ -48,6 +52,8 @@ type Metrics struct {
 	// Waste and ends.
 	Stale    float64 `json:"stale"`     // share of turns that began after words which their speaker did not know
 	Thrown   float64 `json:"thrown"`    // share of the characters written that nobody heard
+	Lines    float64 `json:"lines"`     // share of the lines asked for that nobody heard, but for those of who passes or is dead
+	Unheard  int     `json:"unheard"`   // characters that history has of lines and that nobody heard
 	Calls    float64 `json:"calls"`     // calls of models for each turn
 	Nods     float64 `json:"nods"`      // backchannels a minute
 	AfterEnd int     `json:"after_end"` // lines that began after a STOP or the end of the talk
@@ -67,18 +73,20 @@ const (
 
 // tally adds the talks of a rule on a cast up.
 type tally struct {
-	m                 Metrics
-	gaps, answers     []time.Duration
-	stops             []time.Duration
-	gini, even        []float64 // a talk each
-	voices, doubled   time.Duration
-	dead, silent      time.Duration
-	deadRooms         int
-	answered, stolen  int
-	stale, forced     int
-	written, heard    int
-	calls, nods, over int
-	length            time.Duration
+	m                Metrics
+	gaps, between    []time.Duration
+	answers          []time.Duration
+	stops            []time.Duration
+	gini, even       []float64 // a talk each
+	voices, doubled  time.Duration
+	dead, silent     time.Duration
+	deadRooms        int
+	answered, stolen int
+	stale, forced    int
+	written, heard   int
+	calls, nods      int
+	asked, begun     int // lines
+	length           time.Duration
 }
 
 // add counts a talk.
@@ -86,6 +94,7 @@ func (t *tally) add(r world.Record) {
 	t.m.Talks++
 	t.calls += r.Calls
 	t.written += r.Written
+	t.asked += r.Lines - r.Passes
 	heard := slices.Clone(r.Turns)
 	slices.SortStableFunc(heard, func(a, b *world.Turn) int { return cmp.Compare(a.Begun, b.Begun) })
 	heard = slices.DeleteFunc(heard, func(u *world.Turn) bool { return u.Begun >= r.Horizon || u.Cut && u.Ended == u.Begun })
@@ -108,6 +117,9 @@ func (t *tally) timing(heard []*world.Turn) {
 	for _, u := range heard {
 		if u.By != abi.KindHuman {
 			t.heard += len([]rune(u.Text))
+			if over, ok := strings.CutPrefix(u.Kept, u.Text); ok {
+				t.m.Unheard += len([]rune(over))
+			}
 		}
 		if u.Kind != abi.KindTurn {
 			t.nods++
@@ -115,10 +127,16 @@ func (t *tally) timing(heard []*world.Turn) {
 		}
 		if before != nil && u.Speaks() && before.From != u.From && !before.Stop {
 			t.gaps = append(t.gaps, u.Begun-before.Ended)
+			if before.Speaks() && !slices.ContainsFunc(heard, func(h *world.Turn) bool {
+				return h.By == abi.KindHuman && h.Ended > before.Begun && h.Begun < u.Begun
+			}) {
+				t.between = append(t.between, u.Begun-before.Ended)
+			}
 		}
 		before = u
 		if u.Speaks() {
 			t.m.Turns++
+			t.begun++
 			if slices.ContainsFunc(voice, func(v *world.Turn) bool { return v.From != u.From && v.Ended > u.Begun }) {
 				t.m.TwoMouths++
 			}
@@ -355,9 +373,11 @@ func (t *tally) sum() Metrics {
 	m := t.m
 	m.Minutes = round(t.length.Minutes())
 	slices.Sort(t.gaps)
+	slices.Sort(t.between)
 	slices.Sort(t.answers)
 	slices.Sort(t.stops)
 	m.GapMedian, m.GapP95 = ms(t.gaps, 0.5), ms(t.gaps, 0.95)
+	m.BetweenMedian, m.BetweenP95 = ms(t.between, 0.5), ms(t.between, 0.95)
 	good := 0
 	for _, g := range t.gaps {
 		if goodFrom <= g && g <= goodTo {
@@ -372,6 +392,7 @@ func (t *tally) sum() Metrics {
 	m.Answered, m.Hijacked = share(t.answered, m.Addressed), share(t.stolen, m.Addressed)
 	m.AnswerP50, m.AnswerP95, m.StopP95 = ms(t.answers, 0.5), ms(t.answers, 0.95), ms(t.stops, 0.95)
 	m.Stale, m.Thrown = share(t.stale, m.Turns), max(0, share(t.written-t.heard, t.written))
+	m.Lines = max(0, share(t.asked-t.begun, t.asked))
 	m.Forced = share(t.forced, m.Turns)
 	m.Calls, m.Nods = share(t.calls, m.Turns), share(float64(t.nods), t.length.Minutes())
 	m.Waited = round(m.Waited)

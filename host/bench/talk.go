@@ -85,7 +85,7 @@ func owed(r world.Record, h *world.Turn) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(r.Cast.Members, func(m world.Member) bool { return !m.Dead })
+	return slices.ContainsFunc(r.Cast.Members, func(m world.Member) bool { return !m.Dead && !slices.Contains(r.Passed[h.N], m.ID) })
 }
 
 // alive says whether a member ever answers.

@@ -13,6 +13,7 @@ type Cast struct {
 	Members []Member
 	Humans  []Human
 	Length  time.Duration // people speak until then
+	Off     float64       // deviation of how long members' voices take from what is estimated, as a share of it
 }
 
 // Span is a range to draw from, both ends included.
@@ -51,6 +52,7 @@ type Human struct {
 	Every      Span    // from the end of a turn to the next
 	Address    float64 // how often a turn addresses a member
 	Types      bool    // instead of speaking aloud
+	Chat       bool    // it is one of many who type
 	Interrupts bool    // speaks while others are heard; else waits until they have ended
 	Stops      float64 // how often a turn is a STOP
 	Short      int     // characters of a turn

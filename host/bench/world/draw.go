@@ -3,6 +3,7 @@ package world
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,6 +24,15 @@ func (w *World) Draw(what ...string) float64 { return w.draw(append([]string{"ru
 // span draws a time, in whole milliseconds.
 func (w *World) span(s Span, what ...string) time.Duration {
 	return (s.Min + time.Duration(w.draw(what...)*float64(s.Max-s.Min+1))).Round(time.Millisecond)
+}
+
+// normal draws from a distribution that is normal but for its ends, of mean 0 and
+// deviation 1: the sum of twelve numbers, which every machine gives alike.
+func (w *World) normal(what ...string) (sum float64) {
+	for i := range 12 {
+		sum += w.draw(append(what, strconv.Itoa(i))...)
+	}
+	return sum - 6
 }
 
 // nods are backchannels.

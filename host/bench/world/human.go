@@ -28,7 +28,7 @@ const polite = 300 * time.Millisecond
 // utter is a person's k-th turn.
 func (w *World) utter(i, k int) {
 	h, key := w.cfg.Cast.Humans[i], strconv.Itoa(k)
-	t := Turn{From: h.Name, By: abi.KindHuman, Kind: abi.KindTurn, Typed: h.Types, Begun: w.now, Basis: w.Newest()}
+	t := Turn{From: h.Name, By: abi.KindHuman, Kind: abi.KindTurn, Typed: h.Types, Chat: h.Chat, Begun: w.now, Basis: w.Newest()}
 	if ms := w.cfg.Cast.Members; w.draw(h.Name, "address", key) < h.Address {
 		t.To = []string{ms[int(w.draw(h.Name, "whom", key)*float64(len(ms)))].ID}
 	}

@@ -91,24 +91,29 @@ func (w *World) Vote(who string, n int, then func(abi.Vote)) {
 // the line's length; 0: the member's own.
 func (w *World) Line(who string, n, chars int, first, done func(Line)) {
 	w.record.Calls++
+	w.record.Lines++
 	m := w.member(who)
 	if m.Dead {
+		w.record.Passes++
 		return
 	}
 	if w.cfg.Minds != nil {
 		w.say(who, n, first, done)
 		return
 	}
-	key := strconv.Itoa(n)
+	w.tries[question{who, n}]++ // whoever failed may do better when asked again
+	key, try := strconv.Itoa(n), strconv.Itoa(w.tries[question{who, n}])
 	l := Line{From: who, Basis: w.Newest()}
 	after := w.span(m.First, who, "first", key) + max(0, m.Cold-w.now)
-	if w.draw(who, "pass", key) < m.Pass {
+	if w.draw(who, "pass", key, try) < m.Pass {
 		l.Pass = true
+		w.record.Passes++
+		w.record.Passed[n] = append(w.record.Passed[n], who)
 		w.After(after, func() { done(l) })
 		return
 	}
 	l.To, l.Text, l.First = w.words(m, n, chars)
-	breaks := w.draw(who, "breaks", key) < m.Breaks
+	breaks := w.draw(who, "breaks", key, try) < m.Breaks
 	if breaks {
 		l.Text = l.First
 	}

@@ -10,11 +10,14 @@ import (
 type Record struct {
 	Cast    Cast
 	Seed    string
-	Horizon time.Duration   // when it was looked at no more
-	Turns   []*Turn         // and backchannels, by number
-	Ends    []time.Duration // when the rule took the talk to be over
-	Calls   int             // of models: votes and lines that were asked for
-	Written int             // characters of lines that were written
+	Horizon time.Duration    // when it was looked at no more
+	Turns   []*Turn          // and backchannels, by number
+	Ends    []time.Duration  // when the rule took the talk to be over
+	Calls   int              // of models: votes and lines that were asked for
+	Lines   int              // that were asked for
+	Passes  int              // of these, that came to nothing because the speaker had nothing to say, or never answers
+	Passed  map[int][]string // by turn: members that had nothing to say to it when they were asked for a line
+	Written int              // characters of lines that were written
 }
 
 // Turn is one said thing. Its words are known from At on; it is heard from Begun
@@ -29,11 +32,24 @@ type Turn struct {
 	Basis int  // number of the newest turn that the speaker knew
 	Stop  bool // a person's STOP
 	Typed bool // by a person, without a voice
+	Chat  bool // by one of many who type
+
+	Written string // of a member's: all that its voice was given; Text is what was heard
+	Kept    string // what the rule's own history has of it in the end
 
 	At, Begun, Ended time.Duration
 	Done             time.Duration // of a member's: when the text was complete
 	Cut              bool          // it ended early
 	Wants            []string      // members that wish to say something after it, by id
+
+	rate  float64 // of its voice
+	parts []part
+}
+
+// part is a piece of a voice.
+type part struct {
+	text        string
+	begun, ends time.Duration
 }
 
 // Speaks says whether the turn took the floor and is a member's.

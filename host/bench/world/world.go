@@ -11,7 +11,9 @@ package world
 import (
 	"container/heap"
 	"slices"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -48,13 +50,14 @@ type World struct {
 	record Record
 
 	answers map[question]answer // of minds
+	tries   map[question]int    // lines that were asked for
 }
 
 // Run plays a talk under a rule and gives what happened. The people of the cast stop
 // speaking after its length; the talk goes on for [Tail].
 func Run(c Config, r Rule) Record {
-	w := &World{cfg: c, rule: r, answers: map[question]answer{}}
-	w.record = Record{Cast: c.Cast, Seed: c.Seed, Horizon: c.Cast.Length + Tail}
+	w := &World{cfg: c, rule: r, answers: map[question]answer{}, tries: map[question]int{}}
+	w.record = Record{Cast: c.Cast, Seed: c.Seed, Horizon: c.Cast.Length + Tail, Passed: map[int][]string{}}
 	r.Start(w)
 	for i := range c.Cast.Humans {
 		w.human(i, 0, w.span(c.Cast.Humans[i].First, "first", c.Cast.Humans[i].Name))
@@ -101,24 +104,67 @@ type Saying struct {
 
 // Say has a member's line heard by everybody, from now or a little later.
 func (w *World) Say(l Line, s Saying) *Turn {
-	begun := w.now + s.Wait
-	return w.publish(Turn{
-		From: l.From, By: w.member(l.From).Kind, To: l.To, Text: l.Text, Kind: s.Kind, Basis: l.Basis,
-		Done: w.now + s.Ready, Begun: begun, Ended: max(begun+w.cfg.Speech(l.Text), w.now+s.Ready),
-	})
+	t := w.line(l, s.Kind)
+	t.Begun, t.Done = w.now+s.Wait, w.now+s.Ready
+	t.Ended = max(t.Begun+w.voice(l.Text, t.rate), t.Done)
+	t.parts = []part{{l.Text, t.Begun, t.Ended}}
+	return w.publish(t)
+}
+
+// Begin has a member's line heard from now on, of which l is the first part.
+func (w *World) Begin(l Line) *Turn {
+	t := w.publish(w.line(l, abi.KindTurn))
+	t.Begun, t.Ended, t.Text, t.Written = w.now, w.now, "", ""
+	w.Add(t, l.Text)
+	return t
+}
+
+// Add has a voice that Begin has begun say more, when it has said what it has.
+func (w *World) Add(t *Turn, text string) {
+	p := part{text: text, begun: max(w.now, t.Ended)}
+	p.ends = p.begun + w.voice(text, t.rate)
+	t.parts, t.Ended, t.Done = append(t.parts, p), p.ends, w.now
+	t.Text += text
+	t.Written += text
+}
+
+// line makes a turn of a member's line, in its voice of the moment.
+func (w *World) line(l Line, kind abi.MessageKind) Turn {
+	key := strconv.Itoa(w.Newest())
+	return Turn{
+		From: l.From, By: w.member(l.From).Kind, To: l.To, Text: l.Text, Written: l.Text, Kind: kind, Basis: l.Basis,
+		rate: 1 + float64(w.cfg.Cast.Off*w.normal(l.From, "rate", key)),
+	}
+}
+
+// voice is how long a voice takes for a text.
+func (w *World) voice(text string, rate float64) time.Duration {
+	return time.Duration(float64(w.cfg.Speech(text)) * rate).Round(time.Millisecond)
 }
 
 // Cut ends a voice now: what was not heard yet never is.
 func (w *World) Cut(t *Turn) {
 	if w.now < t.Ended {
 		t.Ended, t.Cut = max(t.Begun, w.now), true
+		t.Text = w.heard(t)
 	}
 }
 
-// Shorten has a voice end with the first part of its text.
-func (w *World) Shorten(t *Turn, text string) {
-	t.Ended, t.Cut = min(t.Ended, t.Begun+w.cfg.Speech(text)), true
-	t.Text = text
+// heard gives the words of a voice that were said by the time it ended.
+func (w *World) heard(t *Turn) (text string) {
+	for _, p := range t.parts {
+		if p.ends <= t.Ended {
+			text += p.text
+			continue
+		}
+		for i, r := range p.text {
+			end := i + utf8.RuneLen(r)
+			if p.begun+w.voice(p.text[:end], t.rate) > t.Ended {
+				return text + p.text[:i]
+			}
+		}
+	}
+	return text
 }
 
 // End notes that the rule takes the talk to be over until a person speaks.

@@ -121,32 +121,59 @@ func TestWhoIsPoliteWaits(t *testing.T) {
 }
 
 func TestVoices(t *testing.T) {
-	var whole, cut, never, part, slow *Turn
+	var whole, cut, never, slow, parts, late, off *Turn
 	l := &listener{start: func(w *World) {
 		line := Line{From: "aki", Text: "0123456789"}
 		whole = w.Say(line, Saying{Kind: abi.KindTurn})
 		cut = w.Say(line, Saying{Kind: abi.KindTurn})
 		never = w.Say(line, Saying{Kind: abi.KindTurn, Wait: second(5)})
-		part = w.Say(line, Saying{Kind: abi.KindTurn})
 		slow = w.Say(line, Saying{Kind: abi.KindTurn, Ready: second(3)})
 		w.After(second(0.4), func() {
 			w.Cut(cut)
 			w.Cut(never)
-			w.Shorten(part, "01234")
+			w.Add(parts, "56789")
+			w.Add(off, "56789")
 		})
-		w.After(second(2), func() { w.Cut(whole) })
+		line.Text = "01234"
+		parts, late, off = w.Begin(line), w.Begin(line), w.Begin(line)
+		w.After(second(0.8), func() { w.Cut(off) })
+		w.After(second(2), func() {
+			w.Cut(whole)
+			w.Add(late, "56789")
+		})
 	}}
 	Run(Config{Cast: pair(), Seed: "x", Speech: speech}, l)
 	for name, c := range map[string]struct {
 		got      *Turn
 		from, to float64
 		cut      bool
+		text     string
 	}{
-		"whole": {whole, 0, 1, false}, "cut": {cut, 0, 0.4, true}, "never": {never, 5, 5, true}, "part": {part, 0, 0.5, true}, "slow": {slow, 0, 3, false},
+		"whole": {whole, 0, 1, false, "0123456789"}, "cut": {cut, 0, 0.4, true, "0123"}, "never": {never, 5, 5, true, ""},
+		"slow": {slow, 0, 3, false, "0123456789"}, "parts": {parts, 0, 1, false, "0123456789"},
+		"a late part": {late, 0, 2.5, false, "0123456789"}, "cut in a part": {off, 0, 0.8, true, "01234567"},
 	} {
-		if c.got.Begun != second(c.from) || c.got.Ended != second(c.to) || c.got.Cut != c.cut {
-			t.Errorf("%s: from %v to %v, cut %v", name, c.got.Begun, c.got.Ended, c.got.Cut)
+		if c.got.Begun != second(c.from) || c.got.Ended != second(c.to) || c.got.Cut != c.cut || c.got.Text != c.text || c.got.Written != "0123456789" {
+			t.Errorf("%s: from %v to %v, cut %v: %s", name, c.got.Begun, c.got.Ended, c.got.Cut, c.got.Text)
 		}
+	}
+}
+
+// Voices are off what is estimated by about as much as is said.
+func TestVoicesAreOff(t *testing.T) {
+	c := pair()
+	c.Off, c.Humans = 0.1, nil
+	near, sum := 0, time.Duration(0)
+	Run(Config{Cast: c, Seed: "x", Speech: speech}, &listener{start: func(w *World) {
+		for range 400 {
+			u := w.Say(Line{From: "aki", Text: "0123456789"}, Saying{Kind: abi.KindTurn})
+			if sum += u.Ended; u.Ended > second(0.9) && u.Ended < second(1.1) {
+				near++
+			}
+		}
+	}})
+	if near < 240 || near > 310 || sum < second(392) || sum > second(408) {
+		t.Errorf("%d of 400 are off by less, all take %v", near, sum)
 	}
 }
 
