@@ -329,6 +329,9 @@ type Wish struct {
 	By         abi.ParticipantKind `json:"by,omitempty"`
 	Waits      Wait                `json:"waits,omitempty"`
 	Perception uint64              `json:"perception"` // seq of the KindPerceived; 0: it is about none
+	// Answers is the seq of a human's turn that the line answers: it was asked for, and
+	// came when the floor had passed on.
+	Answers uint64 `json:"answers,omitempty"`
 	Importance float64             `json:"importance"` // 0..10
 	Reason     string              `json:"reason,omitempty"`
 	Text       string              `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
