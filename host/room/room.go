@@ -117,6 +117,7 @@ type Room struct {
 	offers       map[uint64]offer // by the seq of the request
 	ids          newestIDs
 	members      []abi.Member // as of the newest entry that changed them
+	mouth        string       // the companion that is heard here, with a body
 	held         *heldLine    // made, and may not sound yet
 	shapes       []shaped     // of the newest lines
 	spoken       int64        // speak calls whose answers came in this round of the loop
@@ -163,6 +164,7 @@ func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
 	defer r.calls.Wait()
+	defer func() { r.cfg.Bodies.Shut(r.Name(), r.mouth) }()
 	return r.loop.Run(ctx)
 }
 
@@ -176,6 +178,7 @@ func (r *Room) consequences() {
 	r.sayBackchannels()
 	r.sayHeld()
 	r.sayAtHand()
+	r.shut()
 	r.tellOffers()
 }
 

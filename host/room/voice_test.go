@@ -415,3 +415,36 @@ func TestSpeakingIntoAMicrophone(t *testing.T) {
 		})
 	}
 }
+
+// A companion that lives in two rooms has one mouth: while it is heard in the other, its
+// line here waits, also longer than the floor is given for.
+func TestOneMouthInTwoRooms(t *testing.T) {
+	for _, busy := range []time.Duration{5 * time.Second, 20 * time.Second} {
+		rules := voiceRules
+		rules.MaxTurns = 1
+		play(t, rules, []*actor{talker("aya", 5)}, func(s *stage) {
+			p := &puppet{who: "aya"}
+			defer s.embody(p)()
+			begun := time.Now()
+			if !s.room.cfg.Bodies.Open("other", "aya", nil) {
+				t.Fatal("somebody has her mouth already")
+			}
+			s.say("taro", "aya、元気？")
+			time.Sleep(busy)
+			synctest.Wait()
+			if n := len(s.said()); n != 1 {
+				t.Fatalf("%d messages while she is heard elsewhere", n)
+			}
+			s.room.cfg.Bodies.Shut("other", "aya")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if n := len(s.said()); n != 2 || len(p.spoke) == 0 || p.spoke[0].from.Sub(begun) < busy || p.spoke[0].from.Sub(begun) > busy+2*time.Second {
+				t.Errorf("%d messages, heard %+v", n, p.spoke)
+			}
+			if !s.room.cfg.Bodies.Open("other", "aya", nil) {
+				t.Error("her mouth is not given back")
+			}
+			s.room.cfg.Bodies.Shut("other", "aya")
+		})
+	}
+}
