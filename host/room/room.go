@@ -105,6 +105,7 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
+	loading      []string       // companions that are being loaded, as of cast
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
@@ -145,6 +146,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
 	r.present = presence.New(c.House, r.counts.add)
+	if cast != nil {
+		r.loading = r.present.Loading(cast)
+	}
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,

@@ -175,6 +175,8 @@ func (s *State) lead() time.Duration {
 // that the next is there by then, or at once where a human waits.
 func (s *State) opens() time.Time {
 	switch at := s.pace(); {
+	case s.forLoading() != nil:
+		return s.forLoading().At.Add(longestLoad)
 	case s.Playing == nil:
 		return at
 	case !s.ahead():
