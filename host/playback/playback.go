@@ -153,16 +153,17 @@ func (l *Line) Ends() time.Time {
 }
 
 // Until is the time after which nobody waits for the line any more: without a body
-// that tells, a little longer than the estimate, else much longer.
+// that tells, a little longer than the estimate, else much longer. It is in whole
+// milliseconds, as all times of a room are.
 func (l *Line) Until() time.Time {
 	rest := l.Ends().Sub(l.Told)
 	if l.Silent {
 		return l.Ends()
 	}
 	if len(l.Waits) > 0 {
-		return l.Told.Add(max(rest, min(time.Duration(patience*float64(rest))+silence, longest)))
+		return l.Told.Add(max(rest, min(time.Duration(patience*float64(rest)).Truncate(time.Millisecond)+silence, longest)))
 	}
-	return l.Told.Add(time.Duration(slack*float64(rest)) + outset + time.Duration(len(l.Parts))*each)
+	return l.Told.Add(time.Duration(slack*float64(rest)).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
 }
 
 // Heard is what people have heard of the line at a moment.

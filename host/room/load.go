@@ -160,6 +160,12 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) roo
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
 		FreeTurns: s.PaysTurns(),
 	}
+	if s.Absence != nil {
+		i.Waiting = s.Absence.Why
+	}
+	if s.Sounds() {
+		i.Heard = s.Playing.Who
+	}
 	if s.Floor != nil {
 		grant := s.Floor.Grant
 		i.Floor, i.Grant = s.Floor.Who, &grant
