@@ -141,7 +141,9 @@ func TestABodyFromTheReadme(t *testing.T) {
 	if w := next("end"); w.Line != stopped.Line || w.End != "stopped" {
 		t.Errorf("STOP while %s was heard: %+v", stopped.Line, w)
 	}
-	judgeTranscript(t, all)
+	if lines := judgeTranscript(t, all); len(lines) < 7 {
+		t.Errorf("%d lines", len(lines))
+	}
 
 	entries, cuts := h.entries("main"), map[string]string{}
 	for _, m := range h.messages("main") {
@@ -171,9 +173,11 @@ func TestABodyFromTheReadme(t *testing.T) {
 	h.replay("main")
 }
 
-// judgeTranscript holds a transcript to the one mouth and the one end of each line.
-func judgeTranscript(t *testing.T, all []spokenWord) {
+// judgeTranscript holds a transcript to the one mouth and the one end of each line, and
+// gives how many pieces of each were begun.
+func judgeTranscript(t *testing.T, all []spokenWord) (parts map[string]int) {
 	t.Helper()
+	parts = map[string]int{}
 	ends, last := map[string]int{}, spokenWord{}
 	for _, w := range all {
 		switch w.Event {
@@ -181,6 +185,9 @@ func judgeTranscript(t *testing.T, all []spokenWord) {
 			t.Logf("%d %s %s/%d: %s", w.At, w.Who, w.Line, w.Part, w.Text)
 			if last.Event == "begin" || w.At < last.At {
 				t.Errorf("%s begins %s/%d while %s says %s/%d", w.Who, w.Line, w.Part, last.Who, last.Line, last.Part)
+			}
+			if parts[w.Line]++; parts[w.Line] != w.Part {
+				t.Errorf("part %d of %s is the %dth that is said", w.Part, w.Line, parts[w.Line])
 			}
 			if ends[w.Line] > 0 {
 				t.Errorf("%s goes on with %s, which has ended", w.Who, w.Line)
@@ -206,7 +213,37 @@ func judgeTranscript(t *testing.T, all []spokenWord) {
 			t.Errorf("line %s of %s has %d ends", w.Line, w.Who, ends[w.Line])
 		}
 	}
-	if len(ends) < 7 {
-		t.Errorf("%d lines", len(ends))
+	return parts
+}
+
+// TestABodyPlaysPieces: a line that comes piece by piece is played so; a frame says how
+// many there were, and the line ends once.
+func TestABodyPlaysPieces(t *testing.T) {
+	node := needsWebSocket(t)
+	timely(t)
+	h, _, _ := openSeer(t, &oracle{good: "sk-one"}, grantAll)
+	words := h.embody(node, 15, "seer")
+	var all []spokenWord
+	ends := 0
+	for w := range words {
+		if w.Event == "ready" {
+			h.say("main", "taro", "Seer, what do you see?")
+		}
+		if all = append(all, w); w.Event == "end" {
+			if ends++; ends == 3 {
+				break
+			}
+			h.say("main", "taro", "Seer, and now?")
+		}
 	}
+	parts := judgeTranscript(t, all)
+	if len(parts) != 3 {
+		t.Errorf("%d lines", len(parts))
+	}
+	for line, n := range parts {
+		if n != 2 {
+			t.Errorf("line %s came in %d pieces", line, n)
+		}
+	}
+	h.replay("main")
 }

@@ -21,7 +21,7 @@ function wait(ms, stopped) {
 // A line is what has come of one, and how it is being said.
 class Line {
   pieces = [];
-  parts = 0; // how many there are, once it is known
+  parts = Infinity; // until it is known how many there are
   stopped = new AbortController();
 }
 
@@ -32,11 +32,11 @@ function connect(companion) {
 
   async function say(id, line, from) {
     for (let part = from; ; part++) {
-      while (line.pieces.length < part && line.parts !== part - 1) {
+      while (line.pieces.length < part && line.parts >= part) {
         await new Promise(more => { line.more = more; });
         if (line.stopped.signal.aborted) return;
       }
-      if (line.parts === part - 1) break;
+      if (line.parts < part) break;
       const text = line.pieces[part - 1];
       print({ event: "begin", who: companion, line: id, part, text });
       const whole = await wait([...text].length * voice, line.stopped.signal);
