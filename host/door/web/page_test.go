@@ -48,9 +48,14 @@ func TestPage(t *testing.T) {
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
-	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindOpened, entry.KindArchived} {
+	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindSegment, entry.KindHeard} {
 		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
 			t.Errorf("the page does not show %s", kind)
+		}
+	}
+	for _, state := range []string{"talking", "resting", "waiting", "stopped", "closed", "capped", "archived", "unjudged", "unavailable"} {
+		if n := strings.Count(html, " "+state+`: "`); n < 2 {
+			t.Errorf("the page has %d words for a room that is %s", n, state)
 		}
 	}
 	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
