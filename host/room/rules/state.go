@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -211,7 +213,13 @@ func (s *State) change(e entry.Entry) error {
 // and asks everybody, and a vote can no longer be carried on.
 func (s *State) blank(e entry.Entry) {
 	if e.Kind == entry.KindRound {
-		s.opened(e, entry.Round{About: s.Last.Seq, Electorate: s.Voters(), Addressed: s.Meant})
+		var left entry.Round // of its body
+		_ = json.Unmarshal(e.Body, &left)
+		b := entry.Round{About: cmp.Or(left.About, s.subject(), s.Last.Seq), Electorate: s.Voters()}
+		if _, _, b.Addressed = s.turnAt(b.About); s.Last.Seq > b.About {
+			b.Upto = s.Last.Seq
+		}
+		s.opened(e, b)
 	}
 }
 

@@ -66,9 +66,14 @@ const (
 	gaps        = 301
 )
 
-// sound notes that a part of a line went out.
-func (s *State) sound(line, who string, p playback.Part) {
-	if s.Playing == nil || s.Playing.ID != line {
+// sound notes that part n of a line went out.
+func (s *State) sound(line, who string, n int, p playback.Part) {
+	if here := s.Playing != nil && s.Playing.ID == line; here && s.Playing.Silent {
+		s.joins(who) // a body that came while it was read says the rest
+	} else if !here {
+		if n > 1 {
+			return
+		}
 		l := &playback.Line{ID: line, Who: who, Silent: true, Waits: map[string]int{}}
 		for _, b := range s.Bodies {
 			if b.Who != who {
@@ -103,7 +108,7 @@ func (s *State) sounded(e entry.Entry, b entry.Said) {
 	line := cmp.Or(b.Grant, e.ID)
 	if b.Segments == 0 {
 		s.begins(e.At)
-		s.sound(line, b.From, playback.Part{Text: b.Text, Voice: b.Voice, Shown: e.At})
+		s.sound(line, b.From, 1, playback.Part{Text: b.Text, Voice: b.Voice, Shown: e.At})
 	}
 	s.Pace = time.Time{}
 	if s.Playing != nil && s.Playing.ID == line {
@@ -131,6 +136,18 @@ func bodiesOf(all []Body) (bodies []entry.Body) {
 		bodies = append(bodies, b.Body)
 	}
 	return bodies
+}
+
+// joins has the bodies of a speaker say the rest of a line that nobody said so far.
+func (s *State) joins(who string) {
+	for _, b := range s.Bodies {
+		if b.Who != who {
+			continue
+		}
+		if s.Playing.Silent = false; b.Plays {
+			s.Playing.Waits[b.ID] = len(s.Playing.Parts)
+		}
+	}
 }
 
 // Sounds says whether a body says a line, so that nobody else does.
