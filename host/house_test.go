@@ -31,7 +31,9 @@ var floors = [][]string{
 	{"host/address/lookalike"},
 	{"host/turn", "host/playback", "host/address", "host/address/v1", "host/speech"},
 	{"host/config", "host/card"},
-	{"host/room/rules", "host/identity"},
+	{"host/room/rules", "host/identity", "host/bench/world"},
+	{"host/bench/baseline"},
+	{"host/bench"},
 	{"host/model/stream"},
 	{"host/model/wire", "bench/load"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
@@ -56,7 +58,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/rules"}
+	pure = []string{"host/spell", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/rules", "host/bench/world", "host/bench/baseline", "host/bench"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

@@ -71,6 +71,7 @@ func verbs() []verb {
 		{"why", "[-room ROOM] SEQ", "explain who spoke and why, or why nobody did", whyVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
+		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
 		{"version", "", "print the version", versionVerb},
 		{"help", "", "print this", helpVerb},
 	}

@@ -60,12 +60,9 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer j.Close()
-	var rooms []string
-	for r, err := range journal.AllRooms(ctx, j) {
-		if err != nil {
-			return err
-		}
-		rooms = append(rooms, r.Name)
+	rooms, err := roomsOf(ctx, j)
+	if err != nil {
+		return err
 	}
 	if *name != "" {
 		if !slices.Contains(rooms, *name) {
@@ -100,6 +97,17 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 		return coded{exitFailed, nil}
 	}
 	return nil
+}
+
+// roomsOf gives the names of a journal's rooms.
+func roomsOf(ctx context.Context, j journal.Journal) (names []string, err error) {
+	for r, err := range journal.AllRooms(ctx, j) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, r.Name)
+	}
+	return names, nil
 }
 
 // found says what a replay without a difference did.

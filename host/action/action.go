@@ -22,6 +22,47 @@ type Bodies struct {
 	mu   sync.Mutex
 	last int
 	of   map[string][]entry.Body // by room
+	says map[string]mouth        // by companion
+}
+
+// mouth is a companion's while it speaks in a room.
+type mouth struct {
+	room  string
+	waits map[string]func() // rooms to be told when it is free
+}
+
+// Open gives a companion's mouth to a room, where no other room has it: it has one,
+// wherever it lives. Else free is called once that may be tried again.
+func (b *Bodies) Open(room, companion string, free func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.says == nil {
+		b.says = map[string]mouth{}
+	}
+	m, speaks := b.says[companion]
+	if speaks && m.room != room {
+		m.waits[room] = free
+		return false
+	}
+	if !speaks {
+		b.says[companion] = mouth{room, map[string]func(){}}
+	}
+	return true
+}
+
+// Shut gives a companion's mouth back.
+func (b *Bodies) Shut(room, companion string) {
+	b.mu.Lock()
+	m := b.says[companion]
+	if m.room == room {
+		delete(b.says, companion)
+	}
+	b.mu.Unlock()
+	if m.room == room {
+		for _, free := range m.waits {
+			free()
+		}
+	}
 }
 
 // Embody says that a body of a companion is connected, until leave is called. One that

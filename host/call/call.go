@@ -158,6 +158,8 @@ type Running map[string]Run
 // Run is a call that runs, or is about to.
 type Run struct {
 	Perception uint64 // seq of what is judged; 0: a vote or a line is made
+	Line       bool   // a line is made
+	Basis      uint64 // seq of the newest turn that it knows
 	end        context.CancelFunc
 }
 
@@ -169,7 +171,8 @@ func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
 func (c Running) Begin(ctx context.Context, call string) context.Context {
 	during, end := context.WithCancel(ctx)
 	if run, live := c[call]; live {
-		c[call] = Run{run.Perception, end}
+		run.end = end
+		c[call] = run
 	} else {
 		end()
 	}

@@ -7,6 +7,7 @@
 package playback
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -17,10 +18,10 @@ import (
 // How long a line may sound at most, beyond what was estimated: a voice takes longer
 // than thought, and each part has to be made first.
 const (
-	slack    = 1.25                   // of the estimate, where no body tells
+	slack    = 4                      // a part of the estimate more, where no body tells
 	outset   = 300 * time.Millisecond // until the first part sounds
 	each     = 600 * time.Millisecond // to make a part
-	patience = 2.0                    // of the estimate, where a body tells
+	patience = 2                      // times the estimate, where a body tells
 	silence  = 5 * time.Second        // more than that without a word of it
 	longest  = time.Minute
 )
@@ -38,6 +39,8 @@ type Line struct {
 	Who   string `json:"who"`
 	Of    uint64 `json:"of,omitempty"` // seq of its message; 0: more of it may come
 	Parts []Part `json:"parts,omitempty"`
+	// Rate is how long the slowest body takes for what is estimated at 1000; 0: 1000.
+	Rate int64 `json:"rate,omitempty"`
 	// Waits has how many parts each body has played that tells when it has; empty:
 	// none does.
 	Waits  map[string]int `json:"waits,omitempty"`
@@ -71,18 +74,25 @@ func (l *Line) Text() string {
 }
 
 // Played takes the word of a body that it has played so many parts. The line is done
-// when all that tell have played it all.
-func (l *Line) Played(body string, part int, at time.Time) {
+// when all that tell have played it all. It answers how long the body took for what is
+// estimated at 1000, 0 where that cannot be told.
+func (l *Line) Played(body string, part int, at time.Time) (rate int64) {
 	was, waits := l.Waits[body]
 	if !waits || part <= was && !l.Told.IsZero() && part < len(l.Parts) {
-		return
+		return 0
 	}
 	before := l.slowest()
+	if from, to := was, min(part, len(l.Parts)); to > from && len(l.Waits) == 1 {
+		if est := l.took(to) - l.took(from); est > 0 && !l.Parts[to-1].Shown.After(l.Told) { // else it had to wait for them
+			rate = int64(at.Sub(l.Told) * 1000 / est)
+		}
+	}
 	l.Waits[body] = min(part, len(l.Parts))
 	if l.slowest() > before || len(l.Waits) == 1 {
 		l.Told = at
 	}
 	l.settle()
+	return rate
 }
 
 // Complete says that no more of the line comes; of is the seq of its message, and
@@ -147,23 +157,30 @@ func (l *Line) Ends() time.Time {
 		if p.Shown.After(at) {
 			at = p.Shown
 		}
-		at = at.Add(p.length())
+		at = at.Add(l.rated(p.length()))
 	}
 	return at
 }
 
+// rated is how long what is estimated takes the body that says it.
+func (l *Line) rated(d time.Duration) time.Duration {
+	if l.Rate == 0 {
+		return d
+	}
+	return (d * time.Duration(l.Rate) / 1000).Truncate(time.Millisecond) // the room's clock has no smaller times
+}
+
 // Until is the time after which nobody waits for the line any more: without a body
-// that tells, a little longer than the estimate, else much longer. It is in whole
-// milliseconds, as all times of a room are.
+// that tells, a little longer than the estimate, else much longer.
 func (l *Line) Until() time.Time {
 	rest := l.Ends().Sub(l.Told)
 	if l.Silent {
 		return l.Ends()
 	}
 	if len(l.Waits) > 0 {
-		return l.Told.Add(max(rest, min(time.Duration(patience*float64(rest)).Truncate(time.Millisecond)+silence, longest)))
+		return l.Told.Add(max(rest, min(patience*rest+silence, longest)))
 	}
-	return l.Told.Add(time.Duration(slack*float64(rest)).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
+	return l.Told.Add(rest + (rest / slack).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
 }
 
 // Heard is what people have heard of the line at a moment.
@@ -181,11 +198,11 @@ func (l *Line) Heard(at time.Time) string {
 		if p.Shown.After(from) {
 			from = p.Shown
 		}
-		text, whole := p.heard(at.Sub(from))
+		text, whole := p.heard(at.Sub(from) * 1000 / time.Duration(cmp.Or(l.Rate, 1000)))
 		if b.WriteString(text); !whole {
 			break
 		}
-		from = from.Add(p.length())
+		from = from.Add(l.rated(p.length()))
 	}
 	return b.String()
 }
@@ -220,7 +237,7 @@ func (l *Line) Sentence(at time.Time) time.Time {
 			from = p.Shown
 		}
 		for _, v := range p.Voice {
-			if from = from.Add(time.Duration(v.MS) * time.Millisecond); from.After(at) {
+			if from = from.Add(l.rated(time.Duration(v.MS) * time.Millisecond)); from.After(at) {
 				return from
 			}
 		}

@@ -84,6 +84,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 type spoken struct {
 	grant string
 	basis uint64
+	about uint64 // seq of the message that it answers
 	who   string
 	line  abi.Line
 	err   error
@@ -91,7 +92,7 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
-	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(e.grant) {
+	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(f) {
 		r.hold(e.grant, "", &e)
 		return
 	}
@@ -102,6 +103,9 @@ func (r *Room) handleSpoken(e spoken) {
 		return // asked again when the journal is back
 	}
 	f := r.state().Floor
+	if e.err == nil && e.line.Text != "" && (f == nil || f.Token != e.grant) && r.stillOfUse(e) {
+		return
+	}
 	if r.state().Begun(e.grant) {
 		broken := ""
 		if e.err != nil {
@@ -132,6 +136,31 @@ func (r *Room) handleSpoken(e spoken) {
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
 	}
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said})
+}
+
+// stillOfUse takes a line that comes when the floor has passed on, on a slow machine for
+// example: a human still waits for the answer, and nothing was said since.
+func (r *Room) stillOfUse(e spoken) bool {
+	s := r.state()
+	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u rules.Unanswered) bool { return u.Seq == e.about }) {
+		return false
+	}
+	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
+		r.running.Over(callID(r.Name(), f.Token, f.Basis))
+		e.grant = f.Token
+		r.spoken-- // the call that is ended counts itself
+		r.handleSpoken(e)
+		return true
+	}
+	if waiting(s, e.who) >= rules.MaxRequests {
+		return false
+	}
+	r.counts.add("line late")
+	r.loop.Input(entry.KindWish, entry.Wish{
+		Who: e.who, Importance: 10, Reason: "its line came late", Text: e.line.Text, To: e.line.To, Basis: e.basis, Answers: e.about,
+		Closing: e.line.Closing, Due: r.loop.Now().Add(wishPatience),
+	})
+	return true
 }
 
 // sayLine records a line, or that it was refused.

@@ -172,7 +172,7 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 }
 
 func (r *Room) handleSegment(who, call, text string) error {
-	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f.Token) {
+	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f) {
 		if held := r.held; held != nil && held.bytes+len(text) > abi.MaxText {
 			return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 		}

@@ -111,7 +111,7 @@ func drawMoods(t *rapid.T, label string) []mood {
 func drawSteps(t *rapid.T) []step {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost", "talk", "talk", "talk", "attend", "vote"}).Draw(t, "do"),
+			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost", "talk", "talk", "talk", "attend", "vote", "body", "body", "speak"}).Draw(t, "do"),
 			Text: rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!", "みんな"}).Draw(t, "text"),
 			Wait: time.Duration(rapid.SampledFrom([]int{0, 1, 50, 999, 1000, 2500, 30000}).Draw(t, "wait")) * time.Millisecond,
 			Who:  rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"),
@@ -128,6 +128,10 @@ func TestLawsHoldWhateverHappens(t *testing.T) {
 		rules.Stale = rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(rt, "stale")
 		rules.Silence = rapid.SampledFrom([]int64{0, 4000}).Draw(rt, "silence")
 		rules.Pace = rapid.SampledFrom([]int64{0, 700}).Draw(rt, "pace")
+		rules.Auto = rapid.Bool().Draw(rt, "auto")
+		rules.Ahead = rapid.SampledFrom([]int{0, 3, 30}).Draw(rt, "ahead")
+		rules.Interrupt = rapid.SampledFrom([]entry.Interrupt{entry.InterruptNever, entry.InterruptSentence, entry.InterruptNow}).Draw(rt, "interrupt")
+		rules.Interrupters = []string{"*"}
 		moods := map[string][]mood{}
 		for _, id := range []string{"a", "b", "c"} {
 			moods[id] = drawMoods(rt, id)
@@ -177,6 +181,12 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 	}
 	s := newStage(t, rules, all["a"], all["b"], all["c"])
 	acked := map[uint64]string{}
+	embodied := map[string]func(){}
+	defer func() {
+		for _, leave := range embodied {
+			leave()
+		}
+	}()
 	for _, st := range steps {
 		switch st.Do {
 		case "say":
@@ -187,6 +197,15 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 			if m, ok := s.outside(st); ok {
 				acked[m.Seq] = m.Text
 			}
+		case "body":
+			if leave := embodied[st.Who]; leave != nil {
+				leave()
+				delete(embodied, st.Who)
+			} else {
+				embodied[st.Who] = s.embody(&puppet{who: st.Who, slow: 1 + float64(st.Wait%3), dumb: st.Wait == 50*time.Millisecond})
+			}
+		case "speak":
+			_ = s.room.Speaking(t.Context(), "taro", st.Wait < time.Second)
 		case "stop":
 			_, _ = s.room.Stop(t.Context(), "taro")
 		case "leave":

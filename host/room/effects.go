@@ -36,7 +36,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
 		m.ID = callID(r.Name(), f.Token, f.Basis)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
-		r.running[m.ID] = call.Run{}
+		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
@@ -48,6 +48,11 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
+	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
+		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != callID(r.Name(), s.Floor.Token, s.Floor.Basis)) {
+			r.running.Over(id)
+		}
+	}
 }
 
 // goCall runs a call of a module beside the loop.
@@ -109,7 +114,7 @@ func (r *Room) vote(ctx, during context.Context, who string, round uint64, m cal
 
 // speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, m call.Context, scene abi.Scene) {
-	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, who: who}
+	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, about: scene.Message.Seq, who: who}
 	var known bool
 	known, e.err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &e.line, func() error { return call.CheckLine(e.line) })
 	if e.err == nil && !known {

@@ -34,17 +34,23 @@ func TestInfoSaysWhoIsHeard(t *testing.T) {
 	})
 }
 
-// It says why a human is not answered yet, and no more once one is.
+// It says why a human is not answered yet, and no more once one is: somebody who comes
+// while a round is open that comes to nothing is asked as soon as it has.
 func TestInfoSaysWhyNobodyAnswers(t *testing.T) {
 	rules := testRules
 	rules.MaxTurns = 1
 	slow, _, _ := slowly("slow", 90*time.Second)
 	play(t, rules, []*actor{slow}, func(s *stage) {
 		s.say("taro", "hello")
-		time.Sleep(2 * time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		if i := s.room.Info(); i.Waiting == "" {
-			t.Errorf("%s, and no reason", i.State)
+		if i := s.room.Info(); i.Waiting == "" || i.State != "waiting" {
+			t.Errorf("%s, for %q", i.State, i.Waiting)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s.room.Info().Round == nil {
+			t.Fatal("nobody is asked again")
 		}
 		s.load(wants_("aya", 5))
 		time.Sleep(2 * time.Second)

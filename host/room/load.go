@@ -82,7 +82,7 @@ func (r *Room) syncCast() {
 		return
 	}
 	r.settleNames()
-	change := entry.Cast{Loading: r.cast == nil}
+	change := entry.Cast{Loading: r.cast == nil, Awaits: r.awaits()}
 	here := map[string]bool{}
 	cast := r.present.Cast()
 	for _, j := range cast {
@@ -97,7 +97,7 @@ func (r *Room) syncCast() {
 			r.running.Over(voteID(m.ID)) // should it come back, it is asked anew
 		}
 	}
-	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {
+	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading || !slices.Equal(change.Awaits, r.state().Awaits) {
 		if !change.Loading {
 			change.Addressed = r.addressedAnew(cast)
 		}
@@ -117,12 +117,22 @@ func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
 	if s.LastBy == abi.KindHuman {
 		before = r.before(s.Last.From, s.Last.Seq)
 	}
-	who, _ := address.Meant(s.Last, after.Named(), before)
+	who, _ := address.Meant(s.Last, r.withLoading(after.Named()), before)
 	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {
 		return nil
 	}
 	return &meant
+}
+
+// awaits gives who lives here and is still being loaded, though others are here.
+func (r *Room) awaits() (ids []string) {
+	for _, id := range r.loading {
+		if r.settings.Lives(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func same(a, b entry.Joined) bool {
@@ -160,9 +170,7 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) roo
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
 		FreeTurns: s.PaysTurns(),
 	}
-	if s.Absence != nil {
-		i.Waiting = s.Absence.Why
-	}
+	i.Waiting = s.WaitsFor()
 	if s.Sounds() {
 		i.Heard = s.Playing.Who
 	}

@@ -154,7 +154,7 @@ func (r *Room) sayAtHand() {
 		f := s.Floor
 		switch w := s.Free(); {
 		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
-			if ok, _ := s.MayBegin(f.Token, r.loop.Now()); !ok {
+			if !r.mayBegin(f) {
 				return
 			}
 			r.sayOf(*f.Wish, f.Token, f.Basis)

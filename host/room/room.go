@@ -105,6 +105,7 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
+	loading      []string       // companions that are being loaded, as of cast
 	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
@@ -117,6 +118,7 @@ type Room struct {
 	offers       map[uint64]offer // by the seq of the request
 	ids          newestIDs
 	members      []abi.Member // as of the newest entry that changed them
+	mouth        string       // the companion that is heard here, with a body
 	held         *heldLine    // made, and may not sound yet
 	shapes       []shaped     // of the newest lines
 	spoken       int64        // speak calls whose answers came in this round of the loop
@@ -144,6 +146,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
 	r.present = presence.New(c.House, r.counts.add)
+	if cast != nil {
+		r.loading = r.present.Loading(cast)
+	}
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
@@ -163,6 +168,7 @@ func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
 	defer r.calls.Wait()
+	defer func() { r.cfg.Bodies.Shut(r.Name(), r.mouth) }()
 	return r.loop.Run(ctx)
 }
 
@@ -176,6 +182,7 @@ func (r *Room) consequences() {
 	r.sayBackchannels()
 	r.sayHeld()
 	r.sayAtHand()
+	r.shut()
 	r.tellOffers()
 }
 

@@ -38,7 +38,7 @@ func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 // nobody knows yet.
 func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
-		r.cast = cast
+		r.cast, r.loading = cast, r.present.Loading(cast)
 		r.present.Stale()
 		if r.loop.Trouble() != nil {
 			q.Tell(struct{}{}, nil)

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -333,10 +334,12 @@ type law struct {
 	due, last              time.Time
 	closing                abi.Closing
 	turns, limit, asides   int
-	asked                  map[uint64]bool // turns of humans that nobody was granted the floor for and spoke
-	about, subject         uint64          // of the open round, of the floor
-	percepts               map[uint64]bool // wishes that are about a perception
-	seen                   []time.Time     // when they were said
+	bodies                 map[string]string // whose they are, by id
+	sounds                 string            // the line that a body says
+	asked                  map[uint64]bool   // turns of humans that nobody was granted the floor for and spoke
+	about, subject         uint64            // of the open round, of the floor
+	percepts               map[uint64]bool   // wishes that are about a perception
+	seen                   []time.Time       // when they were said
 	perceived              int
 	policy                 string
 	rule                   turn.Policy
@@ -345,7 +348,7 @@ type law struct {
 
 // checkLaws holds a journal to laws 2, 3 and 7.
 func checkLaws(es []entry.Entry) error {
-	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}, percepts: map[uint64]bool{}}
+	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}, percepts: map[uint64]bool{}, bodies: map[string]string{}}
 	for i, e := range es {
 		err := l.read(e)
 		if e.Seq != uint64(i)+1 {
@@ -368,7 +371,20 @@ func (l *law) read(e entry.Entry) error {
 	}
 	switch e.Kind {
 	case entry.KindOwner:
-		l.round, l.holder, l.token = 0, "", ""
+		l.round, l.holder, l.token, l.bodies = 0, "", "", map[string]string{}
+	case entry.KindBody:
+		b := decode[entry.Bodies](e)
+		for _, j := range b.Joined {
+			l.bodies[j.ID] = j.Who
+		}
+		for _, j := range b.Left {
+			delete(l.bodies, j.ID)
+		}
+	case entry.KindHeard:
+		if b := decode[entry.Heard](e); b.Line != l.sounds {
+			return fmt.Errorf("%s is over, %q sounds", b.Line, l.sounds)
+		}
+		l.sounds = ""
 	case entry.KindRules:
 		r := decode[entry.Rules](e)
 		l.limit, l.policy, l.perceived = r.MaxTurns, r.Policy, r.Perceived
@@ -389,6 +405,11 @@ func (l *law) read(e entry.Entry) error {
 		if err := l.paid(e); err != nil {
 			return err
 		}
+		if b := decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+			if err := l.begins(cmp.Or(b.Grant, e.ID), b.From); err != nil {
+				return err
+			}
+		}
 		return l.said(e.Seq, e.At, decode[entry.Said](e))
 	case entry.KindClosing:
 		b := decode[entry.ClosingMoved](e)
@@ -397,6 +418,9 @@ func (l *law) read(e entry.Entry) error {
 		}
 		l.closing = b.To
 	case entry.KindSegment:
+		if err := l.begins(decode[entry.Segment](e).Grant, decode[entry.Segment](e).Who); err != nil {
+			return err
+		}
 		if b := decode[entry.Segment](e); l.holder != b.Who || l.token != b.Grant || l.stopped != "" {
 			return fmt.Errorf("%s speaks, the floor is %q's, STOP is %q's", b.Who, l.holder, l.stopped)
 		}
@@ -409,6 +433,19 @@ func (l *law) read(e entry.Entry) error {
 		}
 	case entry.KindStop:
 		l.stopped = decode[entry.Stop](e).From
+	}
+	return nil
+}
+
+// begins holds a line to law 3: no other one sounds.
+func (l *law) begins(line, who string) error {
+	if l.sounds != "" && l.sounds != line {
+		return fmt.Errorf("%s begins with %q while %q sounds", who, line, l.sounds)
+	}
+	for _, whose := range l.bodies {
+		if whose == who {
+			l.sounds = line
+		}
 	}
 	return nil
 }

@@ -24,10 +24,32 @@ type heldLine struct {
 	whole  *spoken // nil: more of it comes
 }
 
-// holds says whether a line has to wait before it sounds, or is behind what waits.
-func (r *Room) holds(grant string) bool {
-	ok, _ := r.state().MayBegin(grant, r.loop.Now())
-	return !ok || r.held != nil && r.held.grant == grant
+// holds says whether the line of who has the floor has to wait before it sounds, or is
+// behind what waits.
+func (r *Room) holds(f *rules.Floor) bool {
+	return !r.mayBegin(f) || r.held != nil && r.held.grant == f.Token
+}
+
+// mayBegin says whether a line may sound now: nobody else is heard here, and its speaker
+// is heard in no other room.
+func (r *Room) mayBegin(f *rules.Floor) bool {
+	ok, _ := r.state().MayBegin(f.Token, r.loop.Now())
+	if !ok || r.cfg.Bodies.Count(r.Name(), f.Who) == 0 {
+		return ok
+	}
+	if r.mouth != f.Who && !r.cfg.Bodies.Open(r.Name(), f.Who, r.Stir) {
+		return false
+	}
+	r.mouth = f.Who
+	return true
+}
+
+// shut gives a mouth back once nothing more is heard of it.
+func (r *Room) shut() {
+	if l := r.state().Playing; r.mouth != "" && (l == nil || l.Who != r.mouth) {
+		r.cfg.Bodies.Shut(r.Name(), r.mouth)
+		r.mouth = ""
+	}
 }
 
 // hold keeps a piece of a line, or its end.
@@ -46,8 +68,12 @@ func (r *Room) hold(grant, piece string, whole *spoken) {
 // letGo forgets the line that waits: something newer was said, or the daemon stops.
 func (r *Room) letGo() {
 	if h := r.held; h != nil && h.whole != nil {
+		r.held = nil
 		r.running.Over(callID(r.Name(), h.whole.grant, h.whole.basis))
 		r.spoken++
+		if r.loop.Trouble() == nil && !r.drain.Load() && len(h.pieces) == 0 {
+			r.stillOfUse(*h.whole)
+		}
 	}
 	r.held = nil
 }
@@ -62,7 +88,7 @@ func (r *Room) sayHeld() {
 		r.letGo()
 		return
 	}
-	if ok, _ := r.state().MayBegin(h.grant, r.loop.Now()); !ok || r.loop.Trouble() != nil {
+	if !r.mayBegin(f) || r.loop.Trouble() != nil {
 		return
 	}
 	r.held = nil

@@ -36,15 +36,18 @@ func (r *Room) attend(who string, votes bool) error {
 	return err
 }
 
-// called gives the names that somebody in the room answers to: those of the cast,
-// and while companions are being loaded the ids of those that live here.
-func (r *Room) called() []address.Member {
-	ms := r.state().Named()
+// called gives the names that somebody in the room answers to.
+func (r *Room) called() []address.Member { return r.withLoading(r.state().Named()) }
+
+// withLoading adds the ids of those that live here and are being loaded.
+func (r *Room) withLoading(ms []address.Member) []address.Member {
+	ids := r.awaits()
 	if r.cast == nil {
-		for _, id := range r.present.Residents() {
-			if r.settings.Lives(id) && !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
-				ms = append(ms, address.Member{ID: id, Names: []string{id}})
-			}
+		ids = slices.DeleteFunc(slices.Clone(r.present.Residents()), func(id string) bool { return !r.settings.Lives(id) })
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
+			ms = append(ms, address.Member{ID: id, Names: []string{id}})
 		}
 	}
 	return ms

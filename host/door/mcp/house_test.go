@@ -82,6 +82,8 @@ func (c *cast) joined() []entry.Joined {
 }
 
 // Residents implements room.House.
+func (*cast) Loading() []string { return nil }
+
 func (c *cast) Residents() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,6 +18,8 @@ const HumanAway = 24 * time.Hour
 type House interface {
 	// Residents gives the ids of all companions, loaded or not.
 	Residents() []string
+	// Loading gives the ids of those that are being loaded for the first time.
+	Loading() []string
 	// Resident says which companion has an id that reads or looks like a name.
 	Resident(name string) (id string, taken bool)
 	// Holder says which holder of a token has such a name.
@@ -28,6 +30,7 @@ type House interface {
 type nobody struct{}
 
 func (nobody) Residents() []string            { return nil }
+func (nobody) Loading() []string              { return nil }
 func (nobody) Resident(string) (string, bool) { return "", false }
 func (nobody) Holder(string) (string, bool)   { return "", false }
 
@@ -147,3 +150,11 @@ func (p *Presence) WhyLeft(m entry.Joined, cast []entry.Joined) string {
 
 // Residents gives the ids of all companions of the house, loaded or not.
 func (p *Presence) Residents() []string { return p.house.Residents() }
+
+// Loading gives the ids of those that are being loaded for the first time, but of those
+// in cast, which are loaded.
+func (p *Presence) Loading(cast []entry.Joined) []string {
+	return slices.DeleteFunc(p.house.Loading(), func(id string) bool {
+		return slices.ContainsFunc(cast, func(c entry.Joined) bool { return c.ID == id })
+	})
+}

@@ -18,13 +18,9 @@ type Replayed struct {
 // Replay runs a room's inputs through the rules again and compares what they make.
 // A room whose beginning was trimmed is replayed from its snapshot.
 func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, error) {
-	begin := rules.New()
-	if first, err := j.Read(ctx, name, 0, 1); err != nil {
-		return Replayed{}, fmt.Errorf("read room: %w", err)
-	} else if len(first) == 1 && first[0].Seq > 1 {
-		if begin, err = snapshotOf(ctx, j, name); err != nil {
-			return Replayed{}, err
-		}
+	begin, err := Begin(ctx, j, name)
+	if err != nil {
+		return Replayed{}, err
 	}
 	p := rules.NewPlayer(begin)
 	for e, err := range journal.AllEntries(ctx, j, name, begin.Head) {
@@ -36,6 +32,18 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 		}
 	}
 	return Replayed{p.Derived, p.Folded, nil}, nil
+}
+
+// Begin gives the state before the first entry that a room's journal still has.
+func Begin(ctx context.Context, j journal.Journal, name string) (*rules.State, error) {
+	first, err := j.Read(ctx, name, 0, 1)
+	if err != nil {
+		return nil, fmt.Errorf("read room: %w", err)
+	}
+	if len(first) == 1 && first[0].Seq > 1 {
+		return snapshotOf(ctx, j, name)
+	}
+	return rules.New(), nil
 }
 
 // snapshotOf gives the state of a room's snapshot.

@@ -81,10 +81,10 @@ func (s *State) Condition() string {
 		return "unjudged"
 	case s.Stopped != "":
 		return "stopped"
+	case s.WaitsFor() != "":
+		return "waiting"
 	case s.Round != nil, s.Floor != nil, s.pending():
 		return "talking"
-	case s.Absence != nil:
-		return "waiting"
 	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)
 	}

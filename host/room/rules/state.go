@@ -47,6 +47,7 @@ type Present struct {
 	Cast      []entry.Joined `json:"cast,omitempty"`      // companions and agents, by id
 	People    []Person       `json:"people,omitempty"`    // humans who spoke, newest last
 	Gathering bool           `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
+	Awaits    []string       `json:"awaits,omitempty"`    // live here and are still being loaded
 	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
 	Archived  string         `json:"archived,omitempty"`  // who closed the room
 }
@@ -241,7 +242,7 @@ func (s *State) taken() {
 		s.askAgain()
 	}
 	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
-	s.Speaking, s.Hush = nil, time.Time{}
+	s.Speaking, s.Hush, s.Awaits = nil, time.Time{}, nil
 	s.Gathering = true
 }
 
@@ -252,7 +253,7 @@ func (s *State) castChanged(b entry.Cast) {
 	for _, l := range b.Left {
 		s.left(l)
 	}
-	s.Gathering = b.Loading
+	s.Gathering, s.Awaits = b.Loading, b.Awaits
 	if b.Addressed == nil {
 		return
 	}

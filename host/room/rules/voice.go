@@ -27,7 +27,8 @@ type Voice struct {
 // Body is one that is connected.
 type Body struct {
 	entry.Body
-	Missed int `json:"missed,omitempty"` // lines in a row that it was to tell of and did not
+	Missed int   `json:"missed,omitempty"` // lines in a row that it was to tell of and did not
+	Rate   int64 `json:"rate,omitempty"`   // how long it takes for what is estimated at 1000, of late
 }
 
 // Speaker is a human who speaks.
@@ -58,6 +59,9 @@ const (
 	maxSpeakers = 16
 	repeats     = 2 // lines alike, of the newest window, that move the closing on
 	window      = 4
+	news        = 5   // tenths of what is new of a body's rate
+	quickest    = 500 // for what is estimated at 1000
+	laziest     = 2000
 	firstGap    = 100 // milliseconds between two lines, as people leave
 	gaps        = 301
 )
@@ -72,6 +76,7 @@ func (s *State) sound(line, who string, p playback.Part) {
 			}
 			if l.Silent = false; b.Plays {
 				l.Waits[b.ID] = 0
+				l.Rate = max(l.Rate, cmp.Or(b.Rate, 1000))
 			}
 		}
 		if l.Silent && !s.Rules.Auto {
@@ -170,6 +175,8 @@ func (s *State) lead() time.Duration {
 // that the next is there by then, or at once where a human waits.
 func (s *State) opens() time.Time {
 	switch at := s.pace(); {
+	case s.forLoading() != nil:
+		return s.forLoading().At.Add(longestLoad)
 	case s.Playing == nil:
 		return at
 	case !s.ahead():
@@ -296,10 +303,20 @@ func (s *State) played(b entry.Played, at time.Time) {
 		}
 		l.Leave(b.Body, at)
 	case b.Done:
-		l.Played(b.Body, len(l.Parts), at)
+		s.learn(b.Body, l.Played(b.Body, len(l.Parts), at))
 	default:
-		l.Played(b.Body, b.Part, at)
+		s.learn(b.Body, l.Played(b.Body, b.Part, at))
 	}
+}
+
+// learn notes how fast a body speaks.
+func (s *State) learn(body string, rate int64) {
+	i := slices.IndexFunc(s.Bodies, func(b Body) bool { return b.ID == body })
+	if rate == 0 || i < 0 {
+		return
+	}
+	was := cmp.Or(s.Bodies[i].Rate, 1000)
+	s.Bodies[i].Rate = (was*(10-news) + min(max(rate, quickest), laziest)*news) / 10
 }
 
 // orphan says whether a line has begun to sound that nobody makes any more.

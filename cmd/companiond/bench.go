@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/companiond/companiond/host"
+	"github.com/companiond/companiond/host/bench"
+	"github.com/companiond/companiond/host/bench/world"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room/reader"
+)
+
+func benchVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("bench")
+	seed := fs.String("seed", "companiond", "equal `texts` give equal figures")
+	talks := fs.Int("talks", 20, "talks for each cast and policy")
+	casts := fs.String("cast", "", "`names` of casts with commas between; all when empty")
+	policies := fs.String("policy", "", "`names` of policies with commas between, others' rules among them; all when empty")
+	path := fs.String("config", "", "configuration `file` whose room gives the rules; the defaults when empty")
+	room := fs.String("room", "", "`name` of that room, or of one of the journal; the first when empty")
+	recorded := fs.String("journal", "", "`file` with a journal: what another policy would have decided in its room")
+	yours := fs.Bool("characters", false, "ask the characters of the configuration instead of models, in real time; those with a language model cost what it costs")
+	asJSON := fs.Bool("json", false, "print JSON")
+	if _, err := parse(fs, args, 0); err != nil {
+		return err
+	}
+	rules, err := t.benchRules(*path, *room, *recorded != "")
+	if err != nil {
+		return err
+	}
+	if *recorded != "" {
+		return t.benchJournal(ctx, *recorded, *room, names(*policies), rules, *asJSON)
+	}
+	o := bench.Options{
+		Seed: *seed, Talks: *talks, Casts: names(*casts), Policies: names(*policies), Rules: rules, Speech: bench.Speech,
+	}
+	if *yours {
+		minds, err := t.openMinds(ctx, *path)
+		if err != nil {
+			return err
+		}
+		o.Yours = bench.Yours(minds.Members())
+		if err := minds.Close(); err != nil {
+			return err
+		}
+		o.Minds = func() (world.Minds, func() error, error) {
+			minds, err := t.openMinds(ctx, *path)
+			if err != nil {
+				return nil, nil, err
+			}
+			return minds, minds.Close, nil
+		}
+	}
+	res, err := bench.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = t.show(res, *asJSON)
+	if err == nil && len(res.Failures) > 0 {
+		err = coded{exitFailed, nil}
+	}
+	return err
+}
+
+// openMinds loads the characters of a configuration.
+func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) {
+	cfg, problems, err := t.load(path)
+	if err != nil {
+		return nil, err
+	}
+	if config.Failed(problems) {
+		return nil, coded{exitConfig, errors.New("the configuration has mistakes; companiond check lists them")}
+	}
+	cfg.Log.Level = "warn"
+	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: t.logger(cfg.Log), SecretFile: t.secretFile})
+}
+
+// show prints a result.
+func (t *term) show(res interface{ Write(io.Writer) error }, asJSON bool) error {
+	if !asJSON {
+		return res.Write(t.out)
+	}
+	enc := json.NewEncoder(t.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(res)
+}
+
+// benchJournal says what a policy would have decided in a recorded room. Of set it takes
+// the policy's settings.
+func (t *term) benchJournal(ctx context.Context, path, room string, policies []string, set entry.Rules, asJSON bool) error {
+	if len(policies) != 1 {
+		return usage("-journal wants one -policy: %s", strings.Join(bench.Judges(), ", "))
+	}
+	j, err := sqlite.OpenReadOnly(path)
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	rooms, err := roomsOf(ctx, j)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rooms) == 0:
+		return fmt.Errorf("%s has no rooms", path)
+	case room == "":
+		room = rooms[0]
+	case !slices.Contains(rooms, room):
+		return fmt.Errorf("room %q is not in %s, which has: %q", room, path, rooms)
+	}
+	begin, err := reader.Begin(ctx, j, room)
+	if err != nil {
+		return err
+	}
+	if set.Policy != policies[0] {
+		set.PolicyRaw = nil
+	}
+	a, err := bench.Recorded(room, policies[0], set.PolicyRaw, begin, journal.AllEntries(ctx, j, room, begin.Head))
+	if err != nil {
+		return fmt.Errorf("room %s: %w", room, err)
+	}
+	return t.show(a, asJSON)
+}
+
+// benchRules gives the rules of a room of a configuration, or those of one for which
+// nothing is configured; named says that the room may be one of something else.
+func (t *term) benchRules(path, room string, named bool) (entry.Rules, error) {
+	if path == "" {
+		if room != "" && !named {
+			return entry.Rules{}, usage("-room names a room of a configuration; add -config FILE")
+		}
+		return bench.Rules(), nil
+	}
+	cfg, problems, err := t.load(path)
+	if err != nil {
+		return entry.Rules{}, err
+	}
+	if config.Failed(problems) {
+		return entry.Rules{}, coded{exitConfig, fmt.Errorf("%s has mistakes; companiond check -config %s lists them", path, path)}
+	}
+	i := 0
+	if room != "" {
+		i = slices.IndexFunc(cfg.Rooms, func(r config.Room) bool { return r.Name == room })
+	}
+	if i < 0 {
+		return entry.Rules{}, fmt.Errorf("%s has no room %q", path, room)
+	}
+	return host.Rules(cfg.Rooms[i]), nil
+}
+
+// names splits a list of names, nil for none.
+func names(list string) (all []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/bench/world"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// recording is the journal of a talk.
+func recording(t *testing.T, policy, cast string) []entry.Entry {
+	t.Helper()
+	r := Rules()
+	r.Version, r.Policy, r.Seed = rules.Version, policy, "x"
+	h := newHouse(r)
+	c := Casts()[slices.IndexFunc(Casts(), func(c world.Cast) bool { return c.Name == cast })]
+	world.Run(world.Config{Cast: c, Seed: "x", Speech: Speech}, h)
+	if h.trouble != nil {
+		t.Fatal(h.trouble)
+	}
+	return h.journal
+}
+
+func read(entries []entry.Entry) iter.Seq2[entry.Entry, error] {
+	return func(yield func(entry.Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// The policy that decided a room would decide it again as it did, each round.
+func TestTheSamePolicyDecidesTheSame(t *testing.T) {
+	for _, policy := range turn.Names() {
+		for _, cast := range []string{"usual", "all-talk", "one-dead", "flood", "farewells", "interruptions"} {
+			a, err := Recorded("main", policy, nil, rules.New(), read(recording(t, policy, cast)))
+			if err != nil || a.Rounds < 5 || a.Same != a.Rounds {
+				t.Errorf("%s, %s: %d of %d, %v %v", policy, cast, a.Same, a.Rounds, a.Differs, err)
+			}
+		}
+	}
+}
+
+// Another policy decides some rounds otherwise, and says why.
+func TestAnotherPolicyDecidesOtherwise(t *testing.T) {
+	journal := recording(t, "vote", "always-10")
+	for policy, why := range map[string]string{
+		"pool": "not enough resource", "aikyo": "says that it was selected", "round-robin": "is next after", "vote+pool": "",
+	} {
+		a, err := Recorded("main", policy, nil, rules.New(), read(journal))
+		if err != nil {
+			t.Fatal(policy, err)
+		}
+		found := slices.ContainsFunc(a.Differs, func(d Otherwise) bool { return strings.Contains(d.Why, why) && d.Was != d.Would })
+		if found != (why != "") || a.Same+len(a.Differs) != a.Rounds {
+			t.Errorf("%s: %d of %d the same, %+v", policy, a.Same, a.Rounds, a.Differs)
+		}
+		var b bytes.Buffer
+		if err := a.Write(&b); err != nil || !strings.Contains(b.String(), policy+" decides ") || !strings.Contains(b.String(), "  aki") {
+			t.Errorf("%v\n%s", err, b.String())
+		}
+	}
+	// Where one never votes aikyo decides nothing.
+	a, err := Recorded("main", "aikyo", nil, rules.New(), read(recording(t, "vote", "one-dead")))
+	if err != nil || len(a.Would) != 0 || !strings.HasPrefix(a.Differs[0].Why, "ben did not vote") {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestRecordedErrors(t *testing.T) {
+	_, err := Recorded("main", "dice", nil, rules.New(), read(nil))
+	if e := (*abi.Error)(nil); !errors.As(err, &e) || e.Field != "policy" {
+		t.Error(err)
+	}
+	if _, err := Recorded("main", "pool", []byte(`{"size":"x"}`), rules.New(), read(nil)); err == nil {
+		t.Error("a pool of size x")
+	}
+	broken := errors.New("broken")
+	_, err = Recorded("main", "vote", nil, rules.New(), func(yield func(entry.Entry, error) bool) { yield(entry.Entry{}, broken) })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err = Recorded("main", "vote", nil, rules.New(), read(recording(t, "vote", "usual")[3:])); err == nil {
+		t.Error("entries without a beginning")
+	}
+}
