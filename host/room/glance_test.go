@@ -95,6 +95,48 @@ func TestChatEndsNoLine(t *testing.T) {
 	}
 }
 
+// A microphone that hears somebody without end, and a body that is slower than thought,
+// cost nobody the floor who waits for them.
+func TestTheFloorWaitsForItsLine(t *testing.T) {
+	for name, hold := range map[string]func(s *stage, body string){
+		"a microphone": func(s *stage, _ string) {
+			if err := s.room.Speaking(s.t.Context(), "taro", true); err != nil {
+				s.t.Error(err)
+			}
+		},
+		"a slow body": func(s *stage, body string) {
+			said := s.said()
+			for part, takes := range []time.Duration{12, 12, 10, 6} { // of a line of four pieces
+				time.Sleep(takes * time.Second)
+				if err := s.room.Played(s.t.Context(), entry.Played{Line: said[len(said)-1].Grant, Who: "aya", Body: body, Part: part + 1}); err != nil {
+					s.t.Error(err)
+				}
+			}
+		},
+	} {
+		rules := testRules
+		rules.MaxTurns, rules.Interrupt, rules.Interrupters, rules.Ahead = 2, entry.InterruptSentence, []string{"*"}, 30
+		var s *stage
+		pieces := []string{"A first piece of some length, as they are. ", "A second piece of some length, as they are. ", "A third one, which is as long as they are. ", "And the last one of four."}
+		aya := recites(&s, "aya", pieces, whole)
+		play(t, rules, []*actor{aya, saying("kyoko", "I see.")}, func(st *stage) {
+			s = st
+			id, leave := s.room.cfg.Bodies.Embody("main", "aya", true)
+			defer leave()
+			_, gone := s.room.cfg.Bodies.Embody("main", "kyoko", false)
+			defer gone()
+			s.say("taro", "aya, hello")
+			time.Sleep(4500 * time.Millisecond)
+			hold(s, id)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if got := s.said(); got[len(got)-1].From != "kyoko" {
+				t.Errorf("%s: %q\n%+v", name, s.texts(), s.decisions())
+			}
+		})
+	}
+}
+
 func TestUnknownSource(t *testing.T) {
 	play(t, testRules, nil, func(s *stage) {
 		_, err := s.room.Say(s.t.Context(), rooms.Utterance{From: "mika", Text: "hi", Source: "twitch"})
