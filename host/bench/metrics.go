@@ -67,18 +67,18 @@ const (
 
 // tally adds the talks of a rule on a cast up.
 type tally struct {
-	m                 Metrics
-	gaps, answers     []time.Duration
-	stops             []time.Duration
-	gini, even        []float64 // a talk each
-	voices, doubled   time.Duration
-	dead, silent      time.Duration
-	deadRooms         int
-	answered, stolen  int
-	stale, forced     int
-	written, heard    int
-	calls, nods, over int
-	length            time.Duration
+	m                Metrics
+	gaps, answers    []time.Duration
+	stops            []time.Duration
+	gini, even       []float64 // a talk each
+	voices, doubled  time.Duration
+	dead, silent     time.Duration
+	deadRooms        int
+	answered, stolen int
+	stale, forced    int
+	written, heard   int
+	calls, nods      int
+	length           time.Duration
 }
 
 // add counts a talk.

@@ -95,8 +95,8 @@ func TestChatEndsNoLine(t *testing.T) {
 	}
 }
 
-// A microphone that hears somebody without end, and a body that is slower than thought,
-// cost nobody the floor who waits for them.
+// Neither a microphone that hears somebody without end nor a body that is slower than
+// thought takes the floor from whoever waits for them.
 func TestTheFloorWaitsForItsLine(t *testing.T) {
 	for name, hold := range map[string]func(s *stage, body string){
 		"a microphone": func(s *stage, _ string) {

@@ -168,9 +168,8 @@ func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) roo
 	i := rooms.Info{
 		Name: set.Name, Head: head, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
-		FreeTurns: s.PaysTurns(),
+		FreeTurns: s.PaysTurns(), Waiting: s.WaitsFor(),
 	}
-	i.Waiting = s.WaitsFor()
 	if s.Sounds() {
 		i.Heard = s.Playing.Who
 	}

@@ -100,7 +100,7 @@ func (s *State) Condition() string {
 		return "unjudged"
 	case s.Stopped != "":
 		return "stopped"
-	case s.WaitsFor() != "":
+	case s.Round == nil && s.WaitsFor() != "":
 		return "waiting"
 	case s.Round != nil, s.Floor != nil, s.pending():
 		return "talking"

@@ -128,7 +128,7 @@ func (s *State) forLoading() *Unanswered {
 
 // WaitsFor says why nobody answers yet, "" where nobody waits or somebody is asked.
 func (s *State) WaitsFor() string {
-	if s.Round != nil || s.Floor != nil {
+	if s.Floor != nil {
 		return ""
 	}
 	if u := s.forLoading(); u != nil {
