@@ -99,10 +99,10 @@ func lastSaid(s *stage) (at time.Time) {
 
 // Voters are absent once and healthy then: they are asked again.
 func TestAbsentOnceThenHealthy(t *testing.T) {
-	down := true
+	var healthy atomic.Bool
 	aya := wants_("aya", 5)
 	aya.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
-		if down {
+		if !healthy.Load() {
 			return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "the model is being loaded")
 		}
 		return abi.Vote{State: abi.Speak, Importance: 5}, nil
@@ -115,7 +115,7 @@ func TestAbsentOnceThenHealthy(t *testing.T) {
 		if i := s.room.Info(); i.State != "waiting" {
 			t.Errorf("the room is %s", i.State)
 		}
-		down = false
+		healthy.Store(true)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if got := s.texts(); len(got) != 2 {
