@@ -34,17 +34,23 @@ func TestInfoSaysWhoIsHeard(t *testing.T) {
 	})
 }
 
-// It says why a human is not answered yet, and no more once one is.
+// It says why a human is not answered yet, and no more once one is: somebody who comes
+// while a round is open that comes to nothing is asked as soon as it has.
 func TestInfoSaysWhyNobodyAnswers(t *testing.T) {
 	rules := testRules
 	rules.MaxTurns = 1
 	slow, _, _ := slowly("slow", 90*time.Second)
 	play(t, rules, []*actor{slow}, func(s *stage) {
 		s.say("taro", "hello")
-		time.Sleep(2 * time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		if i := s.room.Info(); i.Waiting == "" {
-			t.Errorf("%s, and no reason", i.State)
+		if i := s.room.Info(); i.Waiting == "" || i.State != "waiting" {
+			t.Errorf("%s, for %q", i.State, i.Waiting)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if s.room.Info().Round == nil {
+			t.Fatal("nobody is asked again")
 		}
 		s.load(wants_("aya", 5))
 		time.Sleep(2 * time.Second)
@@ -84,6 +90,48 @@ func TestChatEndsNoLine(t *testing.T) {
 			heard := bodies[entry.Heard](t, s.entries(), entry.KindHeard)
 			if len(heard) == 0 || (heard[0].End == entry.EndCut) != c.cut {
 				t.Errorf("%s: %+v", c.name, heard)
+			}
+		})
+	}
+}
+
+// Neither a microphone that hears somebody without end nor a body that is slower than
+// thought takes the floor from whoever waits for them.
+func TestTheFloorWaitsForItsLine(t *testing.T) {
+	for name, hold := range map[string]func(s *stage, body string){
+		"a microphone": func(s *stage, _ string) {
+			if err := s.room.Speaking(s.t.Context(), "taro", true); err != nil {
+				s.t.Error(err)
+			}
+		},
+		"a slow body": func(s *stage, body string) {
+			said := s.said()
+			for part, takes := range []time.Duration{12, 12, 10, 6} { // of a line of four pieces
+				time.Sleep(takes * time.Second)
+				if err := s.room.Played(s.t.Context(), entry.Played{Line: said[len(said)-1].Grant, Who: "aya", Body: body, Part: part + 1}); err != nil {
+					s.t.Error(err)
+				}
+			}
+		},
+	} {
+		rules := testRules
+		rules.MaxTurns, rules.Interrupt, rules.Interrupters, rules.Ahead = 2, entry.InterruptSentence, []string{"*"}, 30
+		var s *stage
+		pieces := []string{"A first piece of some length, as they are. ", "A second piece of some length, as they are. ", "A third one, which is as long as they are. ", "And the last one of four."}
+		aya := recites(&s, "aya", pieces, whole)
+		play(t, rules, []*actor{aya, saying("kyoko", "I see.")}, func(st *stage) {
+			s = st
+			id, leave := s.room.cfg.Bodies.Embody("main", "aya", true)
+			defer leave()
+			_, gone := s.room.cfg.Bodies.Embody("main", "kyoko", false)
+			defer gone()
+			s.say("taro", "aya, hello")
+			time.Sleep(4500 * time.Millisecond)
+			hold(s, id)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if got := s.said(); got[len(got)-1].From != "kyoko" {
+				t.Errorf("%s: %q\n%+v", name, s.texts(), s.decisions())
 			}
 		})
 	}

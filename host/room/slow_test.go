@@ -3,6 +3,7 @@ package room
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,11 +66,11 @@ func TestALineThatComesLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rules := testRules
 			rules.MaxTurns = 1
-			asked := 0
+			var asked atomic.Int32
 			aya := slowpoke("aya", 9, 0, 12*time.Second)
 			say := aya.speak
 			aya.speak = func(ctx context.Context, sc abi.Scene) (abi.Line, error) {
-				asked++
+				asked.Add(1)
 				return say(ctx, sc)
 			}
 			play(t, rules, append([]*actor{aya}, others...), func(s *stage) {
@@ -77,7 +78,7 @@ func TestALineThatComesLate(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				synctest.Wait()
 				if got := s.texts(); len(got) != 2 || got[1] != "aya: aya line 1" {
-					t.Errorf("asked %d times: %q", asked, got)
+					t.Errorf("asked %d times: %q", asked.Load(), got)
 				}
 				if at := s.said()[1]; at.Text == "" || s.entries()[0].At.Add(13*time.Second).Before(lastSaid(s)) {
 					t.Errorf("said %v after the start", lastSaid(s).Sub(s.entries()[0].At))
@@ -98,10 +99,10 @@ func lastSaid(s *stage) (at time.Time) {
 
 // Voters are absent once and healthy then: they are asked again.
 func TestAbsentOnceThenHealthy(t *testing.T) {
-	down := true
+	var healthy atomic.Bool
 	aya := wants_("aya", 5)
 	aya.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
-		if down {
+		if !healthy.Load() {
 			return abi.Vote{}, abi.Errorf(abi.CodeUnavailable, "the model is being loaded")
 		}
 		return abi.Vote{State: abi.Speak, Importance: 5}, nil
@@ -114,7 +115,7 @@ func TestAbsentOnceThenHealthy(t *testing.T) {
 		if i := s.room.Info(); i.State != "waiting" {
 			t.Errorf("the room is %s", i.State)
 		}
-		down = false
+		healthy.Store(true)
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if got := s.texts(); len(got) != 2 {

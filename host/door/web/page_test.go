@@ -89,3 +89,63 @@ if (String(keys(words.en)) !== String(keys(words.ja))) { console.error(keys(word
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// What was cut off is shown as what was heard, with a mark; and who is heard stands beside
+// who has the floor.
+func TestPageShowsWhatWasHeard(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	dom, err := os.ReadFile("testdata/dom.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
+	page, _, _ := strings.Cut(rest, "</script>")
+	const show = `
+let last = 0;
+for (const [kind, body] of [
+  ["said", { from: "taro", by: "human", text: "hi", kind: "turn" }],
+  ["segment", { who: "aya", n: 1, text: "one " }],
+  ["said", { from: "aya", by: "companion", text: "one two three", kind: "turn", played: true }],
+  ["decision", { outcome: "grant", speaker: "kyoko", ranking: [] }],
+  ["said", { from: "taro", by: "human", text: "wait", kind: "turn" }],
+  ["heard", { of: 3, end: "cut", text: "one two", why: "taro spoke over it", who: "aya" }],
+  ["decision", { outcome: "absent", ranking: [] }],
+  ["said", { from: "kyoko", by: "companion", text: "read me", kind: "turn" }],
+  ["said", { from: "kyoko", by: "companion", text: "hear me", kind: "turn", played: true }],
+  ["heard", { of: 9, end: "said", why: "played", who: "kyoko" }],
+]) {
+  take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind, body });
+  console.log(elements.floor.children.map(li => li.textContent).join(" + "));
+}
+for (const li of elements.feed.children) console.log(li.children.slice(1).map(x => x.textContent ?? x).join(" "));
+process.exit(0);`
+	file := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(file, []byte(string(dom)+page+show), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(node, file).CombinedOutput()
+	want := `free
+aya is heard
+aya is heard
+aya is heard + kyoko has the floor
+aya is heard
+free
+waiting for somebody who can answer
+free
+kyoko is heard
+free
+taro hi
+aya one two cut off
+kyoko has the floor
+taro wait
+nobody could answer
+kyoko read me
+kyoko hear me
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

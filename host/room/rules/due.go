@@ -51,7 +51,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}
 	if s.Floor != nil {
-		consider(s.Floor.Expires, entry.DueGrant, s.Floor.By)
+		consider(s.expires(), entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil {
 		if s.pending() && (s.Playing == nil || s.ahead()) {
@@ -70,6 +70,25 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}
 	return at, d, ok
+}
+
+// expires is when the floor is lost. A line that is made ahead, or while a human speaks,
+// has its time from the moment at which it may begin; it is zero while somebody else is
+// still heard.
+func (s *State) expires() time.Time {
+	at := s.Floor.Expires
+	if s.Floor.Segments > 0 {
+		return at
+	}
+	if s.Playing != nil && s.Playing.ID != s.Floor.Token {
+		return time.Time{}
+	}
+	for _, begins := range []time.Time{s.Pace, s.Hush} {
+		if t := begins.Add(time.Duration(s.Rules.Floor) * time.Millisecond); t.After(at) {
+			at = t
+		}
+	}
+	return at
 }
 
 // Condition puts what a room does into a word.

@@ -149,7 +149,7 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return s.forbidsFree(a, stale && a.Basis > 0, at)
 	case !holds:
 		return abi.CodeDenied, "does not have the floor"
-	case at.After(s.Floor.Expires):
+	case !s.expires().IsZero() && at.After(s.expires()):
 		return abi.CodeTimeout, "the floor was held too long"
 	case stale:
 		return abi.CodeStale, s.Last.From + " spoke meanwhile"
