@@ -3,30 +3,11 @@ package room
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
-	"github.com/companiond/companiond/host/turn"
 )
-
-// openRound shows a round to agents that are to vote in it.
-func openRound(round *turn.Round) *rooms.OpenRound {
-	o := &rooms.OpenRound{ID: round.ID, About: round.About, Due: round.Due, Awaits: []string{}, Addressed: append([]string{}, round.Addressed...)}
-	for _, v := range round.Electorate {
-		if round.Awaits(v.ID) {
-			o.Awaits = append(o.Awaits, v.ID)
-		}
-	}
-	return o
-}
-
-// Budget gives the room's pool now; ok is false in a room without one.
-func (r *Room) Budget() (abi.Budget, bool) {
-	return r.pool.Load().At(time.Now().UTC().Truncate(time.Millisecond))
-}
 
 // backchannel came with a vote. It is kept until it is known who has the floor.
 type backchannel struct {

@@ -16,13 +16,13 @@ func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	r.running.Over(voteID(who))
 	s := r.state()
 	if r.loop.Trouble() != nil || !s.Takes(round) {
-		r.counts.add("vote late")
+		r.board.Count("vote late")
 		return
 	}
 	if err != nil {
 		if s.Round != nil && s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
-			r.counts.add("vote failed: " + string(code))
+			r.board.Count("vote failed: " + string(code))
 			r.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
 		}
 		return
@@ -42,7 +42,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	case r.closed() != nil:
 		return r.closed()
 	case !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return m.ID == who }):
-		r.counts.add("vote refused: " + string(turn.Stranger))
+		r.board.Count("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", who)
 	case about > s.Last.Seq:
 		if !r.early.Hold(about, who, v) {
@@ -50,7 +50,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		}
 		return nil
 	case about == s.Last.Seq && !slices.Contains(s.Voters(), who):
-		r.counts.add("vote refused: " + string(turn.Stranger))
+		r.board.Count("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
 	case about == s.Last.Seq && v.State == abi.Speak && s.Rests():
 		r.loop.Input(entry.KindWish, entry.Wish{
@@ -59,7 +59,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		})
 		return nil
 	case s.Round == nil || about != s.Round.About && about != s.Round.Newest():
-		r.counts.add("vote refused: " + string(turn.Late))
+		r.board.Count("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}
 	return r.castVote(who, v)
@@ -73,7 +73,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
 			why = turn.Stranger
 		}
-		r.counts.add("vote refused: " + string(why))
+		r.board.Count("vote refused: " + string(why))
 		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
 	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round.ID, Voter: who, Vote: v})
@@ -121,7 +121,7 @@ func (r *Room) handleSpoken(e spoken) {
 		b := entry.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
 		if e.err != nil {
 			b.Code, b.Error = call.Failure(e.err)
-			r.counts.add("line failed: " + string(b.Code))
+			r.board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
 			if e.line.Pass != "" {
@@ -155,7 +155,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 	if waiting(s, e.who) >= rules.MaxRequests {
 		return false
 	}
-	r.counts.add("line late")
+	r.board.Count("line late")
 	r.loop.Input(entry.KindWish, entry.Wish{
 		Who: e.who, Importance: 10, Reason: "its line came late", Text: e.line.Text, To: e.line.To, Basis: e.basis, Answers: e.about,
 		Closing: e.line.Closing, Due: r.loop.Now().Add(wishPatience),
@@ -168,7 +168,7 @@ func (r *Room) sayLine(l rules.Line) {
 	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
-		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
+		r.board.Count("line refused: " + string(abi.CodeOf(refusal(made))))
 	}
 }
 

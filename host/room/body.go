@@ -48,7 +48,7 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	}
 	warning, err := c.Permit(a)
 	if err != nil {
-		r.counts.add("action refused: " + string(abi.CodeOf(err)))
+		r.board.Count("action refused: " + string(abi.CodeOf(err)))
 		return abi.ActionPlayed{}, err
 	}
 	if len(a.Parameters) == 0 {
@@ -60,7 +60,7 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, error) {
 		played, err := r.handleAct(act, by)
 		if err != nil {
-			r.counts.add("action refused: " + string(abi.CodeOf(err)))
+			r.board.Count("action refused: " + string(abi.CodeOf(err)))
 		}
 		return played, err
 	})
@@ -203,7 +203,7 @@ func (r *Room) segment(who, call, text string) error {
 // breakOff ends a line that has begun to sound: the part that went out is the message.
 func (r *Room) breakOff(why string) {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
-		r.counts.add("line broken off")
+		r.board.Count("line broken off")
 		r.finish(abi.Line{}, why)
 	}
 }
@@ -216,7 +216,7 @@ func (r *Room) finish(line abi.Line, broken string) {
 	switch {
 	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
 	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
-		r.counts.add("rest of a line dropped")
+		r.board.Count("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
 		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: voice(rest)})

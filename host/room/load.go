@@ -2,7 +2,6 @@ package room
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
 )
 
 // load takes what is known of the room from its journal.
@@ -144,15 +142,7 @@ func same(a, b entry.Joined) bool {
 func (r *Room) publish() {
 	r.lines.Add(-r.spoken) // their answers are in the journal, or lost
 	r.spoken = 0
-	i := infoOf(r.settings, r.state(), r.loop.Head().Seq, r.membersNow())
-	i.Loading = r.settings.waits(r.cast)
-	i.Counts = r.counts.all()
-	pool := r.state().PoolView()
-	r.pool.Store(&pool)
-	if err := r.loop.Trouble(); err != nil {
-		i.State, i.Error = "unavailable", abi.AsError(err).Message
-	}
-	r.info.Store(&i)
+	r.board.Show(r.settings, r.state(), r.loop.Head().Seq, r.membersNow(), r.cast != nil, r.loop.Trouble())
 }
 
 // membersNow lists who is here, anew only where that has changed.
@@ -161,30 +151,4 @@ func (r *Room) membersNow() []abi.Member {
 		r.members = r.state().Members()
 	}
 	return r.members
-}
-
-// infoOf gives a room in a state at a glance.
-func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) rooms.Info {
-	i := rooms.Info{
-		Name: set.Name, Head: head, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
-		FreeTurns: s.PaysTurns(), Waiting: s.WaitsFor(),
-	}
-	if s.Sounds() {
-		i.Heard = s.Playing.Who
-	}
-	if s.Floor != nil {
-		grant := s.Floor.Grant
-		i.Floor, i.Grant = s.Floor.Who, &grant
-	}
-	if s.Round != nil {
-		i.Round = openRound(s.Round)
-	}
-	switch why := cmp.Or(set.Unknown, s.Unjudged()); {
-	case s.Archived != "" || set.Closed:
-		i.State = "archived"
-	case why != "":
-		i.State, i.Error = "unjudged", why
-	}
-	return i
 }

@@ -230,7 +230,7 @@ func (r *Room) handleJudged(p percept, j abi.Judgement, failed error) {
 		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
 	case failed != nil:
 		code, why = call.Failure(failed)
-		r.counts.add("perception failed: " + string(code))
+		r.board.Count("perception failed: " + string(code))
 	case j.State != abi.Speak:
 	case s.Kinds()[p.who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"

@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,11 +24,11 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -52,39 +51,7 @@ type Config struct {
 }
 
 // Settings is how a room is to be.
-type Settings struct {
-	Name       string
-	Companions []string // ids, or "*" for every companion
-	Rules      entry.Rules
-	// Open is written down where the room was never opened, Reopen where it was
-	// archived. Nil: nothing is.
-	Open, Reopen *entry.Opened
-	// Unknown says why the settings cannot be read, "" where they can. Then nothing
-	// of them is written down, and the room takes nothing new.
-	Unknown string
-	Closed  bool // at a door
-}
-
-// Refuses says why the room takes nothing new, whatever its journal holds; nil where
-// that may tell another reason.
-func (s Settings) Refuses() error {
-	switch {
-	case s.Closed:
-		return abi.Field("room", abi.CodeDenied, "%s was closed; its messages can still be read", s.Name)
-	case s.Unknown != "":
-		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", s.Name, s.Unknown)
-	}
-	return nil
-}
-
-// Lives says whether a companion lives in the room.
-func (s Settings) Lives(id string) bool {
-	return slices.Contains(s.Companions, "*") || slices.Contains(s.Companions, id)
-}
-
-// waits says whether companions of the room may be among those that are being
-// loaded: cast is nil until it is known who is.
-func (s Settings) waits(cast []entry.Joined) bool { return cast == nil && len(s.Companions) > 0 }
+type Settings = glance.Settings
 
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
@@ -94,10 +61,8 @@ type Room struct {
 	log      *slog.Logger
 	loop     *loop.Loop
 
-	info   atomic.Pointer[rooms.Info]
-	pool   atomic.Pointer[rules.PoolView]
-	tail   reader.Tail
-	counts counts
+	board glance.Board
+	tail  reader.Tail
 
 	drain atomic.Bool    // ask nobody any more
 	calls sync.WaitGroup // running calls of modules
@@ -136,7 +101,6 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
 		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
-		counts: counts{n: map[string]int{}},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -145,7 +109,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
-	r.present = presence.New(c.House, r.counts.add)
+	r.present = presence.New(c.House, r.board.Count)
 	if cast != nil {
 		r.loading = r.present.Loading(cast)
 	}
@@ -264,7 +228,7 @@ func (r *Room) dueInputs() {
 
 // dropped forgets what was not written down, and tells those who offered lines.
 func (r *Room) dropped(why error) {
-	r.counts.add("journal failed")
+	r.board.Count("journal failed")
 	for seq, o := range r.offers {
 		delete(r.offers, seq)
 		o.tell(consumed{}, why)

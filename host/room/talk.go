@@ -14,13 +14,10 @@ import (
 )
 
 // Info is the room at a glance.
-func (r *Room) Info() rooms.Info {
-	i := *r.info.Load()
-	if b, ok := r.Budget(); ok {
-		i.Pool = &b
-	}
-	return i
-}
+func (r *Room) Info() rooms.Info { return r.board.Info() }
+
+// Budget gives the room's pool now; ok is false in a room without one.
+func (r *Room) Budget() (abi.Budget, bool) { return r.board.Budget() }
 
 // History answers a companion's history.get; the newest messages are at hand.
 func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
