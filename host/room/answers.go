@@ -6,6 +6,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -98,7 +99,7 @@ func (r *Room) handleSpoken(e spoken) {
 	}
 	r.running.Over(callID(r.Name(), e.grant, e.basis))
 	r.spoken++
-	e.line.To = r.here(e.line.To)
+	e.line.To = presence.Here(r.state().Members(), e.line.To)
 	if r.loop.Trouble() != nil {
 		return // asked again when the journal is back
 	}
@@ -182,16 +183,4 @@ func (r *Room) describe(l *rules.Line) {
 		l.Voice = voice(l.Text)
 	}
 	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
-}
-
-// here gives those of the addressees of a module's line who are here, each once.
-func (r *Room) here(to []string) (here []string) {
-	for _, who := range to {
-		for _, m := range r.state().Members() {
-			if m.ID == who && len(here) < abi.MaxTo && !slices.Contains(here, who) {
-				here = append(here, who)
-			}
-		}
-	}
-	return here
 }

@@ -13,7 +13,7 @@ import (
 
 // dispatch starts the calls that the state asks for and that do not run yet.
 func (r *Room) dispatch(ctx context.Context) {
-	if r.drain.Load() || r.cast == nil {
+	if r.drain.Load() || !r.present.Known() {
 		return
 	}
 	s := r.state()

@@ -80,24 +80,13 @@ func (r *Room) syncCast() {
 		return
 	}
 	r.settleNames()
-	change := entry.Cast{Loading: r.cast == nil, Awaits: r.awaits()}
-	here := map[string]bool{}
-	cast := r.present.Cast()
-	for _, j := range cast {
-		here[j.ID] = true
-		if !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return same(m, j) }) {
-			change.Joined = append(change.Joined, j)
-		}
+	change, some := r.present.Change(r.state().Present)
+	for _, l := range change.Left {
+		r.running.Over(voteID(l.ID)) // should it come back, it is asked anew
 	}
-	for _, m := range r.state().Cast {
-		if !here[m.ID] {
-			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.present.WhyLeft(m, r.cast)})
-			r.running.Over(voteID(m.ID)) // should it come back, it is asked anew
-		}
-	}
-	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading || !slices.Equal(change.Awaits, r.state().Awaits) {
+	if some {
 		if !change.Loading {
-			change.Addressed = r.addressedAnew(cast)
+			change.Addressed = r.addressedAnew()
 		}
 		r.loop.Input(entry.KindCast, change)
 	}
@@ -105,17 +94,17 @@ func (r *Room) syncCast() {
 
 // addressedAnew gives whom the newest turn addresses when the cast has changed, nil
 // where that is whom it did before, or where it was asked about already.
-func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
+func (r *Room) addressedAnew() *[]string {
 	s := r.state()
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
-	after := rules.State{Present: rules.Present{Cast: cast}}
+	after := rules.State{Present: rules.Present{Cast: r.present.Cast()}}
 	before := ""
 	if s.LastBy == abi.KindHuman {
 		before = r.before(s.Last.From, s.Last.Seq)
 	}
-	who, _ := address.Meant(s.Last, r.withLoading(after.Named()), before)
+	who, _ := address.Meant(s.Last, r.present.Called(after.Named()), before)
 	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {
 		return nil
@@ -123,26 +112,11 @@ func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
 	return &meant
 }
 
-// awaits gives who lives here and is still being loaded, though others are here.
-func (r *Room) awaits() (ids []string) {
-	for _, id := range r.loading {
-		if r.settings.Lives(id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-func same(a, b entry.Joined) bool {
-	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
-		a.Generation == b.Generation && a.NoVote == b.NoVote && slices.Equal(a.Aliases, b.Aliases)
-}
-
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
 	r.lines.Add(-r.spoken) // their answers are in the journal, or lost
 	r.spoken = 0
-	r.board.Show(r.settings, r.state(), r.loop.Head().Seq, r.membersNow(), r.cast != nil, r.loop.Trouble())
+	r.board.Show(r.settings, r.state(), r.loop.Head().Seq, r.membersNow(), r.present.Known(), r.loop.Trouble())
 }
 
 // membersNow lists who is here, anew only where that has changed.

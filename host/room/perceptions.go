@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -171,7 +172,7 @@ func (r *Room) mayPerceive(who string) error {
 		return r.loop.Trouble()
 	case r.closed() != nil:
 		return r.closed()
-	case r.cast == nil:
+	case !r.present.Known():
 		return errLoading
 	case s.Kinds()[who] != abi.KindCompanion:
 		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.Name())
@@ -239,7 +240,7 @@ func (r *Room) handleJudged(p percept, j abi.Judgement, failed error) {
 	default:
 		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: r.here(j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: presence.Here(s.Members(), j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
 	}
 	switch {

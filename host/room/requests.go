@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -169,7 +170,7 @@ func (r *Room) sayAtHand() {
 // sayOf says the line of a request.
 func (r *Room) sayOf(w rules.Request, grant string, basis uint64) {
 	said := entry.Said{
-		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: r.here(w.To), Text: w.Text, Basis: basis, Grant: grant,
+		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: presence.Here(r.state().Members(), w.To), Text: w.Text, Basis: basis, Grant: grant,
 		Wish: w.Seq, Parameters: w.Parameters,
 	}
 	if grant != "" {

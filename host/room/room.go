@@ -70,8 +70,6 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
-	loading      []string       // companions that are being loaded, as of cast
-	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
@@ -97,7 +95,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
 	r := &Room{
-		settings: s, cfg: c, cast: cast,
+		settings: s, cfg: c,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
 		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
@@ -109,10 +107,8 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
-	r.present = presence.New(c.House, r.board.Count)
-	if cast != nil {
-		r.loading = r.present.Loading(cast)
-	}
+	r.present = presence.New(c.House, func(id string) bool { return r.settings.Lives(id) }, r.board.Count)
+	r.present.SetCast(cast)
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,

@@ -32,8 +32,7 @@ func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 // nobody knows yet.
 func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
-		r.cast, r.loading = cast, r.present.Loading(cast)
-		r.present.Stale()
+		r.present.SetCast(cast)
 		if r.loop.Trouble() != nil {
 			q.Tell(struct{}{}, nil)
 			return
@@ -66,7 +65,7 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.state()
-	if r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
+	if !r.present.Known() && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {

@@ -24,7 +24,7 @@ func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
 
 // settleNames finds out who is called what, where somebody came or went.
 func (r *Room) settleNames() {
-	r.present.Settle(r.cast, r.state().People, r.settings.Lives, r.loop.Now())
+	r.present.Settle(r.state().People, r.loop.Now())
 }
 
 // attend notes that an agent was heard of.
@@ -34,23 +34,6 @@ func (r *Room) attend(who string, votes bool) error {
 		r.syncCast()
 	}
 	return err
-}
-
-// called gives the names that somebody in the room answers to.
-func (r *Room) called() []address.Member { return r.withLoading(r.state().Named()) }
-
-// withLoading adds the ids of those that live here and are being loaded.
-func (r *Room) withLoading(ms []address.Member) []address.Member {
-	ids := r.awaits()
-	if r.cast == nil {
-		ids = slices.DeleteFunc(slices.Clone(r.present.Residents()), func(id string) bool { return !r.settings.Lives(id) })
-	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
-			ms = append(ms, address.Member{ID: id, Names: []string{id}})
-		}
-	}
-	return ms
 }
 
 // addressed gives whom a line addresses, and how that was found. It is asked once, before
@@ -63,7 +46,7 @@ func (r *Room) addressed(b entry.Said) (who []string, how string) {
 	if b.By == abi.KindHuman {
 		before = r.before(b.From, math.MaxUint64)
 	}
-	who, found := address.Meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, r.called(), before)
+	who, found := address.Meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, r.present.Called(r.state().Named()), before)
 	return who, string(found)
 }
 
