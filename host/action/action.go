@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Bodies are those that are connected to play the actions of companions, also while a
@@ -95,6 +96,23 @@ func (b *Bodies) Of(room string) []entry.Body {
 	return b.of[room]
 }
 
+// Change gives which bodies came to a room and left it since it had some.
+func (b *Bodies) Change(room string, had []rules.Body) (change entry.Bodies) {
+	here := b.Of(room)
+	for _, x := range here {
+		if !slices.ContainsFunc(had, func(h rules.Body) bool { return h.ID == x.ID }) {
+			change.Joined = append(change.Joined, x)
+		}
+	}
+	for _, h := range had {
+		if !slices.ContainsFunc(here, func(x entry.Body) bool { return x.ID == h.ID }) {
+			change.Left = append(change.Left, h.Body)
+		}
+	}
+	change.Joined = change.Joined[:min(len(change.Joined), rules.MaxBodies-len(had)+len(change.Left))]
+	return change
+}
+
 // Count gives how many bodies of a companion are connected to a room.
 func (b *Bodies) Count(room, companion string) (n int) {
 	for _, x := range b.Of(room) {
@@ -139,4 +157,19 @@ func Beside(parameters json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return parameters
+}
+
+// CheckSpeech reports the first thing that is wrong with the parameters of the action
+// "speak" that come with a judgement: they are the card's, and their message is its text.
+// permit asks the card; the words may be about any of what was perceived.
+func CheckSpeech(j abi.Judgement, perceived []abi.Percept, permit func(abi.ActionAsk) (string, error)) (err error) {
+	if Speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
+		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
+	}
+	for _, x := range slices.Backward(perceived) {
+		if _, err = permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
 
 // handleVote takes what came of asking a companion for a vote.
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
-	r.running.Over(voteID(who))
+	r.running.Over(call.VoteID(who))
 	s := r.state()
 	if r.loop.Trouble() != nil || !s.Takes(round) {
 		r.board.Count("vote late")
@@ -97,7 +98,7 @@ func (r *Room) handleSpoken(e spoken) {
 		r.hold(e.grant, "", &e)
 		return
 	}
-	r.running.Over(callID(r.Name(), e.grant, e.basis))
+	r.running.Over(call.LineID(r.Name(), e.grant, e.basis))
 	r.spoken++
 	e.line.To = presence.Here(r.state().Members(), e.line.To)
 	if r.loop.Trouble() != nil {
@@ -147,7 +148,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
-		r.running.Over(callID(r.Name(), f.Token, f.Basis))
+		r.running.Over(call.LineID(r.Name(), f.Token, f.Basis))
 		e.grant = f.Token
 		r.spoken-- // the call that is ended counts itself
 		r.handleSpoken(e)
@@ -179,8 +180,8 @@ func (r *Room) describe(l *rules.Line) {
 	if l.By == abi.KindHuman || l.Kind == abi.KindBackchannel {
 		return
 	}
-	if l.Like = r.like(l.Text); l.Segments == 0 {
-		l.Voice = voice(l.Text)
+	if l.Like = r.lately.Like(l.Text, r.spokenNames()); l.Segments == 0 {
+		l.Voice = speech.Beats(l.Text)
 	}
 	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/speech"
 )
 
 // The frames for a companion's body (the AI Companion Protocol): actions, their results, and the
@@ -98,9 +99,9 @@ func (r *Room) mayPlay(who string, by rooms.Player) error {
 }
 
 // hasFloor says whether a call is the one for the line of who has the floor.
-func (r *Room) hasFloor(who, call string) bool {
+func (r *Room) hasFloor(who, id string) bool {
 	f := r.state().Floor
-	return f != nil && f.Who == who && f.Lost == "" && callID(r.Name(), f.Token, f.Basis) == call
+	return f != nil && f.Who == who && f.Lost == "" && call.LineID(r.Name(), f.Token, f.Basis) == id
 }
 
 // wishToSay makes words that were played as an action wait for the floor, as
@@ -196,7 +197,7 @@ func (r *Room) segment(who, call, text string) error {
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: voice(text)})
+	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
 	return nil
 }
 
@@ -219,7 +220,7 @@ func (r *Room) finish(line abi.Line, broken string) {
 		r.board.Count("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: voice(rest)})
+		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest)})
 	}
 	if r.loop.Trouble() != nil {
 		return

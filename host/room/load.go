@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
@@ -47,7 +47,14 @@ func (r *Room) wrote(entries []entry.Entry) {
 		}
 	}
 	r.tail.Add(entries)
-	r.shape(entries)
+	for _, e := range entries {
+		if e.Kind != entry.KindSaid {
+			continue
+		}
+		if b, err := entry.Decode[entry.Said](e); err == nil && b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+			r.lately.Add(e.Seq, b.Text, r.spokenNames())
+		}
+	}
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
@@ -82,7 +89,7 @@ func (r *Room) syncCast() {
 	r.settleNames()
 	change, some := r.present.Change(r.state().Present)
 	for _, l := range change.Left {
-		r.running.Over(voteID(l.ID)) // should it come back, it is asked anew
+		r.running.Over(call.VoteID(l.ID)) // should it come back, it is asked anew
 	}
 	if some {
 		if !change.Loading {
@@ -100,11 +107,7 @@ func (r *Room) addressedAnew() *[]string {
 		return nil
 	}
 	after := rules.State{Present: rules.Present{Cast: r.present.Cast()}}
-	before := ""
-	if s.LastBy == abi.KindHuman {
-		before = r.before(s.Last.From, s.Last.Seq)
-	}
-	who, _ := address.Meant(s.Last, r.present.Called(after.Named()), before)
+	who, _ := r.meant(s.Last, s.LastBy, after.Named(), s.Last.Seq)
 	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
@@ -154,7 +155,7 @@ func (r *Room) sayAtHand() {
 		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
-		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(call.LineID(r.Name(), f.Token, f.Basis)):
 			if !r.mayBegin(f) {
 				return
 			}

@@ -24,11 +24,13 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -73,18 +75,17 @@ type Room struct {
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
-	judging      []percept              // to be asked about once they are in the journal
+	judging      []perception.Judging   // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
 	offers       map[uint64]offer // by the seq of the request
-	ids          newestIDs
-	members      []abi.Member // as of the newest entry that changed them
-	mouth        string       // the companion that is heard here, with a body
-	held         *heldLine    // made, and may not sound yet
-	shapes       []shaped     // of the newest lines
-	spoken       int64        // speak calls whose answers came in this round of the loop
+	members      []abi.Member     // as of the newest entry that changed them
+	mouth        string           // the companion that is heard here, with a body
+	held         *heldLine        // made, and may not sound yet
+	lately       speech.Lately    // said by companions and agents
+	spoken       int64            // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -148,27 +149,6 @@ func (r *Room) consequences() {
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
 
-// maxIDs is how many ids of the newest messages a room remembers.
-const maxIDs = 1024
-
-// newestIDs are those of the newest messages, to tell one apart that is sent twice at
-// once, when neither was in the journal as it came.
-type newestIDs struct {
-	order []string // oldest first
-	known map[string]bool
-}
-
-func (n *newestIDs) add(id string) {
-	if n.known == nil {
-		n.known = map[string]bool{}
-	}
-	n.order, n.known[id] = append(n.order, id), true
-	if len(n.order) > maxIDs {
-		delete(n.known, n.order[0])
-		n.order = n.order[1:]
-	}
-}
-
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
 
@@ -209,11 +189,11 @@ func (r *Room) dueInputs() {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
 				r.breakOff("the floor was held too long")
-				r.running.Over(callID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
+				r.running.Over(call.LineID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.breakOff(l.By + " spoke over it")
-				r.running.Over(callID(r.Name(), f.Token, f.Basis))
+				r.running.Over(call.LineID(r.Name(), f.Token, f.Basis))
 				continue
 			}
 		}
@@ -229,7 +209,6 @@ func (r *Room) dropped(why error) {
 		delete(r.offers, seq)
 		o.tell(consumed{}, why)
 	}
-	r.ids = newestIDs{} // a message that was not kept may come again
 	r.letGo()
 }
 
@@ -241,7 +220,7 @@ type consumed struct {
 }
 
 func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
-	if r.ids.known[l.ID] {
+	if r.loop.Knows(l.ID) {
 		return consumed{refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
@@ -259,7 +238,6 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err != nil {
 		return res, err
 	}
-	r.ids.add(l.ID)
 	if l.By == abi.KindHuman && r.present.Heard(l.From) {
 		r.syncCast()
 	}

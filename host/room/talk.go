@@ -3,11 +3,9 @@ package room
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
@@ -45,17 +43,15 @@ func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi
 	if err := u.Check(); err != nil {
 		return r.outcomeOf(consumed{}, err)
 	}
-	if u.ID != "" {
-		if m, found, err := r.saidBefore(ctx, u); found || err != nil {
-			return r.outcomeOf(consumed{msg: m}, err)
-		}
-	} else {
-		u.ID = r.cfg.NewID()
-	}
 	l := lineOf(u, u.ID)
+	if u.ID == "" {
+		l.ID = r.cfg.NewID()
+	} else if m, found, err := r.Sent(ctx, l.ID, l.Said); found || err != nil {
+		return r.outcomeOf(consumed{msg: m}, err)
+	}
 	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, error) { return r.handleSay(l) })
 	if err == nil && res.refused == error(errTwice) { // sent twice at once
-		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
+		if was, found, ferr := r.Sent(ctx, l.ID, l.Said); found || ferr != nil {
 			res.msg, res.refused = was, ferr
 		}
 	}
@@ -69,19 +65,6 @@ func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, erro
 		res.pool, _ = r.Budget()
 	}
 	return res.msg, res.pool, cmp.Or(err, res.refused)
-}
-
-// saidBefore finds a message that was sent with the same id.
-func (r *Room) saidBefore(ctx context.Context, u rooms.Utterance) (abi.Message, bool, error) {
-	e, found, err := r.cfg.Journal.Find(ctx, r.Name(), u.ID)
-	if err != nil || !found {
-		return abi.Message{}, false, journal.Coded(err)
-	}
-	m, ok := e.Message()
-	if !ok || m.From != u.From || m.Text != u.Text || !slices.Equal(m.To, append([]string{}, u.To...)) {
-		return abi.Message{}, true, abi.Field("id", abi.CodeConflict, "%q is another message", u.ID)
-	}
-	return m, true, nil
 }
 
 // Stop takes the floor from whoever has it; the room rests until a human
