@@ -32,6 +32,38 @@ type mouth struct {
 	waits map[string]func() // rooms to be told when it is free
 }
 
+// Mouth is the one mouth that is open in a room. Its loop alone uses it.
+type Mouth struct {
+	bodies    *Bodies
+	room, who string
+}
+
+// Mouth gives that of a room; nobody's is open.
+func (b *Bodies) Mouth(room string) Mouth { return Mouth{bodies: b, room: room} }
+
+// Of says whose it is, "" for nobody's.
+func (m *Mouth) Of() string { return m.who }
+
+// Open opens a companion's mouth as [Bodies.Open] does. One without a body needs none.
+func (m *Mouth) Open(companion string, free func()) bool {
+	if m.bodies.Count(m.room, companion) == 0 {
+		return true
+	}
+	if m.who != companion && !m.bodies.Open(m.room, companion, free) {
+		return false
+	}
+	m.who = companion
+	return true
+}
+
+// Shut gives the mouth back.
+func (m *Mouth) Shut() {
+	if m.who != "" {
+		m.bodies.Shut(m.room, m.who)
+		m.who = ""
+	}
+}
+
 // Open gives a companion's mouth to a room, where no other room has it: it has one,
 // wherever it lives. Else free is called once that may be tried again.
 func (b *Bodies) Open(room, companion string, free func()) bool {

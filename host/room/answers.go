@@ -1,11 +1,13 @@
 package room
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
@@ -148,7 +150,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
-		r.running.Over(call.LineID(r.Name(), f.Token, f.Basis))
+		r.running.Over(r.callOf(f))
 		e.grant = f.Token
 		r.spoken-- // the call that is ended counts itself
 		r.handleSpoken(e)
@@ -170,7 +172,7 @@ func (r *Room) sayLine(l rules.Line) {
 	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
-		r.board.Count("line refused: " + string(abi.CodeOf(refusal(made))))
+		r.board.Count("line refused: " + string(abi.CodeOf(offer.Of(made).Refused)))
 	}
 }
 
@@ -184,4 +186,32 @@ func (r *Room) describe(l *rules.Line) {
 		l.Voice = speech.Beats(l.Text)
 	}
 	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
+}
+
+// backchannel came with a vote. It is kept until it is known who has the floor.
+type backchannel struct {
+	round uint64
+	text  string
+}
+
+// sayBackchannels says the backchannels of those who did not get the floor. Those of
+// a round that came to nothing are forgotten: their moment has passed.
+func (r *Room) sayBackchannels() {
+	s := r.state()
+	f := s.Floor // it is the same while they are said
+	for _, who := range slices.Sorted(maps.Keys(r.backchannels)) {
+		b := r.backchannels[who]
+		if s.Round != nil && s.Round.ID == b.round {
+			continue
+		}
+		delete(r.backchannels, who)
+		_, pool := s.Budget(r.loop.Now())
+		_, here := s.Kinds()[who]
+		if !pool || !here || f == nil || f.Round != b.round || who == f.Who || r.loop.Trouble() != nil {
+			continue
+		}
+		_, _ = r.loop.Line(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+			From: who, By: abi.KindCompanion, Text: b.text, Kind: abi.KindBackchannel, Basis: s.Last.Seq,
+		}}) // a refusal is written down
+	}
 }

@@ -101,7 +101,7 @@ func (r *Room) mayPlay(who string, by rooms.Player) error {
 // hasFloor says whether a call is the one for the line of who has the floor.
 func (r *Room) hasFloor(who, id string) bool {
 	f := r.state().Floor
-	return f != nil && f.Who == who && f.Lost == "" && call.LineID(r.Name(), f.Token, f.Basis) == id
+	return f != nil && f.Who == who && f.Lost == "" && r.callOf(f) == id
 }
 
 // wishToSay makes words that were played as an action wait for the floor, as

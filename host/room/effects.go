@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // dispatch starts the calls that the state asks for and that do not run yet.
@@ -29,11 +30,11 @@ func (r *Room) dispatch(ctx context.Context) {
 			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
 		}
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(call.LineID(r.Name(), f.Token, f.Basis)) {
+	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.callOf(f)) {
 		r.lines.Add(1)
 		who, grant := f.Who, f.Grant
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
-		m.ID = call.LineID(r.Name(), f.Token, f.Basis)
+		m.ID = r.callOf(f)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
 		during := r.running.Begin(ctx, m.ID)
@@ -48,11 +49,14 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	r.judging = nil
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
-		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != call.LineID(r.Name(), s.Floor.Token, s.Floor.Basis)) {
+		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.callOf(s.Floor)) {
 			r.running.Over(id)
 		}
 	}
 }
+
+// callOf names the call for the line of who has the floor.
+func (r *Room) callOf(f *rules.Floor) string { return call.LineID(r.Name(), f.Token, f.Basis) }
 
 // goCall runs a call of a module beside the loop.
 func (r *Room) goCall(f func()) {

@@ -27,6 +27,7 @@ import (
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
@@ -80,12 +81,12 @@ type Room struct {
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
-	offers       map[uint64]offer // by the seq of the request
-	members      []abi.Member     // as of the newest entry that changed them
-	mouth        string           // the companion that is heard here, with a body
-	held         *heldLine        // made, and may not sound yet
-	lately       speech.Lately    // said by companions and agents
-	spoken       int64            // speak calls whose answers came in this round of the loop
+	offers       offer.Waiting
+	members      []abi.Member  // as of the newest entry that changed them
+	mouth        action.Mouth  // of whoever is heard here, with a body
+	held         *heldLine     // made, and may not sound yet
+	lately       speech.Lately // said by companions and agents
+	spoken       int64         // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -99,7 +100,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		settings: s, cfg: c,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
+		asking: map[string]bool{}, running: call.Running{}, offers: offer.Waiting{}, backchannels: map[string]backchannel{},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -108,6 +109,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
+	r.mouth = r.cfg.Bodies.Mouth(s.Name)
 	r.present = presence.New(c.House, func(id string) bool { return r.settings.Lives(id) }, r.board.Count)
 	r.present.SetCast(cast)
 	r.loop = loop.New(loop.Config{
@@ -129,7 +131,7 @@ func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
 	defer r.calls.Wait()
-	defer func() { r.cfg.Bodies.Shut(r.Name(), r.mouth) }()
+	defer r.mouth.Shut()
 	return r.loop.Run(ctx)
 }
 
@@ -189,11 +191,11 @@ func (r *Room) dueInputs() {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
 				r.breakOff("the floor was held too long")
-				r.running.Over(call.LineID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
+				r.running.Over(r.callOf(f)) // nothing that it still says is of use
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.breakOff(l.By + " spoke over it")
-				r.running.Over(call.LineID(r.Name(), f.Token, f.Basis))
+				r.running.Over(r.callOf(f))
 				continue
 			}
 		}
@@ -205,23 +207,13 @@ func (r *Room) dueInputs() {
 // dropped forgets what was not written down, and tells those who offered lines.
 func (r *Room) dropped(why error) {
 	r.board.Count("journal failed")
-	for seq, o := range r.offers {
-		delete(r.offers, seq)
-		o.tell(consumed{}, why)
-	}
+	r.offers.Drop(why)
 	r.letGo()
 }
 
-// consumed is what became of a line.
-type consumed struct {
-	msg     abi.Message
-	pool    abi.Budget // right afterwards
-	refused error
-}
-
-func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
+func (r *Room) handleSay(l rules.Line) (res offer.Outcome, err error) {
 	if r.loop.Knows(l.ID) {
-		return consumed{refused: errTwice}, nil
+		return offer.Outcome{Refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
 	if err == nil && l.By == abi.KindAgent {
@@ -241,20 +233,7 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if l.By == abi.KindHuman && r.present.Heard(l.From) {
 		r.syncCast()
 	}
-	res.pool, _ = r.state().Budget(r.loop.Now())
-	if msg, ok := made.Message(); ok {
-		res.msg = msg
-	} else {
-		res.refused = refusal(made)
-	}
+	res = offer.Of(made)
+	res.Pool, _ = r.state().Budget(r.loop.Now())
 	return res, nil
-}
-
-// refusal turns a refused entry into the error its speaker sees.
-func refusal(e entry.Entry) error {
-	b, err := entry.Decode[entry.Refused](e)
-	if err != nil {
-		return abi.AsError(err)
-	}
-	return abi.Errorf(b.Code, "%s", b.Why)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -41,18 +42,18 @@ func (r *Room) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) 
 // somebody spoke since Basis, CodeConflict while another has the turn.
 func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
 	if err := u.Check(); err != nil {
-		return r.outcomeOf(consumed{}, err)
+		return r.outcomeOf(offer.Outcome{}, err)
 	}
 	l := lineOf(u, u.ID)
 	if u.ID == "" {
 		l.ID = r.cfg.NewID()
 	} else if m, found, err := r.Sent(ctx, l.ID, l.Said); found || err != nil {
-		return r.outcomeOf(consumed{msg: m}, err)
+		return r.outcomeOf(offer.Outcome{Msg: m}, err)
 	}
-	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, error) { return r.handleSay(l) })
-	if err == nil && res.refused == error(errTwice) { // sent twice at once
+	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (offer.Outcome, error) { return r.handleSay(l) })
+	if err == nil && res.Refused == error(errTwice) { // sent twice at once
 		if was, found, ferr := r.Sent(ctx, l.ID, l.Said); found || ferr != nil {
-			res.msg, res.refused = was, ferr
+			res.Msg, res.Refused = was, ferr
 		}
 	}
 	return r.outcomeOf(res, err)
@@ -60,11 +61,11 @@ func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi
 
 // outcomeOf gives what became of a line, with the pool as it is where the line did not
 // come as far.
-func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, error) {
-	if res.pool.Size == 0 {
-		res.pool, _ = r.Budget()
+func (r *Room) outcomeOf(res offer.Outcome, err error) (abi.Message, abi.Budget, error) {
+	if res.Pool.Size == 0 {
+		res.Pool, _ = r.Budget()
 	}
-	return res.msg, res.pool, cmp.Or(err, res.refused)
+	return res.Msg, res.Pool, cmp.Or(err, res.Refused)
 }
 
 // Stop takes the floor from whoever has it; the room rests until a human

@@ -34,21 +34,13 @@ func (r *Room) holds(f *rules.Floor) bool {
 // is heard in no other room.
 func (r *Room) mayBegin(f *rules.Floor) bool {
 	ok, _ := r.state().MayBegin(f.Token, r.loop.Now())
-	if !ok || r.cfg.Bodies.Count(r.Name(), f.Who) == 0 {
-		return ok
-	}
-	if r.mouth != f.Who && !r.cfg.Bodies.Open(r.Name(), f.Who, r.Stir) {
-		return false
-	}
-	r.mouth = f.Who
-	return true
+	return ok && r.mouth.Open(f.Who, r.Stir)
 }
 
 // shut gives a mouth back once nothing more is heard of it.
 func (r *Room) shut() {
-	if l := r.state().Playing; r.mouth != "" && (l == nil || l.Who != r.mouth) {
-		r.cfg.Bodies.Shut(r.Name(), r.mouth)
-		r.mouth = ""
+	if l := r.state().Playing; l == nil || l.Who != r.mouth.Of() {
+		r.mouth.Shut()
 	}
 }
 
