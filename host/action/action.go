@@ -1,5 +1,6 @@
 // Package action is what goes out to the bodies of companions, before a room writes it
-// down: who is connected to play it, how much there may be, and which of it is speech.
+// down: who is connected to play it, whose mouth is open, how much there may be, and
+// which of it is speech.
 //
 // It sends nothing: the doors read actions out of the journal.
 package action

@@ -1,6 +1,7 @@
 // Package presence is who is in a room. First come those who live in the house, whichever
 // room they are in, by the names of their files, and the holders of tokens; then humans
-// who were heard of here; then agents. Nobody takes the name of one above it.
+// who were heard of here; then agents. Nobody takes the name of one above it. It finds
+// who came and left since the journal last said so.
 //
 // It writes nothing down and asks nobody: a room tells it who came and when, and says in
 // the journal what it answers. The loop alone uses it.
