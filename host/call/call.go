@@ -166,6 +166,14 @@ type Run struct {
 // Has says whether a call runs, or is about to.
 func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
 
+// LineID names the call for a line, so that its segments are known by it.
+func LineID(room, token string, basis uint64) string {
+	return fmt.Sprintf("%s/%s@%d", room, token, basis)
+}
+
+// VoteID names the call for a vote, of which a companion has one at a time.
+func VoteID(who string) string { return "vote/" + who }
+
 // Begin gives the context of a call, which has ended already where a STOP came
 // between.
 func (c Running) Begin(ctx context.Context, call string) context.Context {
