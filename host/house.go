@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/room"
 )
@@ -30,6 +31,16 @@ var _ room.House = (*residents)(nil)
 // companion may have is nobody's: you.wasm takes no name from people.
 func (r *residents) Residents() []string {
 	return slices.DeleteFunc(r.files(), func(id string) bool { return address.Reserved(id, abi.KindCompanion) != "" })
+}
+
+// Loading gives the ids of those that are being loaded for the first time.
+func (r *residents) Loading() (ids []string) {
+	for _, s := range r.folder.Status() {
+		if s.State == module.StateLoading {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // files gives the ids of all files.

@@ -45,7 +45,7 @@ var floors = [][]string{
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
 	{"host/rooms"},
-	{"host/room/loop"},
+	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/door/guard", "host/door/doortest"},

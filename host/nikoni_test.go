@@ -82,10 +82,11 @@ type act struct {
 	Action     string
 	Parameters map[string]any
 	Part       int
+	Line       string
 	at         time.Time
 }
 
-// body connects to a socket and gives what comes.
+// body connects to a socket and gives what comes, but what is about a line that ends.
 func (h *home) body(path string, first any) (conn *websocket.Conn, frames <-chan act) {
 	h.t.Helper()
 	conn, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(h.url, "http")+path, nil)
@@ -106,8 +107,9 @@ func (h *home) body(path string, first any) (conn *websocket.Conn, frames <-chan
 			if err := conn.ReadJSON(&a); err != nil {
 				return
 			}
-			a.at = time.Now()
-			got <- a
+			if a.at = time.Now(); a.Action != "" || a.Line == "" {
+				got <- a
+			}
 		}
 	}()
 	return conn, got

@@ -1,5 +1,6 @@
 // Package action is what goes out to the bodies of companions, before a room writes it
-// down: who is connected to play it, how much there may be, and which of it is speech.
+// down: who is connected to play it, whose mouth is open, how much there may be, and
+// which of it is speech.
 //
 // It sends nothing: the doors read actions out of the journal.
 package action
@@ -14,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Bodies are those that are connected to play the actions of companions, also while a
@@ -22,6 +24,79 @@ type Bodies struct {
 	mu   sync.Mutex
 	last int
 	of   map[string][]entry.Body // by room
+	says map[string]mouth        // by companion
+}
+
+// mouth is a companion's while it speaks in a room.
+type mouth struct {
+	room  string
+	waits map[string]func() // rooms to be told when it is free
+}
+
+// Mouth is the one mouth that is open in a room. Its loop alone uses it.
+type Mouth struct {
+	bodies    *Bodies
+	room, who string
+}
+
+// Mouth gives that of a room; nobody's is open.
+func (b *Bodies) Mouth(room string) Mouth { return Mouth{bodies: b, room: room} }
+
+// Of says whose it is, "" for nobody's.
+func (m *Mouth) Of() string { return m.who }
+
+// Open opens a companion's mouth as [Bodies.Open] does. One without a body needs none.
+func (m *Mouth) Open(companion string, free func()) bool {
+	if m.bodies.Count(m.room, companion) == 0 {
+		return true
+	}
+	if m.who != companion && !m.bodies.Open(m.room, companion, free) {
+		return false
+	}
+	m.who = companion
+	return true
+}
+
+// Shut gives the mouth back.
+func (m *Mouth) Shut() {
+	if m.who != "" {
+		m.bodies.Shut(m.room, m.who)
+		m.who = ""
+	}
+}
+
+// Open gives a companion's mouth to a room, where no other room has it: it has one,
+// wherever it lives. Else free is called once that may be tried again.
+func (b *Bodies) Open(room, companion string, free func()) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.says == nil {
+		b.says = map[string]mouth{}
+	}
+	m, speaks := b.says[companion]
+	if speaks && m.room != room {
+		m.waits[room] = free
+		return false
+	}
+	if !speaks {
+		b.says[companion] = mouth{room, map[string]func(){}}
+	}
+	return true
+}
+
+// Shut gives a companion's mouth back.
+func (b *Bodies) Shut(room, companion string) {
+	b.mu.Lock()
+	m := b.says[companion]
+	if m.room == room {
+		delete(b.says, companion)
+	}
+	b.mu.Unlock()
+	if m.room == room {
+		for _, free := range m.waits {
+			free()
+		}
+	}
 }
 
 // Embody says that a body of a companion is connected, until leave is called. One that
@@ -52,6 +127,23 @@ func (b *Bodies) Of(room string) []entry.Body {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.of[room]
+}
+
+// Change gives which bodies came to a room and left it since it had some.
+func (b *Bodies) Change(room string, had []rules.Body) (change entry.Bodies) {
+	here := b.Of(room)
+	for _, x := range here {
+		if !slices.ContainsFunc(had, func(h rules.Body) bool { return h.ID == x.ID }) {
+			change.Joined = append(change.Joined, x)
+		}
+	}
+	for _, h := range had {
+		if !slices.ContainsFunc(here, func(x entry.Body) bool { return x.ID == h.ID }) {
+			change.Left = append(change.Left, h.Body)
+		}
+	}
+	change.Joined = change.Joined[:min(len(change.Joined), rules.MaxBodies-len(had)+len(change.Left))]
+	return change
 }
 
 // Count gives how many bodies of a companion are connected to a room.
@@ -98,4 +190,19 @@ func Beside(parameters json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return parameters
+}
+
+// CheckSpeech reports the first thing that is wrong with the parameters of the action
+// "speak" that come with a judgement: they are the card's, and their message is its text.
+// permit asks the card; the words may be about any of what was perceived.
+func CheckSpeech(j abi.Judgement, perceived []abi.Percept, permit func(abi.ActionAsk) (string, error)) (err error) {
+	if Speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
+		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
+	}
+	for _, x := range slices.Backward(perceived) {
+		if _, err = permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -158,18 +158,29 @@ type Running map[string]Run
 // Run is a call that runs, or is about to.
 type Run struct {
 	Perception uint64 // seq of what is judged; 0: a vote or a line is made
+	Line       bool   // a line is made
+	Basis      uint64 // seq of the newest turn that it knows
 	end        context.CancelFunc
 }
 
 // Has says whether a call runs, or is about to.
 func (c Running) Has(call string) bool { _, ok := c[call]; return ok }
 
+// LineID names the call for a line, so that its segments are known by it.
+func LineID(room, token string, basis uint64) string {
+	return fmt.Sprintf("%s/%s@%d", room, token, basis)
+}
+
+// VoteID names the call for a vote, of which a companion has one at a time.
+func VoteID(who string) string { return "vote/" + who }
+
 // Begin gives the context of a call, which has ended already where a STOP came
 // between.
 func (c Running) Begin(ctx context.Context, call string) context.Context {
 	during, end := context.WithCancel(ctx)
 	if run, live := c[call]; live {
-		c[call] = Run{run.Perception, end}
+		run.end = end
+		c[call] = run
 	} else {
 		end()
 	}

@@ -177,6 +177,9 @@ type Cast struct {
 	// Loading says that companions are still being loaded: nobody is asked for a
 	// vote before they are here.
 	Loading bool `json:"loading,omitempty"`
+	// Awaits are those that live here and are still being loaded, though others are
+	// here: a human who addresses one of them waits for it.
+	Awaits []string `json:"awaits,omitempty"`
 	// Addressed is whom the newest turn addresses, now that these are here, where
 	// that changed; nil: it did not.
 	Addressed *[]string `json:"addressed,omitempty"`
@@ -329,13 +332,16 @@ type Wish struct {
 	By         abi.ParticipantKind `json:"by,omitempty"`
 	Waits      Wait                `json:"waits,omitempty"`
 	Perception uint64              `json:"perception"` // seq of the KindPerceived; 0: it is about none
-	Importance float64             `json:"importance"` // 0..10
-	Reason     string              `json:"reason,omitempty"`
-	Text       string              `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
-	To         []string            `json:"to,omitempty"`
-	Basis      uint64              `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
-	Offer      *float64            `json:"offer,omitempty"` // what it would pay from a pool
-	Due        time.Time           `json:"due"`             // given up then
+	// Answers is the seq of a human's turn that the line answers: it was asked for, and
+	// came when the floor had passed on.
+	Answers    uint64    `json:"answers,omitempty"`
+	Importance float64   `json:"importance"` // 0..10
+	Reason     string    `json:"reason,omitempty"`
+	Text       string    `json:"text,omitempty"` // the line at hand; empty: it is made when the floor is there
+	To         []string  `json:"to,omitempty"`
+	Basis      uint64    `json:"basis,omitempty"` // seq of the newest entry that the line takes into account
+	Offer      *float64  `json:"offer,omitempty"` // what it would pay from a pool
+	Due        time.Time `json:"due"`             // given up then
 	// Closing is the wish to end the talk that comes with it.
 	Closing abi.Closing `json:"closing,omitempty"`
 	// Parameters are those of the action "speak" that the line came with, Text among

@@ -177,7 +177,8 @@ func (l *Line) rated(d time.Duration) time.Duration {
 }
 
 // Until is the time after which nobody waits for the line any more: without a body
-// that tells, a little longer than the estimate, else much longer.
+// that tells, a little longer than the estimate, else much longer. It is in whole
+// milliseconds, as all times of a room are.
 func (l *Line) Until() time.Time {
 	rest := l.Ends().Sub(l.Told)
 	if l.Silent {

@@ -10,109 +10,103 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func after(ms int) time.Time { return t0.Add(time.Duration(ms) * time.Millisecond) }
+func at(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 
-// line has a part for each of texts, whose sentences take a second each.
-func line(tells bool, parts ...string) *Line {
-	l := &Line{ID: "g", Who: "a", Waits: map[string]int{}}
-	if tells {
-		l.Waits["x"] = 0
-	}
-	for _, text := range parts {
-		p := Part{Text: text, Shown: t0}
-		for _, s := range strings.SplitAfter(strings.TrimSuffix(text, "。"), "。") {
-			p.Voice = append(p.Voice, entry.Beat{Bytes: len(s), MS: 1000})
-		}
-		p.Voice[len(p.Voice)-1].Bytes += len("。")
-		l.Add(p)
-	}
-	return l
+// part is one of two sentences, of 1 and 2 seconds.
+func part(text string, shown int) Part {
+	half := len(text) / 2
+	return Part{Text: text, Voice: []entry.Beat{{Bytes: half, MS: 1000}, {Bytes: len(text) - half, MS: 2000}}, Shown: at(shown)}
 }
 
-func TestStop(t *testing.T) {
-	for name, c := range map[string]struct {
-		l       *Line
-		whole   bool
-		at      int
-		stops   bool
-		cut     int
-		upTo    int
-		heard   string // at the cut
-		playing bool   // the body tells of the first part before
-	}{
-		"the last of a part, told":           {line(true, "いち。", "に。", "さん。"), true, 500, true, 2333, 1, "いち。", false},
-		"behind a part that was told":        {line(true, "いち。", "に。", "さん。"), true, 1500, true, 3433, 2, "いち。に。", true},
-		"the last of all":                    {line(true, "いち。", "に。"), true, 1500, false, 0, 0, "", true},
-		"the last so far":                    {line(true, "いち。"), false, 500, true, 2333, 1, "いち。", false},
-		"longer than estimated":              {line(true, "いち。", "に。"), true, 1700, true, 3033, 1, "いち。", false},
-		"within a part":                      {line(true, "いち。に。さん。"), true, 500, true, 1333, 0, "いち。", false},
-		"nobody tells":                       {line(false, "いち。", "に。", "さん。"), true, 1500, true, 2666, 0, "いち。に。", false},
-		"nobody tells, the last":             {line(false, "いち。", "に。"), true, 1500, false, 0, 0, "", false},
-		"between two parts, more is to come": {line(false, "いち。"), false, 2000, true, 2000, 0, "いち。", false},
-	} {
-		if c.whole {
-			c.l.Complete(9, "")
+// A line of two parts, by the word of a body and without one.
+func TestALine(t *testing.T) {
+	l := &Line{ID: "g1", Who: "aya", Waits: map[string]int{"a": 0}}
+	l.Add(part("abcdefgh", 0))
+	l.Add(part("ijklmnop", 100))
+	if got := l.Ends(); !got.Equal(at(6000)) || !l.Until().Equal(at(6000+6000+5000)) {
+		t.Errorf("ends at %v, waited for until %v", got, l.Until())
+	}
+	// A voice may take a third longer, and of the second part the body would have told.
+	for ms, want := range map[int]string{0: "", 500: "", 1000: "ab", 2000: "abcd", 3000: "abcde", 3500: "abcdef", 9000: "abcdefgh"} {
+		if got := l.Heard(at(ms)); got != want {
+			t.Errorf("after %d ms %q was heard, want %q", ms, got, want)
 		}
-		if c.playing {
-			c.l.Played("x", 1, after(1100))
-		}
-		if c.l.Stop(after(c.at)) != c.stops {
-			t.Errorf("%s: stops is %v", name, !c.stops)
-		}
-		if !c.stops {
-			continue
-		}
-		c.l.Off = true
-		if c.l.Cut != after(c.cut) || c.l.UpTo != c.upTo || c.l.Heard(c.l.Cut) != c.heard {
-			t.Errorf("%s: cut after %v, or when %d were played; heard %q", name, c.l.Cut.Sub(t0), c.l.UpTo, c.l.Heard(c.l.Cut))
-		}
+	}
+	if rate := l.Played("a", 1, at(4500)); rate != 1500 {
+		t.Errorf("the body takes %d for 1000", rate)
+	}
+	if got := l.Ends(); !got.Equal(at(7500)) || l.Heard(at(4600)) != "abcdefgh" || l.Ended() {
+		t.Errorf("ends at %v, heard %q", got, l.Heard(at(4600)))
+	}
+	l.Complete(7, "")
+	l.Played("b", 2, at(5000)) // nobody waits for it
+	if l.Played("a", 2, at(8000)); !l.Ended() || !l.Done || l.Heard(at(0)) != l.Text() {
+		t.Errorf("%+v", l)
 	}
 }
 
-// What ends with a part ends when the body says that it was played.
-func TestStopWhenItWasPlayed(t *testing.T) {
-	l := line(true, "いち。", "に。", "さん。")
-	l.Complete(9, "")
-	l.Stop(after(500))
-	if l.Played("x", 1, after(1200)); l.Cut != after(1200) {
-		t.Errorf("cut after %v", l.Cut.Sub(t0))
+// The slowest body counts; one that leaves does not; without any the estimate does.
+func TestBodiesOfALine(t *testing.T) {
+	l := &Line{Waits: map[string]int{"a": 0, "b": 0}}
+	l.Add(part("abcdefgh", 0))
+	l.Complete(7, "")
+	l.Played("a", 1, at(3000))
+	if l.Ended() {
+		t.Error("over with one of two")
+	}
+	if l.Leave("b", at(3100)); !l.Ended() {
+		t.Error("not over when the slow one has left")
+	}
+	l = &Line{Waits: map[string]int{"a": 0}}
+	l.Add(part("abcdefgh", 0))
+	l.Complete(7, "")
+	l.Leave("a", at(1000))
+	if l.Ended() || !l.Ends().Before(l.Until()) {
+		t.Errorf("ends at %v, waited for until %v", l.Ends(), l.Until())
 	}
 }
 
-// Whatever a voice does that takes at most a third longer than estimated, nothing counts
-// as heard that was not.
-func TestHeardWasHeard(t *testing.T) {
+// Whatever comes in which order: what was heard is a beginning of the line and grows,
+// nobody waits for less than the estimate or for ever, and all times are whole
+// milliseconds, or a room would wait for one that never comes.
+func TestAnyLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tells := rapid.Bool().Draw(t, "tells")
-		var parts []string
-		for range rapid.IntRange(1, 4).Draw(t, "parts") {
-			parts = append(parts, strings.Repeat("いちに。", rapid.IntRange(1, 3).Draw(t, "sentences")))
+		l := &Line{Waits: map[string]int{}, Rate: int64(rapid.IntRange(500, 2000).Draw(t, "rate")), Silent: rapid.Bool().Draw(t, "silent")}
+		for _, b := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3, rapid.ID).Draw(t, "bodies") {
+			l.Waits[b] = 0
 		}
-		l := line(tells, parts...)
-		slow := rapid.IntRange(700, 1333).Draw(t, "slow")
-		at := rapid.IntRange(0, 12000).Draw(t, "at")
-		part, letters := 0, 0 // played whole, and letters heard until at: each sentence has three
-		for from, i := 0, 0; i < len(parts); i++ {
-			sentences := strings.Count(parts[i], "。")
-			if end := from + sentences*slow; end <= at {
-				from, part = end, i+1
-				letters += 3 * sentences
-				if tells {
-					l.Played("x", part, after(end))
-				}
-			} else {
-				letters += 3 * (at - from) / slow
-				break
+		now, shown := 0, 0
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			now += rapid.IntRange(0, 3000).Draw(t, "wait")
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				text := rapid.StringN(1, 12, -1).Draw(t, "text")
+				l.Add(Part{Text: text, Voice: []entry.Beat{{Bytes: len(text), MS: int64(rapid.IntRange(0, 5000).Draw(t, "ms"))}}, Shown: at(now)})
+				shown++
+			case 1:
+				l.Played(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "body"), rapid.IntRange(0, 5).Draw(t, "part"), at(now))
+			case 2:
+				l.Leave(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "leaves"), at(now))
+			case 3:
+				l.Complete(7, "")
 			}
-		}
-		got := strings.Count(strings.ReplaceAll(l.Heard(after(at)), "。", ""), "") - 1
-		if got > letters {
-			t.Fatalf("%d letters count as heard, of %d: %q", got, letters, l.Heard(after(at)))
-		}
-		if done := strings.Join(parts[:part], ""); tells && !strings.HasPrefix(l.Heard(after(at)), done) {
-			t.Fatalf("%q lacks what was played", l.Heard(after(at)))
+			if shown == 0 {
+				continue
+			}
+			for _, x := range []time.Time{l.Ends(), l.Until()} {
+				if x.Nanosecond()%1e6 != 0 {
+					t.Fatalf("%v is no whole millisecond", x)
+				}
+			}
+			if l.Until().Before(l.Ends()) || l.Until().Sub(l.Ends()) > 2*time.Minute {
+				t.Fatalf("ends at %v, waited for until %v", l.Ends(), l.Until())
+			}
+			before, after := l.Heard(at(now)), l.Heard(at(now+500))
+			if !strings.HasPrefix(l.Text(), after) || !strings.HasPrefix(after, before) {
+				t.Fatalf("%q, then %q of %q", before, after, l.Text())
+			}
 		}
 	})
 }

@@ -1,28 +1,32 @@
 package room
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/offer"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
 
 // handleVote takes what came of asking a companion for a vote.
 func (r *Room) handleVote(round uint64, who string, v abi.Vote, err error) {
 	delete(r.asking, who)
-	r.running.Over(voteID(who))
+	r.running.Over(call.VoteID(who))
 	s := r.state()
 	if r.loop.Trouble() != nil || !s.Takes(round) {
-		r.counts.add("vote late")
+		r.board.Count("vote late")
 		return
 	}
 	if err != nil {
 		if s.Round != nil && s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
-			r.counts.add("vote failed: " + string(code))
+			r.board.Count("vote failed: " + string(code))
 			r.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
 		}
 		return
@@ -42,7 +46,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	case r.closed() != nil:
 		return r.closed()
 	case !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return m.ID == who }):
-		r.counts.add("vote refused: " + string(turn.Stranger))
+		r.board.Count("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeDenied, "vote: %q is not a member of the room", who)
 	case about > s.Last.Seq:
 		if !r.early.Hold(about, who, v) {
@@ -50,7 +54,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		}
 		return nil
 	case about == s.Last.Seq && !slices.Contains(s.Voters(), who):
-		r.counts.add("vote refused: " + string(turn.Stranger))
+		r.board.Count("vote refused: " + string(turn.Stranger))
 		return abi.Errorf(abi.CodeConflict, "vote: %q said %d itself; wait for somebody to answer", who, about)
 	case about == s.Last.Seq && v.State == abi.Speak && s.Rests():
 		r.loop.Input(entry.KindWish, entry.Wish{
@@ -59,7 +63,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 		})
 		return nil
 	case s.Round == nil || about != s.Round.About && about != s.Round.Newest():
-		r.counts.add("vote refused: " + string(turn.Late))
+		r.board.Count("vote refused: " + string(turn.Late))
 		return abi.Errorf(abi.CodeConflict, "vote: no round is open about %d", about)
 	}
 	return r.castVote(who, v)
@@ -73,7 +77,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 		if !slices.ContainsFunc(round.Electorate, func(v turn.Voter) bool { return v.ID == who }) {
 			why = turn.Stranger
 		}
-		r.counts.add("vote refused: " + string(why))
+		r.board.Count("vote refused: " + string(why))
 		return abi.Errorf(abi.CodeConflict, "vote: %q has no vote about %d to give: %s", who, round.About, why)
 	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round.ID, Voter: who, Vote: v})
@@ -84,6 +88,7 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 type spoken struct {
 	grant string
 	basis uint64
+	about uint64 // seq of the message that it answers
 	who   string
 	line  abi.Line
 	err   error
@@ -91,17 +96,20 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
-	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(e.grant) {
+	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(f) {
 		r.hold(e.grant, "", &e)
 		return
 	}
-	r.running.Over(callID(r.Name(), e.grant, e.basis))
+	r.running.Over(call.LineID(r.Name(), e.grant, e.basis))
 	r.spoken++
-	e.line.To = r.here(e.line.To)
+	e.line.To = presence.Here(r.state().Members(), e.line.To)
 	if r.loop.Trouble() != nil {
 		return // asked again when the journal is back
 	}
 	f := r.state().Floor
+	if e.err == nil && e.line.Text != "" && (f == nil || f.Token != e.grant) && r.stillOfUse(e) {
+		return
+	}
 	if r.state().Begun(e.grant) {
 		broken := ""
 		if e.err != nil {
@@ -117,7 +125,7 @@ func (r *Room) handleSpoken(e spoken) {
 		b := entry.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
 		if e.err != nil {
 			b.Code, b.Error = call.Failure(e.err)
-			r.counts.add("line failed: " + string(b.Code))
+			r.board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
 			if e.line.Pass != "" {
@@ -134,12 +142,37 @@ func (r *Room) handleSpoken(e spoken) {
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said})
 }
 
+// stillOfUse takes a line that comes when the floor has passed on, on a slow machine for
+// example: a human still waits for the answer, and nothing was said since.
+func (r *Room) stillOfUse(e spoken) bool {
+	s := r.state()
+	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u rules.Unanswered) bool { return u.Seq == e.about }) {
+		return false
+	}
+	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
+		r.running.Over(r.callOf(f))
+		e.grant = f.Token
+		r.spoken-- // the call that is ended counts itself
+		r.handleSpoken(e)
+		return true
+	}
+	if waiting(s, e.who) >= rules.MaxRequests {
+		return false
+	}
+	r.board.Count("line late")
+	r.loop.Input(entry.KindWish, entry.Wish{
+		Who: e.who, Importance: 10, Reason: "its line came late", Text: e.line.Text, To: e.line.To, Basis: e.basis, Answers: e.about,
+		Closing: e.line.Closing, Due: r.loop.Now().Add(wishPatience),
+	})
+	return true
+}
+
 // sayLine records a line, or that it was refused.
 func (r *Room) sayLine(l rules.Line) {
 	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {
-		r.counts.add("line refused: " + string(abi.CodeOf(refusal(made))))
+		r.board.Count("line refused: " + string(abi.CodeOf(offer.Of(made).Refused)))
 	}
 }
 
@@ -149,20 +182,36 @@ func (r *Room) describe(l *rules.Line) {
 	if l.By == abi.KindHuman || l.Kind == abi.KindBackchannel {
 		return
 	}
-	if l.Like = r.like(l.Text); l.Segments == 0 {
-		l.Voice = voice(l.Text)
+	if l.Like = r.lately.Like(l.Text, r.spokenNames()); l.Segments == 0 {
+		l.Voice = speech.Beats(l.Text)
 	}
 	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
 }
 
-// here gives those of the addressees of a module's line who are here, each once.
-func (r *Room) here(to []string) (here []string) {
-	for _, who := range to {
-		for _, m := range r.state().Members() {
-			if m.ID == who && len(here) < abi.MaxTo && !slices.Contains(here, who) {
-				here = append(here, who)
-			}
+// backchannel came with a vote. It is kept until it is known who has the floor.
+type backchannel struct {
+	round uint64
+	text  string
+}
+
+// sayBackchannels says the backchannels of those who did not get the floor. Those of
+// a round that came to nothing are forgotten: their moment has passed.
+func (r *Room) sayBackchannels() {
+	s := r.state()
+	f := s.Floor // it is the same while they are said
+	for _, who := range slices.Sorted(maps.Keys(r.backchannels)) {
+		b := r.backchannels[who]
+		if s.Round != nil && s.Round.ID == b.round {
+			continue
 		}
+		delete(r.backchannels, who)
+		_, pool := s.Budget(r.loop.Now())
+		_, here := s.Kinds()[who]
+		if !pool || !here || f == nil || f.Round != b.round || who == f.Who || r.loop.Trouble() != nil {
+			continue
+		}
+		_, _ = r.loop.Line(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+			From: who, By: abi.KindCompanion, Text: b.text, Kind: abi.KindBackchannel, Basis: s.Last.Seq,
+		}}) // a refusal is written down
 	}
-	return here
 }

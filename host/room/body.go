@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/speech"
 )
 
 // The frames for a companion's body (the AI Companion Protocol): actions, their results, and the
@@ -48,7 +49,7 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	}
 	warning, err := c.Permit(a)
 	if err != nil {
-		r.counts.add("action refused: " + string(abi.CodeOf(err)))
+		r.board.Count("action refused: " + string(abi.CodeOf(err)))
 		return abi.ActionPlayed{}, err
 	}
 	if len(a.Parameters) == 0 {
@@ -60,7 +61,7 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, error) {
 		played, err := r.handleAct(act, by)
 		if err != nil {
-			r.counts.add("action refused: " + string(abi.CodeOf(err)))
+			r.board.Count("action refused: " + string(abi.CodeOf(err)))
 		}
 		return played, err
 	})
@@ -98,9 +99,9 @@ func (r *Room) mayPlay(who string, by rooms.Player) error {
 }
 
 // hasFloor says whether a call is the one for the line of who has the floor.
-func (r *Room) hasFloor(who, call string) bool {
+func (r *Room) hasFloor(who, id string) bool {
 	f := r.state().Floor
-	return f != nil && f.Who == who && f.Lost == "" && callID(r.Name(), f.Token, f.Basis) == call
+	return f != nil && f.Who == who && f.Lost == "" && r.callOf(f) == id
 }
 
 // wishToSay makes words that were played as an action wait for the floor, as
@@ -172,7 +173,7 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 }
 
 func (r *Room) handleSegment(who, call, text string) error {
-	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f.Token) {
+	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f) {
 		if held := r.held; held != nil && held.bytes+len(text) > abi.MaxText {
 			return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 		}
@@ -196,14 +197,14 @@ func (r *Room) segment(who, call, text string) error {
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: voice(text)})
+	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
 	return nil
 }
 
 // breakOff ends a line that has begun to sound: the part that went out is the message.
 func (r *Room) breakOff(why string) {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
-		r.counts.add("line broken off")
+		r.board.Count("line broken off")
 		r.finish(abi.Line{}, why)
 	}
 }
@@ -216,10 +217,10 @@ func (r *Room) finish(line abi.Line, broken string) {
 	switch {
 	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
 	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
-		r.counts.add("rest of a line dropped")
+		r.board.Count("rest of a line dropped")
 		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: voice(rest)})
+		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest)})
 	}
 	if r.loop.Trouble() != nil {
 		return

@@ -2,18 +2,18 @@ package room
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // dispatch starts the calls that the state asks for and that do not run yet.
 func (r *Room) dispatch(ctx context.Context) {
-	if r.drain.Load() || r.cast == nil {
+	if r.drain.Load() || !r.present.Known() {
 		return
 	}
 	s := r.state()
@@ -23,32 +23,40 @@ func (r *Room) dispatch(ctx context.Context) {
 			if v.Kind != abi.KindCompanion || !round.Awaits(v.ID) || r.asking[v.ID] {
 				continue
 			}
-			r.asking[v.ID], r.running[voteID(v.ID)] = true, call.Run{}
+			r.asking[v.ID], r.running[call.VoteID(v.ID)] = true, call.Run{}
 			id := round.ID
 			m, scene := r.context(v.ID, members, round.Due, call.VoteLimit(r.patience()))
-			during := r.running.Begin(ctx, voteID(v.ID))
+			during := r.running.Begin(ctx, call.VoteID(v.ID))
 			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
 		}
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(callID(r.Name(), f.Token, f.Basis)) {
+	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.callOf(f)) {
 		r.lines.Add(1)
 		who, grant := f.Who, f.Grant
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
-		m.ID = callID(r.Name(), f.Token, f.Basis)
+		m.ID = r.callOf(f)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
-		r.running[m.ID] = call.Run{}
+		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.who, p.newest(), members, r.tail.Last(abi.RecentInAsk))
-		scene.More = p.all[:len(p.all)-1]
-		during := r.running.Begin(ctx, p.call)
+		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.tail.Last(abi.RecentInAsk))
+		scene.More = p.All[:len(p.All)-1]
+		during := r.running.Begin(ctx, p.Call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
+	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
+		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.callOf(s.Floor)) {
+			r.running.Over(id)
+		}
+	}
 }
+
+// callOf names the call for the line of who has the floor.
+func (r *Room) callOf(f *rules.Floor) string { return call.LineID(r.Name(), f.Token, f.Basis) }
 
 // goCall runs a call of a module beside the loop.
 func (r *Room) goCall(f func()) {
@@ -72,14 +80,6 @@ func (r *Room) castEarly() {
 		}
 	}
 }
-
-// callID names the call for a line, so that its segments are known by it.
-func callID(room, token string, basis uint64) string {
-	return fmt.Sprintf("%s/%s@%d", room, token, basis)
-}
-
-// voteID names the call for a vote, of which a companion has one at a time.
-func voteID(who string) string { return "vote/" + who }
 
 // patience is how long the room waits for votes.
 func (r *Room) patience() time.Duration {
@@ -109,7 +109,7 @@ func (r *Room) vote(ctx, during context.Context, who string, round uint64, m cal
 
 // speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, m call.Context, scene abi.Scene) {
-	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, who: who}
+	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, about: scene.Message.Seq, who: who}
 	var known bool
 	known, e.err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &e.line, func() error { return call.CheckLine(e.line) })
 	if e.err == nil && !known {

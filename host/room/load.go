@@ -2,18 +2,16 @@ package room
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
 )
 
 // load takes what is known of the room from its journal.
@@ -49,7 +47,14 @@ func (r *Room) wrote(entries []entry.Entry) {
 		}
 	}
 	r.tail.Add(entries)
-	r.shape(entries)
+	for _, e := range entries {
+		if e.Kind != entry.KindSaid {
+			continue
+		}
+		if b, err := entry.Decode[entry.Said](e); err == nil && b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+			r.lately.Add(e.Seq, b.Text, r.spokenNames())
+		}
+	}
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is
@@ -82,24 +87,13 @@ func (r *Room) syncCast() {
 		return
 	}
 	r.settleNames()
-	change := entry.Cast{Loading: r.cast == nil}
-	here := map[string]bool{}
-	cast := r.present.Cast()
-	for _, j := range cast {
-		here[j.ID] = true
-		if !slices.ContainsFunc(r.state().Cast, func(m entry.Joined) bool { return same(m, j) }) {
-			change.Joined = append(change.Joined, j)
-		}
+	change, some := r.present.Change(r.state().Present)
+	for _, l := range change.Left {
+		r.running.Over(call.VoteID(l.ID)) // should it come back, it is asked anew
 	}
-	for _, m := range r.state().Cast {
-		if !here[m.ID] {
-			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: r.present.WhyLeft(m, r.cast)})
-			r.running.Over(voteID(m.ID)) // should it come back, it is asked anew
-		}
-	}
-	if len(change.Joined)+len(change.Left) > 0 || r.state().Gathering && !change.Loading {
+	if some {
 		if !change.Loading {
-			change.Addressed = r.addressedAnew(cast)
+			change.Addressed = r.addressedAnew()
 		}
 		r.loop.Input(entry.KindCast, change)
 	}
@@ -107,17 +101,13 @@ func (r *Room) syncCast() {
 
 // addressedAnew gives whom the newest turn addresses when the cast has changed, nil
 // where that is whom it did before, or where it was asked about already.
-func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
+func (r *Room) addressedAnew() *[]string {
 	s := r.state()
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
-	after := rules.State{Present: rules.Present{Cast: cast}}
-	before := ""
-	if s.LastBy == abi.KindHuman {
-		before = r.before(s.Last.From, s.Last.Seq)
-	}
-	who, _ := address.Meant(s.Last, after.Named(), before)
+	after := rules.State{Present: rules.Present{Cast: r.present.Cast()}}
+	who, _ := r.meant(s.Last, s.LastBy, after.Named(), s.Last.Seq)
 	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {
 		return nil
@@ -125,24 +115,11 @@ func (r *Room) addressedAnew(cast []entry.Joined) *[]string {
 	return &meant
 }
 
-func same(a, b entry.Joined) bool {
-	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
-		a.Generation == b.Generation && a.NoVote == b.NoVote && slices.Equal(a.Aliases, b.Aliases)
-}
-
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
 	r.lines.Add(-r.spoken) // their answers are in the journal, or lost
 	r.spoken = 0
-	i := infoOf(r.settings, r.state(), r.loop.Head().Seq, r.membersNow())
-	i.Loading = r.settings.waits(r.cast)
-	i.Counts = r.counts.all()
-	pool := r.state().PoolView()
-	r.pool.Store(&pool)
-	if err := r.loop.Trouble(); err != nil {
-		i.State, i.Error = "unavailable", abi.AsError(err).Message
-	}
-	r.info.Store(&i)
+	r.board.Show(r.settings, r.state(), r.loop.Head().Seq, r.membersNow(), r.present.Known(), r.loop.Trouble())
 }
 
 // membersNow lists who is here, anew only where that has changed.
@@ -151,27 +128,4 @@ func (r *Room) membersNow() []abi.Member {
 		r.members = r.state().Members()
 	}
 	return r.members
-}
-
-// infoOf gives a room in a state at a glance.
-func infoOf(set Settings, s *rules.State, head uint64, members []abi.Member) rooms.Info {
-	i := rooms.Info{
-		Name: set.Name, Head: head, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
-		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
-		FreeTurns: s.PaysTurns(),
-	}
-	if s.Floor != nil {
-		grant := s.Floor.Grant
-		i.Floor, i.Grant = s.Floor.Who, &grant
-	}
-	if s.Round != nil {
-		i.Round = openRound(s.Round)
-	}
-	switch why := cmp.Or(set.Unknown, s.Unjudged()); {
-	case s.Archived != "" || set.Closed:
-		i.State = "archived"
-	case why != "":
-		i.State, i.Error = "unjudged", why
-	}
-	return i
 }

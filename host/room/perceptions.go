@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -20,32 +21,6 @@ import (
 // it beside the loop, and its wish to speak waits for the floor.
 
 const judgePatience = 60 * time.Second // a language model that looks at a picture takes its time
-
-// percept is what is being judged.
-type percept struct {
-	who  string
-	call string                  // id of the request that it is judged with
-	all  []abi.Percept           // oldest first
-	kept bool                    // they wait in the journal until they are judged
-	tell func(abi.Judged, error) // who waits for the judgement
-}
-
-func (p percept) newest() abi.Percept { return p.all[len(p.all)-1] }
-
-func (p percept) seqs() (all []uint64) {
-	for _, x := range p.all {
-		all = append(all, x.Seq)
-	}
-	return all
-}
-
-// ended is an error of perceptions that the journal says are over, of others it is as it was.
-func (p percept) ended(err error) error {
-	if err == nil || !p.kept {
-		return err
-	}
-	return &perception.Ended{Seqs: p.seqs(), Cause: err}
-}
 
 // Keep writes down what a companion perceives and is to judge, also after a restart.
 // kept is called with it by the loop once it is in the journal, in the order of the
@@ -90,76 +65,66 @@ func (r *Room) Keep(ctx context.Context, who string, p abi.Percept, kept func(ab
 // was kept a [perception.Ended] is in the chain where it waits no more, and any other
 // error leaves it waiting.
 func (r *Room) Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) {
-	p := percept{who: who, all: slices.Clone(all), kept: all[0].Seq != 0}
+	p := perception.Judging{Who: who, All: slices.Clone(all), Kept: all[0].Seq != 0}
 	var note entry.Perceived
-	if !p.kept {
+	if !p.Kept {
 		note = perception.Note(who, all[0], false)
 	}
 	return loop.Await(ctx, r.loop, "the companion did not judge in time", func(q loop.Request[abi.Judged]) {
 		r.loop.Use()
-		p.tell = q.Tell
+		p.Tell = q.Tell
 		r.handlePerceive(p, note)
 	})
 }
 
-func (r *Room) handlePerceive(p percept, note entry.Perceived) {
-	err := r.mayPerceive(p.who)
-	if p.kept && r.loop.Trouble() == nil {
-		err = cmp.Or(r.overAlready(p), err)
+func (r *Room) handlePerceive(p perception.Judging, note entry.Perceived) {
+	err := r.mayPerceive(p.Who)
+	if p.Kept && r.loop.Trouble() == nil {
+		err = cmp.Or(p.Over(r.state().ToJudge), err)
 	}
 	if err != nil {
-		p.tell(abi.Judged{}, err)
+		p.Tell(abi.Judged{}, err)
 		return
 	}
 	if _, why := r.state().Blind(r.loop.Now()); why != "" { // then no model is asked
-		p.tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
+		p.Tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
 		return
 	}
-	if p.kept && p.newest().Format == card.FormatImage && len(p.newest().Image) == 0 {
+	if p.Kept && p.Newest().Format == card.FormatImage && len(p.Newest().Image) == 0 {
 		r.lost(p)
 		return
 	}
-	if !p.kept {
-		p.all[0].Seq = r.loop.Input(entry.KindPerceived, note)
-		p.all[0].At = r.state().At
+	if !p.Kept {
+		p.All[0].Seq = r.loop.Input(entry.KindPerceived, note)
+		p.All[0].At = r.state().At
 	}
 	if r.loop.Trouble() != nil {
-		p.tell(abi.Judged{}, r.loop.Trouble())
+		p.Tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	p.call = r.cfg.NewID()
-	r.running[p.call] = call.Run{Perception: p.newest().Seq}
+	p.Call = r.cfg.NewID()
+	r.running[p.Call] = call.Run{Perception: p.Newest().Seq}
 	r.loop.Ack(func(err error) {
 		if err != nil {
-			r.running.Over(p.call)
-			p.tell(abi.Judged{}, err)
+			r.running.Over(p.Call)
+			p.Tell(abi.Judged{}, err)
 			return
 		}
 		r.judging = append(r.judging, p)
 	})
 }
 
-// overAlready says that some of what was kept waits no more, nil where all of it does.
-func (r *Room) overAlready(p percept) error {
-	waits := func(x abi.Percept) bool { return r.state().ToJudge(x.Seq, p.who) }
-	p.all = slices.DeleteFunc(slices.Clone(p.all), waits)
-	if len(p.all) == 0 {
-		return nil
-	}
-	return p.ended(abi.Errorf(abi.CodeDenied, "a human said STOP, or the room was closed, before it was judged"))
-}
-
 // lost ends an image that cannot be judged any more.
-func (r *Room) lost(p percept) {
+func (r *Room) lost(p perception.Judging) {
 	err := abi.Errorf(abi.CodeUnavailable, "the daemon ended before it was judged, and images are not kept")
 	r.fail(p, abi.CodeUnavailable, err.Message)
-	r.loop.Ack(func(trouble error) { p.tell(abi.Judged{}, cmp.Or(trouble, p.ended(err))) })
+	r.loop.Ack(func(trouble error) { p.Tell(abi.Judged{}, cmp.Or(trouble, p.Ended(err))) })
 }
 
 // fail writes down that perceptions could not be judged.
-func (r *Room) fail(p percept, code abi.Code, why string) {
-	for _, seq := range p.seqs() {
-		r.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: p.who, Code: code, Error: why})
+func (r *Room) fail(p perception.Judging, code abi.Code, why string) {
+	for _, seq := range p.Seqs() {
+		r.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: p.Who, Code: code, Error: why})
 	}
 }
 
@@ -171,7 +136,7 @@ func (r *Room) mayPerceive(who string) error {
 		return r.loop.Trouble()
 	case r.closed() != nil:
 		return r.closed()
-	case r.cast == nil:
+	case !r.present.Known():
 		return errLoading
 	case s.Kinds()[who] != abi.KindCompanion:
 		return abi.Errorf(abi.CodeNotFound, "companion: %q is not in room %s", who, r.Name())
@@ -182,46 +147,36 @@ func (r *Room) mayPerceive(who string) error {
 }
 
 // judge gets one judgement and puts it into the inbox. The call ends with during.
-func (r *Room) judge(ctx, during context.Context, p percept, m call.Context, ask abi.Perceiving) {
+func (r *Room) judge(ctx, during context.Context, p perception.Judging, m call.Context, ask abi.Perceiving) {
 	defer r.lines.Add(-1)
 	var j abi.Judgement
-	known, err := r.callees.Ask(during, p.who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
+	known, err := r.callees.Ask(during, p.Who, abi.OpPerceive, m, ask, &j, func() error { return r.checkJudgement(p, j) })
 	if err == nil && !known {
 		j = abi.Judgement{State: abi.Listen, Reason: "does not perceive"}
 	}
 	r.loop.Post(ctx, func() { r.handleJudged(p, j, err) })
 }
 
-// checkJudgement reports the first thing that is wrong with a judgement. Where it
-// comes with the parameters of the action "speak", they are the card's and their
-// message is its text.
-func (r *Room) checkJudgement(p percept, j abi.Judgement) (err error) {
+// checkJudgement reports the first thing that is wrong with a judgement.
+func (r *Room) checkJudgement(p perception.Judging, j abi.Judgement) (err error) {
 	if err := j.Check(); err != nil || len(j.Parameters) == 0 {
 		return err
 	}
-	c, ok := r.cfg.Find(p.who)
+	c, ok := r.cfg.Find(p.Who)
 	if !ok {
-		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.who)
+		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.Who)
 	}
-	if action.Speech(entry.Action{Action: card.Speak, Parameters: j.Parameters}) != j.Text {
-		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
-	}
-	for _, x := range slices.Backward(p.all) { // it may be about any of them
-		if _, err = c.Permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
-			return nil
-		}
-	}
-	return err
+	return action.CheckSpeech(j, p.All, c.Permit)
 }
 
-func (r *Room) handleJudged(p percept, j abi.Judgement, failed error) {
-	live := r.running.Has(p.call)
-	r.running.Over(p.call)
+func (r *Room) handleJudged(p perception.Judging, j abi.Judgement, failed error) {
+	live := r.running.Has(p.Call)
+	r.running.Over(p.Call)
 	if r.loop.Trouble() != nil {
-		p.tell(abi.Judged{}, r.loop.Trouble())
+		p.Tell(abi.Judged{}, r.loop.Trouble())
 		return
 	}
-	res := abi.Judged{Seq: p.newest().Seq, Judgement: j}
+	res := abi.Judged{Seq: p.Newest().Seq, Judgement: j}
 	why := ""
 	var code abi.Code
 	switch s := r.state(); {
@@ -230,23 +185,23 @@ func (r *Room) handleJudged(p percept, j abi.Judgement, failed error) {
 		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
 	case failed != nil:
 		code, why = call.Failure(failed)
-		r.counts.add("perception failed: " + string(code))
+		r.board.Count("perception failed: " + string(code))
 	case j.State != abi.Speak:
-	case s.Kinds()[p.who] != abi.KindCompanion:
+	case s.Kinds()[p.Who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
-	case waiting(s, p.who) >= rules.MaxRequests:
+	case waiting(s, p.Who) >= rules.MaxRequests:
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
-			Who: p.who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: r.here(j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
+			Who: p.Who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
+			Text: j.Text, To: presence.Here(s.Members(), j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
 		})
 	}
 	switch {
 	case why != "":
 		r.fail(p, code, why)
-	case p.kept:
-		r.loop.Input(entry.KindJudged, entry.Judged{Who: p.who, Perceptions: p.seqs(), Wish: res.Wish, Reason: call.Clip(j.Reason)})
+	case p.Kept:
+		r.loop.Input(entry.KindJudged, entry.Judged{Who: p.Who, Perceptions: p.Seqs(), Wish: res.Wish, Reason: call.Clip(j.Reason)})
 	}
-	r.loop.Ack(func(err error) { p.tell(res, cmp.Or(err, p.ended(failed))) })
+	r.loop.Ack(func(err error) { p.Tell(res, cmp.Or(err, p.Ended(failed))) })
 }

@@ -3,13 +3,14 @@ package room
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/offer"
+	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -21,12 +22,6 @@ const (
 	wishPatience = 20 * time.Second // then what was seen is no news any more, and clients of agents do not wait much longer
 	turnPatience = 3 * time.Second  // of a line that is paid for: less than a model takes to try again
 )
-
-// offer is a request whose caller waits for its end.
-type offer struct {
-	who  string
-	tell func(consumed, error)
-}
 
 // errNoTurn says that a line was given up, which can be offered again.
 var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its turn in time")
@@ -44,11 +39,11 @@ var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its tur
 // goes away takes its line back.
 func (r *Room) Offer(ctx context.Context, u rooms.Utterance, importance float64) (abi.Message, abi.Budget, error) {
 	if err := u.Check(); err != nil {
-		return r.outcomeOf(consumed{}, err)
+		return r.outcomeOf(offer.Outcome{}, err)
 	}
 	l := lineOf(u, r.cfg.NewID())
 	var seq uint64 // of the request; the loop's
-	res, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[consumed]) {
+	res, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[offer.Outcome]) {
 		r.loop.Use()
 		seq = r.handleOffer(l, importance, q)
 	})
@@ -60,14 +55,14 @@ func (r *Room) Offer(ctx context.Context, u rooms.Utterance, importance float64)
 
 // handleOffer has a line said or refused at once, or makes a request of it, whose seq
 // it answers.
-func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[consumed]) uint64 {
+func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[offer.Outcome]) uint64 {
 	wait, needed, err := r.needs(l)
 	if err != nil {
-		q.Tell(consumed{}, err)
+		q.Tell(offer.Outcome{}, err)
 		return 0
 	}
 	if !needed {
-		loop.Handle(r.loop, q, func() (consumed, error) { return r.handleSay(l) })
+		loop.Handle(r.loop, q, func() (offer.Outcome, error) { return r.handleSay(l) })
 		return 0
 	}
 	s, at := r.state(), r.loop.Now()
@@ -80,10 +75,10 @@ func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[cons
 	}
 	seq := r.loop.Input(entry.KindWish, w)
 	if r.loop.Trouble() != nil {
-		q.Tell(consumed{}, r.loop.Trouble())
+		q.Tell(offer.Outcome{}, r.loop.Trouble())
 		return 0
 	}
-	r.offers[seq] = offer{l.From, q.Tell}
+	r.offers[seq] = offer.Offer{Who: l.From, Tell: q.Tell}
 	return seq
 }
 
@@ -153,8 +148,8 @@ func (r *Room) sayAtHand() {
 		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
-		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(callID(r.Name(), f.Token, f.Basis)):
-			if ok, _ := s.MayBegin(f.Token, r.loop.Now()); !ok {
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(r.callOf(f)):
+			if !r.mayBegin(f) {
 				return
 			}
 			r.sayOf(*f.Wish, f.Token, f.Basis)
@@ -169,7 +164,7 @@ func (r *Room) sayAtHand() {
 // sayOf says the line of a request.
 func (r *Room) sayOf(w rules.Request, grant string, basis uint64) {
 	said := entry.Said{
-		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: r.here(w.To), Text: w.Text, Basis: basis, Grant: grant,
+		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: presence.Here(r.state().Members(), w.To), Text: w.Text, Basis: basis, Grant: grant,
 		Wish: w.Seq, Parameters: w.Parameters,
 	}
 	if grant != "" {
@@ -180,43 +175,17 @@ func (r *Room) sayOf(w rules.Request, grant string, basis uint64) {
 
 // tellOffers tells how offered lines ended, when that is in the journal.
 func (r *Room) tellOffers() {
-	if len(r.offers) == 0 {
-		return
-	}
 	var stopping error
 	if r.drain.Load() {
 		stopping = rooms.ErrStopping
 		r.giveUp(func(w rules.Request) bool { _, offered := r.offers[w.Seq]; return offered })
 	}
-	ended := map[uint64]entry.Entry{}
-	for _, e := range r.loop.Made() {
-		switch e.Kind {
-		case entry.KindSaid:
-			b, _ := entry.Decode[entry.Said](e)
-			ended[b.Wish] = e
-		case entry.KindRefused:
-			b, _ := entry.Decode[entry.Refused](e)
-			ended[b.Wish] = e
+	for _, o := range r.offers.Ended(r.loop.Made(), r.state().Pending) {
+		if !o.Found {
+			o.Outcome.Refused = cmp.Or(stopping, r.over(), r.mayBe(o.Who, abi.KindAgent), errNoTurn)
 		}
-	}
-	s := r.state()
-	for _, seq := range slices.Sorted(maps.Keys(r.offers)) {
-		if s.Pending(seq) {
-			continue
-		}
-		var res consumed
-		e, found := ended[seq]
-		if m, said := e.Message(); said {
-			res.msg = m
-		} else if found {
-			res.refused = refusal(e)
-		} else {
-			res.refused = cmp.Or(stopping, r.over(), r.mayBe(r.offers[seq].who, abi.KindAgent), errNoTurn)
-		}
-		res.pool, _ = s.Budget(r.loop.Now())
-		tell := r.offers[seq].tell
-		delete(r.offers, seq)
-		r.loop.Ack(func(err error) { tell(res, err) })
+		o.Outcome.Pool, _ = r.state().Budget(r.loop.Now())
+		r.loop.Ack(func(err error) { o.Tell(o.Outcome, err) })
 	}
 }
 

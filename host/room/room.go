@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,11 +24,14 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/perception"
+	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -52,39 +54,7 @@ type Config struct {
 }
 
 // Settings is how a room is to be.
-type Settings struct {
-	Name       string
-	Companions []string // ids, or "*" for every companion
-	Rules      entry.Rules
-	// Open is written down where the room was never opened, Reopen where it was
-	// archived. Nil: nothing is.
-	Open, Reopen *entry.Opened
-	// Unknown says why the settings cannot be read, "" where they can. Then nothing
-	// of them is written down, and the room takes nothing new.
-	Unknown string
-	Closed  bool // at a door
-}
-
-// Refuses says why the room takes nothing new, whatever its journal holds; nil where
-// that may tell another reason.
-func (s Settings) Refuses() error {
-	switch {
-	case s.Closed:
-		return abi.Field("room", abi.CodeDenied, "%s was closed; its messages can still be read", s.Name)
-	case s.Unknown != "":
-		return abi.Field("room", abi.CodeUnavailable, "%s takes nothing new: %s", s.Name, s.Unknown)
-	}
-	return nil
-}
-
-// Lives says whether a companion lives in the room.
-func (s Settings) Lives(id string) bool {
-	return slices.Contains(s.Companions, "*") || slices.Contains(s.Companions, id)
-}
-
-// waits says whether companions of the room may be among those that are being
-// loaded: cast is nil until it is known who is.
-func (s Settings) waits(cast []entry.Joined) bool { return cast == nil && len(s.Companions) > 0 }
+type Settings = glance.Settings
 
 // Room is one conversation while it is awake: from New until Run returns.
 type Room struct {
@@ -94,10 +64,8 @@ type Room struct {
 	log      *slog.Logger
 	loop     *loop.Loop
 
-	info   atomic.Pointer[rooms.Info]
-	pool   atomic.Pointer[rules.PoolView]
-	tail   reader.Tail
-	counts counts
+	board glance.Board
+	tail  reader.Tail
 
 	drain atomic.Bool    // ask nobody any more
 	calls sync.WaitGroup // running calls of modules
@@ -105,21 +73,20 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
-	cast         []entry.Joined // the companions that are loaded now, by id; nil: not known yet
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
-	judging      []percept              // to be asked about once they are in the journal
+	judging      []perception.Judging   // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
-	offers       map[uint64]offer // by the seq of the request
-	ids          newestIDs
-	members      []abi.Member // as of the newest entry that changed them
-	held         *heldLine    // made, and may not sound yet
-	shapes       []shaped     // of the newest lines
-	spoken       int64        // speak calls whose answers came in this round of the loop
+	offers       offer.Waiting
+	members      []abi.Member  // as of the newest entry that changed them
+	mouth        action.Mouth  // of whoever is heard here, with a body
+	held         *heldLine     // made, and may not sound yet
+	lately       speech.Lately // said by companions and agents
+	spoken       int64         // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -130,11 +97,10 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
 	r := &Room{
-		settings: s, cfg: c, cast: cast,
+		settings: s, cfg: c,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, running: call.Running{}, offers: map[uint64]offer{}, backchannels: map[string]backchannel{},
-		counts: counts{n: map[string]int{}},
+		asking: map[string]bool{}, running: call.Running{}, offers: offer.Waiting{}, backchannels: map[string]backchannel{},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -143,7 +109,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
-	r.present = presence.New(c.House, r.counts.add)
+	r.mouth = r.cfg.Bodies.Mouth(s.Name)
+	r.present = presence.New(c.House, func(id string) bool { return r.settings.Lives(id) }, r.board.Count)
+	r.present.SetCast(cast)
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
@@ -163,6 +131,7 @@ func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
 	defer r.calls.Wait()
+	defer r.mouth.Shut()
 	return r.loop.Run(ctx)
 }
 
@@ -176,31 +145,11 @@ func (r *Room) consequences() {
 	r.sayBackchannels()
 	r.sayHeld()
 	r.sayAtHand()
+	r.shut()
 	r.tellOffers()
 }
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
-
-// maxIDs is how many ids of the newest messages a room remembers.
-const maxIDs = 1024
-
-// newestIDs are those of the newest messages, to tell one apart that is sent twice at
-// once, when neither was in the journal as it came.
-type newestIDs struct {
-	order []string // oldest first
-	known map[string]bool
-}
-
-func (n *newestIDs) add(id string) {
-	if n.known == nil {
-		n.known = map[string]bool{}
-	}
-	n.order, n.known[id] = append(n.order, id), true
-	if len(n.order) > maxIDs {
-		delete(n.known, n.order[0])
-		n.order = n.order[1:]
-	}
-}
 
 // errTwice says that a message with this id is in the journal by now.
 var errTwice = abi.Field("id", abi.CodeConflict, "was used just now")
@@ -242,11 +191,11 @@ func (r *Room) dueInputs() {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
 				r.breakOff("the floor was held too long")
-				r.running.Over(callID(r.Name(), f.Token, f.Basis)) // nothing that it still says is of use
+				r.running.Over(r.callOf(f)) // nothing that it still says is of use
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.breakOff(l.By + " spoke over it")
-				r.running.Over(callID(r.Name(), f.Token, f.Basis))
+				r.running.Over(r.callOf(f))
 				continue
 			}
 		}
@@ -257,25 +206,14 @@ func (r *Room) dueInputs() {
 
 // dropped forgets what was not written down, and tells those who offered lines.
 func (r *Room) dropped(why error) {
-	r.counts.add("journal failed")
-	for seq, o := range r.offers {
-		delete(r.offers, seq)
-		o.tell(consumed{}, why)
-	}
-	r.ids = newestIDs{} // a message that was not kept may come again
+	r.board.Count("journal failed")
+	r.offers.Drop(why)
 	r.letGo()
 }
 
-// consumed is what became of a line.
-type consumed struct {
-	msg     abi.Message
-	pool    abi.Budget // right afterwards
-	refused error
-}
-
-func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
-	if r.ids.known[l.ID] {
-		return consumed{refused: errTwice}, nil
+func (r *Room) handleSay(l rules.Line) (res offer.Outcome, err error) {
+	if r.loop.Knows(l.ID) {
+		return offer.Outcome{Refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
 	if err == nil && l.By == abi.KindAgent {
@@ -292,24 +230,10 @@ func (r *Room) handleSay(l rules.Line) (res consumed, err error) {
 	if err != nil {
 		return res, err
 	}
-	r.ids.add(l.ID)
 	if l.By == abi.KindHuman && r.present.Heard(l.From) {
 		r.syncCast()
 	}
-	res.pool, _ = r.state().Budget(r.loop.Now())
-	if msg, ok := made.Message(); ok {
-		res.msg = msg
-	} else {
-		res.refused = refusal(made)
-	}
+	res = offer.Of(made)
+	res.Pool, _ = r.state().Budget(r.loop.Now())
 	return res, nil
-}
-
-// refusal turns a refused entry into the error its speaker sees.
-func refusal(e entry.Entry) error {
-	b, err := entry.Decode[entry.Refused](e)
-	if err != nil {
-		return abi.AsError(err)
-	}
-	return abi.Errorf(b.Code, "%s", b.Why)
 }

@@ -3,17 +3,11 @@ package room
 import (
 	"cmp"
 	"context"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
-	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
-	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room that nobody uses falls asleep: its Run ends, and all that is to be known of it
@@ -38,8 +32,7 @@ func (r *Room) Draining() bool { return r.lines.Load() > 0 || r.loop.Waits() }
 // nobody knows yet.
 func (r *Room) SetCast(ctx context.Context, cast []entry.Joined) error {
 	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
-		r.cast = cast
-		r.present.Stale()
+		r.present.SetCast(cast)
 		if r.loop.Trouble() != nil {
 			q.Tell(struct{}{}, nil)
 			return
@@ -69,34 +62,10 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 	})
 }
 
-// Glance gives a room that sleeps at a glance: its state is folded from the
-// journal, which stays as it is. cast are the companions that are loaded now.
-func Glance(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (rooms.Info, error) {
-	s, _, err := reader.Fold(ctx, j, set.Name)
-	if err != nil {
-		return rooms.Info{}, journal.Coded(err)
-	}
-	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.Kind == abi.KindCompanion })
-	for _, c := range cast {
-		if set.Lives(c.ID) {
-			s.Cast = append(s.Cast, c)
-		}
-	}
-	slices.SortFunc(s.Cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
-	set.Rules.Version = rules.Version
-	s.Assume(set.Rules)
-	i := infoOf(set, s, s.Head, s.Members())
-	i.Loading = set.waits(cast)
-	if b, ok := s.Budget(now.UTC().Truncate(time.Millisecond)); ok {
-		i.Pool = &b
-	}
-	return i, nil
-}
-
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.state()
-	if r.cast == nil && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
+	if !r.present.Known() && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {

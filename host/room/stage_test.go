@@ -336,6 +336,7 @@ type law struct {
 	turns, limit, asides   int
 	bodies                 map[string]string // whose they are, by id
 	sounds                 string            // the line that a body says
+	auto                   bool              // lines without a body take their time
 	asked                  map[uint64]bool   // turns of humans that nobody was granted the floor for and spoke
 	about, subject         uint64            // of the open round, of the floor
 	percepts               map[uint64]bool   // wishes that are about a perception
@@ -381,13 +382,14 @@ func (l *law) read(e entry.Entry) error {
 			delete(l.bodies, j.ID)
 		}
 	case entry.KindHeard:
-		if b := decode[entry.Heard](e); b.Line != l.sounds {
+		if b := decode[entry.Heard](e); b.Line != l.sounds && l.sounds != "" { // one that was read and broke off ends so too
 			return fmt.Errorf("%s is over, %q sounds", b.Line, l.sounds)
 		}
 		l.sounds = ""
 	case entry.KindRules:
 		r := decode[entry.Rules](e)
 		l.limit, l.policy, l.perceived = r.MaxTurns, r.Policy, r.Perceived
+		l.auto = r.Auto
 		rule, err := turn.New(r.Policy, r.PolicyRaw)
 		if err != nil {
 			return err
@@ -405,7 +407,7 @@ func (l *law) read(e entry.Entry) error {
 		if err := l.paid(e); err != nil {
 			return err
 		}
-		if b := decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+		if b := decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn && b.Segments == 0 {
 			if err := l.begins(cmp.Or(b.Grant, e.ID), b.From); err != nil {
 				return err
 			}
@@ -418,8 +420,10 @@ func (l *law) read(e entry.Entry) error {
 		}
 		l.closing = b.To
 	case entry.KindSegment:
-		if err := l.begins(decode[entry.Segment](e).Grant, decode[entry.Segment](e).Who); err != nil {
-			return err
+		if b := decode[entry.Segment](e); b.N == 1 || l.auto { // else a body that comes later has not its beginning
+			if err := l.begins(b.Grant, b.Who); err != nil {
+				return err
+			}
 		}
 		if b := decode[entry.Segment](e); l.holder != b.Who || l.token != b.Grant || l.stopped != "" {
 			return fmt.Errorf("%s speaks, the floor is %q's, STOP is %q's", b.Who, l.holder, l.stopped)

@@ -3,24 +3,20 @@ package room
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // Info is the room at a glance.
-func (r *Room) Info() rooms.Info {
-	i := *r.info.Load()
-	if b, ok := r.Budget(); ok {
-		i.Pool = &b
-	}
-	return i
-}
+func (r *Room) Info() rooms.Info { return r.board.Info() }
+
+// Budget gives the room's pool now; ok is false in a room without one.
+func (r *Room) Budget() (abi.Budget, bool) { return r.board.Budget() }
 
 // History answers a companion's history.get; the newest messages are at hand.
 func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
@@ -46,20 +42,18 @@ func (r *Room) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) 
 // somebody spoke since Basis, CodeConflict while another has the turn.
 func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
 	if err := u.Check(); err != nil {
-		return r.outcomeOf(consumed{}, err)
-	}
-	if u.ID != "" {
-		if m, found, err := r.saidBefore(ctx, u); found || err != nil {
-			return r.outcomeOf(consumed{msg: m}, err)
-		}
-	} else {
-		u.ID = r.cfg.NewID()
+		return r.outcomeOf(offer.Outcome{}, err)
 	}
 	l := lineOf(u, u.ID)
-	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (consumed, error) { return r.handleSay(l) })
-	if err == nil && res.refused == error(errTwice) { // sent twice at once
-		if was, found, ferr := r.saidBefore(ctx, u); found || ferr != nil {
-			res.msg, res.refused = was, ferr
+	if u.ID == "" {
+		l.ID = r.cfg.NewID()
+	} else if m, found, err := r.Sent(ctx, l.ID, l.Said); found || err != nil {
+		return r.outcomeOf(offer.Outcome{Msg: m}, err)
+	}
+	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (offer.Outcome, error) { return r.handleSay(l) })
+	if err == nil && res.Refused == error(errTwice) { // sent twice at once
+		if was, found, ferr := r.Sent(ctx, l.ID, l.Said); found || ferr != nil {
+			res.Msg, res.Refused = was, ferr
 		}
 	}
 	return r.outcomeOf(res, err)
@@ -67,24 +61,11 @@ func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi
 
 // outcomeOf gives what became of a line, with the pool as it is where the line did not
 // come as far.
-func (r *Room) outcomeOf(res consumed, err error) (abi.Message, abi.Budget, error) {
-	if res.pool.Size == 0 {
-		res.pool, _ = r.Budget()
+func (r *Room) outcomeOf(res offer.Outcome, err error) (abi.Message, abi.Budget, error) {
+	if res.Pool.Size == 0 {
+		res.Pool, _ = r.Budget()
 	}
-	return res.msg, res.pool, cmp.Or(err, res.refused)
-}
-
-// saidBefore finds a message that was sent with the same id.
-func (r *Room) saidBefore(ctx context.Context, u rooms.Utterance) (abi.Message, bool, error) {
-	e, found, err := r.cfg.Journal.Find(ctx, r.Name(), u.ID)
-	if err != nil || !found {
-		return abi.Message{}, false, journal.Coded(err)
-	}
-	m, ok := e.Message()
-	if !ok || m.From != u.From || m.Text != u.Text || !slices.Equal(m.To, append([]string{}, u.To...)) {
-		return abi.Message{}, true, abi.Field("id", abi.CodeConflict, "%q is another message", u.ID)
-	}
-	return m, true, nil
+	return res.Msg, res.Pool, cmp.Or(err, res.Refused)
 }
 
 // Stop takes the floor from whoever has it; the room rests until a human

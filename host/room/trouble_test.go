@@ -247,6 +247,7 @@ func TestImpersonate(t *testing.T) {
 type residents []string
 
 func (r residents) Residents() []string { return r }
+func (residents) Loading() []string     { return nil }
 
 func (r residents) Resident(name string) (string, bool) {
 	for _, id := range r {

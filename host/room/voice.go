@@ -2,10 +2,10 @@ package room
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
@@ -24,10 +24,24 @@ type heldLine struct {
 	whole  *spoken // nil: more of it comes
 }
 
-// holds says whether a line has to wait before it sounds, or is behind what waits.
-func (r *Room) holds(grant string) bool {
-	ok, _ := r.state().MayBegin(grant, r.loop.Now())
-	return !ok || r.held != nil && r.held.grant == grant
+// holds says whether the line of who has the floor has to wait before it sounds, or is
+// behind what waits.
+func (r *Room) holds(f *rules.Floor) bool {
+	return !r.mayBegin(f) || r.held != nil && r.held.grant == f.Token
+}
+
+// mayBegin says whether a line may sound now: nobody else is heard here, and its speaker
+// is heard in no other room.
+func (r *Room) mayBegin(f *rules.Floor) bool {
+	ok, _ := r.state().MayBegin(f.Token, r.loop.Now())
+	return ok && r.mouth.Open(f.Who, r.Stir)
+}
+
+// shut gives a mouth back once nothing more is heard of it.
+func (r *Room) shut() {
+	if l := r.state().Playing; l == nil || l.Who != r.mouth.Of() {
+		r.mouth.Shut()
+	}
 }
 
 // hold keeps a piece of a line, or its end.
@@ -46,8 +60,12 @@ func (r *Room) hold(grant, piece string, whole *spoken) {
 // letGo forgets the line that waits: something newer was said, or the daemon stops.
 func (r *Room) letGo() {
 	if h := r.held; h != nil && h.whole != nil {
-		r.running.Over(callID(r.Name(), h.whole.grant, h.whole.basis))
+		r.held = nil
+		r.running.Over(call.LineID(r.Name(), h.whole.grant, h.whole.basis))
 		r.spoken++
+		if r.loop.Trouble() == nil && !r.drain.Load() && len(h.pieces) == 0 {
+			r.stillOfUse(*h.whole)
+		}
 	}
 	r.held = nil
 }
@@ -62,12 +80,12 @@ func (r *Room) sayHeld() {
 		r.letGo()
 		return
 	}
-	if ok, _ := r.state().MayBegin(h.grant, r.loop.Now()); !ok || r.loop.Trouble() != nil {
+	if !r.mayBegin(f) || r.loop.Trouble() != nil {
 		return
 	}
 	r.held = nil
 	for _, piece := range h.pieces {
-		if r.segment(f.Who, callID(r.Name(), h.grant, f.Basis), piece) != nil {
+		if r.segment(f.Who, call.LineID(r.Name(), h.grant, f.Basis), piece) != nil {
 			break // the line is over, and its call hears of it
 		}
 	}
@@ -76,60 +94,12 @@ func (r *Room) sayHeld() {
 	}
 }
 
-// voice is how long a text takes to say, sentence by sentence.
-func voice(text string) (beats []entry.Beat) {
-	from := 0
-	for _, end := range speech.Sentences(text) {
-		beats = append(beats, entry.Beat{Bytes: end - from, MS: speech.Estimate(text[from:end]).Milliseconds()})
-		from = end
-	}
-	return beats
-}
-
-const (
-	alikeTo   = 8 // of the newest lines of companions and agents
-	shortSame = 2 // times that a short line was said already, when it counts
-)
-
-// shaped is a line that later ones are held against.
-type shaped struct {
-	seq   uint64
-	shape speech.Lineprint
-}
-
-// like gives an earlier line that says much the same, 0 for none.
-func (r *Room) like(text string) (seq uint64) {
-	shape, same := speech.Shape(text, r.spokenNames()), 0
-	for _, l := range r.shapes {
-		if !speech.Alike(shape, l.shape) {
-			continue
-		}
-		if same++; !shape.Short() || same >= shortSame {
-			seq = l.seq
-		}
-	}
-	return seq
-}
-
 // spokenNames are those that make no two lines alike.
 func (r *Room) spokenNames() (names []string) {
 	for _, m := range r.membersNow() {
 		names = append(names, m.ID, m.Name)
 	}
 	return names
-}
-
-// shape keeps what was said in entries, for later lines.
-func (r *Room) shape(entries []entry.Entry) {
-	for _, e := range entries {
-		if e.Kind != entry.KindSaid {
-			continue
-		}
-		if b, err := entry.Decode[entry.Said](e); err == nil && b.By != abi.KindHuman && b.Kind == abi.KindTurn {
-			r.shapes = append(r.shapes, shaped{e.Seq, speech.Shape(b.Text, r.spokenNames())})
-			r.shapes = r.shapes[max(0, len(r.shapes)-alikeTo):]
-		}
-	}
 }
 
 // kindOf says what a human's message is: while a companion is heard, a word of a
@@ -150,21 +120,7 @@ func (r *Room) syncBodies() {
 	if r.closed() != nil || r.loop.Trouble() != nil {
 		return
 	}
-	here := r.cfg.Bodies.Of(r.Name())
-	have := r.state().Bodies
-	var change entry.Bodies
-	for _, b := range here {
-		if !slices.ContainsFunc(have, func(h rules.Body) bool { return h.ID == b.ID }) {
-			change.Joined = append(change.Joined, b)
-		}
-	}
-	for _, h := range have {
-		if !slices.ContainsFunc(here, func(b entry.Body) bool { return b.ID == h.ID }) {
-			change.Left = append(change.Left, h.Body)
-		}
-	}
-	change.Joined = change.Joined[:min(len(change.Joined), rules.MaxBodies-len(have)+len(change.Left))]
-	if len(change.Joined)+len(change.Left) > 0 {
+	if change := r.cfg.Bodies.Change(r.Name(), r.state().Bodies); len(change.Joined)+len(change.Left) > 0 {
 		r.loop.Input(entry.KindBody, change)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // puppet is a body that says what it is given at the speed of a voice, and tells.
 type puppet struct {
-	s    *stage
+	room *Room
 	who  string
 	slow float64 // how much longer it takes than estimated
 	dumb bool    // it declares that it tells, and does not
@@ -33,7 +33,7 @@ type spell struct {
 
 // embody connects a body until the test ends, or leave is called.
 func (s *stage) embody(p *puppet) (leave func()) {
-	p.s = s
+	p.room = s.room // of now: one that is started later has bodies of its own
 	if p.slow == 0 {
 		p.slow = 1
 	}
@@ -44,7 +44,7 @@ func (s *stage) embody(p *puppet) (leave func()) {
 	work.Go(func() { p.play(ctx, id) })
 	return sync.OnceFunc(func() {
 		gone()
-		s.room.Stir()
+		p.room.Stir()
 		cancel()
 		work.Wait()
 	})
@@ -62,7 +62,7 @@ func (p *puppet) play(ctx context.Context, id string) {
 	pieces, over := make(chan piece, 1000), make(chan string, 1000)
 	var follow sync.WaitGroup
 	follow.Go(func() {
-		_ = p.s.room.Follow(ctx, 0, func(es []entry.Entry) error {
+		_ = p.room.Follow(ctx, 0, func(es []entry.Entry) error {
 			for _, e := range es {
 				switch e.Kind {
 				case entry.KindSegment:
@@ -121,7 +121,7 @@ func (p *puppet) say(ctx context.Context, id string, x piece, over chan string, 
 	if x.last {
 		word = entry.Played{Line: x.line, Who: p.who, Body: id, Done: true}
 	}
-	_ = p.s.room.Played(ctx, word) // it may be over
+	_ = p.room.Played(ctx, word) // it may be over
 }
 
 func length(voice []entry.Beat) (d time.Duration) {
@@ -371,7 +371,7 @@ func TestABodyThatDoesNotTell(t *testing.T) {
 			t.Errorf("missed %d times, %d messages", missed, len(s.said()))
 		}
 	})
-	play(t, rules, []*actor{talker("aya", 5), talker("kyoko", 5)}, func(s *stage) {
+	play(t, rules, []*actor{talker("aya", 9), talker("kyoko", 5)}, func(s *stage) {
 		leave := s.embody(&puppet{who: "aya"})
 		s.say("taro", "元気？")
 		time.Sleep(2500 * time.Millisecond)
@@ -412,6 +412,39 @@ func TestSpeakingIntoAMicrophone(t *testing.T) {
 			if len(h) != 2 || s.room.state().Playing != nil {
 				t.Errorf("%d lines were heard", len(h))
 			}
+		})
+	}
+}
+
+// A companion that lives in two rooms has one mouth: while it is heard in the other, its
+// line here waits, also longer than the floor is given for.
+func TestOneMouthInTwoRooms(t *testing.T) {
+	for _, busy := range []time.Duration{5 * time.Second, 20 * time.Second} {
+		rules := voiceRules
+		rules.MaxTurns = 1
+		play(t, rules, []*actor{talker("aya", 5)}, func(s *stage) {
+			p := &puppet{who: "aya"}
+			defer s.embody(p)()
+			begun := time.Now()
+			if !s.room.cfg.Bodies.Open("other", "aya", nil) {
+				t.Fatal("somebody has her mouth already")
+			}
+			s.say("taro", "aya、元気？")
+			time.Sleep(busy)
+			synctest.Wait()
+			if n := len(s.said()); n != 1 {
+				t.Fatalf("%d messages while she is heard elsewhere", n)
+			}
+			s.room.cfg.Bodies.Shut("other", "aya")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if n := len(s.said()); n != 2 || len(p.spoke) == 0 || p.spoke[0].from.Sub(begun) < busy || p.spoke[0].from.Sub(begun) > busy+2*time.Second {
+				t.Errorf("%d messages, heard %+v", n, p.spoke)
+			}
+			if !s.room.cfg.Bodies.Open("other", "aya", nil) {
+				t.Error("her mouth is not given back")
+			}
+			s.room.cfg.Bodies.Shut("other", "aya")
 		})
 	}
 }

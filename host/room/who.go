@@ -1,9 +1,7 @@
 package room
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
@@ -24,7 +22,7 @@ func (r *Room) mayBe(who string, by abi.ParticipantKind) error {
 
 // settleNames finds out who is called what, where somebody came or went.
 func (r *Room) settleNames() {
-	r.present.Settle(r.cast, r.state().People, r.settings.Lives, r.loop.Now())
+	r.present.Settle(r.state().People, r.loop.Now())
 }
 
 // attend notes that an agent was heard of.
@@ -36,66 +34,22 @@ func (r *Room) attend(who string, votes bool) error {
 	return err
 }
 
-// called gives the names that somebody in the room answers to: those of the cast,
-// and while companions are being loaded the ids of those that live here.
-func (r *Room) called() []address.Member {
-	ms := r.state().Named()
-	if r.cast == nil {
-		for _, id := range r.present.Residents() {
-			if r.settings.Lives(id) && !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
-				ms = append(ms, address.Member{ID: id, Names: []string{id}})
-			}
-		}
-	}
-	return ms
-}
-
 // addressed gives whom a line addresses, and how that was found. It is asked once, before
 // the line is written down: tomorrow's answer is of no interest.
 func (r *Room) addressed(b entry.Said) (who []string, how string) {
 	if b.Kind == abi.KindBackchannel {
 		return nil, ""
 	}
-	before := ""
-	if b.By == abi.KindHuman {
-		before = r.before(b.From, math.MaxUint64)
-	}
-	who, found := address.Meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, r.called(), before)
+	who, found := r.meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, b.By, r.state().Named(), math.MaxUint64)
 	return who, string(found)
 }
 
-// replyWithin is how many turns back somebody spoke whom a bare question may be meant for.
-const replyWithin = 6
-
-// before gives the companion or agent that a human's bare question before the entry seq
-// would be put to, "" for none: the one that spoke last, or that this human addressed
-// alone since; where other humans spoke since, only one that had answered this human.
-func (r *Room) before(human string, seq uint64) string {
-	turns := slices.DeleteFunc(r.tail.Last(2*replyWithin), func(m abi.Message) bool {
-		return m.Kind == abi.KindBackchannel || m.Seq >= seq
-	})
-	turns = turns[max(0, len(turns)-replyWithin):]
-	last, others := "", false
-	for _, m := range slices.Backward(turns) {
-		switch {
-		case r.state().Kinds()[m.From] != "": // no human has the name of one of those
-			if !others {
-				return m.From
-			}
-			last = cmp.Or(last, m.From)
-		case m.From != human:
-			if last != "" {
-				return ""
-			}
-			others = true
-		case last != "":
-			return last
-		case len(m.Addressed) > 0:
-			if len(m.Addressed) > 1 {
-				return ""
-			}
-			return m.Addressed[0]
-		}
+// meant gives whom a message before the entry seq is meant for, and how that was found,
+// where some are called as named says.
+func (r *Room) meant(m abi.Message, by abi.ParticipantKind, named []address.Member, seq uint64) ([]string, address.How) {
+	before := ""
+	if by == abi.KindHuman {
+		before = address.Before(r.tail.Last(address.BeforeWithin), m.From, seq, r.state().Kinds())
 	}
-	return ""
+	return address.Meant(m, r.present.Called(named), before)
 }

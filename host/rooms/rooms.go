@@ -37,13 +37,15 @@ type Info struct {
 	Name     string      `json:"name"`
 	Head     uint64      `json:"head"`
 	Last     uint64      `json:"last"`  // seq of the newest turn
-	State    string      `json:"state"` // talking, resting, stopped, closed, capped, archived, unjudged, unavailable
+	State    string      `json:"state"` // talking, resting, waiting, stopped, closed, capped, archived, unjudged, unavailable
 	Policy   string      `json:"policy"`
 	Closing  abi.Closing `json:"closing"`
 	Turns    int         `json:"turns"`
 	MaxTurns int         `json:"max_turns"`
-	Floor    string      `json:"floor,omitempty"` // who holds it
-	Grant    *abi.Grant  `json:"grant,omitempty"` // by what
+	Waiting  string      `json:"waiting,omitempty"` // why nobody answers yet
+	Heard    string      `json:"heard,omitempty"`   // whose line a body says now
+	Floor    string      `json:"floor,omitempty"`   // who holds it
+	Grant    *abi.Grant  `json:"grant,omitempty"`   // by what
 	Round    *OpenRound  `json:"round,omitempty"`
 	Pool     *abi.Budget `json:"pool,omitempty"` // now, in a room with one
 
@@ -200,6 +202,14 @@ func (u *Utterance) Check() error {
 	}
 	if u.Kind != "" && u.Kind != abi.KindTurn && u.Kind != abi.KindBackchannel {
 		return abi.Field("kind", abi.CodeInvalid, "%q is neither %q nor %q", u.Kind, abi.KindTurn, abi.KindBackchannel)
+	}
+	return CheckSource(u.Source)
+}
+
+// CheckSource reports a source of a message that is none.
+func CheckSource(source string) error {
+	if source != "" && source != entry.SourceChat {
+		return abi.Field("source", abi.CodeInvalid, "%.64q is unknown; it is %q, or left out", source, entry.SourceChat)
 	}
 	return nil
 }

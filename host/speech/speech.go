@@ -1,7 +1,7 @@
 // Package speech knows how a text sounds: how long a voice takes to say it, how far
 // it has come after a while and where its sentences end, whether what a listener says
-// is no more than "mhm", whether a text asks something, and whether two lines say the
-// same in nearly the same words.
+// is no more than "mhm", whether a text asks something, and whether a line says the
+// same as another, or as one of the newest, in nearly the same words.
 //
 // It is pure and reads the text alone, in Japanese and English; what it does with
 // other scripts is said where it matters. It never hears a voice, asks no model and

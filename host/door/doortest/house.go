@@ -114,6 +114,8 @@ type resident string
 
 func (r resident) Residents() []string { return []string{string(r)} }
 
+func (resident) Loading() []string { return nil }
+
 func (r resident) Resident(name string) (string, bool) {
 	return string(r), address.Same(string(r), name)
 }

@@ -34,6 +34,7 @@ type actor struct {
 	id         string
 	importance float64
 	aside      string
+	says       string // besides what all do
 }
 
 func (a *actor) Describe() abi.Description {
@@ -44,7 +45,7 @@ func (a *actor) Permit(abi.ActionAsk) (string, error) { return "", nil }
 
 func (a *actor) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
 	if req.Op == abi.OpSpeak {
-		return json.Marshal(abi.Line{Text: a.id + "です"})
+		return json.Marshal(abi.Line{Text: a.id + "です" + a.says})
 	}
 	v := abi.Vote{State: abi.Listen, Backchannel: a.aside}
 	if a.importance > 0 {
@@ -81,6 +82,8 @@ func (c *cast) joined() []entry.Joined {
 }
 
 // Residents implements room.House.
+func (*cast) Loading() []string { return nil }
+
 func (c *cast) Residents() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,8 +31,27 @@ type statusIn struct {
 	Room string `json:"room"`
 }
 
+// statusOut is chat-relay's where nothing has been said since a person spoke.
 type statusOut struct {
-	Resource float64 `json:"resource"`
+	Resource float64     `json:"resource"`
+	Closing  abi.Closing `json:"closing,omitempty"` // where it is not none
+	Turns    int         `json:"turns,omitempty"`
+	MaxTurns int         `json:"max_turns,omitempty"` // with Turns; 0: no cap
+	sound
+}
+
+// sound is what a talk waits for.
+type sound struct {
+	Heard   string `json:"heard,omitempty"`   // whose line is heard now
+	Waiting string `json:"waiting,omitempty"` // why nobody answers yet
+}
+
+// sounds are the properties of a sound.
+func sounds() []prop {
+	return []prop{
+		{"heard?", words("Whose line a body says now; nobody else begins before it has ended.")},
+		{"waiting?", words("Why nobody answers yet.")},
+	}
 }
 
 type historyIn struct {
@@ -50,13 +69,17 @@ type heard struct {
 	Kind    abi.MessageKind `json:"kind,omitempty"`
 	To      []string        `json:"to,omitempty"`
 	At      *time.Time      `json:"at,omitempty"`
+	Cut     string          `json:"cut,omitempty"` // people heard no more of it than message has
 
 	addressed []string
 }
 
+// cutAbout says what the mark of a message means.
+const cutAbout = "People heard no more of it than this: somebody spoke over it, it was stopped, or it broke off."
+
 // shown gives a message with all that is added to chat-relay's.
 func shown(m abi.Message) heard {
-	return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At, m.Addressed}
+	return heard{m.From, m.Text, m.Seq, m.Kind, m.To, &m.At, m.Cut, m.Addressed}
 }
 
 type historyOut struct {
@@ -86,7 +109,12 @@ func (d *Door) addSeedTools() {
 		name: "status", title: "Check Resource Status", scope: identity.Read, run: d.status, quick: true,
 		about: "現在のリソース残量を返します。 Gives what is left of the room's resource.",
 		in:    shape(roomArg),
-		out:   shape(prop{"resource", amount("残量。 What is left.", 0, 1<<31)}),
+		out: shape(append([]prop{
+			{"resource", amount("残量。 What is left.", 0, 1<<31)},
+			{"closing?", choice("How far the talk has come to its end; absent: none.", "none", "pre-closing", "closing", "terminal")},
+			{"turns?", integer("Turns taken since a person spoke.")},
+			{"max_turns?", integer("As many may be taken; there with turns, where there is a cap.")},
+		}, sounds()...)...),
 	}.add(d)
 	tool[historyIn]{
 		name: "history", title: "Check History", scope: identity.Read, run: d.history, quick: true,
@@ -100,6 +128,7 @@ func (d *Door) addSeedTools() {
 			prop{"history", list("", shape(
 				prop{"from", words("")}, prop{"message", words("")}, prop{"seq?", integer("")},
 				prop{"kind?", choice("", "turn", "backchannel")}, prop{"to?", list("", words(""))}, prop{"at?", words("")},
+				prop{"cut?", choice(cutAbout, "cut", "stopped", "failed")},
 			))},
 			prop{"head?", integer("The seq of the room's newest entry.")},
 		),
@@ -193,14 +222,21 @@ func (d *Door) status(ctx context.Context, c call, in statusIn) (any, error) {
 		return nil, err
 	}
 	info := talk.Info()
-	switch {
-	case info.Error != "":
+	if info.Error != "" {
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s", info.Error)
-	case info.Pool == nil:
-		return statusOut{Resource: full}, nil
 	}
-	d.readers.Told(c.in(talk), *info.Pool)
-	return statusOut{Resource: info.Pool.Level}, nil
+	out := statusOut{Resource: full, Turns: info.Turns, sound: sound{info.Heard, info.Waiting}}
+	if info.Closing != abi.ClosingNone {
+		out.Closing = info.Closing
+	}
+	if out.Turns > 0 {
+		out.MaxTurns = info.MaxTurns
+	}
+	if info.Pool != nil {
+		d.readers.Told(c.in(talk), *info.Pool)
+		out.Resource = info.Pool.Level
+	}
+	return out, nil
 }
 
 func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
@@ -226,7 +262,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	for _, m := range past.Messages {
 		switch {
 		case in.Since == nil:
-			out.History = append(out.History, heard{From: m.From, Message: m.Text})
+			out.History = append(out.History, heard{From: m.From, Message: m.Text, Cut: m.Cut})
 		case m.Seq > *in.Since:
 			out.History = append(out.History, shown(m))
 		}

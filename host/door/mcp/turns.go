@@ -65,6 +65,7 @@ func (d *Door) addTurnTools() {
 	message := shape(
 		prop{"from", words("")}, prop{"message", words("")}, prop{"seq", integer("")},
 		prop{"kind", choice("", "turn", "backchannel")}, prop{"to?", list("", words(""))}, prop{"at", words("")},
+		prop{"cut?", choice(cutAbout, "cut", "stopped", "failed")},
 	)
 	tool[waitIn]{
 		name: "wait_for_turn", title: "Wait For Turn", scope: identity.Talk, run: d.waitForTurn,
@@ -75,7 +76,7 @@ func (d *Door) addTurnTools() {
 			prop{"basis_seq?", integer("The seq of the newest entry you have seen; absent: what this session was shown.")},
 			prop{"timeout_seconds?", amount("How long to wait: 25 when absent.", 0, longestWait)},
 		),
-		out: shape(
+		out: shape(append(sounds(),
 			prop{"reason", choice("", reasonGranted, reasonAsked, reasonAddressed, reasonUnseen, reasonTimeout)},
 			prop{"room", words("")},
 			prop{"head", integer("The basis_seq of what you say next.")},
@@ -86,7 +87,7 @@ func (d *Door) addTurnTools() {
 			prop{"closing", choice("How far the talk has come to its end.", "none", "pre-closing", "closing", "terminal")},
 			prop{"turns", integer("Turns taken since a person spoke.")},
 			prop{"max_turns", integer("As many may be taken; 0: no cap.")},
-		),
+		)...),
 	}.add(d)
 	tool[voteIn]{
 		name: "vote", title: "Vote", scope: identity.Talk, changes: true, run: d.vote,

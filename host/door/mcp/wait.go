@@ -21,6 +21,7 @@ type news struct {
 	Messages []heard  `json:"messages"` // what was not seen yet, oldest first
 	Resource *float64 `json:"resource,omitempty"`
 	stage
+	sound
 }
 
 // stage is how far a talk has come.
@@ -55,7 +56,7 @@ const (
 // what has changed, so that nothing is missed between two looks.
 func look(ctx context.Context, talk rooms.Room, who string, seen uint64) (news, rooms.Info, error) {
 	info := talk.Info()
-	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}, stage: stage{info.Closing, info.Turns, info.MaxTurns}}
+	n := news{Room: talk.Name(), Head: info.Head, Messages: []heard{}, stage: stage{info.Closing, info.Turns, info.MaxTurns}, sound: sound{info.Heard, info.Waiting}}
 	if info.Pool != nil {
 		n.Resource = &info.Pool.Level
 	}

@@ -32,7 +32,8 @@ type body struct {
 
 	mu     sync.Mutex
 	id     string   // of the body, in its room
-	speech []string // ids of the newest lines shown
+	speech []string // ids of the newest words shown
+	lines  []string // of the newest lines
 }
 
 // move is one frame of GET /v1/actions: something the companion does.
@@ -94,7 +95,7 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		if !b.speaks(b.companion) {
 			return nil, nil
 		}
-		b.remember(m.ID)
+		b.remember(m)
 	}
 	if b.reference {
 		return encode(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq}), nil
@@ -180,19 +181,31 @@ func (b *body) name() string {
 	return b.id
 }
 
-func (b *body) remember(id string) {
+func (b *body) remember(m *move) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.speech) == knownSpeech {
-		b.speech = b.speech[1:]
+	b.speech = newest(b.speech, m.ID)
+	if m.Part > 0 && !slices.Contains(b.lines, m.Line) {
+		b.lines = newest(b.lines, m.Line)
 	}
-	b.speech = append(b.speech, id)
+}
+
+// newest adds an id to those that are known.
+func newest(ids []string, id string) []string {
+	ids = append(ids, id)
+	return ids[max(0, len(ids)-knownSpeech):]
 }
 
 func (b *body) said(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(b.speech, id)
+}
+
+func (b *body) shown(line string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Contains(b.lines, line)
 }
 
 // take gets a result and passes it on to the companion, which would not know otherwise.
@@ -210,8 +223,8 @@ func (b *body) take(ctx context.Context, c *client, message []byte) (*view, erro
 			err = b.talk.Played(asking, p)
 			cancel()
 		}
-		if err == nil || ctx.Err() != nil {
-			return nil, nil
+		if err == nil || ctx.Err() != nil || abi.CodeOf(err) == abi.CodeNotFound && b.shown(p.Line) {
+			return nil, nil // or the line has ended meanwhile
 		}
 		return nil, c.send(c.refusal(p.Line, err))
 	}

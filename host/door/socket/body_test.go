@@ -58,6 +58,26 @@ func TestWhatABodySees(t *testing.T) {
 	})
 }
 
+// A word about a line that has ended is passed over, for the two cross on the way; one
+// about a line that the body was never shown is a mistake.
+func TestAWordTooLate(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "&since=0&playback=1", "")
+		hi := line("nikoni", "hi")
+		hi.Grant = "g1"
+		s.room.Append(entry.KindSaid, hi)
+		s.frame(c)
+		for _, word := range []string{`1`, `"done"`, `"failed"`} {
+			s.send(c, `{"line":"g1","played":`+word+`}`)
+		}
+		s.send(c, `{"line":"g2","played":"done"}`)
+		s.want(c, `{"error":{"code":"not_found","message":"line: \"g2\" is not heard now","field":"line"},"id":"g2"}`)
+		s.send(c, `{"line":"g1","played":0}`)
+		s.want(c, `{"error":{"code":"invalid","message":"played: 0 is neither the number of a part, \"done\" nor \"failed\"","field":"played"},"id":"g1"}`)
+		s.quiet(c)
+	})
+}
+
 // A companion whose card has no action speak says nothing to its body; it counts
 // what the card has now.
 func TestCompanionThatDoesNotSpeak(t *testing.T) {

@@ -40,10 +40,11 @@ type (
 		Body sayBody
 	}
 	sayBody struct {
-		From string   `json:"from,omitempty" doc:"Who speaks: a human's name, not that of anybody who lives in the house. With a token it is the token's name, and may be left out." example:"mika"`
-		Text string   `json:"text" doc:"What is said, at most 16 KiB." example:"こんばんは"`
-		To   []string `json:"to,omitempty" nullable:"true" doc:"Whom it is said to; nobody in particular when left out."`
-		ID   string   `json:"id,omitempty" doc:"Makes it safe to send again: the same id gives the message that was recorded first."`
+		From   string   `json:"from,omitempty" doc:"Who speaks: a human's name, not that of anybody who lives in the house. With a token it is the token's name, and may be left out." example:"mika"`
+		Text   string   `json:"text" doc:"What is said, at most 16 KiB." example:"こんばんは"`
+		To     []string `json:"to,omitempty" nullable:"true" doc:"Whom it is said to; nobody in particular when left out."`
+		ID     string   `json:"id,omitempty" doc:"Makes it safe to send again: the same id gives the message that was recorded first."`
+		Source string   `json:"source,omitempty" doc:"\"chat\" for what was read in a stream's chat: it ends nobody's line unless it calls whoever speaks."`
 	}
 	sayOut struct {
 		Seq uint64 `json:"seq" doc:"The message's place in the room's journal."`
@@ -143,14 +144,14 @@ func (d *door) say(ctx context.Context, in *sayIn) (out sayOut, err error) {
 		return out, inBody(err)
 	}
 	// The room checks them too. Here all mistakes are told at once, and wake no room.
-	if err := inBody(abi.CheckName("from", from), abi.CheckText("text", b.Text), checkTo(b.To), checkID(b.ID)); err != nil {
+	if err := inBody(abi.CheckName("from", from), abi.CheckText("text", b.Text), checkTo(b.To), checkID(b.ID), rooms.CheckSource(b.Source)); err != nil {
 		return out, err
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.Room)
 	if err != nil {
 		return out, err
 	}
-	m, err := talk.Say(ctx, rooms.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text})
+	m, err := talk.Say(ctx, rooms.Utterance{ID: b.ID, From: from, By: kind, To: b.To, Text: b.Text, Source: b.Source})
 	return sayOut{m.Seq, m.ID}, err
 }
 

@@ -48,9 +48,14 @@ func TestPage(t *testing.T) {
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
-	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindOpened, entry.KindArchived} {
+	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindSegment, entry.KindHeard} {
 		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
 			t.Errorf("the page does not show %s", kind)
+		}
+	}
+	for _, state := range []string{"talking", "resting", "waiting", "stopped", "closed", "capped", "archived", "unjudged", "unavailable"} {
+		if n := strings.Count(html, " "+state+`: "`); n < 2 {
+			t.Errorf("the page has %d words for a room that is %s", n, state)
 		}
 	}
 	outcomes := []entry.Outcome{entry.OutcomeSilence, entry.OutcomeAbsent, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeStopped, entry.OutcomeSuperseded, entry.OutcomeWaits}
@@ -81,6 +86,66 @@ func TestPageScript(t *testing.T) {
 const keys = o => Object.keys(o).flatMap(k => typeof o[k] === "object" ? keys(o[k]).map(x => k + "." + x) : [k]).sort();
 if (String(keys(words.en)) !== String(keys(words.ja))) { console.error(keys(words.en) + "\n" + keys(words.ja)); process.exit(1); }`
 	if out, err := exec.Command(node, "-e", check).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// What was cut off is shown as what was heard, with a mark; and who is heard stands beside
+// who has the floor.
+func TestPageShowsWhatWasHeard(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	dom, err := os.ReadFile("testdata/dom.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
+	page, _, _ := strings.Cut(rest, "</script>")
+	const show = `
+let last = 0;
+for (const [kind, body] of [
+  ["said", { from: "taro", by: "human", text: "hi", kind: "turn" }],
+  ["segment", { who: "aya", n: 1, text: "one " }],
+  ["said", { from: "aya", by: "companion", text: "one two three", kind: "turn", played: true }],
+  ["decision", { outcome: "grant", speaker: "kyoko", ranking: [] }],
+  ["said", { from: "taro", by: "human", text: "wait", kind: "turn" }],
+  ["heard", { of: 3, end: "cut", text: "one two", why: "taro spoke over it", who: "aya" }],
+  ["decision", { outcome: "absent", ranking: [] }],
+  ["said", { from: "kyoko", by: "companion", text: "read me", kind: "turn" }],
+  ["said", { from: "kyoko", by: "companion", text: "hear me", kind: "turn", played: true }],
+  ["heard", { of: 9, end: "said", why: "played", who: "kyoko" }],
+]) {
+  take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind, body });
+  console.log(elements.floor.children.map(li => li.textContent).join(" + "));
+}
+for (const li of elements.feed.children) console.log(li.children.slice(1).map(x => x.textContent ?? x).join(" "));
+process.exit(0);`
+	file := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(file, []byte(string(dom)+page+show), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(node, file).CombinedOutput()
+	want := `free
+aya is heard
+aya is heard
+aya is heard + kyoko has the floor
+aya is heard
+free
+waiting for somebody who can answer
+free
+kyoko is heard
+free
+taro hi
+aya one two cut off
+kyoko has the floor
+taro wait
+nobody could answer
+kyoko read me
+kyoko hear me
+`
+	if err != nil || string(out) != want {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -258,6 +258,7 @@ func TestRefusals(t *testing.T) {
 		{"two things", "POST", say, `{"from":"","text":"","to":["a","b c"]}`, nil, 400, "invalid", []string{"body.from", "body.text", "body.to[1]"}, "from: must not be empty; text: must not be empty"},
 		{"long text", "POST", say, `{"from":"mika","text":"` + long + `"}`, nil, 413, "too_large", []string{"body.text"}, "text"},
 		{"too many", "POST", say, `{"from":"mika","text":"hi","to":[` + strings.Join(crowd, ",") + `]}`, nil, 413, "too_large", []string{"body.to"}, "to"},
+		{"unknown source", "POST", say, `{"from":"mika","text":"hi","source":"twitch"}`, nil, 400, "invalid", []string{"body.source"}, `source: "twitch" is unknown; it is "chat", or left out`},
 		{"long id", "POST", say, `{"from":"mika","text":"hi","id":"` + strings.Repeat("i", abi.MaxName+1) + `"}`, nil, 413, "too_large", []string{"body.id"}, "id"},
 		{"huge body", "POST", say, `{"from":"mika","text":"` + strings.Repeat("x", 300<<10) + `"}`, nil, 413, "too_large", nil, ""},
 		{"plain text", "POST", say, `{"from":"mika","text":"hi"}`, []string{"Content-Type", "text/plain"}, 415, "invalid", nil, "application/json"},

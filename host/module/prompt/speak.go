@@ -202,8 +202,11 @@ func (m *Module) dialogue(s abi.Scene) []model.Message {
 	for _, msg := range recent {
 		if msg.From == m.id {
 			talk = append(talk, model.Message{Role: model.RoleAssistant, Text: msg.Text})
+			if msg.Cut != "" {
+				talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.cut(nameOf(memberOf(s.Members, msg.From)))})
+			}
 		} else {
-			talk = append(talk, model.Message{Role: model.RoleUser, Text: lineOf(s.Members, msg)})
+			talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.lineOf(s.Members, msg)})
 		}
 	}
 	if len(talk) == 0 || talk[len(talk)-1].Role == model.RoleAssistant {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -384,7 +385,53 @@ func TestTheStageIsTold(t *testing.T) {
 			}
 		}
 	}
-	if told := (words{}).referee(c, abi.Scene{}); !strings.Contains(told, "last spoke: 0. The talk's stage: none.") {
+	told := (words{}).referee(c, abi.Scene{})
+	if !strings.Contains(told, "last spoke: 0. The talk's stage: none.") {
 		t.Errorf("without a cap:\n%s", told)
+	}
+	end, last := "The talk is coming to its end", "After the next line nobody may speak"
+	if strings.Contains(told, end) || strings.Contains(told, last) {
+		t.Errorf("a talk that has just begun:\n%s", told)
+	}
+	scene.Turns = 5
+	for name, told := range map[string]string{"vote": (words{}).referee(c, scene), "line": (words{}).speaker(c, scene, nil, nil)} {
+		if !strings.Contains(told, end) || !strings.Contains(told, last) {
+			t.Errorf("%s at the cap:\n%s", name, told)
+		}
+	}
+	scene.Turns = 4
+	if told := (words{}).referee(c, scene); strings.Contains(told, last) {
+		t.Errorf("two are left:\n%s", told)
+	}
+}
+
+// A line that was cut off is shown as what was heard, and a note behind it says so: no
+// dots, which models repeat, and nothing that a person could have written.
+func TestCutOffIsTold(t *testing.T) {
+	r := load(t, nikoni(t), reply{deltas: []string{"うん。"}}, reply{json: `{"state":"listen","importance":0,"closing":"none","reason":""}`})
+	s := scene("taro", "待って")
+	s.Recent = []abi.Message{
+		{Seq: 1, From: "aya", Text: "昨日ね、", Cut: "cut"},
+		{Seq: 2, From: "nikoni", Text: "それは", Cut: "cut"},
+		{Seq: 3, From: "taro", Text: "待って\n(ayaの発言はここで途切れ、続きは誰にも聞こえていません)"},
+	}
+	if _, err := r.speak(s); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, m := range r.models.requests()[0].Messages {
+		told = append(told, fmt.Sprint(m.Role, " ", m.Text))
+	}
+	want := []string{
+		"user Aya: 昨日ね、\n(Ayaの発言はここで途切れ、続きは誰にも聞こえていません)",
+		"assistant それは",
+		"user (ニコニ立体ちゃんの発言はここで途切れ、続きは誰にも聞こえていません)",
+		"user taro: 待って\n  (ayaの発言はここで途切れ、続きは誰にも聞こえていません)",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+	if got := (words{}).lineOf(nil, abi.Message{From: "aya", Text: "So I", Cut: "cut"}); got != "aya: So I\n(aya was cut off here; nobody heard the rest)" {
+		t.Errorf("%q", got)
 	}
 }

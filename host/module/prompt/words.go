@@ -106,6 +106,7 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 	w.persona(p, c)
 	w.who(p, s.Members)
 	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
+	w.last(p, s)
 	return p.String()
 }
 
@@ -120,16 +121,27 @@ func people(members []abi.Member) string {
 func (w words) transcript(past []abi.Message, members []abi.Member) string {
 	lines := make([]string, 0, len(past))
 	for _, m := range past {
-		lines = append(lines, lineOf(members, m))
+		lines = append(lines, w.lineOf(members, m))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // lineOf is a message as a model reads it. Only the daemon begins a line with a
 // name: a text that goes on in a new line is indented, or its second line could be
-// taken for somebody else's.
-func lineOf(members []abi.Member, m abi.Message) string {
-	return nameOf(memberOf(members, m.From)) + ": " + indented.Replace(m.Text)
+// taken for somebody else's. What follows a line that was cut off begins in the first
+// column, where nobody's text does.
+func (w words) lineOf(members []abi.Member, m abi.Message) string {
+	line := nameOf(memberOf(members, m.From)) + ": " + indented.Replace(m.Text)
+	if m.Cut != "" {
+		line += "\n" + w.cut(nameOf(memberOf(members, m.From)))
+	}
+	return line
+}
+
+// cut says that people did not hear all of somebody's line. It is no part of the text:
+// a model that finds dots at the end of lines ends its own with dots.
+func (w words) cut(name string) string {
+	return fmt.Sprintf(w.pick("(%sの発言はここで途切れ、続きは誰にも聞こえていません)", "(%s was cut off here; nobody heard the rest)"), name)
 }
 
 var indented = strings.NewReplacer("\n", "\n  ", "\u0085", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
@@ -150,6 +162,17 @@ func (w words) stage(p *prompt, turns, most int, closing abi.Closing) {
 	}
 	p.add(w.pick("人が最後に話してからの発言の数: %d%s。会話の段階: %s", "Turns since a person last spoke: %d%s. The talk's stage: %s."),
 		turns, limit, cmp.Or(closing, abi.ClosingNone))
+	if closing.Stage() > abi.ClosingNone.Stage() {
+		p.add("%s", w.pick("会話は終わりに向かっています。新しい話題は始めません。", "The talk is coming to its end: nothing new is begun."))
+	}
+}
+
+// last tells that the next line is the last one that the cap allows. What is said about
+// a perception is not counted in it.
+func (w words) last(p *prompt, s abi.Scene) {
+	if s.MaxTurns > 0 && s.Turns+1 >= s.MaxTurns {
+		p.add("%s", w.pick("次の発言のあとは、人が話すまで誰も話せません。", "After the next line nobody may speak until a person does."))
+	}
 }
 
 // speaker is the character with the floor. acted are the actions that it played for
@@ -170,6 +193,7 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 	w.events(p, c, inputTitles(c), w.pick("(話す)", "(say it)"))
 	w.who(p, s.Members)
 	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
+	w.last(p, s)
 	if s.Retry {
 		p.add("%s", w.pick("さっき書いた発言は、新しい発言が先に来たので使われませんでした。いまの話に合うものを書いてください。",
 			"What you wrote before was not used, for somebody spoke first. Write what fits now."))

@@ -98,7 +98,7 @@ func TestHostFunctionsCharge(t *testing.T) {
 }
 
 // aside is a companion with a guest that hangs, asked four times.
-func aside(t *testing.T, m module.Module, within time.Duration) (last error, s module.Status) {
+func aside(t *testing.T, m module.Module, within time.Duration) (s module.Status, last error) {
 	t.Helper()
 	c := module.NewCompanion("tiny", module.NewGeneration(1, "wasm", m), module.Limits{}, slog.New(slog.DiscardHandler))
 	for range 4 {
@@ -106,13 +106,13 @@ func aside(t *testing.T, m module.Module, within time.Duration) (last error, s m
 		_, last = c.Call(ctx, abi.Request{Op: abi.OpVote, Data: json.RawMessage(`{}`)})
 		cancel()
 	}
-	return last, c.Status(time.Now())
+	return c.Status(time.Now()), last
 }
 
 // A guest that hangs is put aside for what it did.
 func TestWorkIsCounted(t *testing.T) {
 	m := load(t, newTestEngine(t, func(c *Config) { c.FuelPerCall = 10_000_000 }), tinyFile(tiny{vote: forever()}))
-	last, s := aside(t, m, waittest.Long)
+	s, last := aside(t, m, waittest.Long)
 	if s.State != module.StateQuarantined || s.Faults != 3 || abi.CodeOf(last) != abi.CodeUnavailable || !strings.Contains(s.Error, "fuel") {
 		t.Errorf("%v, status %+v", last, s)
 	}
@@ -130,7 +130,7 @@ func TestTimeIsNotCounted(t *testing.T) {
 	waits := tiny{reply: ask, vote: code(call(fnHostCall, atReply, int32(len(ask))), opDrop, i32(0))}
 	for name, guest := range map[string]tiny{"waits": waits, "computes": {vote: forever()}} {
 		e := untiring(t, func(c *Config) { c.Host = host })
-		last, s := aside(t, load(t, e, tinyFile(guest)), 50*time.Millisecond)
+		s, last := aside(t, load(t, e, tinyFile(guest)), 50*time.Millisecond)
 		if s.State != module.StateReady || s.Faults != 0 || faultKind(last) != module.FaultTimeout {
 			t.Errorf("%s: %v, status %+v", name, last, s)
 		}

@@ -68,6 +68,7 @@ type Loop struct {
 	used    time.Time                      // by the process's clock: when something was last asked or done here
 	trouble error                          // why the journal takes nothing; nil when it does
 	snapped uint64
+	ids     newestIDs
 }
 
 var errNotLoaded = errors.New("not loaded yet")

@@ -25,9 +25,15 @@ func (l *Loop) Input(kind entry.Kind, body any) (seq uint64) {
 // Line records a line, or its refusal. An error says that neither is possible.
 func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
 	e, err := l.m.Say(a, l.Now())
+	if err == nil {
+		l.ids.add(a.ID)
+	}
 	l.must(err)
 	return e, journal.Coded(err)
 }
+
+// Knows says whether one of the newest lines has an id, be it in the journal or not yet.
+func (l *Loop) Knows(id string) bool { return l.ids.known[id] }
 
 // Made gives the entries that are not written yet.
 func (l *Loop) Made() []entry.Entry { return l.m.Made() }
@@ -47,6 +53,7 @@ func (l *Loop) drop(why error) {
 	l.cfg.Show() // before anybody is woken to look
 	l.tell(l.Trouble())
 	l.m.Take()
+	l.ids = newestIDs{} // a line that was not kept may come again
 	l.cfg.Dropped(l.Trouble())
 }
 

@@ -18,6 +18,8 @@ const HumanAway = 24 * time.Hour
 type House interface {
 	// Residents gives the ids of all companions, loaded or not.
 	Residents() []string
+	// Loading gives the ids of those that are being loaded for the first time.
+	Loading() []string
 	// Resident says which companion has an id that reads or looks like a name.
 	Resident(name string) (id string, taken bool)
 	// Holder says which holder of a token has such a name.
@@ -28,12 +30,13 @@ type House interface {
 type nobody struct{}
 
 func (nobody) Residents() []string            { return nil }
+func (nobody) Loading() []string              { return nil }
 func (nobody) Resident(string) (string, bool) { return "", false }
 func (nobody) Holder(string) (string, bool)   { return "", false }
 
-// Settle finds out who is called what, where somebody came or went since: cast are
-// the companions that are loaded, people the humans who spoke.
-func (p *Presence) Settle(cast []entry.Joined, people []rules.Person, lives func(id string) bool, now time.Time) {
+// Settle finds out who is called what, where somebody came or went since: people are the
+// humans who spoke.
+func (p *Presence) Settle(people []rules.Person, now time.Time) {
 	if !p.stale {
 		return
 	}
@@ -44,9 +47,9 @@ func (p *Presence) Settle(cast []entry.Joined, people []rules.Person, lives func
 		}
 	}
 	var here []entry.Joined
-	for _, c := range cast {
+	for _, c := range p.cast {
 		p.taken.Add(c.ID, c.ID)
-		if lives(c.ID) {
+		if p.lives(c.ID) {
 			here = append(here, c)
 		}
 	}
@@ -128,22 +131,18 @@ func (p *Presence) Heard(name string) bool {
 	return !known
 }
 
-// WhyLeft says why somebody who was here is not any more; cast are the companions that
-// are loaded.
-func (p *Presence) WhyLeft(m entry.Joined, cast []entry.Joined) string {
+// whyLeft says why somebody who was here is not any more.
+func (p *Presence) whyLeft(m entry.Joined) string {
 	_, human := p.people.Find(m.ID)
 	switch {
 	case m.Kind == abi.KindAgent && human:
 		return "a human has this name"
 	case m.Kind == abi.KindAgent:
 		return "was not heard of for a while"
-	case slices.ContainsFunc(cast, func(c entry.Joined) bool { return c.ID == m.ID }):
+	case slices.ContainsFunc(p.cast, is(m.ID)):
 		return "it does not live here any more"
 	case slices.Contains(p.house.Residents(), m.ID):
 		return "its file is not loaded"
 	}
 	return "its file is gone"
 }
-
-// Residents gives the ids of all companions of the house, loaded or not.
-func (p *Presence) Residents() []string { return p.house.Residents() }

@@ -1,6 +1,7 @@
 // Package presence is who is in a room. First come those who live in the house, whichever
 // room they are in, by the names of their files, and the holders of tokens; then humans
-// who were heard of here; then agents. Nobody takes the name of one above it.
+// who were heard of here; then agents. Nobody takes the name of one above it. It finds
+// who came and left since the journal last said so.
 //
 // It writes nothing down and asks nobody: a room tells it who came and when, and says in
 // the journal what it answers. The loop alone uses it.
@@ -14,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // How long an agent that says nothing is taken to be here, and how many there
@@ -42,7 +44,10 @@ func (a agent) away() time.Time {
 // Presence is one room's. Make it with [New].
 type Presence struct {
 	house   House
+	lives   func(id string) bool
 	note    func(what string)
+	cast    []entry.Joined // the companions that are loaded, by id; nil: not known yet
+	loading []string       // those that are being loaded, as of cast
 	agents  map[string]agent
 	settled []entry.Joined // the companions that live here and are loaded, as they are called here
 	taken   address.Set    // what they are called
@@ -51,16 +56,33 @@ type Presence struct {
 }
 
 // New makes a presence in which nobody is. house may be nil: then nobody has a name but
-// in the room. note is told of names that are not given.
-func New(house House, note func(what string)) *Presence {
+// in the room. lives says which companions live in it, note is told of names that are
+// not given.
+func New(house House, lives func(id string) bool, note func(what string)) *Presence {
 	if house == nil {
 		house = nobody{}
 	}
-	return &Presence{house: house, note: note, agents: map[string]agent{}, stale: true}
+	return &Presence{house: house, lives: lives, note: note, agents: map[string]agent{}, stale: true}
 }
 
 // Stale says that somebody came or went, or lives elsewhere now.
 func (p *Presence) Stale() { p.stale = true }
+
+// SetCast says which companions are loaded now, by id; nil: that is not known yet.
+func (p *Presence) SetCast(cast []entry.Joined) {
+	p.cast, p.loading, p.stale = cast, nil, true
+	if cast != nil {
+		p.loading = slices.DeleteFunc(p.house.Loading(), func(id string) bool { return slices.ContainsFunc(cast, is(id)) })
+	}
+}
+
+// Known says whether it is known which companions are loaded.
+func (p *Presence) Known() bool { return p.cast != nil }
+
+// is says whether somebody has an id.
+func is(id string) func(entry.Joined) bool {
+	return func(m entry.Joined) bool { return m.ID == id }
+}
 
 // Agents is how many are here.
 func (p *Presence) Agents() int { return len(p.agents) }
@@ -123,4 +145,66 @@ func (p *Presence) Cast() []entry.Joined {
 		js = append(js, entry.Joined{ID: who, Kind: abi.KindAgent, NoVote: !p.agents[who].votes})
 	}
 	return js
+}
+
+// Change gives who came, was reloaded, or left since a room was in a state, and whether
+// any of it is to be written down. While it is not known yet which companions are loaded,
+// it says so.
+func (p *Presence) Change(was rules.Present) (change entry.Cast, some bool) {
+	change = entry.Cast{Loading: !p.Known(), Awaits: p.awaits()}
+	cast := p.Cast()
+	for _, j := range cast {
+		if !slices.ContainsFunc(was.Cast, func(m entry.Joined) bool { return same(m, j) }) {
+			change.Joined = append(change.Joined, j)
+		}
+	}
+	for _, m := range was.Cast {
+		if !slices.ContainsFunc(cast, is(m.ID)) {
+			change.Left = append(change.Left, entry.Left{ID: m.ID, Reason: p.whyLeft(m)})
+		}
+	}
+	return change, len(change.Joined)+len(change.Left) > 0 || was.Gathering && !change.Loading || !slices.Equal(change.Awaits, was.Awaits)
+}
+
+func same(a, b entry.Joined) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Engine == b.Engine &&
+		a.Generation == b.Generation && a.NoVote == b.NoVote && slices.Equal(a.Aliases, b.Aliases)
+}
+
+// awaits gives who lives here and is still being loaded, though others are here.
+func (p *Presence) awaits() (ids []string) {
+	for _, id := range p.loading {
+		if p.lives(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Called adds to the names that somebody answers to the ids of those that live here and
+// are being loaded.
+func (p *Presence) Called(ms []address.Member) []address.Member {
+	ids := p.awaits()
+	if !p.Known() {
+		ids = slices.DeleteFunc(slices.Clone(p.house.Residents()), func(id string) bool { return !p.lives(id) })
+	}
+	for _, id := range ids {
+		if !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
+			ms = append(ms, address.Member{ID: id, Names: []string{id}})
+		}
+	}
+	return ms
+}
+
+// Here gives those of the addressees of a module's line who are among the members, each
+// once.
+func Here(members []abi.Member, to []string) (here []string) {
+	for _, who := range to {
+		for _, m := range members {
+			if m.ID == who && len(here) < abi.MaxTo && !slices.Contains(here, who) {
+				here = append(here, who)
+			}
+		}
+	}
+	return here
 }

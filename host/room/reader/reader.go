@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -42,6 +43,20 @@ func (r Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, err
 		return abi.History{}, journal.Coded(err)
 	}
 	return abi.History{Messages: msgs, Head: head}, nil
+}
+
+// Sent finds the message that was sent with an id, if any was; CodeConflict where it is
+// not m.
+func (r Room) Sent(ctx context.Context, id string, m entry.Said) (was abi.Message, found bool, err error) {
+	e, found, err := r.journal.Find(ctx, r.name, id)
+	if err != nil || !found {
+		return abi.Message{}, false, journal.Coded(err)
+	}
+	was, ok := e.Message()
+	if !ok || was.From != m.From || was.Text != m.Text || !slices.Equal(was.To, append([]string{}, m.To...)) {
+		return abi.Message{}, true, abi.Field("id", abi.CodeConflict, "%q is another message", id)
+	}
+	return was, true, nil
 }
 
 // Said reads messages, each as it was heard.

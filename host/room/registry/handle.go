@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
@@ -198,7 +199,7 @@ func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, foun
 	}
 	set, err := g.settings(ctx, name)
 	if err == nil {
-		info, err = room.Glance(ctx, g.journal, set, cast, time.Now())
+		info, err = glance.Asleep(ctx, g.journal, set, cast, time.Now())
 	}
 	if abi.CodeOf(err) == abi.CodeNotFound {
 		return rooms.Info{Name: name}, false

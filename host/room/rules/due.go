@@ -51,7 +51,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}
 	if s.Floor != nil {
-		consider(s.floorEnds(), entry.DueGrant, s.Floor.By)
+		consider(s.expires(), entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil {
 		if s.pending() && (s.Playing == nil || s.ahead()) {
@@ -72,6 +72,38 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	return at, d, ok
 }
 
+// expires is when the floor is lost. A line that is made ahead, or while a human speaks,
+// has its time from the moment at which it may begin; it is zero while somebody else is
+// still heard. A line that has begun to sound and comes to no end is over when nothing of it
+// was heard for a while.
+func (s *State) expires() time.Time {
+	at := s.Floor.Expires
+	if s.Floor.Segments > 0 {
+		if l := s.Playing; l != nil && l.ID == s.Floor.Token && l.Of == 0 {
+			if stuck := later(l.Ends(), s.Hush).Add(stalled); stuck.Before(at) {
+				return stuck
+			}
+		}
+		return at
+	}
+	if s.Playing != nil && s.Playing.ID != s.Floor.Token {
+		return time.Time{}
+	}
+	for _, begins := range []time.Time{s.Pace, s.Hush} {
+		if t := begins.Add(time.Duration(s.Rules.Floor) * time.Millisecond); t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // Condition puts what a room does into a word.
 func (s *State) Condition() string {
 	switch {
@@ -81,10 +113,10 @@ func (s *State) Condition() string {
 		return "unjudged"
 	case s.Stopped != "":
 		return "stopped"
+	case s.Round == nil && s.WaitsFor() != "":
+		return "waiting"
 	case s.Round != nil, s.Floor != nil, s.pending():
 		return "talking"
-	case s.Absence != nil:
-		return "waiting"
 	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)
 	}

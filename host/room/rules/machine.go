@@ -149,7 +149,7 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return s.forbidsFree(a, stale && a.Basis > 0, at)
 	case !holds:
 		return abi.CodeDenied, "does not have the floor"
-	case at.After(s.Floor.Expires):
+	case !s.expires().IsZero() && at.After(s.expires()):
 		return abi.CodeTimeout, "the floor was held too long"
 	case stale:
 		return abi.CodeStale, s.Last.From + " spoke meanwhile"
@@ -326,6 +326,12 @@ func (m *Machine) rule(at time.Time) error {
 // sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
 	until, ok := m.State.until(at)
+	came := func(v string) bool {
+		return !slices.ContainsFunc(m.State.Round.Electorate, func(have turn.Voter) bool { return have.ID == v })
+	}
+	if m.State.Round != nil && slices.ContainsFunc(m.State.Voters(), came) {
+		until = at // somebody has come since it was opened
+	}
 	switch {
 	case !m.State.answering():
 		d.Outcome = entry.OutcomeSilence

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -32,7 +33,9 @@ func drawRules(t *rapid.T) entry.Rules {
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"), Perceived: 2,
-		Stale: rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(t, "stale"),
+		Auto: rapid.Bool().Draw(t, "auto"), Ahead: rapid.SampledFrom([]int{0, 2, 30}).Draw(t, "ahead"), Interrupters: []string{"*"},
+		Interrupt: rapid.SampledFrom([]entry.Interrupt{entry.InterruptNever, entry.InterruptSentence, entry.InterruptNow}).Draw(t, "interrupt"),
+		Stale:     rapid.SampledFrom([]entry.Stale{entry.StaleRefuse, entry.StaleReask, entry.StaleAccept}).Draw(t, "stale"),
 	}
 }
 
@@ -95,7 +98,7 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close", "body", "played", "played", "speaking", "segment", "segment"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
@@ -138,6 +141,37 @@ func (w *world) anything() {
 			f = entry.Failed{Grant: s.Floor.Token, Who: s.Floor.Who, Error: "boom"}
 		}
 		w.step(what, func() error { return w.m.Input(entry.KindFailed, w.at, f) })
+	case "body":
+		who := w.who()
+		b := entry.Body{ID: who + "#1", Who: who, Plays: rapid.Bool().Draw(w.t, "plays")}
+		change := entry.Bodies{Joined: []entry.Body{b}}
+		if slices.ContainsFunc(s.Bodies, func(have Body) bool { return have.ID == b.ID }) {
+			change = entry.Bodies{Left: []entry.Body{b}}
+		}
+		w.step(what, func() error { return w.m.Input(entry.KindBody, w.at, change) })
+	case "played":
+		p := entry.Played{Line: "g1", Who: w.who(), Part: rapid.IntRange(1, 3).Draw(w.t, "part")}
+		if s.Playing != nil && rapid.IntRange(0, 4).Draw(w.t, "right") > 0 {
+			p.Line, p.Who = s.Playing.ID, s.Playing.Who
+		}
+		p.Body, p.Done = p.Who+"#1", rapid.Bool().Draw(w.t, "done")
+		if rapid.IntRange(0, 9).Draw(w.t, "fails") == 0 {
+			p.Failed = "no voice"
+		}
+		w.step(what, func() error { return w.m.Input(entry.KindPlayed, w.at, p) })
+	case "speaking":
+		b := entry.Speaking{From: "taro", On: !s.Speaks("taro")}
+		w.step(what, func() error { return w.m.Input(entry.KindSpeaking, w.at, b) })
+	case "segment": // as a room lets it out
+		f := s.Floor
+		if f == nil || f.Lost != "" || s.PaysTurns() || s.Stopped != "" {
+			return
+		}
+		if ok, _ := s.MayBegin(f.Token, w.at); !ok {
+			return
+		}
+		b := entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: "one, two. ", Voice: []entry.Beat{{Bytes: 10, MS: 900}}}
+		w.step(what, func() error { return w.m.Input(entry.KindSegment, w.at, b) })
 	case "due":
 		at, due, ok := s.NextDue()
 		if !ok {
@@ -146,6 +180,7 @@ func (w *world) anything() {
 		if at.After(w.at) {
 			w.at = at
 		}
+		w.breakOff(due)
 		w.step(what, func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	case "close":
 		kind, body := entry.KindArchived, any(entry.Archived{By: "taro"})
@@ -238,7 +273,66 @@ func TestMachine(t *testing.T) {
 			t.Fatalf("the fold of the journal is another state:\n%s\n%s", a, b)
 		}
 		w.settles()
+		w.mouths()
 	})
+}
+
+// breakOff says what went out of a line that is still made, when it is cut off or its
+// time is over, as a room does.
+func (w *world) breakOff(due entry.Due) {
+	s := w.m.State
+	f := s.Floor
+	if f == nil || !s.Begun(f.Token) || due.What != entry.DueCut && due.What != entry.DueGrant {
+		return
+	}
+	l := Line{ID: fmt.Sprintf("m%d", s.Head), Said: entry.Said{From: f.Who, By: abi.KindCompanion, Text: f.Spoken, Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis, Segments: f.Segments, Broken: "cut"}}
+	w.step("break off", func() error { _, err := w.m.Say(l, w.at); return err })
+}
+
+// mouths holds a journal to law 3: no line begins while a body says another, and each
+// that a body says ends once.
+func (w *world) mouths() {
+	of, sounds := map[string]string{}, ""
+	for _, e := range w.journal {
+		line, who := "", ""
+		switch e.Kind {
+		case entry.KindOwner:
+			of = map[string]string{}
+		case entry.KindBody:
+			b, _ := entry.Decode[entry.Bodies](e)
+			for _, j := range b.Joined {
+				of[j.ID] = j.Who
+			}
+			for _, j := range b.Left {
+				delete(of, j.ID)
+			}
+		case entry.KindHeard:
+			if b, _ := entry.Decode[entry.Heard](e); b.Line != sounds && sounds != "" { // one that was read and broke off ends so too
+				w.t.Fatalf("entry %d: %s is over, %q sounds", e.Seq, b.Line, sounds)
+			}
+			sounds = ""
+		case entry.KindSegment:
+			b, _ := entry.Decode[entry.Segment](e)
+			if b.N == 1 || w.m.State.Rules.Auto { // else a body that comes later has not its beginning
+				line, who = b.Grant, b.Who
+			}
+		case entry.KindSaid:
+			if b, _ := entry.Decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn && b.Segments == 0 {
+				line, who = cmp.Or(b.Grant, e.ID), b.From
+			}
+		}
+		if line == "" {
+			continue
+		}
+		if sounds != "" && sounds != line {
+			w.t.Fatalf("entry %d: %s begins with %q while %q sounds", e.Seq, who, line, sounds)
+		}
+		for _, whose := range of {
+			if whose == who {
+				sounds = line
+			}
+		}
+	}
 }
 
 // budget holds the pool to its formula: the cost of lines younger than the recovery
@@ -275,10 +369,11 @@ func (w *world) settles() {
 		if at.After(w.at) {
 			w.at = at
 		}
+		w.breakOff(due)
 		w.step("time", func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	}
-	if s := w.m.State; s.Round != nil || s.Floor != nil {
-		w.t.Fatalf("left open: round %v, floor %v", s.Round, s.Floor)
+	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.over() == "" {
+		w.t.Fatalf("left open: round %v, floor %v, playing %v", s.Round, s.Floor, s.Playing)
 	}
 }
 

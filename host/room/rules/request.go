@@ -96,11 +96,11 @@ func (s *State) Free() *Request {
 // for an answer goes first; companions that talk among themselves do not, or a talk of
 // theirs would have to end before somebody may say what she sees.
 func (s *State) nextRequest() (next *Request) {
-	if s.awaitsAnswer() {
-		return nil
-	}
-	kinds := s.Kinds()
+	waits, kinds := s.awaitsAnswer(), s.Kinds()
 	for i, r := range s.Requests {
+		if waits && s.waiting(func(u Unanswered) bool { return u.Seq == r.Answers }) < 0 {
+			continue
+		}
 		if _, here := kinds[r.Who]; here && r.Waits == entry.WaitFloor && (next == nil || r.Importance > next.Importance) {
 			next = &s.Requests[i]
 		}
@@ -188,6 +188,9 @@ func (m *Machine) grantRequest(at time.Time, r Request) error {
 }
 
 func (r Request) why() string {
+	if r.Answers != 0 {
+		return fmt.Sprintf("%s was asked to answer #%d, and its line is there now", r.Who, r.Answers)
+	}
 	if r.Perception == 0 {
 		return r.Who + " has something to say while nobody has the floor"
 	}
@@ -200,7 +203,7 @@ func (s *State) granted(e entry.Entry, d entry.Decision) {
 	r := s.end(d.Wish)
 	if r != nil && d.Outcome == entry.OutcomeGrant {
 		s.Floor = &Floor{
-			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: r,
+			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: r, Subject: r.Answers,
 		}
 	}
 }
@@ -281,7 +284,7 @@ func (s *State) Blind(at time.Time) (outcome entry.Outcome, why string) {
 func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		s.begins(at)
-		s.sound(b.Grant, b.Who, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
+		s.sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +49,7 @@ type Present struct {
 	Cast      []entry.Joined `json:"cast,omitempty"`      // companions and agents, by id
 	People    []Person       `json:"people,omitempty"`    // humans who spoke, newest last
 	Gathering bool           `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
+	Awaits    []string       `json:"awaits,omitempty"`    // live here and are still being loaded
 	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
 	Archived  string         `json:"archived,omitempty"`  // who closed the room
 }
@@ -216,7 +219,13 @@ func (s *State) change(e entry.Entry) error {
 // and asks everybody, and a vote can no longer be carried on.
 func (s *State) blank(e entry.Entry) {
 	if e.Kind == entry.KindRound {
-		s.opened(e, entry.Round{About: s.Last.Seq, Electorate: s.Voters(), Addressed: s.Meant})
+		var left entry.Round // of its body
+		_ = json.Unmarshal(e.Body, &left)
+		b := entry.Round{About: cmp.Or(left.About, s.subject(), s.Last.Seq), Electorate: s.Voters()}
+		if _, _, b.Addressed = s.turnAt(b.About); s.Last.Seq > b.About {
+			b.Upto = s.Last.Seq
+		}
+		s.opened(e, b)
 	}
 }
 
@@ -247,7 +256,7 @@ func (s *State) taken() {
 		s.askAgain()
 	}
 	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
-	s.Speaking, s.Hush = nil, time.Time{}
+	s.Speaking, s.Hush, s.Awaits = nil, time.Time{}, nil
 	s.Gathering = true
 }
 
@@ -258,7 +267,7 @@ func (s *State) castChanged(b entry.Cast) {
 	for _, l := range b.Left {
 		s.left(l)
 	}
-	s.Gathering = b.Loading
+	s.Gathering, s.Awaits = b.Loading, b.Awaits
 	if b.Addressed == nil {
 		return
 	}

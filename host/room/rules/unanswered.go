@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -113,6 +114,43 @@ func (s *State) turnAt(seq uint64) (m abi.Message, by abi.ParticipantKind, meant
 		return s.Unanswered[i].Message, abi.KindHuman, s.Unanswered[i].Meant
 	}
 	return s.Last, s.LastBy, s.Meant
+}
+
+// longestLoad is how long a human waits for somebody who is still being loaded before
+// others are asked.
+const longestLoad = 2 * time.Minute
+
+// forLoading gives the turn that the next round is about, where whoever it addresses is
+// still being loaded; nil else.
+func (s *State) forLoading() *Unanswered {
+	if len(s.Awaits) == 0 || len(s.Unanswered) == 0 {
+		return nil
+	}
+	seq := s.subject()
+	i := s.waiting(func(u Unanswered) bool { return u.Seq == seq })
+	if i < 0 || len(s.Unanswered[i].Meant) == 0 {
+		return nil
+	}
+	for _, who := range s.Unanswered[i].Meant {
+		if !slices.Contains(s.Awaits, who) {
+			return nil
+		}
+	}
+	return &s.Unanswered[i]
+}
+
+// WaitsFor says why nobody answers yet, "" where nobody waits or somebody is asked.
+func (s *State) WaitsFor() string {
+	if s.Floor != nil {
+		return ""
+	}
+	if u := s.forLoading(); u != nil {
+		return strings.Join(u.Meant, ", ") + " is being loaded"
+	}
+	if s.Absence != nil {
+		return s.Absence.Why
+	}
+	return ""
 }
 
 // answering says whether a human's turn is what the room is about now.

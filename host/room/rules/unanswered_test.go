@@ -347,3 +347,27 @@ func TestAStalledLine(t *testing.T) {
 	}
 	w.replay()
 }
+
+// A human addresses somebody who is still being loaded: it is waited for, but not for
+// ever, and others do not wait for it.
+func TestWhoeverIsLoadedIsWaitedFor(t *testing.T) {
+	for _, comes := range []bool{true, false} {
+		w := newTable(t, voteRules())
+		w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}, Awaits: []string{"b"}})
+		said, err := w.m.Say(Line{ID: "m", Said: entry.Said{From: "taro", By: abi.KindHuman, Addressed: []string{"b"}, Text: "b, are you there?", Kind: abi.KindTurn}}, w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := w.m.State; s.Round != nil || s.Condition() != "waiting" || s.WaitsFor() != "b is being loaded" {
+			t.Fatalf("%s: %q\n%s", s.Condition(), s.WaitsFor(), w)
+		}
+		if comes {
+			w.join(joined("b"))
+		} else {
+			w.wait(longestLoad)
+		}
+		if r := w.m.State.Round; r == nil || r.About != said.Seq || len(r.Electorate) != map[bool]int{true: 2, false: 1}[comes] {
+			t.Errorf("comes: %v; the round is %+v\n%s", comes, r, w)
+		}
+	}
+}

@@ -67,9 +67,14 @@ const (
 	gaps        = 301
 )
 
-// sound notes that a part of a line went out.
-func (s *State) sound(line, who string, p playback.Part) {
-	if s.Playing == nil || s.Playing.ID != line {
+// sound notes that part n of a line went out.
+func (s *State) sound(line, who string, n int, p playback.Part) {
+	if here := s.Playing != nil && s.Playing.ID == line; here && s.Playing.Silent {
+		s.joins(who) // a body that came while it was read says the rest
+	} else if !here {
+		if n > 1 {
+			return
+		}
 		l := &playback.Line{ID: line, Who: who, Silent: true, Waits: map[string]int{}}
 		for _, b := range s.Bodies {
 			if b.Who != who {
@@ -104,7 +109,7 @@ func (s *State) sounded(e entry.Entry, b entry.Said) {
 	line := cmp.Or(b.Grant, e.ID)
 	if b.Segments == 0 {
 		s.begins(e.At)
-		s.sound(line, b.From, playback.Part{Text: b.Text, Voice: b.Voice, Shown: e.At})
+		s.sound(line, b.From, 1, playback.Part{Text: b.Text, Voice: b.Voice, Shown: e.At})
 	}
 	s.Pace = time.Time{}
 	if s.Playing != nil && s.Playing.ID == line {
@@ -132,6 +137,18 @@ func bodiesOf(all []Body) (bodies []entry.Body) {
 		bodies = append(bodies, b.Body)
 	}
 	return bodies
+}
+
+// joins has the bodies of a speaker say the rest of a line that nobody said so far.
+func (s *State) joins(who string) {
+	for _, b := range s.Bodies {
+		if b.Who != who {
+			continue
+		}
+		if s.Playing.Silent = false; b.Plays {
+			s.Playing.Waits[b.ID] = len(s.Playing.Parts)
+		}
+	}
 }
 
 // Sounds says whether a body says a line, so that nobody else does.
@@ -162,18 +179,6 @@ func (s *State) ahead() bool {
 	return s.Wasted.Turn < wastedTurn && hour < s.Rules.Ahead
 }
 
-// floorEnds is when the floor is taken from who has it: a line that has begun to sound
-// and comes to no end is over when nothing of it was heard for a while.
-func (s *State) floorEnds() time.Time {
-	f := s.Floor
-	if l := s.Playing; l != nil && l.ID == f.Token && l.Of == 0 {
-		if stuck := l.Ends().Add(stalled); stuck.Before(f.Expires) {
-			return stuck
-		}
-	}
-	return f.Expires
-}
-
 // lead is how long before the end of a line the next one is asked for: as long as it
 // takes, nineteen times of twenty, from the first question to the first words, and a
 // quarter more. A voice may be that much quicker than estimated, and the lines that tell
@@ -199,6 +204,8 @@ func (s *State) opens() time.Time {
 // earliest is opens, but for who speaks.
 func (s *State) earliest() time.Time {
 	switch at := s.pace(); {
+	case s.forLoading() != nil:
+		return s.forLoading().At.Add(longestLoad)
 	case s.Playing == nil:
 		return at
 	case !s.ahead():

@@ -1,0 +1,26 @@
+// As much of a browser as the page's script needs to show entries. The page comes behind it.
+class Element {
+  children = []; dataset = {}; className = ""; value = ""; options = []; style = { setProperty() {} }; classList = { toggle() {} };
+  scrollHeight = 0; scrollTop = 0; clientHeight = 0;
+  append(...more) { this.children.push(...more); }
+  replaceChildren(...all) { this.children = all; }
+  setAttribute() {}
+  focus() {}
+  get childElementCount() { return this.children.length; }
+  get textContent() { return this.children.map(c => typeof c === "string" ? c : c.textContent).join(""); }
+  set textContent(text) { this.children = [text]; }
+  querySelector(query) {
+    const [, name] = query.match(/^\.(\w+)$/) ?? [], [, seq] = query.match(/^\[data-seq='(\d+)'\]$/) ?? [];
+    return this.children.find(c => name ? c.className === name : String(c.dataset?.seq) === seq) ?? null;
+  }
+}
+const elements = {};
+globalThis.document = {
+  documentElement: {}, hidden: true, querySelectorAll: () => [],
+  getElementById: id => elements[id] ??= new Element(), createElement: () => new Element(),
+};
+Object.defineProperty(globalThis, "navigator", { value: { language: "en" } });
+globalThis.location = { hash: "", origin: "http://localhost" };
+globalThis.localStorage = globalThis.sessionStorage = { getItem() {}, setItem() {}, removeItem() {} };
+globalThis.fetch = () => new Promise(() => {});
+globalThis.setInterval = () => {};

@@ -1,0 +1,63 @@
+package speech_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/speech"
+)
+
+func TestBeats(t *testing.T) {
+	got := speech.Beats("Hello there. How are you?")
+	want := []entry.Beat{
+		{Bytes: 12, MS: speech.Estimate("Hello there.").Milliseconds()},
+		{Bytes: 13, MS: speech.Estimate(" How are you?").Milliseconds()},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := speech.Beats(""); got != nil {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+// Whatever a text is, its beats are all of it.
+func TestBeatsAreTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, sum := rapid.String().Draw(t, "text"), 0
+		for _, b := range speech.Beats(text) {
+			sum += b.Bytes
+		}
+		if sum != len(text) {
+			t.Fatalf("beats of %d bytes for %q of %d", sum, text, len(text))
+		}
+	})
+}
+
+func TestLately(t *testing.T) {
+	var l speech.Lately
+	like := func(text string, want uint64) {
+		t.Helper()
+		if got := l.Like(text, []string{"Aya", "Ken"}); got != want {
+			t.Errorf("%q is like %d, want %d", text, got, want)
+		}
+	}
+	add := func(seq uint64, text string) { l.Add(seq, text, []string{"Aya", "Ken"}) }
+	const long = "shall we go and look at the harbour tonight"
+	like(long, 0)
+	add(1, "Aya, "+long+"?")
+	add(2, "Yes.")
+	like("Ken, "+long, 1)
+	like("yes", 0) // a short line counts from the second time on
+	add(3, "yes!")
+	like("Yes", 3)
+	add(4, long)
+	like(long, 4) // the newest
+	for seq := range uint64(8) {
+		add(5+seq, "")
+	}
+	like(long, 0) // too long ago
+}
