@@ -324,6 +324,8 @@ func (s *State) played(b entry.Played, at time.Time) {
 	l := s.Playing
 	switch {
 	case l == nil || l.ID != b.Line:
+	case b.Seconds > 0:
+		l.Takes(b.Part, time.Duration(b.Seconds*1000)*time.Millisecond)
 	case b.Failed != "":
 		if _, waits := l.Waits[b.Body]; waits && len(l.Waits) == 1 {
 			l.Failed, l.Over = b.Failed, true
