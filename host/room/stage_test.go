@@ -340,6 +340,7 @@ type law struct {
 	asked                  map[uint64]bool   // turns of humans that nobody was granted the floor for and spoke
 	about, subject         uint64            // of the open round, of the floor
 	percepts               map[uint64]bool   // wishes that are about a perception
+	answers                map[uint64]bool   // wishes that answer a human
 	seen                   []time.Time       // when they were said
 	perceived              int
 	policy                 string
@@ -349,7 +350,7 @@ type law struct {
 
 // checkLaws holds a journal to laws 2, 3 and 7.
 func checkLaws(es []entry.Entry) error {
-	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}, percepts: map[uint64]bool{}, bodies: map[string]string{}}
+	l := law{closing: abi.ClosingNone, asked: map[uint64]bool{}, percepts: map[uint64]bool{}, answers: map[uint64]bool{}, bodies: map[string]string{}}
 	for i, e := range es {
 		err := l.read(e)
 		if e.Seq != uint64(i)+1 {
@@ -432,6 +433,9 @@ func (l *law) read(e entry.Entry) error {
 		if l.stopped != "" {
 			return fmt.Errorf("%s after STOP", e.Kind)
 		}
+		if e.Kind == entry.KindWish && decode[entry.Wish](e).Answers != 0 {
+			l.answers[e.Seq] = true
+		}
 		if e.Kind == entry.KindWish && decode[entry.Wish](e).Perception != 0 {
 			l.percepts[e.Seq] = true
 		}
@@ -461,7 +465,7 @@ func (l *law) decision(d entry.Decision) error {
 	if d.Reason == "" {
 		return errors.New("no reason is written")
 	}
-	if d.Wish != 0 && (l.round != 0 || l.holder != "") {
+	if d.Wish != 0 && (l.round != 0 || l.holder != "" && !l.answers[d.Wish]) {
 		return fmt.Errorf("the floor goes to wish %d over round %d and %q", d.Wish, l.round, l.holder)
 	}
 	fresh := l.round != 0

@@ -237,6 +237,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.stale(s):
 		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
+	case s.Floor != nil && s.Floor.Lost == "" && s.answerAtHand() != nil:
+		return true, m.grantRequest(at, *s.answerAtHand())
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:

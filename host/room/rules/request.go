@@ -111,6 +111,16 @@ func (s *State) nextRequest() (next *Request) {
 	return next
 }
 
+// answerAtHand gives the line that answers what somebody else thinks about, nil for
+// none: it came late, but it is there.
+func (s *State) answerAtHand() *Request {
+	f := s.Floor
+	if f.Subject == 0 || f.Segments > 0 || f.Wish != nil {
+		return nil
+	}
+	return s.oldest(func(r Request) bool { return r.Answers == f.Subject && r.Who != f.Who })
+}
+
 // awaited says whether the open round waits for the vote of a request.
 func (s *State) awaited(r Request) bool {
 	return s.Round != nil && r.Waits == entry.WaitRound && s.Round.Awaits(r.Who)
