@@ -29,9 +29,6 @@ const MaxRequests = 4
 func (s *State) requested(seq uint64, w entry.Wish) {
 	if s.Stopped == "" {
 		s.Requests = append(s.Requests, Request{Seq: seq, Wish: w})
-		if f := s.Floor; f != nil && f.Longer > 0 && f.Segments == 0 && w.Answers != 0 { // it was held on to for want of another
-			f.Lost, f.Broke = "the line of "+w.Who+" is there", true
-		}
 		s.asks()
 	}
 }
