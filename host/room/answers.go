@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/rules"
@@ -185,7 +186,7 @@ func (r *Room) describe(l *rules.Line) {
 	if l.Like = r.lately.Like(l.Text, r.spokenNames()); l.Segments == 0 {
 		l.Voice = speech.Beats(l.Text)
 	}
-	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
+	l.Played = slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.Who == l.From })
 }
 
 // backchannel came with a vote. It is kept until it is known who has the floor.

@@ -65,7 +65,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
-	s.voiceDue(consider)
+	s.Dues(consider)
 	for _, r := range s.Requests {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}

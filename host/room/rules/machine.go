@@ -85,7 +85,7 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, err
 	}
 	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
-		if s.circles() { // two of four say what was said: nobody needs a model to hear that
+		if s.Circles() { // two of four say what was said: nobody needs a model to hear that
 			wish = abi.ClosingTerminal
 		}
 		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {

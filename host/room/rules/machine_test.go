@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -145,7 +146,7 @@ func (w *world) anything() {
 		who := w.who()
 		b := entry.Body{ID: who + "#1", Who: who, Plays: rapid.Bool().Draw(w.t, "plays")}
 		change := entry.Bodies{Joined: []entry.Body{b}}
-		if slices.ContainsFunc(s.Bodies, func(have Body) bool { return have.ID == b.ID }) {
+		if slices.ContainsFunc(s.Bodies, func(have playback.Body) bool { return have.ID == b.ID }) {
 			change = entry.Bodies{Left: []entry.Body{b}}
 		}
 		w.step(what, func() error { return w.m.Input(entry.KindBody, w.at, change) })

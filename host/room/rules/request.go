@@ -294,7 +294,7 @@ func (s *State) Blind(at time.Time) (outcome entry.Outcome, why string) {
 func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		s.begins(at)
-		s.sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
+		s.Sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at}, s.Rules.Auto)
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -33,7 +34,7 @@ type State struct {
 	Present
 	Talk
 	Rounds
-	Voice
+	playback.Voice
 	Floor *Floor `json:"floor,omitempty"` // held
 	Pool
 	Waiting
@@ -199,11 +200,11 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindSegment:
 		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
 	case entry.KindBody:
-		return with(e, func(b entry.Bodies) { s.bodies(b, e.At) })
+		return with(e, func(b entry.Bodies) { s.Connect(b, e.At) })
 	case entry.KindPlayed:
-		return with(e, func(b entry.Played) { s.played(b, e.At) })
+		return with(e, func(b entry.Played) { s.Report(b, e.At) })
 	case entry.KindSpeaking:
-		return with(e, func(b entry.Speaking) { s.speaks(b, e.At) })
+		return with(e, func(b entry.Speaking) { s.Listen(b, e.At) })
 	case entry.KindHeard:
 		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
@@ -255,9 +256,8 @@ func (s *State) taken() {
 	if s.Absence != nil {
 		s.askAgain()
 	}
-	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
-	s.Speaking, s.Hush, s.Awaits = nil, time.Time{}, nil
-	s.Gathering = true
+	s.Abandon(s.At)
+	s.Awaits, s.Gathering = nil, true
 }
 
 func (s *State) castChanged(b entry.Cast) {
@@ -339,7 +339,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
 		s.ask(s.Last, s.Meant)
-		s.interrupted(b, e.At)
+		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return
 	}
@@ -378,18 +378,11 @@ func (s *State) failed(b entry.Failed) {
 func (s *State) due(e entry.Entry, b entry.Due) {
 	switch b.What {
 	case entry.DueHeard:
-		if s.Playing != nil && s.Playing.Of == b.Of {
-			s.Playing.Over = true
-			if s.Playing.Silent {
-				s.Playing = nil
-			}
-		}
+		s.Expire(b.Of)
 	case entry.DueCut:
-		if s.Playing != nil && s.Playing.Of == b.Of {
-			s.Playing.Off = true
-		}
+		s.CutOff(b.Of)
 	case entry.DueSpoken:
-		s.spoken(e.At)
+		s.Spoken(s.Rules, e.At)
 	case entry.DueGrant:
 		switch {
 		case s.Floor == nil || s.Floor.By != b.Of:
