@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
@@ -147,7 +148,7 @@ func (r *Room) handleSpoken(e spoken) {
 // example: a human still waits for the answer, and nothing was said since.
 func (r *Room) stillOfUse(e spoken) bool {
 	s := r.state()
-	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u rules.Unanswered) bool { return u.Seq == e.about }) {
+	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == e.about }) {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
@@ -157,7 +158,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 		r.handleSpoken(e)
 		return true
 	}
-	if waiting(s, e.who) >= rules.MaxRequests {
+	if waiting(s, e.who) >= queue.MaxRequests {
 		return false
 	}
 	r.board.Count("line late")

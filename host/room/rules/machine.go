@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -245,8 +246,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.Newest():
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
-	case s.oldest(s.awaited) != nil:
-		return true, m.voteFor(at, *s.oldest(s.awaited))
+	case s.Oldest(s.awaited) != nil:
+		return true, m.voteFor(at, *s.Oldest(s.awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
@@ -327,7 +328,7 @@ func (m *Machine) rule(at time.Time) error {
 // could: where a human waits for an answer it is asked again later, as often as makes
 // sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
-	until, ok := m.State.until(at)
+	until, ok := m.State.Absence.Again(at, time.Duration(m.State.Rules.Patience)*time.Millisecond)
 	came := func(v string) bool {
 		return !slices.ContainsFunc(m.State.Round.Electorate, func(have turn.Voter) bool { return have.ID == v })
 	}
@@ -341,7 +342,7 @@ func (m *Machine) lack(at time.Time, d entry.Decision) error {
 		d.Outcome, d.Until = entry.OutcomeAbsent, until
 	default:
 		d.Outcome = entry.OutcomeSilence
-		d.Reason += fmt.Sprintf("; given up after %d rounds like this", maxAbsent+1)
+		d.Reason += fmt.Sprintf("; given up after %d rounds like this", queue.MaxAbsent+1)
 	}
 	return m.decide(at, d)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -364,7 +366,7 @@ func (w *world) settles() {
 		if !ok {
 			break
 		}
-		if n > 20+5*maxAbsent*len(w.m.State.Voters()) { // each may be asked for a line in each round about a human's turn
+		if n > 20+5*queue.MaxAbsent*len(w.m.State.Voters()) { // each may be asked for a line in each round about a human's turn
 			w.t.Fatalf("time alone does not settle the room: %+v is due for ever", due)
 		}
 		if at.After(w.at) {
@@ -415,12 +417,12 @@ func TestGuestsAreBounded(t *testing.T) {
 	if err := m.Input(entry.KindRules, at, entry.Rules{Version: Version, Policy: "vote"}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 3 * maxGuests {
+	for i := range 3 * cast.MaxGuests {
 		if _, err := m.Say(Line{ID: fmt.Sprint(i), Said: entry.Said{From: fmt.Sprintf("viewer%d", i), By: abi.KindHuman, Text: "hi", Kind: abi.KindTurn}}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.State.Members()); n != maxGuests || !slices.ContainsFunc(m.State.Members(), func(x abi.Member) bool { return x.ID == fmt.Sprintf("viewer%d", 3*maxGuests-1) }) {
+	if n := len(m.State.Members()); n != cast.MaxGuests || !slices.ContainsFunc(m.State.Members(), func(x abi.Member) bool { return x.ID == fmt.Sprintf("viewer%d", 3*cast.MaxGuests-1) }) {
 		t.Errorf("%d guests are remembered: %v", n, m.State.Members())
 	}
 }

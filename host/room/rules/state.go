@@ -5,20 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
-)
-
-// maxPeople is how many of the humans who spoke last a room remembers by name, and
-// maxGuests how many of them are members for whoever looks.
-const (
-	maxPeople = 256
-	maxGuests = 32
 )
 
 // State is the fold of Apply over a room's entries and nothing else: no clock,
@@ -31,58 +25,41 @@ type State struct {
 	At      time.Time   `json:"at"`              // of the newest entry; the room's clock never runs back
 	Shape   int         `json:"shape,omitempty"` // the newest version of an entry's body
 	Rules   entry.Rules `json:"rules"`
-	Present
+	cast.Present
 	Talk
 	Rounds
 	playback.Voice
 	Floor *Floor `json:"floor,omitempty"` // held
-	Pool
-	Waiting
-	Senses
-	Acts []Act `json:"acts,omitempty"` // actions whose result may come, oldest first
+	turn.Accounts
+	queue.Wishes
+	queue.Senses
+	queue.Deeds
 
 	policy   turn.Policy
 	unjudged string // why nothing can be decided, see Unjudged
 }
 
-// Present is the part of a room's state that says who is there.
-type Present struct {
-	Cast      []entry.Joined `json:"cast,omitempty"`      // companions and agents, by id
-	People    []Person       `json:"people,omitempty"`    // humans who spoke, newest last
-	Gathering bool           `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
-	Awaits    []string       `json:"awaits,omitempty"`    // live here and are still being loaded
-	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
-	Archived  string         `json:"archived,omitempty"`  // who closed the room
-}
-
 // Talk is what was said, and how far the talk has come.
 type Talk struct {
-	Last         abi.Message         `json:"last"` // the newest turn
-	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
-	Meant        []string            `json:"meant,omitempty"`      // whom it addresses
-	Unanswered   []Unanswered        `json:"unanswered,omitempty"` // one a human, oldest first
-	Dismissed    *Unanswered         `json:"dismissed,omitempty"`  // nobody wanted to answer it, though it was not the newest turn
-	Turns        int                 `json:"turns"`                // of others than humans since a human spoke
-	Backchannels int                 `json:"asides,omitempty"`     // the same
-	Seen         []time.Time         `json:"seen,omitempty"`       // when perceptions led to turns, in the last minute
-	Stage        abi.Closing         `json:"stage"`
-	Stopped      string              `json:"stopped,omitempty"` // who said STOP
-	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
-	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
-	Broken       bool                `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
-	Knock        bool                `json:"knock,omitempty"`   // the next round breaks a silence
+	Last   abi.Message         `json:"last"` // the newest turn
+	LastBy abi.ParticipantKind `json:"last_by,omitempty"`
+	Meant  []string            `json:"meant,omitempty"` // whom it addresses
+	queue.Answers
+	Turns        int         `json:"turns"`            // of others than humans since a human spoke
+	Backchannels int         `json:"asides,omitempty"` // the same
+	Seen         []time.Time `json:"seen,omitempty"`   // when perceptions led to turns, in the last minute
+	Stage        abi.Closing `json:"stage"`
+	Stopped      string      `json:"stopped,omitempty"` // who said STOP
+	Silence      time.Time   `json:"silence,omitzero"`  // then somebody is asked to break the silence
+	Of           uint64      `json:"of,omitempty"`      // entry that set Silence
+	Broken       bool        `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
+	Knock        bool        `json:"knock,omitempty"`   // the next round breaks a silence
 }
 
 // Rounds are how votes are asked for, and how that came out.
 type Rounds struct {
-	Asked uint64        `json:"asked"`           // seq of the newest turn that has had its round
-	Round *turn.Round   `json:"round,omitempty"` // open
-	Chain []uint64      `json:"chain,omitempty"` // rounds superseded since the floor was last decided
-	Held  *turn.Round   `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
-	Keeps bool          `json:"keeps,omitempty"` // Held was about what the next round is about: whoever voted is not asked again
-	Late  *turn.Round   `json:"late,omitempty"`  // came to nothing while votes were still to come; nothing was said since
-	Past  *turn.Round   `json:"past,omitempty"`  // the newest that was decided while votes were to come; wishes among these count in the next
-	Since time.Time     `json:"since,omitzero"`  // when the first of them opened
+	Asked uint64 `json:"asked"` // seq of the newest turn that has had its round
+	turn.Series
 	Pace  time.Time     `json:"pace,omitzero"`   // not before this does the next round open
 	Rest  entry.Outcome `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
 	Alone bool          `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
@@ -90,22 +67,8 @@ type Rounds struct {
 	// nor anything since: without a vote they are not asked for a line again.
 	Silent []string `json:"silent,omitempty"`
 	// Absence is there while the newest turn waits for somebody who can vote.
-	Absence *Absence       `json:"absence,omitempty"`
+	Absence *queue.Absence `json:"absence,omitempty"`
 	Debt    map[string]int `json:"debt,omitempty"` // lines of others since somebody was heard, in whose rounds it wanted to speak
-}
-
-// Pool is what a policy with a budget goes by.
-type Pool struct {
-	Ledger []turn.Spend `json:"ledger,omitempty"`
-	Tries  []Try        `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
-	Kept   *Kept        `json:"kept,omitempty"`
-	Waits  int          `json:"waits,omitempty"` // rounds put off since a companion or a human spoke
-}
-
-// Person is a human who spoke in the room.
-type Person struct {
-	Name string    `json:"name"`
-	At   time.Time `json:"at"` // last
 }
 
 // Floor is a grant in force.
@@ -125,7 +88,7 @@ type Floor struct {
 	Longer    int               `json:"longer,omitempty"` // times that it was held on to, because nobody else would speak
 	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
-	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
+	Wish      *queue.Request    `json:"wish,omitempty"`   // the line comes with it
 	Ahead     bool              `json:"ahead,omitempty"`  // granted while another line is heard
 	Opened    time.Time         `json:"opened,omitzero"`  // when its round opened
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
@@ -173,7 +136,11 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindSaid:
 		return with(e, func(b entry.Said) { s.said(e, b) })
 	case entry.KindVote:
-		return with(e, s.voted)
+		return with(e, func(b entry.Voted) {
+			if s.Vote(b, s.Absence != nil) {
+				s.askAgain()
+			}
+		})
 	case entry.KindFailed:
 		return with(e, s.failed)
 	case entry.KindDue:
@@ -194,9 +161,13 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindPerceived:
-		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
+		return with(e, func(b entry.Perceived) {
+			if s.Stopped == "" {
+				s.Perceive(e.Seq, b)
+			}
+		})
 	case entry.KindJudged:
-		return with(e, func(b entry.Judged) { s.judgedAll(b.Perceptions) })
+		return with(e, func(b entry.Judged) { s.Judge(b.Perceptions...) })
 	case entry.KindSegment:
 		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
 	case entry.KindBody:
@@ -208,9 +179,9 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindHeard:
 		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
-		return with(e, s.acted)
+		return with(e, func(b entry.Action) { s.Act(b) })
 	case entry.KindResult:
-		return with(e, func(b entry.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
+		return with(e, func(b entry.Done) { s.Finish(b.ID) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -272,19 +243,14 @@ func (s *State) castChanged(b entry.Cast) {
 		return
 	}
 	s.Meant = *b.Addressed
-	if i := s.waiting(func(u Unanswered) bool { return u.Seq == s.Last.Seq }); i >= 0 && len(s.Meant) > 0 {
-		s.Unanswered[i].Meant = s.Meant
+	if u := s.Turn(s.Last.Seq); u != nil && len(s.Meant) > 0 {
+		u.Meant = s.Meant
 	}
 }
 
 func (s *State) joined(b entry.Joined) {
 	s.word(b.ID)
-	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return strings.Compare(m.ID, id) })
-	if found {
-		s.Cast[i] = b
-	} else {
-		s.Cast = slices.Insert(s.Cast, i, b)
-	}
+	s.Joins(b)
 	if (s.Alone || s.Absence != nil) && len(s.Voters()) > 0 {
 		s.Alone = false
 		s.askAgain()
@@ -292,11 +258,11 @@ func (s *State) joined(b entry.Joined) {
 }
 
 func (s *State) left(b entry.Left) {
-	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
+	s.Leaves(b.ID)
 	delete(s.Debt, b.ID)
-	s.luck(b.ID)
+	s.Luck(b.ID)
 	s.word(b.ID)
-	s.forget(func(r Request) bool { return r.Who == b.ID })
+	s.Drop(func(r queue.Request) bool { return r.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -306,13 +272,10 @@ func (s *State) left(b entry.Left) {
 }
 
 func (s *State) said(e entry.Entry, b entry.Said) {
-	s.spend(b, e.At)
-	s.end(b.Wish)
+	s.Spend(s.policy, turn.Spend{From: b.From, At: e.At, Cost: b.Cost})
+	s.Withdraw(b.Wish)
 	if b.By == abi.KindHuman {
-		s.People = append(slices.DeleteFunc(s.People, func(p Person) bool { return p.Name == b.From }), Person{b.From, e.At})
-		if len(s.People) > maxPeople {
-			s.People = slices.Delete(s.People, 0, 1)
-		}
+		s.Hears(b.From, e.At)
 	}
 	if b.Kind == abi.KindBackchannel {
 		if b.By != abi.KindHuman {
@@ -320,9 +283,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		}
 		return
 	}
-	s.luck(b.From)
+	s.Luck(b.From)
 	s.word(b.From)
-	s.forget(func(r Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
+	s.Drop(func(r queue.Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
 	if b.By == abi.KindCompanion {
 		s.Waits = 0
 	}
@@ -333,17 +296,17 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
-		s.Meant = s.addressedV1()
+		s.Meant = s.AddressedV1(s.Last)
 	}
 	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence, s.Dismissed = time.Time{}, "", false, false, nil, nil, nil
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
-		s.ask(s.Last, s.Meant)
+		s.Ask(s.Last, s.Meant)
 		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return
 	}
-	if s.answer(b, subject) && !s.before3() {
+	if s.Answer(b, subject) && !s.before3() {
 		s.Turns = 0 // it is as if the human had spoken just before
 	}
 	if s.Floor == nil || s.Floor.Wish == nil || s.Floor.Wish.Perception == 0 || s.before3() {
@@ -361,15 +324,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 
 func (s *State) failed(b entry.Failed) {
 	if b.Perception != 0 {
-		s.judgedAll([]uint64{b.Perception})
+		s.Judge(b.Perception)
 	}
-	if s.Round != nil && b.Round == s.Round.ID {
-		note := s.Round.Fail
-		if b.Code == abi.CodeTimeout {
-			note = s.Round.Late
-		}
-		note(b.Who, b.Error)
-	}
+	s.NoVote(b)
 	if s.Floor != nil && b.Grant == s.Floor.Token {
 		s.Floor.Lost, s.Floor.Broke = b.Error, s.Floor.Broke || !b.Pass
 	}
@@ -398,31 +355,14 @@ func (s *State) due(e entry.Entry, b entry.Due) {
 	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	case entry.DueStale:
-		s.end(b.Of)
+		s.Withdraw(b.Of)
 	case entry.DueAbsent:
 		s.askAgain()
 	case entry.DueSilence:
 		s.Silence, s.Of = time.Time{}, e.Seq
 		s.Broken, s.Knock = true, true
-		s.knocks()
+		s.Recall()
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
-	}
-}
-
-// voted counts a vote for the open round; one for a round that was superseded
-// on the way to it stands until the voter answers anew.
-func (s *State) voted(b entry.Voted) {
-	switch {
-	case s.Late != nil && s.Late.ID == b.Round:
-		s.late(b)
-	case s.Past != nil && s.Past.ID == b.Round:
-		s.wished(b)
-	case s.Round == nil:
-	case s.Round.ID == b.Round:
-		s.Round.Cast(b.Voter, b.Vote)
-	case slices.Contains(s.Chain, b.Round):
-		old := turn.Round{Ballots: map[string]turn.Ballot{b.Voter: {Vote: b.Vote}}}
-		s.Round.Carry(&old)
 	}
 }
 
@@ -431,23 +371,7 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 		s.Meant = b.Addressed // whoever opened the round knew
 	}
 	m, by, _ := s.turnAt(b.About)
-	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds())
-	switch {
-	case s.Held == nil || s.Keeps:
-		s.Chain, s.Since = nil, e.At
-		if s.Held != nil && s.Held.About == b.About {
-			s.Round.Keep(s.Held)
-		}
-	default:
-		s.Round.Carry(s.Held)
-	}
-	if s.Past != nil {
-		s.Round.Carry(s.Past)
-	}
-	s.Held, s.Keeps, s.Late = nil, false, nil
-	if s.Since.IsZero() {
-		s.Since = e.At
-	}
+	s.Begin(turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds()), e.At)
 	s.Asked, s.Began = s.Round.Newest(), e.At
 	s.asks()
 }
@@ -460,10 +384,8 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	s.Rest = d.Outcome
 	if d.Outcome == entry.OutcomeSuperseded {
 		s.waste(e.At)
-		if s.Round != nil {
-			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
-		}
-		s.Round, s.Floor = nil, nil
+		s.Supersede()
+		s.Floor = nil
 		return
 	}
 	if d.Outcome == entry.OutcomeWaits {
@@ -489,7 +411,11 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	case d.Rule == entry.RuleNext && s.Floor != nil:
 		f.Tried, f.Silence, f.Addressed, f.Subject, f.Broke = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed, s.Floor.Subject, s.Floor.Broke
 	case s.Round != nil:
-		s.keepPast()
+		if s.before3() {
+			s.Past = nil
+		} else {
+			s.KeepPast()
+		}
 		f.Silence, f.Addressed, f.Subject = s.Round.Silence, s.Round.Addressed, s.Round.About
 		for _, c := range d.Ranking {
 			if c.Who != d.Speaker && Wants(c) && s.before3() {
@@ -501,7 +427,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 	if _, here := s.Kinds()[d.Speaker]; !here {
 		f.Lost = "left the room"
 	}
-	f.Wish = s.take(func(r Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
+	f.Wish = s.Take(func(r queue.Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
 	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pace), s.Began
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
@@ -514,15 +440,20 @@ func (s *State) settled(o entry.Outcome) {
 	case o != entry.OutcomeSilence:
 		s.Unanswered = nil // the whole talk is over
 	case s.Round != nil:
-		s.dismiss(s.Round.About)
+		s.Dismiss(s.Round.About, s.mayKnock(s.Round.About))
 	case s.Floor != nil:
-		s.dismiss(s.Floor.Subject)
+		s.Dismiss(s.Floor.Subject, s.mayKnock(s.Floor.Subject))
 	}
 	if o == entry.OutcomeSilence {
-		s.keepLate()
+		s.KeepLate()
 	}
 	s.Round, s.Floor = nil, nil
 	s.Alone = o == entry.OutcomeSilence && len(s.Voters()) == 0
+}
+
+// mayKnock says whether a silence may be broken about a turn that nobody wants to answer.
+func (s *State) mayKnock(subject uint64) bool {
+	return s.Last.Seq > subject && s.Rules.Silence > 0 && !s.Broken
 }
 
 // count notes that a line was heard: whoever wanted to speak in its round has lost one
@@ -558,11 +489,11 @@ func (s *State) awaitSilence(e entry.Entry) {
 }
 
 func (s *State) refused(e entry.Entry, b entry.Refused) {
-	if r := s.end(b.Wish); r != nil && r.Waits == entry.WaitRound {
+	if r := s.Withdraw(b.Wish); r != nil && r.Waits == entry.WaitRound {
 		return
 	}
 	if b.Grant == "" {
-		s.keep(e, b)
+		s.Accounts.Refused(s.policy, b, time.Duration(s.Rules.Floor)*time.Millisecond, e.At)
 		return
 	}
 	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
@@ -590,5 +521,5 @@ func (s *State) addressed(who string) bool {
 	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
 		return true
 	}
-	return slices.Contains(s.Meant, who) || s.waiting(func(u Unanswered) bool { return slices.Contains(u.Meant, who) }) >= 0
+	return slices.Contains(s.Meant, who) || s.Calls(who)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 )
 
 func voteRules() entry.Rules {
@@ -152,7 +153,7 @@ func TestNobodyCanVoteForLong(t *testing.T) {
 		}
 		w.input(entry.KindDue, due)
 	}
-	if rounds != maxAbsent+1 || len(w.open()) != 0 || w.at.Sub(w.m.State.Last.At) > 11*time.Minute {
+	if rounds != queue.MaxAbsent+1 || len(w.open()) != 0 || w.at.Sub(w.m.State.Last.At) > 11*time.Minute {
 		t.Errorf("%d rounds in %v, %d wait\n%s", rounds, w.at.Sub(w.m.State.Last.At), w.open(), w)
 	}
 	w.human("hello?")
