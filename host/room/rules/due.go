@@ -72,6 +72,12 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	return at, d, ok
 }
 
+// Quiet says whether nothing follows from the state by itself: the next entry is
+// an input.
+func (s *State) Quiet() bool {
+	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
+}
+
 // expires is when the floor is lost. A line that is made ahead, or while a human speaks,
 // has its time from the moment at which it may begin; it is zero while somebody else is
 // still heard. A line that has begun to sound and comes to no end is over when nothing of it

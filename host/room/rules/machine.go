@@ -36,11 +36,19 @@ func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (en
 	if err != nil {
 		return entry.Entry{}, err
 	}
-	if err := m.State.Apply(e); err != nil {
+	if err := m.Adopt(e); err != nil {
 		return entry.Entry{}, err
 	}
-	m.out = append(m.out, e)
 	return e, nil
+}
+
+// Adopt applies an entry that the journal wrote by itself, as if it had been made here.
+func (m *Machine) Adopt(e entry.Entry) error {
+	if err := m.State.Apply(e); err != nil {
+		return err
+	}
+	m.out = append(m.out, e)
+	return nil
 }
 
 // Made gives the entries made since Take was last called.

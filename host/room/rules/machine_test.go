@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"bytes"
@@ -18,6 +18,8 @@ import (
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
 	"github.com/companiond/companiond/host/room/queue"
+	"github.com/companiond/companiond/host/room/replay"
+	. "github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -259,17 +261,17 @@ func TestMachine(t *testing.T) {
 			}
 			w.budget()
 		}
-		folded, player := New(), NewPlayer(New())
+		folded, player := New(), replay.NewPlayer(New())
 		for _, e := range w.journal {
 			if err := folded.Apply(e); err != nil {
 				t.Fatal(err)
 			}
 			if diff, err := player.Play(e); diff != nil || err != nil {
-				t.Fatalf("replay: %v %v\n%s", diff, err, show(e))
+				t.Fatalf("replay: %v %v\n%s", diff, err, replay.Show(e))
 			}
 			var r entry.Round
 			if e.Kind == entry.KindRound && (json.Unmarshal(e.Body, &r) != nil || r.Due.Before(e.At)) {
-				t.Fatalf("a round opens when it is over: %s", show(e))
+				t.Fatalf("a round opens when it is over: %s", replay.Show(e))
 			}
 		}
 		if a, b := encode(t, folded), encode(t, w.m.State); !bytes.Equal(a, b) {
@@ -375,7 +377,7 @@ func (w *world) settles() {
 		w.breakOff(due)
 		w.step("time", func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	}
-	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.over() == "" {
+	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.Over() == "" {
 		w.t.Fatalf("left open: round %v, floor %v, playing %v", s.Round, s.Floor, s.Playing)
 	}
 }

@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/queue"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // TestWhatWaitsToBeJudged: only what was kept waits, until it is judged, could not be, or
