@@ -136,11 +136,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindSaid:
 		return with(e, func(b entry.Said) { s.said(e, b) })
 	case entry.KindVote:
-		return with(e, func(b entry.Voted) {
-			if s.Vote(b, s.Absence != nil) {
-				s.askAgain()
-			}
-		})
+		return with(e, s.voted)
 	case entry.KindFailed:
 		return with(e, s.failed)
 	case entry.KindDue:
@@ -161,11 +157,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindPerceived:
-		return with(e, func(b entry.Perceived) {
-			if s.Stopped == "" {
-				s.Perceive(e.Seq, b)
-			}
-		})
+		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
 	case entry.KindJudged:
 		return with(e, func(b entry.Judged) { s.Judge(b.Perceptions...) })
 	case entry.KindSegment:
@@ -179,7 +171,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindHeard:
 		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
-		return with(e, func(b entry.Action) { s.Act(b) })
+		return with(e, s.Act)
 	case entry.KindResult:
 		return with(e, func(b entry.Done) { s.Finish(b.ID) })
 	}
@@ -363,6 +355,18 @@ func (s *State) due(e entry.Entry, b entry.Due) {
 		s.Broken, s.Knock = true, true
 		s.Recall()
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
+	}
+}
+
+func (s *State) voted(b entry.Voted) {
+	if s.Vote(b, s.Absence != nil) {
+		s.askAgain()
+	}
+}
+
+func (s *State) perceived(seq uint64, b entry.Perceived) {
+	if s.Stopped == "" {
+		s.Perceive(seq, b)
 	}
 }
 
