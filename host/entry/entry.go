@@ -397,6 +397,8 @@ type Played struct {
 	Part   int    `json:"part,omitempty"`   // it has played so many
 	Done   bool   `json:"done,omitempty"`   // all there are
 	Failed string `json:"failed,omitempty"` // why it plays no more of it
+	// Seconds says how long part Part takes, 0 the whole line, instead of what was played.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // Speaking is the body of KindSpeaking: what a microphone hears, before it is text.

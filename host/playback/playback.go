@@ -9,6 +9,7 @@ package playback
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,29 @@ func (l *Line) Played(body string, part int, at time.Time) (rate int64) {
 	}
 	l.settle()
 	return rate
+}
+
+// Takes notes how long a part takes by the word of a body, which has made its sound
+// already: what was estimated is as much longer or shorter. Part 0 is all that went out.
+func (l *Line) Takes(part int, d time.Duration) {
+	from, to := part-1, part
+	if part == 0 {
+		from, to = 0, len(l.Parts)
+	}
+	if to > len(l.Parts) {
+		return
+	}
+	est := l.rated(l.took(to) - l.took(from))
+	if est <= 0 || d <= 0 {
+		return
+	}
+	for i := from; i < to; i++ {
+		voice := slices.Clone(l.Parts[i].Voice)
+		for k := range voice {
+			voice[k].MS = voice[k].MS * d.Milliseconds() / est.Milliseconds()
+		}
+		l.Parts[i].Voice = voice
+	}
 }
 
 // Complete says that no more of the line comes; of is the seq of its message, and

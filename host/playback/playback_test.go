@@ -110,3 +110,22 @@ func TestAnyLine(t *testing.T) {
 		}
 	})
 }
+
+// A body knows how long a part takes once it has made its sound.
+func TestTakes(t *testing.T) {
+	l := &Line{Rate: 2000, Waits: map[string]int{"a": 0}}
+	l.Add(Part{Text: "abcd", Voice: []entry.Beat{{Bytes: 2, MS: 1000}, {Bytes: 2, MS: 3000}}, Shown: began})
+	l.Add(Part{Text: "efgh", Voice: []entry.Beat{{Bytes: 4, MS: 1000}}, Shown: began})
+	for _, c := range []struct {
+		part int
+		d    time.Duration
+		ends time.Duration
+	}{{0, 0, 10}, {3, 5, 10}, {1, 4, 6}, {2, 3, 7}, {0, 14, 14}} {
+		if l.Takes(c.part, c.d*time.Second); !l.Ends().Equal(began.Add(c.ends * time.Second)) {
+			t.Errorf("part %d takes %v: ends at %v", c.part, c.d, l.Ends())
+		}
+	}
+	if v := l.Parts[0].Voice; v[1].MS != 3*v[0].MS {
+		t.Errorf("%+v", v)
+	}
+}

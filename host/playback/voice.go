@@ -262,6 +262,8 @@ func (v *Voice) Report(b entry.Played, at time.Time) {
 	l := v.Playing
 	switch {
 	case l == nil || l.ID != b.Line:
+	case b.Seconds > 0:
+		l.Takes(b.Part, time.Duration(b.Seconds*1000)*time.Millisecond)
 	case b.Failed != "":
 		if _, waits := l.Waits[b.Body]; waits && len(l.Waits) == 1 {
 			l.Failed, l.Over = b.Failed, true

@@ -125,6 +125,9 @@ func (r *Room) syncBodies() {
 	}
 }
 
+// longestLine is more than anybody says at once.
+const longestLine = 10 * time.Minute
+
 // Played takes a body's word about a line: how many of its parts it has played, or that
 // it has played all, or cannot.
 //
@@ -136,12 +139,15 @@ func (r *Room) Played(ctx context.Context, p entry.Played) error {
 	if len(p.Failed) > 1000 {
 		return abi.Field("reason", abi.CodeTooLarge, "%d bytes, at most 1000", len(p.Failed))
 	}
+	if !(p.Seconds >= 0 && p.Seconds <= longestLine.Seconds()) {
+		return abi.Field("seconds", abi.CodeInvalid, "%v is outside 0..%v", p.Seconds, longestLine.Seconds())
+	}
 	return loop.Tell(ctx, r.loop, func() error {
 		l := r.state().Playing
 		if l == nil || l.ID != p.Line || l.Who != p.Who {
 			return abi.Field("line", abi.CodeNotFound, "%q is not heard now", p.Line)
 		}
-		if _, waits := l.Waits[p.Body]; !waits {
+		if _, waits := l.Waits[p.Body]; !waits && p.Seconds == 0 {
 			return abi.Field("played", abi.CodeDenied, "nobody waits for it; connect with playback=1 before the line begins")
 		}
 		r.loop.Input(entry.KindPlayed, p)

@@ -448,3 +448,34 @@ func TestOneMouthInTwoRooms(t *testing.T) {
 		})
 	}
 }
+
+// A body says how long its line takes: nobody waits for less, nor for the estimate.
+func TestABodySaysHowLong(t *testing.T) {
+	play(t, voiceRules, []*actor{talker("aya", 5)}, func(s *stage) {
+		id, leave := s.room.cfg.Bodies.Embody("main", "aya", false)
+		defer leave()
+		s.room.Stir()
+		s.say("taro", "元気？")
+		time.Sleep(2 * time.Second)
+		l := s.room.state().Playing
+		for seconds, want := range map[float64]abi.Code{20: "", -1: abi.CodeInvalid, 1e9: abi.CodeInvalid} {
+			if err := s.room.Played(s.t.Context(), entry.Played{Line: l.ID, Who: "aya", Body: id, Seconds: seconds}); (err != nil) != (want != "") || err != nil && abi.CodeOf(err) != want {
+				t.Errorf("%v seconds: %v", seconds, err)
+			}
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		begun, ended := time.Time{}, time.Time{}
+		for _, e := range s.entries() {
+			switch e.Kind {
+			case entry.KindSaid:
+				begun = e.At
+			case entry.KindHeard:
+				ended = e.At
+			}
+		}
+		if took := ended.Sub(begun); took < 20*time.Second || took > 28*time.Second {
+			t.Errorf("it is waited for %v", took)
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -18,6 +19,8 @@ import (
 const (
 	leastVote = time.Minute
 	leastLine = 2 * time.Minute
+
+	wishPatience = 20 * time.Second // of a line that came late, as in host/room
 )
 
 // line is one that was asked for.
@@ -25,6 +28,7 @@ type line struct {
 	call   string // the grant and basis that it is made for
 	grant  string
 	basis  uint64
+	about  uint64 // the message that it answers
 	who    string
 	told   int // the newest turn of the world that its speaker knows
 	line   world.Line
@@ -78,14 +82,14 @@ func (h *Room) voted(round uint64, who string, v *abi.Vote) {
 func (h *Room) askSpeaker() {
 	s := h.m.State
 	f := s.Floor
-	if f == nil || f.Lost != "" {
+	if f == nil || f.Lost != "" || f.Wish != nil && f.Wish.Text != "" && !f.Again {
 		return
 	}
 	call := fmt.Sprintf("%s@%d", f.Token, f.Basis)
 	if h.making != nil && h.making.call == call {
 		return
 	}
-	l := &line{call: call, grant: f.Token, basis: f.Basis, who: f.Who, told: h.newest}
+	l := &line{call: call, grant: f.Token, basis: f.Basis, about: f.Subject, who: f.Who, told: h.newest}
 	h.making = l
 	chars := 0
 	if b, ok := s.Budget(h.at()); ok && s.PaysTurns() {
@@ -112,6 +116,37 @@ func (h *Room) askSpeaker() {
 			answer()
 		}
 	})
+}
+
+// late takes a line that comes when the floor has passed on, as host/room does: where a
+// human still waits for it and nothing was said since.
+func (h *Room) late(l *line) {
+	s := h.m.State
+	if l.failed != "" || l.line.Text == "" || s.Last.Seq > l.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == l.about }) {
+		return
+	}
+	if f := s.Floor; f != nil && f.Who == l.who && f.Wish == nil && f.Basis == l.basis && !s.Begun(f.Token) && h.held == nil {
+		l.call, l.grant, l.pieces, h.making = fmt.Sprintf("%s@%d", f.Token, f.Basis), f.Token, nil, l
+		h.finish(l)
+		return
+	}
+	h.input(entry.KindWish, entry.Wish{
+		Who: l.who, Importance: 10, Reason: "its line came late", Text: l.line.Text, To: l.line.To, Basis: l.basis, Answers: l.about,
+		Due: h.at().Add(wishPatience),
+	})
+}
+
+// sayAtHand says the line that a request came with, once it has the floor.
+func (h *Room) sayAtHand() {
+	f := h.m.State.Floor
+	if f == nil || f.Wish == nil || f.Wish.Text == "" || f.Lost != "" || f.Again {
+		return
+	}
+	if ok, _ := h.m.State.MayBegin(f.Token, h.at()); ok {
+		b := said(world.Line{From: f.Who, To: f.Wish.To, Text: f.Wish.Text}, f.Basis, f.Token)
+		b.Wish = f.Wish.Seq
+		h.say(rules.Line{Said: b}, nil)
+	}
 }
 
 // pieces hands a line out sentence by sentence as it is written: the first now.

@@ -213,6 +213,7 @@ func (h *Room) settle() {
 	h.keep()
 	h.sayNods()
 	h.sayHeld()
+	h.sayAtHand()
 	h.keep()
 	h.askVoters()
 	h.askSpeaker()
@@ -250,6 +251,11 @@ func (h *Room) wakeUp() {
 	at, _, ok := h.m.State.NextDue()
 	if h.held != nil {
 		if may, begins := h.m.State.MayBegin(h.held.grant, h.at()); !may && !begins.IsZero() && (!ok || begins.Before(at)) {
+			at, ok = begins, true
+		}
+	}
+	if f := h.m.State.Floor; f != nil && f.Wish != nil && f.Lost == "" {
+		if may, begins := h.m.State.MayBegin(f.Token, h.at()); !may && !begins.IsZero() && (!ok || begins.Before(at)) {
 			at, ok = begins, true
 		}
 	}

@@ -132,6 +132,7 @@ func (h *Room) finish(l *line) {
 	s := h.m.State
 	switch {
 	case !h.mine(l):
+		h.late(l)
 	case l.failed != "" && !s.Begun(l.grant):
 		h.input(entry.KindFailed, entry.Failed{Grant: l.grant, Who: l.who, Code: abi.CodeTimeout, Error: l.failed})
 	case l.line.Pass && !s.Begun(l.grant):

@@ -31,13 +31,10 @@ type statusIn struct {
 	Room string `json:"room"`
 }
 
-// statusOut is chat-relay's where nothing has been said since a person spoke.
+// statusOut is chat-relay's, whose agents refuse an answer with more in it. How far the
+// talk is wait_for_turn tells.
 type statusOut struct {
-	Resource float64     `json:"resource"`
-	Closing  abi.Closing `json:"closing,omitempty"` // where it is not none
-	Turns    int         `json:"turns,omitempty"`
-	MaxTurns int         `json:"max_turns,omitempty"` // with Turns; 0: no cap
-	sound
+	Resource float64 `json:"resource"`
 }
 
 // sound is what a talk waits for.
@@ -109,12 +106,7 @@ func (d *Door) addSeedTools() {
 		name: "status", title: "Check Resource Status", scope: identity.Read, run: d.status, quick: true,
 		about: "現在のリソース残量を返します。 Gives what is left of the room's resource.",
 		in:    shape(roomArg),
-		out: shape(append([]prop{
-			{"resource", amount("残量。 What is left.", 0, 1<<31)},
-			{"closing?", choice("How far the talk has come to its end; absent: none.", "none", "pre-closing", "closing", "terminal")},
-			{"turns?", integer("Turns taken since a person spoke.")},
-			{"max_turns?", integer("As many may be taken; there with turns, where there is a cap.")},
-		}, sounds()...)...),
+		out:   shape(prop{"resource", amount("残量。 What is left.", 0, 1<<31)}),
 	}.add(d)
 	tool[historyIn]{
 		name: "history", title: "Check History", scope: identity.Read, run: d.history, quick: true,
@@ -225,13 +217,7 @@ func (d *Door) status(ctx context.Context, c call, in statusIn) (any, error) {
 	if info.Error != "" {
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s", info.Error)
 	}
-	out := statusOut{Resource: full, Turns: info.Turns, sound: sound{info.Heard, info.Waiting}}
-	if info.Closing != abi.ClosingNone {
-		out.Closing = info.Closing
-	}
-	if out.Turns > 0 {
-		out.MaxTurns = info.MaxTurns
-	}
+	out := statusOut{Resource: full}
 	if info.Pool != nil {
 		d.readers.Told(c.in(talk), *info.Pool)
 		out.Resource = info.Pool.Level

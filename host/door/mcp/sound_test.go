@@ -21,7 +21,7 @@ func TestWhatIsHeard(t *testing.T) {
 	a := h.connect(nil)
 	h.human("main", "やあ")
 	waittest.Until(t, "somebody is heard", func() bool { return h.talk("main").Info().Heard == "aya" })
-	if got, _ := a.call("status", nil); fmt.Sprint(got) != "map[heard:aya max_turns:5 resource:100 turns:1]" {
+	if got, _ := a.call("status", nil); fmt.Sprint(got) != "map[resource:100]" { // chat-relay's agents refuse more
 		t.Errorf("status: %v", got)
 	}
 	got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0})
@@ -54,7 +54,7 @@ func TestWhyNobodyAnswers(t *testing.T) {
 	}
 	h.human("main", "やあ")
 	waittest.Until(t, "the room waits", func() bool { return h.talk("main").Info().State == "waiting" })
-	if got, _ := a.call("status", nil); got["waiting"] != h.talk("main").Info().Waiting || got["waiting"] == "" {
+	if got, _ := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); got["waiting"] != h.talk("main").Info().Waiting || got["waiting"] == "" {
 		t.Errorf("%v", got)
 	}
 }

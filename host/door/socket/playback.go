@@ -28,21 +28,28 @@ func playback(query url.Values, refused error) (bool, error) {
 	return plays, nil
 }
 
-// readPlayed decodes {"line","played","reason"?}; ok is false for another message. played
-// is how many parts were played, "done" or "failed".
+// readPlayed decodes {"line","played","reason"?} and {"line","part"?,"seconds"}; ok is
+// false for another message. played is how many parts were played, "done" or "failed";
+// seconds is how long a part takes, or without one the whole line.
 func readPlayed(message []byte) (p entry.Played, ok bool, err error) {
 	var r struct {
-		Line   string          `json:"line"`
-		Played json.RawMessage `json:"played"`
-		Reason string          `json:"reason"`
+		Line    string          `json:"line"`
+		Played  json.RawMessage `json:"played"`
+		Reason  string          `json:"reason"`
+		Part    int             `json:"part"`
+		Seconds *float64        `json:"seconds"`
 	}
-	if json.Unmarshal(message, &r) != nil || r.Played == nil {
+	if json.Unmarshal(message, &r) != nil || r.Played == nil && r.Seconds == nil {
 		return p, false, nil
 	}
 	p.Line = r.Line
 	switch {
 	case r.Line == "" || len(r.Line) > maxActionID:
 		p.Line, err = "", abi.Field("line", abi.CodeInvalid, "%d bytes, must be 1..%d; it is that of the frame", len(r.Line), maxActionID)
+	case r.Seconds != nil && (*r.Seconds <= 0 || r.Part < 0):
+		err = abi.Field("seconds", abi.CodeInvalid, "%v of part %d: both must be more than 0, or the part left out", *r.Seconds, r.Part)
+	case r.Seconds != nil:
+		p.Part, p.Seconds = r.Part, *r.Seconds
 	case bytes.Equal(r.Played, []byte(`"done"`)):
 		p.Done = true
 	case bytes.Equal(r.Played, []byte(`"failed"`)):
