@@ -30,8 +30,9 @@ var floors = [][]string{
 	{"host/entry"},
 	{"host/address/lookalike"},
 	{"host/turn", "host/playback", "host/address", "host/address/v1", "host/speech"},
-	{"host/config", "host/card"},
+	{"host/config", "host/card", "host/room/cast", "host/room/queue"},
 	{"host/room/rules", "host/identity", "host/bench/world"},
+	{"host/room/replay"},
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
 	{"host/model/stream"},
@@ -58,7 +59,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/rules", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench"}
+	pure = []string{"host/spell", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

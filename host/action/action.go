@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/playback"
 )
 
 // Bodies are those that are connected to play the actions of companions, also while a
@@ -130,10 +130,10 @@ func (b *Bodies) Of(room string) []entry.Body {
 }
 
 // Change gives which bodies came to a room and left it since it had some.
-func (b *Bodies) Change(room string, had []rules.Body) (change entry.Bodies) {
+func (b *Bodies) Change(room string, had []playback.Body) (change entry.Bodies) {
 	here := b.Of(room)
 	for _, x := range here {
-		if !slices.ContainsFunc(had, func(h rules.Body) bool { return h.ID == x.ID }) {
+		if !slices.ContainsFunc(had, func(h playback.Body) bool { return h.ID == x.ID }) {
 			change.Joined = append(change.Joined, x)
 		}
 	}
@@ -142,7 +142,7 @@ func (b *Bodies) Change(room string, had []rules.Body) (change entry.Bodies) {
 			change.Left = append(change.Left, h.Body)
 		}
 	}
-	change.Joined = change.Joined[:min(len(change.Joined), rules.MaxBodies-len(had)+len(change.Left))]
+	change.Joined = change.Joined[:min(len(change.Joined), playback.MaxBodies-len(had)+len(change.Left))]
 	return change
 }
 

@@ -1,9 +1,10 @@
-// Package playback follows one line while a body says it: which of its parts were
-// heard, until when it may sound, and what people have heard of it when it is cut off.
+// Package playback follows what is heard in a room: a line while bodies say it (which of its
+// parts were heard, until when it may sound, what people have heard of it when it is cut
+// off), the bodies, and the humans who speak.
 //
-// It is pure: the time and every word of a body come in, and it never asks how long a
-// text takes, which was found out when the text was written down. It decides nothing
-// about whose turn it is; host/room/rules does.
+// It is pure: the time, the rules of the room and every word of a body come in, and it
+// never asks how long a text takes, which was found out when the text was written down. It
+// decides nothing about whose turn it is; host/room/rules does.
 package playback
 
 import (

@@ -7,8 +7,10 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
@@ -146,7 +148,7 @@ func (r *Room) handleSpoken(e spoken) {
 // example: a human still waits for the answer, and nothing was said since.
 func (r *Room) stillOfUse(e spoken) bool {
 	s := r.state()
-	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u rules.Unanswered) bool { return u.Seq == e.about }) {
+	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == e.about }) {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
@@ -156,7 +158,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 		r.handleSpoken(e)
 		return true
 	}
-	if waiting(s, e.who) >= rules.MaxRequests {
+	if waiting(s, e.who) >= queue.MaxRequests {
 		return false
 	}
 	r.board.Count("line late")
@@ -185,7 +187,7 @@ func (r *Room) describe(l *rules.Line) {
 	if l.Like = r.lately.Like(l.Text, r.spokenNames()); l.Segments == 0 {
 		l.Voice = speech.Beats(l.Text)
 	}
-	l.Played = slices.ContainsFunc(r.state().Bodies, func(b rules.Body) bool { return b.Who == l.From })
+	l.Played = slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.Who == l.From })
 }
 
 // backchannel came with a vote. It is kept until it is known who has the floor.

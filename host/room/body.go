@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/speech"
@@ -110,8 +111,8 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 	if _, why := r.state().Mute(); why != "" {
 		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
-	if waiting(r.state(), a.Who) >= rules.MaxRequests {
-		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, rules.MaxRequests)
+	if waiting(r.state(), a.Who) >= queue.MaxRequests {
+		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, queue.MaxRequests)
 	}
 	reason := "played " + card.Speak
 	if a.By != "" {
@@ -139,7 +140,7 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
 }
 
 func (r *Room) handleDone(d entry.Done) error {
-	i := slices.IndexFunc(r.state().Acts, func(a rules.Act) bool { return a.ID == d.ID && a.Who == d.Who })
+	i := slices.IndexFunc(r.state().Acts, func(a queue.Act) bool { return a.ID == d.ID && a.Who == d.Who })
 	if i < 0 {
 		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", d.Who, d.ID)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -30,7 +32,7 @@ func (r *Room) load(ctx context.Context, s *rules.State) error {
 // begin writes down how the room is to be and who is there.
 func (r *Room) begin() {
 	if r.state().Newer() == "" { // whoever waited for these is not connected any more
-		r.giveUp(func(w rules.Request) bool { return w.Waits != entry.WaitFloor })
+		r.giveUp(func(w queue.Request) bool { return w.Waits != entry.WaitFloor })
 	}
 	r.resume()
 	r.syncRules()
@@ -106,7 +108,7 @@ func (r *Room) addressedAnew() *[]string {
 	if !s.Open() || s.Last.Seq == 0 {
 		return nil
 	}
-	after := rules.State{Present: rules.Present{Cast: r.present.Cast()}}
+	after := cast.Present{Cast: r.present.Cast()}
 	who, _ := r.meant(s.Last, s.LastBy, after.Named(), s.Last.Seq)
 	meant := append([]string{}, who...) // none is not nil, which is no change
 	if slices.Equal(meant, s.Meant) {

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -102,8 +103,8 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, r.over()
 	case wait == entry.WaitRound && s.Rests() && !slices.Contains(s.Voters(), l.From):
 		return "", false, abi.Errorf(abi.CodeConflict, "%q said %d itself; wait for somebody to answer", l.From, s.Last.Seq)
-	case waiting(s, l.From) >= rules.MaxRequests:
-		return "", false, abi.Field("from", abi.CodeExhausted, "%s has %d lines waiting already", l.From, rules.MaxRequests)
+	case waiting(s, l.From) >= queue.MaxRequests:
+		return "", false, abi.Field("from", abi.CodeExhausted, "%s has %d lines waiting already", l.From, queue.MaxRequests)
 	}
 	return wait, true, nil
 }
@@ -127,7 +128,7 @@ func (r *Room) over() error {
 }
 
 // giveUp ends requests in writing: nobody is to wait for them.
-func (r *Room) giveUp(which func(rules.Request) bool) {
+func (r *Room) giveUp(which func(queue.Request) bool) {
 	for _, w := range slices.Clone(r.state().Requests) {
 		if r.loop.Trouble() == nil && which(w) {
 			r.loop.Input(entry.KindDue, entry.Due{What: entry.DueStale, Of: w.Seq})
@@ -138,7 +139,7 @@ func (r *Room) giveUp(which func(rules.Request) bool) {
 // withdraw gives up a request whose caller has gone.
 func (r *Room) withdraw(seq uint64) {
 	delete(r.offers, seq)
-	r.giveUp(func(w rules.Request) bool { return w.Seq == seq })
+	r.giveUp(func(w queue.Request) bool { return w.Seq == seq })
 }
 
 // sayAtHand says the lines that came with requests, once they have the floor or need
@@ -162,7 +163,7 @@ func (r *Room) sayAtHand() {
 }
 
 // sayOf says the line of a request.
-func (r *Room) sayOf(w rules.Request, grant string, basis uint64) {
+func (r *Room) sayOf(w queue.Request, grant string, basis uint64) {
 	said := entry.Said{
 		From: w.Who, By: cmp.Or(w.By, abi.KindCompanion), To: presence.Here(r.state().Members(), w.To), Text: w.Text, Basis: basis, Grant: grant,
 		Wish: w.Seq, Parameters: w.Parameters,
@@ -178,7 +179,7 @@ func (r *Room) tellOffers() {
 	var stopping error
 	if r.drain.Load() {
 		stopping = rooms.ErrStopping
-		r.giveUp(func(w rules.Request) bool { _, offered := r.offers[w.Seq]; return offered })
+		r.giveUp(func(w queue.Request) bool { _, offered := r.offers[w.Seq]; return offered })
 	}
 	for _, o := range r.offers.Ended(r.loop.Made(), r.state().Pending) {
 		if !o.Found {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -113,7 +114,7 @@ func (r *Room) Archive(ctx context.Context, by string) error {
 		r.settings.Reopen = nil // that was before
 		r.breakOff(by + " closed the room")
 		r.running.Stop()
-		r.giveUp(func(rules.Request) bool { return true })
+		r.giveUp(func(queue.Request) bool { return true })
 		if r.loop.Trouble() == nil {
 			r.loop.Input(entry.KindArchived, entry.Archived{By: by})
 		}

@@ -3,7 +3,7 @@ package room
 import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/queue"
 )
 
 // somebody is who said STOP under a name that is another's.
@@ -18,7 +18,7 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	}
 	r.breakOff(from + " said STOP") // what went out is said
 	r.running.Stop()
-	r.giveUp(func(rules.Request) bool { return true })
+	r.giveUp(func(queue.Request) bool { return true })
 	if r.loop.Trouble() != nil {
 		return 0, r.loop.Trouble()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -121,7 +122,7 @@ func (h *Room) askSpeaker() {
 // human still waits for it and nothing was said since.
 func (h *Room) late(l *line) {
 	s := h.m.State
-	if l.failed != "" || l.line.Text == "" || s.Last.Seq > l.basis || !slices.ContainsFunc(s.Unanswered, func(u rules.Unanswered) bool { return u.Seq == l.about }) {
+	if l.failed != "" || l.line.Text == "" || s.Last.Seq > l.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == l.about }) {
 		return
 	}
 	if f := s.Floor; f != nil && f.Who == l.who && f.Wish == nil && f.Basis == l.basis && !s.Begun(f.Token) && h.held == nil {

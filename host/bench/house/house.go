@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/replay"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -292,7 +293,7 @@ func (h *Room) keep() {
 // Replay plays the journal as it would be stored and gives the first difference, ""
 // where there is none.
 func (h *Room) Replay() (string, error) {
-	p := rules.NewPlayer(rules.New())
+	p := replay.NewPlayer(rules.New())
 	for _, e := range h.journal {
 		raw, err := json.Marshal(e)
 		if err != nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // Board shows a room that is awake to those who look, whatever its loop does meanwhile.
 // The zero value shows nothing: [Board.Show] comes first.
 type Board struct {
 	info   atomic.Pointer[rooms.Info]
-	pool   atomic.Pointer[rules.PoolView]
+	pool   atomic.Pointer[turn.PoolView]
 	mu     sync.Mutex
 	counts map[string]int
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/cast"
 )
 
 // HumanAway is how long a human's name is kept from agents after the human was last
@@ -36,7 +36,7 @@ func (nobody) Holder(string) (string, bool)   { return "", false }
 
 // Settle finds out who is called what, where somebody came or went since: people are the
 // humans who spoke.
-func (p *Presence) Settle(people []rules.Person, now time.Time) {
+func (p *Presence) Settle(people []cast.Person, now time.Time) {
 	if !p.stale {
 		return
 	}

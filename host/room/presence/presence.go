@@ -15,7 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/cast"
 )
 
 // How long an agent that says nothing is taken to be here, and how many there
@@ -150,7 +150,7 @@ func (p *Presence) Cast() []entry.Joined {
 // Change gives who came, was reloaded, or left since a room was in a state, and whether
 // any of it is to be written down. While it is not known yet which companions are loaded,
 // it says so.
-func (p *Presence) Change(was rules.Present) (change entry.Cast, some bool) {
+func (p *Presence) Change(was cast.Present) (change entry.Cast, some bool) {
 	change = entry.Cast{Loading: !p.Known(), Awaits: p.awaits()}
 	cast := p.Cast()
 	for _, j := range cast {

@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/replay"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Replayed is what a replay found.
 type Replayed struct {
-	Derived int               // entries that were made again and compared, byte for byte
-	Folded  int               // entries that were only folded: of other versions of the rules, or with an input taken out
-	Diff    *rules.Difference // the first difference, nil for none
+	Derived int                // entries that were made again and compared, byte for byte
+	Folded  int                // entries that were only folded: of other versions of the rules, or with an input taken out
+	Diff    *replay.Difference // the first difference, nil for none
 }
 
 // Replay runs a room's inputs through the rules again and compares what they make.
@@ -22,7 +23,7 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 	if err != nil {
 		return Replayed{}, err
 	}
-	p := rules.NewPlayer(begin)
+	p := replay.NewPlayer(begin)
 	for e, err := range journal.AllEntries(ctx, j, name, begin.Head) {
 		if err != nil {
 			return Replayed{}, fmt.Errorf("read room: %w", err)

@@ -1,10 +1,11 @@
-package rules
+package rules_test
 
 import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // TestAHumansCallOutlivesALine: a human calls b while a has the floor, and a's

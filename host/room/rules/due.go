@@ -65,11 +65,17 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
-	s.voiceDue(consider)
+	s.Dues(consider)
 	for _, r := range s.Requests {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}
 	return at, d, ok
+}
+
+// Quiet says whether nothing follows from the state by itself: the next entry is
+// an input.
+func (s *State) Quiet() bool {
+	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
 }
 
 // expires is when the floor is lost. A line that is made ahead, or while a human speaks,

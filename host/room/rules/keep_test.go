@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // keepFor brings x to be refused twice in a row, so that the next turn is its.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -35,11 +36,19 @@ func (m *Machine) record(kind entry.Kind, id string, at time.Time, body any) (en
 	if err != nil {
 		return entry.Entry{}, err
 	}
-	if err := m.State.Apply(e); err != nil {
+	if err := m.Adopt(e); err != nil {
 		return entry.Entry{}, err
 	}
-	m.out = append(m.out, e)
 	return e, nil
+}
+
+// Adopt applies an entry that the journal wrote by itself, as if it had been made here.
+func (m *Machine) Adopt(e entry.Entry) error {
+	if err := m.State.Apply(e); err != nil {
+		return err
+	}
+	m.out = append(m.out, e)
+	return nil
 }
 
 // Made gives the entries made since Take was last called.
@@ -85,7 +94,7 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, err
 	}
 	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
-		if s.circles() { // two of four say what was said: nobody needs a model to hear that
+		if s.Circles() { // two of four say what was said: nobody needs a model to hear that
 			wish = abi.ClosingTerminal
 		}
 		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {
@@ -245,8 +254,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.Newest():
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
-	case s.oldest(s.awaited) != nil:
-		return true, m.voteFor(at, *s.oldest(s.awaited))
+	case s.Oldest(s.awaited) != nil:
+		return true, m.voteFor(at, *s.Oldest(s.awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
@@ -327,7 +336,7 @@ func (m *Machine) rule(at time.Time) error {
 // could: where a human waits for an answer it is asked again later, as often as makes
 // sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
-	until, ok := m.State.until(at)
+	until, ok := m.State.Absence.Again(at, time.Duration(m.State.Rules.Patience)*time.Millisecond)
 	came := func(v string) bool {
 		return !slices.ContainsFunc(m.State.Round.Electorate, func(have turn.Voter) bool { return have.ID == v })
 	}
@@ -341,7 +350,7 @@ func (m *Machine) lack(at time.Time, d entry.Decision) error {
 		d.Outcome, d.Until = entry.OutcomeAbsent, until
 	default:
 		d.Outcome = entry.OutcomeSilence
-		d.Reason += fmt.Sprintf("; given up after %d rounds like this", maxAbsent+1)
+		d.Reason += fmt.Sprintf("; given up after %d rounds like this", queue.MaxAbsent+1)
 	}
 	return m.decide(at, d)
 }

@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"bytes"
@@ -15,6 +15,11 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
+	"github.com/companiond/companiond/host/room/replay"
+	. "github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -145,7 +150,7 @@ func (w *world) anything() {
 		who := w.who()
 		b := entry.Body{ID: who + "#1", Who: who, Plays: rapid.Bool().Draw(w.t, "plays")}
 		change := entry.Bodies{Joined: []entry.Body{b}}
-		if slices.ContainsFunc(s.Bodies, func(have Body) bool { return have.ID == b.ID }) {
+		if slices.ContainsFunc(s.Bodies, func(have playback.Body) bool { return have.ID == b.ID }) {
 			change = entry.Bodies{Left: []entry.Body{b}}
 		}
 		w.step(what, func() error { return w.m.Input(entry.KindBody, w.at, change) })
@@ -256,17 +261,17 @@ func TestMachine(t *testing.T) {
 			}
 			w.budget()
 		}
-		folded, player := New(), NewPlayer(New())
+		folded, player := New(), replay.NewPlayer(New())
 		for _, e := range w.journal {
 			if err := folded.Apply(e); err != nil {
 				t.Fatal(err)
 			}
 			if diff, err := player.Play(e); diff != nil || err != nil {
-				t.Fatalf("replay: %v %v\n%s", diff, err, show(e))
+				t.Fatalf("replay: %v %v\n%s", diff, err, replay.Show(e))
 			}
 			var r entry.Round
 			if e.Kind == entry.KindRound && (json.Unmarshal(e.Body, &r) != nil || r.Due.Before(e.At)) {
-				t.Fatalf("a round opens when it is over: %s", show(e))
+				t.Fatalf("a round opens when it is over: %s", replay.Show(e))
 			}
 		}
 		if a, b := encode(t, folded), encode(t, w.m.State); !bytes.Equal(a, b) {
@@ -358,7 +363,7 @@ func (w *world) budget() {
 
 // settles lets time pass with nobody answering, until nothing is due.
 func (w *world) settles() {
-	most := 20 + 5*maxAbsent*(len(w.m.State.Cast)+1) // each may be asked for a line in each round about a human's turn
+	most := 20 + 5*queue.MaxAbsent*(len(w.m.State.Cast)+1) // each may be asked for a line in each round about a human's turn
 	for n := 0; ; n++ {
 		at, due, ok := w.m.State.NextDue()
 		if !ok {
@@ -373,7 +378,7 @@ func (w *world) settles() {
 		w.breakOff(due)
 		w.step("time", func() error { return w.m.Input(entry.KindDue, w.at, due) })
 	}
-	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.over() == "" {
+	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.Over() == "" {
 		w.t.Fatalf("left open: round %v, floor %v, playing %v", s.Round, s.Floor, s.Playing)
 	}
 }
@@ -415,12 +420,12 @@ func TestGuestsAreBounded(t *testing.T) {
 	if err := m.Input(entry.KindRules, at, entry.Rules{Version: Version, Policy: "vote"}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range 3 * maxGuests {
+	for i := range 3 * cast.MaxGuests {
 		if _, err := m.Say(Line{ID: fmt.Sprint(i), Said: entry.Said{From: fmt.Sprintf("viewer%d", i), By: abi.KindHuman, Text: "hi", Kind: abi.KindTurn}}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := len(m.State.Members()); n != maxGuests || !slices.ContainsFunc(m.State.Members(), func(x abi.Member) bool { return x.ID == fmt.Sprintf("viewer%d", 3*maxGuests-1) }) {
+	if n := len(m.State.Members()); n != cast.MaxGuests || !slices.ContainsFunc(m.State.Members(), func(x abi.Member) bool { return x.ID == fmt.Sprintf("viewer%d", 3*cast.MaxGuests-1) }) {
 		t.Errorf("%d guests are remembered: %v", n, m.State.Members())
 	}
 }

@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/replay"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // TestPaidTurnsAndWhatWasSaidMeanwhile: a paid turn that did not see
@@ -35,7 +37,7 @@ func TestPaidTurnsAndWhatWasSaidMeanwhile(t *testing.T) {
 		w := newAgents(t, rules)
 		w.said(w.turn("x"))
 		if e := w.late("y", 1); e.Kind != want {
-			t.Errorf("stale = %s: %s", stale, show(e))
+			t.Errorf("stale = %s: %s", stale, replay.Show(e))
 		}
 		w.replay()
 	}
@@ -185,7 +187,7 @@ func TestTheFloorIsNotLostByOthers(t *testing.T) {
 		w.refused(w.say(l), abi.CodeDenied, "")
 		l.From, l.By, l.Kind, l.Text = "a", abi.KindCompanion, abi.KindBackchannel, fmt.Sprintf("%011d", 1)
 		if e := w.say(l); e.Kind != entry.KindRefused {
-			t.Errorf("%s: %s", policy, show(e))
+			t.Errorf("%s: %s", policy, replay.Show(e))
 		}
 		if got := w.m.State.Floor; got == nil || got.Token != f.Token {
 			t.Fatalf("%s: the floor is %+v\n%s", policy, got, w)

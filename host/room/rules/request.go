@@ -8,54 +8,21 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
 
-// Request is an EntryWish that waits.
-type Request struct {
-	Seq uint64 `json:"seq"`
-	entry.Wish
-	Asked uint64 `json:"asked,omitempty"` // seq of the newest turn in whose round it takes part
-}
-
-// Waiting are the requests to speak of a room.
-type Waiting struct {
-	Requests []Request `json:"wishes,omitempty"` // oldest first
-}
-
-// MaxRequests is how many of one member may wait.
-const MaxRequests = 4
-
 func (s *State) requested(seq uint64, w entry.Wish) {
 	if s.Stopped == "" {
-		s.Requests = append(s.Requests, Request{Seq: seq, Wish: w})
+		s.Requests = append(s.Requests, queue.Request{Seq: seq, Wish: w})
 		s.asks()
 	}
-}
-
-// forget drops requests.
-func (s *State) forget(which func(Request) bool) { s.Requests = slices.DeleteFunc(s.Requests, which) }
-
-// end takes out the request of an entry, nil where there is none.
-func (s *State) end(seq uint64) *Request {
-	return s.take(func(r Request) bool { return r.Seq == seq })
-}
-
-// take takes out the oldest request that fits, nil where there is none.
-func (s *State) take(fits func(Request) bool) *Request {
-	i := slices.IndexFunc(s.Requests, fits)
-	if i < 0 {
-		return nil
-	}
-	r := s.Requests[i]
-	s.Requests = slices.Delete(s.Requests, i, i+1)
-	return &r
 }
 
 // Pending says whether the request of an entry is still to be granted, or has the floor.
 func (s *State) Pending(seq uint64) bool {
 	return s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Seq == seq ||
-		slices.ContainsFunc(s.Requests, func(r Request) bool { return r.Seq == seq })
+		slices.ContainsFunc(s.Requests, func(r queue.Request) bool { return r.Seq == seq })
 }
 
 // Needs says what a line waits for that somebody wants to say without the floor;
@@ -77,28 +44,19 @@ func (s *State) busy(who string) bool {
 	return s.Round != nil || s.Floor != nil && s.Floor.Who != who || s.Sounds()
 }
 
-// oldest gives the oldest request that fits, nil for none.
-func (s *State) oldest(fits func(Request) bool) *Request {
-	i := slices.IndexFunc(s.Requests, fits)
-	if i < 0 {
-		return nil
-	}
-	return &s.Requests[i]
-}
-
 // Free gives a request that is paid for and can be said now, nil for none.
-func (s *State) Free() *Request {
-	return s.oldest(func(r Request) bool { return r.Waits == entry.WaitTurn && !s.busy(r.Who) })
+func (s *State) Free() *queue.Request {
+	return s.Oldest(func(r queue.Request) bool { return r.Waits == entry.WaitTurn && !s.busy(r.Who) })
 }
 
 // nextRequest gives the request that is granted next without a round, nil for none:
 // the most important of those who are here, the oldest of equals. A human who waits
 // for an answer goes first; companions that talk among themselves do not, or a talk of
 // theirs would have to end before somebody may say what she sees.
-func (s *State) nextRequest() (next *Request) {
+func (s *State) nextRequest() (next *queue.Request) {
 	waits, kinds := s.awaitsAnswer(), s.Kinds()
 	for i, r := range s.Requests {
-		if waits && s.waiting(func(u Unanswered) bool { return u.Seq == r.Answers }) < 0 {
+		if waits && s.Turn(r.Answers) == nil {
 			continue
 		}
 		if _, here := kinds[r.Who]; here && r.Waits == entry.WaitFloor && (next == nil || r.Importance > next.Importance) {
@@ -110,16 +68,16 @@ func (s *State) nextRequest() (next *Request) {
 
 // answerAtHand gives the line that answers what somebody else thinks about, nil for
 // none: it came late, but it is there.
-func (s *State) answerAtHand() *Request {
+func (s *State) answerAtHand() *queue.Request {
 	f := s.Floor
 	if f.Subject == 0 || f.Segments > 0 || f.Wish != nil {
 		return nil
 	}
-	return s.oldest(func(r Request) bool { return r.Answers == f.Subject && r.Who != f.Who })
+	return s.Oldest(func(r queue.Request) bool { return r.Answers == f.Subject && r.Who != f.Who })
 }
 
 // awaited says whether the open round waits for the vote of a request.
-func (s *State) awaited(r Request) bool {
+func (s *State) awaited(r queue.Request) bool {
 	return s.Round != nil && r.Waits == entry.WaitRound && s.Round.Awaits(r.Who)
 }
 
@@ -145,46 +103,42 @@ func (s *State) woken() bool {
 		return false
 	}
 	voters := s.Voters()
-	return slices.ContainsFunc(s.Requests, func(r Request) bool {
+	return slices.ContainsFunc(s.Requests, func(r queue.Request) bool {
 		return r.Waits == entry.WaitRound && r.Asked != s.Last.Seq && slices.Contains(voters, r.Who)
 	})
 }
 
 // overtaken gives a request for a round that cannot be granted any more, nil for none.
-func (s *State) overtaken() *Request {
+func (s *State) overtaken() *queue.Request {
 	_, mute := s.Mute()
-	return s.oldest(func(r Request) bool {
+	return s.Oldest(func(r queue.Request) bool {
 		return r.Waits == entry.WaitRound && (mute != "" || s.Last.Seq > r.Basis && s.Last.From != r.Who)
 	})
 }
 
 // refuse writes down that a request is lost.
-func (m *Machine) refuse(at time.Time, r Request) error {
-	b := entry.Refused{Who: r.Who, By: r.By, Kind: abi.KindTurn, Code: abi.CodeStale, Basis: r.Basis, Text: r.Text, Offer: r.Offer, Wish: r.Seq}
-	if _, b.Why = m.State.Mute(); b.Why != "" {
-		b.Code = abi.CodeDenied
-	} else {
-		b.Why = m.State.Last.From + " spoke first"
+func (m *Machine) refuse(at time.Time, r queue.Request) error {
+	b := r.Lost(abi.CodeStale, m.State.Last.From+" spoke first")
+	if _, why := m.State.Mute(); why != "" {
+		b.Code, b.Why = abi.CodeDenied, why
 	}
 	_, err := m.record(entry.KindRefused, "", at, b)
 	return err
 }
 
 // voteFor has a request take part in the open round.
-func (m *Machine) voteFor(at time.Time, r Request) error {
-	_, err := m.record(entry.KindVote, "", at, entry.Voted{Round: m.State.Round.ID, Voter: r.Who, Vote: abi.Vote{
-		State: abi.Speak, Importance: r.Importance, Closing: r.Closing, Reason: r.Reason,
-	}})
+func (m *Machine) voteFor(at time.Time, r queue.Request) error {
+	_, err := m.record(entry.KindVote, "", at, r.Vote(m.State.Round.ID))
 	return err
 }
 
 // grantRequest gives the floor to a companion that perceived something, without a
 // round: nobody else perceived it.
-func (m *Machine) grantRequest(at time.Time, r Request) error {
+func (m *Machine) grantRequest(at time.Time, r queue.Request) error {
 	s := m.State
 	d := entry.Decision{
 		Wish: r.Seq, Outcome: entry.OutcomeGrant, Speaker: r.Who, Rule: entry.RulePerceived,
-		Reason:  r.why(),
+		Reason:  r.Why(),
 		Ranking: []entry.Candidate{{Who: r.Who, Standing: "speak", Importance: r.Importance, Debt: s.Debt[r.Who], Note: r.Reason}},
 	}
 	outcome, why := s.Mute()
@@ -197,20 +151,10 @@ func (m *Machine) grantRequest(at time.Time, r Request) error {
 	return m.decide(at, d)
 }
 
-func (r Request) why() string {
-	if r.Answers != 0 {
-		return fmt.Sprintf("%s was asked to answer #%d, and its line is there now", r.Who, r.Answers)
-	}
-	if r.Perception == 0 {
-		return r.Who + " has something to say while nobody has the floor"
-	}
-	return fmt.Sprintf("%s perceived something (#%d) while nobody had the floor", r.Who, r.Perception)
-}
-
 // granted is decided for a request without a round. Nothing but the floor changes:
 // the newest turn keeps the round it waits for.
 func (s *State) granted(e entry.Entry, d entry.Decision) {
-	r := s.end(d.Wish)
+	r := s.Withdraw(d.Wish)
 	if r != nil && d.Outcome == entry.OutcomeGrant {
 		s.Floor = &Floor{
 			Grant: *d.Grant, Who: d.Speaker, By: e.Seq, About: s.Last.Seq, Ranking: d.Ranking, Tried: []string{d.Speaker}, Wish: r, Subject: r.Answers,
@@ -228,38 +172,6 @@ func (s *State) cap() int {
 }
 
 func (s *State) capped() bool { return s.cap() > 0 && s.Turns >= s.cap() }
-
-// Act is an action whose result may still come.
-type Act struct {
-	ID     string `json:"id"`
-	Who    string `json:"who"`
-	Action string `json:"action"`
-}
-
-// maxActs is how many actions of one companion a room waits for.
-const maxActs = 64
-
-// acted notes an action. Where there are too many the oldest of its name goes, so
-// that one that takes long is not lost to many short ones; else the oldest.
-func (s *State) acted(b entry.Action) {
-	same, any, n := -1, -1, 0
-	for i, a := range slices.Backward(s.Acts) {
-		if a.Who != b.Who {
-			continue
-		}
-		any = i
-		if n++; a.Action == b.Action {
-			same = i
-		}
-	}
-	if same < 0 {
-		same = any
-	}
-	if n >= maxActs {
-		s.Acts = slices.Delete(s.Acts, same, same+1)
-	}
-	s.Acts = append(s.Acts, Act{b.ID, b.Who, b.Action})
-}
 
 // Mute says why no companion may speak here, whoever wants to, and what is decided
 // then; "" where one may.
@@ -294,7 +206,7 @@ func (s *State) Blind(at time.Time) (outcome entry.Outcome, why string) {
 func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		s.begins(at)
-		s.sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at})
+		s.Sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at}, s.Rules.Auto)
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/room/cast"
 )
 
 // Scene is what a companion is told to vote or to speak: what it is about, who is
@@ -18,7 +19,7 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 	}
 	subject, _, _ := s.Subject()
 	scene := abi.Scene{
-		Message: subject, Addressed: slices.Contains(addressed, who), Members: s.shown(members, who),
+		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, s.Last.From),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 	if b, ok := s.Budget(now); ok && (s.Floor == nil || s.PaysTurns()) {
@@ -30,22 +31,7 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 // Perceiving is what a companion is told to judge a perception.
 func (s *State) Perceiving(who string, p abi.Percept, members []abi.Member, recent []abi.Message) abi.Perceiving {
 	return abi.Perceiving{
-		Perception: p, Message: s.Last, Members: s.shown(members, who), Recent: recent,
+		Perception: p, Message: s.Last, Members: cast.Shown(members, who, s.Last.From), Recent: recent,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
-}
-
-// shown gives the members of a scene: everybody, or where they are too many to show
-// each to each, the first so many, the newest speaker and the companion itself.
-func (s *State) shown(members []abi.Member, who string) []abi.Member {
-	if len(members) <= abi.MaxMembers {
-		return members
-	}
-	shown := slices.Clone(members[:abi.MaxMembers-2])
-	for _, m := range members[abi.MaxMembers-2:] {
-		if m.ID == who || m.ID == s.Last.From {
-			shown = append(shown, m)
-		}
-	}
-	return shown
 }

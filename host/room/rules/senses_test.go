@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // TestWhatWaitsToBeJudged: only what was kept waits, until it is judged, could not be, or
@@ -30,14 +32,14 @@ func TestWhatWaitsToBeJudged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newTable(t, poolRules())
 			w.input(entry.KindPerceived, entry.Perceived{Who: "a", Title: "vision"}) // nobody has to judge that any more
-			var all []Percept
+			var all []queue.Percept
 			var seqs []uint64
 			for _, who := range []string{"a", "a", "b"} {
 				w.input(entry.KindPerceived, entry.Perceived{Who: who, Title: "gift", Kept: true})
-				all, seqs = append(all, Percept{w.m.State.Head, who}), append(seqs, w.m.State.Head)
+				all, seqs = append(all, queue.Percept{Seq: w.m.State.Head, Who: who}), append(seqs, w.m.State.Head)
 			}
 			w.input(c.kind, c.body(seqs))
-			var want []Percept
+			var want []queue.Percept
 			for _, i := range c.want {
 				want = append(want, all[i])
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/cast"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -110,14 +111,14 @@ func (s *State) fromVersion2(blob []byte) error {
 		return err
 	}
 	for _, g := range old.Guests {
-		s.People = append(s.People, Person{g, s.At})
+		s.People = append(s.People, cast.Person{Name: g, At: s.At})
 	}
 	s.Version, s.Shape = stateVersion, 1
 	if s.Rules.Policy == "vote" {
 		s.Rules.PolicyRaw = nil
 	}
 	if s.Last.Seq > 0 {
-		s.Meant = s.addressedV1() // those snapshots do not say it
+		s.Meant = s.AddressedV1(s.Last) // those snapshots do not say it
 	}
 	if s.Round != nil && s.Round.About == s.Last.Seq && len(s.Round.Addressed) > 0 {
 		s.Meant = s.Round.Addressed

@@ -5,19 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
-)
-
-// maxPeople is how many of the humans who spoke last a room remembers by name, and
-// maxGuests how many of them are members for whoever looks.
-const (
-	maxPeople = 256
-	maxGuests = 32
 )
 
 // State is the fold of Apply over a room's entries and nothing else: no clock,
@@ -30,58 +25,41 @@ type State struct {
 	At      time.Time   `json:"at"`              // of the newest entry; the room's clock never runs back
 	Shape   int         `json:"shape,omitempty"` // the newest version of an entry's body
 	Rules   entry.Rules `json:"rules"`
-	Present
+	cast.Present
 	Talk
 	Rounds
-	Voice
+	playback.Voice
 	Floor *Floor `json:"floor,omitempty"` // held
-	Pool
-	Waiting
-	Senses
-	Acts []Act `json:"acts,omitempty"` // actions whose result may come, oldest first
+	turn.Accounts
+	queue.Wishes
+	queue.Senses
+	queue.Deeds
 
 	policy   turn.Policy
 	unjudged string // why nothing can be decided, see Unjudged
 }
 
-// Present is the part of a room's state that says who is there.
-type Present struct {
-	Cast      []entry.Joined `json:"cast,omitempty"`      // companions and agents, by id
-	People    []Person       `json:"people,omitempty"`    // humans who spoke, newest last
-	Gathering bool           `json:"gathering,omitempty"` // who is here is not said yet: nobody is asked
-	Awaits    []string       `json:"awaits,omitempty"`    // live here and are still being loaded
-	Opened    string         `json:"opened,omitempty"`    // who opened the room at a door
-	Archived  string         `json:"archived,omitempty"`  // who closed the room
-}
-
 // Talk is what was said, and how far the talk has come.
 type Talk struct {
-	Last         abi.Message         `json:"last"` // the newest turn
-	LastBy       abi.ParticipantKind `json:"last_by,omitempty"`
-	Meant        []string            `json:"meant,omitempty"`      // whom it addresses
-	Unanswered   []Unanswered        `json:"unanswered,omitempty"` // one a human, oldest first
-	Dismissed    *Unanswered         `json:"dismissed,omitempty"`  // nobody wanted to answer it, though it was not the newest turn
-	Turns        int                 `json:"turns"`                // of others than humans since a human spoke
-	Backchannels int                 `json:"asides,omitempty"`     // the same
-	Seen         []time.Time         `json:"seen,omitempty"`       // when perceptions led to turns, in the last minute
-	Stage        abi.Closing         `json:"stage"`
-	Stopped      string              `json:"stopped,omitempty"` // who said STOP
-	Silence      time.Time           `json:"silence,omitzero"`  // then somebody is asked to break the silence
-	Of           uint64              `json:"of,omitempty"`      // entry that set Silence
-	Broken       bool                `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
-	Knock        bool                `json:"knock,omitempty"`   // the next round breaks a silence
+	Last   abi.Message         `json:"last"` // the newest turn
+	LastBy abi.ParticipantKind `json:"last_by,omitempty"`
+	Meant  []string            `json:"meant,omitempty"` // whom it addresses
+	queue.Answers
+	Turns        int         `json:"turns"`            // of others than humans since a human spoke
+	Backchannels int         `json:"asides,omitempty"` // the same
+	Seen         []time.Time `json:"seen,omitempty"`   // when perceptions led to turns, in the last minute
+	Stage        abi.Closing `json:"stage"`
+	Stopped      string      `json:"stopped,omitempty"` // who said STOP
+	Silence      time.Time   `json:"silence,omitzero"`  // then somebody is asked to break the silence
+	Of           uint64      `json:"of,omitempty"`      // entry that set Silence
+	Broken       bool        `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
+	Knock        bool        `json:"knock,omitempty"`   // the next round breaks a silence
 }
 
 // Rounds are how votes are asked for, and how that came out.
 type Rounds struct {
-	Asked uint64        `json:"asked"`           // seq of the newest turn that has had its round
-	Round *turn.Round   `json:"round,omitempty"` // open
-	Chain []uint64      `json:"chain,omitempty"` // rounds superseded since the floor was last decided
-	Held  *turn.Round   `json:"held,omitempty"`  // the newest of them, whose votes the next round carries
-	Keeps bool          `json:"keeps,omitempty"` // Held was about what the next round is about: whoever voted is not asked again
-	Late  *turn.Round   `json:"late,omitempty"`  // came to nothing while votes were still to come; nothing was said since
-	Past  *turn.Round   `json:"past,omitempty"`  // the newest that was decided while votes were to come; wishes among these count in the next
-	Since time.Time     `json:"since,omitzero"`  // when the first of them opened
+	Asked uint64 `json:"asked"` // seq of the newest turn that has had its round
+	turn.Series
 	Pace  time.Time     `json:"pace,omitzero"`   // not before this does the next round open
 	Rest  entry.Outcome `json:"rest,omitempty"`  // how the newest round ended, when nobody got the floor
 	Alone bool          `json:"alone,omitempty"` // nobody was there to be asked about the newest turn
@@ -89,22 +67,8 @@ type Rounds struct {
 	// nor anything since: without a vote they are not asked for a line again.
 	Silent []string `json:"silent,omitempty"`
 	// Absence is there while the newest turn waits for somebody who can vote.
-	Absence *Absence       `json:"absence,omitempty"`
+	Absence *queue.Absence `json:"absence,omitempty"`
 	Debt    map[string]int `json:"debt,omitempty"` // lines of others since somebody was heard, in whose rounds it wanted to speak
-}
-
-// Pool is what a policy with a budget goes by.
-type Pool struct {
-	Ledger []turn.Spend `json:"ledger,omitempty"`
-	Tries  []Try        `json:"tries,omitempty"` // who has had no luck, see keep; the longest first
-	Kept   *Kept        `json:"kept,omitempty"`
-	Waits  int          `json:"waits,omitempty"` // rounds put off since a companion or a human spoke
-}
-
-// Person is a human who spoke in the room.
-type Person struct {
-	Name string    `json:"name"`
-	At   time.Time `json:"at"` // last
 }
 
 // Floor is a grant in force.
@@ -124,7 +88,7 @@ type Floor struct {
 	Longer    int               `json:"longer,omitempty"` // times that it was held on to, because nobody else would speak
 	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
 	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
-	Wish      *Request          `json:"wish,omitempty"`   // the line comes with it
+	Wish      *queue.Request    `json:"wish,omitempty"`   // the line comes with it
 	Ahead     bool              `json:"ahead,omitempty"`  // granted while another line is heard
 	Opened    time.Time         `json:"opened,omitzero"`  // when its round opened
 	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
@@ -195,21 +159,21 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindPerceived:
 		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
 	case entry.KindJudged:
-		return with(e, func(b entry.Judged) { s.judgedAll(b.Perceptions) })
+		return with(e, func(b entry.Judged) { s.Judge(b.Perceptions...) })
 	case entry.KindSegment:
 		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
 	case entry.KindBody:
-		return with(e, func(b entry.Bodies) { s.bodies(b, e.At) })
+		return with(e, func(b entry.Bodies) { s.Connect(b, e.At) })
 	case entry.KindPlayed:
-		return with(e, func(b entry.Played) { s.played(b, e.At) })
+		return with(e, func(b entry.Played) { s.Report(b, e.At) })
 	case entry.KindSpeaking:
-		return with(e, func(b entry.Speaking) { s.speaks(b, e.At) })
+		return with(e, func(b entry.Speaking) { s.Listen(b, e.At) })
 	case entry.KindHeard:
 		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
 	case entry.KindAction:
-		return with(e, s.acted)
+		return with(e, s.Act)
 	case entry.KindResult:
-		return with(e, func(b entry.Done) { s.Acts = slices.DeleteFunc(s.Acts, func(a Act) bool { return a.ID == b.ID }) })
+		return with(e, func(b entry.Done) { s.Finish(b.ID) })
 	}
 	return nil // a kind of a later version that changes nothing here
 }
@@ -255,9 +219,8 @@ func (s *State) taken() {
 	if s.Absence != nil {
 		s.askAgain()
 	}
-	s.bodies(entry.Bodies{Left: bodiesOf(s.Bodies)}, s.At)
-	s.Speaking, s.Hush, s.Awaits = nil, time.Time{}, nil
-	s.Gathering = true
+	s.Abandon(s.At)
+	s.Awaits, s.Gathering = nil, true
 }
 
 func (s *State) castChanged(b entry.Cast) {
@@ -272,19 +235,14 @@ func (s *State) castChanged(b entry.Cast) {
 		return
 	}
 	s.Meant = *b.Addressed
-	if i := s.waiting(func(u Unanswered) bool { return u.Seq == s.Last.Seq }); i >= 0 && len(s.Meant) > 0 {
-		s.Unanswered[i].Meant = s.Meant
+	if u := s.Turn(s.Last.Seq); u != nil && len(s.Meant) > 0 {
+		u.Meant = s.Meant
 	}
 }
 
 func (s *State) joined(b entry.Joined) {
 	s.word(b.ID)
-	i, found := slices.BinarySearchFunc(s.Cast, b.ID, func(m entry.Joined, id string) int { return strings.Compare(m.ID, id) })
-	if found {
-		s.Cast[i] = b
-	} else {
-		s.Cast = slices.Insert(s.Cast, i, b)
-	}
+	s.Joins(b)
 	if (s.Alone || s.Absence != nil) && len(s.Voters()) > 0 {
 		s.Alone = false
 		s.askAgain()
@@ -292,11 +250,11 @@ func (s *State) joined(b entry.Joined) {
 }
 
 func (s *State) left(b entry.Left) {
-	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.ID == b.ID })
+	s.Leaves(b.ID)
 	delete(s.Debt, b.ID)
-	s.luck(b.ID)
+	s.Luck(b.ID)
 	s.word(b.ID)
-	s.forget(func(r Request) bool { return r.Who == b.ID })
+	s.Drop(func(r queue.Request) bool { return r.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -306,13 +264,10 @@ func (s *State) left(b entry.Left) {
 }
 
 func (s *State) said(e entry.Entry, b entry.Said) {
-	s.spend(b, e.At)
-	s.end(b.Wish)
+	s.Spend(s.policy, turn.Spend{From: b.From, At: e.At, Cost: b.Cost})
+	s.Withdraw(b.Wish)
 	if b.By == abi.KindHuman {
-		s.People = append(slices.DeleteFunc(s.People, func(p Person) bool { return p.Name == b.From }), Person{b.From, e.At})
-		if len(s.People) > maxPeople {
-			s.People = slices.Delete(s.People, 0, 1)
-		}
+		s.Hears(b.From, e.At)
 	}
 	if b.Kind == abi.KindBackchannel {
 		if b.By != abi.KindHuman {
@@ -320,9 +275,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		}
 		return
 	}
-	s.luck(b.From)
+	s.Luck(b.From)
 	s.word(b.From)
-	s.forget(func(r Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
+	s.Drop(func(r queue.Request) bool { return r.Waits == entry.WaitRound && r.Text == "" }) // it was about the turn before
 	if b.By == abi.KindCompanion {
 		s.Waits = 0
 	}
@@ -333,17 +288,17 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
-		s.Meant = s.addressedV1()
+		s.Meant = s.AddressedV1(s.Last)
 	}
 	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence, s.Dismissed = time.Time{}, "", false, false, nil, nil, nil
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
-		s.ask(s.Last, s.Meant)
-		s.interrupted(b, e.At)
+		s.Ask(s.Last, s.Meant)
+		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return
 	}
-	if s.answer(b, subject) && !s.before3() {
+	if s.Answer(b, subject) && !s.before3() {
 		s.Turns = 0 // it is as if the human had spoken just before
 	}
 	if s.Floor == nil || s.Floor.Wish == nil || s.Floor.Wish.Perception == 0 || s.before3() {
@@ -361,15 +316,9 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 
 func (s *State) failed(b entry.Failed) {
 	if b.Perception != 0 {
-		s.judgedAll([]uint64{b.Perception})
+		s.Judge(b.Perception)
 	}
-	if s.Round != nil && b.Round == s.Round.ID {
-		note := s.Round.Fail
-		if b.Code == abi.CodeTimeout {
-			note = s.Round.Late
-		}
-		note(b.Who, b.Error)
-	}
+	s.NoVote(b)
 	if s.Floor != nil && b.Grant == s.Floor.Token {
 		s.Floor.Lost, s.Floor.Broke = b.Error, s.Floor.Broke || !b.Pass
 	}
@@ -378,18 +327,11 @@ func (s *State) failed(b entry.Failed) {
 func (s *State) due(e entry.Entry, b entry.Due) {
 	switch b.What {
 	case entry.DueHeard:
-		if s.Playing != nil && s.Playing.Of == b.Of {
-			s.Playing.Over = true
-			if s.Playing.Silent {
-				s.Playing = nil
-			}
-		}
+		s.Expire(b.Of)
 	case entry.DueCut:
-		if s.Playing != nil && s.Playing.Of == b.Of {
-			s.Playing.Off = true
-		}
+		s.CutOff(b.Of)
 	case entry.DueSpoken:
-		s.spoken(e.At)
+		s.Spoken(s.Rules, e.At)
 	case entry.DueGrant:
 		switch {
 		case s.Floor == nil || s.Floor.By != b.Of:
@@ -405,31 +347,26 @@ func (s *State) due(e entry.Entry, b entry.Due) {
 	case entry.DueWish:
 		s.Asked = min(s.Asked, s.Last.Seq-1)
 	case entry.DueStale:
-		s.end(b.Of)
+		s.Withdraw(b.Of)
 	case entry.DueAbsent:
 		s.askAgain()
 	case entry.DueSilence:
 		s.Silence, s.Of = time.Time{}, e.Seq
 		s.Broken, s.Knock = true, true
-		s.knocks()
+		s.Recall()
 		s.Asked = min(s.Asked, s.Last.Seq-1) // ask about the newest turn once more
 	}
 }
 
-// voted counts a vote for the open round; one for a round that was superseded
-// on the way to it stands until the voter answers anew.
 func (s *State) voted(b entry.Voted) {
-	switch {
-	case s.Late != nil && s.Late.ID == b.Round:
-		s.late(b)
-	case s.Past != nil && s.Past.ID == b.Round:
-		s.wished(b)
-	case s.Round == nil:
-	case s.Round.ID == b.Round:
-		s.Round.Cast(b.Voter, b.Vote)
-	case slices.Contains(s.Chain, b.Round):
-		old := turn.Round{Ballots: map[string]turn.Ballot{b.Voter: {Vote: b.Vote}}}
-		s.Round.Carry(&old)
+	if s.Vote(b, s.Absence != nil) {
+		s.askAgain()
+	}
+}
+
+func (s *State) perceived(seq uint64, b entry.Perceived) {
+	if s.Stopped == "" {
+		s.Perceive(seq, b)
 	}
 }
 
@@ -438,138 +375,17 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 		s.Meant = b.Addressed // whoever opened the round knew
 	}
 	m, by, _ := s.turnAt(b.About)
-	s.Round = turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds())
-	switch {
-	case s.Held == nil || s.Keeps:
-		s.Chain, s.Since = nil, e.At
-		if s.Held != nil && s.Held.About == b.About {
-			s.Round.Keep(s.Held)
-		}
-	default:
-		s.Round.Carry(s.Held)
-	}
-	if s.Past != nil {
-		s.Round.Carry(s.Past)
-	}
-	s.Held, s.Keeps, s.Late = nil, false, nil
-	if s.Since.IsZero() {
-		s.Since = e.At
-	}
+	s.Begin(turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds()), e.At)
 	s.Asked, s.Began = s.Round.Newest(), e.At
 	s.asks()
 }
 
-func (s *State) decided(e entry.Entry, d entry.Decision) {
-	if d.Wish != 0 {
-		s.granted(e, d)
-		return
-	}
-	s.Rest = d.Outcome
-	if d.Outcome == entry.OutcomeSuperseded {
-		s.waste(e.At)
-		if s.Round != nil {
-			s.Held, s.Chain = s.Round, append(s.Chain, s.Round.ID)
-		}
-		s.Round, s.Floor = nil, nil
-		return
-	}
-	if d.Outcome == entry.OutcomeWaits {
-		s.waits(d)
-		return
-	}
-	if d.Outcome == entry.OutcomeAbsent {
-		s.absent(e, d)
-		return
-	}
-	if d.Outcome != entry.OutcomeGrant {
-		if s.Floor == nil || s.Floor.Round != 0 { // else the newest turn still waits for its round
-			s.Asked = s.Last.Seq
-		}
-		s.settled(d.Outcome)
-		if d.Outcome == entry.OutcomeSilence {
-			s.awaitSilence(e)
-		}
-		return
-	}
-	f := &Floor{Grant: *d.Grant, Who: d.Speaker, By: e.Seq, Round: d.Round, About: s.Last.Seq, Ranking: d.Ranking}
-	switch {
-	case d.Rule == entry.RuleNext && s.Floor != nil:
-		f.Tried, f.Silence, f.Addressed, f.Subject, f.Broke = s.Floor.Tried, s.Floor.Silence, s.Floor.Addressed, s.Floor.Subject, s.Floor.Broke
-	case s.Round != nil:
-		s.keepPast()
-		f.Silence, f.Addressed, f.Subject = s.Round.Silence, s.Round.Addressed, s.Round.About
-		for _, c := range d.Ranking {
-			if c.Who != d.Speaker && Wants(c) && s.before3() {
-				s.Debt[c.Who]++
-			}
-		}
-	}
-	f.Tried = append(slices.Clone(f.Tried), d.Speaker)
-	if _, here := s.Kinds()[d.Speaker]; !here {
-		f.Lost = "left the room"
-	}
-	f.Wish = s.take(func(r Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
-	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pace), s.Began
-	s.Floor, s.Round, s.Rest = f, nil, ""
-}
-
-// settled ends a round, or a grant, that came to nothing: the reason is in writing, so
-// that what it was about waits for nobody any more.
-func (s *State) settled(o entry.Outcome) {
-	s.Absence, s.Past = nil, nil
-	switch {
-	case o != entry.OutcomeSilence:
-		s.Unanswered = nil // the whole talk is over
-	case s.Round != nil:
-		s.dismiss(s.Round.About)
-	case s.Floor != nil:
-		s.dismiss(s.Floor.Subject)
-	}
-	if o == entry.OutcomeSilence {
-		s.keepLate()
-	}
-	s.Round, s.Floor = nil, nil
-	s.Alone = o == entry.OutcomeSilence && len(s.Voters()) == 0
-}
-
-// count notes that a line was heard: whoever wanted to speak in its round has lost one
-// more, and whoever would rather listen begins anew. To answer a human who asked for
-// it takes nothing from the others.
-func (s *State) count(b entry.Said) {
-	f := s.Floor
-	if f == nil || f.Token != b.Grant || f.Who != b.From || s.before3() || slices.Contains(f.Addressed, f.Who) {
-		return
-	}
-	for _, c := range f.Ranking {
-		switch {
-		case c.Who == f.Who:
-		case Wants(c):
-			s.Debt[c.Who]++
-		case c.Standing == turn.StandingListen:
-			delete(s.Debt, c.Who)
-		}
-	}
-}
-
-// Wants says whether a candidate asked for the floor.
-func Wants(c entry.Candidate) bool {
-	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
-}
-
-// awaitSilence sets when a quiet room is woken: once after each turn, and only
-// in a talk that nobody is bringing to an end.
-func (s *State) awaitSilence(e entry.Entry) {
-	if s.Rules.Silence > 0 && !s.Broken && (len(s.Voters()) > 0 || s.Dismissed != nil) && s.Stage.Stage() == 0 && s.Stopped == "" {
-		s.Silence, s.Of = e.At.Add(time.Duration(s.Rules.Silence)*time.Millisecond), e.Seq
-	}
-}
-
 func (s *State) refused(e entry.Entry, b entry.Refused) {
-	if r := s.end(b.Wish); r != nil && r.Waits == entry.WaitRound {
+	if r := s.Withdraw(b.Wish); r != nil && r.Waits == entry.WaitRound {
 		return
 	}
 	if b.Grant == "" {
-		s.keep(e, b)
+		s.Accounts.Refused(s.policy, b, time.Duration(s.Rules.Floor)*time.Millisecond, e.At)
 		return
 	}
 	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
@@ -597,5 +413,5 @@ func (s *State) addressed(who string) bool {
 	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
 		return true
 	}
-	return slices.Contains(s.Meant, who) || s.waiting(func(u Unanswered) bool { return slices.Contains(u.Meant, who) }) >= 0
+	return slices.Contains(s.Meant, who) || s.Calls(who)
 }

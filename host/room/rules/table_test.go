@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/replay"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // fataler is a test or a property.
@@ -164,7 +166,7 @@ func (w *table) wait(d time.Duration) {
 func (w *table) said(e entry.Entry) {
 	w.t.Helper()
 	if e.Kind != entry.KindSaid {
-		w.t.Fatalf("not said: %s", show(e))
+		w.t.Fatalf("not said: %s", replay.Show(e))
 	}
 }
 
@@ -177,7 +179,7 @@ func (w *table) refused(e entry.Entry, code abi.Code, why string) entry.Refused 
 		}
 	}
 	if b.Code != code || !strings.Contains(b.Why, why) {
-		w.t.Fatalf("want %s, %q: %s", code, why, show(e))
+		w.t.Fatalf("want %s, %q: %s", code, why, replay.Show(e))
 	}
 	return b
 }
@@ -198,7 +200,7 @@ func (w *table) last() (d entry.Decision) {
 // replay holds the journal to a replay.
 func (w *table) replay() {
 	w.t.Helper()
-	p := NewPlayer(New())
+	p := replay.NewPlayer(New())
 	for _, e := range w.journal {
 		if diff, err := p.Play(e); diff != nil || err != nil {
 			w.t.Fatalf("replay: %v %v\n%s", diff, err, w)
@@ -210,7 +212,7 @@ func (w *table) replay() {
 func (w *table) String() string {
 	var b strings.Builder
 	for _, e := range w.journal {
-		fmt.Fprintf(&b, "%4d %s\n", e.Seq, show(e))
+		fmt.Fprintf(&b, "%4d %s\n", e.Seq, replay.Show(e))
 	}
 	return b.String()
 }

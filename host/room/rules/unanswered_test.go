@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 func voteRules() entry.Rules {
@@ -152,7 +154,7 @@ func TestNobodyCanVoteForLong(t *testing.T) {
 		}
 		w.input(entry.KindDue, due)
 	}
-	if rounds != maxAbsent+1 || len(w.open()) != 0 || w.at.Sub(w.m.State.Last.At) > 11*time.Minute {
+	if rounds != queue.MaxAbsent+1 || len(w.open()) != 0 || w.at.Sub(w.m.State.Last.At) > 11*time.Minute {
 		t.Errorf("%d rounds in %v, %d wait\n%s", rounds, w.at.Sub(w.m.State.Last.At), w.open(), w)
 	}
 	w.human("hello?")
@@ -337,7 +339,7 @@ func TestAStalledLine(t *testing.T) {
 	f := w.m.State.Floor
 	w.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: "a", N: 1, Text: "はい。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}})
 	at, due, _ := w.m.State.NextDue()
-	if due.What != entry.DueGrant || at.Sub(w.at) != time.Second+stalled {
+	if due.What != entry.DueGrant || at.Sub(w.at) != time.Second+Stalled {
 		t.Errorf("%s in %v\n%s", due.What, at.Sub(w.at), w)
 	}
 	w.at = w.at.Add(3 * time.Second)
@@ -364,7 +366,7 @@ func TestWhoeverIsLoadedIsWaitedFor(t *testing.T) {
 		if comes {
 			w.join(joined("b"))
 		} else {
-			w.wait(longestLoad)
+			w.wait(LongestLoad)
 		}
 		if r := w.m.State.Round; r == nil || r.About != said.Seq || len(r.Electorate) != map[bool]int{true: 2, false: 1}[comes] {
 			t.Errorf("comes: %v; the round is %+v\n%s", comes, r, w)

@@ -1,4 +1,4 @@
-package rules
+package rules_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/replay"
+	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // hall is a room that is written by hand.
@@ -149,7 +151,7 @@ func TestOldSnapshots(t *testing.T) {
 		"last":{"seq":8,"id":"m","from":"taro","to":[],"text":"Aya, hello","kind":"turn","at":"2026-01-01T00:00:00Z"},"guests":["mika","taro"],"last_by":"human","asked":7,"turns":0,"stage":"none"`
 	for v, want := range map[int]string{1: "aya", 2: "aya"} {
 		s, err := Decode([]byte(fmt.Sprintf(`{"version":%d,`+rest+`}`, v, oldVote)))
-		if err != nil || s.Unjudged() != "" || !slices.Equal(s.Meant, []string{want}) || s.Version != stateVersion || len(s.People) != 2 || s.People[1].Name != "taro" || s.People[1].At.IsZero() || len(s.Voters()) != 2 {
+		if err != nil || s.Unjudged() != "" || !slices.Equal(s.Meant, []string{want}) || s.Version != StateVersion || len(s.People) != 2 || s.People[1].Name != "taro" || s.People[1].At.IsZero() || len(s.Voters()) != 2 {
 			t.Errorf("version %d: %v %+v", v, err, s)
 		}
 	}
@@ -167,9 +169,9 @@ func TestOldSnapshots(t *testing.T) {
 func play(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, journal []entry.Entry) *Player {
+}, journal []entry.Entry) *replay.Player {
 	t.Helper()
-	p := NewPlayer(New())
+	p := replay.NewPlayer(New())
 	for _, e := range journal {
 		if diff, err := p.Play(e); err != nil || diff != nil {
 			t.Fatalf("%v %v", diff, err)
@@ -214,7 +216,7 @@ func TestReplayFoldsOtherVersions(t *testing.T) {
 	forged := slices.Clone(journal)
 	last := &forged[len(forged)-1]
 	last.Body = []byte(strings.Replace(string(last.Body), `"aya"`, `"eve"`, 1))
-	p := NewPlayer(New())
+	p := replay.NewPlayer(New())
 	for _, e := range forged[:len(forged)-1] {
 		if diff, err := p.Play(e); err != nil || diff != nil {
 			t.Fatal(diff, err)
@@ -313,7 +315,7 @@ func TestBlankInputs(t *testing.T) {
 			if err := bare.Apply(*e); err != nil {
 				t.Fatal(err)
 			}
-			if i >= upTo && whole.quiet() && bare.quiet() {
+			if i >= upTo && whole.Quiet() && bare.Quiet() {
 				a, _ := json.Marshal(whole)
 				b, _ := json.Marshal(bare)
 				if string(a) != string(b) {

@@ -1,4 +1,4 @@
-package rules
+package queue
 
 import (
 	"slices"
@@ -19,16 +19,16 @@ type Percept struct {
 	Who string `json:"who"` // the companion
 }
 
-// perceived notes what waits. Perceptions of before there was Kept were judged, or
+// Perceive notes what waits. Perceptions of before there was Kept were judged, or
 // lost, by whoever wrote them down.
-func (s *State) perceived(seq uint64, b entry.Perceived) {
-	if b.Kept && s.Stopped == "" {
+func (s *Senses) Perceive(seq uint64, b entry.Perceived) {
+	if b.Kept {
 		s.Perceived = append(s.Perceived, Percept{seq, b.Who})
 	}
 }
 
-// judgedAll ends perceptions that wait.
-func (s *State) judgedAll(seqs []uint64) {
+// Judge ends perceptions that wait.
+func (s *Senses) Judge(seqs ...uint64) {
 	s.Perceived = slices.DeleteFunc(s.Perceived, func(p Percept) bool { return slices.Contains(seqs, p.Seq) })
 }
 

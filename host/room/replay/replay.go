@@ -1,10 +1,14 @@
-package rules
+// Package replay compares a journal with what the rules make of the same inputs. It is
+// pure: entries come in one by one, and it never reads a journal, changes one, or decides
+// anything itself; host/room/rules does that.
+package replay
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Difference is where a replay first departs from the journal.
@@ -25,13 +29,13 @@ func (d Difference) String() string {
 type Player struct {
 	Derived, Folded int // entries so far
 
-	m       *Machine
+	m       *rules.Machine
 	expect  []entry.Entry // made by the rules and not yet seen in the journal
 	blurred bool          // an input was blank, so that what follows from it cannot be made again
 }
 
 // NewPlayer begins at a state.
-func NewPlayer(s *State) *Player { return &Player{m: &Machine{State: s}} }
+func NewPlayer(s *rules.State) *Player { return &Player{m: &rules.Machine{State: s}} }
 
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
@@ -53,12 +57,12 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 		}
 	}
 	if len(p.expect) == 0 {
-		return &Difference{e.Seq, show(e), "nothing happens here"}, nil
+		return &Difference{e.Seq, Show(e), "nothing happens here"}, nil
 	}
 	want := p.expect[0]
 	p.expect = p.expect[1:]
 	if want.Seq != e.Seq || want.Kind != e.Kind || want.ID != e.ID || want.V != e.V || !want.At.Equal(e.At) || !e.Blank && !bytes.Equal(want.Body, e.Body) {
-		return &Difference{e.Seq, show(e), show(want)}, nil
+		return &Difference{e.Seq, Show(e), Show(want)}, nil
 	}
 	p.Derived++
 	return nil, nil
@@ -67,7 +71,7 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 // folds says whether an entry, before which nothing is expected, is only folded.
 func (p *Player) folds(e entry.Entry) (bool, error) {
 	s := p.m.State
-	if p.blurred && s.quiet() && e.Kind.IsInput() { // else it may follow from what was only folded
+	if p.blurred && s.Quiet() && e.Kind.IsInput() { // else it may follow from what was only folded
 		p.blurred = false
 	}
 	if e.Blank && e.Kind.IsInput() {
@@ -82,32 +86,22 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 		}
 		version = b.Version
 	case s.Rules.Policy == "":
-		version = Version // nothing can be decided yet
+		version = rules.Version // nothing can be decided yet
 	}
-	return p.blurred || version != Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
-}
-
-// quiet says whether nothing follows from the state by itself: the next entry is
-// an input.
-func (s *State) quiet() bool {
-	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
+	return p.blurred || version != rules.Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
 }
 
 // redo gives an entry's input to the rules.
 func (p *Player) redo(e entry.Entry) error {
 	switch e.Kind {
 	case entry.KindOwner: // written by the journal itself
-		if err := p.m.State.Apply(e); err != nil {
-			return err
-		}
-		p.m.out = append(p.m.out, e)
-		return nil
+		return p.m.Adopt(e)
 	case entry.KindSaid:
 		b, err := entry.Decode[entry.Said](e)
 		if err != nil {
 			return err
 		}
-		_, err = p.m.Say(Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
+		_, err = p.m.Say(rules.Line{Said: b, ID: e.ID, Offer: &b.Cost}, e.At) // what it cost is what it offers
 		return err
 	case entry.KindRefused:
 		b, err := entry.Decode[entry.Refused](e)
@@ -124,10 +118,11 @@ func (p *Player) redo(e entry.Entry) error {
 }
 
 // tried gives the line that was refused.
-func tried(b entry.Refused) Line {
-	return Line{Said: entry.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis, Wish: b.Wish}, Offer: b.Offer}
+func tried(b entry.Refused) rules.Line {
+	return rules.Line{Said: entry.Said{From: b.Who, By: b.By, Text: b.Text, Kind: b.Kind, Grant: b.Grant, Basis: b.Basis, Wish: b.Wish}, Offer: b.Offer}
 }
 
-func show(e entry.Entry) string {
+// Show puts an entry into a line for people.
+func Show(e entry.Entry) string {
 	return fmt.Sprintf("%s %s %s %s", e.Kind, e.ID, e.At.UTC().Format("15:04:05.000"), e.Body)
 }

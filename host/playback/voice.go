@@ -1,0 +1,374 @@
+package playback
+
+import (
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Voice is the part of a room's state that is about what is heard.
+type Voice struct {
+	Playing  *Line     `json:"playing,omitempty"`  // sounds, or is being read
+	Bodies   []Body    `json:"bodies,omitempty"`   // connected
+	Speaking []Speaker `json:"speaking,omitempty"` // humans who speak into a microphone
+	Hush     time.Time `json:"hush,omitzero"`      // nobody else begins before
+	Began    time.Time `json:"began,omitzero"`     // when the newest round opened
+	Leads    []int64   `json:"leads,omitempty"`    // milliseconds from then to the first words, of the newest lines
+	Wasted   Wasted    `json:"wasted,omitzero"`
+	Alike    []bool    `json:"alike,omitempty"` // whether the newest lines say what others did before
+}
+
+// Body is one that is connected.
+type Body struct {
+	entry.Body
+	Missed int   `json:"missed,omitempty"` // lines in a row that it was to tell of and did not
+	Rate   int64 `json:"rate,omitempty"`   // how long it takes for what is estimated at 1000, of late
+}
+
+// Speaker is a human who speaks.
+type Speaker struct {
+	From    string    `json:"from"`
+	Since   time.Time `json:"since"`
+	Counted bool      `json:"counted,omitempty"` // it is no noise
+}
+
+// Wasted is what was made ahead and thrown away.
+type Wasted struct {
+	Turn int         `json:"turn,omitempty"` // lines since one was heard
+	At   []time.Time `json:"at,omitempty"`   // the newest, at most maxWasted
+}
+
+// MaxBodies is how many bodies a room knows.
+const MaxBodies = 64
+
+const (
+	firstLead   = 4 * time.Second // before it is known how long a line takes to make
+	longestLead = 8 * time.Second
+	leads       = 20
+	wastedTurn  = 2
+	maxWasted   = 256
+	noise       = 500 * time.Millisecond // shorter speech is none
+	textIn      = 2 * time.Second        // after speech, the time in which its text comes
+	longSpeech  = 15 * time.Second       // for which a room waits without a word
+	maxSpeakers = 16
+	repeats     = 2 // lines alike, of the newest window, that move the closing on
+	window      = 4
+	news        = 5   // tenths of what is new of a body's rate
+	quickest    = 500 // for what is estimated at 1000
+	laziest     = 2000
+	firstGap    = 100 // milliseconds between two lines, as people leave
+	gaps        = 301
+)
+
+// Sound notes that part n of a line went out. auto says whether a line that no body says is
+// waited for, as long as it takes to read.
+func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
+	if here := v.Playing != nil && v.Playing.ID == line; here && v.Playing.Silent {
+		v.joins(who) // a body that came while it was read says the rest
+	} else if !here {
+		if n > 1 {
+			return
+		}
+		l := &Line{ID: line, Who: who, Silent: true, Waits: map[string]int{}}
+		for _, b := range v.Bodies {
+			if b.Who != who {
+				continue
+			}
+			if l.Silent = false; b.Plays {
+				l.Waits[b.ID] = 0
+				l.Rate = max(l.Rate, cmp.Or(b.Rate, 1000))
+			}
+		}
+		if l.Silent && !auto {
+			return
+		}
+		v.Playing = l
+	}
+	v.Playing.Add(p)
+}
+
+// Lead notes how long a line that was not made ahead took to its first words.
+func (v *Voice) Lead(took time.Duration) {
+	if v.Leads = append(v.Leads, took.Milliseconds()); len(v.Leads) > leads {
+		v.Leads = v.Leads[1:]
+	}
+}
+
+// Echo notes whether a line says what others did before.
+func (v *Voice) Echo(like bool) {
+	v.Alike = append(v.Alike, like)
+	v.Alike = v.Alike[max(0, len(v.Alike)-window):]
+}
+
+// Circles says whether the newest lines go round in circles.
+func (v *Voice) Circles() bool {
+	n := 0
+	for _, like := range v.Alike {
+		if like {
+			n++
+		}
+	}
+	return n >= repeats
+}
+
+// joins has the bodies of a speaker say the rest of a line that nobody said so far.
+func (v *Voice) joins(who string) {
+	for _, b := range v.Bodies {
+		if b.Who != who {
+			continue
+		}
+		if v.Playing.Silent = false; b.Plays {
+			v.Playing.Waits[b.ID] = len(v.Playing.Parts)
+		}
+	}
+}
+
+// Sounds says whether a body says a line, so that nobody else does.
+func (v *Voice) Sounds() bool { return v.Playing != nil && !v.Playing.Silent }
+
+// MayWaste says whether the next line may be made while the last one is heard: too many
+// were made for nothing else, where most is how many may be in an hour.
+func (v *Voice) MayWaste(now time.Time, most int) bool {
+	hour := 0
+	for _, at := range v.Wasted.At {
+		if now.Sub(at) < time.Hour {
+			hour++
+		}
+	}
+	return v.Wasted.Turn < wastedTurn && hour < most
+}
+
+// Ahead is how long before the end of a line the next one is asked for: as long as it
+// takes, nineteen times of twenty, from the first question to the first words, and a
+// quarter more. A voice may be that much quicker than estimated, and the lines that tell
+// are few: only those that were not made ahead.
+func (v *Voice) Ahead() time.Duration {
+	if len(v.Leads) == 0 {
+		return firstLead
+	}
+	sorted := slices.Sorted(slices.Values(v.Leads))
+	return min(longestLead, time.Duration(sorted[(len(sorted)*19+19)/20-1]*5/4)*time.Millisecond)
+}
+
+// Waste counts a line that was made ahead for nothing.
+func (v *Voice) Waste(at time.Time) {
+	v.Wasted.Turn++
+	v.Wasted.At = append(v.Wasted.At, at)
+	if len(v.Wasted.At) > maxWasted {
+		v.Wasted.At = v.Wasted.At[1:]
+	}
+}
+
+// Interrupt is what a human's turn does to the line that is heard, by the rules of the room.
+func (v *Voice) Interrupt(b entry.Said, r entry.Rules, at time.Time) {
+	v.Speaking = slices.DeleteFunc(v.Speaking, func(p Speaker) bool { return p.From == b.From })
+	if len(v.Speaking) == 0 {
+		v.Hush = time.Time{}
+	}
+	if v.Playing == nil {
+		return
+	}
+	if v.Playing.Silent {
+		if v.Playing.Of != 0 {
+			v.Playing = nil // it was read
+		}
+		return
+	}
+	if slices.Contains(b.Addressed, v.Playing.Who) || b.Source != entry.SourceChat && mayInterrupt(r, b.From) {
+		v.cut(b.From, r, at)
+	}
+}
+
+func mayInterrupt(r entry.Rules, who string) bool {
+	return slices.Contains(r.Interrupters, "*") || slices.Contains(r.Interrupters, who)
+}
+
+// cut has the line that is heard end before its time, unless it is about to end.
+func (v *Voice) cut(by string, r entry.Rules, at time.Time) {
+	l := v.Playing
+	if r.Interrupt == entry.InterruptNever || !l.Cut.IsZero() {
+		return
+	}
+	if r.Interrupt == entry.InterruptNow {
+		l.Cut = at
+	} else if !l.Stop(at) {
+		return
+	}
+	l.By = by
+}
+
+// Listen notes what a microphone hears.
+func (v *Voice) Listen(b entry.Speaking, at time.Time) {
+	i := slices.IndexFunc(v.Speaking, func(p Speaker) bool { return p.From == b.From })
+	switch {
+	case b.On && i < 0 && len(v.Speaking) < maxSpeakers:
+		v.Speaking, v.Hush = append(v.Speaking, Speaker{From: b.From, Since: at}), at.Add(longSpeech)
+	case !b.On && i >= 0:
+		v.Speaking = slices.Delete(v.Speaking, i, i+1)
+		if len(v.Speaking) == 0 {
+			v.Hush = at.Add(textIn)
+		}
+	}
+}
+
+// Speaks says whether a human speaks.
+func (v *Voice) Speaks(who string) bool {
+	return slices.ContainsFunc(v.Speaking, func(p Speaker) bool { return p.From == who })
+}
+
+// Spoken notes that whoever spoke for so long means it.
+func (v *Voice) Spoken(r entry.Rules, at time.Time) {
+	for i, p := range v.Speaking {
+		if !p.Counted && !at.Before(p.Since.Add(noise)) {
+			v.Speaking[i].Counted = true
+			if v.Sounds() && mayInterrupt(r, p.From) {
+				v.cut(p.From, r, at)
+			}
+		}
+	}
+}
+
+// Connect notes which bodies have come and gone.
+func (v *Voice) Connect(b entry.Bodies, at time.Time) {
+	for _, j := range slices.Concat(b.Joined, b.Left) {
+		v.Bodies = slices.DeleteFunc(v.Bodies, func(have Body) bool { return have.ID == j.ID })
+		if v.Playing != nil {
+			v.Playing.Leave(j.ID, at)
+		}
+	}
+	for _, j := range b.Joined {
+		if len(v.Bodies) < MaxBodies {
+			v.Bodies = append(v.Bodies, Body{Body: j})
+		}
+	}
+}
+
+// Abandon forgets all bodies and microphones: whoever they were connected to is gone.
+func (v *Voice) Abandon(at time.Time) {
+	var gone entry.Bodies
+	for _, b := range v.Bodies {
+		gone.Left = append(gone.Left, b.Body)
+	}
+	v.Connect(gone, at)
+	v.Speaking, v.Hush = nil, time.Time{}
+}
+
+// Report takes the word of a body about a line.
+func (v *Voice) Report(b entry.Played, at time.Time) {
+	l := v.Playing
+	switch {
+	case l == nil || l.ID != b.Line:
+	case b.Seconds > 0:
+		l.Takes(b.Part, time.Duration(b.Seconds*1000)*time.Millisecond)
+	case b.Failed != "":
+		if _, waits := l.Waits[b.Body]; waits && len(l.Waits) == 1 {
+			l.Failed, l.Over = b.Failed, true
+			return
+		}
+		l.Leave(b.Body, at)
+	case b.Done:
+		v.learn(b.Body, l.Played(b.Body, len(l.Parts), at))
+	default:
+		v.learn(b.Body, l.Played(b.Body, b.Part, at))
+	}
+}
+
+// learn notes how fast a body speaks.
+func (v *Voice) learn(body string, rate int64) {
+	i := slices.IndexFunc(v.Bodies, func(b Body) bool { return b.ID == body })
+	if rate == 0 || i < 0 {
+		return
+	}
+	was := cmp.Or(v.Bodies[i].Rate, 1000)
+	v.Bodies[i].Rate = (was*(10-news) + min(max(rate, quickest), laziest)*news) / 10
+}
+
+// End says how the line that is heard ends at a moment; over says why nobody may speak any
+// more, "" where somebody may, and seed is the room's.
+func (v *Voice) End(over, seed string, at time.Time) entry.Heard {
+	l := v.Playing
+	b := entry.Heard{Line: l.ID, Who: l.Who, Of: l.Of, Text: l.Heard(at), Gap: gap(seed, l.ID)}
+	switch {
+	case over != "":
+		b.End, b.Why = entry.EndStopped, over
+	case l.Of == 0:
+		b.End, b.Why = entry.EndFailed, "nobody goes on with it"
+	case l.Off:
+		b.End, b.Why, b.Text = entry.EndCut, l.By+" spoke over it", l.Heard(l.Cut)
+	case l.Failed != "":
+		b.End, b.Why = entry.EndFailed, l.Failed
+	case l.Done:
+		b.End, b.Why = entry.EndSaid, "played"
+	case len(l.Waits) > 0:
+		b.End, b.Why, b.Missed = entry.EndSaid, "no word that it was played", slices.Sorted(maps.Keys(l.Waits))
+	default:
+		b.End, b.Why = entry.EndSaid, "by its length"
+	}
+	if b.End == entry.EndSaid || b.End == entry.EndCut && b.Text == l.Text() {
+		b.End, b.Text = entry.EndSaid, ""
+	}
+	return b
+}
+
+// gap is how long nobody speaks behind a line, in milliseconds.
+func gap(seed, line string) int64 {
+	h := fnv.New32a()
+	h.Write([]byte(seed))
+	h.Write([]byte(line))
+	return firstGap + int64(h.Sum32()%gaps)
+}
+
+// Ended is the fold of a line that is over.
+func (v *Voice) Ended(b entry.Heard) {
+	for i, have := range v.Bodies {
+		switch {
+		case slices.Contains(b.Missed, have.ID):
+			if v.Bodies[i].Missed++; v.Bodies[i].Missed == 2 {
+				v.Bodies[i].Plays = false // it says that it tells, and does not
+			}
+		case have.Who == b.Who && b.End == entry.EndSaid:
+			v.Bodies[i].Missed = 0
+		}
+	}
+	v.Playing, v.Wasted.Turn = nil, 0
+}
+
+// Expire ends the line of a message: it took as long as it may.
+func (v *Voice) Expire(of uint64) {
+	if v.Playing != nil && v.Playing.Of == of {
+		v.Playing.Over = true
+		if v.Playing.Silent {
+			v.Playing = nil
+		}
+	}
+}
+
+// CutOff ends the line of a message before its time.
+func (v *Voice) CutOff(of uint64) {
+	if v.Playing != nil && v.Playing.Of == of {
+		v.Playing.Off = true
+	}
+}
+
+// Dues gives the stored times of what is heard, each with its kind and the message that it
+// is about.
+func (v *Voice) Dues(consider func(time.Time, entry.DueKind, uint64)) {
+	l := v.Playing
+	if l == nil {
+		return
+	}
+	if !l.Cut.IsZero() && !l.Off {
+		consider(l.Cut, entry.DueCut, l.Of)
+	} else if l.Of != 0 && !l.Over {
+		consider(l.Until(), entry.DueHeard, l.Of)
+	}
+	for _, p := range v.Speaking {
+		if !p.Counted {
+			consider(p.Since.Add(noise), entry.DueSpoken, 0)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package playback
+
+import (
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+// TestHowFarAhead: as long as nearly all of the newest lines took, and a quarter more.
+func TestHowFarAhead(t *testing.T) {
+	var v Voice
+	if v.Ahead() != firstLead {
+		t.Errorf("%v before a line was made", v.Ahead())
+	}
+	v.Lead(time.Hour) // forgotten by then
+	for range leads - 1 {
+		v.Lead(2 * time.Second)
+	}
+	if v.Lead(4 * time.Second); v.Ahead() != 2500*time.Millisecond || len(v.Leads) != leads {
+		t.Errorf("%v ahead, %d are known", v.Ahead(), len(v.Leads))
+	}
+	v.Lead(time.Minute)
+	if v.Lead(time.Minute); v.Ahead() != longestLead {
+		t.Errorf("%v ahead of slow lines", v.Ahead())
+	}
+}
+
+// TestWhatMayBeWasted: few lines for nothing until one was heard, and few in an hour.
+func TestWhatMayBeWasted(t *testing.T) {
+	v := Voice{Playing: &Line{ID: "g1", Who: "a"}}
+	for n := range wastedTurn {
+		if !v.MayWaste(t0, 3) {
+			t.Fatalf("not after %d", n)
+		}
+		v.Waste(t0)
+	}
+	if v.MayWaste(t0, 3) {
+		t.Error("one more before a line was heard")
+	}
+	v.Ended(entry.Heard{Who: "a", End: entry.EndSaid})
+	if v.Waste(t0); v.Playing != nil || v.MayWaste(t0, 3) || !v.MayWaste(t0.Add(time.Hour), 3) {
+		t.Errorf("%+v", v.Wasted)
+	}
+}
+
+// TestWhoMayInterrupt: a microphone that hears more than a noise cuts a line off, where the
+// rules let its human do that.
+func TestWhoMayInterrupt(t *testing.T) {
+	for who, cut := range map[string]bool{"taro": true, "jiro": false} {
+		r := entry.Rules{Interrupt: entry.InterruptNow, Interrupters: []string{"taro"}}
+		var v Voice
+		v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}}, t0)
+		v.Sound("g1", "a", 1, Part{Text: "abcd", Voice: []entry.Beat{{Bytes: 4, MS: 4000}}, Shown: t0}, false)
+		v.Listen(entry.Speaking{From: who, On: true}, t0)
+		if v.Spoken(r, after(100)); !v.Playing.Cut.IsZero() {
+			t.Errorf("%s: cut by a noise", who)
+		}
+		if v.Spoken(r, after(500)); !v.Playing.Cut.IsZero() != cut || !v.Sounds() || !v.Speaks(who) {
+			t.Errorf("%s: %+v", who, v.Playing)
+		}
+		v.Abandon(after(600))
+		if len(v.Bodies) > 0 || v.Speaks(who) || len(v.Playing.Waits) > 0 || !v.Hush.IsZero() {
+			t.Errorf("%s: left behind %+v", who, v)
+		}
+	}
+}
+
+// TestCircles: two of the newest four say what was said.
+func TestCircles(t *testing.T) {
+	var v Voice
+	for i, like := range []bool{true, false, false, false, true, false, true, false, false, false} {
+		v.Echo(like)
+		if want := i >= 6 && i <= 7; v.Circles() != want {
+			t.Errorf("after %d: %v", i, v.Circles())
+		}
+	}
+}

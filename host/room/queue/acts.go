@@ -1,0 +1,49 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Act is an action whose result may still come.
+type Act struct {
+	ID     string `json:"id"`
+	Who    string `json:"who"`
+	Action string `json:"action"`
+}
+
+// Deeds are the actions of a room whose results may come.
+type Deeds struct {
+	Acts []Act `json:"acts,omitempty"` // oldest first
+}
+
+// maxActs is how many actions of one companion a room waits for.
+const maxActs = 64
+
+// Act notes an action. Where there are too many the oldest of its name goes, so
+// that one that takes long is not lost to many short ones; else the oldest.
+func (d *Deeds) Act(b entry.Action) {
+	same, any, n := -1, -1, 0
+	for i, a := range slices.Backward(d.Acts) {
+		if a.Who != b.Who {
+			continue
+		}
+		any = i
+		if n++; a.Action == b.Action {
+			same = i
+		}
+	}
+	if same < 0 {
+		same = any
+	}
+	if n >= maxActs {
+		d.Acts = slices.Delete(d.Acts, same, same+1)
+	}
+	d.Acts = append(d.Acts, Act{b.ID, b.Who, b.Action})
+}
+
+// Finish forgets an action: its result has come.
+func (d *Deeds) Finish(id string) {
+	d.Acts = slices.DeleteFunc(d.Acts, func(a Act) bool { return a.ID == id })
+}

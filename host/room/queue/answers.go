@@ -1,0 +1,117 @@
+// Package queue is what waits in a room: a human's turn for an answer, a request for the
+// floor, a perception to be judged, an action for its result. It is pure, and never decides
+// whose turn it is; host/room/rules does.
+package queue
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Unanswered is a human's newest turn that nobody has answered. It stays until
+// somebody does, until the same human says something newer, or until the room says in
+// writing why nobody will.
+type Unanswered struct {
+	abi.Message
+	Meant  []string `json:"meant,omitempty"`  // whom it addresses, or the turns of the same human before it did
+	Passed int      `json:"passed,omitempty"` // lines that were about another while it waited
+}
+
+// Answers are the turns that wait for an answer.
+type Answers struct {
+	Unanswered []Unanswered `json:"unanswered,omitempty"` // one a human, oldest first
+	Dismissed  *Unanswered  `json:"dismissed,omitempty"`  // nobody wanted to answer it, though it was not the newest turn
+}
+
+// Bounds of what waits for an answer.
+const (
+	maxUnanswered = 32 // humans
+	maxPassed     = 2  // lines about somebody newer before the oldest is next
+)
+
+// Ask notes what a human said.
+func (a *Answers) Ask(m abi.Message, meant []string) {
+	u := Unanswered{Message: m, Meant: meant}
+	if i := a.index(func(w Unanswered) bool { return w.From == m.From }); i >= 0 {
+		if was := a.Unanswered[i]; len(meant) == 0 {
+			u.Meant = was.Meant // "Aya, listen." "What do you think?"
+		}
+		a.Unanswered = slices.Delete(a.Unanswered, i, i+1)
+	}
+	if len(a.Unanswered) == maxUnanswered {
+		i := max(0, a.index(func(w Unanswered) bool { return len(w.Meant) == 0 }))
+		a.Unanswered = slices.Delete(a.Unanswered, i, i+1)
+	}
+	a.Unanswered = append(a.Unanswered, u)
+}
+
+func (a *Answers) index(which func(Unanswered) bool) int {
+	return slices.IndexFunc(a.Unanswered, which)
+}
+
+// Turn gives the turn with a seq, nil where it does not wait.
+func (a *Answers) Turn(seq uint64) *Unanswered {
+	if i := a.index(func(u Unanswered) bool { return u.Seq == seq }); i >= 0 {
+		return &a.Unanswered[i]
+	}
+	return nil
+}
+
+// Next gives the turn that is to be answered first: the newest, but the oldest where that
+// was passed over; 0 where none waits.
+func (a *Answers) Next() (seq uint64) {
+	switch n := len(a.Unanswered); {
+	case n == 0:
+		return 0
+	case a.Unanswered[0].Passed >= maxPassed:
+		return a.Unanswered[0].Seq
+	default:
+		return a.Unanswered[n-1].Seq
+	}
+}
+
+// Calls says whether a turn that waits addresses somebody.
+func (a *Answers) Calls(who string) bool {
+	return a.index(func(u Unanswered) bool { return slices.Contains(u.Meant, who) }) >= 0
+}
+
+// Answer notes that a line was said: it answers the turn that it was granted for, and
+// all up to its basis that are not addressed to others. It says whether the first was
+// somebody's who waited.
+func (a *Answers) Answer(b entry.Said, subject uint64) (asked bool) {
+	before := len(a.Unanswered)
+	asked = a.Turn(subject) != nil
+	a.Unanswered = slices.DeleteFunc(a.Unanswered, func(u Unanswered) bool {
+		return u.Seq == subject || (b.Basis == 0 || u.Seq <= b.Basis) && (len(u.Meant) == 0 || slices.Contains(u.Meant, b.From))
+	})
+	if len(a.Unanswered) < before {
+		for i := range a.Unanswered {
+			a.Unanswered[i].Passed++
+		}
+	}
+	return asked
+}
+
+// Dismiss notes that nobody will answer a turn, which is in writing, and with it all
+// before it that are addressed to nobody else. keep says whether a silence may be broken
+// about it.
+func (a *Answers) Dismiss(subject uint64, keep bool) {
+	a.Dismissed = nil
+	if u := a.Turn(subject); u != nil && keep {
+		was := *u
+		a.Dismissed = &was
+	}
+	a.Unanswered = slices.DeleteFunc(a.Unanswered, func(u Unanswered) bool {
+		return u.Seq == subject || u.Seq < subject && len(u.Meant) == 0
+	})
+}
+
+// Recall has a silence be broken about a human's turn after which somebody else's came,
+// that was being made meanwhile: else whoever said that would have nobody to answer.
+func (a *Answers) Recall() {
+	if a.Dismissed != nil {
+		a.Unanswered, a.Dismissed = append(a.Unanswered, *a.Dismissed), nil
+	}
+}
