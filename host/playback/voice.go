@@ -67,28 +67,38 @@ const (
 // Sound notes that part n of a line went out. auto says whether a line that no body says is
 // waited for, as long as it takes to read.
 func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
-	if here := v.Playing != nil && v.Playing.ID == line; here && v.Playing.Silent {
-		v.joins(who) // a body that came while it was read says the rest
-	} else if !here {
+	l := v.Playing
+	if l == nil || l.ID != line {
 		if n > 1 {
 			return
 		}
-		l := &Line{ID: line, Who: who, Silent: true, Waits: map[string]int{}}
-		for _, b := range v.Bodies {
-			if b.Who != who {
-				continue
-			}
-			if l.Silent = false; b.Plays {
-				l.Waits[b.ID] = 0
-				l.Rate = max(l.Rate, cmp.Or(b.Rate, 1000))
-			}
-		}
-		if l.Silent && !auto {
-			return
-		}
-		v.Playing = l
+		l = &Line{ID: line, Who: who, Silent: true}
 	}
-	v.Playing.Add(p)
+	if l.Silent { // also a body that came while it was read says the rest
+		v.embody(l)
+	}
+	if l.Silent && !auto && l != v.Playing {
+		return
+	}
+	v.Playing = l
+	l.Add(p)
+}
+
+// embody has the bodies of a speaker say what comes of its line.
+func (v *Voice) embody(l *Line) {
+	for _, b := range v.Bodies {
+		if b.Who != l.Who {
+			continue
+		}
+		if l.Silent = false; !b.Plays {
+			continue
+		}
+		if l.Waits == nil {
+			l.Waits = map[string]int{}
+		}
+		l.Waits[b.ID] = len(l.Parts)
+		l.Rate = max(l.Rate, cmp.Or(b.Rate, 1000))
+	}
 }
 
 // Lead notes how long a line that was not made ahead took to its first words.
@@ -113,18 +123,6 @@ func (v *Voice) Circles() bool {
 		}
 	}
 	return n >= repeats
-}
-
-// joins has the bodies of a speaker say the rest of a line that nobody said so far.
-func (v *Voice) joins(who string) {
-	for _, b := range v.Bodies {
-		if b.Who != who {
-			continue
-		}
-		if v.Playing.Silent = false; b.Plays {
-			v.Playing.Waits[b.ID] = len(v.Playing.Parts)
-		}
-	}
 }
 
 // Sounds says whether a body says a line, so that nobody else does.

@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -74,5 +75,28 @@ func TestCircles(t *testing.T) {
 		if want := i >= 6 && i <= 7; v.Circles() != want {
 			t.Errorf("after %d: %v", i, v.Circles())
 		}
+	}
+}
+
+// TestABodyComesWhileALineIsRead: it says the rest, also where the room has read the
+// beginning from its snapshot.
+func TestABodyComesWhileALineIsRead(t *testing.T) {
+	var v Voice
+	v.Sound("g1", "a", 1, Part{Text: "abcd", Shown: t0}, true)
+	if v.Sounds() {
+		t.Fatal("nobody says it")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = Voice{}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}, {ID: "y", Who: "b", Plays: true}}}, after(100))
+	v.Sound("g1", "a", 2, Part{Text: "efgh", Shown: after(100)}, true)
+	if !v.Sounds() || len(v.Playing.Waits) != 1 || v.Playing.Waits["x"] != 1 || v.Playing.Text() != "abcdefgh" {
+		t.Errorf("%+v", v.Playing)
 	}
 }
