@@ -98,7 +98,7 @@ type spoken struct {
 
 // handleSpoken takes what came of asking a companion for a line.
 func (r *Room) handleSpoken(e spoken) {
-	if f := r.state().Floor; r.loop.Trouble() == nil && e.err == nil && e.line.Text != "" && f != nil && f.Token == e.grant && f.Basis == e.basis && f.Lost == "" && r.holds(f) {
+	if r.toHold(e) {
 		r.hold(e.grant, "", &e)
 		return
 	}

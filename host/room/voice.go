@@ -44,6 +44,17 @@ func (r *Room) shut() {
 	}
 }
 
+// toHold says whether what came of a call waits: a line that may not sound yet, or the end,
+// whatever it is, of one whose pieces wait.
+func (r *Room) toHold(e spoken) bool {
+	f := r.state().Floor
+	if r.loop.Trouble() != nil || f == nil || f.Token != e.grant || f.Basis != e.basis || f.Lost != "" {
+		return false
+	}
+	pieces := r.held != nil && r.held.grant == e.grant
+	return pieces || e.err == nil && e.line.Text != "" && r.holds(f)
+}
+
 // hold keeps a piece of a line, or its end.
 func (r *Room) hold(grant, piece string, whole *spoken) {
 	if r.held == nil || r.held.grant != grant {

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -479,4 +480,36 @@ func TestABodySaysHowLong(t *testing.T) {
 			t.Errorf("it is waited for %v", took)
 		}
 	})
+}
+
+// A line that is said piece by piece while another is heard waits, all of it: also where
+// its call ends without the words once more, or breaks.
+func TestPiecesThatWait(t *testing.T) {
+	for name, end := range map[string]func(string) (abi.Line, error){
+		"whole":    whole,
+		"no words": func(string) (abi.Line, error) { return abi.Line{}, nil },
+		"broken":   func(string) (abi.Line, error) { return abi.Line{}, errors.New("trap") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s *stage
+			rules := voiceRules
+			rules.MaxTurns = 2
+			nikoni := recites(&s, "nikoni", []string{"こんにちは。", "いい天気ですね。"}, end)
+			nikoni.vote = func(context.Context, abi.Scene) (abi.Vote, error) {
+				return abi.Vote{State: abi.Speak, Importance: 3}, nil
+			}
+			play(t, rules, []*actor{talker("aya", 9), nikoni}, func(st *stage) {
+				s = st
+				defer s.embody(&puppet{who: "aya"})()
+				defer s.embody(&puppet{who: "nikoni"})()
+				s.say("taro", "みんな、元気？")
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				said := s.said()
+				if len(said) != 3 || said[2].Text != "こんにちは。いい天気ですね。" || said[2].Segments != 2 || (said[2].Broken != "") != (name == "broken") {
+					t.Errorf("%+v", said)
+				}
+			})
+		})
+	}
 }
