@@ -18,7 +18,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -478,7 +477,7 @@ func (l *law) decision(d entry.Decision) error {
 	if d.Outcome == entry.OutcomeGrant {
 		l.holder, l.token = d.Speaker, d.Grant.Token
 	}
-	if d.Outcome == entry.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, rules.Wants) {
+	if d.Outcome == entry.OutcomeSilence && fresh && slices.ContainsFunc(d.Ranking, turn.Wants) {
 		return errors.New("silence, though somebody wanted to speak")
 	}
 	return nil

@@ -23,7 +23,7 @@ func heard(lost map[string]int, ranking []entry.Candidate, speaker string) {
 		switch {
 		case c.Who == speaker || c.Standing == StandingListen:
 			lost[c.Who] = 0
-		case counts && wishes(c.Standing):
+		case counts && Wants(c):
 			lost[c.Who]++
 		}
 	}
@@ -145,12 +145,12 @@ func follow(t *rapid.T, run map[string]*streak, d Ruling, heard entry.Candidate)
 		case c.Who == heard.Who || c.Standing == StandingListen || c.Standing == StandingAsked:
 			*s = streak{others: map[string]bool{}}
 			continue
-		case !wishes(heard.Standing) || heard.Standing == StandingAddressed:
+		case !Wants(heard) || heard.Standing == StandingAddressed:
 			continue
 		}
 		s.lost++
 		for _, other := range d.Ranking {
-			s.others[other.Who] = s.others[other.Who] || wishes(other.Standing)
+			s.others[other.Who] = s.others[other.Who] || Wants(other)
 		}
 		wished := 0
 		for _, yes := range s.others {

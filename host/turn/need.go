@@ -64,10 +64,10 @@ func shown(need int64) float64 {
 // N-1 + wishing-1.
 func Bound(wishing int) int { return ripe + wishing - 2 }
 
-// wishes says whether a candidate of that standing is one of those for whom
-// [Bound] holds. Farewells are none: they are said when nothing else is left.
-func wishes(standing string) bool {
-	return standing == StandingHuman || standing == StandingAddressed || standing == StandingSpeak
+// Wants says whether a candidate asked for the floor, so that [Bound] holds for it.
+// Farewells do not: they are said when nothing else is left.
+func Wants(c entry.Candidate) bool {
+	return c.Standing == StandingHuman || c.Standing == StandingAddressed || c.Standing == StandingSpeak
 }
 
 // bound gives the bound for a candidate of a ranking. Where more wished in
@@ -75,7 +75,7 @@ func wishes(standing string) bool {
 func bound(ranking []entry.Candidate, c entry.Candidate) int {
 	wishing := 0
 	for _, other := range ranking {
-		if wishes(other.Standing) {
+		if Wants(other) {
 			wishing++
 		}
 	}

@@ -96,7 +96,7 @@ func equal(a, b entry.Candidate) string {
 // lostRounds says how many rounds somebody lost, "5 of at most 9 rounds" where
 // there is a bound.
 func lostRounds(ranking []entry.Candidate, c entry.Candidate) string {
-	if !wishes(c.Standing) {
+	if !Wants(c) {
 		return count(c.Debt, "round")
 	}
 	return fmt.Sprintf("%d of at most %s", c.Debt, count(bound(ranking, c), "round"))
@@ -106,7 +106,7 @@ func lostRounds(ranking []entry.Candidate, c entry.Candidate) string {
 func alsoWant(r Ruling, first entry.Candidate) string {
 	var who []string
 	for _, c := range r.Ranking {
-		if wishes(c.Standing) && c.Who != first.Who {
+		if Wants(c) && c.Who != first.Who {
 			who = append(who, c.Who)
 		}
 	}

@@ -104,7 +104,7 @@ func rankingRows(d entry.Decision) [][]string {
 		switch {
 		case !weighed:
 			row = append(row, lost)
-		case wishes(c.Standing):
+		case Wants(c):
 			row = append(row, fmt.Sprintf("%s of at most %d", lost, bound(d.Ranking, c)), need)
 		default:
 			row = append(row, lost, need)

@@ -53,7 +53,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		}
 		f.Silence, f.Addressed, f.Subject = s.Round.Silence, s.Round.Addressed, s.Round.About
 		for _, c := range d.Ranking {
-			if c.Who != d.Speaker && Wants(c) && s.before3() {
+			if c.Who != d.Speaker && turn.Wants(c) && s.before3() {
 				s.Debt[c.Who]++
 			}
 		}
@@ -102,17 +102,12 @@ func (s *State) count(b entry.Said) {
 	for _, c := range f.Ranking {
 		switch {
 		case c.Who == f.Who:
-		case Wants(c):
+		case turn.Wants(c):
 			s.Debt[c.Who]++
 		case c.Standing == turn.StandingListen:
 			delete(s.Debt, c.Who)
 		}
 	}
-}
-
-// Wants says whether a candidate asked for the floor.
-func Wants(c entry.Candidate) bool {
-	return c.Standing == "human" || c.Standing == "addressed" || c.Standing == "speak"
 }
 
 // awaitSilence sets when a quiet room is woken: once after each turn, and only
