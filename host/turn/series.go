@@ -106,7 +106,7 @@ func (s *Series) Supersede() {
 // still to come.
 func (s *Series) KeepPast() {
 	s.Past = nil
-	if r := s.Round; !r.settled() {
+	if r := s.Round; !r.Complete() {
 		past := &Round{ID: r.ID, About: r.About, From: r.From, Ballots: map[string]Ballot{}}
 		for _, v := range r.Electorate {
 			if r.Awaits(v.ID) {
@@ -119,13 +119,8 @@ func (s *Series) KeepPast() {
 
 // KeepLate ends the open round, and keeps it where votes in it may still come.
 func (s *Series) KeepLate() {
-	if s.Round != nil && !s.Round.settled() {
+	if s.Round != nil && !s.Round.Complete() {
 		s.Late, s.Round.Due = s.Round, time.Time{}
 	}
 	s.Round = nil
-}
-
-// settled says whether no vote for the round is still to come.
-func (r *Round) settled() bool {
-	return !slices.ContainsFunc(r.Electorate, func(v Voter) bool { return r.Awaits(v.ID) })
 }
