@@ -19,7 +19,7 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 	}
 	subject, _, _ := s.Subject()
 	scene := abi.Scene{
-		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, s.Last.From),
+		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, subject.From),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
 	if b, ok := s.Budget(now); ok && (s.Floor == nil || s.PaysTurns()) {

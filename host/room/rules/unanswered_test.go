@@ -373,3 +373,22 @@ func TestWhoeverIsLoadedIsWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// A scene is about the turn that waits, so its members have whoever said that, however
+// many there are.
+func TestSceneShowsWhoWaits(t *testing.T) {
+	s, at := New(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range abi.MaxMembers + 8 {
+		s.Joins(entry.Joined{ID: fmt.Sprintf("c%03d", i), Kind: abi.KindCompanion})
+	}
+	s.Hears("zoe", at)
+	s.Ask(abi.Message{Seq: 1, From: "zoe", Text: "?"}, []string{"c001"})
+	s.Last, s.LastBy = abi.Message{Seq: 2, From: "c000", Text: "!"}, abi.KindCompanion
+	scene := s.Scene("c001", s.Members(), at)
+	if scene.Message.From != "zoe" {
+		t.Fatalf("about %+v", scene.Message)
+	}
+	if len(scene.Members) > abi.MaxMembers || !slices.ContainsFunc(scene.Members, func(m abi.Member) bool { return m.ID == "zoe" }) {
+		t.Errorf("%d members, without zoe", len(scene.Members))
+	}
+}
