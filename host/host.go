@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -216,7 +215,7 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 		err.Field = field
 		return room.Settings{}, err
 	}
-	return roomSettings([]config.Room{r})[0], nil
+	return settingsOf(r), nil
 }
 
 // loaded keeps a nil *module.Companion from becoming a room.Companion.
@@ -232,21 +231,13 @@ func newID() string {
 func roomSettings(rooms []config.Room) []room.Settings {
 	settings := make([]room.Settings, 0, len(rooms))
 	for _, r := range rooms {
-		pause, auto := r.Pause()
-		rules := entry.Rules{
-			Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
-			Silence: r.Silence.Milliseconds(), Pace: pause.Milliseconds(), Auto: auto, MaxTurns: r.MaxTurns, Stale: r.Stale,
-			Interrupters: r.Interrupters, Ahead: r.Ahead, Perceived: r.Perceived,
-		}
-		if r.Interrupt != "never" {
-			rules.Interrupt = entry.Interrupt(r.Interrupt)
-		}
-		if r.HasPool() {
-			rules.PolicyRaw, _ = json.Marshal(r.PoolSettings()) // numbers and texts always encode
-		}
-		settings = append(settings, room.Settings{Name: r.Name, Companions: r.Companions, Rules: rules})
+		settings = append(settings, settingsOf(r))
 	}
 	return settings
+}
+
+func settingsOf(r config.Room) room.Settings {
+	return room.Settings{Name: r.Name, Companions: r.Companions, Rules: Rules(r)}
 }
 
 // tellCast tells the rooms who is loaded, and agents which cards there are, but not

@@ -1,9 +1,25 @@
 package host
 
 import (
+	"encoding/json"
+
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
 )
 
 // Rules gives what a room of the configuration goes by.
-func Rules(r config.Room) entry.Rules { return roomSettings([]config.Room{r})[0].Rules }
+func Rules(r config.Room) entry.Rules {
+	pause, auto := r.Pause()
+	rules := entry.Rules{
+		Policy: r.Policy, Seed: r.Seed, Patience: r.Patience.Milliseconds(), Floor: r.Floor.Milliseconds(),
+		Silence: r.Silence.Milliseconds(), Pace: pause.Milliseconds(), Auto: auto, MaxTurns: r.MaxTurns, Stale: r.Stale,
+		Interrupters: r.Interrupters, Ahead: r.Ahead, Perceived: r.Perceived,
+	}
+	if r.Interrupt != "never" {
+		rules.Interrupt = entry.Interrupt(r.Interrupt)
+	}
+	if r.HasPool() {
+		rules.PolicyRaw, _ = json.Marshal(r.PoolSettings()) // numbers and texts always encode
+	}
+	return rules
+}
