@@ -32,7 +32,7 @@ type Room struct {
 	held   *line             // that waits until it may sound; it is making
 	voices map[string]*voice // of lines that began to sound, by grant
 	nods   map[string]nod    // that came with votes, by the voter
-	shapes []shaped          // of the newest lines of members
+	lately speech.Lately     // said by members
 	wake   time.Duration     // the earliest time that is waited for
 }
 
@@ -41,19 +41,6 @@ type nod struct {
 	round uint64
 	text  string
 }
-
-// shaped is a line that later ones are held against.
-type shaped struct {
-	seq   uint64
-	shape speech.Lineprint
-}
-
-// alikeTo is how many of the newest lines a line is held against, and shortSame how often
-// a short line was said already when it counts; both are those of host/room.
-const (
-	alikeTo   = 8
-	shortSame = 2
-)
 
 // New makes a room with these rules.
 func New(r entry.Rules) *Room {
@@ -143,9 +130,9 @@ func (h *Room) say(l rules.Line, heard *world.Turn) {
 	l.ID = fmt.Sprintf("m%d", h.m.State.Head+1)
 	l.Addressed, _ = address.Meant(abi.Message{From: l.From, To: l.To, Text: l.Text}, h.m.State.Named(), "")
 	if turn := l.By != abi.KindHuman && l.Kind == abi.KindTurn; turn {
-		l.Like, l.Played = h.like(l.Text), true
+		l.Like, l.Played = h.lately.Like(l.Text, h.names()), true
 		if l.Segments == 0 {
-			l.Voice = beats(l.Text)
+			l.Voice = speech.Beats(l.Text)
 		}
 	}
 	e, err := h.m.Say(l, h.at())
@@ -164,8 +151,7 @@ func (h *Room) say(l rules.Line, heard *world.Turn) {
 	}
 	if v := h.voices[l.Grant]; v != nil && b.By != abi.KindHuman {
 		v.whole = true
-		h.shapes = append(h.shapes, shaped{e.Seq, h.shape(l.Text)})
-		h.shapes = h.shapes[max(0, len(h.shapes)-alikeTo):]
+		h.lately.Add(e.Seq, l.Text, h.names())
 		if heard.Ended <= h.w.Now() {
 			h.tell(l.Grant, v.parts)
 		}
@@ -182,26 +168,12 @@ func (h *Room) toldFor(grant string) int {
 	return h.newest
 }
 
-func (h *Room) shape(text string) speech.Lineprint {
-	var names []string
+// names gives those that make no two lines alike.
+func (h *Room) names() (names []string) {
 	for _, m := range h.w.Members() {
 		names = append(names, m.ID, m.Name)
 	}
-	return speech.Shape(text, names)
-}
-
-// like gives an earlier line that says much the same, 0 for none.
-func (h *Room) like(text string) (seq uint64) {
-	shape, same := h.shape(text), 0
-	for _, l := range h.shapes {
-		if !speech.Alike(shape, l.shape) {
-			continue
-		}
-		if same++; !shape.Short() || same >= shortSame {
-			seq = l.seq
-		}
-	}
-	return seq
+	return names
 }
 
 // settle does what follows from the state, as the room's loop does after each event.

@@ -16,16 +16,6 @@ type voice struct {
 	whole bool // no more of it comes
 }
 
-// beats is how long a text is estimated to take, sentence by sentence.
-func beats(text string) (all []entry.Beat) {
-	from := 0
-	for _, end := range speech.Sentences(text) {
-		all = append(all, entry.Beat{Bytes: end - from, MS: speech.Estimate(text[from:end]).Milliseconds()})
-		from = end
-	}
-	return all
-}
-
 // sound has a body play a part of a line, behind those before, and tell when it has.
 func (h *Room) sound(grant string, part world.Line) *world.Turn {
 	v := h.voices[grant]
@@ -97,7 +87,7 @@ func (h *Room) show(l *line, text string) bool {
 	if !h.mine(l) || f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != f.Who && s.Rules.Stale != entry.StaleAccept {
 		return false
 	}
-	h.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: text, Voice: beats(text)})
+	h.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
 	h.sound(f.Token, world.Line{From: f.Who, To: l.line.To, Text: text, Basis: l.told})
 	return true
 }
