@@ -150,10 +150,7 @@ func newJudge(policy string, settings json.RawMessage) (judge, func(entry.Said, 
 		}
 	}
 	return func(s *rules.State, at time.Time, _ []baseline.AikyoVote) (string, string) {
-		r := p.Decide(turn.Input{
-			Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Turns: s.Turns, MaxTurns: s.Rules.MaxTurns,
-			Now: at, Ledger: young(at),
-		})
+		r := p.Decide(s.Decides(at, young(at)))
 		if r.Outcome == entry.OutcomeGrant {
 			return r.Speaker, r.Reason
 		}

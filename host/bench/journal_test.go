@@ -19,10 +19,14 @@ import (
 // recording is the journal of a talk.
 func recording(t *testing.T, policy, cast string) []entry.Entry {
 	t.Helper()
-	r := Rules()
+	return recordingOf(t, policy, Casts()[slices.IndexFunc(Casts(), func(c world.Cast) bool { return c.Name == cast })], Rules())
+}
+
+// recordingOf is the journal of a talk of a cast by some rules.
+func recordingOf(t *testing.T, policy string, c world.Cast, r entry.Rules) []entry.Entry {
+	t.Helper()
 	r.Version, r.Policy, r.Seed = rules.Version, policy, "x"
 	h := house.New(r)
-	c := Casts()[slices.IndexFunc(Casts(), func(c world.Cast) bool { return c.Name == cast })]
 	world.Run(world.Config{Cast: c, Seed: "x", Speech: Speech}, h)
 	if h.Trouble() != nil {
 		t.Fatal(h.Trouble())
@@ -47,6 +51,36 @@ func TestTheSamePolicyDecidesTheSame(t *testing.T) {
 			a, err := Recorded("main", policy, nil, rules.New(), read(recording(t, policy, cast)))
 			if err != nil || a.Rounds < 5 || a.Same != a.Rounds {
 				t.Errorf("%s, %s: %d of %d, %v %v", policy, cast, a.Same, a.Rounds, a.Differs, err)
+			}
+		}
+	}
+}
+
+// A policy is told all that it was told in the room: who was silent before, that nobody
+// could vote, and that a person who waits is answered beyond the cap.
+func TestTheSamePolicyKnowsTheSame(t *testing.T) {
+	asks := person()
+	asks[0].Address = 1
+	for name, c := range map[string]struct {
+		members []world.Member
+		humans  []world.Human
+		most    int
+	}{
+		"one never answers":   {one(trio(), 1, func(m *world.Member) { m.Dead = true }), asks, talkCap},
+		"nobody ever answers": {each(trio(), func(m *world.Member) { m.Dead = true }), asks, talkCap},
+		"a cap of one":        {each(trio(), func(m *world.Member) { m.Pass = 0.3 }), typists(), 1},
+	} {
+		r := Rules()
+		r.MaxTurns = c.most
+		for _, policy := range turn.Names() {
+			a, err := Recorded("main", policy, nil, rules.New(), read(recordingOf(t, policy, cast(name, "", c.members, c.humans), r)))
+			if err != nil || a.Rounds < 5 || a.Same != a.Rounds {
+				t.Errorf("%s, %s: %d of %d, %+v %v", policy, name, a.Same, a.Rounds, a.Differs, err)
+			}
+			for who := range a.Would {
+				if !slices.ContainsFunc(c.members, func(m world.Member) bool { return m.ID == who }) {
+					t.Errorf("%s, %s: %q would have won", policy, name, who)
+				}
 			}
 		}
 	}

@@ -313,10 +313,7 @@ func (m *Machine) open(at time.Time) error {
 // rule ends the open round by the policy.
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
-	r := s.policy.Decide(turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Silent: s.Silent,
-		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: s.ledger(at),
-	})
+	r := s.policy.Decide(s.Decides(at, s.ledger(at)))
 	if r.Outcome == entry.OutcomeAbsent {
 		return m.lack(at, entry.Decision{Round: s.Round.ID, Reason: r.Reason, Ranking: r.Ranking})
 	}
@@ -330,6 +327,15 @@ func (m *Machine) rule(at time.Time) error {
 		return m.moveClosing(r.Stage, r.Ranking[0].Who, at)
 	}
 	return nil
+}
+
+// Decides gives all that a policy is told to end the open round at a moment, with what it
+// remembers of the past.
+func (s *State) Decides(at time.Time, past []turn.Spend) turn.Input {
+	return turn.Input{
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Silent: s.Silent,
+		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: past,
+	}
 }
 
 // lack ends a round in which nobody could vote, or none of those who would speak
