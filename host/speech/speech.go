@@ -1,7 +1,7 @@
-// Package speech knows how a text sounds: how long a voice takes to say it, how far
-// it has come after a while and where its sentences end, whether what a listener says
-// is no more than "mhm", whether a text asks something, and whether a line says the
-// same as another, or as one of the newest, in nearly the same words.
+// Package speech knows how a text sounds: how long a voice takes to say it and where
+// its sentences end, whether what a listener says is no more than "mhm", whether a text
+// asks something, and whether a line says the same as another, or as one of the newest,
+// in nearly the same words.
 //
 // It is pure and reads the text alone, in Japanese and English; what it does with
 // other scripts is said where it matters. It never hears a voice, asks no model and
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Longest is the most that [Estimate] gives, however long the text is.
@@ -53,68 +52,7 @@ func Estimate(text string) time.Duration {
 		rest, own := p.step(r)
 		ms += rest + own
 	}
-	return length(ms)
-}
-
-func length(ms int) time.Duration {
 	return time.Duration(min(ms, int(Longest/time.Millisecond))) * time.Millisecond
-}
-
-// Until gives up to where a text was said after so long, at the pace of [Estimate]:
-// the end of the last letter that was said whole, with the marks that follow at once.
-// It never lies within what a reader takes for one character, nor behind a space or an
-// opening bracket whose text is still to come. It is 0 where nothing was said, and
-// len(text) from Estimate(text) on.
-func Until(text string, heard time.Duration) int {
-	switch {
-	case heard >= Estimate(text):
-		return len(text)
-	case heard <= 0:
-		return 0
-	}
-	p, ms, end := newPace(text), 0, 0
-	for i := 0; i < len(text); {
-		n, opens := cluster(text[i:]), false
-		for _, r := range text[i : i+n] {
-			rest, own := p.step(r)
-			ms += rest + own
-			opens = unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi)
-		}
-		if length(ms) > heard {
-			break
-		}
-		if i += n; !opens {
-			end = i
-		}
-	}
-	return end
-}
-
-// SentenceAt gives the end of the sentence that is being said after so long, one of
-// [Sentences], and when it will have been said, counted from the text's beginning. In
-// the rest between two sentences it is the one before, and at has passed: a voice that
-// is to stop after its sentence may stop at once. From Estimate(text) on it is
-// len(text) and Estimate(text).
-func SentenceAt(text string, heard time.Duration) (end int, at time.Duration) {
-	if all := Estimate(text); heard >= all || all == 0 {
-		return len(text), all
-	}
-	p, ms, ends := newPace(text), 0, Sentences(text)
-	here, begun := 0, -1 // sentences: of this letter, the last that had begun by then
-	for i, r := range text {
-		for i >= ends[here] {
-			here++
-		}
-		rest, own := p.step(r)
-		if own > 0 && here != begun {
-			if begun >= 0 && length(ms+rest) > heard {
-				break
-			}
-			begun = here
-		}
-		ms += rest + own
-	}
-	return ends[begun], length(ms)
 }
 
 // pace is how a voice goes through a text, letter by letter. What a letter takes
@@ -220,31 +158,6 @@ func isKana(r rune) bool {
 	return r >= 'ぁ' && r <= 'ゖ' || r >= 'ゝ' && r <= 'ゟ' || r >= 'ァ' && r <= 'ヿ' && r != '・' || r >= 'ㇰ' && r <= 'ㇿ' || r >= 'ｦ' && r <= 'ﾝ'
 }
 
-// cluster gives how many bytes the first character of a text has, as a reader takes
-// it: a letter with its marks, an emoji with what is joined to it, a flag, a syllable
-// of Hangul. It keeps together what UAX #29 (Text Segmentation) does, but for letters
-// that lean on the next one in scripts of India.
-func cluster(text string) int {
-	before, end := utf8.DecodeRuneInString(text)
-	if strings.HasPrefix(text, "\r\n") {
-		return 2
-	}
-	flag := isRegional(before)
-	for end < len(text) {
-		r, size := utf8.DecodeRuneInString(text[end:])
-		switch {
-		case extends(r):
-		case before == '\u200d' && unicode.Is(unicode.So, r):
-		case flag && isRegional(r):
-			flag = false // the third begins another
-		default:
-			return end
-		}
-		before, end = r, end+size
-	}
-	return end
-}
-
 // extends says whether a character only changes the one before it: marks, joiners,
 // shades of skin, tags, the marks of half-width kana, and what of a syllable of Hangul
 // that is written in parts is not its beginning.
@@ -252,5 +165,3 @@ func extends(r rune) bool {
 	return unicode.IsMark(r) || r == '\u200c' || r == '\u200d' || r == 'ﾞ' || r == 'ﾟ' || r >= '\u1160' && r <= '\u11ff' ||
 		r >= '\U0001f3fb' && r <= '\U0001f3ff' || r >= '\U000e0020' && r <= '\U000e007f'
 }
-
-func isRegional(r rune) bool { return r >= '\U0001f1e6' && r <= '\U0001f1ff' }
