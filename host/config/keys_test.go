@@ -363,8 +363,10 @@ func rows() []row {
 			`"0s"`:   "0s",
 			`"60s"`:  "1m",
 		}, map[string]string{
-			`"2m"`: `"2m" is neither "auto" nor a duration of 0s to 1m (try "auto" or "700ms")`,
-			`700`:  `700 is not a text (try "700")`,
+			`"2m"`:    `"2m" is neither "auto" nor a duration of 0s to 1m (try "auto" or "700ms")`,
+			`"1.5ms"`: `"1.5ms" is finer than a millisecond`,
+			`"500us"`: `"500us" is finer than a millisecond`,
+			`700`:     `700 is not a text (try "700")`,
 		}},
 		{"room.NAME.interrupt", map[string]any{
 			`"sentence"`: "sentence",

@@ -64,8 +64,11 @@ func cleanPace(s string) (string, *fault) {
 		return s, nil
 	}
 	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > time.Minute {
+	switch {
+	case err != nil || d < 0 || d > time.Minute:
 		return "", &fault{message: show(s) + ` is neither "auto" nor a duration of 0s to 1m`, hint: `try "auto" or "700ms"`}
+	case d%time.Millisecond != 0: // a room would round it, to none at last
+		return "", &fault{message: show(s) + " is finer than a millisecond"}
 	}
 	return spanText(d), nil
 }
