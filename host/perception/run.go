@@ -133,13 +133,12 @@ func (s *Queues) judge(ctx context.Context, companion string, q *backlog, batch 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q.took = time.Since(start)
-	var ended *Ended
 	if err != nil && batch[0].kept() {
-		ended = new(Ended)
+		ended := new(Ended)
 		errors.As(err, &ended)
-		wait := slices.DeleteFunc(slices.Clone(batch), func(it *item) bool { return slices.Contains(ended.Seqs, it.p.Seq) })
-		batch = slices.DeleteFunc(batch, func(it *item) bool { return slices.Contains(wait, it) })
-		q.queue.back(wait)
+		over := func(it *item) bool { return slices.Contains(ended.Seqs, it.p.Seq) }
+		q.back(slices.DeleteFunc(slices.Clone(batch), over))
+		batch = slices.DeleteFunc(batch, func(it *item) bool { return !over(it) })
 	} else if err != nil && ctx.Err() != nil {
 		err = errStopping
 	}
