@@ -118,7 +118,7 @@ func (a *Another) count(e entry.Entry, about uint64, d entry.Decision, would, wh
 // name would be a strange one.
 func isOutcome(s string) bool {
 	return slices.Contains([]entry.Outcome{
-		entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeWaits,
+		entry.OutcomeSilence, entry.OutcomeClosed, entry.OutcomeCapped, entry.OutcomeWaits, entry.OutcomeAbsent,
 	}, entry.Outcome(s))
 }
 
