@@ -67,7 +67,7 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
-	return prompt.New(prompt.Config{Models: h.models, Host: calls}), nil
+	return prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log}), nil
 }
 
 // memoryTotal gives what the daemon should keep within: what is configured, or half of

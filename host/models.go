@@ -22,10 +22,11 @@ import (
 // models are the language models of the house: which one is whose, and what each
 // call used.
 type models struct {
-	clients map[string]model.Client
-	usual   string // for companions that name none; empty: there is none
-	used    func(ctx context.Context, room string, u entry.Usage)
-	wants   func(companion string) string // which model the card of a module names
+	clients  map[string]model.Client
+	withLine map[string]bool // that write a line behind the vote for it
+	usual    string          // for companions that name none; empty: there is none
+	used     func(ctx context.Context, room string, u entry.Usage)
+	wants    func(companion string) string // which model the card of a module names
 }
 
 // vendorURL is where a model is whose url is empty.
@@ -39,7 +40,7 @@ func vendorURL(api string) string {
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
 func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
-	m := &models{clients: map[string]model.Client{}, wants: func(string) string { return "" }}
+	m := &models{clients: map[string]model.Client{}, withLine: map[string]bool{}, wants: func(string) string { return "" }}
 	for _, c := range settings {
 		cfg := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -51,7 +52,7 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}
-		m.clients[c.Name] = model.New(cfg)
+		m.clients[c.Name], m.withLine[c.Name] = model.New(cfg), c.VoteWithLine
 		if len(settings) == 1 || c.Name == config.DefaultName {
 			m.usual = c.Name
 		}
@@ -109,6 +110,9 @@ func (m *models) Waits(_, wanted string) string {
 	_, why := m.of(wanted)
 	return why
 }
+
+// VotesWithLine says whether a companion's model is asked for vote and line in one.
+func (m *models) VotesWithLine(wanted string) bool { return m.withLine[cmp.Or(wanted, m.usual)] }
 
 // Generate asks a companion's model and writes down what it used.
 func (m *models) Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error) {

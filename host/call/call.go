@@ -26,6 +26,11 @@ type Companion interface {
 	Permit(a abi.ActionAsk) (warning string, err error)
 }
 
+// drafter is a companion that may begin a line with its vote, see module.Drafter.
+type drafter interface {
+	Withdraw(room string) bool
+}
+
 // Calls is what calls of companions need.
 type Calls struct {
 	Find  func(id string) (Companion, bool) // a loaded companion
@@ -101,6 +106,17 @@ func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer 
 		c.Blame(who, op, err)
 	}
 	return true, err
+}
+
+// Withdraw tells a companion that the line which it may have begun with its vote in a room
+// is not wanted, and gives whether there was one.
+func (c Calls) Withdraw(who, room string) bool {
+	companion, ok := c.Find(who)
+	if !ok {
+		return false
+	}
+	d, ok := companion.(drafter)
+	return ok && d.Withdraw(room)
 }
 
 // useless says whether an error is the companion's own and is worth its maker's

@@ -113,11 +113,11 @@ func TestPrint(t *testing.T) {
 		"\nseed = \"side\"                              # default\n",
 		"\nseed = \"a\\tb\"                              # etc/companiond.toml:7\n",
 		"\n\n[model.b]\n", "\n\n[model.\"家.x\"]\n", "\n\n[log]\n",
-		"\ntemperature = 1      # etc/companiond.toml:12\n",
-		"\nprice_in = 0.0000001  # etc/companiond.toml:15\n",
-		"\nprice_out = 15.25     # environment COMPANIOND_MODEL_B_PRICE_OUT\n",
-		"\nkey = \"credential:b\"  # environment COMPANIOND_MODEL_B_KEY\n",
-		"\ntimeout = \"1m\"        # default\n",
+		"\ntemperature = 1         # etc/companiond.toml:12\n",
+		"\nprice_in = 0.0000001    # etc/companiond.toml:15\n",
+		"\nprice_out = 15.25       # environment COMPANIOND_MODEL_B_PRICE_OUT\n",
+		"\nkey = \"credential:b\"    # environment COMPANIOND_MODEL_B_KEY\n",
+		"\ntimeout = \"1m\"          # default\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("missing %q in\n%s", want, got)

@@ -97,6 +97,9 @@ func modelNumberRows() []row {
 		{"model.NAME.parallel", map[string]any{`1`: int64(1), `256`: int64(256)}, map[string]string{
 			`0`: `0 is outside 1..256`, `257`: `257 is outside 1..256`,
 		}},
+		{"model.NAME.vote_with_line", map[string]any{`true`: true, `false`: false}, map[string]string{
+			`"true"`: `"true" is not true or false (try true)`, `1`: `1 is not true or false`,
+		}},
 		{"model.NAME.max_tokens", map[string]any{`16`: int64(16), `100000`: int64(100_000)}, map[string]string{
 			`15`: `15 is outside 16..100000`, `"1024"`: `"1024" is not a whole number (try 1024)`,
 		}},

@@ -110,6 +110,13 @@ func (c *Companion) Call(ctx context.Context, req abi.Request) (data json.RawMes
 	return data, nil
 }
 
+// Withdraw says that the line which the companion may have begun with its vote in a room
+// is not wanted, and gives whether there was one.
+func (c *Companion) Withdraw(room string) bool {
+	d, ok := c.current().module.(Drafter)
+	return ok && d.Withdraw(room)
+}
+
 // begin lets a call of the current generation begin, which cannot be closed by a
 // swap before the call ends or the grace is over.
 func (c *Companion) begin(ctx context.Context) (_ *Generation, during context.Context, end func(), err error) {

@@ -44,6 +44,14 @@ type Module interface {
 	Close(ctx context.Context) error
 }
 
+// Drafter is a module that may begin a line with the vote for it.
+type Drafter interface {
+	Module
+	// Withdraw ends the line that was begun in a room, which nobody wants, and says
+	// whether there was one.
+	Withdraw(room string) bool
+}
+
 // Engine loads sources of one kind. One that has something to give back when the
 // daemon stops is a [Closer] too, and one that takes folders a [FolderEngine].
 type Engine interface {

@@ -25,6 +25,7 @@ func (r *Room) dispatch(ctx context.Context) {
 			}
 			r.asking[v.ID], r.running[call.VoteID(v.ID)] = true, call.Run{}
 			id := round.ID
+			r.drafts[v.ID] = id
 			m, scene := r.context(v.ID, members, round.Due, call.VoteLimit(r.patience()))
 			during := r.running.Begin(ctx, call.VoteID(v.ID))
 			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
@@ -37,6 +38,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		m.ID = r.callOf(f)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
+		delete(r.drafts, who) // this call takes it, or ends it
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
@@ -48,9 +50,26 @@ func (r *Room) dispatch(ctx context.Context) {
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
 	r.judging = nil
+	r.dropDrafts()
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
 		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.callOf(s.Floor)) {
 			r.running.Over(id)
+		}
+	}
+}
+
+// dropDrafts tells those who voted, and do not get the floor, that no line of theirs is
+// wanted: one may have been begun with the vote.
+func (r *Room) dropDrafts() {
+	s := r.state()
+	for who, round := range r.drafts {
+		switch {
+		case r.asking[who], s.Round != nil && s.Round.ID == round: // it is not decided yet
+		case s.Floor != nil && s.Floor.Who == who && s.Floor.Round == round && s.Floor.Lost == "": // it will be asked for
+		default:
+			if delete(r.drafts, who); r.callees.Withdraw(who, r.Name()) {
+				r.board.Count("draft withdrawn")
+			}
 		}
 	}
 }

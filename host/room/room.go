@@ -76,6 +76,7 @@ type Room struct {
 	present      *presence.Presence
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
+	drafts       map[string]uint64      // the round in which somebody was asked, who may have begun a line with the vote
 	judging      []perception.Judging   // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
@@ -100,7 +101,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		settings: s, cfg: c,
 		Room:   reader.New(c.Journal, s.Name),
 		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, running: call.Running{}, offers: offer.Waiting{}, backchannels: map[string]backchannel{},
+		asking: map[string]bool{}, drafts: map[string]uint64{}, running: call.Running{}, offers: offer.Waiting{}, backchannels: map[string]backchannel{},
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}

@@ -40,6 +40,15 @@ type actor struct {
 	asked int
 	nows  []time.Time // that it was told
 	call  string      // id of the newest perception's request
+
+	withdrawn int // how often it was told that no line of its is wanted
+}
+
+func (a *actor) Withdraw(string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.withdrawn++
+	return true
 }
 
 func (a *actor) Describe() abi.Description {

@@ -14,9 +14,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
@@ -31,12 +34,15 @@ type Models interface {
 	Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error)
 	// Waits says why a companion has no model; empty when it has one.
 	Waits(companion, wanted string) string
+	// VotesWithLine says whether a model is to be asked for a vote and the line in one.
+	VotesWithLine(wanted string) bool
 }
 
 // Config is what the engine needs.
 type Config struct {
 	Models Models           // must be set
 	Host   module.HostCalls // must be set: plays actions, shows segments
+	Log    *slog.Logger     // must be set, where calls are made
 }
 
 // Engine loads cards.
@@ -70,7 +76,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
-		lately: map[string][]string{},
+		lately: map[string][]string{}, drafts: map[string]*draft{},
 	}, nil
 }
 
@@ -85,13 +91,18 @@ type Module struct {
 	size       int64
 
 	calls module.Calls
+	unfit atomic.Int32 // answers in a row that were to begin with a vote and did not
 
 	mu      sync.Mutex
 	results []abi.Result        // of its actions, the newest last
 	lately  map[string][]string // actions of its last line, by room
+	drafts  map[string]*draft   // that wait for the floor, by room
 }
 
-var _ module.Module = (*Module)(nil)
+var (
+	_ module.Module  = (*Module)(nil)
+	_ module.Drafter = (*Module)(nil)
+)
 
 // Describe gives what the card says.
 func (m *Module) Describe() abi.Description { return m.desc }
@@ -101,6 +112,12 @@ func (m *Module) Memory() int64 { return m.size }
 
 // Close lets the running calls end until its ctx does, and then ends them.
 func (m *Module) Close(ctx context.Context) error {
+	m.mu.Lock()
+	rooms := slices.Collect(maps.Keys(m.drafts))
+	m.mu.Unlock()
+	for _, room := range rooms {
+		m.Withdraw(room)
+	}
 	idle, _ := m.calls.Close(ctx)
 	<-idle
 	return nil
@@ -127,6 +144,7 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 type call struct {
 	m      *Module
 	caller module.Caller
+	draft  *draft // of a line: its beginning, made with the vote; nil: there is none
 }
 
 func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, error) {

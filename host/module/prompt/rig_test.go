@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ type reply struct {
 	calls  []model.ToolCall
 	json   string
 	err    error
-	after  func() // between the deltas
+	after  func()     // between the deltas
+	ended  chan error // hears why it ended early, or nil
 }
 
 // fakeModels plays replies, and keeps what it was asked.
@@ -33,7 +35,10 @@ type fakeModels struct {
 	asked   []model.Request
 	waits   string
 	hang    bool
+	inOne   bool // vote and line
 }
+
+func (f *fakeModels) VotesWithLine(string) bool { return f.inOne }
 
 func (f *fakeModels) Waits(string, string) string { return f.waits }
 
@@ -46,6 +51,9 @@ func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, re
 		r, f.replies = f.replies[0], f.replies[1:]
 	}
 	f.mu.Unlock()
+	if r.ended != nil {
+		defer func() { r.ended <- err }()
+	}
 	if hang {
 		<-ctx.Done()
 		return a, ctx.Err()
@@ -59,6 +67,9 @@ func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, re
 		}
 		if r.after != nil {
 			r.after()
+		}
+		if ctx.Err() != nil {
+			return a, ctx.Err()
 		}
 	}
 	a.Calls, a.JSON = r.calls, json.RawMessage(r.json)
@@ -141,7 +152,7 @@ func nikoni(t testing.TB) []byte {
 func load(t *testing.T, data []byte, replies ...reply) *rig {
 	t.Helper()
 	r := &rig{t: t, models: &fakeModels{replies: replies}, host: &fakeHost{}}
-	m, err := New(Config{Models: r.models, Host: r.host}).Load(t.Context(), module.Source{ID: "nikoni", Name: "nikoni.json", Data: data, Generation: 1})
+	m, err := New(Config{Models: r.models, Host: r.host, Log: slog.New(slog.DiscardHandler)}).Load(t.Context(), module.Source{ID: "nikoni", Name: "nikoni.json", Data: data, Generation: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ const maxModelTurns = 4
 // speak makes a line and shows it sentence by sentence.
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
+	c.draft = c.m.drafted(c.caller.Room, s)
 	out := newSegmenter(c.m.names(), others(s.Members, c.m.id), func(text string) error {
 		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
 		return err
@@ -97,7 +98,7 @@ func (c *call) inputs(s abi.Scene) []string {
 func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
 		req.NoCalls = turn == maxModelTurns-1
-		a, err := c.generate(ctx, req, onText)
+		a, err := c.next(ctx, req, onText)
 		if err != nil {
 			return played, err
 		}
@@ -132,6 +133,19 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 		}
 	}
 	return played, nil
+}
+
+// next gives the model's next answer: first the one that came with the vote, unless it
+// is empty, or failed before anything of it was heard.
+func (c *call) next(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
+	if d := c.draft; d != nil {
+		c.draft = nil
+		a, heard, err := d.follow(ctx, onText)
+		if heard || err == nil && len(a.Calls) > 0 {
+			return a, err
+		}
+	}
+	return c.generate(ctx, req, onText)
 }
 
 // tools offers what the events allow for these perceptions; in warn mode all.

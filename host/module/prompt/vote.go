@@ -3,6 +3,7 @@ package prompt
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 
 	"github.com/companiond/companiond/abi"
@@ -24,7 +25,8 @@ const voteSchema = `{"type":"object","properties":{
 
 // vote says whether the character wants to speak, and how much. A character that a
 // human addressed need not ask a model for that. Otherwise a referee is asked, which
-// is not the character: its voice is for its lines. A character without a model listens, and
+// is not the character: its voice is for its lines, unless both are asked for in one.
+// A character without a model listens, and
 // fails where it was addressed, so that those who spoke to it are shown why.
 func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	if why := c.m.engine.cfg.Models.Waits(c.m.id, c.m.card.Model); why != "" {
@@ -39,25 +41,50 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	if s.Addressed && isHuman(s.Members, s.Message.From) {
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
 	}
-	past, err := host[abi.History](ctx, c, abi.HostHistoryGet, abi.HistoryAsk{Limit: voteHistory})
+	past, err := host[abi.History](ctx, c, abi.HostHistoryGet, abi.HistoryAsk{Limit: abi.RecentInAsk})
 	if err != nil || len(past.Messages) == 0 {
 		past.Messages = []abi.Message{s.Message}
 	}
+	v, err := c.weigh(ctx, s, past.Messages)
+	if err != nil {
+		return abi.Vote{}, err
+	}
+	v.Importance = math.Max(0, math.Min(10, v.Importance+(c.m.card.Talkativeness-0.5)*4))
+	return v, nil
+}
+
+// weigh has the model decide, together with the line where that is configured and the
+// model keeps to it.
+func (c *call) weigh(ctx context.Context, s abi.Scene, past []abi.Message) (abi.Vote, error) {
+	if c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model) && c.m.unfit.Load() < maxUnfit {
+		v, err := c.voteAndLine(ctx, s, past)
+		if !errors.Is(err, errNoVote) {
+			if err == nil {
+				c.m.unfit.Store(0)
+			}
+			return v, err
+		}
+		if c.m.unfit.Add(1) == maxUnfit {
+			c.m.engine.cfg.Log.Warn("the model does not begin its answers with a vote: votes and lines are asked for one by one from now on",
+				"companion", c.m.id, "why", err.Error())
+		}
+	}
+	return c.referee(ctx, s, past)
+}
+
+// referee asks for the vote alone.
+func (c *call) referee(ctx context.Context, s abi.Scene, past []abi.Message) (abi.Vote, error) {
+	past = past[max(0, len(past)-voteHistory):]
 	a, err := c.generate(ctx, model.Request{
 		System:   c.m.words.referee(c.m.card, s),
-		Messages: []model.Message{{Role: model.RoleUser, Text: c.m.words.transcript(past.Messages, s.Members)}},
+		Messages: []model.Message{{Role: model.RoleUser, Text: c.m.words.transcript(past, s.Members)}},
 		Schema:   json.RawMessage(voteSchema), SchemaName: "vote", MaxTokens: voteTokens,
 		Check: func(raw json.RawMessage) error { _, err := readVote(raw); return err },
 	}, nil)
 	if err != nil {
 		return abi.Vote{}, err
 	}
-	v, err := readVote(a.JSON)
-	if err != nil {
-		return abi.Vote{}, err
-	}
-	v.Importance = math.Max(0, math.Min(10, v.Importance+(c.m.card.Talkativeness-0.5)*4))
-	return v, nil
+	return readVote(a.JSON)
 }
 
 func readVote(raw json.RawMessage) (v abi.Vote, err error) {

@@ -90,6 +90,16 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 	p.add(w.pick(
 		"あなたは会話の審判です。次の発言のあと、「%s」が次に発言したいか、聞き役でいたいかを判断し、JSON だけで答えてください。",
 		"You are the referee of a talk. Judge whether %q would speak next or listen, and answer with JSON alone."), c.Name)
+	w.criteria(p)
+	w.persona(p, c)
+	w.who(p, s.Members)
+	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
+	w.last(p, s)
+	return p.String()
+}
+
+// criteria tell what a vote says, and when to speak.
+func (w words) criteria(p *prompt) {
 	p.add("%s", w.pick(
 		"state は speak か listen。importance は発言の重要度(0 から 10)。closing は会話を終える段階で、終える様子がなければ none、\n"+
 			"終わりの挨拶を始めるなら pre-closing、挨拶の途中なら closing、最後のひとことなら terminal。reason は短い理由。",
@@ -103,11 +113,6 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 			"人がまた発言するまで listen です。closing はどちらも none。",
 		"When a person wrote that they want to die or to hurt themselves and nobody has answered, that is speak with importance 10. Once somebody\n"+
 			"has answered seriously, it is listen until a person writes again. closing is none in both."))
-	w.persona(p, c)
-	w.who(p, s.Members)
-	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
-	w.last(p, s)
-	return p.String()
 }
 
 func people(members []abi.Member) string {
@@ -184,6 +189,30 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 			"ほかの人の発言は書きません。短く、一文か二文か三文で話します。",
 		"You are %s, and it is your turn. Write one line that fits the talk, as %[1]s: only what you say, no name before it and no\n"+
 			"stage directions. Do not write for others. Be brief, one to three sentences."), c.Name)
+	w.character(p, c, s, results, acted)
+	return p.String()
+}
+
+// drafter is the character that says whether it wants the floor and, if so, at once what
+// it would say.
+func (w words) drafter(c *card.Card, s abi.Scene, results []abi.Result, acted []string) string {
+	p := &prompt{}
+	p.add(w.pick(
+		"あなたは「%s」です。次に発言したいか、聞き役でいたいかを決めてください。答えの一行目は JSON だけで、\n"+
+			`{"state":"speak","importance":5,"closing":"none","reason":"短い理由"} の形です。listen なら、そこで終わりです。`+"\n"+
+			"speak なら、次の行から、会話の流れに合う発言を、%[1]sとして、ひとつだけ書きます。名前や説明は書かず、話す言葉だけを書きます。\n"+
+			"ほかの人の発言は書きません。短く、一文か二文か三文で話します。",
+		"You are %s. Decide whether to speak next or to listen. The first line of your answer is JSON alone, such as\n"+
+			`{"state":"speak","importance":5,"closing":"none","reason":"a few words"}. To listen, end there.`+"\n"+
+			"To speak, go on in the next line with one line that fits the talk, as %[1]s: only what you say, no name before it and no\n"+
+			"stage directions. Do not write for others. Be brief, one to three sentences."), c.Name)
+	w.criteria(p)
+	w.character(p, c, s, results, acted)
+	return p.String()
+}
+
+// character is what it knows when it speaks.
+func (w words) character(p *prompt, c *card.Card, s abi.Scene, results []abi.Result, acted []string) {
 	w.distress(p)
 	w.persona(p, c)
 	w.spec(p, c)
@@ -205,7 +234,6 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 		p.add(w.pick("%d 文字以内で話してください。", "Use at most %d characters."), s.Budget.Chars)
 	}
 	w.outcomes(p, results)
-	return p.String()
 }
 
 func inputTitles(c *card.Card) []string {

@@ -1,0 +1,252 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model"
+)
+
+// A draft is a line that is written behind its vote, in the same answer of the model: the
+// vote is told as soon as it stands, and the line is there when the floor is. One that
+// nobody wants is ended by [Module.Withdraw], so that a model writes for those alone who
+// get to speak.
+
+const (
+	// maxVote is how many bytes of an answer may go by before the vote in it is whole.
+	maxVote = 4 << 10
+	// maxUnfit is how many answers in a row may have no vote at their beginning; then the
+	// model is asked for votes and lines one by one, until the card is loaded again.
+	maxUnfit = 3
+)
+
+// errNoVote says that an answer does not begin with a vote.
+var errNoVote = errors.New("the model's answer does not begin with a vote")
+
+// errUnwanted ends a draft.
+var errUnwanted = errors.New("the line is not wanted")
+
+// about is what a line answers. A draft is of use for a scene that is about the same.
+type about struct {
+	subject, newest uint64 // seq of what is to be answered, and of the newest turn
+	heard           string // of the newest turn, which may be cut off meanwhile
+	turns           int
+	closing         abi.Closing
+}
+
+func aboutOf(s abi.Scene, recent []abi.Message) about {
+	a := about{subject: s.Message.Seq, turns: s.Turns, closing: s.Closing}
+	for _, m := range recent {
+		if m.Kind != abi.KindBackchannel {
+			a.newest, a.heard = m.Seq, m.Text
+		}
+	}
+	return a
+}
+
+// draft is an answer that streams in beside the calls of the character.
+type draft struct {
+	about about
+	most  int // characters that it was told to keep to; -1: as many as it likes
+	end   context.CancelCauseFunc
+	voted chan struct{} // closed when vote and novote stand
+
+	vote   abi.Vote
+	novote error // why there is none
+
+	mu     sync.Mutex
+	more   chan struct{} // closed and made anew with each change of what follows
+	head   strings.Builder
+	line   strings.Builder // behind the vote
+	over   bool
+	answer model.Answer // when it is over
+	err    error
+}
+
+// voteAndLine asks the model for a vote with the line behind it, and gives the vote as
+// soon as it stands. The line goes on beside.
+func (c *call) voteAndLine(ctx context.Context, s abi.Scene, recent []abi.Message) (abi.Vote, error) {
+	s.Recent = recent
+	d := &draft{about: aboutOf(s, recent), most: -1, voted: make(chan struct{}), more: make(chan struct{})}
+	if s.Budget != nil {
+		d.most = s.Budget.Chars
+	}
+	// It outlives the vote's call, but not the module, nor a vote that is given up.
+	during, release, err := c.m.calls.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return abi.Vote{}, err
+	}
+	during, d.end = context.WithCancelCause(during)
+	unhook := context.AfterFunc(ctx, func() { d.end(context.Cause(ctx)) })
+	c.m.keepDraft(c.caller.Room, d)
+	req := model.Request{
+		System:   c.m.words.drafter(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room)),
+		Messages: c.m.dialogue(s), Tools: c.tools(c.inputs(s), false),
+	}
+	go func() {
+		defer release()
+		a, err := c.generate(during, req, d.take)
+		if context.Cause(during) == errUnwanted {
+			err = errUnwanted
+		}
+		d.close(a, err)
+	}()
+	<-d.voted
+	if unhook(); d.novote != nil {
+		c.m.Withdraw(c.caller.Room)
+		return abi.Vote{}, d.novote
+	}
+	return d.vote, nil
+}
+
+// take hears the answer. Its error ends it: of a vote to listen no line is wanted.
+func (d *draft) take(delta string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.standing() {
+		d.add(delta)
+		return nil
+	}
+	d.head.WriteString(delta)
+	head := d.head.String()
+	at := strings.IndexByte(head, '{')
+	if at >= 0 && strings.ContainsRune(delta, '}') {
+		var raw json.RawMessage
+		dec := json.NewDecoder(strings.NewReader(head[at:]))
+		if dec.Decode(&raw) == nil {
+			d.vote, d.novote = readVote(raw)
+			if d.novote != nil {
+				d.novote = fmt.Errorf("%w: %w", errNoVote, d.novote)
+			}
+			close(d.voted)
+			if d.novote != nil || d.vote.State == abi.Listen {
+				return errUnwanted
+			}
+			d.add(head[at+int(dec.InputOffset()):])
+			return nil
+		}
+	}
+	if len(head) > maxVote {
+		d.novote = errNoVote
+		close(d.voted)
+		return errUnwanted
+	}
+	return nil
+}
+
+func (d *draft) standing() bool {
+	select {
+	case <-d.voted:
+		return true
+	default:
+		return false
+	}
+}
+
+// add takes what stands behind the vote. The end of a code fence, in which some models
+// put all JSON, is none of the line.
+func (d *draft) add(text string) {
+	if d.line.Len() == 0 {
+		text = strings.TrimLeft(text, "` \t\r\n")
+	}
+	if text == "" {
+		return
+	}
+	d.line.WriteString(text)
+	d.changed()
+}
+
+func (d *draft) changed() {
+	close(d.more)
+	d.more = make(chan struct{})
+}
+
+// close notes how the answer ended.
+func (d *draft) close(a model.Answer, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a.Text = d.line.String()
+	d.answer, d.err, d.over = a, err, true
+	if !d.standing() {
+		if d.novote = err; err == nil {
+			d.novote = errNoVote
+		}
+		close(d.voted)
+	}
+	d.changed()
+}
+
+// follow gives the line to onText as it comes, and then the whole answer, as
+// [Models.Generate] does. used says that onText was given something.
+func (d *draft) follow(ctx context.Context, onText func(string) error) (_ model.Answer, used bool, err error) {
+	given := 0
+	for {
+		d.mu.Lock()
+		text, more, over, a, err := d.line.String()[given:], d.more, d.over, d.answer, d.err
+		d.mu.Unlock()
+		if given += len(text); text != "" {
+			if err := onText(text); err != nil {
+				d.end(errUnwanted)
+				return model.Answer{}, true, err
+			}
+		}
+		if over {
+			return a, given > 0, err
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			d.end(errUnwanted)
+			return model.Answer{}, given > 0, ctx.Err()
+		}
+	}
+}
+
+// keepDraft has a draft wait for the floor. The one before it in that room is ended.
+func (m *Module) keepDraft(room string, d *draft) {
+	m.mu.Lock()
+	before := m.drafts[room]
+	m.drafts[room] = d
+	m.mu.Unlock()
+	if before != nil {
+		before.end(errUnwanted)
+	}
+}
+
+// Withdraw ends the line that waits for the floor of a room, and says whether there was
+// one.
+func (m *Module) Withdraw(room string) bool {
+	d := m.takeDraft(room)
+	if d != nil {
+		d.end(errUnwanted)
+	}
+	return d != nil
+}
+
+func (m *Module) takeDraft(room string) *draft {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d := m.drafts[room]
+	delete(m.drafts, room)
+	return d
+}
+
+// drafted gives the line that was begun with the vote, nil where there is none for this
+// scene.
+func (m *Module) drafted(room string, s abi.Scene) *draft {
+	d := m.takeDraft(room)
+	if d == nil {
+		return nil
+	}
+	fits := s.Budget == nil || s.Budget.Chars < 0 || d.most >= 0 && d.most <= s.Budget.Chars
+	if !fits || s.Retry || d.about != aboutOf(s, s.Recent) {
+		d.end(errUnwanted)
+		return nil
+	}
+	return d
+}
