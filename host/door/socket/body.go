@@ -28,6 +28,7 @@ type body struct {
 	talk      rooms.Room
 	companion string
 	speaks    func(companion string) bool
+	plays     bool // it tells when it has played a line
 	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
 
 	mu     sync.Mutex
@@ -92,7 +93,7 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		return nil, err
 	}
 	if m.Kind == speech {
-		if !b.speaks(b.companion) {
+		if !b.hears() {
 			return nil, nil
 		}
 		b.remember(m)
@@ -103,18 +104,22 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 	return encode(m), nil
 }
 
+// hears says whether a body is shown words. One that says it plays lines is in any case:
+// the room waits for it.
+func (b *body) hears() bool { return b.plays || b.speaks(b.companion) }
+
 // word makes of an entry what a body is told about a line, nil for nothing.
 func (b *body) word(e entry.Entry) ([]byte, error) {
 	switch e.Kind {
 	case entry.KindSaid:
 		s, err := entry.Decode[entry.Said](e)
-		if err != nil || s.From != b.companion || s.Segments == 0 || s.Grant == "" || !b.speaks(b.companion) {
+		if err != nil || s.From != b.companion || s.Segments == 0 || s.Grant == "" || !b.hears() {
 			return nil, err
 		}
 		return encode(whole{e.Seq, e.At, b.companion, s.Grant, s.Segments, true}), nil
 	case entry.KindHeard:
 		h, err := entry.Decode[entry.Heard](e)
-		if err != nil || h.Who != b.companion || !b.speaks(b.companion) {
+		if err != nil || h.Who != b.companion || !b.hears() {
 			return nil, err
 		}
 		return encode(ended{e.Seq, e.At, b.companion, h.Line, h.End, h.Why}), nil
@@ -318,11 +323,11 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 		return view{}, err
 	}
 	since, _, err := start(r, talk)
-	v := f.cfg.body(talk, companion, since, false)
-	if v.plays, err = playback(query, err); err != nil {
+	plays, err := playback(query, err)
+	if err != nil {
 		return view{}, err
 	}
-	return v, nil
+	return view{talk: talk, since: since, embody: companion, plays: plays, dialect: &body{talk: talk, companion: companion, speaks: f.cfg.Speaks, plays: plays}}, nil
 }
 
 // roomOf finds the room that a client named, or else the companion's own.
@@ -339,9 +344,4 @@ func (f *Feed) roomOf(ctx context.Context, companion, name string, named bool) (
 		return nil, abi.Field("query.companion", abi.CodeNotFound, "%q is not in room %s", companion, name)
 	}
 	return talk, nil
-}
-
-// body is what the body of a companion sees of a room.
-func (c Config) body(talk rooms.Room, companion string, since uint64, reference bool) view {
-	return view{talk: talk, since: since, embody: companion, dialect: &body{talk: talk, companion: companion, speaks: c.Speaks, reference: reference}}
 }

@@ -78,13 +78,14 @@ func TestAWordTooLate(t *testing.T) {
 	})
 }
 
-// A companion whose card has no action speak says nothing to its body; it counts
-// what the card has now.
+// A companion whose card has no action speak says nothing to its body, but to one that
+// plays lines, which the room waits for; it counts what the card has now.
 func TestCompanionThatDoesNotSpeak(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
-		c := s.body("nikoni", "", "")
+		c, player := s.body("nikoni", "", ""), s.body("nikoni", "&playback=1", "")
 		s.set(func() { s.mute["nikoni"] = true })
-		s.room.Append(entry.KindSaid, line("nikoni", "one"))
+		one := s.room.Append(entry.KindSaid, line("nikoni", "one"))
+		s.want(player, is(one, `"action":"speak","parameters":{"message":"one"},"kind":"speech","line":"`+one.ID+`","part":1,"last":true`))
 		s.room.Append(entry.KindSegment, entry.Segment{Who: "nikoni", N: 1, Text: "two"})
 		s.want(c, is(s.moves("nikoni"), `"action":"move","parameters":{},"perception":"vision"`))
 		s.set(func() { s.mute["nikoni"] = false })

@@ -102,7 +102,7 @@ type Config struct {
 	Session func(id, caller string) (companion string, err error)
 	// Speaks says whether a companion's words are shown to its bodies: its card
 	// has an action "speak", or it has no card. It is asked for each line, and must be
-	// set.
+	// set. A body that says it plays lines is shown them in any case.
 	Speaks func(companion string) bool
 	// Waiting says whether an agent in a room has not seen everything, for the
 	// relay, which then tells it again. It must be set.

@@ -124,8 +124,8 @@ func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, 
 	if err != nil {
 		return nil, err
 	}
-	v := c.cfg.body(talk, companion, head, true)
-	return &v, nil
+	b := &body{talk: talk, companion: companion, speaks: c.cfg.Speaks, reference: true}
+	return &view{talk: talk, since: head, embody: companion, dialect: b}, nil
 }
 
 func rpcCode(err error) int {
