@@ -40,7 +40,7 @@ func (m *writers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", delta)
 		w.(http.Flusher).Flush()
 	}
-	say(fmt.Sprintf(`{"state":"speak","importance":%d,"closing":"none","reason":"x"}`, m.importance[who]) + "\n")
+	say(fmt.Sprintf("speak %d none\n", m.importance[who]))
 	if m.importance[who] < 9 {
 		<-r.Context().Done()
 		m.mu.Lock()

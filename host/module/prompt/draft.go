@@ -2,9 +2,9 @@ package prompt
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,12 +18,16 @@ import (
 // get to speak.
 
 const (
-	// maxVote is how many bytes of an answer may go by before the vote in it is whole.
-	maxVote = 4 << 10
+	// maxVote is how many bytes of an answer may go by before its first line ends.
+	maxVote = 200
 	// maxUnfit is how many answers in a row may have no vote at their beginning; then the
 	// model is asked for votes and lines one by one, until the card is loaded again.
 	maxUnfit = 3
 )
+
+// voteLine is how an answer begins: a few tokens, for the vote has to be there before the
+// line is.
+var voteLine = regexp.MustCompile("(?i)^(speak|listen)\\b[ \\t:,]*([0-9]+(?:\\.[0-9]+)?)?(?:/10)?[ \\t,]*(none|pre-closing|closing|terminal)?[ \\t.*`]*")
 
 // errNoVote says that an answer does not begin with a vote.
 var errNoVote = errors.New("the model's answer does not begin with a vote")
@@ -113,29 +117,35 @@ func (d *draft) take(delta string) error {
 		return nil
 	}
 	d.head.WriteString(delta)
-	head := d.head.String()
-	at := strings.IndexByte(head, '{')
-	if at >= 0 && strings.ContainsRune(delta, '}') {
-		var raw json.RawMessage
-		dec := json.NewDecoder(strings.NewReader(head[at:]))
-		if dec.Decode(&raw) == nil {
-			d.vote, d.novote = readVote(raw)
-			if d.novote != nil {
-				d.novote = fmt.Errorf("%w: %w", errNoVote, d.novote)
-			}
-			close(d.voted)
-			if d.novote != nil || d.vote.State == abi.Listen {
-				return errUnwanted
-			}
-			d.add(head[at+int(dec.InputOffset()):])
-			return nil
-		}
+	head := strings.TrimLeft(d.head.String(), "`* \t\r\n")
+	switch {
+	case strings.Contains(head, "\n"):
+		return d.cast(head)
+	case d.head.Len() > maxVote:
+		return d.cast("")
 	}
-	if len(head) > maxVote {
+	return nil
+}
+
+// cast reads the vote at the beginning of an answer: "speak 7 none", or "listen". What
+// stands behind it is the line. No vote is told of text without one.
+func (d *draft) cast(head string) error {
+	defer close(d.voted)
+	m := voteLine.FindStringSubmatch(head)
+	if m == nil {
 		d.novote = errNoVote
-		close(d.voted)
 		return errUnwanted
 	}
+	importance, _ := strconv.ParseFloat(m[2], 64) // "" is 0
+	d.vote = abi.Vote{State: abi.State(strings.ToLower(m[1])), Importance: importance, Closing: abi.Closing(strings.ToLower(m[3]))}
+	if err := d.vote.Check(); err != nil || d.vote.State == abi.Speak && m[2] == "" {
+		d.novote = errNoVote
+		return errUnwanted
+	}
+	if d.vote.State == abi.Listen {
+		return errUnwanted
+	}
+	d.add(head[len(m[0]):])
 	return nil
 }
 
@@ -148,8 +158,8 @@ func (d *draft) standing() bool {
 	}
 }
 
-// add takes what stands behind the vote. The end of a code fence, in which some models
-// put all JSON, is none of the line.
+// add takes what stands behind the vote. Blanks before the line are none of it, nor are
+// the marks of code, in which some models put what has a form.
 func (d *draft) add(text string) {
 	if d.line.Len() == 0 {
 		text = strings.TrimLeft(text, "` \t\r\n")
@@ -172,10 +182,13 @@ func (d *draft) close(a model.Answer, err error) {
 	defer d.mu.Unlock()
 	a.Text = d.line.String()
 	d.answer, d.err, d.over = a, err, true
-	if !d.standing() {
-		if d.novote = err; err == nil {
-			d.novote = errNoVote
-		}
+	switch {
+	case d.standing():
+	case err == nil:
+		_ = d.cast(strings.TrimLeft(d.head.String(), "`* \t\r\n")) // it has ended
+		d.answer.Text = d.line.String()
+	default:
+		d.novote = err
 		close(d.voted)
 	}
 	d.changed()

@@ -15,7 +15,9 @@ import (
 	"github.com/companiond/companiond/host/model"
 )
 
-const votes8 = `{"state":"speak","importance":8,"closing":"none","reason":"knows it"}`
+const votes8 = "speak 8 none\n"
+
+const referees8 = `{"state":"speak","importance":8,"closing":"none","reason":"knows it"}`
 
 // asksAround is a turn that nobody is named in, so that a vote needs a model.
 func asksAround() abi.Scene {
@@ -38,16 +40,18 @@ func draftRig(t *testing.T, replies ...reply) *rig {
 
 // The vote is told while the line is still written; the line needs no other answer.
 func TestVoteAndLineInOneAnswer(t *testing.T) {
-	for name, head := range map[string]string{"bare": votes8 + "\n", "fenced": "```json\n" + votes8 + "\n```\n"} {
+	for name, head := range map[string]string{
+		"bare": votes8, "fenced": "```\n" + votes8 + "```\n", "in bold": " **Speak, 8/10, none**\n\n",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			voted, pieces := make(chan struct{}), 0
-			r := draftRig(t, reply{deltas: []string{head[:20], head[20:], "わたし！", "プレアデスが好き。"}, after: func() {
+			r := draftRig(t, reply{deltas: []string{head[:5], head[5:], "わたし！", "プレアデスが好き。"}, after: func() {
 				if pieces++; pieces == 3 {
 					<-voted
 				}
 			}})
 			v, err := r.vote(asksAround())
-			if err != nil || v.State != abi.Speak || v.Importance != 8 || v.Reason != "knows it" {
+			if err != nil || v.State != abi.Speak || v.Importance != 8 || v.Closing != abi.ClosingNone {
 				t.Fatalf("%s: %+v, %v", name, v, err)
 			}
 			close(voted)
@@ -58,7 +62,7 @@ func TestVoteAndLineInOneAnswer(t *testing.T) {
 			if n := len(r.models.requests()); n != 1 {
 				t.Errorf("%s: the model was asked %d times", name, n)
 			}
-			if sys := r.models.requests()[0].System; !strings.Contains(sys, "一行目は JSON") || !strings.Contains(sys, "死にたい") {
+			if sys := r.models.requests()[0].System; !strings.Contains(sys, "speak 5 none") || !strings.Contains(sys, "死にたい") {
 				t.Errorf("%s: it was told\n%s", name, sys)
 			}
 		})
@@ -87,7 +91,7 @@ func TestALineThatNobodyWantsEnds(t *testing.T) {
 				if pieces++; pieces == 3 {
 					<-hold
 				}
-			}}, reply{deltas: []string{`{"state":"listen","importance":0,"closing":"none","reason":""}`}})
+			}}, reply{deltas: []string{"listen"}})
 			if _, err := r.vote(asksAround()); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +107,7 @@ func TestALineThatNobodyWantsEnds(t *testing.T) {
 // Behind a vote to listen nothing is written.
 func TestAListenerWritesNoLine(t *testing.T) {
 	ended := make(chan error, 1)
-	r := draftRig(t, reply{ended: ended, deltas: []string{`{"state":"listen","importance":1,"closing":"none","reason":"no"}`, "\nでも"}})
+	r := draftRig(t, reply{ended: ended, deltas: []string{"listen 1 none\n", "\nでも"}})
 	if v, err := r.vote(asksAround()); err != nil || v.State != abi.Listen {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -215,10 +219,10 @@ func TestADraftWithActions(t *testing.T) {
 // for nothing else.
 func TestAModelThatDoesNotBeginWithItsVote(t *testing.T) {
 	var replies []reply
-	for _, head := range []string{"うん、話したいな。", `{"state":"maybe"}` + "\nうん", strings.Repeat("a", maxVote+1)} {
-		replies = append(replies, reply{deltas: []string{head}}, reply{json: votes8})
+	for _, head := range []string{"うん、話したいな。", "speak 11 none\nうん", strings.Repeat("a", maxVote+1)} {
+		replies = append(replies, reply{deltas: []string{head}}, reply{json: referees8})
 	}
-	r := draftRig(t, append(replies, reply{json: votes8})...)
+	r := draftRig(t, append(replies, reply{json: referees8})...)
 	for range 4 {
 		if v, err := r.vote(asksAround()); err != nil || v.Importance != 8 {
 			t.Fatalf("%+v, %v", v, err)
@@ -245,13 +249,9 @@ func TestAModelThatDoesNotBeginWithItsVote(t *testing.T) {
 // However an answer is cut into pieces, vote and line are the same.
 func TestDraftPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		fence, reason := rapid.Bool().Draw(t, "fence"), rapid.SampledFrom([]string{"a few", "{", "}", "\\\"}{", "。"}).Draw(t, "reason")
-		line := rapid.StringOf(rapid.RuneFrom([]rune("あい。{}\"` \na"))).Draw(t, "line")
-		head := `{"state":"speak","importance":3,"closing":"none","reason":"` + reason + `"}`
-		text := head + "\n" + line
-		if fence {
-			text = "```json\n" + head + "\n```\n" + line
-		}
+		head := rapid.SampledFrom([]string{"speak 3 none\n", "```\nspeak 3 none\n```\n", "SPEAK: 3, pre-closing\n", "speak 3.0/10\n", "\n**speak 3 none**\n", "speak 3 none "}).Draw(t, "head")
+		line := rapid.StringOf(rapid.RuneFrom([]rune("あい。{}\"` \na3"))).Draw(t, "line")
+		text := head + line
 		d := &draft{voted: make(chan struct{}), more: make(chan struct{}), end: func(error) {}}
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
@@ -262,7 +262,7 @@ func TestDraftPieces(t *testing.T) {
 		}
 		d.close(model.Answer{}, nil)
 		a, _, err := d.follow(context.Background(), func(string) error { return nil })
-		if err != nil || d.novote != nil || d.vote.Importance != 3 || a.Text != strings.TrimLeft(line, "` \n") {
+		if err != nil || d.novote != nil || d.vote.Importance != 3 || a.Text != strings.TrimLeft(line, "` \t\r\n") {
 			t.Fatalf("%q, %v, %+v, %v", a.Text, err, d.vote, d.novote)
 		}
 	})

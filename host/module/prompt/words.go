@@ -88,8 +88,10 @@ func (w words) distress(p *prompt) {
 func (w words) referee(c *card.Card, s abi.Scene) string {
 	p := &prompt{}
 	p.add(w.pick(
-		"あなたは会話の審判です。次の発言のあと、「%s」が次に発言したいか、聞き役でいたいかを判断し、JSON だけで答えてください。",
-		"You are the referee of a talk. Judge whether %q would speak next or listen, and answer with JSON alone."), c.Name)
+		"あなたは会話の審判です。次の発言のあと、「%s」が次に発言したいか、聞き役でいたいかを判断し、JSON だけで答えてください。\n"+
+			"state は speak か listen。reason は短い理由。",
+		"You are the referee of a talk. Judge whether %q would speak next or listen, and answer with JSON alone.\n"+
+			"state is speak or listen. reason is a few words."), c.Name)
 	w.criteria(p)
 	w.persona(p, c)
 	w.who(p, s.Members)
@@ -101,10 +103,9 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 // criteria tell what a vote says, and when to speak.
 func (w words) criteria(p *prompt) {
 	p.add("%s", w.pick(
-		"state は speak か listen。importance は発言の重要度(0 から 10)。closing は会話を終える段階で、終える様子がなければ none、\n"+
-			"終わりの挨拶を始めるなら pre-closing、挨拶の途中なら closing、最後のひとことなら terminal。reason は短い理由。",
-		"state is speak or listen. importance is how much it matters, 0 to 10. closing is how far the talk is on its way to an end: none,\n"+
-			"pre-closing, closing or terminal. reason is a few words."))
+		"importance は発言の重要度(0 から 10)。closing は会話を終える段階で、終える様子がなければ none、\n"+
+			"終わりの挨拶を始めるなら pre-closing、挨拶の途中なら closing、最後のひとことなら terminal。",
+		"importance is how much it matters, 0 to 10. closing is how far the talk is on its way to an end: none, pre-closing, closing or terminal."))
 	p.add("%s", w.pick(
 		"誰かほかの人に向けた発言や、もう話題が尽きたときは listen です。質問や呼びかけ、得意な話題なら importance を高くします。",
 		"What is meant for somebody else, and a topic that is used up, are for listening. Questions, and what it knows much about, matter more."))
@@ -198,14 +199,13 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 func (w words) drafter(c *card.Card, s abi.Scene, results []abi.Result, acted []string) string {
 	p := &prompt{}
 	p.add(w.pick(
-		"あなたは「%s」です。次に発言したいか、聞き役でいたいかを決めてください。答えの一行目は JSON だけで、\n"+
-			`{"state":"speak","importance":5,"closing":"none","reason":"短い理由"} の形です。listen なら、そこで終わりです。`+"\n"+
-			"speak なら、次の行から、会話の流れに合う発言を、%[1]sとして、ひとつだけ書きます。名前や説明は書かず、話す言葉だけを書きます。\n"+
-			"ほかの人の発言は書きません。短く、一文か二文か三文で話します。",
-		"You are %s. Decide whether to speak next or to listen. The first line of your answer is JSON alone, such as\n"+
-			`{"state":"speak","importance":5,"closing":"none","reason":"a few words"}. To listen, end there.`+"\n"+
-			"To speak, go on in the next line with one line that fits the talk, as %[1]s: only what you say, no name before it and no\n"+
-			"stage directions. Do not write for others. Be brief, one to three sentences."), c.Name)
+		"あなたは「%s」です。次に発言したいか、聞き役でいたいかを決めてください。聞き役でいるなら、答えは listen の一語だけです。\n"+
+			"発言するなら、答えの一行目は speak と importance と closing だけで、例えば speak 5 none と書きます。次の行から、会話の流れに合う発言を、\n"+
+			"%[1]sとして、ひとつだけ書きます。名前や説明は書かず、話す言葉だけを書きます。ほかの人の発言は書きません。短く、一文か二文か三文で話します。",
+		"You are %s. Decide whether to speak next or to listen. To listen, answer with the one word listen.\n"+
+			"To speak, the first line of your answer is speak, the importance and the closing alone, such as: speak 5 none. From the next line on write\n"+
+			"one line that fits the talk, as %[1]s: only what you say, no name before it and no stage directions. Do not write for others.\n"+
+			"Be brief, one to three sentences."), c.Name)
 	w.criteria(p)
 	w.character(p, c, s, results, acted)
 	return p.String()
