@@ -158,7 +158,7 @@ func (r *Room) stillOfUse(e spoken) bool {
 		r.handleSpoken(e)
 		return true
 	}
-	if waiting(s, e.who) >= queue.MaxRequests {
+	if s.Full(e.who) {
 		return false
 	}
 	r.board.Count("line late")

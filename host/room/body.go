@@ -111,7 +111,7 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 	if _, why := r.state().Mute(); why != "" {
 		return played, abi.Errorf(abi.CodeDenied, "action: %s cannot speak now: %s", a.Who, why)
 	}
-	if waiting(r.state(), a.Who) >= queue.MaxRequests {
+	if r.state().Full(a.Who) {
 		return played, abi.Errorf(abi.CodeExhausted, "action: %s has %d lines waiting for the floor already", a.Who, queue.MaxRequests)
 	}
 	reason := "played " + card.Speak
@@ -132,11 +132,20 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 // CodeNotFound for an action whose result nobody waits for: it is not known, was
 // answered, or there were too many after it.
 func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
-	if len(d.Reason) > 1000 {
-		return abi.Errorf(abi.CodeTooLarge, "reason: %d bytes, at most 1000", len(d.Reason))
+	if err := checkReason(d.Reason); err != nil {
+		return err
 	}
 	d.By = by
 	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}) })
+}
+
+// checkReason holds why a body did not do something to its bound.
+func checkReason(why string) error {
+	const most = 1000
+	if len(why) > most {
+		return abi.Field("reason", abi.CodeTooLarge, "%d bytes, at most %d", len(why), most)
+	}
+	return nil
 }
 
 func (r *Room) handleDone(d entry.Done) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
-	"github.com/companiond/companiond/host/room/queue"
 )
 
 // A companion's perception (the AI Companion Protocol): it is written down, the companion judges
@@ -189,7 +188,7 @@ func (r *Room) handleJudged(p perception.Judging, j abi.Judgement, failed error)
 	case j.State != abi.Speak:
 	case s.Kinds()[p.Who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
-	case waiting(s, p.Who) >= queue.MaxRequests:
+	case s.Full(p.Who):
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:
 		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{

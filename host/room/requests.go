@@ -103,7 +103,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, r.over()
 	case wait == entry.WaitRound && s.Rests() && !slices.Contains(s.Voters(), l.From):
 		return "", false, abi.Errorf(abi.CodeConflict, "%q said %d itself; wait for somebody to answer", l.From, s.Last.Seq)
-	case waiting(s, l.From) >= queue.MaxRequests:
+	case s.Full(l.From):
 		return "", false, abi.Field("from", abi.CodeExhausted, "%s has %d lines waiting already", l.From, queue.MaxRequests)
 	}
 	return wait, true, nil
@@ -188,14 +188,4 @@ func (r *Room) tellOffers() {
 		o.Outcome.Pool, _ = r.state().Budget(r.loop.Now())
 		r.loop.Ack(func(err error) { o.Tell(o.Outcome, err) })
 	}
-}
-
-// waiting counts the requests of a member.
-func waiting(s *rules.State, who string) (n int) {
-	for _, w := range s.Requests {
-		if w.Who == who {
-			n++
-		}
-	}
-	return n
 }

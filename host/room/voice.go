@@ -147,8 +147,8 @@ const longestLine = 10 * time.Minute
 // CodeNotFound for a line that is not heard now; CodeDenied for a body that does not
 // tell.
 func (r *Room) Played(ctx context.Context, p entry.Played) error {
-	if len(p.Failed) > 1000 {
-		return abi.Field("reason", abi.CodeTooLarge, "%d bytes, at most 1000", len(p.Failed))
+	if err := checkReason(p.Failed); err != nil {
+		return err
 	}
 	if !(p.Seconds >= 0 && p.Seconds <= longestLine.Seconds()) {
 		return abi.Field("seconds", abi.CodeInvalid, "%v is outside 0..%v", p.Seconds, longestLine.Seconds())

@@ -23,6 +23,17 @@ type Wishes struct {
 // MaxRequests is how many of one member may wait.
 const MaxRequests = 4
 
+// Full says whether as many of one member wait as may.
+func (w *Wishes) Full(who string) bool {
+	n := 0
+	for _, r := range w.Requests {
+		if r.Who == who {
+			n++
+		}
+	}
+	return n >= MaxRequests
+}
+
 // Drop drops requests.
 func (w *Wishes) Drop(which func(Request) bool) { w.Requests = slices.DeleteFunc(w.Requests, which) }
 
