@@ -70,6 +70,12 @@ func Wants(c entry.Candidate) bool {
 	return c.Standing == StandingHuman || c.Standing == StandingAddressed || c.Standing == StandingSpeak
 }
 
+// Asked says whether a candidate goes before others because a human addressed it. What a
+// companion or an agent calls only weighs more.
+func Asked(c entry.Candidate) bool {
+	return c.Standing == StandingAddressed || c.Standing == StandingLate || c.Standing == StandingAsked
+}
+
 // bound gives the bound for a candidate of a ranking. Where more wished in
 // earlier rounds, it may have lost more than those of this one could take from it.
 func bound(ranking []entry.Candidate, c entry.Candidate) int {

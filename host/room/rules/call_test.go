@@ -6,6 +6,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	. "github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // TestAHumansCallOutlivesALine: a human calls b while a has the floor, and a's
@@ -60,4 +61,34 @@ func TestALateVoteIsAskedForItsLine(t *testing.T) {
 		}
 		w.replay()
 	}
+}
+
+// TestTwoThatCallEachOther: a and b always call each other; c, who keeps wishing to speak,
+// is heard within the bound all the same. What a companion asks for takes from the others.
+func TestTwoThatCallEachOther(t *testing.T) {
+	rules := voteRules()
+	rules.MaxTurns = 100
+	w := newTable(t, rules)
+	w.join(joined("c"))
+	w.human("hello")
+	lost := 0
+	for range 40 {
+		s := w.m.State
+		for _, v := range s.Round.Electorate {
+			w.vote(v.ID, map[string]float64{"a": 10, "b": 10, "c": 3}[v.ID])
+		}
+		f := s.Floor
+		if f == nil {
+			t.Fatalf("nobody has the floor\n%s", w)
+		}
+		if lost++; f.Who == "c" {
+			lost = 0
+		}
+		if most := turn.Bound(3); lost > most {
+			t.Fatalf("c lost %d rounds of at most %d\n%s", lost, most, w)
+		}
+		to := map[string][]string{"a": {"b"}, "b": {"a"}}[f.Who]
+		w.said(w.say(Line{Said: entry.Said{From: f.Who, By: abi.KindCompanion, To: to, Text: "and you?", Kind: abi.KindTurn, Grant: f.Token, Basis: f.Basis}}))
+	}
+	w.replay()
 }

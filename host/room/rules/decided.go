@@ -93,10 +93,10 @@ func (s *State) mayKnock(subject uint64) bool {
 
 // count notes that a line was heard: whoever wanted to speak in its round has lost one
 // more, and whoever would rather listen begins anew. To answer a human who asked for
-// it takes nothing from the others.
+// it takes nothing from the others; to answer a companion's call does.
 func (s *State) count(b entry.Said) {
 	f := s.Floor
-	if f == nil || f.Token != b.Grant || f.Who != b.From || s.before3() || slices.Contains(f.Addressed, f.Who) {
+	if f == nil || f.Token != b.Grant || f.Who != b.From || s.before3() || slices.ContainsFunc(f.Ranking, func(c entry.Candidate) bool { return c.Who == f.Who && turn.Asked(c) }) {
 		return
 	}
 	for _, c := range f.Ranking {
