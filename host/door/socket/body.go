@@ -119,7 +119,7 @@ func (b *body) word(e entry.Entry) ([]byte, error) {
 		return encode(whole{e.Seq, e.At, b.companion, s.Grant, s.Segments, true}), nil
 	case entry.KindHeard:
 		h, err := entry.Decode[entry.Heard](e)
-		if err != nil || h.Who != b.companion || !b.hears() {
+		if err != nil || h.Who != b.companion || !b.hears() && !b.shown(h.Line) { // its file may be gone by now
 			return nil, err
 		}
 		return encode(ended{e.Seq, e.At, b.companion, h.Line, h.End, h.Why}), nil

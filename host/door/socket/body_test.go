@@ -58,6 +58,20 @@ func TestWhatABodySees(t *testing.T) {
 	})
 }
 
+// A line that a body was shown ends there also when the companion's file is gone by then.
+func TestALineEndsWithoutItsFile(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "&since=0&playback=1", "")
+		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
+		s.frame(c)
+		s.set(func() { s.mute["nikoni"] = true })
+		s.room.Append(entry.KindHeard, entry.Heard{Line: "other", Who: "nikoni", End: entry.EndSaid, Why: "played"})
+		end := s.room.Append(entry.KindHeard, entry.Heard{Line: "g", Who: "nikoni", End: entry.EndSaid, Why: "played"})
+		s.want(c, fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00Z","companion":"nikoni","line":"g","end":"said","reason":"played"}`, end.Seq))
+		s.quiet(c)
+	})
+}
+
 // A word about a line that has ended is passed over, for the two cross on the way; one
 // about a line that the body was never shown is a mistake.
 func TestAWordTooLate(t *testing.T) {
