@@ -98,6 +98,9 @@ func (s *segmenter) end() error {
 // said gives the line: what was shown, and in a mute segmenter all of it.
 func (s *segmenter) said() string { return s.line.String() }
 
+// breaksOff says whether an answer that does not go on was shown in part.
+func (s *segmenter) breaksOff() bool { return s.begun && s.sent > 0 && !s.mute }
+
 // why says why there is no line.
 func (s *segmenter) why() string {
 	if s.over != nil {

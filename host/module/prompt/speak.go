@@ -43,6 +43,9 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if out.lost != nil { // the floor is gone: the model's words are nobody's business now
 		return abi.Line{}, out.lost
 	}
+	if err != nil && out.breaksOff() { // what was shown stands, and people are told that more was to come
+		return abi.Line{}, err
+	}
 	line := abi.Line{Text: out.said()}
 	switch {
 	case line.Text != "":

@@ -236,9 +236,18 @@ func TestAModelThatFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r = load(t, nikoni(t), reply{deltas: []string{"こんにちは。", "それで"}, err: errBroken})
-	line, err := r.speak(scene("taro", "やあ"))
-	if err != nil || line.Text != "こんにちは。" {
-		t.Errorf("%+v, %v", line, err)
+	if line, err := r.speak(scene("taro", "やあ")); err == nil || line.Text != "" || strings.Join(r.host.said, "|") != "こんにちは。" {
+		t.Errorf("a line that breaks off is told as a whole one: %+v, shown %q, %v", line, r.host.said, err)
+	}
+	r = load(t, nikoni(t), reply{deltas: []string{"見て。"}, calls: []model.ToolCall{tool("move", `{"x":1,"y":0,"z":2}`)}}, reply{err: errBroken})
+	if line, err := r.speak(scene("taro", "移動して")); err != nil || line.Text != "見て。" {
+		t.Errorf("an answer that was whole breaks off: %+v, %v", line, err)
+	}
+	r = load(t, nikoni(t), reply{deltas: []string{"こんにちは。", "それで"}, err: errBroken})
+	paid := scene("taro", "やあ")
+	paid.Budget = &abi.Budget{Level: 60, Size: 100, Chars: 100}
+	if line, err := r.speak(paid); err != nil || line.Text != "こんにちは。" {
+		t.Errorf("nothing was shown, and what there is is not said: %+v, %v", line, err)
 	}
 	r = load(t, nikoni(t))
 	r.models.hang = true
