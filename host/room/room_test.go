@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/speech"
 )
 
 func TestCompanionsTalkUntilTheCap(t *testing.T) {
@@ -233,6 +234,42 @@ func TestSilenceIsBrokenOnce(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// TestPaceFollowsTheLength: where nobody plays lines, and each comes in one piece, the next
+// one is there when the one before was said at the pace of a voice, and not before.
+func TestPaceFollowsTheLength(t *testing.T) {
+	for _, text := range []string{"うん、いいね。", "昨日の映画は本当に面白かったよ。最後の場面で泣いちゃった。また見たいな。"} {
+		rules := testRules
+		rules.Pace, rules.Auto = 0, true
+		first := true
+		said := func(context.Context, abi.Scene) (abi.Line, error) {
+			defer func() { first = false }()
+			return abi.Line{Text: map[bool]string{true: text, false: "そうだね。"}[first]}, nil
+		}
+		aya, kyoko := wants_("aya", 5), wants_("kyoko", 5)
+		aya.speak, kyoko.speak = said, said
+		play(t, rules, []*actor{aya, kyoko}, func(s *stage) {
+			s.say("taro", "hello")
+			time.Sleep(time.Minute)
+			var at []time.Time
+			for _, e := range s.entries() {
+				if e.Kind == entry.KindSaid {
+					at = append(at, e.At)
+				}
+			}
+			if len(at) < 3 {
+				t.Fatalf("%q", s.texts())
+			}
+			var want time.Duration
+			for _, b := range speech.Beats(text) {
+				want += time.Duration(b.MS) * time.Millisecond
+			}
+			if pause := at[2].Sub(at[1]); pause < want || pause > want+100*time.Millisecond {
+				t.Errorf("%v after %q, which takes %v", pause, text, want)
+			}
+		})
+	}
 }
 
 func TestPaceLetsPeopleRead(t *testing.T) {
@@ -536,6 +573,43 @@ func TestTalkMovesTowardsItsEnd(t *testing.T) {
 		}
 		if i := s.room.Info(); i.State != "closed" {
 			t.Errorf("state %q", i.State)
+		}
+	})
+}
+
+// TestWhoeverSayTheSameComeToAnEnd: three that never wish to end say one sentence again and
+// again. The room ends their talk, long before the cap; others have theirs up to the cap.
+func TestWhoeverSayTheSameComeToAnEnd(t *testing.T) {
+	rules := testRules
+	rules.MaxTurns = 24
+	parrot := func(id string) *actor {
+		a := wants_(id, 5)
+		a.speak = func(context.Context, abi.Scene) (abi.Line, error) {
+			return abi.Line{Text: "それではまた明日お会いしましょう！"}, nil
+		}
+		return a
+	}
+	play(t, rules, []*actor{parrot("aya"), parrot("kyoko"), parrot("natsumi")}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		moves := bodies[entry.ClosingMoved](t, s.entries(), entry.KindClosing)
+		if n := len(s.texts()) - 1; n > 7 || len(moves) != 3 || moves[2].To != abi.ClosingTerminal || s.room.Info().State != "closed" {
+			t.Errorf("%d lines, state %q, closing moved %+v", n, s.room.Info().State, moves)
+		}
+	})
+	rules.MaxTurns = len(words)
+	n := 0
+	speaks := func(context.Context, abi.Scene) (abi.Line, error) {
+		n++
+		return abi.Line{Text: words[n%len(words)]}, nil
+	}
+	aya, kyoko := wants_("aya", 5), wants_("kyoko", 5)
+	aya.speak, kyoko.speak = speaks, speaks
+	play(t, rules, []*actor{aya, kyoko}, func(s *stage) {
+		s.say("taro", "hello")
+		time.Sleep(time.Minute)
+		if moves := bodies[entry.ClosingMoved](t, s.entries(), entry.KindClosing); len(moves) != 0 || s.room.Info().State != "capped" {
+			t.Errorf("%q, state %q: closing moved %+v", s.texts(), s.room.Info().State, moves)
 		}
 	})
 }
