@@ -40,7 +40,8 @@ type Part struct {
 type Line struct {
 	ID    string `json:"line"` // the grant's token
 	Who   string `json:"who"`
-	Of    uint64 `json:"of,omitempty"` // seq of its message; 0: more of it may come
+	Basis uint64 `json:"basis,omitempty"` // seq of the newest turn that it may answer; 0: not known
+	Of    uint64 `json:"of,omitempty"`    // seq of its message; 0: more of it may come
 	Parts []Part `json:"parts,omitempty"`
 	// Rate is how long the slowest body takes for what is estimated at 1000; 0: 1000.
 	Rate int64 `json:"rate,omitempty"`

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -199,7 +200,7 @@ func (r *Room) resume() {
 		return
 	}
 	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
-		From: l.Who, By: abi.KindCompanion, Text: l.Text(), Kind: abi.KindTurn, Basis: r.state().Last.Seq, Grant: l.ID,
+		From: l.Who, By: abi.KindCompanion, Text: l.Text(), Kind: abi.KindTurn, Basis: cmp.Or(l.Basis, r.state().Last.Seq), Grant: l.ID,
 		Segments: len(l.Parts), Broken: "the daemon was stopped",
 	}})
 }

@@ -109,7 +109,7 @@ func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 	s := m.State
 	holds := s.Floor != nil && s.Floor.Who == a.From && s.Floor.Token == a.Grant
 	v := s.policy.Admit(turn.Bid{
-		From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds, Addressed: s.addressed(a.From),
+		From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds || s.resumes(a), Addressed: s.addressed(a.From),
 		Offer: a.Offer, Now: at, Ledger: s.ledger(at),
 	})
 	a.Kind = v.Kind
@@ -138,8 +138,8 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return "", "" // people have heard it
 	}
 	switch {
-	case s.orphan() && s.Playing.ID == a.Grant && s.Playing.Who == a.From:
-		return "", "" // before the daemon was killed
+	case s.resumes(a):
+		return "", ""
 	case a.By != abi.KindHuman && a.Kind == abi.KindTurn && s.Sounds() && s.Playing.ID != a.Grant && s.Stopped == "":
 		return abi.CodeConflict, s.Playing.Who + " is still heard"
 	case a.By == abi.KindHuman:
@@ -164,6 +164,11 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return abi.CodeStale, s.Last.From + " spoke meanwhile"
 	}
 	return "", ""
+}
+
+// resumes says whether a line is what had gone out of one when the daemon was killed.
+func (s *State) resumes(a Line) bool {
+	return s.orphan() && s.Playing.ID == a.Grant && s.Playing.Who == a.From
 }
 
 // forbidsFree is forbids for a turn that is paid for instead of granted.

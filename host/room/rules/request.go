@@ -207,6 +207,9 @@ func (s *State) spoke(b entry.Segment, at time.Time) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		s.begins(at)
 		s.Sound(b.Grant, b.Who, b.N, playback.Part{Text: b.Text, Voice: b.Voice, Shown: at}, s.Rules.Auto)
+		if s.Playing != nil && s.Playing.ID == b.Grant {
+			s.Playing.Basis = s.Floor.Basis
+		}
 		s.Floor.Spoken += b.Text
 		s.Floor.Segments = b.N
 	}

@@ -392,3 +392,27 @@ func TestSceneShowsWhoWaits(t *testing.T) {
 		t.Errorf("%d members, without zoe", len(scene.Members))
 	}
 }
+
+// The daemon is killed while a companion streams its line: what had gone out of it is the
+// message, cut off, and what a human said over it still waits.
+func TestWhatSoundedWhenTheDaemonWasKilled(t *testing.T) {
+	w := newTable(t, voteRules())
+	w.human("hello")
+	w.vote("a", 5)
+	w.listen("b")
+	f := *w.m.State.Floor
+	w.input(entry.KindBody, entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}})
+	w.segment("はい。")
+	over := w.from("mika", "and me?")
+	e, err := entry.Entry{Seq: w.m.State.Head + 1, Epoch: 2, At: w.at, Kind: entry.KindOwner, ID: "owner/2"}.WithBody(entry.Owner{Owner: "next"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.m.Adopt(e); err != nil {
+		t.Fatal(err)
+	}
+	got := w.say(Line{Said: entry.Said{From: "a", By: abi.KindCompanion, Text: "はい。", Kind: abi.KindTurn, Grant: f.Token, Basis: w.m.State.Playing.Basis, Segments: 1, Broken: "the daemon was stopped"}})
+	if got.Kind != entry.KindSaid || !slices.Equal(w.open(), []uint64{over.Seq}) {
+		t.Errorf("%s; %d wait\n%s", got.Kind, w.open(), w)
+	}
+}
