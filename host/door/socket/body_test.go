@@ -61,7 +61,7 @@ func TestWhatABodySees(t *testing.T) {
 // A line that a body was shown ends there also when the companion's file is gone by then.
 func TestALineEndsWithoutItsFile(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
-		c := s.body("nikoni", "&since=0&playback=1", "")
+		c := s.body("nikoni", "&since=0", "")
 		s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 1, Text: "やあ、"})
 		s.frame(c)
 		s.set(func() { s.mute["nikoni"] = true })
