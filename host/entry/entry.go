@@ -245,7 +245,8 @@ type Said struct {
 // if each ended it.
 const SourceChat = "chat"
 
-// Beat is a sentence of what is said, and how long a voice takes for it.
+// Beat is a sentence of what is said, or the rest between two, of no bytes, and how long a
+// voice takes for it.
 type Beat struct {
 	Bytes int   `json:"bytes"`
 	MS    int64 `json:"ms"`

@@ -116,3 +116,16 @@ func TestHeardWasHeard(t *testing.T) {
 		}
 	})
 }
+
+// A rest between two sentences is a beat of no bytes: nothing is heard in it, and whoever
+// speaks then does not have the next sentence said.
+func TestStopInARest(t *testing.T) {
+	l := &Line{ID: "g1", Told: at(0), Of: 9}
+	l.Add(Part{Text: "abcd.efgh.", Voice: []entry.Beat{{Bytes: 5, MS: 1000}, {MS: 2000}, {Bytes: 5, MS: 1000}}, Shown: at(0)})
+	if got := l.Heard(at(3500)); got != "abcd." { // of 4000 that a voice may need for what is estimated at 3000
+		t.Errorf("heard %q in the rest", got)
+	}
+	if !l.Stop(at(2000)) || l.Words != 5 {
+		t.Errorf("it ends at %s with %d bytes", l.Cut, l.Words)
+	}
+}

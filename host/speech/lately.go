@@ -2,12 +2,21 @@ package speech
 
 import "github.com/companiond/companiond/host/entry"
 
-// Beats gives how long a text takes to say, sentence by sentence.
+// Beats gives how long a text takes to say, sentence by sentence. A rest between two
+// sentences is a beat of its own, of no bytes: nothing is heard in it. Together they take
+// as long as the text; one is at most [Longest].
 func Beats(text string) (beats []entry.Beat) {
-	from := 0
+	p, from := newPace(text), 0
 	for _, end := range Sentences(text) {
-		beats = append(beats, entry.Beat{Bytes: end - from, MS: Estimate(text[from:end]).Milliseconds()})
-		from = end
+		b := entry.Beat{Bytes: end - from}
+		for _, r := range text[from:end] {
+			rest, own := p.step(r)
+			if b.MS == 0 && rest > 0 && len(beats) > 0 {
+				beats, rest = append(beats, entry.Beat{MS: int64(rest)}), 0
+			}
+			b.MS = min(b.MS+int64(rest+own), Longest.Milliseconds())
+		}
+		beats, from = append(beats, b), end
 	}
 	return beats
 }

@@ -11,11 +11,14 @@ import (
 )
 
 func TestBeats(t *testing.T) {
+	whole := speech.Estimate("Hello there. How are you?").Milliseconds()
+	hello, how := speech.Estimate("Hello there.").Milliseconds(), speech.Estimate("How are you?").Milliseconds()
 	got := speech.Beats("Hello there. How are you?")
-	want := []entry.Beat{
-		{Bytes: 12, MS: speech.Estimate("Hello there.").Milliseconds()},
-		{Bytes: 13, MS: speech.Estimate(" How are you?").Milliseconds()},
+	want := []entry.Beat{{Bytes: 12, MS: hello}, {MS: whole - hello - how}, {Bytes: 13, MS: how}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
+	got, want = speech.Beats("海だ。青い。船だ。"), []entry.Beat{{Bytes: 9, MS: 332}, {MS: 470}, {Bytes: 9, MS: 332}, {MS: 470}, {Bytes: 9, MS: 332}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -24,15 +27,17 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// Whatever a text is, its beats are all of it.
+// Whatever a text is, its beats are all of it, and take as long as it does: a voice that
+// is given less is talked over.
 func TestBeatsAreTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text, sum := rapid.String().Draw(t, "text"), 0
+		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("海あャaé1 。、!.?…」「\n\u0301한")))).Draw(t, "text")
+		sum, ms := 0, int64(0)
 		for _, b := range speech.Beats(text) {
-			sum += b.Bytes
+			sum, ms = sum+b.Bytes, ms+b.MS
 		}
-		if sum != len(text) {
-			t.Fatalf("beats of %d bytes for %q of %d", sum, text, len(text))
+		if sum != len(text) || ms != speech.Estimate(text).Milliseconds() {
+			t.Fatalf("beats of %d bytes and %d ms for %q of %d and %s", sum, ms, text, len(text), speech.Estimate(text))
 		}
 	})
 }
