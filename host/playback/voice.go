@@ -114,6 +114,10 @@ func (v *Voice) Echo(like bool) {
 	v.Alike = v.Alike[max(0, len(v.Alike)-window):]
 }
 
+// Moved notes that the talk came nearer to its end: of the newest lines only the last
+// counts any more, so that the next one that is alike brings it on again.
+func (v *Voice) Moved() { v.Alike = v.Alike[max(0, len(v.Alike)-1):] }
+
 // Circles says whether the newest lines go round in circles.
 func (v *Voice) Circles() bool {
 	n := 0

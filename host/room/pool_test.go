@@ -211,7 +211,7 @@ func TestCompanionsWaitForThePool(t *testing.T) {
 			if sc.Budget == nil || sc.Budget.Level < 60 {
 				t.Errorf("%s is to speak with %+v", id, sc.Budget)
 			}
-			return abi.Line{Text: longText(20)}, nil
+			return abi.Line{Text: strings.Repeat(string([]rune("あいうえおか")[sc.Turns]), 20)}, nil
 		}
 		return a
 	}

@@ -593,7 +593,7 @@ func TestWhoeverSayTheSameComeToAnEnd(t *testing.T) {
 		s.say("taro", "hello")
 		time.Sleep(time.Minute)
 		moves := bodies[entry.ClosingMoved](t, s.entries(), entry.KindClosing)
-		if n := len(s.texts()) - 1; n > 7 || len(moves) != 3 || moves[2].To != abi.ClosingTerminal || s.room.Info().State != "closed" {
+		if n := len(s.texts()) - 1; n > 5 || len(moves) != 3 || moves[2].To != abi.ClosingTerminal || s.room.Info().State != "closed" {
 			t.Errorf("%d lines, state %q, closing moved %+v", n, s.room.Info().State, moves)
 		}
 	})

@@ -151,7 +151,10 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindDecision:
 		return with(e, func(b entry.Decision) { s.decided(e, b) })
 	case entry.KindClosing:
-		return with(e, func(b entry.ClosingMoved) { s.Stage, s.Alike = b.To, nil })
+		return with(e, func(b entry.ClosingMoved) {
+			s.Stage = b.To
+			s.Moved()
+		})
 	case entry.KindRefused:
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
