@@ -183,12 +183,11 @@ func (o Options) measure(c world.Cast, policy string) (Row, []Failure, error) {
 func (o Options) play(c world.Cast, policy, seed string) (record world.Record, differs string, err error) {
 	cfg := world.Config{Cast: c, Seed: seed, Speech: o.Speech}
 	if o.Minds != nil {
-		minds, done, err := o.Minds()
-		if err != nil {
+		var done func() error
+		if cfg.Minds, done, err = o.Minds(); err != nil {
 			return record, "", err
 		}
 		defer func() { err = errors.Join(err, done()) }()
-		cfg.Minds = minds
 	}
 	if other := baseline.New(policy); other != nil {
 		return world.Run(cfg, other), "", nil

@@ -121,6 +121,29 @@ func TestAFailureCanBeSeenAgain(t *testing.T) {
 	}
 }
 
+// Characters that cannot be ended are told, though the talk is over.
+func TestMindsThatDoNotEnd(t *testing.T) {
+	stuck := errors.New("stuck")
+	_, err := Run(t.Context(), options(func(o *Options) {
+		o.Talks, o.Policies, o.Yours = 1, []string{"vote", "random"}, Yours(trio())
+		o.Minds = func() (world.Minds, func() error, error) { return mute{}, func() error { return stuck }, nil }
+	}))
+	if !errors.Is(err, stuck) {
+		t.Errorf("%v", err)
+	}
+}
+
+// mute characters answer nothing.
+type mute struct{}
+
+func (mute) Vote(string, abi.Scene) (abi.Vote, time.Duration, error) {
+	return abi.Vote{}, 0, errors.New("no vote")
+}
+
+func (mute) Line(string, abi.Scene) (abi.Line, time.Duration, error) {
+	return abi.Line{}, 0, errors.New("no line")
+}
+
 func TestOptions(t *testing.T) {
 	for field, change := range map[string]func(*Options){
 		"cast":   func(o *Options) { o.Casts = []string{"nobody"} },
