@@ -85,7 +85,7 @@ type tally struct {
 	stale, forced    int
 	written, heard   int
 	calls, nods      int
-	asked, begun     int // lines
+	asked            int // lines
 	length           time.Duration
 }
 
@@ -136,7 +136,6 @@ func (t *tally) timing(heard []*world.Turn) {
 		before = u
 		if u.Speaks() {
 			t.m.Turns++
-			t.begun++
 			if slices.ContainsFunc(voice, func(v *world.Turn) bool { return v.From != u.From && v.Ended > u.Begun }) {
 				t.m.TwoMouths++
 			}
@@ -392,7 +391,7 @@ func (t *tally) sum() Metrics {
 	m.Answered, m.Hijacked = share(t.answered, m.Addressed), share(t.stolen, m.Addressed)
 	m.AnswerP50, m.AnswerP95, m.StopP95 = ms(t.answers, 0.5), ms(t.answers, 0.95), ms(t.stops, 0.95)
 	m.Stale, m.Thrown = share(t.stale, m.Turns), max(0, share(t.written-t.heard, t.written))
-	m.Lines = max(0, share(t.asked-t.begun, t.asked))
+	m.Lines = max(0, share(t.asked-m.Turns, t.asked))
 	m.Forced = share(t.forced, m.Turns)
 	m.Calls, m.Nods = share(t.calls, m.Turns), share(float64(t.nods), t.length.Minutes())
 	m.Waited = round(m.Waited)

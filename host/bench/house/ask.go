@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
@@ -159,7 +159,7 @@ func (h *Room) pieces(l *line) {
 		piece := text[from:end]
 		var after time.Duration // from now until it is written
 		if rest := text[len(l.line.First):]; rest != "" {
-			after = l.line.Rest * time.Duration(runes(text[len(l.line.First):end])) / time.Duration(runes(rest))
+			after = l.line.Rest * time.Duration(utf8.RuneCountInString(text[len(l.line.First):end])) / time.Duration(utf8.RuneCountInString(rest))
 		}
 		from = end
 		if end < len(text) || after == 0 { // else the end of the line brings it
@@ -170,8 +170,6 @@ func (h *Room) pieces(l *line) {
 		}
 	}
 }
-
-func runes(s string) int { return strings.Count(s, "") - 1 }
 
 // mine says whether a call is the one for the line of whoever has the floor.
 func (h *Room) mine(l *line) bool {

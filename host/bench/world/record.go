@@ -9,7 +9,6 @@ import (
 // Record is what happened in a talk, as somebody in the room would have noted it.
 type Record struct {
 	Cast    Cast
-	Seed    string
 	Horizon time.Duration    // when it was looked at no more
 	Turns   []*Turn          // and backchannels, by number
 	Ends    []time.Duration  // when the rule took the talk to be over

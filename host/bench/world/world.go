@@ -57,7 +57,7 @@ type World struct {
 // speaking after its length; the talk goes on for [Tail].
 func Run(c Config, r Rule) Record {
 	w := &World{cfg: c, rule: r, answers: map[question]answer{}, tries: map[question]int{}}
-	w.record = Record{Cast: c.Cast, Seed: c.Seed, Horizon: c.Cast.Length + Tail, Passed: map[int][]string{}}
+	w.record = Record{Cast: c.Cast, Horizon: c.Cast.Length + Tail, Passed: map[int][]string{}}
 	r.Start(w)
 	for i := range c.Cast.Humans {
 		w.human(i, 0, w.span(c.Cast.Humans[i].First, "first", c.Cast.Humans[i].Name))
