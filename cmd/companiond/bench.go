@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -44,6 +45,14 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	o := bench.Options{
 		Seed: *seed, Talks: *talks, Casts: names(*casts), Policies: names(*policies), Rules: rules, Speech: bench.Speech,
 	}
+	fs.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "config", "room":
+			o.Flags += fmt.Sprintf(" -%s %q", f.Name, f.Value)
+		case "characters", "voices":
+			o.Flags += fmt.Sprintf(" -%s=%v", f.Name, f.Value)
+		}
+	})
 	if *voices {
 		res, err := bench.RunVoices(ctx, o)
 		if err == nil {

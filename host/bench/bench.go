@@ -40,6 +40,9 @@ type Options struct {
 	// take is real, so the figures are of one run. Nil: casts of models.
 	Minds func() (m world.Minds, done func() error, err error)
 	Yours world.Cast
+	// Flags are those of companiond bench that make these options, beside -seed, -cast,
+	// -policy and -talks, each behind a space: failures say them.
+	Flags string
 }
 
 // Policies gives the names of what can be measured, the house's own first.
@@ -79,12 +82,18 @@ type Failure struct {
 	Seed   string `json:"seed"` // of all talks
 	Talk   int    `json:"talk"` // 1, 2, 3, ...
 	What   string `json:"what"`
+
+	flags string // to type, beside those of the fields above
 }
 
 // String says what failed and what to type to see it again.
 func (f Failure) String() string {
-	return fmt.Sprintf("%s: cast %s, policy %s, talk %d: %s (companiond bench -seed %q -cast %s -policy %s -talks %d)",
-		f.Gate, f.Cast, f.Policy, f.Talk, f.What, f.Seed, f.Cast, f.Policy, f.Talk)
+	var cast string // those of voices and of real characters have names that cannot be asked for
+	if slices.ContainsFunc(Casts(), func(c world.Cast) bool { return c.Name == f.Cast }) {
+		cast = " -cast " + f.Cast
+	}
+	return fmt.Sprintf("%s: cast %s, policy %s, talk %d: %s (companiond bench -seed %q%s -policy %s -talks %d%s)",
+		f.Gate, f.Cast, f.Policy, f.Talk, f.What, f.Seed, cast, f.Policy, f.Talk, f.flags)
 }
 
 // Check reports the first option that nothing can be measured with.
@@ -170,7 +179,7 @@ func (o Options) measure(c world.Cast, policy string) (Row, []Failure, error) {
 		}
 		if row.House {
 			for _, f := range gates(record, one.m, differs) {
-				f.Cast, f.Policy, f.Seed, f.Talk = c.Name, policy, o.Seed, talk
+				f.Cast, f.Policy, f.Seed, f.Talk, f.flags = c.Name, policy, o.Seed, talk, o.Flags
 				failures = append(failures, f)
 			}
 		}

@@ -103,21 +103,43 @@ func TestFiguresAreTheSameTwice(t *testing.T) {
 	}
 }
 
+// impatient are rules under which some person is not answered.
+func impatient(o *Options) { o.Rules.Patience = 1 }
+
 // A failure says what to type to see it again, and typing it shows it.
 func TestAFailureCanBeSeenAgain(t *testing.T) {
-	r := run(t, func(o *Options) { o.Policies, o.Casts = []string{"vote"}, []string{"cold-start"} })
+	r := run(t, func(o *Options) {
+		impatient(o)
+		o.Policies, o.Casts, o.Flags = []string{"vote"}, []string{"cold-start"}, ` -config "hasty.toml"`
+	})
 	if len(r.Failures) == 0 {
-		t.Skip("nothing fails")
+		t.Fatal("nothing fails")
 	}
 	f := r.Failures[len(r.Failures)-1]
-	if want := fmt.Sprintf("companiond bench -seed \"test\" -cast cold-start -policy vote -talks %d", f.Talk); !strings.Contains(f.String(), want) {
+	if want := fmt.Sprintf("companiond bench -seed \"test\" -cast cold-start -policy vote -talks %d -config \"hasty.toml\")", f.Talk); !strings.Contains(f.String(), want) {
 		t.Errorf("%s does not say %s", f, want)
 	}
 	again := run(t, func(o *Options) {
-		o.Seed, o.Casts, o.Policies, o.Talks = f.Seed, []string{f.Cast}, []string{f.Policy}, f.Talk
+		impatient(o)
+		o.Seed, o.Casts, o.Policies, o.Talks, o.Flags = f.Seed, []string{f.Cast}, []string{f.Policy}, f.Talk, f.flags
 	})
 	if !slices.Contains(again.Failures, f) {
 		t.Errorf("%v without %s", again.Failures, f)
+	}
+}
+
+// What a failure says to type names no cast where the cast is not one to name.
+func TestAFailureOfVoicesCanBeSeenAgain(t *testing.T) {
+	v, err := RunVoices(t.Context(), options(func(o *Options) {
+		impatient(o)
+		o.Rules.MaxTurns, o.Rules.Floor, o.Flags = 1, 1, " -voices"
+	}))
+	if err != nil || len(v.Failures) == 0 {
+		t.Fatal("nothing fails", err)
+	}
+	f := v.Failures[0]
+	if want := fmt.Sprintf("(companiond bench -seed \"test\" -policy vote -talks %d -voices)", f.Talk); !strings.Contains(f.String(), want) {
+		t.Errorf("%s does not say %s", f, want)
 	}
 }
 
@@ -200,8 +222,8 @@ func TestTable(t *testing.T) {
 	var b bytes.Buffer
 	r := run(t, func(o *Options) { o.Casts, o.Talks = []string{"usual", "one-dead"}, 1 })
 	r.Failures = []Failure{
-		{GateHuman, "usual", "vote", "test", 1, "Taro's at 1.0 s"},
-		{GateHuman, "usual", "vote", "test", 4, "Taro's at 9.0 s"},
+		{GateHuman, "usual", "vote", "test", 1, "Taro's at 1.0 s", ""},
+		{GateHuman, "usual", "vote", "test", 4, "Taro's at 9.0 s", ""},
 	}
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
