@@ -25,7 +25,7 @@ func (r Result) Write(w io.Writer) error {
 		fmt.Fprintln(w, " ", line)
 	}
 	if len(r.Failures) == 0 {
-		_, err := fmt.Fprintln(w, "\nall gates hold: one mouth at a time, every human answered, replays equal, nothing after the end")
+		_, err := fmt.Fprintln(w, "\nall gates hold: one mouth at a time, every human answered, nothing in history that nobody heard, replays equal, nothing after the end")
 		return err
 	}
 	fmt.Fprintf(w, "\n%s failed:\n", count(len(r.Failures), "gate"))
