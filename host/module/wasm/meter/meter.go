@@ -83,13 +83,10 @@ func (w *Work) Done() Debt { return Debt{w.units, w.before} }
 // Pin begins to count processor time, with that of the thread that runs the guest, which
 // is the goroutine's alone until End. Add does so once there is something to count.
 func (w *Work) Pin() {
-	var ok bool
-	if _, ok = threadTime(); !ok {
-		return
-	}
 	runtime.LockOSThread()
-	w.already, _ = threadTime()
-	w.pinned = true
+	if w.already, w.pinned = threadTime(); !w.pinned {
+		runtime.UnlockOSThread()
+	}
 }
 
 // took is the processor time so far.
