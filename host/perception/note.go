@@ -9,7 +9,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// shortBody is how many bytes of a body are kept in the journal of what does not wait there
+// shortBody is how many bytes of a body are kept in the journal of what does not wait there.
 const shortBody = 4 << 10
 
 // Note gives what the journal keeps of a perception. All of one that waits but an
