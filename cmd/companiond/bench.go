@@ -55,40 +55,44 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	})
 	if *voices {
 		res, err := bench.RunVoices(ctx, o)
-		if err == nil {
-			err = t.show(res, *asJSON)
-		}
-		if err == nil && len(res.Failures) > 0 {
-			err = coded{exitFailed, nil}
-		}
-		return err
+		return t.measured(res, res.Failures, err, *asJSON)
 	}
 	if *yours {
-		minds, err := t.openMinds(ctx, *path)
-		if err != nil {
+		if err := t.askCharacters(ctx, *path, &o); err != nil {
 			return err
-		}
-		o.Yours = bench.Yours(minds.Members())
-		if err := minds.Close(); err != nil {
-			return err
-		}
-		o.Minds = func() (world.Minds, func() error, error) {
-			minds, err := t.openMinds(ctx, *path)
-			if err != nil {
-				return nil, nil, err
-			}
-			return minds, minds.Close, nil
 		}
 	}
 	res, err := bench.Run(ctx, o)
-	if err != nil {
-		return err
+	return t.measured(res, res.Failures, err, *asJSON)
+}
+
+// measured prints a result, unless err says that there is none; gates that failed fail
+// the command.
+func (t *term) measured(res written, failures []bench.Failure, err error, asJSON bool) error {
+	if err == nil {
+		err = t.show(res, asJSON)
 	}
-	err = t.show(res, *asJSON)
-	if err == nil && len(res.Failures) > 0 {
+	if err == nil && len(failures) > 0 {
 		err = coded{exitFailed, nil}
 	}
 	return err
+}
+
+// askCharacters has the characters of a configuration asked, anew for each talk.
+func (t *term) askCharacters(ctx context.Context, path string, o *bench.Options) error {
+	minds, err := t.openMinds(ctx, path)
+	if err != nil {
+		return err
+	}
+	o.Yours = bench.Yours(minds.Members())
+	o.Minds = func() (world.Minds, func() error, error) {
+		minds, err := t.openMinds(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return minds, minds.Close, nil
+	}
+	return minds.Close()
 }
 
 // openMinds loads the characters of a configuration.
@@ -104,8 +108,11 @@ func (t *term) openMinds(ctx context.Context, path string) (*host.Minds, error) 
 	return host.OpenMinds(ctx, host.Options{Config: cfg, Log: t.logger(cfg.Log), SecretFile: t.secretFile})
 }
 
+// written is a result that writes itself for people.
+type written interface{ Write(io.Writer) error }
+
 // show prints a result.
-func (t *term) show(res interface{ Write(io.Writer) error }, asJSON bool) error {
+func (t *term) show(res written, asJSON bool) error {
 	if !asJSON {
 		return res.Write(t.out)
 	}
