@@ -221,13 +221,15 @@ func (h *Room) dues() {
 // sound.
 func (h *Room) wakeUp() {
 	at, _, ok := h.m.State.NextDue()
+	var waits []string // grants of lines that are there
 	if h.held != nil {
-		if may, begins := h.m.State.MayBegin(h.held.grant, h.at()); !may && !begins.IsZero() && (!ok || begins.Before(at)) {
-			at, ok = begins, true
-		}
+		waits = append(waits, h.held.grant)
 	}
 	if f := h.m.State.Floor; f != nil && f.Wish != nil && f.Lost == "" {
-		if may, begins := h.m.State.MayBegin(f.Token, h.at()); !may && !begins.IsZero() && (!ok || begins.Before(at)) {
+		waits = append(waits, f.Token)
+	}
+	for _, grant := range waits {
+		if may, begins := h.m.State.MayBegin(grant, h.at()); !may && !begins.IsZero() && (!ok || begins.Before(at)) {
 			at, ok = begins, true
 		}
 	}
