@@ -120,7 +120,7 @@ func (m *Minds) Line(who string, s abi.Scene) (l abi.Line, took time.Duration, e
 // ask asks one and measures how long that takes.
 func (m *Minds) ask(who, op string, s abi.Scene, answer any, check func() error) (time.Duration, error) {
 	began := time.Now()
-	_, err := m.calls.Ask(context.Background(), who, op, call.Context{Room: benchRoom, Now: s.Message.At, Due: began.Add(mindPatience), Limit: began.Add(mindPatience)}, s, answer, check)
+	_, err := m.calls.Ask(context.Background(), who, op, call.Context{Room: benchRoom, Now: s.Message.At, Limit: began.Add(mindPatience)}, s, answer, check)
 	return time.Since(began).Round(time.Millisecond), err
 }
 

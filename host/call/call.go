@@ -45,8 +45,7 @@ type Context struct {
 	ID    string // of the call; empty: any
 	Room  string
 	Now   time.Time // of the room's clock
-	Due   time.Time // of the process's: until then it is waited for; the call runs on
-	Limit time.Time // of the process's: then it is ended; not before Due
+	Limit time.Time // of the process's: then it is ended, however long anybody waits for it
 }
 
 // A call may outlive what waits for it: a machine that is slow just then is nobody's
@@ -66,8 +65,8 @@ func VoteLimit(patience time.Duration) time.Duration { return max(10*patience, l
 func LineLimit(floor time.Duration) time.Duration { return max(3*floor, leastLine) }
 
 // Ask asks one op of a companion, decodes the answer and has it checked; known is false
-// when it does not answer that op. It waits until at.Limit, and does not look at at.Due.
-// An answer that breaks the rules of its op is blamed on the companion.
+// when it does not answer that op. It waits until at.Limit. An answer that breaks the
+// rules of its op is blamed on the companion.
 func (c Calls) Ask(ctx context.Context, who, op string, at Context, ask, answer any, check func() error) (known bool, err error) {
 	companion, ok := c.Find(who)
 	if !ok {

@@ -30,8 +30,8 @@ func (s slow) Call(ctx context.Context, _ abi.Request) (json.RawMessage, error) 
 	}
 }
 
-// An answer that comes after it was due counts as one all the same; at its limit a call
-// ends, whoever waits for it.
+// An answer that comes when nobody waits for it any more counts as one; at its limit a call
+// ends, whoever does.
 func TestACallOutlivesWhatWaitsForIt(t *testing.T) {
 	for takes, want := range map[time.Duration]error{
 		0: nil, time.Second: nil, 59 * time.Second: nil, 61 * time.Second: context.DeadlineExceeded, time.Hour: context.DeadlineExceeded,
@@ -43,7 +43,7 @@ func TestACallOutlivesWhatWaitsForIt(t *testing.T) {
 				Blame: func(who, op string, err error) { t.Errorf("%s is blamed: %v", who, err) },
 			}
 			begun := time.Now()
-			at := call.Context{Due: begun.Add(time.Second), Limit: begun.Add(call.VoteLimit(time.Second))}
+			at := call.Context{Limit: begun.Add(call.VoteLimit(time.Second))}
 			var v abi.Vote
 			known, err := calls.Ask(t.Context(), "slow", abi.OpVote, at, abi.Scene{}, &v, func() error { return v.Check() })
 			if !known || !errors.Is(err, want) || err == nil && v.State != abi.Speak {

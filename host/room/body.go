@@ -155,8 +155,7 @@ func (r *Room) handleDone(d entry.Done) error {
 	}
 	d.Action = r.state().Acts[i].Action
 	r.loop.Input(entry.KindResult, d)
-	due := time.Now().Add(r.patience())
-	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Due: due, Limit: due} // a room that ends waits for it
+	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(r.patience())} // a room that ends waits for it
 	r.goCall(func() { r.report(m, d) })
 	return nil
 }

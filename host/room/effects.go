@@ -44,7 +44,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.judging {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Due: time.Now().Add(judgePatience), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.tail.Last(abi.RecentInAsk))
+		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.tail.Last(abi.RecentInAsk))
 		scene.More = p.All[:len(p.All)-1]
 		during := r.running.Begin(ctx, p.Call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
@@ -108,12 +108,11 @@ func (r *Room) patience() time.Duration {
 // context is what a call takes with it out of the loop, which alone knows the room's
 // clock and state. The call may outlive what waits for it, but not the limit.
 func (r *Room) context(who string, members []abi.Member, due time.Time, limit time.Duration) (call.Context, abi.Scene) {
-	now, until := r.loop.Now(), r.loop.Real(due)
-	end := time.Now().Add(limit)
-	if end.Before(until) {
+	now, end := r.loop.Now(), time.Now().Add(limit)
+	if until := r.loop.Real(due); end.Before(until) {
 		end = until
 	}
-	return call.Context{Room: r.Name(), Now: now, Due: until, Limit: end}, r.state().Scene(who, members, now)
+	return call.Context{Room: r.Name(), Now: now, Limit: end}, r.state().Scene(who, members, now)
 }
 
 // vote gets one vote and gives it to the loop. The call ends with during.
