@@ -31,26 +31,22 @@ const judgePatience = 60 * time.Second // a language model that looks at a pictu
 // CodeNotFound for a companion that is not here; CodeDenied after a STOP.
 func (r *Room) Keep(ctx context.Context, who string, p abi.Percept, kept func(abi.Percept)) error {
 	note := perception.Note(who, p, true)
-	_, err := loop.Await(ctx, r.loop, loop.Late, func(q loop.Request[struct{}]) {
-		r.loop.Use()
+	return loop.Tell(ctx, r.loop, func() error {
 		if err := r.mayPerceive(who); err != nil {
-			q.Tell(struct{}{}, err)
-			return
+			return err
 		}
 		p.Seq = r.loop.Input(entry.KindPerceived, note)
 		if r.loop.Trouble() != nil {
-			q.Tell(struct{}{}, r.loop.Trouble())
-			return
+			return r.loop.Trouble()
 		}
 		p.At = r.state().At
 		r.loop.Ack(func(err error) {
 			if err == nil {
 				kept(p)
 			}
-			q.Tell(struct{}{}, err)
 		})
+		return nil
 	})
-	return err
 }
 
 // Perceive lets a companion of the room perceive something and answers when it
