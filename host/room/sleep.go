@@ -1,7 +1,6 @@
 package room
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -94,12 +93,7 @@ func (r *Room) dueAgain() time.Time {
 }
 
 // closed says why a room takes nothing new whoever asks.
-func (r *Room) closed() error {
-	set, s := r.settings, r.state()
-	set.Closed = set.Closed || s.Archived != ""
-	set.Unknown = cmp.Or(set.Unknown, s.Unjudged())
-	return set.Refuses()
-}
+func (r *Room) closed() error { return r.settings.In(r.state()).Refuses() }
 
 // Archive closes the room: nobody talks there any more, unless it is
 // opened again. All that was said stays.

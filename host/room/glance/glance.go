@@ -5,7 +5,6 @@
 package glance
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -63,11 +62,11 @@ func infoOf(set Settings, s *rules.State, members []abi.Member, known bool) room
 	if s.Round != nil {
 		i.Round = openRound(s.Round)
 	}
-	switch why := cmp.Or(set.Unknown, s.Unjudged()); {
-	case s.Archived != "" || set.Closed:
+	switch set = set.In(s); {
+	case set.Closed:
 		i.State = "archived"
-	case why != "":
-		i.State, i.Error = "unjudged", why
+	case set.Unknown != "":
+		i.State, i.Error = "unjudged", set.Unknown
 	}
 	return i
 }

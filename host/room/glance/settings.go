@@ -1,10 +1,12 @@
 package glance
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Settings is how a room is to be.
@@ -19,6 +21,14 @@ type Settings struct {
 	// of them is written down, and the room takes nothing new.
 	Unknown string
 	Closed  bool // at a door
+}
+
+// In adds what the state of the room says: that it was archived, or cannot be judged by
+// these rules.
+func (s Settings) In(st *rules.State) Settings {
+	s.Closed = s.Closed || st.Archived != ""
+	s.Unknown = cmp.Or(s.Unknown, st.Unjudged())
+	return s
 }
 
 // Refuses says why the room takes nothing new, whatever its journal holds; nil where
