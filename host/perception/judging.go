@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 )
 
 // Judging is what a companion is asked to judge, one perception or several in a row.
@@ -17,6 +18,12 @@ type Judging struct {
 
 // Newest is the one that is asked about; the others are told beside it.
 func (p Judging) Newest() abi.Percept { return p.All[len(p.All)-1] }
+
+// Lost says that it is an image which was kept: of those the journal has no bytes.
+func (p Judging) Lost() bool {
+	x := p.Newest()
+	return p.Kept && x.Format == card.FormatImage && len(x.Image) == 0
+}
 
 // Seqs gives the seqs of their entries.
 func (p Judging) Seqs() (all []uint64) {

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,10 +70,7 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 }
 
 func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlayed, err error) {
-	if err := r.mayPerceive(a.Who); err != nil {
-		return played, err
-	}
-	if err := r.mayPlay(a.Who, by); err != nil {
+	if err := cmp.Or(r.mayPerceive(a.Who), r.mayPlay(a.Who, by)); err != nil {
 		return played, err
 	}
 	if !r.acts.Take(a.Who, r.loop.Now()) {

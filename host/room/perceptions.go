@@ -9,7 +9,6 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
-	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
@@ -85,7 +84,7 @@ func (r *Room) handlePerceive(p perception.Judging, note entry.Perceived) {
 		p.Tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
 		return
 	}
-	if p.Kept && p.Newest().Format == card.FormatImage && len(p.Newest().Image) == 0 {
+	if p.Lost() {
 		r.lost(p)
 		return
 	}

@@ -179,10 +179,7 @@ func (r *Room) Speaking(ctx context.Context, from string, on bool) error {
 		return err
 	}
 	return loop.Tell(ctx, r.loop, func() error {
-		if err := r.closed(); err != nil {
-			return err
-		}
-		if err := r.mayBe(from, abi.KindHuman); err != nil {
+		if err := cmp.Or(r.closed(), r.mayBe(from, abi.KindHuman)); err != nil {
 			return err
 		}
 		if r.state().Speaks(from) != on {
