@@ -137,11 +137,10 @@ func (r *Room) handleSpoken(e spoken) {
 		r.loop.Input(entry.KindFailed, b)
 		return
 	}
-	said := entry.Said{
+	r.sayLine(entry.Said{
 		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
 		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
-	}
-	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said})
+	}, nil)
 }
 
 // stillOfUse takes a line that comes when the floor has passed on, on a slow machine for
@@ -169,8 +168,10 @@ func (r *Room) stillOfUse(e spoken) bool {
 	return true
 }
 
-// sayLine records a line, or that it was refused.
-func (r *Room) sayLine(l rules.Line) {
+// sayLine records a line, or that it was refused. offered is what is paid for it, nil for
+// the price.
+func (r *Room) sayLine(said entry.Said, offered *float64) {
+	l := rules.Line{ID: r.cfg.NewID(), Said: said, Offer: offered}
 	r.describe(&l)
 	made, _ := r.loop.Line(l)
 	if made.Kind == entry.KindRefused {

@@ -16,7 +16,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
-	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -233,8 +232,8 @@ func (r *Room) finish(line abi.Line, broken string) {
 		return
 	}
 	f = r.state().Floor
-	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+	r.sayLine(entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
 		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken,
-	}})
+	}, nil)
 }

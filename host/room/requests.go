@@ -171,7 +171,7 @@ func (r *Room) sayOf(w queue.Request, grant string, basis uint64) {
 	if grant != "" {
 		said.Kind = abi.KindTurn
 	}
-	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: said, Offer: w.Offer})
+	r.sayLine(said, w.Offer)
 }
 
 // tellOffers tells how offered lines ended, when that is in the journal.

@@ -196,10 +196,10 @@ func (r *Room) resume() {
 	if l == nil || l.Of != 0 || r.state().Floor != nil || r.closed() != nil {
 		return
 	}
-	r.sayLine(rules.Line{ID: r.cfg.NewID(), Said: entry.Said{
+	r.sayLine(entry.Said{
 		From: l.Who, By: abi.KindCompanion, Text: l.Text(), Kind: abi.KindTurn, Basis: cmp.Or(l.Basis, r.state().Last.Seq), Grant: l.ID,
 		Segments: len(l.Parts), Broken: "the daemon was stopped",
-	}})
+	}, nil)
 }
 
 // nextSound is how long until a line that waits may sound.
