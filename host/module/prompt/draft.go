@@ -29,6 +29,9 @@ const (
 // line is.
 var voteLine = regexp.MustCompile("(?i)^(speak|listen)\\b[ \\t:,]*([0-9]+(?:\\.[0-9]+)?)?(?:/10)?[ \\t,]*(none|pre-closing|closing|terminal)?[ \\t.*`]*")
 
+// marks may stand before a vote.
+const marks = "`* \t\r\n"
+
 // errNoVote says that an answer does not begin with a vote.
 var errNoVote = errors.New("the model's answer does not begin with a vote")
 
@@ -43,9 +46,9 @@ type about struct {
 	closing         abi.Closing
 }
 
-func aboutOf(s abi.Scene, recent []abi.Message) about {
+func aboutOf(s abi.Scene) about {
 	a := about{subject: s.Message.Seq, turns: s.Turns, closing: s.Closing}
-	for _, m := range recent {
+	for _, m := range s.Recent {
 		if m.Kind != abi.KindBackchannel {
 			a.newest, a.heard = m.Seq, m.Text
 		}
@@ -74,9 +77,8 @@ type draft struct {
 
 // voteAndLine asks the model for a vote with the line behind it, and gives the vote as
 // soon as it stands. The line goes on beside.
-func (c *call) voteAndLine(ctx context.Context, s abi.Scene, recent []abi.Message) (abi.Vote, error) {
-	s.Recent = recent
-	d := &draft{about: aboutOf(s, recent), most: -1, voted: make(chan struct{}), more: make(chan struct{})}
+func (c *call) voteAndLine(ctx context.Context, s abi.Scene) (abi.Vote, error) {
+	d := &draft{about: aboutOf(s), most: -1, voted: make(chan struct{}), more: make(chan struct{})}
 	if s.Budget != nil {
 		d.most = s.Budget.Chars
 	}
@@ -89,7 +91,7 @@ func (c *call) voteAndLine(ctx context.Context, s abi.Scene, recent []abi.Messag
 	unhook := context.AfterFunc(ctx, func() { d.end(context.Cause(ctx)) })
 	c.m.keepDraft(c.caller.Room, d)
 	req := model.Request{
-		System:   c.m.words.drafter(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room)),
+		System:   c.m.words.drafter(c.m.card, s, c.m.remembered()),
 		Messages: c.m.dialogue(s), Tools: c.tools(c.inputs(s), false),
 	}
 	go func() {
@@ -117,7 +119,7 @@ func (d *draft) take(delta string) error {
 		return nil
 	}
 	d.head.WriteString(delta)
-	head := strings.TrimLeft(d.head.String(), "`* \t\r\n")
+	head := strings.TrimLeft(d.head.String(), marks)
 	switch {
 	case strings.Contains(head, "\n"):
 		return d.cast(head)
@@ -180,17 +182,16 @@ func (d *draft) changed() {
 func (d *draft) close(a model.Answer, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a.Text = d.line.String()
-	d.answer, d.err, d.over = a, err, true
 	switch {
 	case d.standing():
 	case err == nil:
-		_ = d.cast(strings.TrimLeft(d.head.String(), "`* \t\r\n")) // it has ended
-		d.answer.Text = d.line.String()
+		_ = d.cast(strings.TrimLeft(d.head.String(), marks)) // it has ended
 	default:
 		d.novote = err
 		close(d.voted)
 	}
+	a.Text = d.line.String()
+	d.answer, d.err, d.over = a, err, true
 	d.changed()
 }
 
@@ -257,7 +258,7 @@ func (m *Module) drafted(room string, s abi.Scene) *draft {
 		return nil
 	}
 	fits := s.Budget == nil || s.Budget.Chars < 0 || d.most >= 0 && d.most <= s.Budget.Chars
-	if !fits || s.Retry || d.about != aboutOf(s, s.Recent) {
+	if !fits || s.Retry || d.about != aboutOf(s) {
 		d.end(errUnwanted)
 		return nil
 	}

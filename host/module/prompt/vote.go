@@ -42,10 +42,10 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
 	}
 	past, err := host[abi.History](ctx, c, abi.HostHistoryGet, abi.HistoryAsk{Limit: abi.RecentInAsk})
-	if err != nil || len(past.Messages) == 0 {
-		past.Messages = []abi.Message{s.Message}
+	if s.Recent = past.Messages; err != nil || len(s.Recent) == 0 {
+		s.Recent = []abi.Message{s.Message}
 	}
-	v, err := c.weigh(ctx, s, past.Messages)
+	v, err := c.weigh(ctx, s)
 	if err != nil {
 		return abi.Vote{}, err
 	}
@@ -55,9 +55,9 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 
 // weigh has the model decide, together with the line where that is configured and the
 // model keeps to it.
-func (c *call) weigh(ctx context.Context, s abi.Scene, past []abi.Message) (abi.Vote, error) {
+func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	if c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model) && c.m.unfit.Load() < maxUnfit {
-		v, err := c.voteAndLine(ctx, s, past)
+		v, err := c.voteAndLine(ctx, s)
 		if !errors.Is(err, errNoVote) {
 			if err == nil {
 				c.m.unfit.Store(0)
@@ -69,12 +69,12 @@ func (c *call) weigh(ctx context.Context, s abi.Scene, past []abi.Message) (abi.
 				"companion", c.m.id, "why", err.Error())
 		}
 	}
-	return c.referee(ctx, s, past)
+	return c.referee(ctx, s)
 }
 
 // referee asks for the vote alone.
-func (c *call) referee(ctx context.Context, s abi.Scene, past []abi.Message) (abi.Vote, error) {
-	past = past[max(0, len(past)-voteHistory):]
+func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
+	past := s.Recent[max(0, len(s.Recent)-voteHistory):]
 	a, err := c.generate(ctx, model.Request{
 		System:   c.m.words.referee(c.m.card, s),
 		Messages: []model.Message{{Role: model.RoleUser, Text: c.m.words.transcript(past, s.Members)}},

@@ -196,7 +196,7 @@ func (w words) speaker(c *card.Card, s abi.Scene, results []abi.Result, acted []
 
 // drafter is the character that says whether it wants the floor and, if so, at once what
 // it would say.
-func (w words) drafter(c *card.Card, s abi.Scene, results []abi.Result, acted []string) string {
+func (w words) drafter(c *card.Card, s abi.Scene, results []abi.Result) string {
 	p := &prompt{}
 	p.add(w.pick(
 		"あなたは「%s」です。次に発言したいか、聞き役でいたいかを決めてください。聞き役でいるなら、答えは listen の一語だけです。\n"+
@@ -207,7 +207,7 @@ func (w words) drafter(c *card.Card, s abi.Scene, results []abi.Result, acted []
 			"one line that fits the talk, as %[1]s: only what you say, no name before it and no stage directions. Do not write for others.\n"+
 			"Be brief, one to three sentences."), c.Name)
 	w.criteria(p)
-	w.character(p, c, s, results, acted)
+	w.character(p, c, s, results, nil)
 	return p.String()
 }
 
