@@ -103,11 +103,10 @@ func (c *call) voteAndLine(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		d.close(a, err)
 	}()
 	<-d.voted
-	if unhook(); d.novote != nil {
+	if unhook(); d.novote != nil || d.vote.State == abi.Listen { // then no line comes
 		c.m.Withdraw(c.caller.Room)
-		return abi.Vote{}, d.novote
 	}
-	return d.vote, nil
+	return d.vote, d.novote
 }
 
 // take hears the answer. Its error ends it: of a vote to listen no line is wanted.

@@ -114,6 +114,9 @@ func TestAListenerWritesNoLine(t *testing.T) {
 	if err := <-ended; !errors.Is(err, errUnwanted) {
 		t.Errorf("a listener's answer ended with %v", err)
 	}
+	if r.m.(*Module).Withdraw("main") {
+		t.Error("a listener has a line to withdraw")
+	}
 }
 
 // A vote that is given up ends its answer.
