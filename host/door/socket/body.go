@@ -20,7 +20,7 @@ import (
 const (
 	knownSpeech  = 256              // lines whose result is taken for one
 	maxActionID  = 128              // bytes; longer is no id of ours
-	donePatience = 10 * time.Second // with a room that is told a result
+	donePatience = 10 * time.Second // with a room that is told what a client says
 )
 
 // body is the dialect of what plays the actions of one companion.
@@ -222,27 +222,36 @@ func (b *body) take(ctx context.Context, c *client, message []byte) (*view, erro
 		return nil, c.speaks(ctx, b.talk, word)
 	}
 	if p, ok, err := readPlayed(message); ok {
-		if err == nil {
+		return nil, c.pass(ctx, p.Line, err, func(ctx context.Context) error {
 			p.Who, p.Body = b.companion, b.name()
-			asking, cancel := context.WithTimeout(ctx, donePatience)
-			err = b.talk.Played(asking, p)
-			cancel()
-		}
-		if err == nil || ctx.Err() != nil || abi.CodeOf(err) == abi.CodeNotFound && b.shown(p.Line) {
-			return nil, nil // or the line has ended meanwhile
-		}
-		return nil, c.send(c.refusal(p.Line, err))
+			err := b.talk.Played(ctx, p)
+			if abi.CodeOf(err) == abi.CodeNotFound && b.shown(p.Line) {
+				return nil // the line has ended meanwhile
+			}
+			return err
+		})
 	}
 	r, err := readResult(message)
-	if err == nil && !b.said(r.ID) {
+	return nil, c.pass(ctx, r.ID, err, func(ctx context.Context) error {
+		if b.said(r.ID) {
+			return nil
+		}
+		return b.talk.Done(ctx, b.companion, c.caller.Name, r)
+	})
+}
+
+// pass has a room do what a message says, unless err says what is wrong with it. The
+// client is answered where it comes to nothing.
+func (c *client) pass(ctx context.Context, id string, err error, do func(context.Context) error) error {
+	if err == nil {
 		asking, cancel := context.WithTimeout(ctx, donePatience)
-		err = b.talk.Done(asking, b.companion, c.caller.Name, r)
-		cancel()
+		defer cancel()
+		err = do(asking)
 	}
 	if err == nil || ctx.Err() != nil {
-		return nil, nil
+		return nil
 	}
-	return nil, c.send(c.refusal(r.ID, err))
+	return c.send(c.refusal(id, err))
 }
 
 func (b *body) beside(ctx context.Context, c *client) *view {

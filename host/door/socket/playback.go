@@ -86,13 +86,5 @@ func (c *client) speaks(ctx context.Context, talk rooms.Room, s speaking) error 
 	if err == nil && kind != abi.KindHuman {
 		err = abi.Errorf(abi.CodeDenied, "speaking: %s is an agent, who speaks in turn", from)
 	}
-	if err == nil {
-		asking, cancel := context.WithTimeout(ctx, donePatience)
-		err = talk.Speaking(asking, from, s.On)
-		cancel()
-	}
-	if err == nil || ctx.Err() != nil {
-		return nil
-	}
-	return c.send(c.refusal("", err))
+	return c.pass(ctx, "", err, func(ctx context.Context) error { return talk.Speaking(ctx, from, s.On) })
 }
