@@ -336,7 +336,7 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return view{talk: talk, since: since, embody: companion, plays: plays, dialect: &body{talk: talk, companion: companion, speaks: f.cfg.Speaks, plays: plays}}, nil
+	return view{talk: talk, since: since, dialect: &body{talk: talk, companion: companion, speaks: f.cfg.Speaks, plays: plays}}, nil
 }
 
 // roomOf finds the room that a client named, or else the companion's own.

@@ -30,21 +30,18 @@ type view struct {
 	dialect dialect
 	since   uint64 // seq of the entry it starts after
 	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already
-	embody  string // the companion whose body it is; empty: nobody's
-	plays   bool   // the body tells when it has played a line
 	hello   []byte // the first frame; nil for none
 }
 
-// enter says in the room that a body is here, until leave is called; leave may be
-// called again.
+// enter says in the room that a body is here, where the client is one, until leave is
+// called; leave may be called again.
 func (v view) enter() (leave func()) {
-	if v.embody == "" {
+	b, ok := v.dialect.(*body)
+	if !ok {
 		return func() {}
 	}
-	id, leave := v.talk.Embody(v.embody, v.plays)
-	if b, ok := v.dialect.(*body); ok {
-		b.enter(id)
-	}
+	id, leave := v.talk.Embody(b.companion, b.plays)
+	b.enter(id)
 	return sync.OnceFunc(leave)
 }
 

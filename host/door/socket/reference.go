@@ -125,7 +125,7 @@ func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, 
 		return nil, err
 	}
 	b := &body{talk: talk, companion: companion, speaks: c.cfg.Speaks, reference: true}
-	return &view{talk: talk, since: head, embody: companion, dialect: b}, nil
+	return &view{talk: talk, since: head, dialect: b}, nil
 }
 
 func rpcCode(err error) int {
