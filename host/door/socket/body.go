@@ -332,7 +332,10 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 		return view{}, err
 	}
 	since, _, err := start(r, talk)
-	plays, err := playback(query, err)
+	if err != nil {
+		return view{}, err
+	}
+	plays, err := playback(query)
 	if err != nil {
 		return view{}, err
 	}

@@ -15,11 +15,10 @@ import (
 // What a client says of what is heard: a body, that it has played so much of a line; a
 // microphone, that somebody speaks.
 
-// playback reads whether a body tells when it has played a line, unless it is refused
-// already.
-func playback(query url.Values, refused error) (bool, error) {
-	if refused != nil || !query.Has("playback") {
-		return false, refused
+// playback reads whether a body tells when it has played a line.
+func playback(query url.Values) (bool, error) {
+	if !query.Has("playback") {
+		return false, nil
 	}
 	plays, err := strconv.ParseBool(query.Get("playback"))
 	if err != nil {
