@@ -184,12 +184,12 @@ func (p *Presence) awaits() (ids []string) {
 // Called adds to the names that somebody answers to the ids of those that live here and
 // are being loaded.
 func (p *Presence) Called(ms []address.Member) []address.Member {
-	ids := p.awaits()
+	ids := p.loading
 	if !p.Known() {
-		ids = slices.DeleteFunc(slices.Clone(p.house.Residents()), func(id string) bool { return !p.lives(id) })
+		ids = p.house.Residents()
 	}
 	for _, id := range ids {
-		if !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
+		if p.lives(id) && !slices.ContainsFunc(ms, func(m address.Member) bool { return m.ID == id }) {
 			ms = append(ms, address.Member{ID: id, Names: []string{id}})
 		}
 	}
