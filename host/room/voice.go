@@ -71,15 +71,16 @@ func (r *Room) hold(grant, piece string, whole *spoken) {
 
 // letGo forgets the line that waits: something newer was said, or the daemon stops.
 func (r *Room) letGo() {
-	if h := r.held; h != nil && h.whole != nil {
-		r.held = nil
-		r.running.Over(call.LineID(r.Name(), h.whole.grant, h.whole.basis))
-		r.spoken++
-		if r.loop.Trouble() == nil && !r.drain.Load() && len(h.pieces) == 0 {
-			r.stillOfUse(*h.whole)
-		}
-	}
+	h := r.held
 	r.held = nil
+	if h == nil || h.whole == nil {
+		return
+	}
+	r.running.Over(call.LineID(r.Name(), h.whole.grant, h.whole.basis))
+	r.spoken++
+	if r.loop.Trouble() == nil && !r.drain.Load() && len(h.pieces) == 0 {
+		r.stillOfUse(*h.whole) // which may have it wait again
+	}
 }
 
 // sayHeld lets the line that waits sound once it may.
