@@ -207,11 +207,13 @@ func (r *Room) segment(who, call, text string) error {
 	return nil
 }
 
-// breakOff ends a line that has begun to sound: the part that went out is the message.
+// breakOff ends a line that has begun to sound: the part that went out is the message, and
+// nothing that its call still says is of use.
 func (r *Room) breakOff(why string) {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
 		r.board.Count("line broken off")
 		r.finish(abi.Line{}, why)
+		r.running.Over(r.callOf(f))
 	}
 }
 

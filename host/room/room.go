@@ -192,11 +192,9 @@ func (r *Room) dueInputs() {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
 				r.breakOff("the floor was held too long")
-				r.running.Over(r.callOf(f)) // nothing that it still says is of use
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
 				r.breakOff(l.By + " spoke over it")
-				r.running.Over(r.callOf(f))
 				continue
 			}
 		}
