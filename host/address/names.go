@@ -98,6 +98,8 @@ const (
 	Call  How = "call"  // called by name
 	Topic How = "topic" // what a question or request is about
 	Reply How = "reply" // a bare question, to whoever spoke just before
+
+	Unknown How = "unknown" // nobody is meant who is known, but a name is called, see [Stranger]
 )
 
 func found(who []string, how How) ([]string, How) {

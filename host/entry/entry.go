@@ -213,7 +213,8 @@ type Said struct {
 	// Entries of version 1 have none.
 	Addressed []string `json:"addressed,omitempty"`
 	// How says how those were found: "to", "at" (an @name), "call", "topic" (of a question
-	// or request) or "reply" (a bare question to whoever spoke just before).
+	// or request) or "reply" (a bare question to whoever spoke just before); "unknown": there are
+	// none, but a name is called, while not all are loaded.
 	How     string          `json:"how,omitempty"`
 	Text    string          `json:"text"`
 	Kind    abi.MessageKind `json:"kind"`

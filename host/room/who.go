@@ -41,6 +41,9 @@ func (r *Room) addressed(b entry.Said) (who []string, how string) {
 		return nil, ""
 	}
 	who, found := r.meant(abi.Message{From: b.From, To: b.To, Text: b.Text}, b.By, r.state().Named(), math.MaxUint64)
+	if s := r.state(); len(who) == 0 && b.By == abi.KindHuman && (s.Gathering || len(s.Awaits) > 0) && address.Stranger(b.Text) {
+		found = address.Unknown
+	}
 	return who, string(found)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -82,4 +83,35 @@ func TestACompanionAsksNobodyInParticular(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 	})
+}
+
+// loads is a house in which a companion is still being loaded.
+type loads struct{}
+
+func (loads) Loading() []string              { return []string{"kyoko"} }
+func (loads) Residents() []string            { return []string{"kyoko", "natsumi"} }
+func (loads) Resident(string) (string, bool) { return "", false }
+func (loads) Holder(string) (string, bool)   { return "", false }
+
+// TestACallBeforeAllNamesAreKnown: who is called may be the one whose name nobody knows
+// yet. It answers; what calls nobody is answered by those who are there.
+func TestACallBeforeAllNamesAreKnown(t *testing.T) {
+	for text, first := range map[string]string{"キョウコ、聞こえる？": "kyoko", "みんな、聞こえる？": "natsumi"} {
+		synctest.Test(t, func(t *testing.T) {
+			rules := testRules
+			rules.MaxTurns = 1
+			s := &stage{t: t, journal: newMemory(), rules: rules, actors: map[string]*actor{"natsumi": wants_("natsumi", 9)}, house: loads{}}
+			s.start()
+			s.say("taro", text)
+			time.Sleep(30 * time.Second)
+			kyoko := obliging("kyoko")
+			kyoko.names = []string{"キョウコ"}
+			s.load(kyoko)
+			time.Sleep(30 * time.Second)
+			if said := s.texts(); len(said) != 2 || said[1] != first+": "+first+" line 1" {
+				t.Errorf("%s: %q", text, said)
+			}
+			s.finish()
+		})
+	}
 }

@@ -16,6 +16,7 @@ import (
 type Unanswered struct {
 	abi.Message
 	Meant  []string `json:"meant,omitempty"`  // whom it addresses, or the turns of the same human before it did
+	Calls  bool     `json:"calls,omitempty"`  // it calls a name that nobody is known to have
 	Passed int      `json:"passed,omitempty"` // lines that were about another while it waited
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
@@ -239,7 +240,7 @@ func (s *State) castChanged(b entry.Cast) {
 	}
 	s.Meant = *b.Addressed
 	if u := s.Turn(s.Last.Seq); u != nil && len(s.Meant) > 0 {
-		u.Meant = s.Meant
+		u.Meant, u.Calls = s.Meant, false
 	}
 }
 
@@ -297,6 +298,7 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
 		s.Ask(s.Last, s.Meant)
+		s.Turn(s.Last.Seq).Calls = b.How == string(address.Unknown)
 		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
 		return

@@ -50,9 +50,9 @@ func (s *State) Voters() []string {
 const longestLoad = 2 * time.Minute
 
 // forLoading gives the turn that the next round is about, where whoever it addresses is
-// still being loaded; nil else.
+// still being loaded, or may be; nil else.
 func (s *State) forLoading() *queue.Unanswered {
-	if u := s.Turn(s.subject()); u != nil && s.Loads(u.Meant) {
+	if u := s.Turn(s.subject()); u != nil && (s.Loads(u.Meant) || u.Calls && len(u.Meant) == 0 && len(s.Awaits) > 0) {
 		return u
 	}
 	return nil
@@ -64,6 +64,9 @@ func (s *State) WaitsFor() string {
 		return ""
 	}
 	if u := s.forLoading(); u != nil {
+		if len(u.Meant) == 0 {
+			return "it may call one of those who are being loaded: " + strings.Join(s.Awaits, ", ")
+		}
 		return strings.Join(u.Meant, ", ") + " is being loaded"
 	}
 	if s.Absence != nil {

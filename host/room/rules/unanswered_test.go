@@ -374,6 +374,41 @@ func TestWhoeverIsLoadedIsWaitedFor(t *testing.T) {
 	}
 }
 
+// A human calls a name that nobody is known to have, and somebody is still being loaded: it
+// may be that one. Whoever it is answers; where it is nobody, the others are asked.
+func TestWhoeverMayBeCalledIsWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		how   string
+		comes *entry.Cast // what is known of b then; nil: nothing
+		waits bool
+		meant []string
+	}{
+		"it is b":         {"unknown", &entry.Cast{Joined: []entry.Joined{joined("b")}, Addressed: &[]string{"b"}}, true, []string{"b"}},
+		"it is nobody":    {"unknown", &entry.Cast{Joined: []entry.Joined{joined("b")}}, true, nil},
+		"b does not come": {"unknown", nil, true, nil},
+		"nobody called":   {"", nil, false, nil},
+	} {
+		w := newTable(t, voteRules())
+		w.input(entry.KindCast, entry.Cast{Left: []entry.Left{{ID: "b"}}, Awaits: []string{"b"}})
+		said, err := w.m.Say(Line{ID: "m", Said: entry.Said{From: "taro", By: abi.KindHuman, How: c.how, Text: "キョウコ、聞こえる？", Kind: abi.KindTurn}}, w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := w.m.State; c.waits != (s.Round == nil && s.WaitsFor() == "it may call one of those who are being loaded: b") {
+			t.Fatalf("%s: %q\n%s", name, s.WaitsFor(), w)
+		}
+		if c.comes != nil {
+			w.input(entry.KindCast, *c.comes)
+		} else if c.waits {
+			w.wait(LongestLoad)
+		}
+		if r := w.m.State.Round; r == nil || r.About != said.Seq || !slices.Equal(r.Addressed, c.meant) {
+			t.Errorf("%s: the round is %+v\n%s", name, r, w)
+		}
+		w.replay()
+	}
+}
+
 // A scene is about the turn that waits, so its members have whoever said that, however
 // many there are.
 func TestSceneShowsWhoWaits(t *testing.T) {
