@@ -23,8 +23,8 @@ import (
 // call used.
 type models struct {
 	clients  map[string]model.Client
-	withLine map[string]bool // that write a line behind the vote for it
-	usual    string          // for companions that name none; empty: there is none
+	withLine map[string]int // how many lines one writes behind votes at once
+	usual    string         // for companions that name none; empty: there is none
 	used     func(ctx context.Context, room string, u entry.Usage)
 	wants    func(companion string) string // which model the card of a module names
 }
@@ -40,7 +40,7 @@ func vendorURL(api string) string {
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
 func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
-	m := &models{clients: map[string]model.Client{}, withLine: map[string]bool{}, wants: func(string) string { return "" }}
+	m := &models{clients: map[string]model.Client{}, withLine: map[string]int{}, wants: func(string) string { return "" }}
 	for _, c := range settings {
 		cfg := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -52,7 +52,10 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}
-		m.clients[c.Name], m.withLine[c.Name] = model.New(cfg), c.VoteWithLine
+		m.clients[c.Name] = model.New(cfg)
+		if c.VoteWithLine {
+			m.withLine[c.Name] = c.Parallel - 1
+		}
 		if len(settings) == 1 || c.Name == config.DefaultName {
 			m.usual = c.Name
 		}
@@ -111,8 +114,12 @@ func (m *models) Waits(_, wanted string) string {
 	return why
 }
 
-// VotesWithLine says whether a companion's model is asked for vote and line in one.
-func (m *models) VotesWithLine(wanted string) bool { return m.withLine[cmp.Or(wanted, m.usual)] }
+// VotesWithLine gives the name of a companion's model, and how many lines it may write behind
+// votes at once: one place of its is for all else.
+func (m *models) VotesWithLine(wanted string) (model string, most int) {
+	model = cmp.Or(wanted, m.usual)
+	return model, m.withLine[model]
+}
 
 // Generate asks a companion's model and writes down what it used.
 func (m *models) Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error) {

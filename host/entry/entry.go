@@ -233,6 +233,8 @@ type Said struct {
 	Played bool `json:"played,omitempty"`
 	// Broken is why the line breaks off, "" for one that was said to its end.
 	Broken string `json:"broken,omitempty"`
+	// Ends is how a line that breaks off ends, where it did not fail: EndStopped or EndCut.
+	Ends End `json:"ends,omitempty"`
 	// Like is the seq of an earlier line that says much the same, 0 for none.
 	Like   uint64 `json:"like,omitempty"`
 	Source string `json:"source,omitempty"` // SourceChat, or empty

@@ -25,8 +25,10 @@ const (
 	patience = 2                      // times the estimate, where a body tells
 	silence  = 5 * time.Second        // more than that without a word of it
 	longest  = time.Minute
-	sure     = 3           // a voice may take a part more than the estimate of what it says
-	grace    = time.Second // behind a sentence that was to be the last
+	sure     = 3                // a voice may take a part more than the estimate of what it says
+	surer    = 6                // where it told how long it takes, and only a sentence of it is estimated
+	grace    = time.Second      // behind a sentence that was to be the last
+	sentence = 10 * time.Second // in which it is to end, however long it is by the estimate or a body's word
 )
 
 // Part is a piece of the line, as it went out.
@@ -34,6 +36,7 @@ type Part struct {
 	Text  string       `json:"text"`
 	Voice []entry.Beat `json:"voice,omitempty"`
 	Shown time.Time    `json:"shown"`
+	Exact bool         `json:"exact,omitempty"` // a body has told how long it takes
 }
 
 // Line is one that sounds, or is about to.
@@ -51,6 +54,7 @@ type Line struct {
 	Told   time.Time      `json:"told,omitzero"`    // when the slowest of them was last heard of
 	Done   bool           `json:"done,omitempty"`   // all of them have played it
 	Failed string         `json:"failed,omitempty"` // why it was not played to its end, or not said to its end
+	How    entry.End      `json:"how,omitempty"`    // how it ends then; empty: it failed
 	Over   bool           `json:"over,omitempty"`   // it took as long as it may
 	Cut    time.Time      `json:"cut,omitzero"`     // it is cut off then
 	By     string         `json:"by,omitempty"`     // whoever cuts it off
@@ -123,14 +127,18 @@ func (l *Line) Takes(part int, d time.Duration) {
 		for k := range voice {
 			voice[k].MS = voice[k].MS * d.Milliseconds() / est.Milliseconds()
 		}
-		l.Parts[i].Voice = voice
+		l.Parts[i].Voice, l.Parts[i].Exact = voice, true
 	}
 }
 
 // Complete says that no more of the line comes; of is the seq of its message, and
-// broken says why it breaks off.
-func (l *Line) Complete(of uint64, broken string) {
-	l.Of, l.Failed = of, broken
+// broken says why it breaks off, and ends how that is to be called. A body that could not
+// play it has said so before.
+func (l *Line) Complete(of uint64, broken string, ends entry.End) {
+	l.Of = of
+	if l.Failed == "" {
+		l.Failed, l.How = broken, ends
+	}
 	l.settle()
 }
 
@@ -216,8 +224,17 @@ func (l *Line) Until() time.Time {
 	return l.Told.Add(rest + (rest / slack).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
 }
 
+// unsure says how far the estimate of some parts may be wrong: a voice may take one in so
+// many longer.
+func unsure(parts []Part) time.Duration {
+	if slices.ContainsFunc(parts, func(p Part) bool { return !p.Exact }) {
+		return sure
+	}
+	return surer
+}
+
 // Heard is what people have surely heard of the line at a moment: a voice may take a third
-// longer than estimated.
+// longer than estimated, or a sixth where it told how long the whole part takes.
 func (l *Line) Heard(at time.Time) string {
 	text, done := l.Text(), l.slowest()
 	if l.Done {
@@ -234,8 +251,8 @@ func (l *Line) Heard(at time.Time) string {
 	if len(l.Waits) > 0 { // of the others it would have told
 		rest = rest[:min(1, len(rest))]
 	}
-	from := l.Told
-	at = from.Add(at.Sub(from) * sure / (sure + 1))
+	from, k := l.Told, unsure(rest)
+	at = from.Add(at.Sub(from) * k / (k + 1))
 	for _, p := range rest {
 		if p.Shown.After(from) {
 			from = p.Shown
@@ -288,9 +305,17 @@ func weight(r rune) int {
 }
 
 // Stop plans the end of the line, behind the sentence that sounds at a moment: where
-// that is the last of a part, when the bodies tell that they have played it. It does
-// nothing and answers false where no more would come behind that.
+// that is the last of a part, when the bodies tell that they have played it; and within
+// some seconds. It does nothing and answers false where no more would come behind that.
 func (l *Line) Stop(at time.Time) bool {
+	stops := l.stop(at)
+	if most := at.Add(sentence); stops && l.Cut.After(most) {
+		l.Cut, l.Words = most, 0
+	}
+	return stops
+}
+
+func (l *Line) stop(at time.Time) bool {
 	from, n, done := l.Told, 0, l.slowest()
 	for i, p := range l.Parts {
 		if i < done {
@@ -306,14 +331,14 @@ func (l *Line) Stop(at time.Time) bool {
 			told := len(l.Waits) > 0 && k == len(p.Voice)-1
 			words += v.Bytes
 			switch last := l.Of != 0 && i == len(l.Parts)-1 && k == len(p.Voice)-1; {
-			case (told || end.After(at)) && last:
+			case (told || end.After(at)) && last && l.Ends().Sub(at) <= sentence:
 				return false
 			case told:
 				limit := grace + (l.rated(p.length()) / sure).Truncate(time.Millisecond) // should no word come
 				l.Cut, l.UpTo, l.Words = at.Add(max(0, end.Sub(at))+limit), i+1, words
 				return true
 			case end.After(at):
-				late := (end.Sub(l.Told) / sure).Truncate(time.Millisecond)
+				late := (end.Sub(l.Told) / unsure(l.Parts[done:i+1])).Truncate(time.Millisecond)
 				if l.Cut = end.Add(min(late, grace)); late <= grace { // else it may not be over by then
 					l.Words = words
 				}

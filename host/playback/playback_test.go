@@ -40,7 +40,7 @@ func TestALine(t *testing.T) {
 	if got := l.Ends(); !got.Equal(at(7500)) || l.Heard(at(4600)) != "abcdefgh" || l.Ended() {
 		t.Errorf("ends at %v, heard %q", got, l.Heard(at(4600)))
 	}
-	l.Complete(7, "")
+	l.Complete(7, "", "")
 	l.Played("b", 2, at(5000)) // nobody waits for it
 	if l.Played("a", 2, at(8000)); !l.Ended() || !l.Done || l.Heard(at(0)) != l.Text() {
 		t.Errorf("%+v", l)
@@ -51,7 +51,7 @@ func TestALine(t *testing.T) {
 func TestBodiesOfALine(t *testing.T) {
 	l := &Line{Waits: map[string]int{"a": 0, "b": 0}}
 	l.Add(part("abcdefgh", 0))
-	l.Complete(7, "")
+	l.Complete(7, "", "")
 	l.Played("a", 1, at(3000))
 	if l.Ended() {
 		t.Error("over with one of two")
@@ -61,7 +61,7 @@ func TestBodiesOfALine(t *testing.T) {
 	}
 	l = &Line{Waits: map[string]int{"a": 0}}
 	l.Add(part("abcdefgh", 0))
-	l.Complete(7, "")
+	l.Complete(7, "", "")
 	l.Leave("a", at(1000))
 	if l.Ended() || !l.Ends().Before(l.Until()) {
 		t.Errorf("ends at %v, waited for until %v", l.Ends(), l.Until())
@@ -90,7 +90,7 @@ func TestAnyLine(t *testing.T) {
 			case 2:
 				l.Leave(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "leaves"), at(now))
 			case 3:
-				l.Complete(7, "")
+				l.Complete(7, "", "")
 			}
 			if shown == 0 {
 				continue

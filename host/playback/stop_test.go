@@ -53,7 +53,7 @@ func TestStop(t *testing.T) {
 		"between two parts, more is to come": {line(false, "いち。"), false, 2000, true, 2000, 0, "いち。", false},
 	} {
 		if c.whole {
-			c.l.Complete(9, "")
+			c.l.Complete(9, "", "")
 		}
 		if c.playing {
 			c.l.Played("x", 1, after(1100))
@@ -74,7 +74,7 @@ func TestStop(t *testing.T) {
 // What ends with a part ends when the body says that it was played.
 func TestStopWhenItWasPlayed(t *testing.T) {
 	l := line(true, "いち。", "に。", "さん。")
-	l.Complete(9, "")
+	l.Complete(9, "", "")
 	l.Stop(after(500))
 	if l.Played("x", 1, after(1200)); l.Cut != after(1200) {
 		t.Errorf("cut after %v", l.Cut.Sub(t0))
@@ -127,5 +127,69 @@ func TestStopInARest(t *testing.T) {
 	}
 	if !l.Stop(at(2000)) || l.Words != 5 {
 		t.Errorf("it ends at %s with %d bytes", l.Cut, l.Words)
+	}
+}
+
+// A sentence that takes long, by its length or by what a body says, ends all the same soon
+// after somebody spoke over it, also the last one.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	for name, parts := range map[string][]string{"the only one": {"いち。"}, "more behind it": {"いち。に。", "さん。"}, "estimated": {"いち。", "に。"}} {
+		for _, tells := range []bool{true, false} {
+			l := line(tells, parts...)
+			l.Complete(9, "", "")
+			l.Takes(1, 590*time.Second)
+			if !l.Stop(after(500)) || l.Cut.After(after(500).Add(sentence)) {
+				t.Errorf("%s, tells %v: cut at %v", name, tells, l.Cut.Sub(t0))
+			}
+			if l.Off = true; l.Heard(l.Cut) == l.Text() {
+				t.Errorf("%s, tells %v: all of it counts as heard", name, tells)
+			}
+		}
+	}
+}
+
+// Where a body says how long a part takes, less of it is in doubt.
+func TestHeardOfWhatIsExact(t *testing.T) {
+	for exact, want := range map[bool]string{false: "いち。に。さん", true: "いち。に。さん。"} {
+		l := line(true, "いち。に。さん。よん。ご。ろく。")
+		l.Complete(9, "", "")
+		if exact {
+			l.Takes(1, 6*time.Second)
+		}
+		if !l.Stop(after(3500)) {
+			t.Fatal("it goes on")
+		}
+		l.Off = true
+		if got := l.Heard(l.Cut); !strings.HasPrefix(got, want) {
+			t.Errorf("exact %v: %q", exact, got)
+		}
+	}
+}
+
+// TestABodyThatFailsBeforeTheEnd: why it could not play a line is not forgotten when the rest of
+// the line comes.
+func TestABodyThatFailsBeforeTheEnd(t *testing.T) {
+	var v Voice
+	v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}}, t0)
+	v.Sound("g", "a", 1, Part{Text: "いち。", Voice: []entry.Beat{{Bytes: 9, MS: 1000}}, Shown: t0}, false)
+	v.Report(entry.Played{Who: "a", Body: "x", Line: "g", Failed: "no voice"}, after(100))
+	v.Sound("g", "a", 2, Part{Text: "に。", Voice: []entry.Beat{{Bytes: 6, MS: 1000}}, Shown: after(200)}, false)
+	for _, broken := range []string{"", "the model broke off"} {
+		v.Playing.Complete(9, broken, "")
+		if b := v.End("", "", after(300)); b.End != entry.EndFailed || b.Why != "no voice" || len(b.Missed) > 0 || b.Text != "" {
+			t.Errorf("%+v", b)
+		}
+	}
+}
+
+// TestHowABrokenLineEnds: as it was broken off, also where all that came of it was played.
+func TestHowABrokenLineEnds(t *testing.T) {
+	for ends, want := range map[entry.End]entry.End{"": entry.EndFailed, entry.EndStopped: entry.EndStopped, entry.EndCut: entry.EndCut} {
+		v := Voice{Playing: line(true, "いち。")}
+		v.Playing.Played("x", 1, after(1000))
+		v.Playing.Complete(9, "why", ends)
+		if b := v.End("", "", after(1100)); b.End != want || b.Why != "why" || b.Text != "いち。" {
+			t.Errorf("%q: %+v", ends, b)
+		}
 	}
 }

@@ -53,7 +53,7 @@ const (
 	maxWasted   = 256
 	noise       = 500 * time.Millisecond // shorter speech is none
 	textIn      = 2 * time.Second        // after speech, the time in which its text comes
-	longSpeech  = 15 * time.Second       // for which a room waits without a word
+	longSpeech  = 30 * time.Second       // without a word that it goes on; then nobody waits for its end
 	maxSpeakers = 16
 	repeats     = 2 // lines alike, of the newest window, that move the closing on
 	window      = 4
@@ -79,6 +79,11 @@ func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
 	}
 	if l.Silent && !auto && l != v.Playing {
 		return
+	}
+	if l != v.Playing {
+		for i := range v.Speaking { // it begins because they are not waited for any more
+			v.Speaking[i].Counted = true
+		}
 	}
 	v.Playing = l
 	l.Add(p)
@@ -180,7 +185,8 @@ func (v *Voice) Interrupt(b entry.Said, r entry.Rules, at time.Time) {
 		}
 		return
 	}
-	if slices.Contains(b.Addressed, v.Playing.Who) || b.Source != entry.SourceChat && mayInterrupt(r, b.From) {
+	called := slices.Contains(b.Addressed, v.Playing.Who) && b.How != "reply" // a bare question calls nobody
+	if called || b.Source != entry.SourceChat && mayInterrupt(r, b.From) {
 		v.cut(b.From, r, at)
 	}
 }
@@ -209,12 +215,26 @@ func (v *Voice) Listen(b entry.Speaking, at time.Time) {
 	switch {
 	case b.On && i < 0 && len(v.Speaking) < maxSpeakers:
 		v.Speaking, v.Hush = append(v.Speaking, Speaker{From: b.From, Since: at}), at.Add(longSpeech)
+	case b.On && i >= 0:
+		if !at.Before(v.Hush) { // it was not waited for any more
+			v.Speaking[i].Since, v.Speaking[i].Counted = at, false
+		}
+		v.Hush = at.Add(longSpeech)
 	case !b.On && i >= 0:
 		v.Speaking = slices.Delete(v.Speaking, i, i+1)
 		if len(v.Speaking) == 0 {
 			v.Hush = at.Add(textIn)
 		}
 	}
+}
+
+// News says whether it is of any use to know that a human speaks, or has ended: that was not
+// known, or was last told so long ago that the room might soon not wait any more.
+func (v *Voice) News(who string, on bool, at time.Time) bool {
+	if on != v.Speaks(who) {
+		return true
+	}
+	return on && !at.Before(v.Hush.Add(-longSpeech/2))
 }
 
 // Speaks says whether a human speaks.
@@ -301,8 +321,11 @@ func (v *Voice) End(over, seed string, at time.Time) entry.Heard {
 		b.End, b.Why = entry.EndFailed, "nobody goes on with it"
 	case l.Off:
 		b.End, b.Why, b.Text = entry.EndCut, l.By+" spoke over it", l.Heard(l.Cut)
+		if b.Text == l.Text() && l.Failed == "" {
+			b.End = entry.EndSaid
+		}
 	case l.Failed != "":
-		b.End, b.Why = entry.EndFailed, l.Failed
+		b.End, b.Why = cmp.Or(l.How, entry.EndFailed), l.Failed
 	case l.Done:
 		b.End, b.Why = entry.EndSaid, "played"
 	case len(l.Waits) > 0:
@@ -310,8 +333,8 @@ func (v *Voice) End(over, seed string, at time.Time) entry.Heard {
 	default:
 		b.End, b.Why = entry.EndSaid, "by its length"
 	}
-	if b.End == entry.EndSaid || b.End == entry.EndCut && b.Text == l.Text() {
-		b.End, b.Text = entry.EndSaid, ""
+	if b.End == entry.EndSaid {
+		b.Text = ""
 	}
 	return b
 }

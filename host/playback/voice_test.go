@@ -100,3 +100,48 @@ func TestABodyComesWhileALineIsRead(t *testing.T) {
 		t.Errorf("%+v", v.Playing)
 	}
 }
+
+// TestWhoGoesOnSpeaking: a microphone that says again that it hears somebody is waited for
+// on; one that falls silent without a word is not, and does not cut the line that is begun
+// then, until it is heard of again.
+func TestWhoGoesOnSpeaking(t *testing.T) {
+	r := entry.Rules{Interrupt: entry.InterruptNow, Interrupters: []string{"*"}}
+	var v Voice
+	v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}}, t0)
+	on := entry.Speaking{From: "taro", On: true}
+	v.Listen(on, t0)
+	begun := v.Hush
+	if v.News("taro", true, after(1000)) || !v.News("taro", false, after(1000)) || !v.News("taro", true, begun.Add(-time.Second)) {
+		t.Error("what is news is not known")
+	}
+	v.Listen(on, begun.Add(-time.Second))
+	if !v.Hush.Equal(begun.Add(longSpeech - time.Second)) {
+		t.Errorf("waited for until %v", v.Hush.Sub(t0))
+	}
+	gone := v.Hush
+	v.Sound("g1", "a", 1, Part{Text: "abcd", Voice: []entry.Beat{{Bytes: 4, MS: 40000}}, Shown: gone}, false)
+	if v.Spoken(r, gone.Add(time.Second)); !v.Playing.Cut.IsZero() {
+		t.Error("cut by a microphone that nobody waits for")
+	}
+	v.Dues(func(_ time.Time, what entry.DueKind, _ uint64) {
+		if what == entry.DueSpoken {
+			t.Error("it is still asked about")
+		}
+	})
+	v.Listen(on, gone.Add(2*time.Second))
+	if v.Spoken(r, gone.Add(3*time.Second)); v.Playing.Cut.IsZero() {
+		t.Error("heard of again, it cuts nothing")
+	}
+}
+
+// TestABareQuestionFromAChat calls nobody, though it is for whoever spoke just before.
+func TestABareQuestionFromAChat(t *testing.T) {
+	r := entry.Rules{Interrupt: entry.InterruptNow, Interrupters: []string{"*"}}
+	for how, cut := range map[string]bool{"reply": false, "call": true, "topic": true, "to": true} {
+		v := Voice{Playing: line(true, "いち。", "に。")}
+		v.Interrupt(entry.Said{From: "viewer", By: "human", Addressed: []string{"a"}, How: how, Source: entry.SourceChat}, r, after(500))
+		if v.Playing.Cut.IsZero() == cut {
+			t.Errorf("%s: cut is %v", how, !cut)
+		}
+	}
+}

@@ -117,7 +117,7 @@ func (r *Room) handleSpoken(e spoken) {
 		if e.err != nil {
 			_, broken = call.Failure(e.err)
 		}
-		r.finish(e.line, broken)
+		r.finish(e.line, broken, "")
 		return
 	}
 	if e.err != nil || e.line.Text == "" {
@@ -187,6 +187,10 @@ func (r *Room) describe(l *rules.Line) {
 	}
 	if l.Like = r.lately.Like(l.Text, r.spokenNames()); l.Segments == 0 {
 		l.Voice = speech.Beats(l.Text)
+	}
+	if p := r.state().Playing; l.Segments > 0 { // a body that came behind its last piece says nothing of it
+		l.Played = p != nil && p.ID == l.Grant && !p.Silent
+		return
 	}
 	l.Played = slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.Who == l.From })
 }

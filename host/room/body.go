@@ -209,17 +209,18 @@ func (r *Room) segment(who, call, text string) error {
 
 // breakOff ends a line that has begun to sound: the part that went out is the message, and
 // nothing that its call still says is of use.
-func (r *Room) breakOff(why string) {
+func (r *Room) breakOff(ends entry.End, why string) {
 	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
 		r.board.Count("line broken off")
-		r.finish(abi.Line{}, why)
+		r.finish(abi.Line{}, why, ends)
 		r.running.Over(r.callOf(f))
 	}
 }
 
 // finish says a line that has begun to sound. Its words are those that were
-// shown, and what the speaker adds to them; broken says why no more comes.
-func (r *Room) finish(line abi.Line, broken string) {
+// shown, and what the speaker adds to them; broken says why no more comes, and ends how that
+// is called where it is no failure.
+func (r *Room) finish(line abi.Line, broken string, ends entry.End) {
 	f := r.state().Floor
 	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
 	switch {
@@ -236,6 +237,6 @@ func (r *Room) finish(line abi.Line, broken string) {
 	f = r.state().Floor
 	r.sayLine(entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
-		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken,
+		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken, Ends: ends,
 	}, nil)
 }

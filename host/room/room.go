@@ -191,10 +191,10 @@ func (r *Room) dueInputs() {
 		if f := r.state().Floor; f != nil && r.state().Begun(f.Token) {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
-				r.breakOff("the floor was held too long")
+				r.breakOff("", "the floor was held too long")
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
-				r.breakOff(l.By + " spoke over it")
+				r.breakOff(entry.EndCut, l.By+" spoke over it")
 				continue
 			}
 		}

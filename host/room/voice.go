@@ -183,7 +183,7 @@ func (r *Room) Speaking(ctx context.Context, from string, on bool) error {
 		if err := cmp.Or(r.closed(), r.mayBe(from, abi.KindHuman)); err != nil {
 			return err
 		}
-		if r.state().Speaks(from) != on {
+		if r.state().News(from, on, r.loop.Now()) {
 			r.loop.Input(entry.KindSpeaking, entry.Speaking{From: from, On: on})
 		}
 		return nil

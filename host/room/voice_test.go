@@ -513,3 +513,100 @@ func TestPiecesThatWait(t *testing.T) {
 		})
 	}
 }
+
+// A person who speaks for long, and whose microphone says so, is not talked over.
+func TestSomebodySpeaksForLong(t *testing.T) {
+	play(t, voiceRules, []*actor{talker("aya", 5)}, func(s *stage) {
+		defer s.embody(&puppet{who: "aya"})()
+		speaking := func(on bool) {
+			if err := s.room.Speaking(s.t.Context(), "taro", on); err != nil {
+				t.Fatal(err)
+			}
+		}
+		speaking(true)
+		s.say("mika", "元気？")
+		for range 40 {
+			time.Sleep(3 * time.Second)
+			speaking(true)
+		}
+		if n := len(s.said()); n != 1 {
+			t.Fatalf("talked over: %q", s.texts())
+		}
+		n := s.count(entry.KindSpeaking)
+		if speaking(true); n > 10 || s.count(entry.KindSpeaking) != n {
+			t.Errorf("%d entries say that one person speaks", n)
+		}
+		time.Sleep(time.Minute) // it is not heard of any more
+		synctest.Wait()
+		if h := s.heard(); len(h) == 0 || h[0].End != entry.EndSaid {
+			t.Errorf("%q, heard %+v", s.texts(), h)
+		}
+	})
+}
+
+// What somebody stopped a stream's chat does not begin again; whoever else speaks does.
+func TestChatDoesNotUndoAStop(t *testing.T) {
+	for _, c := range []struct {
+		from, source string
+		begins       bool
+	}{{"viewer", "chat", false}, {"mika", "", true}, {"taro", "chat", true}} {
+		play(t, testRules, []*actor{wants_("aya", 5)}, func(s *stage) {
+			s.say("taro", "hello")
+			if _, err := s.room.Stop(s.t.Context(), "taro"); err != nil {
+				t.Fatal(err)
+			}
+			u := rooms.Utterance{From: c.from, By: abi.KindHuman, Text: "go on", Kind: abi.KindTurn, Source: c.source}
+			if _, err := s.room.Say(s.t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			if state := s.room.Info().State; (state == "stopped") == c.begins {
+				t.Errorf("%+v: %q, %q", c, state, s.texts())
+			}
+		})
+	}
+}
+
+// A line that began without a body is not said by one that comes behind its last piece, and
+// says so.
+func TestABodyThatComesTooLate(t *testing.T) {
+	a := wants_("aya", 5)
+	play(t, voiceRules, []*actor{a}, func(s *stage) {
+		a.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
+			if err := s.room.Segment(ctx, "aya", req.ID, "一文だけ。"); err != nil {
+				return abi.Line{}, err
+			}
+			<-ctx.Done()
+			return abi.Line{}, ctx.Err()
+		}
+		s.say("taro", "aya、元気？")
+		time.Sleep(1500 * time.Millisecond)
+		defer s.embody(&puppet{who: "aya"})()
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		for _, b := range s.said() {
+			if b.By == abi.KindCompanion && b.Played {
+				t.Errorf("a body says %+v", b)
+			}
+		}
+		if len(s.said()) < 2 {
+			t.Errorf("%q", s.texts())
+		}
+	})
+}
+
+// A person in an empty room is told why nobody answers.
+func TestAnEmptyRoomSaysSo(t *testing.T) {
+	play(t, testRules, nil, func(s *stage) {
+		s.say("taro", "hello?")
+		time.Sleep(time.Second)
+		if i := s.room.Info(); i.State != "waiting" || i.Waiting != "nobody is here who could answer" {
+			t.Errorf("%q, %q", i.State, i.Waiting)
+		}
+		s.load(wants_("aya", 5))
+		time.Sleep(time.Second)
+		if got := s.texts(); len(got) < 2 {
+			t.Errorf("%q", got)
+		}
+	})
+}

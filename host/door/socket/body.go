@@ -60,6 +60,8 @@ type whole struct {
 	Line      string    `json:"line"`
 	Parts     int       `json:"parts"`
 	Last      bool      `json:"last"`
+	End       entry.End `json:"end,omitempty"` // of a line that no body was to say: nothing more is told of it
+	Reason    string    `json:"reason,omitempty"`
 }
 
 // ended is the frame with which a line ends, for whatever reason: what a body has not
@@ -116,7 +118,15 @@ func (b *body) word(e entry.Entry) ([]byte, error) {
 		if err != nil || s.From != b.companion || s.Segments == 0 || s.Grant == "" || !b.hears() {
 			return nil, err
 		}
-		return encode(whole{e.Seq, e.At, b.companion, s.Grant, s.Segments, true}), nil
+		w := whole{Seq: e.Seq, At: e.At, Companion: b.companion, Line: s.Grant, Parts: s.Segments, Last: true}
+		switch {
+		case s.Played:
+		case s.Broken != "":
+			w.End, w.Reason = cmp.Or(s.Ends, entry.EndFailed), s.Broken
+		default:
+			w.End, w.Reason = entry.EndSaid, "no body was there as it began"
+		}
+		return encode(w), nil
 	case entry.KindHeard:
 		h, err := entry.Decode[entry.Heard](e)
 		if err != nil || h.Who != b.companion || !b.hears() && !b.shown(h.Line) { // its file may be gone by now

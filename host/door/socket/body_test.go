@@ -30,7 +30,7 @@ func TestWhatABodySees(t *testing.T) {
 		s.room.Append(entry.KindSegment, entry.Segment{Grant: "h", Who: "aya", N: 1, Text: "no"})
 		fine := s.room.Append(entry.KindSegment, entry.Segment{Grant: "g", Who: "nikoni", N: 2, Text: "元気？"})
 		both := line("nikoni", "やあ、元気？")
-		both.Segments, both.Grant = 2, "g"
+		both.Segments, both.Grant, both.Played = 2, "g", true
 		whole := s.room.Append(entry.KindSaid, both)
 		hi := s.room.Append(entry.KindSaid, line("nikoni", `"hi"`))
 		nod := line("nikoni", "うん")
@@ -54,6 +54,54 @@ func TestWhatABodySees(t *testing.T) {
 			is(looks, `"action":"look","parameters":{}`),
 			fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00.002Z","companion":"nikoni","line":"g","end":"cut","reason":"taro spoke over it"}`, cut.Seq),
 		)
+		s.quiet(c)
+	})
+}
+
+// A microphone whose connection is gone hears nobody any more.
+func TestAMicrophoneThatGoes(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		for _, told := range []bool{false, true} { // that it has ended
+			c := s.body("nikoni", "&playback=1", "")
+			s.send(c, `{"speaking":true,"from":"taro"}`)
+			if told {
+				s.send(c, `{"speaking":false,"from":"taro"}`)
+			}
+			synctest.Wait()
+			_ = c.Close()
+			synctest.Wait()
+			var heard []bool
+			es, _, err := s.room.Entries(s.Context(), 0, 1000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range es {
+				if e.Kind == entry.KindSpeaking {
+					b, err := entry.Decode[entry.Speaking](e)
+					if err != nil || b.From != "taro" {
+						t.Fatalf("%+v, %v", b, err)
+					}
+					heard = append(heard, b.On)
+				}
+			}
+			if n := len(heard); n < 2 || n%2 != 0 || !heard[n-2] || heard[n-1] {
+				t.Errorf("told %v: %v", told, heard)
+			}
+		}
+	})
+}
+
+// A line that began without a body is over, for a body that comes, as soon as it is written:
+// nobody waits until it has played the rest.
+func TestALineThatNoBodySays(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		c := s.body("nikoni", "&playback=1", "")
+		for broken, want := range map[string]string{"": `"end":"said","reason":"no body was there as it began"`, "the model broke off": `"end":"failed","reason":"the model broke off"`} {
+			b := line("nikoni", "やあ、元気？")
+			b.Segments, b.Grant, b.Broken = 2, "g", broken
+			e := s.room.Append(entry.KindSaid, b)
+			s.want(c, fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00Z","companion":"nikoni","line":"g","parts":2,"last":true,%s}`, e.Seq, want))
+		}
 		s.quiet(c)
 	})
 }

@@ -27,6 +27,7 @@ type client struct {
 
 	view    view
 	leave   func()        // ends what view.enter began
+	hushes  func()        // ends what a microphone was last told to hear; the reader's. Nil: nothing
 	turns   chan view     // from the reader to the one beside it: what the client is to see instead
 	writing chan struct{} // holds a token while a frame is written (fake time stands still before a mutex)
 
@@ -48,6 +49,9 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 	cancel(err)
 	c.leave()
 	c.finish(context.Cause(ctx), read)
+	if c.hushes != nil { // nobody tells any more when it ends
+		c.hushes()
+	}
 	pings.Wait()
 }
 

@@ -85,5 +85,15 @@ func (c *client) speaks(ctx context.Context, talk rooms.Room, s speaking) error 
 	if err == nil && kind != abi.KindHuman {
 		err = abi.Errorf(abi.CodeDenied, "speaking: %s is an agent, who speaks in turn", from)
 	}
-	return c.pass(ctx, "", err, func(ctx context.Context) error { return talk.Speaking(ctx, from, s.On) })
+	return c.pass(ctx, "", err, func(ctx context.Context) error {
+		err := talk.Speaking(ctx, from, s.On)
+		if c.hushes = nil; s.On && err == nil {
+			c.hushes = func() {
+				ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), donePatience)
+				defer cancel()
+				_ = talk.Speaking(ending, from, false) // the room may be gone; then nobody waits for it
+			}
+		}
+		return err
+	})
 }

@@ -30,7 +30,7 @@ const (
 var voteLine = regexp.MustCompile("(?i)^(speak|listen)\\b[ \\t:,]*([0-9]+(?:\\.[0-9]+)?)?(?:/10)?[ \\t,]*(none|pre-closing|closing|terminal)?[ \\t.*`]*")
 
 // marks may stand before a vote.
-const marks = "`* \t\r\n"
+const marks = "\ufeff`* \t\r\n"
 
 // errNoVote says that an answer does not begin with a vote.
 var errNoVote = errors.New("the model's answer does not begin with a vote")
@@ -75,9 +75,28 @@ type draft struct {
 	err    error
 }
 
+// mayDraft says whether the model of a character is to write one more line behind a vote.
+// free is to be called when it has. Of a model's places one is left to whoever has to be asked
+// otherwise, or a round would wait for lines that wait for the round.
+func (c *call) mayDraft() (free func(), ok bool) {
+	model, most := c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model)
+	e := c.m.engine
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if most == 0 || c.m.unfit.Load() >= maxUnfit || e.drafts[model] >= most {
+		return nil, false
+	}
+	e.drafts[model]++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.drafts[model]--
+	}, true
+}
+
 // voteAndLine asks the model for a vote with the line behind it, and gives the vote as
-// soon as it stands. The line goes on beside.
-func (c *call) voteAndLine(ctx context.Context, s abi.Scene) (abi.Vote, error) {
+// soon as it stands. The line goes on beside; free is called when it is written.
+func (c *call) voteAndLine(ctx context.Context, s abi.Scene, free func()) (abi.Vote, error) {
 	d := &draft{about: aboutOf(s), most: -1, voted: make(chan struct{}), more: make(chan struct{})}
 	if s.Budget != nil {
 		d.most = s.Budget.Chars
@@ -85,6 +104,7 @@ func (c *call) voteAndLine(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	// It outlives the vote's call, but not the module, nor a vote that is given up.
 	during, release, err := c.m.calls.Begin(context.WithoutCancel(ctx))
 	if err != nil {
+		free()
 		return abi.Vote{}, err
 	}
 	during, d.end = context.WithCancelCause(during)
@@ -96,6 +116,7 @@ func (c *call) voteAndLine(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	}
 	go func() {
 		defer release()
+		defer free()
 		a, err := c.generate(during, req, d.take)
 		if context.Cause(during) == errUnwanted {
 			err = errUnwanted

@@ -33,7 +33,7 @@ func (r *rig) vote(s abi.Scene) (abi.Vote, error) {
 // draftRig has a model that answers vote and line in one.
 func draftRig(t *testing.T, replies ...reply) *rig {
 	r := load(t, nikoni(t), replies...)
-	r.models.inOne = true
+	r.models.inOne = 3
 	r.host.history = []abi.Message{asksAround().Message}
 	return r
 }
@@ -269,4 +269,66 @@ func TestDraftPieces(t *testing.T) {
 			t.Fatalf("%q, %v, %+v, %v", a.Text, err, d.vote, d.novote)
 		}
 	})
+}
+
+// A vote before a line that was asked for alone is not said, however it is cut into pieces;
+// what only looks like one is.
+func TestAVoteIsNoLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"speak 8 none\nやあ。":                 "やあ。",
+		"\ufeff```\nspeak 8 none\n```\nやあ。": "やあ。",
+		"**Speak, 8/10, none**\r\n\r\nやあ。":  "やあ。",
+		"listen\nspeak 8 none\nやあ。":         "やあ。",
+		"Speak up, please. やあ。":             "Speak up, please. やあ。",
+		"Speaking of 8 cats\nやあ。":           "Speaking of 8 cats\nやあ。",
+		"Spe":                               "Spe",
+		"speak 8 none":                      "",
+		"listen":                            "",
+		"Listen to me!":                     "Listen to me!",
+	} {
+		for _, size := range []int{1, 3, 100} {
+			r := draftRig(t, reply{deltas: chunks(text, size)})
+			if l, err := r.speak(scene("taro", "やあ")); err != nil || l.Text != want {
+				t.Errorf("%q in pieces of %d: %+v, %v", text, size, l, err)
+			}
+		}
+	}
+	r := load(t, nikoni(t), reply{deltas: []string{"speak 8 none\nやあ。"}}) // nobody asked that model for votes
+	if l, err := r.speak(scene("taro", "やあ")); err != nil || l.Text != "speak 8 none\nやあ。" {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// Of a model's places one is not for lines behind votes: whoever finds no other is asked for
+// the vote alone.
+func TestAPlaceIsLeftFree(t *testing.T) {
+	hold := make(chan struct{})
+	r := draftRig(t, reply{deltas: []string{votes8, "まだ。"}, after: func() { <-hold }}, reply{json: referees8}, reply{deltas: []string{votes8}})
+	r.models.inOne = 1
+	pieces := 0
+	r.models.replies[0].after = func() {
+		if pieces++; pieces == 2 {
+			<-hold
+		}
+	}
+	for range 2 {
+		if v, err := r.vote(asksAround()); err != nil || v.Importance != 8 {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	if asked := r.models.requests(); asked[0].Schema != nil || asked[1].Schema == nil {
+		t.Error("the second is not asked for the vote alone")
+	}
+	close(hold)
+	if l, err := r.speak(scene("aya", "誰か星にくわしい?")); err != nil || l.Text != "まだ。" {
+		t.Errorf("%+v, %v", l, err)
+	}
+	for len(r.models.requests()) < 3 { // the place is free as soon as the answer has ended
+		if _, err := r.vote(asksAround()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked := r.models.requests(); asked[2].Schema != nil {
+		t.Error("the place is not free again")
+	}
 }

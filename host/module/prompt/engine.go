@@ -34,8 +34,9 @@ type Models interface {
 	Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error)
 	// Waits says why a companion has no model; empty when it has one.
 	Waits(companion, wanted string) string
-	// VotesWithLine says whether a model is to be asked for a vote and the line in one.
-	VotesWithLine(wanted string) bool
+	// VotesWithLine gives a model's name, and of how many votes at once it is to write
+	// the line behind, 0 for none.
+	VotesWithLine(wanted string) (model string, most int)
 }
 
 // Config is what the engine needs.
@@ -46,13 +47,18 @@ type Config struct {
 }
 
 // Engine loads cards.
-type Engine struct{ cfg Config }
+type Engine struct {
+	cfg Config
+
+	mu     sync.Mutex
+	drafts map[string]int // being written, by model
+}
 
 var _ module.Engine = (*Engine)(nil)
 
 // New makes an engine. It starts nothing.
 func New(c Config) *Engine {
-	return &Engine{c}
+	return &Engine{cfg: c, drafts: map[string]int{}}
 }
 
 // Name is "prompt".

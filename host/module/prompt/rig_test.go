@@ -35,10 +35,10 @@ type fakeModels struct {
 	asked   []model.Request
 	waits   string
 	hang    bool
-	inOne   bool // vote and line
+	inOne   int // votes at once with which the line comes
 }
 
-func (f *fakeModels) VotesWithLine(string) bool { return f.inOne }
+func (f *fakeModels) VotesWithLine(string) (string, int) { return "main", f.inOne }
 
 func (f *fakeModels) Waits(string, string) string { return f.waits }
 

@@ -22,6 +22,8 @@ type segmenter struct {
 	say         func(segment string) error
 	mute        bool // segments are not shown; the line is said in one piece
 	most        int  // characters of the line; below 0, or 0 when not mute: any
+	votes       bool // the model may write a vote before the line
+	voted       bool // and did
 
 	held  string // not cut into sentences yet
 	begun bool   // something of this answer was cut already: no name comes any more
@@ -111,6 +113,12 @@ func (s *segmenter) why() string {
 
 func (s *segmenter) cut(end bool) error {
 	if !s.begun {
+		if s.votes {
+			var sure bool
+			if s.held, sure = s.stripVotes(end); !sure {
+				return nil
+			}
+		}
 		head, sure := stripName(s.held, s.own)
 		if !sure && !end {
 			return nil
@@ -136,6 +144,27 @@ func (s *segmenter) cut(end bool) error {
 	}
 	s.held = ""
 	return s.over
+}
+
+// stripVotes cuts votes off the beginning of what should be a line alone: a model that is
+// asked for both at other times writes one there, too. sure is false while one may still
+// come.
+func (s *segmenter) stripVotes(end bool) (rest string, sure bool) {
+	for {
+		head := strings.TrimLeft(s.held, marks)
+		line, after, whole := strings.Cut(head, "\n")
+		m := voteLine.FindStringSubmatch(line)
+		if vote := m != nil && strings.TrimSpace(line[len(m[0]):]) == "" && (m[2] != "" || strings.EqualFold(m[1], string(abi.Listen))); vote && (whole || end) {
+			s.held, s.voted = after, true
+			continue
+		}
+		if s.voted {
+			s.held = head
+		}
+		begins := func(word abi.State) bool { return strings.HasPrefix(string(word), strings.ToLower(head)) }
+		unsure := !whole && (m != nil && len(line) <= maxHead || begins(abi.Speak) || begins(abi.Listen))
+		return s.held, end || !unsure
+	}
 }
 
 // gap is what has to stand between what was said and what another answer adds.

@@ -25,6 +25,8 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
 		return err
 	})
+	_, most := c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model)
+	out.votes = most > 0
 	if s.Budget != nil {
 		out.mute, out.most = true, s.Budget.Chars
 	}

@@ -56,8 +56,8 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 // weigh has the model decide, together with the line where that is configured and the
 // model keeps to it.
 func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
-	if c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model) && c.m.unfit.Load() < maxUnfit {
-		v, err := c.voteAndLine(ctx, s)
+	if free, ok := c.mayDraft(); ok {
+		v, err := c.voteAndLine(ctx, s, free)
 		if !errors.Is(err, errNoVote) {
 			if err == nil {
 				c.m.unfit.Store(0)

@@ -300,7 +300,10 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 		s.Ask(s.Last, s.Meant)
 		s.Turn(s.Last.Seq).Calls = b.How == string(address.Unknown)
 		s.Interrupt(b, s.Rules, e.At)
-		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Stopped, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, "", false, time.Time{}, nil
+		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, false, time.Time{}, nil
+		if b.Source != entry.SourceChat || b.From == s.Stopped { // what somebody stopped, no chat begins again
+			s.Stopped = ""
+		}
 		return
 	}
 	if s.Answer(b, subject) && !s.before3() {

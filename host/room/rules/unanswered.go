@@ -69,8 +69,11 @@ func (s *State) WaitsFor() string {
 		}
 		return strings.Join(u.Meant, ", ") + " is being loaded"
 	}
-	if s.Absence != nil {
+	switch {
+	case s.Absence != nil:
 		return s.Absence.Why
+	case len(s.Unanswered) > 0 && !s.Gathering && s.Round == nil && len(s.Voters()) == 0:
+		return "nobody is here who could answer"
 	}
 	return ""
 }

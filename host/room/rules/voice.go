@@ -30,7 +30,7 @@ func (s *State) sounded(e entry.Entry, b entry.Said) {
 	}
 	s.Pace = time.Time{}
 	if s.Playing != nil && s.Playing.ID == line {
-		s.Playing.Complete(e.Seq, b.Broken)
+		s.Playing.Complete(e.Seq, b.Broken, b.Ends)
 	} else if !s.Sounds() {
 		s.Playing, s.Pace = nil, e.At.Add(time.Duration(s.Rules.Pace)*time.Millisecond)
 	}
