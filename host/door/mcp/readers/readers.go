@@ -45,6 +45,7 @@ type Line struct {
 
 // bookmark is how far a reader is in a room.
 type bookmark struct {
+	read    bool   // it was shown the room, which may have had nothing to show
 	seen    uint64 // seq of the newest entry it was shown
 	said    uint64 // seq of its newest line, which it knows as well
 	from    string // the name it speaks under, once it has spoken
@@ -102,7 +103,7 @@ func (r *Readers) forgetOldest() {
 
 // Read notes that a reader was shown a room up to an entry.
 func (r *Readers) Read(p Place, seq uint64) {
-	r.note(p, func(b *bookmark) { b.seen = max(b.seen, seq) })
+	r.note(p, func(b *bookmark) { b.read, b.seen = true, max(b.seen, seq) })
 }
 
 // Told notes what a reader was told of a pool. Who found it too low for a turn is
@@ -143,7 +144,7 @@ func (r *Readers) Seen(p Place) uint64 {
 func (r *Readers) Basis(p Place) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b := r.places[p]; b != nil && b.seen > 0 {
+	if b := r.places[p]; b != nil && b.read {
 		return max(b.seen, b.said)
 	}
 	return 0
