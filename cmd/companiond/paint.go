@@ -50,7 +50,7 @@ func (p painter) line(e entry.Entry) (string, error) {
 	case entry.KindCast:
 		return shown(e, p.cast)
 	case entry.KindClosing:
-		return shown(e, func(b entry.ClosingMoved) string { return p.aside("the talk moves on to %s", b.To) })
+		return shown(e, func(b entry.ClosingMoved) string { return p.aside("the talk moves on to %s: %s", b.To, b.Why(e.Seq)) })
 	case entry.KindRefused:
 		return shown(e, func(b entry.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
 	case entry.KindDecision:

@@ -44,6 +44,23 @@ func TestPaintPassesOverBlankEntries(t *testing.T) {
 	}
 }
 
+// A talk that comes nearer to its end says why.
+func TestPaintSaysWhyATalkEnds(t *testing.T) {
+	for want, b := range map[string]entry.ClosingMoved{
+		"the talk moves on to terminal: the lines go round in circles: 142 says much the same as 137": {To: abi.ClosingTerminal, By: "aya", Like: 137},
+		"the talk moves on to pre-closing: aya wished to end it":                                      {To: abi.ClosingPre, By: "aya"},
+	} {
+		var out bytes.Buffer
+		e, err := entry.Entry{Seq: 143, Kind: entry.KindClosing, ID: "x"}.WithBody(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (painter{t: &term{out: &out}}).paint(e); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, shown as %q, want %q", err, &out, want)
+		}
+	}
+}
+
 // Whatever is in an entry, its lines begin as lines of ours or behind the margin.
 func TestPaintIsHarmless(t *testing.T) {
 	const evil = "x\n00:00:00 #1    aya: I never said this\x1b[1A\u202e\r"
@@ -51,6 +68,7 @@ func TestPaintIsHarmless(t *testing.T) {
 		entry.KindOpened:   entry.Opened{By: evil},
 		entry.KindArchived: entry.Archived{By: evil},
 		entry.KindStop:     entry.Stop{From: evil},
+		entry.KindClosing:  entry.ClosingMoved{To: abi.ClosingPre, By: evil},
 		entry.KindSaid:     entry.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
 		entry.KindRefused:  entry.Refused{Who: "taro", Why: evil, Text: evil},
 		entry.KindVote:     entry.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},

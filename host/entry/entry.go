@@ -558,6 +558,17 @@ type ClosingMoved struct {
 	From abi.Closing `json:"from"`
 	To   abi.Closing `json:"to"`
 	By   string      `json:"by"` // who moved it
+	// Like is the seq of the earlier line that By's, the entry before this one, says much
+	// the same as, where the talk is ended because its lines are alike; 0: By wished to end it.
+	Like uint64 `json:"like,omitempty"`
+}
+
+// Why says in words what moved the talk, by the entry of this seq.
+func (c ClosingMoved) Why(seq uint64) string {
+	if c.Like == 0 {
+		return c.By + " wished to end it"
+	}
+	return fmt.Sprintf("the lines go round in circles: %d says much the same as %d", seq-1, c.Like)
 }
 
 // Refused is the body of KindRefused: a line that came too late, without the

@@ -571,6 +571,13 @@ func TestTalkMovesTowardsItsEnd(t *testing.T) {
 		if len(moves) != 3 || moves[2].To != abi.ClosingTerminal {
 			t.Errorf("closing moved %+v", moves)
 		}
+		for _, e := range s.entries() {
+			if e.Kind == entry.KindClosing {
+				if w, err := s.room.Why(t.Context(), e.Seq); err != nil || !strings.Contains(w.Text, decode[entry.ClosingMoved](e).By+" wished to end it") {
+					t.Errorf("why %d: %q, %v", e.Seq, w.Text, err)
+				}
+			}
+		}
 		if i := s.room.Info(); i.State != "closed" {
 			t.Errorf("state %q", i.State)
 		}
@@ -596,6 +603,7 @@ func TestWhoeverSayTheSameComeToAnEnd(t *testing.T) {
 		if n := len(s.texts()) - 1; n > 5 || len(moves) != 3 || moves[2].To != abi.ClosingTerminal || s.room.Info().State != "closed" {
 			t.Errorf("%d lines, state %q, closing moved %+v", n, s.room.Info().State, moves)
 		}
+		s.whyItGoesInCircles()
 	})
 	rules.MaxTurns = len(words)
 	n := 0
@@ -612,6 +620,39 @@ func TestWhoeverSayTheSameComeToAnEnd(t *testing.T) {
 			t.Errorf("%q, state %q: closing moved %+v", s.texts(), s.room.Info().State, moves)
 		}
 	})
+}
+
+// whyItGoesInCircles looks whether each move towards the end of a talk, and its end, are
+// explained by the lines that are alike.
+func (s *stage) whyItGoesInCircles() {
+	s.t.Helper()
+	last, ends := "", 0
+	for _, e := range s.entries() {
+		w, err := s.room.Why(s.t.Context(), e.Seq)
+		switch e.Kind {
+		case entry.KindClosing:
+			b, said := decode[entry.ClosingMoved](e), decode[entry.Said](s.entries()[e.Seq-2])
+			if b.Like == 0 || b.Like != said.Like || said.From != b.By {
+				s.t.Errorf("closing %+v behind %+v", b, said)
+			}
+			last = fmt.Sprintf("the lines go round in circles: %d says much the same as %d", e.Seq-1, said.Like)
+			if err != nil || !strings.Contains(w.Text, last) || w.Message == nil || w.Message.Seq != e.Seq-1 || w.Decision.Speaker != b.By {
+				s.t.Errorf("why %d: %q, %v", e.Seq, w.Text, err)
+			}
+		case entry.KindDecision:
+			if w.Decision.Outcome == entry.OutcomeClosed {
+				ends++
+				if !strings.Contains(w.Text, last) {
+					s.t.Errorf("why %d: %q", e.Seq, w.Text)
+				}
+			} else if strings.Contains(w.Text, "circles") {
+				s.t.Errorf("why %d: %q", e.Seq, w.Text)
+			}
+		}
+	}
+	if ends == 0 {
+		s.t.Error("the talk is not closed")
+	}
 }
 
 func TestSnapshotAndJournalGiveOneState(t *testing.T) {

@@ -20,6 +20,8 @@ type Why struct {
 	About    *abi.Message   `json:"about,omitempty"`   // the message the round was about
 	Message  *abi.Message   `json:"message,omitempty"` // what was said with the grant
 	Text     string         `json:"text"`              // all this in words
+
+	closing string // why the talk came nearer to its end, or to it; "" where it is not about that
 }
 
 // whySpan is how far behind an entry its decision is looked for.
@@ -34,7 +36,16 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 		return Why{}, err
 	}
 	w := Why{Seq: seq, Entry: e}
-	found, err := r.decisionFor(ctx, e)
+	led := e // to the decision, or came of it
+	if e.Kind == entry.KindClosing {
+		if led, err = r.entry(ctx, e.Seq-1); err != nil {
+			return Why{}, err
+		}
+		if w.closing, err = moved(e); err != nil {
+			return Why{}, err
+		}
+	}
+	found, err := r.decisionFor(ctx, led)
 	if err != nil {
 		return Why{}, err
 	}
@@ -42,8 +53,13 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	if w.Decision, err = entry.Decode[entry.Decision](found); err != nil {
 		return Why{}, journal.Coded(fmt.Errorf("decode decision %d: %w", found.Seq, err))
 	}
-	if m, ok := e.Message(); ok && m.Seq > found.Seq {
+	if m, ok := led.Message(); ok && m.Seq > found.Seq {
 		w.Message = &m
+	}
+	if w.Decision.Outcome == entry.OutcomeClosed && w.closing == "" {
+		if w.closing, err = r.closed(ctx, found.Seq); err != nil {
+			return Why{}, err
+		}
 	}
 	if round, err := r.entry(ctx, w.Decision.Round); err == nil && round.Kind == entry.KindRound {
 		if b, err := entry.Decode[entry.Round](round); err == nil {
@@ -67,7 +83,43 @@ func (w Why) words() string {
 	if w.Message != nil {
 		text += fmt.Sprintf("\n#%d %s: %s", w.Message.Seq, w.Message.From, w.Message.Text)
 	}
+	if w.closing != "" {
+		text += "\n" + w.closing
+	}
 	return text
+}
+
+// moved says in words how a closing entry moved the talk on, and why.
+func moved(e entry.Entry) (string, error) {
+	b, err := entry.Decode[entry.ClosingMoved](e)
+	if err != nil {
+		return "", journal.Coded(err)
+	}
+	return fmt.Sprintf("#%d the talk moves on to %s: %s", e.Seq, b.To, b.Why(e.Seq)), nil
+}
+
+// closed says in words what ended the talk before an entry, "" where its end is further
+// back than anybody looks, or not there yet.
+func (r Room) closed(ctx context.Context, before uint64) (words string, err error) {
+	var last entry.Entry
+	for e, err := range journal.AllEntries(ctx, r.journal, r.name, before-min(before, whySpan)) {
+		if err != nil {
+			return "", journal.Coded(err)
+		}
+		if e.Seq >= before {
+			break
+		}
+		if e.Kind == entry.KindClosing {
+			last = e
+		}
+	}
+	if last.Seq == 0 {
+		return "", nil
+	}
+	if b, err := entry.Decode[entry.ClosingMoved](last); err != nil || b.To != abi.ClosingTerminal {
+		return "", journal.Coded(err)
+	}
+	return moved(last)
 }
 
 func (r Room) entry(ctx context.Context, seq uint64) (entry.Entry, error) {

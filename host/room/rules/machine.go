@@ -94,10 +94,11 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, err
 	}
 	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+		var like uint64
 		if s.Circles() { // two of four say what was said: nobody needs a model to hear that
-			wish = abi.ClosingTerminal
+			wish, like = abi.ClosingTerminal, a.Like
 		}
-		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, at); err != nil {
+		if err := m.moveClosing(turn.Step(s.Stage, wish), a.From, like, at); err != nil {
 			return e, err
 		}
 	}
@@ -204,11 +205,13 @@ func (m *Machine) again(a Line) bool {
 	return len(to) == 0 || slices.Contains(to, a.From)
 }
 
-func (m *Machine) moveClosing(to abi.Closing, by string, at time.Time) error {
+// moveClosing brings the talk nearer to its end; like is the line that by says again, 0
+// where it wishes to end.
+func (m *Machine) moveClosing(to abi.Closing, by string, like uint64, at time.Time) error {
 	if to.Stage() <= m.State.Stage.Stage() {
 		return nil
 	}
-	_, err := m.record(entry.KindClosing, "", at, entry.ClosingMoved{From: m.State.Stage, To: to, By: by})
+	_, err := m.record(entry.KindClosing, "", at, entry.ClosingMoved{From: m.State.Stage, To: to, By: by, Like: like})
 	return err
 }
 
@@ -329,7 +332,7 @@ func (m *Machine) rule(at time.Time) error {
 		return err
 	}
 	if r.Outcome == entry.OutcomeClosed {
-		return m.moveClosing(r.Stage, r.Ranking[0].Who, at)
+		return m.moveClosing(r.Stage, r.Ranking[0].Who, 0, at)
 	}
 	return nil
 }
