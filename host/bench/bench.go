@@ -31,7 +31,8 @@ type Options struct {
 	Casts    []string // by name; nil: all of [Casts]
 	Policies []string // by name; nil: all of [Policies]
 	// Rules are those of the rooms of the house, but for policy and seed. The
-	// settings of a pool are passed on to policies that have one.
+	// settings of a pool are passed on to policies that have one. Where members have
+	// spoken MaxTurns times since a person did, silence is no fault, of others' rules either.
 	Rules entry.Rules
 	// Speech is how long a text takes to say aloud.
 	Speech func(text string) time.Duration
@@ -162,11 +163,11 @@ func Run(ctx context.Context, o Options) (Result, error) {
 // measure plays all talks of a cast under a policy.
 func (o Options) measure(c world.Cast, policy string) (Row, []Failure, error) {
 	row := Row{Policy: policy, House: slices.Contains(turn.Names(), policy)}
-	var sum tally
+	sum := tally{cap: o.Rules.MaxTurns}
 	var failures []Failure
 	for talk := 1; talk <= o.Talks; talk++ {
 		seed := fmt.Sprintf("%s/%s/%d", o.Seed, c.Name, talk)
-		var one tally
+		one := tally{cap: o.Rules.MaxTurns}
 		record, differs, err := o.play(c, policy, seed)
 		if err != nil {
 			return row, nil, fmt.Errorf("cast %s, policy %s, seed %s: %w", c.Name, policy, seed, err)
@@ -214,6 +215,9 @@ func (o Options) play(c world.Cast, policy, seed string) (record world.Record, d
 	differs, err = h.Replay()
 	return record, differs, err
 }
+
+// talkCap is max_turns of a room for which nothing is configured.
+const talkCap = 24
 
 // Rules gives the rules of a room for which nothing is configured.
 func Rules() entry.Rules {

@@ -45,6 +45,14 @@ func TestGates(t *testing.T) {
 	}
 }
 
+// A room whose members may take few turns without a person is not dead when they have.
+func TestACapIsNoDeadRoom(t *testing.T) {
+	r := run(t, func(o *Options) { o.Casts, o.Policies, o.Rules.MaxTurns = []string{"usual"}, []string{"vote"}, 6 })
+	if m := r.Casts[0].Rows[0].Metrics; m.DeadRooms > 0 || m.OverCap > 0 || m.Silence > 1 || m.Turns == 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // Voices of language models: none over another, no person forgotten, nothing in history
 // that nobody heard, and a head start that leaves next to no gap.
 func TestVoices(t *testing.T) {

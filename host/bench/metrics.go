@@ -57,7 +57,7 @@ type Metrics struct {
 	Calls    float64 `json:"calls"`     // calls of models for each turn
 	Nods     float64 `json:"nods"`      // backchannels a minute
 	AfterEnd int     `json:"after_end"` // lines that began after a STOP or the end of the talk
-	OverCap  int     `json:"over_cap"`  // turns beyond 24 since a person spoke
+	OverCap  int     `json:"over_cap"`  // turns beyond the room's max_turns since a person spoke
 	Forced   float64 `json:"forced"`    // share of turns whose speaker did not wish to speak
 	Differs  int     `json:"differs"`   // talks whose journal replays to something else
 }
@@ -68,11 +68,11 @@ const (
 	deadAfter        = 3 * time.Second
 	deadRoom         = 10 * time.Second
 	answerWithin     = 10 * time.Second
-	talkCap          = 24
 )
 
 // tally adds the talks of a rule on a cast up.
 type tally struct {
+	cap              int // turns that may be taken since a person spoke; 0: any number
 	m                Metrics
 	gaps, between    []time.Duration
 	answers          []time.Duration
@@ -175,7 +175,7 @@ func (t *tally) quiet(r world.Record, heard []*world.Turn) {
 	worst, until := time.Duration(0), time.Duration(-1)
 	silence := func(from, to time.Duration) {
 		beyond := to - from - deadAfter
-		if until < 0 || beyond <= 0 || rests(r, from) {
+		if until < 0 || beyond <= 0 || rests(r, t.cap, from) {
 			return
 		}
 		t.dead += beyond
@@ -249,7 +249,7 @@ func (t *tally) waiting(r world.Record) {
 	lost, since := map[string]int{}, map[string]time.Duration{}
 	var before *world.Turn
 	until := func(at time.Duration) {
-		if before == nil || rests(r, max(before.At, before.Ended)) {
+		if before == nil || rests(r, t.cap, max(before.At, before.Ended)) {
 			clear(since) // nobody was to speak
 		}
 		for _, from := range since {
@@ -357,7 +357,7 @@ func (t *tally) often(r world.Record) {
 		}
 		if !u.Speaks() {
 			turns = 0
-		} else if turns++; turns > talkCap {
+		} else if turns++; t.cap > 0 && turns > t.cap {
 			t.m.OverCap++
 		}
 		if u.Speaks() && before != nil && !slices.Contains(r.Turns[max(u.Basis, 1)-1].Wants, u.From) && !slices.Contains(before.Wants, u.From) {

@@ -50,8 +50,11 @@ func (t *talk) says(who string, from, to float64, wants ...string) *world.Turn {
 	return t.add(world.Turn{From: who, By: abi.KindCompanion, Text: "0123456789", Wants: wants}, from, to)
 }
 
-func (t *talk) sum() Metrics {
-	var all tally
+func (t *talk) sum() Metrics { return t.within(talkCap) }
+
+// within gives the metrics in a room where members may take so many turns since a person.
+func (t *talk) within(most int) Metrics {
+	all := tally{cap: most}
 	all.add(t.Record)
 	return all.sum()
 }
@@ -112,6 +115,20 @@ func TestQuiet(t *testing.T) {
 		c.make(w)
 		if m := w.sum(); m.DeadAir != c.air || m.Silence != c.mute || m.DeadRooms != c.dead {
 			t.Errorf("%s: dead air %g, silence %g, dead %g", name, m.DeadAir, m.Silence, m.DeadRooms)
+		}
+	}
+}
+
+// Silence is no fault once members have spoken as often as they may in their room.
+func TestQuietAtTheCapOfTheRoom(t *testing.T) {
+	w := newTalk("a", "b")
+	w.human(0, 1)
+	for i := range 6 {
+		w.says("a", 2+float64(i)/4, 2.2+float64(i)/4, "b")
+	}
+	for most, dead := range map[int]float64{0: 1, 5: 0, 6: 0, 7: 1, talkCap: 1} {
+		if m := w.within(most); m.DeadRooms != dead || m.Silence > 0 != (dead > 0) || m.DeadAir > 0 != (dead > 0) || m.Waited > 10 != (dead > 0) {
+			t.Errorf("max_turns %d: %+v", most, m)
 		}
 	}
 }
@@ -282,6 +299,11 @@ func TestWaste(t *testing.T) {
 	}
 	if m := w.sum(); m.OverCap != 2 || m.TwoMouths != 0 {
 		t.Errorf("%d over the cap", m.OverCap)
+	}
+	for most, want := range map[int]int{0: 0, 6: talkCap + 2 - 6} {
+		if m := w.within(most); m.OverCap != want {
+			t.Errorf("%d over a cap of %d", m.OverCap, most)
+		}
 	}
 }
 

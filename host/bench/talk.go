@@ -32,8 +32,8 @@ func ended(r world.Record, at time.Duration) bool {
 }
 
 // rests says whether nothing had to be said at a moment: the talk was over, or members had
-// spoken as often as they may since a person did.
-func rests(r world.Record, at time.Duration) bool {
+// spoken as often as they may since a person did, 0 for any number.
+func rests(r world.Record, most int, at time.Duration) bool {
 	h := human(r, at)
 	if h == nil || h.Stop || slices.ContainsFunc(r.Ends, func(end time.Duration) bool { return h.At <= end && end <= at }) {
 		return true
@@ -44,7 +44,7 @@ func rests(r world.Record, at time.Duration) bool {
 			turns++
 		}
 	}
-	return turns >= talkCap
+	return most > 0 && turns >= most
 }
 
 // wanted says whether somebody had something to say at a moment: a member after the
