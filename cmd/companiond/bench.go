@@ -35,6 +35,9 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
 	}
+	if err := together(fs); err != nil {
+		return err
+	}
 	rules, err := t.benchRules(*path, *room, *recorded != "")
 	if err != nil {
 		return err
@@ -64,6 +67,42 @@ func benchVerb(t *term, ctx context.Context, args []string) error {
 	}
 	res, err := bench.Run(ctx, o)
 	return t.measured(res, res.Failures, err, *asJSON)
+}
+
+// together refuses flags of bench that mean nothing beside -journal, -voices or
+// -characters.
+func together(fs *flag.FlagSet) error {
+	given := map[string]string{}
+	fs.Visit(func(f *flag.Flag) {
+		if v := f.Value.String(); v != "" && v != "false" {
+			given[f.Name] = v
+		}
+	})
+	for _, with := range []struct {
+		name, why string
+		without   []string
+	}{
+		{"journal", "looks at a talk that was recorded", []string{"seed", "talks", "cast", "voices", "characters"}},
+		{"voices", "has a cast of its own", []string{"cast", "characters"}},
+		{"characters", "are a cast of their own", []string{"cast"}},
+	} {
+		if given[with.name] == "" {
+			continue
+		}
+		var out []string
+		for _, name := range with.without {
+			if given[name] != "" {
+				out = append(out, "-"+name)
+			}
+		}
+		if len(out) > 0 {
+			return usage("-%s %s: leave out %s", with.name, with.why, strings.Join(out, ", "))
+		}
+	}
+	if given["voices"] != "" && len(names(given["policy"])) > 1 {
+		return usage("-voices measures one -policy, not %s", given["policy"])
+	}
+	return nil
 }
 
 // measured prints a result, unless err says that there is none; gates that failed fail
