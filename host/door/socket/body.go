@@ -228,8 +228,8 @@ func (b *body) take(ctx context.Context, c *client, message []byte) (*view, erro
 	if call, ok := readCall(message); b.reference && ok {
 		return c.answerCall(ctx, call)
 	}
-	if word, ok := readSpeaking(message); ok {
-		return nil, c.speaks(ctx, b.talk, word)
+	if word, ok, err := readSpeaking(message); ok {
+		return nil, c.speaks(ctx, b.talk, word, err)
 	}
 	if p, ok, err := readPlayed(message); ok {
 		return nil, c.pass(ctx, p.Line, err, func(ctx context.Context) error {
@@ -273,8 +273,11 @@ func (b *body) beside(ctx context.Context, c *client) *view {
 	}
 }
 
-// readResult decodes {"id","ok","reason"?}. With an error it still gives the id,
-// if there is one that can be answered with.
+// mayTell is what a body may send.
+const mayTell = `{"id":"...","ok":true} of an action, {"line":"...","played":1} or {"line":"...","seconds":1.5} of a line, or {"speaking":true,"from":"..."}`
+
+// readResult decodes {"id","ok","reason"?}, or says what a body may send. With an error it
+// still gives the id, if there is one that can be answered with.
 func readResult(message []byte) (abi.Result, error) {
 	var r struct {
 		ID     *string `json:"id"`
@@ -286,14 +289,14 @@ func readResult(message []byte) (abi.Result, error) {
 	if r.ID != nil && len(*r.ID) <= maxActionID {
 		id = *r.ID
 	}
-	var wrong *json.UnmarshalTypeError
+	wrong, f := mistyped(err), fieldsOf(message)
 	switch {
-	case errors.As(err, &wrong) && wrong.Field == "ok":
-		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is a JSON %s, must be true or false", wrong.Value)
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return abi.Result{ID: id}, abi.Field(wrong.Field, abi.CodeInvalid, "is a JSON %s, must be a string", wrong.Value)
+	case wrong != nil:
+		return abi.Result{ID: id}, wrong
 	case err != nil:
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, `message: is no JSON object {"id":"...","ok":true}`)
+		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "message: is no JSON object; a body sends %s", mayTell)
+	case !there(f.ID, f.OK):
+		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "message: tells nothing; a body sends %s", mayTell)
 	case r.ID == nil:
 		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "is missing; it is the id of an action")
 	case id == "":

@@ -347,13 +347,31 @@ func TestBadMessagesOfABody(t *testing.T) {
 	onBodies(t, nil, func(s *bodies) {
 		c := s.body("nikoni", "", "")
 		long := strings.Repeat("x", 129)
+		const (
+			may      = `a body sends {\"id\":\"...\",\"ok\":true} of an action, {\"line\":\"...\",\"played\":1} or {\"line\":\"...\",\"seconds\":1.5} of a line, or {\"speaking\":true,\"from\":\"...\"}"}}`
+			noObject = `{"error":{"code":"invalid","message":"message: is no JSON object; ` + may
+			nothing  = `{"error":{"code":"invalid","message":"message: tells nothing; ` + may
+		)
 		for _, tc := range []struct{ message, want string }{
-			{``, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
-			{`hello`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
-			{`[]`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
-			{`{"id":"a","ok":true}{`, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`},
-			{`{}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
-			{`null`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
+			{``, noObject},
+			{`hello`, noObject},
+			{`[]`, noObject},
+			{`{"id":"a","ok":true}{`, noObject},
+			{`{}`, nothing},
+			{`null`, nothing},
+			{`{"foo":1}`, nothing},
+			{`{"ok":true}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
+			{`{"line":"x"}`, `{"error":{"code":"invalid","message":"played: is missing; it is the number of a part, \"done\" or \"failed\"; a line that is only measured has \"seconds\"","field":"played"},"id":"x"}`},
+			{`{"line":5,"played":-1}`, `{"error":{"code":"invalid","message":"line: is a JSON number, must be a string","field":"line"}}`},
+			{`{"line":"x","played":-1}`, `{"error":{"code":"invalid","message":"played: -1 is neither the number of a part, \"done\" nor \"failed\"","field":"played"},"id":"x"}`},
+			{`{"line":"x","played":{}}`, `{"error":{"code":"invalid","message":"played: {} is neither the number of a part, \"done\" nor \"failed\"","field":"played"},"id":"x"}`},
+			{`{"line":"x","played":"failed","reason":1}`, `{"error":{"code":"invalid","message":"reason: is a JSON number, must be a string","field":"reason"},"id":"x"}`},
+			{`{"line":"x","seconds":"3"}`, `{"error":{"code":"invalid","message":"seconds: is a JSON string, must be a number","field":"seconds"},"id":"x"}`},
+			{`{"line":"x","part":"1","seconds":3}`, `{"error":{"code":"invalid","message":"part: is a JSON string, must be a whole number","field":"part"},"id":"x"}`},
+			{`{"line":"` + long + `","played":1}`, `{"error":{"code":"invalid","message":"line: 129 bytes, must be 1..128; it is that of the frame","field":"line"}}`},
+			{`{"played":1}`, `{"error":{"code":"invalid","message":"line: is missing; it is that of the frame","field":"line"}}`},
+			{`{"speaking":"yes","from":"taro"}`, `{"error":{"code":"invalid","message":"speaking: is a JSON string, must be true or false","field":"speaking"}}`},
+			{`{"speaking":true,"from":7}`, `{"error":{"code":"invalid","message":"from: is a JSON number, must be a string","field":"from"}}`},
 			{`{"id":7,"ok":true}`, `{"error":{"code":"invalid","message":"id: is a JSON number, must be a string","field":"id"}}`},
 			{`{"id":"","ok":true}`, `{"error":{"code":"invalid","message":"id: 0 bytes, must be 1..128","field":"id"}}`},
 			{`{"id":"` + long + `","ok":true}`, `{"error":{"code":"invalid","message":"id: 129 bytes, must be 1..128","field":"id"}}`},
@@ -361,7 +379,7 @@ func TestBadMessagesOfABody(t *testing.T) {
 			{`{"id":"a","ok":"yes"}`, `{"error":{"code":"invalid","message":"ok: is a JSON string, must be true or false","field":"ok"},"id":"a"}`},
 			{`{"id":"a","ok":true,"reason":{}}`, `{"error":{"code":"invalid","message":"reason: is a JSON object, must be a string","field":"reason"},"id":"a"}`},
 			{`{"id":"a","ok":true}`, s.refusal("nikoni", "a")},
-			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, `{"error":{"code":"invalid","message":"id: is missing; it is the id of an action","field":"id"}}`},
+			{`{"jsonrpc":"2.0","method":"subscribe","params":{"sessionId":"s"}}`, nothing},
 		} {
 			s.send(c, tc.message)
 			s.want(c, tc.want)

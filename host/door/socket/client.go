@@ -254,7 +254,7 @@ func closing(why error) (code int, text string) {
 	case errors.Is(why, errSlow):
 		return CloseSlow, "too far behind; connect again with since"
 	case errors.Is(why, errMessage):
-		return CloseUnsupported, "the feed takes no messages"
+		return CloseUnsupported, `the feed takes {"speaking":true,"from":"..."} and nothing else`
 	case errors.Is(why, errGoingAway), errors.Is(why, context.Canceled), why == nil:
 		return CloseGoingAway, "the daemon is stopping"
 	case errors.Is(why, errFull):

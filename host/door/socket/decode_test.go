@@ -31,6 +31,27 @@ func FuzzReadResult(f *testing.F) {
 	})
 }
 
+// What a body or a microphone says is taken, or is refused with the field that is wrong; what
+// is taken names a line that can be one.
+func FuzzReadWords(f *testing.F) {
+	f.Add([]byte(`{"line":"g1","played":1}`))
+	f.Add([]byte(`{"line":5,"played":-1}`))
+	f.Add([]byte(`{"line":"g1","part":1.5,"seconds":1e999}`))
+	f.Add([]byte(`{"Speaking":true,"from":"taro"}`))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		p, ok, err := readPlayed(message)
+		if len(p.Line) > maxActionID || ok && err == nil && (p.Line == "" || !p.Done && p.Failed == "" && p.Seconds <= 0 && p.Part < 1) {
+			t.Fatalf("%+v", p)
+		}
+		_, _, wrong := readSpeaking(message)
+		for _, err := range []error{err, wrong} {
+			if err != nil && (abi.CodeOf(err) != abi.CodeInvalid || abi.AsError(err).Field == "") {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // A call that is taken is answered with its own id, or null.
 func FuzzReadCall(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":"a"}}`))

@@ -51,8 +51,8 @@ type entries struct{}
 func (entries) frame(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
 
 func (entries) take(ctx context.Context, c *client, message []byte) (*view, error) {
-	if word, ok := readSpeaking(message); ok {
-		return nil, c.speaks(ctx, c.view.talk, word)
+	if word, ok, err := readSpeaking(message); ok {
+		return nil, c.speaks(ctx, c.view.talk, word, err)
 	}
 	return nil, errMessage
 }

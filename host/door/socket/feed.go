@@ -6,8 +6,8 @@
 // Without since it starts with what happens from now on. A client that was cut
 // off connects again with the seq it saw last and misses nothing.
 //
-// The feed goes one way: a client sends pongs and a close frame, anything else
-// is answered with [CloseUnsupported].
+// A client sends pongs, a close frame, and {"speaking":true,"from":"taro"} or false, as a
+// microphone of the room; anything else is answered with [CloseUnsupported].
 //
 // # Bodies
 //
@@ -84,7 +84,7 @@ import (
 // that cannot be) are HTTP answers to the handshake instead.
 const (
 	CloseGoingAway   = websocket.CloseGoingAway       // 1001: the daemon stops
-	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client of a feed sent a message
+	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client of a feed sent what it does not take
 	CloseTooBig      = websocket.CloseMessageTooBig   // 1009: the client sent more than 64 KiB
 	CloseInternal    = websocket.CloseInternalServerErr
 	CloseTryLater    = websocket.CloseTryAgainLater // 1013: too many clients, or the room cannot be read now
@@ -323,7 +323,7 @@ func (f *Feed) leave() {
 var (
 	errGoingAway = errors.New("going away")
 	errSlow      = errors.New("too far behind")
-	errMessage   = errors.New("client sent a message")
+	errMessage   = errors.New("client sent what the feed does not take")
 	errTurned    = errors.New("client is to see something else")
 	errGone      = errors.New("client is gone")
 	errFull      = errors.New("too many clients")

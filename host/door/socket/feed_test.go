@@ -363,6 +363,31 @@ func TestFeedTakesNoMessages(t *testing.T) {
 	})
 }
 
+// A microphone may be connected to the feed: what is wrong with its message is answered,
+// and anything else is told what the feed takes.
+func TestFeedSaysWhatItTakes(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		c := s.dial("")
+		send := func(message string) {
+			if err := c.WriteMessage(websocket.TextMessage, []byte(message)); err != nil {
+				s.Fatal(err)
+			}
+		}
+		send(`{"speaking":"yes","from":"taro"}`)
+		const wrong = `{"error":{"code":"invalid","message":"speaking: is a JSON string, must be true or false","field":"speaking"}}`
+		if _, got, err := c.ReadMessage(); err != nil || string(got) != wrong {
+			s.Errorf("%s, %v", got, err)
+		}
+		send(`hello`)
+		_, _, err := c.ReadMessage()
+		var ce *websocket.CloseError
+		if !errors.As(err, &ce) || ce.Code != socket.CloseUnsupported || ce.Text != `the feed takes {"speaking":true,"from":"..."} and nothing else` {
+			s.Error(err)
+		}
+		_ = c.Close()
+	})
+}
+
 func TestTooManyClients(t *testing.T) {
 	onStage(t, socket.Config{MaxClients: 2}, func(s *stage) {
 		a, b := s.dial(""), s.dial("")

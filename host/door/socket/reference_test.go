@@ -143,7 +143,7 @@ func TestReferenceFrames(t *testing.T) {
 		s.send(c, `{"id":"act-9","ok":true}`)
 		s.want(c, s.refusal("nikoni", "act-9"))
 		s.send(c, `rubbish`)
-		s.want(c, `{"error":{"code":"invalid","message":"message: is no JSON object {\"id\":\"...\",\"ok\":true}"}}`)
+		s.want(c, `{"error":{"code":"invalid","message":"message: is no JSON object; a body sends {\"id\":\"...\",\"ok\":true} of an action, {\"line\":\"...\",\"played\":1} or {\"line\":\"...\",\"seconds\":1.5} of a line, or {\"speaking\":true,\"from\":\"...\"}"}}`)
 		want := entry.Done{Who: "nikoni", Result: abi.Result{ID: idOf(moved), Action: "move", Reason: "stuck", By: "mika"}}
 		if all := results(s.room); len(all) != 1 || all[0] != want {
 			s.Errorf("%+v", all)
