@@ -98,8 +98,8 @@ func moved(e entry.Entry) (string, error) {
 	return fmt.Sprintf("#%d the talk moves on to %s: %s", e.Seq, b.To, b.Why(e.Seq)), nil
 }
 
-// closed says in words what ended the talk before an entry, "" where its end is further
-// back than anybody looks, or not there yet.
+// closed says in words which lines ended the talk before an entry because they are alike,
+// "" where none did, or further back than anybody looks.
 func (r Room) closed(ctx context.Context, before uint64) (words string, err error) {
 	var last entry.Entry
 	for e, err := range journal.AllEntries(ctx, r.journal, r.name, before-min(before, whySpan)) {
@@ -116,7 +116,7 @@ func (r Room) closed(ctx context.Context, before uint64) (words string, err erro
 	if last.Seq == 0 {
 		return "", nil
 	}
-	if b, err := entry.Decode[entry.ClosingMoved](last); err != nil || b.To != abi.ClosingTerminal {
+	if b, err := entry.Decode[entry.ClosingMoved](last); err != nil || b.To != abi.ClosingTerminal || b.Like == 0 {
 		return "", journal.Coded(err)
 	}
 	return moved(last)
