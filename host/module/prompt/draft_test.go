@@ -303,7 +303,7 @@ func TestAVoteIsNoLine(t *testing.T) {
 // the vote alone.
 func TestAPlaceIsLeftFree(t *testing.T) {
 	hold := make(chan struct{})
-	r := draftRig(t, reply{deltas: []string{votes8, "まだ。"}, after: func() { <-hold }}, reply{json: referees8}, reply{deltas: []string{votes8}})
+	r := draftRig(t, reply{deltas: []string{votes8, "まだ。"}}, reply{json: referees8}, reply{deltas: []string{votes8}})
 	r.models.inOne = 1
 	pieces := 0
 	r.models.replies[0].after = func() {
@@ -323,10 +323,17 @@ func TestAPlaceIsLeftFree(t *testing.T) {
 	if l, err := r.speak(scene("aya", "誰か星にくわしい?")); err != nil || l.Text != "まだ。" {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for len(r.models.requests()) < 3 { // the place is free as soon as the answer has ended
-		if _, err := r.vote(asksAround()); err != nil {
-			t.Fatal(err)
-		}
+	writing := func() int {
+		e := r.m.(*Module).engine
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.drafts["main"]
+	}
+	for writing() > 0 { // the answer has ended, and says so
+		runtime.Gosched()
+	}
+	if _, err := r.vote(asksAround()); err != nil {
+		t.Fatal(err)
 	}
 	if asked := r.models.requests(); asked[2].Schema != nil {
 		t.Error("the place is not free again")
