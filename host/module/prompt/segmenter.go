@@ -113,11 +113,8 @@ func (s *segmenter) why() string {
 
 func (s *segmenter) cut(end bool) error {
 	if !s.begun {
-		if s.votes {
-			var sure bool
-			if s.held, sure = s.stripVotes(end); !sure {
-				return nil
-			}
+		if s.votes && !s.stripVotes(end) {
+			return nil
 		}
 		head, sure := stripName(s.held, s.own)
 		if !sure && !end {
@@ -149,7 +146,7 @@ func (s *segmenter) cut(end bool) error {
 // stripVotes cuts votes off the beginning of what should be a line alone: a model that is
 // asked for both at other times writes one there, too. sure is false while one may still
 // come.
-func (s *segmenter) stripVotes(end bool) (rest string, sure bool) {
+func (s *segmenter) stripVotes(end bool) (sure bool) {
 	for {
 		head := strings.TrimLeft(s.held, marks)
 		line, after, whole := strings.Cut(head, "\n")
@@ -163,7 +160,7 @@ func (s *segmenter) stripVotes(end bool) (rest string, sure bool) {
 		}
 		begins := func(word abi.State) bool { return strings.HasPrefix(string(word), strings.ToLower(head)) }
 		unsure := !whole && (m != nil && len(line) <= maxHead || begins(abi.Speak) || begins(abi.Listen))
-		return s.held, end || !unsure
+		return end || !unsure
 	}
 }
 
