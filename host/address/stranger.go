@@ -16,7 +16,7 @@ var nameLike = regexp.MustCompile(`[\p{Katakana}ー]{2,12}|\b[A-Z][a-z]{1,15}\b|
 // noNames are words that look like names and are called out as names are, folded.
 var noNames = append(slices.Concat(interjections, everyone, englishCalls), "まじ", "やば", "やばい", "ほんと", "すごい", "すごっ", "おっけー", "さんきゅー", "だめ", "へー", "わー",
 	"well", "so", "oh", "ah", "yes", "yeah", "no", "ok", "okay", "wow", "now", "then", "and", "but", "or", "today", "tonight", "tomorrow", "yesterday", "actually", "anyway",
-	"also", "first", "next", "finally", "look", "listen", "wait", "stop", "cool", "nice", "great", "good", "haha", "lol", "hmm", "um", "morning", "evening", "night", "friends", "お客", "お疲れ", "皆", "みな")
+	"also", "first", "next", "finally", "look", "listen", "wait", "stop", "cool", "nice", "great", "good", "haha", "lol", "hmm", "um", "morning", "evening", "night", "friends", "お客")
 
 // Stranger says whether a text calls somebody by a name, though it is not known to be one:
 // キョウコ、聞こえる？ It is meant for the time before all names are known, when one answer

@@ -152,10 +152,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindDecision:
 		return with(e, func(b entry.Decision) { s.decided(e, b) })
 	case entry.KindClosing:
-		return with(e, func(b entry.ClosingMoved) {
-			s.Stage = b.To
-			s.Moved()
-		})
+		return with(e, func(b entry.ClosingMoved) { s.Stage = b.To; s.Moved() })
 	case entry.KindRefused:
 		return with(e, func(b entry.Refused) { s.refused(e, b) })
 	case entry.KindWish:
