@@ -10,6 +10,7 @@ package address
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -115,6 +116,14 @@ var everyone = []string{
 	"everyone", "everybody", "all", "you all", "y'all", "all of you", "both of you", "guys", "you guys", "folks", "here",
 }
 
+// everyoneFolded are these words as they are looked for.
+var everyoneFolded = sync.OnceValue(func() (words [][]rune) {
+	for _, s := range everyone {
+		words = append(words, fold(s).folded)
+	}
+	return words
+})
+
 // nobody is the place of the everyone words among the members.
 const nobody = -1
 
@@ -146,8 +155,8 @@ func newNames(from string, members []Member) *names {
 			add(s, i)
 		}
 	}
-	for _, s := range everyone {
-		add(s, nobody)
+	for _, f := range everyoneFolded() {
+		n.first[f[0]] = append(n.first[f[0]], name{f, nobody})
 	}
 	for _, l := range n.first {
 		slices.SortStableFunc(l, func(a, b name) int { return len(b.folded) - len(a.folded) })

@@ -210,16 +210,35 @@ func with(titles []string, title string) []string {
 	return append(titles, title)
 }
 
-// Usual gives the companion of who names none, of the ids of those who have a card:
-// "main", or the first by id; "" of none. All doors ask this one.
-func Usual(ids []string) string {
-	switch {
-	case len(ids) == 0:
-		return ""
-	case slices.Contains(ids, "main"):
-		return "main"
+// Home is what a room says of the companions that live there.
+type Home struct {
+	Companion  string   // whoever names nobody means this one; "" says nothing
+	Companions []string // ids, in the order in which they are written; "*" stands for everybody
+}
+
+// Usual gives the companion that is meant by whoever names none, of the ids of those
+// who have a card; "" is nobody. All doors ask this one. The first of the homes that
+// knows somebody decides: whom it calls its companion, there or not; else the first
+// of its companions that has a card, which of "*" is "main", or the first by id. Who
+// lives in no home is never meant.
+func Usual(ids []string, homes ...Home) string {
+	ids = slices.Sorted(slices.Values(ids))
+	if i := slices.Index(ids, "main"); i > 0 {
+		ids = slices.Insert(slices.Delete(ids, i, i+1), 0, "main")
 	}
-	return slices.Min(ids)
+	for _, home := range homes {
+		if home.Companion != "" {
+			return home.Companion
+		}
+		for _, lives := range home.Companions {
+			for _, id := range ids {
+				if lives == "*" || lives == id {
+					return id
+				}
+			}
+		}
+	}
+	return ""
 }
 
 //go:embed companion.schema.json

@@ -245,9 +245,31 @@ func goodCards(t testing.TB) []string {
 }
 
 func TestUsual(t *testing.T) {
-	for want, ids := range map[string][]string{"": nil, "main": {"aya", "main", "bo"}, "aya": {"bo", "aya"}} {
-		if got := card.Usual(ids); got != want {
-			t.Errorf("of %v: %q, want %q", ids, got, want)
+	everybody := card.Home{Companions: []string{"*"}}
+	some := func(ids ...string) card.Home { return card.Home{Companions: ids} }
+	kyokos := card.Home{Companion: "kyoko", Companions: []string{"*"}}
+	for _, c := range []struct {
+		ids   []string
+		homes []card.Home
+		want  string
+	}{
+		{nil, []card.Home{everybody}, ""},
+		{[]string{"aya"}, nil, ""},
+		{[]string{"aya", "bo"}, []card.Home{some()}, ""},
+		{[]string{"aya", "bo"}, []card.Home{some("kyoko")}, ""}, // aya lives nowhere
+		{[]string{"bo", "aya", "main"}, []card.Home{everybody}, "main"},
+		{[]string{"bo", "aya"}, []card.Home{everybody}, "aya"},
+		{[]string{"aya", "bo", "kyoko"}, []card.Home{some("kyoko", "aya")}, "kyoko"},
+		{[]string{"aya", "bo", "main"}, []card.Home{some("kyoko", "bo", "main")}, "bo"},
+		{[]string{"aya", "bo"}, []card.Home{some("bo", "*")}, "bo"},
+		{[]string{"aya", "kyoko", "main"}, []card.Home{kyokos}, "kyoko"},
+		{[]string{"aya"}, []card.Home{kyokos}, "kyoko"}, // her file is being loaded
+		{[]string{"aya", "bo"}, []card.Home{some("mika"), some("bo"), everybody}, "bo"},
+		{[]string{"aya", "bo"}, []card.Home{everybody, kyokos}, "aya"},
+		{[]string{"aya", "bo"}, []card.Home{some("mika"), kyokos}, "kyoko"},
+	} {
+		if got := card.Usual(c.ids, c.homes...); got != c.want {
+			t.Errorf("of %v in %+v: %q, want %q", c.ids, c.homes, got, c.want)
 		}
 	}
 }

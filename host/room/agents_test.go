@@ -285,7 +285,7 @@ func TestAgentsComeBackAfterARestart(t *testing.T) {
 }
 
 // TestARoomHoldsSoManyAgents: the talker that was not heard of for longest
-// gives way, a voter never does.
+// gives way to a guest, a voter never does.
 func TestARoomHoldsSoManyAgents(t *testing.T) {
 	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
 		name := func(i int) string { return fmt.Sprintf("bot%02d", i) }
@@ -315,6 +315,56 @@ func TestARoomHoldsSoManyAgents(t *testing.T) {
 		}
 	})
 }
+
+// TestOneGuestLocksNoHolderOut: a guest that waits for its turn under as many names as a room
+// takes had it for itself. The holder of a token takes the place of one of them, whose vote is
+// not awaited any more, and no guest takes the holder's.
+func TestOneGuestLocksNoHolderOut(t *testing.T) {
+	play(t, poolRules("vote+pool"), []*actor{{id: "aya"}}, func(s *stage) {
+		s.end()
+		s.house = holds{"mika"}
+		s.start()
+		name := func(i int) string { return fmt.Sprintf("q%02dx", i) }
+		again := func() { // the guest asks again under each name, also under one that made room
+			for i := range presence.MaxAgents {
+				err := s.room.Attend(s.t.Context(), name(i), true)
+				if here := slices.Contains(s.agents(), name(i)); here != (err == nil) || err != nil && abi.CodeOf(err) != abi.CodeExhausted {
+					t.Errorf("%s, which is here: %v: %v", name(i), here, err)
+				}
+			}
+			synctest.Wait()
+		}
+		again()
+		time.Sleep(5 * time.Second)
+		again()
+		s.say("taro", "hello")
+		synctest.Wait()
+		if i := s.room.Info(); i.Round == nil || !slices.Contains(i.Round.Awaits, name(0)) {
+			t.Fatalf("%s is not asked: %+v", name(0), i.Round)
+		}
+		s.attend("mika", true)
+		casts := bodies[entry.Cast](t, s.entries(), entry.KindCast)
+		if left := casts[len(casts)-1].Left; !slices.Equal(left, []entry.Left{{ID: name(0), Reason: "made room for mika"}}) {
+			t.Errorf("left: %+v", left)
+		}
+		if i := s.room.Info(); i.Round != nil && slices.Contains(i.Round.Awaits, name(0)) {
+			t.Errorf("its vote is awaited still: %v", i.Round.Awaits)
+		}
+		again()
+		if got := s.agents(); len(got) != presence.MaxAgents || !slices.Contains(got, "mika") || slices.Contains(got, name(0)) {
+			t.Errorf("%d agents: %v", len(got), got)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// holds is a house in which these have tokens, and nobody lives.
+type holds []string
+
+func (holds) Loading() []string                   { return nil }
+func (holds) Residents() []string                 { return nil }
+func (holds) Resident(string) (string, bool)      { return "", false }
+func (h holds) Holder(name string) (string, bool) { return name, slices.Contains(h, name) }
 
 // TestNamesOfAgents: nobody takes the name of one above it, nor one that reads or
 // looks like it: an agent neither a companion's nor a human's nor another agent's, a

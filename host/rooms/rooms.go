@@ -48,6 +48,7 @@ type Info struct {
 	Grant    *abi.Grant  `json:"grant,omitempty"`   // by what
 	Round    *OpenRound  `json:"round,omitempty"`
 	Pool     *abi.Budget `json:"pool,omitempty"` // now, in a room with one
+	Terms    *abi.Pool   `json:"-"`              // by which it is spent and comes back; nil where Pool is
 
 	// Loading says that its companions are being loaded: they answer when they are
 	// there.
@@ -83,7 +84,8 @@ type Room interface {
 	// Offer is Consume for a line that waits, with an importance, until it may be said.
 	Offer(ctx context.Context, u Utterance, importance float64) (abi.Message, abi.Budget, error)
 	// Attend says that an agent is here; with votes it takes part in rounds.
-	// An agent that is not heard of for a while is taken to have left.
+	// An agent that is not heard of for a while is taken to have left. A guest also leaves for
+	// the holder of a token, where the room is full.
 	Attend(ctx context.Context, who string, votes bool) error
 	// Vote counts the vote of an agent about the message with seq about.
 	Vote(ctx context.Context, who string, about uint64, v abi.Vote) error

@@ -51,6 +51,13 @@ func (p Pool) Memory() time.Duration { return time.Duration(p.set.Recovery) * ti
 // FreeTurns says that who pays needs no floor.
 func (Pool) FreeTurns() bool { return true }
 
+// Terms gives the settings.
+func (p Pool) Terms() abi.Pool {
+	set := p.set
+	set.Prices = slices.Clone(set.Prices)
+	return set
+}
+
 // Budget gives the pool at a moment.
 func (p Pool) Budget(now time.Time, ledger []Spend) (abi.Budget, bool) {
 	b := abi.Budget{Level: p.level(now, ledger), Size: p.set.Size, Prices: slices.Clone(p.set.Prices)}

@@ -29,7 +29,7 @@ type body struct {
 	companion string
 	speaks    func(companion string) bool
 	plays     bool // it tells when it has played a line
-	reference bool // frames are as the AI Companion Protocol has them, and the client may subscribe
+	shape     shape
 
 	mu     sync.Mutex
 	id     string   // of the body, in its room
@@ -78,17 +78,9 @@ type ended struct {
 // speech is the kind of a move that is words.
 const speech = "speech"
 
-// referenceMove is a move as the AI Companion Protocol shows it. Fields that are added stand behind.
-type referenceMove struct {
-	Action     string          `json:"action"`
-	Parameters json.RawMessage `json:"parameters"`
-	ID         string          `json:"id"`
-	Seq        uint64          `json:"seq"`
-}
-
 func (b *body) frame(e entry.Entry) ([]byte, error) {
 	m, err := b.move(e)
-	if m == nil && err == nil && !b.reference {
+	if m == nil && err == nil && b.shape == own {
 		return b.word(e)
 	}
 	if m == nil || err != nil {
@@ -100,10 +92,7 @@ func (b *body) frame(e entry.Entry) ([]byte, error) {
 		}
 		b.remember(m)
 	}
-	if b.reference {
-		return encode(referenceMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq}), nil
-	}
-	return encode(m), nil
+	return b.shape.encode(m), nil
 }
 
 // hears says whether a body is shown words. One that says it plays lines is in any case:
@@ -225,7 +214,7 @@ func (b *body) shown(line string) bool {
 
 // take gets a result and passes it on to the companion, which would not know otherwise.
 func (b *body) take(ctx context.Context, c *client, message []byte) (*view, error) {
-	if call, ok := readCall(message); b.reference && ok {
+	if call, ok := readCall(message); b.shape != own && ok {
 		return c.answerCall(ctx, call)
 	}
 	if word, ok, err := readSpeaking(message); ok {
@@ -335,8 +324,17 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 	if err := identity.Of(r.Context()).May(identity.Act); err != nil {
 		return view{}, err
 	}
-	query := r.URL.Query()
-	companion := query.Get("companion")
+	companion := r.URL.Query().Get("companion")
+	plays, err := playback(r.URL.Query())
+	if err != nil {
+		return view{}, err
+	}
+	return f.bodyOf(r, &body{companion: companion, speaks: f.cfg.Speaks, plays: plays})
+}
+
+// bodyOf finds the room of a body whose companion is known, and where to start.
+func (f *Feed) bodyOf(r *http.Request, b *body) (view, error) {
+	query, companion := r.URL.Query(), b.companion
 	if err := abi.CheckName("query.companion", companion); err != nil {
 		return view{}, err
 	}
@@ -348,11 +346,8 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	plays, err := playback(query)
-	if err != nil {
-		return view{}, err
-	}
-	return view{talk: talk, since: since, dialect: &body{talk: talk, companion: companion, speaks: f.cfg.Speaks, plays: plays}}, nil
+	b.talk = talk
+	return view{talk: talk, since: since, dialect: b}, nil
 }
 
 // roomOf finds the room that a client named, or else the companion's own.

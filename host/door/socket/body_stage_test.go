@@ -48,7 +48,7 @@ func onBodies(t *testing.T, change func(*socket.Config), f func(s *bodies)) {
 		s := &bodies{T: t, house: house, pipe: doortest.NewPipe(), mute: map[string]bool{}, sessions: map[string]string{}}
 		s.room = s.house.Get("main")
 		s.room.Live("aya", "nikoni", "kai")
-		cfg := socket.Config{Rooms: s.house, Session: s.session, Speaks: s.speaks, Waiting: s.waits}
+		cfg := socket.Config{Rooms: s.house, Session: s.session, Speaks: s.speaks, Waiting: s.waits, Usual: func() string { return "nikoni" }}
 		if change != nil {
 			change(&cfg)
 		}
@@ -78,6 +78,7 @@ func identify(next http.Handler) http.Handler {
 				caller.Scopes = append(caller.Scopes, identity.Scope(scope))
 			}
 		}
+		caller.Sharer = name
 		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
 	})
 }
@@ -133,6 +134,16 @@ func (s *bodies) dial(path, who string) *websocket.Conn {
 func (s *bodies) try(path, who string) (*websocket.Conn, *http.Response, error) {
 	d := websocket.Dialer{NetDialContext: s.pipe.Dial}
 	return d.Dial("ws://localhost"+path, http.Header{as: {who}})
+}
+
+// refused gives after how many seconds a client is to come again.
+func (s *bodies) refused(path, who string, status int) (after string) {
+	s.Helper()
+	_, answer, err := s.try(path, who)
+	if err == nil || answer.StatusCode != status {
+		s.Fatalf("%s: %v %v, want %d", path, answer, err, status)
+	}
+	return answer.Header.Get("Retry-After")
 }
 
 // frame reads one frame as it is.

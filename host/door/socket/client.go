@@ -12,25 +12,31 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/places"
+	"github.com/companiond/companiond/host/door/socket/fanout"
+	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/identity"
 )
 
-// client is one connection. Serve's own goroutine follows the room and writes
-// its frames; one reads, and answers; one pings; and the dialect has one beside
-// them. Whichever fails first ends ctx with its reason.
+// client is one connection. Serve's own goroutine follows the room, and writes
+// what the room's could not without waiting; one reads, and answers; one pings; and
+// the dialect has one beside them. Whichever fails first ends ctx with its reason.
 type client struct {
 	cfg    Config
-	conn   *websocket.Conn
+	rooms  *fanout.Hub
+	conn   *websocket.Conn // shakes hands and reads
+	out    *plain.Conn     // the same connection, to write to
 	caller identity.Caller
+	place  *places.Place
 	log    *slog.Logger
 
-	view    view
-	leave   func()        // ends what view.enter began
-	hushes  func()        // ends what a microphone was last told to hear; the reader's. Nil: nothing
-	turns   chan view     // from the reader to the one beside it: what the client is to see instead
-	writing chan struct{} // holds a token while a frame is written (fake time stands still before a mutex)
+	view   view
+	leave  func()    // ends what view.enter began
+	hushes func()    // ends what a microphone was last told to hear; the reader's. Nil: nothing
+	turns  chan view // from the reader to the one beside it: what the client is to see instead
 
+	// While the client follows its room these are the room's, too: one of the two at a time.
 	seen   uint64    // seq of the newest entry written
 	live   bool      // it has caught up once
 	looked time.Time // when the room's head was last looked at
@@ -43,7 +49,7 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 	var pings sync.WaitGroup
 	pings.Go(func() { c.ping(ctx, cancel) })
 	// A frame that is being written when the end comes gets a second to finish.
-	unhurry := context.AfterFunc(ctx, func() { _ = c.conn.NetConn().SetWriteDeadline(time.Now().Add(goodbye)) })
+	unhurry := context.AfterFunc(ctx, func() { c.out.Limit(time.Now().Add(goodbye)) })
 	err := c.show(ctx)
 	unhurry() // when the end is ours, the goodbye has its own time
 	cancel(err)
@@ -62,20 +68,34 @@ func (c *client) show(ctx context.Context) error {
 		var next *view
 		var beside sync.WaitGroup
 		beside.Go(func() {
-			if next = c.view.dialect.beside(here, c); next != nil {
+			var err error
+			if next, err = c.beside(here); err != nil {
+				end(err)
+			} else if next != nil {
 				end(errTurned)
 			}
 		})
-		err := c.view.talk.Follow(here, c.seen, func(batch []entry.Entry) error { return c.write(here, batch) })
-		end(err)
+		end(c.rooms.Follow(here, c.view.talk, c.seen, c))
 		beside.Wait()
-		if !errors.Is(context.Cause(here), errTurned) {
-			return err
+		if why := context.Cause(here); !errors.Is(why, errTurned) {
+			return why
 		}
 		if err := c.turn(*next); err != nil {
 			return err
 		}
 	}
+}
+
+// beside is the dialect's, in a goroutine of its own.
+func (c *client) beside(ctx context.Context) (next *view, err error) {
+	defer guard.Catch(&err)
+	return c.view.dialect.beside(ctx, c), nil
+}
+
+// take is the dialect's, in the goroutine of what the client sends.
+func (c *client) take(ctx context.Context, d dialect, message []byte) (next *view, err error) {
+	defer guard.Catch(&err)
+	return d.take(ctx, c, message)
 }
 
 // turn changes what the client sees, and tells it.
@@ -90,39 +110,86 @@ func (c *client) turn(v view) error {
 	return c.send(v.hello)
 }
 
-// write sends a batch, one entry a frame. An error ends Follow.
-func (c *client) write(ctx context.Context, batch []entry.Entry) error {
-	for _, e := range batch {
+// Push implements fanout.Client: the frames of a batch go out at once, in one
+// piece, or as far as the connection takes them.
+func (c *client) Push(b fanout.Batch) (taken int, all bool) {
+	c.live, c.mark = true, 0
+	d, ok := c.view.dialect.(common)
+	if !ok {
+		return 0, false
+	}
+	frames := b.Frames(d.coding())
+	taken, all = len(frames.Ends), frames.Err == nil
+	if len(frames.Bytes) > 0 {
+		var gone bool
+		taken, gone = c.out.Try(frames.Bytes, frames.Ends)
+		all = all && gone
+	}
+	if taken == 0 {
+		return 0, all
+	}
+	c.seen = b.Entries[taken-1].Seq
+	if n := frames.Newest(taken); n >= 0 {
+		d.told(b.Entries[n])
+	}
+	return taken, all
+}
+
+// Settle implements fanout.Client.
+func (c *client) Settle() error { return c.sent(c.out.Flush(c.cfg.WriteTimeout)) }
+
+// Write implements fanout.Client: one entry a frame, each as soon as the client has
+// taken the one before.
+func (c *client) Write(ctx context.Context, batch fanout.Batch) error {
+	for i, e := range batch.Entries {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		frame, err := c.view.dialect.frame(e)
+		frame, err := c.frame(batch, i)
 		if err != nil {
 			return fmt.Errorf("encode entry %d: %w", e.Seq, err)
 		}
-		if err := c.send(frame); err != nil {
-			return err
+		if frame != nil {
+			if err := c.sent(c.out.Send(frame, c.cfg.WriteTimeout)); err != nil {
+				return err
+			}
+			if d, ok := c.view.dialect.(common); ok {
+				d.told(e)
+			}
 		}
 		c.seen = e.Seq
-		if err := c.checkLag(time.Now()); err != nil {
+		if err := c.checkLag(time.Now(), batch.Head); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// send writes one frame; nil is none.
-func (c *client) send(frame []byte) error {
-	if frame == nil {
+// frame gives the frame for an entry of a batch, nil for none.
+func (c *client) frame(batch fanout.Batch, i int) ([]byte, error) {
+	if d, ok := c.view.dialect.(common); ok {
+		return batch.Frame(d.coding(), i)
+	}
+	message, err := c.view.dialect.(alone).frame(batch.Entries[i])
+	if message == nil || err != nil {
+		return nil, err
+	}
+	return plain.Text(message), nil
+}
+
+// send writes one message; nil is none.
+func (c *client) send(message []byte) error {
+	if message == nil {
 		return nil
 	}
-	c.writing <- struct{}{}
-	defer func() { <-c.writing }()
-	_ = c.conn.SetWriteDeadline(time.Now().Add(c.cfg.WriteTimeout)) // gorilla never fails here
-	if err := c.conn.WriteMessage(websocket.TextMessage, frame); err != nil {
-		if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
-			return fmt.Errorf("%w: a frame was not taken within %v", errSlow, c.cfg.WriteTimeout)
-		}
+	return c.sent(c.out.Send(plain.Text(message), c.cfg.WriteTimeout))
+}
+
+// sent says what a failed write tells of the client.
+func (c *client) sent(err error) error {
+	if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
+		return fmt.Errorf("%w: a frame was not taken within %v", errSlow, c.cfg.WriteTimeout)
+	} else if err != nil {
 		return errGone
 	}
 	return nil
@@ -131,7 +198,7 @@ func (c *client) send(frame []byte) error {
 // checkLag finds a client that gets entries too late: the newest entry at one
 // moment is still not written LagTimeout later. It looks at most once a second,
 // and not before the client has caught up.
-func (c *client) checkLag(now time.Time) error {
+func (c *client) checkLag(now time.Time, room func() uint64) error {
 	if c.mark != 0 && c.seen < c.mark {
 		if late := now.Sub(c.marked); late >= c.cfg.LagTimeout {
 			return fmt.Errorf("%w: entry %d not yet sent after %v", errSlow, c.mark, late)
@@ -143,7 +210,7 @@ func (c *client) checkLag(now time.Time) error {
 		return nil
 	}
 	c.looked = now
-	head := c.view.talk.Info().Head
+	head := room()
 	if head <= c.seen+c.cfg.MaxLag {
 		c.live = true
 	} else if c.live {
@@ -158,7 +225,10 @@ func (c *client) checkLag(now time.Time) error {
 // channel closes when the client is gone.
 func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFunc) <-chan struct{} {
 	c.conn.SetReadLimit(readLimit)
-	alive := func(string) error { return c.conn.SetReadDeadline(time.Now().Add(c.cfg.PongWait)) }
+	alive := func(string) error {
+		c.place.Touch()
+		return c.conn.SetReadDeadline(time.Now().Add(c.cfg.PongWait))
+	}
 	c.conn.SetPongHandler(alive)
 	_ = alive("")
 	done := make(chan struct{})
@@ -176,7 +246,7 @@ func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFun
 				continue
 			}
 			_ = alive("") // who was not read from could not send a pong
-			next, err := d.take(ctx, c, message)
+			next, err := c.take(ctx, d, message)
 			switch {
 			case err != nil:
 				cancel(err)
@@ -202,7 +272,7 @@ func (c *client) ping(ctx context.Context, cancel context.CancelCauseFunc) {
 		case <-t.C:
 			// The ping waits for the frame that is on its way, then has a
 			// frame's time itself. A ping broken off would break the connection.
-			if err := c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(2*c.cfg.WriteTimeout)); err != nil {
+			if err := c.out.Ping(c.cfg.WriteTimeout); err != nil {
 				cancel(errGone)
 				return
 			}
@@ -223,11 +293,14 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	}
 	c.log.Log(context.Background(), level, "feed ended", "room", c.view.talk.Name(), "seen", c.seen, "code", code, "reason", why)
 	wait := goodbye
-	if code == CloseSlow {
+	switch {
+	case code == CloseSlow:
 		wait = c.cfg.WriteTimeout
+	case errors.Is(why, errOthers):
+		wait = shortly
 	}
 	deadline := time.Now().Add(wait)
-	if code != 0 && c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), deadline) == nil {
+	if code != 0 && c.out.Goodbye(websocket.FormatCloseMessage(code, text), deadline) == nil {
 		select {
 		case <-read:
 		case <-time.After(time.Until(deadline)):
@@ -235,13 +308,6 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	}
 	_ = c.conn.Close() // it is given up either way
 	<-read
-}
-
-// refuse is a goodbye before the first entry.
-func (c *client) refuse(why error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // what it sends is not taken
-	c.finish(why, c.startReading(ctx, func(error) {}))
 }
 
 // closing turns the reason a feed ended into a close code; 0 means that nobody
@@ -257,8 +323,8 @@ func closing(why error) (code int, text string) {
 		return CloseUnsupported, `the feed takes {"speaking":true,"from":"..."} and nothing else`
 	case errors.Is(why, errGoingAway), errors.Is(why, context.Canceled), why == nil:
 		return CloseGoingAway, "the daemon is stopping"
-	case errors.Is(why, errFull):
-		return CloseTryLater, "too many clients"
+	case errors.Is(why, errOthers):
+		return CloseTryLater, "there are too many clients, and others need the place; connect again with since"
 	case errors.As(why, &known) && known.Retry:
 		return CloseTryLater, "the room cannot be read now"
 	}

@@ -35,7 +35,7 @@ func TestShutdownSaysGoodbyeToAll(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		if s.feed.Clients() != 100 || s.room.Followers() != 100 {
+		if s.feed.Clients() != 100 || s.room.Followers() != 1 {
 			s.Errorf("%d clients, %d followers", s.feed.Clients(), s.room.Followers())
 		}
 		start := time.Now()

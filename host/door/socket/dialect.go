@@ -6,15 +6,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // dialect is what goes over a connection: which frames, and what becomes of what
-// the client sends. One loop follows the journal for all of them.
+// the client sends. Each is [alone] or [common] besides.
 type dialect interface {
-	// frame gives the frame for an entry, nil for none.
-	frame(e entry.Entry) ([]byte, error)
 	// take gets a message of the client, one at a time. It may answer with
 	// c.send, or give what the client is to see from now on. An error ends the
 	// connection.
@@ -22,6 +21,19 @@ type dialect interface {
 	// beside runs beside the client until ctx ends or, where take may give a
 	// view, one comes in c.turns, and gives that.
 	beside(ctx context.Context, c *client) *view
+}
+
+// alone is a dialect whose frames are made for one client.
+type alone interface {
+	// frame gives the frame for an entry, nil for none.
+	frame(e entry.Entry) ([]byte, error)
+}
+
+// common is a dialect in which a room looks alike to many clients.
+type common interface {
+	coding() fanout.Coding
+	// told notes the newest entry that the client got a frame of.
+	told(e entry.Entry)
 }
 
 // view is what a client sees: a room, through a dialect.
@@ -33,22 +45,29 @@ type view struct {
 	hello   []byte // the first frame; nil for none
 }
 
-// enter says in the room that a body is here, where the client is one, until leave is
-// called; leave may be called again.
+// enter says in the room that a body is here, or that somebody takes notices, where the
+// client is one, until leave is called; leave may be called again.
 func (v view) enter() (leave func()) {
-	b, ok := v.dialect.(*body)
-	if !ok {
-		return func() {}
+	switch d := v.dialect.(type) {
+	case *body:
+		id, leave := v.talk.Embody(d.companion, d.plays)
+		d.enter(id)
+		return sync.OnceFunc(leave)
+	case *relay:
+		return sync.OnceFunc(d.listens())
 	}
-	id, leave := v.talk.Embody(b.companion, b.plays)
-	b.enter(id)
-	return sync.OnceFunc(leave)
+	return func() {}
 }
 
 // entries is the dialect of the feed: entries as they are.
 type entries struct{}
 
-func (entries) frame(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
+func (entries) coding() fanout.Coding { return entries{} }
+
+// Message implements fanout.Coding.
+func (entries) Message(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
+
+func (entries) told(entry.Entry) {}
 
 func (entries) take(ctx context.Context, c *client, message []byte) (*view, error) {
 	if word, ok, err := readSpeaking(message); ok {

@@ -40,15 +40,20 @@
 //
 // From then on, and after {"jsonrpc":"2.0","id":1,"result":{}} if it sent an id,
 // it gets {"action":"move","parameters":{...},"id":"a1","seq":7} and may answer as
-// above. It starts with what comes after its subscription, or after since if its
+// above. Who sends subscribe.request instead gets what the reference server sent at last,
+// {"jsonrpc":"2.0","method":"action.execute","params":{"action":"move","parameters":{...}}}.
+// It starts with what comes after its subscription, or after since if its
 // URL has one and names the companion's room. A subscription to another session
 // takes the place of the first. A refusal is an error of JSON-RPC, whose
 // data.code is the daemon's. The session has to be the caller's own, and the
-// scope act is needed besides, for an id may be seen by others.
+// scope act is needed besides, for an id may be seen by others. Who connects with
+// ?companion=ID, or with ?companion= for the usual one, gets the first kind of frames
+// without a session, as it was before there were any. docs/WIRES.md has all of these wires.
 //
 // # Slow clients
 //
-// A client has no queue. The goroutine that serves it pulls from the journal at
+// A client has no queue. What is new is encoded once and goes out to all who have caught up, and
+// waits for nobody. Who does not take it is pulled along by a goroutine of its own, from the journal at
 // the client's own pace, so a client that reads a million old entries over a
 // thin line is fine, holds one batch in memory, and the room does not notice.
 // Two things are too slow. A frame that is not taken within WriteTimeout: then
@@ -56,6 +61,15 @@
 // that had caught up, to be found more than MaxLag entries behind and to get the
 // entry that was newest then more than LagTimeout later: that is told with
 // [CloseSlow]. Either way the client may come back with since.
+//
+// # Too many clients
+//
+// All clients of a caller share an address with its other programs, so none is refused for
+// their number. Where MaxClients are connected, the one that was heard of longest ago makes
+// room for the next, first of the caller that has the most: it is told [CloseTryLater] and
+// may come back with since. A body is never sent away. Where there is nobody to send away, or
+// one caller has three quarters of all places for bodies already, the handshake is refused
+// with Retry-After.
 //
 // The package changes nothing in a room but to pass on results and to say which
 // bodies are there. It alone knows gorilla/websocket.
@@ -75,6 +89,9 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/places"
+	"github.com/companiond/companiond/host/door/socket/fanout"
+	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -87,7 +104,7 @@ const (
 	CloseUnsupported = websocket.CloseUnsupportedData // 1003: the client of a feed sent what it does not take
 	CloseTooBig      = websocket.CloseMessageTooBig   // 1009: the client sent more than 64 KiB
 	CloseInternal    = websocket.CloseInternalServerErr
-	CloseTryLater    = websocket.CloseTryAgainLater // 1013: too many clients, or the room cannot be read now
+	CloseTryLater    = websocket.CloseTryAgainLater // 1013: others need the place, or the room cannot be read now
 	CloseSlow        = 4008                         // the client reads more slowly than the room talks
 )
 
@@ -98,8 +115,12 @@ type Config struct {
 	// CheckOrigin is the guard's. Nil lets no request with an Origin pass.
 	CheckOrigin func(*http.Request) bool
 	// Session finds the companion of a session of the AI Companion Protocol, for the caller that
-	// opened it: a token's holder by name, a guest by "". It must be set.
+	// opened it: a token's holder by name, a guest by "". It may take a companion's id for
+	// a session with it. It must be set.
 	Session func(id, caller string) (companion string, err error)
+	// Usual is the companion that is meant by whoever names none, "" for nobody. It must be
+	// set.
+	Usual func() string
 	// Speaks says whether a companion's words are shown to its bodies: its card
 	// has an action "speak", or it has no card. It is asked for each line, and must be
 	// set. A body that says it plays lines is shown them in any case.
@@ -107,9 +128,13 @@ type Config struct {
 	// Waiting says whether an agent in a room has not seen everything, for the
 	// relay, which then tells it again. It must be set.
 	Waiting func(room string) bool
+	// Listens is told that a client of the relay is connected, and from where, and that it
+	// has left. Nil means that nobody wants to know.
+	Listens func(room, address string) (leave func())
 	// Log takes what goes wrong. Nil means nothing is logged.
 	Log *slog.Logger
-	// MaxClients bounds how many clients there are at once. Zero means 1024.
+	// MaxClients bounds how many clients there are at once, bodies among them. Zero means
+	// 1024.
 	MaxClients int
 	// WriteTimeout is how long a client may take for one frame. Zero means 5 s.
 	WriteTimeout time.Duration
@@ -124,15 +149,20 @@ type Config struct {
 	PongWait time.Duration
 }
 
-// goodbye bounds the close handshake; readLimit what a client may send at once.
+// goodbye bounds the close handshake, and shortly that of a client whose place is taken, for
+// those may be many; readLimit is what a client may send at once.
 const (
 	goodbye   = time.Second
+	shortly   = 100 * time.Millisecond
 	readLimit = 64 << 10
 )
 
 func (c Config) withDefaults() Config {
 	if c.CheckOrigin == nil {
 		c.CheckOrigin = func(r *http.Request) bool { return r.Header.Get("Origin") == "" }
+	}
+	if c.Listens == nil {
+		c.Listens = func(string, string) func() { return func() {} }
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.MaxClients = cmp.Or(c.MaxClients, 1024)
@@ -144,11 +174,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Feed serves the feed of all rooms and the bodies of all companions. It starts
-// no goroutine of its own; each client has four at most, which are gone when
+// Feed serves the feed of all rooms and the bodies of all companions. It has
+// one goroutine for each room that has clients; each client has four at most. All are gone when
 // [Feed.Close] returns nil.
 type Feed struct {
 	cfg      Config
+	rooms    fanout.Hub
 	upgrader websocket.Upgrader
 	ctx      context.Context // ends when the feed closes
 	end      context.CancelCauseFunc
@@ -157,11 +188,16 @@ type Feed struct {
 	closed  bool
 	clients int
 	gone    sync.WaitGroup
+
+	places *places.House
 }
 
 // New makes a feed.
 func New(cfg Config) *Feed {
 	f := &Feed{cfg: cfg.withDefaults()}
+	f.rooms.Log = f.cfg.Log
+	// A body whose machine is off is found out after PongWait; no other leaves for sure.
+	f.places = places.New(places.Config{What: "WebSockets", Total: f.cfg.MaxClients, Again: f.cfg.PongWait})
 	f.ctx, f.end = context.WithCancelCause(context.Background())
 	f.upgrader = websocket.Upgrader{
 		HandshakeTimeout: f.cfg.WriteTimeout,
@@ -223,7 +259,7 @@ func (f *Feed) Close(ctx context.Context) error {
 func (f *Feed) handshake(open func(*http.Request) (view, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !f.cfg.CheckOrigin(r) {
-			guard.Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: WebSockets from this origin are not allowed here"))
+			guard.Problem(w, r, guard.ForeignOrigin(r))
 		} else if v, err := open(r); err != nil {
 			guard.Problem(w, r, err)
 		} else {
@@ -234,29 +270,24 @@ func (f *Feed) handshake(open func(*http.Request) (view, error)) http.HandlerFun
 
 // accept makes a client of a handshake and serves it.
 func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
-	full, err := f.enter()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	caller := identity.Of(r.Context())
+	place, err := f.enter(caller, v, func() { cancel(errOthers) })
 	if err != nil {
 		guard.Problem(w, r, err)
 		return
 	}
-	defer f.leave()
+	defer f.leave(place)
 	c := &client{
-		cfg: f.cfg, caller: identity.Of(r.Context()), log: f.cfg.Log.With("remote", r.RemoteAddr),
-		view: v, seen: v.since, turns: make(chan view), writing: make(chan struct{}, 1), leave: func() {},
-	}
-	if !full {
-		c.leave = v.enter() // who is told that it is connected, is
+		cfg: f.cfg, caller: caller, place: place, log: f.cfg.Log.With("remote", r.RemoteAddr),
+		view: v, seen: v.since, turns: make(chan view), rooms: &f.rooms,
+		leave: v.enter(), // who is told that it is connected, is
 	}
 	defer func() { c.leave() }()
-	if c.conn, err = f.upgrader.Upgrade(w, r, nil); err != nil {
+	if c.conn, err = f.upgrader.Upgrade(plain.Hijack(w, &c.out), r, nil); err != nil {
 		return // upgrader.Error has answered
 	}
-	if full {
-		c.refuse(errFull)
-		return
-	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
 	defer context.AfterFunc(f.ctx, func() { cancel(context.Cause(f.ctx)) })()
 	c.serve(ctx, cancel)
 }
@@ -301,19 +332,27 @@ func start(r *http.Request, talk rooms.Room) (since uint64, asked bool, err erro
 	return since, true, nil
 }
 
-// enter counts a client in; full says that it must be sent away.
-func (f *Feed) enter() (full bool, err error) {
+// enter counts a client in. It calls letGo when others need the place.
+func (f *Feed) enter(c identity.Caller, v view, letGo func()) (place *places.Place, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return false, rooms.ErrStopping
+		return nil, rooms.ErrStopping
 	}
-	f.clients++
-	f.gone.Add(1)
-	return f.clients > f.cfg.MaxClients, nil
+	if _, is := v.dialect.(*body); is {
+		place, err = f.places.TakeHeld(c.Sharer, nil, time.Time{})
+	} else {
+		place, err = f.places.Take(c.Sharer, letGo)
+	}
+	if err == nil {
+		f.clients++
+		f.gone.Add(1)
+	}
+	return place, err
 }
 
-func (f *Feed) leave() {
+func (f *Feed) leave(place *places.Place) {
+	place.Leave()
 	f.mu.Lock()
 	f.clients--
 	f.mu.Unlock()
@@ -326,5 +365,5 @@ var (
 	errMessage   = errors.New("client sent what the feed does not take")
 	errTurned    = errors.New("client is to see something else")
 	errGone      = errors.New("client is gone")
-	errFull      = errors.New("too many clients")
+	errOthers    = errors.New("others need the place")
 )

@@ -388,29 +388,6 @@ func TestFeedSaysWhatItTakes(t *testing.T) {
 	})
 }
 
-func TestTooManyClients(t *testing.T) {
-	onStage(t, socket.Config{MaxClients: 2}, func(s *stage) {
-		a, b := s.dial(""), s.dial("")
-		if code, _ := ends(s.dial("")); code != socket.CloseTryLater {
-			s.Errorf("code %d", code)
-		}
-		synctest.Wait()
-		_ = a.Close()
-		synctest.Wait()
-		s.room.Chat(1)
-		for range s.head() {
-			next(s, b)
-		}
-		c := s.dial("")
-		synctest.Wait()
-		s.room.Chat(1)
-		if want := s.head(); next(s, b).Seq != want || next(s, c).Seq != want {
-			s.Error("the ones that were let in see nothing")
-		}
-		_, _ = b.Close(), c.Close()
-	})
-}
-
 func TestRoomThatFails(t *testing.T) {
 	for _, tc := range []struct {
 		err  error

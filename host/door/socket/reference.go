@@ -2,15 +2,85 @@ package socket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"net/http"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
 )
 
-// The socket of the AI Companion Protocol's reference server: a client says which session it is the body
-// of, in JSON-RPC, and gets that companion's actions.
+// The sockets that the AI Companion Protocol's reference server ever had: a client says which session it is
+// the body of, in JSON-RPC, and gets that companion's actions; the first ones said nothing.
+// docs/WIRES.md has all of them.
+
+// shape is how the frames of a body look.
+type shape int
+
+const (
+	own      shape = iota // of this house, see move
+	bare                  // {"action","parameters"}, to who sent subscribe or named the companion in the URL
+	executed              // action.execute, in JSON-RPC, to who sent subscribe.request
+)
+
+// shapes has what each method that subscribes is answered with.
+func shapes(method string) (s shape, ok bool) {
+	switch method {
+	case "subscribe":
+		return bare, true
+	case "subscribe.request":
+		return executed, true
+	}
+	return own, false
+}
+
+// bareMove is a move as the AI Companion Protocol's document shows it. Fields that are added stand behind.
+type bareMove struct {
+	Action     string          `json:"action"`
+	Parameters json.RawMessage `json:"parameters"`
+	ID         string          `json:"id"`
+	Seq        uint64          `json:"seq"`
+}
+
+// executedMove is a move as the last reference server sent it, and nothing added: what it
+// has is JSON-RPC, in which an id asks for an answer.
+type executedMove struct {
+	Version string `json:"jsonrpc"`
+	Method  string `json:"method"`
+	Params  struct {
+		Action     string          `json:"action"`
+		Parameters json.RawMessage `json:"parameters"`
+	} `json:"params"`
+}
+
+// encode writes a move.
+func (s shape) encode(m *move) []byte {
+	switch s {
+	case bare:
+		return encode(bareMove{Action: m.Action, Parameters: m.Parameters, ID: m.ID, Seq: m.Seq})
+	case executed:
+		e := executedMove{Version: "2.0", Method: "action.execute"}
+		e.Params.Action, e.Params.Parameters = m.Action, m.Parameters
+		return encode(e)
+	}
+	return encode(m)
+}
+
+// openBare is for a client that listens and says nothing, as there was before there were
+// sessions. Its URL has to say so with ?companion=ID, or ?companion= for the usual one:
+// at the same place chat-relay's agents listen, and think for each frame that comes.
+func (f *Feed) openBare(r *http.Request) (view, error) {
+	if err := identity.Of(r.Context()).May(identity.Act); err != nil {
+		return view{}, err
+	}
+	companion := cmp.Or(r.URL.Query().Get("companion"), f.cfg.Usual())
+	if companion == "" {
+		return view{}, abi.Field("query.companion", abi.CodeNotFound, "nobody who has a card lives in a room; name one")
+	}
+	return f.bodyOf(r, &body{companion: companion, speaks: f.cfg.Speaks, shape: bare})
+}
 
 // call is a message in JSON-RPC.
 type call struct {
@@ -67,13 +137,14 @@ func (c *client) answerCall(ctx context.Context, k call) (*view, error) {
 	if err := checkCallID(k.ID); err != nil {
 		return nil, c.send(c.rpcRefusal(nil, rpcInvalidRequest, err))
 	}
-	if k.Method != "subscribe" {
+	s, ok := shapes(k.Method)
+	if !ok {
 		if k.ID == nil {
 			return nil, nil
 		}
-		return nil, c.send(c.rpcRefusal(k.ID, rpcUnknownMethod, abi.Errorf(abi.CodeUnknownOp, "method: there is only subscribe here, not %.64q", k.Method)))
+		return nil, c.send(c.rpcRefusal(k.ID, rpcUnknownMethod, abi.Errorf(abi.CodeUnknownOp, "method: there are only subscribe and subscribe.request here, not %.64q", k.Method)))
 	}
-	v, err := c.subscribe(ctx, k.Params)
+	v, err := c.subscribe(ctx, s, k.Params)
 	if ctx.Err() != nil {
 		return nil, nil
 	}
@@ -99,7 +170,7 @@ func checkCallID(id json.RawMessage) error {
 
 // subscribe finds what the body of a session is to see. The session's id is not
 // enough: it has to be the caller's own, who must be allowed to act, for ids are seen by others.
-func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, error) {
+func (c *client) subscribe(ctx context.Context, s shape, params json.RawMessage) (*view, error) {
 	if err := c.caller.May(identity.Act); err != nil {
 		return nil, err
 	}
@@ -110,7 +181,7 @@ func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, 
 		return nil, abi.Errorf(abi.CodeInvalid, "params.sessionId: must be a string in an object")
 	}
 	if p.SessionID == "" {
-		return nil, abi.Errorf(abi.CodeInvalid, "params.sessionId: is missing")
+		return nil, abi.Errorf(abi.CodeInvalid, "params.sessionId: is missing; open a session with POST /init, or connect to /?companion=ID and subscribe to nothing")
 	}
 	companion, err := c.cfg.Session(p.SessionID, c.caller.Name)
 	if err != nil {
@@ -124,7 +195,10 @@ func (c *client) subscribe(ctx context.Context, params json.RawMessage) (*view, 
 	if err != nil {
 		return nil, err
 	}
-	b := &body{talk: talk, companion: companion, speaks: c.cfg.Speaks, reference: true}
+	if err := c.place.Hold(time.Time{}); err != nil {
+		return nil, err
+	}
+	b := &body{talk: talk, companion: companion, speaks: c.cfg.Speaks, shape: s}
 	return &view{talk: talk, since: head, dialect: b}, nil
 }
 

@@ -152,6 +152,102 @@ func TestReferenceFrames(t *testing.T) {
 	})
 }
 
+// Each way to subscribe has its own frames, and who sends an id is answered before them: the
+// newest subscription counts.
+func TestReferenceShapes(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		s.set(func() { s.sessions["abc"] = "nikoni of " })
+		const subscribes = `{"jsonrpc":"2.0",%s"method":%q,"params":{"sessionId":"abc"}}`
+		const move = `{"x":1,"y":0,"z":2.5}`
+		c := s.dial("/", "")
+		for _, tc := range []struct{ id, method string }{
+			{`"id":1,`, "subscribe.request"}, {"", "subscribe"}, {"", "subscribe.request"}, {`"id":"b",`, "subscribe"},
+		} {
+			s.send(c, fmt.Sprintf(subscribes, tc.id, tc.method))
+			if tc.id != "" {
+				s.want(c, `{"jsonrpc":"2.0",`+tc.id+`"result":{}}`)
+			}
+			synctest.Wait()
+			moved := s.act("nikoni", "move", move)
+			said := s.room.Append(entry.KindSaid, line("nikoni", "着いた！"))
+			s.act("kai", "move", `{}`)
+			s.room.Append(entry.KindHeard, entry.Heard{Who: "nikoni", Line: "g", End: entry.EndSaid}) // for other bodies
+			if tc.method == "subscribe" {
+				s.want(c, reference(s.played("nikoni", moved), "move", move))
+				s.want(c, reference(said, "speak", `{"message":"着いた！"}`))
+			} else {
+				s.want(c, `{"jsonrpc":"2.0","method":"action.execute","params":{"action":"move","parameters":`+move+`}}`)
+				s.want(c, `{"jsonrpc":"2.0","method":"action.execute","params":{"action":"speak","parameters":{"message":"着いた！"}}}`)
+			}
+			if n := s.room.Bodies("nikoni"); n != 1 {
+				s.Errorf("%d bodies", n)
+			}
+		}
+		s.send(c, `{"jsonrpc":"2.0","method":"subscribe.request","params":{"sessionId":"x"}}`)
+		s.want(c, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"session: there is no such session","data":{"code":"not_found"}}}`)
+		s.quiet(c)
+	})
+}
+
+// The first clients had no session and said nothing: their URL says whose frames they
+// want. Whoever does not say it is chat-relay's, and is told of no action.
+func TestBodiesWithoutASession(t *testing.T) {
+	onBodies(t, nil, func(s *bodies) {
+		relay, named, usual, other := s.dial("/", ""), s.dial("/?companion=nikoni", ""), s.dial("/ws?companion=", ""), s.dial("/?companion=kai", "")
+		synctest.Wait()
+		if n, k := s.room.Bodies("nikoni"), s.house.Get("side").Bodies("kai"); n != 2 || k != 1 {
+			s.Errorf("nikoni has %d bodies, kai %d", n, k)
+		}
+		before := s.act("nikoni", "move", `{"x":1}`)
+		moved := s.played("nikoni", before)
+		for _, c := range []*websocket.Conn{named, usual} {
+			s.want(c, reference(moved, "move", `{"x":1}`))
+		}
+		s.send(named, `{"id":"`+idOf(moved)+`","ok":true}`)
+		synctest.Wait()
+		if all := results(s.room); len(all) != 1 || !all[0].OK {
+			s.Errorf("%+v", all)
+		}
+		for _, c := range []*websocket.Conn{relay, named, usual, other} {
+			s.quiet(c)
+		}
+		again := s.dial(fmt.Sprint("/?companion=nikoni&since=", moved.Seq-1), "")
+		s.want(again, reference(moved, "move", `{"x":1}`))
+		for _, tc := range []struct {
+			query, who string
+			status     int
+			detail     string
+		}{
+			{"?companion=ghost", "", 404, `companion: \"ghost\" lives in no room`},
+			{"?companion=kai&room=main", "", 404, `query.companion: \"kai\" is not in room main`},
+			{"?companion=a%20b", "", 400, "query.companion: "},
+			{"?companion=nikoni", "mika read,talk", 403, `the token of mika has not the scope \"act\"`},
+		} {
+			if status, detail := s.turnedAway("/"+tc.query, tc.who); status != tc.status || !strings.Contains(detail, tc.detail) {
+				s.Errorf("%s: %d %s", tc.query, status, detail)
+			}
+		}
+	})
+	nobody := func(c *socket.Config) { c.Usual = func() string { return "" } }
+	onBodies(t, nobody, func(s *bodies) {
+		if status, detail := s.turnedAway("/?companion=", ""); status != 404 || !strings.Contains(detail, "query.companion: nobody who has a card lives in a room; name one") {
+			s.Errorf("%d %s", status, detail)
+		}
+	})
+}
+
+// turnedAway gives how a handshake is refused.
+func (s *bodies) turnedAway(path, who string) (status int, answer string) {
+	s.Helper()
+	_, res, err := s.try(path, who)
+	if err == nil || res == nil {
+		s.Fatalf("dial %s: %v", path, err)
+	}
+	var b [1024]byte
+	n, _ := res.Body.Read(b[:]) // as much as gorilla keeps
+	return res.StatusCode, string(b[:n])
+}
+
 // A session's id is not enough to take a companion's actions: it has to be the
 // caller's own, and the caller has to be allowed to act.
 func TestSessionIsNotTheOnlySecret(t *testing.T) {
@@ -209,9 +305,9 @@ func TestReferenceMistakes(t *testing.T) {
 		long := strings.Repeat("x", 255)
 		const invalid = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q,"data":{"code":%q}}}`
 		mistakes := []struct{ message, want string }{
-			{`{"jsonrpc":"2.0","id":1.5,"method":"hello"}`, fmt.Sprintf(invalid, "1.5", -32601, `method: there is only subscribe here, not "hello"`, "unknown_op")},
-			{`{"jsonrpc":"2.0","id":-1,"method":"subscribe"}`, fmt.Sprintf(invalid, "-1", -32602, "params.sessionId: is missing", "invalid")},
-			{`{"jsonrpc":"2.0","id":"a","method":"subscribe","params":{"sessionId":""}}`, fmt.Sprintf(invalid, `"a"`, -32602, "params.sessionId: is missing", "invalid")},
+			{`{"jsonrpc":"2.0","id":1.5,"method":"hello"}`, fmt.Sprintf(invalid, "1.5", -32601, `method: there are only subscribe and subscribe.request here, not "hello"`, "unknown_op")},
+			{`{"jsonrpc":"2.0","id":-1,"method":"subscribe"}`, fmt.Sprintf(invalid, "-1", -32602, "params.sessionId: is missing; open a session with POST /init, or connect to /?companion=ID and subscribe to nothing", "invalid")},
+			{`{"jsonrpc":"2.0","id":"a","method":"subscribe","params":{"sessionId":""}}`, fmt.Sprintf(invalid, `"a"`, -32602, "params.sessionId: is missing; open a session with POST /init, or connect to /?companion=ID and subscribe to nothing", "invalid")},
 			{`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":[1]}`, fmt.Sprintf(invalid, "1", -32602, "params.sessionId: must be a string in an object", "invalid")},
 			{`{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"sessionId":7}}`, fmt.Sprintf(invalid, "1", -32602, "params.sessionId: must be a string in an object", "invalid")},
 			{`{"jsonrpc":"2.0","id":{},"method":"subscribe","params":{"sessionId":"abc"}}`, fmt.Sprintf(invalid, "null", -32600, "id: is neither a string nor a number", "invalid")},

@@ -10,7 +10,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/identity"
 )
 
 // How soon a client of the relay is told again, and how seldom at last: after
@@ -30,10 +32,14 @@ type relay struct {
 	since   uint64 // where the client asked to start
 	asked   bool   // it did
 	waiting func(room string) bool
+	listens func() (leave func())
 
 	mu     sync.Mutex
-	newest notice
-	news   chan struct{} // holds a token when newest has changed
+	first  abi.Message   // the newest as the client came
+	newest entry.Entry   // the newest it was told of since
+	at     time.Time     // when that was
+	pause  time.Duration // until it is told again, from then on or from when it last was
+	news   chan struct{} // holds a token when that is sooner than beside thinks
 }
 
 // notice is one frame of the relay. chat-relay's has Type and Message only.
@@ -52,24 +58,39 @@ type heard struct {
 	Message string `json:"message"`
 }
 
-func (r *relay) frame(e entry.Entry) ([]byte, error) {
+// notices is how the relay shows a room.
+type notices struct{ room string }
+
+// Message implements fanout.Coding.
+func (n notices) Message(e entry.Entry) ([]byte, error) {
 	m, ok := e.Message()
 	if !ok {
 		return nil, nil
 	}
-	n := r.notice(m)
+	return encode(n.of(m)), nil
+}
+
+func (n notices) of(m abi.Message) notice {
+	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: n.room, Kind: m.Kind, At: m.At}
+}
+
+func (r *relay) coding() fanout.Coding { return notices{r.room} }
+
+// told is called for each message and each client, so it wakes nobody who
+// looks soon enough anyway.
+func (r *relay) told(e entry.Entry) {
 	r.mu.Lock()
-	r.newest = n
+	r.newest, r.at = e, time.Now()
+	late := r.pause > firstAgain
+	r.pause = firstAgain
 	r.mu.Unlock()
+	if !late {
+		return
+	}
 	select {
 	case r.news <- struct{}{}:
 	default:
 	}
-	return encode(n), nil
-}
-
-func (r *relay) notice(m abi.Message) notice {
-	return notice{Type: "newMessage", Message: heard{m.From, m.Text}, Seq: m.Seq, Room: r.room, Kind: m.Kind, At: m.At}
 }
 
 // take ignores what chat-relay's clients send, as its server does.
@@ -87,8 +108,7 @@ func (r *relay) take(ctx context.Context, c *client, message []byte) (*view, err
 
 // beside tells the client again while somebody waits.
 func (r *relay) beside(ctx context.Context, c *client) *view {
-	pause := firstAgain
-	timer := time.NewTimer(pause)
+	timer := time.NewTimer(r.due())
 	defer timer.Stop()
 	for {
 		select {
@@ -97,34 +117,51 @@ func (r *relay) beside(ctx context.Context, c *client) *view {
 		case v := <-c.turns:
 			return &v
 		case <-r.news:
-			pause = firstAgain
 		case <-timer.C:
-			if frame := r.again(); frame != nil {
-				if c.send(frame) != nil {
-					return nil // whoever follows the room finds out as well
-				}
-				pause = min(2*pause, lastAgain)
+			if frame := r.again(); frame != nil && c.send(frame) != nil {
+				return nil // whoever follows the room finds out as well
 			}
 		}
-		timer.Reset(pause)
+		timer.Reset(r.due())
 	}
 }
 
-// again gives the newest notice once more, nil when nobody waits for it.
+// due is when the client is to be told again.
+func (r *relay) due() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Until(r.at.Add(r.pause))
+}
+
+// again gives the newest notice once more, nil when nobody waits for it or it has just come.
+// Who waits is asked for without r.mu: told is not to wait for that.
 func (r *relay) again() []byte {
 	r.mu.Lock()
-	n := r.newest
+	m, e, due := r.first, r.newest, !time.Now().Before(r.at.Add(r.pause))
+	if due {
+		r.at = time.Now()
+	}
 	r.mu.Unlock()
-	if n.Seq == 0 || !r.waiting(r.room) {
+	if e.Seq != 0 {
+		m, _ = e.Message()
+	}
+	if !due || m.Seq == 0 || !r.waiting(r.room) {
 		return nil
 	}
+	r.mu.Lock()
+	if r.newest.Seq == e.Seq {
+		r.pause = min(2*r.pause, lastAgain)
+	}
+	r.mu.Unlock()
+	n := notices{r.room}.of(m)
 	n.Again = true
 	return encode(n)
 }
 
 // Relay serves chat-relay's clients beside another handler: a WebSocket handshake on
 // any path but the feed's own gets the messages of the room that ?room= names,
-// or else of the usual one. Clients of the AI Companion Protocol connect here as well, and subscribe.
+// or else of the usual one. Clients of the AI Companion Protocol connect here as well, and subscribe, or
+// name a companion with ?companion=.
 func (f *Feed) Relay(next http.Handler) http.Handler {
 	relay := f.handshake(f.openRelay)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,6 +175,9 @@ func (f *Feed) Relay(next http.Handler) http.Handler {
 
 // openRelay finds the room that ?room= names, or else the usual one.
 func (f *Feed) openRelay(r *http.Request) (view, error) {
+	if r.URL.Query().Has("companion") {
+		return f.openBare(r)
+	}
 	name := f.cfg.Rooms.Usual()
 	if r.URL.Query().Has("room") {
 		name = r.URL.Query().Get("room")
@@ -146,11 +186,15 @@ func (f *Feed) openRelay(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	d := &relay{room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, news: make(chan struct{}, 1)}
+	address := identity.Of(r.Context()).Address
+	d := &relay{
+		room: name, since: v.since, asked: v.asked, waiting: f.cfg.Waiting, listens: func() func() { return f.cfg.Listens(name, address) },
+		news: make(chan struct{}, 1), at: time.Now(), pause: firstAgain,
+	}
 	v.dialect = d
 	// A client that was away while something was said is told of it as well.
 	if past, err := v.talk.History(r.Context(), abi.HistoryAsk{Limit: 1}); err == nil && len(past.Messages) == 1 {
-		d.newest = d.notice(past.Messages[0])
+		d.first = past.Messages[0]
 	}
 	return v, nil
 }

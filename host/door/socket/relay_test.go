@@ -22,18 +22,46 @@ type relayStage struct {
 	room    *doortest.Room
 	pipe    *doortest.Pipe
 	waiting atomic.Bool
+	ears    atomic.Int64 // clients that take notices
 }
 
 func onRelay(t *testing.T, f func(s *relayStage)) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main", "side")
 		s := &relayStage{T: t, room: house.Get("main"), pipe: doortest.NewPipe()}
-		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string) bool { return s.waiting.Load() }})
+		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string) bool { return s.waiting.Load() }, Listens: s.listens})
 		mux := http.NewServeMux()
 		feed.Register(mux)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 		defer serve(t, feed, s.pipe, feed.Relay(guard.Mux(mux)))()
 		f(s)
+	})
+}
+
+func (s *relayStage) listens(room, address string) func() {
+	if room != "main" || address != "" { // no guard stands before
+		s.Errorf("in %q, at %q", room, address)
+	}
+	s.ears.Add(1)
+	return func() { s.ears.Add(-1) }
+}
+
+// It is told who takes notices, for as long as they do.
+func TestWhoListensToTheRelay(t *testing.T) {
+	onRelay(t, func(s *relayStage) {
+		heard := func(want int64, what string) {
+			s.Helper()
+			if synctest.Wait(); s.ears.Load() != want {
+				s.Errorf("%s: %d listen", what, s.ears.Load())
+			}
+		}
+		one, _ := s.dial("/", nil)
+		_, _ = s.dial("/ws", nil)
+		_, _ = s.dial("/v1/rooms/main/feed", nil)
+		heard(2, "two are there, and one of the feed")
+		_ = one.Close()
+		time.Sleep(time.Second)
+		heard(1, "one has left")
 	})
 }
 

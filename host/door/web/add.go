@@ -103,7 +103,9 @@ func decodeBody(body io.Reader, into any) error {
 	err = json.Unmarshal(raw, into) // a decoder would take what is behind the object
 	var wrong *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrong) && wrong.Field != "":
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return abi.Field("body", abi.CodeInvalid, "must be a JSON object")
+	case errors.As(err, &wrong):
 		return abi.Field(wrong.Field, abi.CodeInvalid, "must be a text, not %s", wrong.Value)
 	case err != nil:
 		return abi.Field("body", abi.CodeInvalid, "is no JSON object: %v", err)

@@ -42,6 +42,7 @@ func TestAddRefuses(t *testing.T) {
 		{"/add", `{"from":"user"}`, 400, `{"code":"invalid","path":["message"],"message":"is missing"}`},
 		{"/add", `{"from":1,"message":"x"}`, 400, `{"code":"invalid","path":["from"],"message":"must be a text, not number"}`},
 		{"/add", `{"from":"a b","message":"x"}`, 400, `{"code":"invalid","path":["from"],"message":"\"a b\" may not contain ' '"}`},
+		{"/add", `[]`, 400, `{"code":"invalid","path":["body"],"message":"must be a JSON object"}`},
 		{"/add", `{"from":`, 400, `{"code":"invalid","path":["body"],"message":"is no JSON object: unexpected end of JSON input"}`},
 		{"/add", `{"from":"user","message":"x"} and more`, 400, `{"code":"invalid","path":["body"],"message":"is no JSON object: invalid character 'a' after top-level value"}`},
 		{"/add", `{"from":"aya","message":"x"}`, 403, fmt.Sprintf(`{"code":"denied","path":["from"],"message":%q}`, why)},

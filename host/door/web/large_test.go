@@ -2,9 +2,8 @@ package web_test
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -14,10 +13,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
-	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/identity"
 )
 
 // A client that has sent a large body and waits for what comes of it holds up no other: here
@@ -48,7 +45,7 @@ func tenWait(t *testing.T, path func(companion string) string, body string, stat
 		h := g.Handler(s)
 		var all sync.WaitGroup
 		for _, companion := range []string{"nikoni", "zoe"} {
-			id, err := s.Open(companion, "")
+			id, err := s.Open(companion, "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,64 +92,46 @@ func TestFormSaysWhatItIs(t *testing.T) {
 	})
 }
 
-// A client that opens too many sessions is told when to come again.
-func TestInitIsFull(t *testing.T) {
+// One client that opens as many sessions as there may be locked everybody out of POST /init.
+// It is its own sessions that go, for itself and for others.
+func TestOneClientLocksNobodyOutOfInit(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		for range 1024 {
-			if w := s.ask("POST", "/init", ""); w.Code != 200 {
-				t.Fatalf("%d %s", w.Code, w.Body)
+		guest := func(address string) identity.Caller {
+			c := identity.Guest(nil)
+			c.Sharer = address
+			return c
+		}
+		mika := identity.Caller{Name: "mika", Kind: abi.KindHuman, Scopes: identity.Scopes(), Sharer: "token mika"}
+		ask := func(c identity.Caller, path, session, body string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("POST", path, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Mcp-Session-Id", session)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r.WithContext(identity.With(r.Context(), c)))
+			return w
+		}
+		open := func(c identity.Caller) (session string) {
+			t.Helper()
+			var got struct{ Result struct{ SessionID string } }
+			w := ask(c, "/init", "", `{"jsonrpc":"2.0","id":1}`)
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || got.Result.SessionID == "" {
+				t.Fatalf("%s: %d %s", c.Sharer, w.Code, w.Body)
+			}
+			return got.Result.SessionID
+		}
+		flooder, other := guest("address 192.0.2.1"), guest("address 192.0.2.2")
+		flood := func() {
+			for range 1100 {
+				open(flooder)
 			}
 		}
-		w := s.ask("POST", "/init", `{"jsonrpc":"2.0","id":1}`)
-		exactly(t, w, 429, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"1024 sessions are open already; try again in 30s"}}`)
-		if after := w.Header().Get("Retry-After"); after != "30" {
-			t.Errorf("Retry-After %q", after)
+		flood()
+		sessions := map[string]identity.Caller{open(mika): mika, open(other): other}
+		flood()
+		for session, c := range sessions {
+			if w := ask(c, "/perception", session, `{"jsonrpc":"2.0","id":1,"method":"perception","params":`+touch+`}`); w.Code != 200 {
+				t.Errorf("%s has lost its session: %d %s", c.Sharer, w.Code, w.Body)
+			}
 		}
 	})
-}
-
-// Without a name it is "main" when that has a card, as it is over MCP.
-func TestInitPrefersMain(t *testing.T) {
-	c, err := card.Parse("nikoni.json", []byte(definition))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range []struct {
-		cards []string
-		want  string
-	}{
-		{[]string{"zoe", "main", "aya"}, "main"}, {[]string{"zoe", "aya"}, "aya"}, {[]string{"zoe"}, "zoe"},
-	} {
-		opened := &opener{}
-		mux := http.NewServeMux()
-		err = web.Register(mux, web.Config{
-			Rooms: doortest.NewHouse(t, "main"), Perceptions: opened,
-			Cards: func(id string) (*card.Card, error) {
-				if slices.Contains(x.cards, id) {
-					return c, nil
-				}
-				return nil, nil
-			},
-			Companions: func() []web.Companion { return []web.Companion{{ID: "zoe"}, {ID: "main"}, {ID: "aya"}} },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, httptest.NewRequest("POST", "/init", nil))
-		if w.Code != 200 || opened.companion != x.want {
-			t.Errorf("%v: %q, want %q: %s", x.cards, opened.companion, x.want, fmt.Sprint(w.Code, w.Body))
-		}
-	}
-}
-
-// opener remembers with whom a session was opened.
-type opener struct {
-	web.Perceiver
-	companion string
-}
-
-func (o *opener) Open(companion, _ string) (string, error) {
-	o.companion = companion
-	return "s", nil
 }

@@ -25,7 +25,7 @@ func TestLargeImagesAreCheap(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := g.Handler(s)
-	id, err := s.Open("nikoni", "")
+	id, err := s.Open("nikoni", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,10 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -112,18 +110,10 @@ func describePerceptions(doc *huma.OpenAPI) {
 // known.
 func refusal(err error) error {
 	d := guard.DetailsOf(err)
-	if after := retryAfter(err); after != "" {
+	if after := guard.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(d, http.Header{"Retry-After": {after}})
 	}
 	return d
-}
-
-func retryAfter(err error) string {
-	var full *perception.Full
-	if errors.As(err, &full) {
-		return strconv.FormatInt(int64(full.After/time.Second), 10)
-	}
-	return ""
 }
 
 func (d *door) companion(_ context.Context, in *OfCompanion) (out companionDetail, err error) {
@@ -200,6 +190,9 @@ func (d *door) take(ctx context.Context, in *perceiveIn) (perception.Taken, erro
 	}
 	taken, err := d.offer(ctx, in.ID, p, from)
 	if e := abi.AsError(err); e != nil && e.Field != "" {
+		if p.Image != nil && e.Field == "body" { // it came in a form, which has no such field
+			err = abi.Field("image", e.Code, "%s", e.Reason())
+		}
 		err = inBody(err)
 	}
 	return taken, err

@@ -62,6 +62,7 @@ type sensing struct {
 	*perception.Queues
 	room  *doortest.Room
 	judge func(ctx context.Context, companion string, p abi.Percept) (abi.Judged, error)
+	usual string
 	stop  context.CancelFunc // tells the door that the daemon stops
 }
 
@@ -88,7 +89,7 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 		}
 		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q", id)
 	}
-	s := &sensing{fixture: fixture{house: house}, room: house.Get(home)}
+	s := &sensing{fixture: fixture{house: house}, room: house.Get(home), usual: "nikoni"}
 	s.room.Live("nikoni", "zoe")
 	s.judge = func(ctx context.Context, who string, p abi.Percept) (abi.Judged, error) {
 		return s.room.Perceive(ctx, who, p)
@@ -116,7 +117,7 @@ func newSensingIn(t testing.TB, house *doortest.House, home string) *sensing {
 	s.stop = stop
 	t.Cleanup(stop)
 	err = web.Register(mux, web.Config{
-		Rooms: house, Perceptions: s.Queues, Cards: cards, Stopping: stopping,
+		Rooms: house, Perceptions: s.Queues, Cards: cards, Stopping: stopping, Usual: func() string { return s.usual },
 		Companions: func() []web.Companion {
 			return []web.Companion{{ID: "zoe", Engine: "prompt"}, {ID: "aya", Engine: "wasm"}, {ID: "nikoni", Name: "ニコニ立体ちゃん", Engine: "prompt", State: "ready"}}
 		},
@@ -357,7 +358,7 @@ func TestNobodyWaitsForAStop(t *testing.T) {
 			Vote:  func(abi.Scene) abi.Vote { return abi.Vote{State: abi.Speak, Importance: 5} },
 			Speak: func(ctx context.Context, _ abi.Scene) abi.Line { <-ctx.Done(); return abi.Line{} },
 		})
-		id, err := s.Open("nikoni", "")
+		id, err := s.Open("nikoni", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -18,7 +19,43 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/logtest"
 )
+
+// deaf is a connection whose client is gone; the server notices by a failed write.
+type deaf struct {
+	http.ResponseWriter
+	gone     func()
+	statuses int
+}
+
+func (d *deaf) Write([]byte) (int, error) { d.gone(); return 0, errors.New("broken pipe") }
+func (d *deaf) WriteHeader(int)           { d.statuses++ }
+
+// A client that goes away while it is answered leaves nothing in the log that anybody has
+// to look at: before its entries are read, and in the middle of them.
+func TestAClientGoesAway(t *testing.T) {
+	f := newDoor(t, nil)
+	var log logtest.Log
+	g, err := guard.New(guard.Config{}, log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Handler(f)
+	for _, late := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if !late {
+			cancel()
+		}
+		d := &deaf{httptest.NewRecorder(), cancel, 0}
+		r := httptest.NewRequestWithContext(ctx, "GET", "/v1/rooms/main/entries?limit=1000", nil)
+		r.Host = "localhost"
+		h.ServeHTTP(d, r)
+		if n := strings.Count(log.String(), "level=DEBUG"); n == 0 || n != strings.Count(log.String(), "\n") || d.statuses != 1 {
+			t.Errorf("late %v: %d statuses, log %s", late, d.statuses, &log)
+		}
+	}
+}
 
 // Every way to get a perception wrong is told with its place.
 func TestPerceptionRefusals(t *testing.T) {
@@ -64,8 +101,8 @@ func TestPerceptionRefusals(t *testing.T) {
 		{"an unknown field", perceives, odd, oddHeader, 400, "invalid", "body.colour", "colour"},
 		{"a long field", perceives, long, longHeader, 413, "too_large", "body.title", "title"},
 		{"a form of another format", perceives, asText, asTextHeader, 400, "invalid", "body.format", `format: is "text", must be "image": a form carries an image`},
-		{"another kind than the bytes", perceives, asJPEG, asJPEGHeader, 400, "invalid", "body.body", "image/jpeg"},
-		{"not that kind of image", perceives, notPNG, notHeader, 400, "invalid", "body.body", "body: "},
+		{"another kind than the bytes", perceives, asJPEG, asJPEGHeader, 400, "invalid", "body.image", `image: is said to be "image/jpeg"`},
+		{"not that kind of image", perceives, notPNG, notHeader, 400, "invalid", "body.image", "image: "},
 		{"waits too long", perceives + "?wait=56", touch, "", 400, "invalid", "query.wait", "wait"},
 		{"unknown parameter", perceives + "?wiat=5", touch, "", 400, "invalid", "query.wiat", "wiat"},
 	} {
@@ -204,7 +241,7 @@ func FuzzPerceive(f *testing.F) {
 	f.Add(header, body)
 	f.Add("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=title\r\n\r\nvision\r\n--x--")
 	s := newSensing(f)
-	id, err := s.Open("nikoni", "")
+	id, err := s.Open("nikoni", "", "")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -41,6 +41,9 @@ type Config struct {
 	// CodeNotFound when there is no such companion, and with CodeUnavailable when
 	// its file is there and not loaded.
 	Cards func(companion string) (*card.Card, error)
+	// Usual is the companion that is meant by whoever names none, "" for nobody. It
+	// need not be there.
+	Usual func() string
 	// RoomKeys are the settings that a room may be opened with.
 	RoomKeys []RoomKey
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
@@ -52,8 +55,9 @@ type Config struct {
 type Perceiver interface {
 	Offer(ctx context.Context, companion string, p card.Percept, from string) (perception.Taken, error)
 	Counts(companion string) map[string]int
-	Open(companion, caller string) (id string, err error)
+	Open(companion, caller, sharer string) (id string, err error)
 	Session(id, caller string) (companion string, err error)
+	Meant(name, caller string) (companion string, err error)
 }
 
 var _ Perceiver = (*perception.Queues)(nil)
@@ -93,6 +97,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	mux.HandleFunc("POST /add", d.add)
 	mux.HandleFunc("POST /init", d.initSession)
 	mux.HandleFunc("POST /perception", d.perception)
+	mux.HandleFunc("POST /perception/{companion}", d.perception)
 	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
 	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
 	return registerPage(mux)

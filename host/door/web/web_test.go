@@ -38,7 +38,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}})
 	if err != nil {
 		t.Fatal(err)
 	}

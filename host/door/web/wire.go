@@ -5,20 +5,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/door/answer"
 	"github.com/companiond/companiond/host/door/guard"
-	"github.com/companiond/companiond/host/door/web/answer"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/perception"
 )
 
-// The wire of the AI Companion Protocol's reference server: JSON-RPC by POST /init, which opens a session with
-// a companion, and POST /perception in that session. The body of a session is at
+// The wires of the AI Companion Protocol's reference server: JSON-RPC by POST /init, which opens a session with
+// a companion, and POST /perception in that session, whose id is in the URL or in a
+// header, or which nobody opened: that is how it began. docs/WIRES.md has all of them. The body of a session is at
 // the WebSocket door. Shapes are the protocol's, so this is no part of the described
 // API.
 
@@ -85,8 +87,14 @@ func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
 		return in, wrong(rpcRequest, "body: is missing")
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
+		switch mistyped(err) {
+		case "jsonrpc":
+			return in, wrong(rpcRequest, `jsonrpc: must be "2.0"`)
+		case "method":
+			return in, wrong(rpcRequest, "method: must be a text")
+		}
 		if json.Valid(raw) {
-			return in, wrong(rpcRequest, "body: is no call of JSON-RPC: %v", err)
+			return in, wrong(rpcRequest, "body: must be an object")
 		}
 		return in, wrong(rpcParse, "body: is no JSON: %v", err)
 	}
@@ -94,6 +102,14 @@ func readCall(r *http.Request, bare bool) (in rpcRequestIn, err error) {
 		return in, wrong(rpcRequest, `jsonrpc: must be "2.0"`)
 	}
 	return in, nil
+}
+
+// mistyped gives the field that is of another type, "" where an error has another cause.
+func mistyped(err error) string {
+	if typed := (*json.UnmarshalTypeError)(nil); errors.As(err, &typed) {
+		return typed.Field
+	}
+	return ""
 }
 
 // answerCall answers a call with a result or an error.
@@ -112,7 +128,7 @@ func answerCall(w http.ResponseWriter, in rpcRequestIn, result any, err error) {
 	if own, ok := err.(wrongCall); ok { //nolint:errorlint // it is never wrapped
 		out.Error.Code = own.code
 	}
-	if after := retryAfter(err); after != "" {
+	if after := guard.RetryAfter(err); after != "" {
 		w.Header().Set("Retry-After", after)
 	}
 	writeJSON(w, d.Status, out)
@@ -150,20 +166,18 @@ func (d *door) open(r *http.Request, params json.RawMessage) (id string, err err
 			return "", err
 		}
 	}
-	return d.cfg.Perceptions.Open(companion, caller.Name)
+	return d.cfg.Perceptions.Open(companion, caller.Name, caller.Sharer)
 }
 
-// usual is the companion of who names none, see [card.Usual].
+// usual is the companion of whoever names none.
 func (d *door) usual() (string, error) {
-	var ids []string
-	for _, c := range d.cfg.Companions() {
-		if def, err := d.cfg.Cards(c.ID); err == nil && def != nil {
-			ids = append(ids, c.ID)
-		}
-	}
-	usual := card.Usual(ids)
+	const another = "name one in the URL: /init?companion=ID, /perception/ID"
+	usual := d.cfg.Usual()
 	if usual == "" {
-		return "", abi.Errorf(abi.CodeNotFound, "companion: nobody here has a card; name one with ?companion=")
+		return "", abi.Errorf(abi.CodeNotFound, "companion: nobody who has a card lives in a room; %s", another)
+	}
+	if _, err := d.cfg.Cards(usual); abi.CodeOf(err) == abi.CodeNotFound {
+		return "", abi.Errorf(abi.CodeNotFound, "companion: %s, whom the configuration means by whoever names nobody, has no file here; %s", usual, another)
 	}
 	return usual, nil
 }
@@ -194,12 +208,7 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 	if !strings.HasPrefix(in.Method, "perception") {
 		return "", taken, wrong(rpcMethod, "method: is %.64q, must be %q", in.Method, "perception")
 	}
-	id := r.Header.Get(sessionHeader)
-	if id == "" {
-		return "", taken, wrong(rpcRequest, "mcp-session-id: the header is missing; open a session with POST /init")
-	}
-	companion, err = d.cfg.Perceptions.Session(id, identity.Of(r.Context()).Name)
-	if err != nil {
+	if companion, err = d.meant(r); err != nil {
 		return "", taken, err
 	}
 	var p struct {
@@ -208,13 +217,36 @@ func (d *door) perceiveCall(r *http.Request, in rpcRequestIn) (companion string,
 		Body   json.RawMessage `json:"body"`
 	}
 	if err := json.Unmarshal(in.Params, &p); err != nil {
-		return "", taken, wrong(rpcParams, "params: must be {title, format, body}: %v", err)
+		if field := mistyped(err); field != "" {
+			return "", taken, wrong(rpcParams, "params.%s: must be a text", field)
+		}
+		return "", taken, wrong(rpcParams, "params: must be {title, format, body}")
 	}
 	taken, err = d.offer(r.Context(), companion, card.Percept{Title: p.Title, Format: p.Format, Body: p.Body}, "")
 	if e := abi.AsError(err); e != nil && e.Field != "" {
 		err = wrongCall{abi.Field("params."+e.Field, e.Code, "%s", e.Reason()), rpcParams}
 	}
 	return companion, taken, err
+}
+
+// meant is whose perception it is: of the session, or the companion, that the URL
+// names, else of the session in the header, else of the usual companion.
+func (d *door) meant(r *http.Request) (companion string, err error) {
+	name, session, caller := r.PathValue("companion"), r.Header.Get(sessionHeader), identity.Of(r.Context()).Name
+	switch {
+	case name == "" && session == "":
+		return d.usual()
+	case name == "":
+		return d.cfg.Perceptions.Session(session, caller)
+	}
+	if companion, err = d.cfg.Perceptions.Meant(name, caller); err != nil || session == "" {
+		return companion, err
+	}
+	// Clients of MCP have sessions of another kind, which say nothing here.
+	if other, err := d.cfg.Perceptions.Session(session, caller); err == nil && other != companion {
+		return "", wrong(rpcRequest, "mcp-session-id: is a session with %s, and the URL names %s; leave one of them out", other, companion)
+	}
+	return companion, nil
 }
 
 // spoken waits for what a companion says because of a perception: "" when it says

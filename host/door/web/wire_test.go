@@ -61,7 +61,7 @@ func TestInit(t *testing.T) {
 	} {
 		exactly(t, s.ask("POST", c.path, c.body), 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"session-%d"}}`, c.id, i+1))
 	}
-	// Without a name it is the first by id of those that have a card.
+	// Without a name it is the usual one.
 	for i, want := range []string{"nikoni", "nikoni", "nikoni", "nikoni", "aya", "zoe", "nikoni"} {
 		if companion, err := s.Session(fmt.Sprint("session-", i+1), ""); companion != want || err != nil {
 			t.Errorf("%d: %q %v", i, companion, err)
@@ -80,10 +80,29 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// What is no call is told by its place, and not in words of Go.
+func TestWhatIsNoCall(t *testing.T) {
+	s := newSensing(t)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"perception"`
+	for _, c := range []struct{ path, body, id, want string }{
+		{"/init", `[]`, "null", `{"code":-32600,"message":"body: must be an object"}`},
+		{"/init", `7`, "null", `{"code":-32600,"message":"body: must be an object"}`},
+		{"/perception", `"x"`, "null", `{"code":-32600,"message":"body: must be an object"}`},
+		{"/init", `{"jsonrpc":2,"id":1}`, "1", `{"code":-32600,"message":"jsonrpc: must be \"2.0\""}`},
+		{"/perception", `{"jsonrpc":"2.0","id":1,"method":[]}`, "1", `{"code":-32600,"message":"method: must be a text"}`},
+		{"/init", `{"id":1`, "null", `{"code":-32700,"message":"body: is no JSON: unexpected end of JSON input"}`},
+		{"/perception", call + `}`, "1", `{"code":-32602,"message":"params: must be {title, format, body}"}`},
+		{"/perception", call + `,"params":[]}`, "1", `{"code":-32602,"message":"params: must be {title, format, body}"}`},
+		{"/perception", call + `,"params":{"title":7}}`, "1", `{"code":-32602,"message":"params.title: must be a text"}`},
+	} {
+		exactly(t, s.ask("POST", c.path, c.body), 400, `{"jsonrpc":"2.0","id":`+c.id+`,"error":`+c.want+`}`)
+	}
+}
+
 func TestPerceptionIsAnswered(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
 		s.answers("nikoni", func(said string) string { return "you said " + said })
-		id, err := s.Open("nikoni", "")
+		id, err := s.Open("nikoni", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +125,7 @@ func TestPerceptionIsAnswered(t *testing.T) {
 // comes to anything: the answer is there after 55 s.
 func TestPerceptionWithoutAnAnswer(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		id, err := s.Open("nikoni", "")
+		id, err := s.Open("nikoni", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +162,7 @@ func TestPerceptionIsJudged(t *testing.T) {
 			}
 			return abi.Line{Text: "well"}
 		}})
-		id, err := s.Open("nikoni", "")
+		id, err := s.Open("nikoni", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,11 +199,11 @@ func TestPerceptionIsJudged(t *testing.T) {
 
 func TestPerceptionCallsThatAreWrong(t *testing.T) {
 	in(t, func(t *testing.T, s *sensing) {
-		id, err := s.Open("nikoni", "")
+		id, err := s.Open("nikoni", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		mikas, err := s.Open("nikoni", "mika")
+		mikas, err := s.Open("nikoni", "mika", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +216,6 @@ func TestPerceptionCallsThatAreWrong(t *testing.T) {
 			status, code        int
 			message             string // is in it
 		}{
-			{"no session", "", call(ok), 400, -32600, "mcp-session-id: the header is missing"},
 			{"an unknown session", "nobody", call(ok), 404, -32000, "session: there is no such session"},
 			{"somebody else's session", mikas, call(ok), 403, -32000, "session: was opened by somebody else"},
 			{"unknown title", id, call(`{"title":"smell","format":"text","body":"x"}`), 404, -32602, "params.title: "},
@@ -252,7 +270,7 @@ func TestWireScopes(t *testing.T) {
 			t.Errorf("mika's session is a guest's, too: %v", err)
 		}
 		s.answers("nikoni", func(string) string { return "hi" })
-		id, err := s.Open("nikoni", "mika")
+		id, err := s.Open("nikoni", "mika", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +303,7 @@ func TestWireIsFull(t *testing.T) {
 			<-ctx.Done()
 			return abi.Judged{}, ctx.Err()
 		}
-		id, err := s.Open("zoe", "")
+		id, err := s.Open("zoe", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +321,66 @@ func TestWireIsFull(t *testing.T) {
 // Nobody here has a card: a companion has to be named.
 func TestInitWithoutCards(t *testing.T) {
 	f := newDoor(t, nil)
-	if w := f.ask("POST", "/init", `{"jsonrpc":"2.0","id":1}`); w.Code != 404 || !strings.Contains(w.Body.String(), "?companion=") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	for _, path := range []string{"/init", "/perception"} {
+		w := f.ask("POST", path, `{"jsonrpc":"2.0","id":1,"method":"perception","params":{}}`)
+		if w.Code != 404 || !strings.Contains(w.Body.String(), "companion: nobody who has a card lives in a room; name one in the URL: /init?companion=ID, /perception/ID") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
 	}
+}
+
+// Every way there was to say whose perception it is: a session in the URL, one in the
+// header, the companion's own name, and nothing at all.
+func TestWhosePerceptionItIs(t *testing.T) {
+	in(t, func(t *testing.T, s *sensing) {
+		for _, who := range []string{"nikoni", "zoe"} {
+			s.answers(who, func(said string) string { return who + " heard " + said })
+		}
+		nikonis, err := s.Open("nikoni", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		zoes, err := s.Open("zoe", "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mikas, err := s.Open("zoe", "mika", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const body = `{"jsonrpc":"2.0","method":"perception.send","params":{"title":"input","format":"text","body":"hi"}}`
+		const heard = `{"jsonrpc":"2.0","id":null,"result":{"text":"%s heard hi"}}`
+		refused := func(code int, message string) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, message)
+		}
+		for _, c := range []struct {
+			path, header, usual string
+			status              int
+			want                string
+		}{
+			{"/perception", "", "nikoni", 200, fmt.Sprintf(heard, "nikoni")},
+			{"/perception", "", "zoe", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception", zoes, "nikoni", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception/zoe", "", "nikoni", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception/" + zoes, "", "nikoni", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception/zoe", zoes, "nikoni", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception/zoe", "one-of-mcp", "nikoni", 200, fmt.Sprintf(heard, "zoe")},
+			{"/perception/zoe", nikonis, "nikoni", 400, refused(-32600, "mcp-session-id: is a session with nikoni, and the URL names zoe; leave one of them out")},
+			{"/perception/" + mikas, "", "nikoni", 403, refused(-32000, "session: was opened by somebody else; open another with POST /init")},
+			{"/perception/kyoko", "", "nikoni", 404, refused(-32000, `companion: "kyoko" is neither a session that is open nor a companion; open a session with POST /init, or name one of GET /v1/companions`)},
+			{"/perception/late", "", "nikoni", 503, refused(-32000, "companion: late is being loaded; try again")},
+			{"/perception", "", "late", 503, refused(-32000, "companion: late is being loaded; try again")},
+			{"/perception", "", "kyoko", 404, refused(-32000, "companion: kyoko, whom the configuration means by whoever names nobody, has no file here; name one in the URL: /init?companion=ID, /perception/ID")},
+		} {
+			s.usual = c.usual
+			var header []string
+			if c.header != "" {
+				header = []string{"mcp-session-id", c.header}
+			}
+			w := s.ask("POST", c.path, body, header...)
+			if got := strings.TrimSpace(w.Body.String()); w.Code != c.status || got != c.want {
+				t.Errorf("%+v: %d %s", c, w.Code, got)
+			}
+		}
+	})
 }

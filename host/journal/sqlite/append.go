@@ -94,7 +94,8 @@ func (j *Journal) Acquire(ctx context.Context, room, owner string, at time.Time)
 		row.head.Epoch++
 		row.owner = owner
 		id := fmt.Sprintf("%s%d", journal.OwnerID, row.head.Epoch)
-		r.head, err = w.grow(row, prepare([]journal.New{{ID: id, Kind: entry.KindOwner, At: at, Body: body}}))
+		r.news = prepare([]journal.New{{ID: id, Kind: entry.KindOwner, At: at, Body: body}})
+		r.head, err = w.grow(row, r.news)
 		return err
 	}
 	if err := j.submit(ctx, r); err != nil {
@@ -108,14 +109,13 @@ func (j *Journal) Append(ctx context.Context, room string, h journal.Head, entri
 	if err := journal.Check(entries); err != nil {
 		return h, err
 	}
-	ms := prepare(entries)
-	r := &request{room: room}
+	r := &request{room: room, news: prepare(entries)}
 	r.run = func(w *writer) error {
 		row, err := w.at(room, h)
 		if err != nil {
 			return err
 		}
-		r.head, err = w.grow(row, ms)
+		r.head, err = w.grow(row, r.news)
 		return err
 	}
 	if err := j.submit(ctx, r); err != nil {

@@ -2,21 +2,28 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
-// batch is how many entries a follower gets at most at once.
-const batch = 256
+// A follower that is behind gets so many entries at once, and no more when their bodies
+// come to so many bytes: there may be hundreds of followers, and each has its own.
+const (
+	batch      = 256
+	batchBytes = 128 << 10
+)
 
 // Follow implements journal.Journal. A wake-up only says "look again": what a
-// follower gets is always what it reads after its last entry, so that nothing
+// follower gets is always what comes right after its last entry, so that nothing
 // is missed and nothing comes twice.
 func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func([]entry.Entry) error) error {
-	woken, leave := j.listen(room)
+	f, leave := j.desk.Join(room)
 	defer leave()
 	var look <-chan time.Time
 	if j.tune.poll > 0 {
@@ -25,21 +32,25 @@ func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func
 		look = t.C
 	}
 	for {
-		es, err := j.Read(ctx, room, after, batch)
-		if err != nil {
-			return err
+		es, ok := f.Take(after)
+		more := false
+		if !ok {
+			var err error
+			if es, more, err = j.next(ctx, room, after); err != nil {
+				return err
+			}
 		}
 		if len(es) > 0 {
 			if err := fn(es); err != nil {
 				return err
 			}
 			after = es[len(es)-1].Seq
-			if len(es) == batch {
+			if more {
 				continue
 			}
 		}
 		select {
-		case <-woken:
+		case <-f.Woken():
 		case <-look:
 		case <-ctx.Done():
 			return ctx.Err()
@@ -49,41 +60,38 @@ func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func
 	}
 }
 
-// listen gives a channel that gets a value whenever the room may have grown,
-// also while nobody waits on it.
-func (j *Journal) listen(room string) (woken <-chan struct{}, leave func()) {
-	c := make(chan struct{}, 1)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.waits[room] == nil {
-		j.waits[room] = map[chan struct{}]struct{}{}
-	}
-	j.waits[room][c] = struct{}{}
-	return c, func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		delete(j.waits[room], c)
-		if len(j.waits[room]) == 0 {
-			delete(j.waits, room)
+// next reads a batch; more says that there may be more behind it.
+func (j *Journal) next(ctx context.Context, room string, after uint64) (es []entry.Entry, more bool, err error) {
+	err = j.reading(ctx, "follow room", func(r *store.Store) error {
+		size := 0
+		err := r.Each(ctx, selectEntries+`AND seq > ? ORDER BY seq LIMIT ?`, []any{room, sqlInt(after), batch}, func(row *sql.Rows) error {
+			e, err := scan(row)
+			if err != nil {
+				return err
+			}
+			es = append(es, e)
+			if size += len(e.Body); size >= batchBytes {
+				return errEnough
+			}
+			return nil
+		})
+		if more = err == errEnough || len(es) == batch; err == errEnough {
+			return nil
 		}
-	}
+		return err
+	})
+	return es, more, err
 }
 
-// wake tells the room's followers to look. j.mu is held.
-func (j *Journal) wake(room string) {
-	for c := range j.waits[room] {
-		select {
-		case c <- struct{}{}:
-		default: // it is going to look anyway
+var errEnough = errors.New("enough for now")
+
+// added gives the entries of a request that was stored.
+func (r *request) added() []entry.Entry {
+	es := make([]entry.Entry, len(r.news))
+	for i, m := range r.news {
+		es[i] = entry.Entry{
+			Seq: r.head.Seq - uint64(len(r.news)-1-i), Epoch: r.head.Epoch, At: time.UnixMilli(m.At.UnixMilli()).UTC(), Kind: m.Kind, ID: m.ID, V: m.V, Body: m.Body,
 		}
 	}
-}
-
-// wakeAll tells every follower to look, after an outcome nobody knew.
-func (j *Journal) wakeAll() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for room := range j.waits {
-		j.wake(room)
-	}
+	return es
 }

@@ -111,7 +111,7 @@ func (j *Journal) resume() {
 	default:
 		j.setHealth(err)
 	}
-	j.wakeAll()
+	j.desk.Doubt()
 }
 
 // judge decides whether the file is damaged or only this connection's idea of

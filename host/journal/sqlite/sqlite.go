@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/handover"
 	"github.com/companiond/companiond/host/journal/sqlite/schema"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
@@ -58,10 +59,11 @@ type Journal struct {
 	temporary string
 
 	queue   chan *request
-	suspect chan error    // trouble met by a read, for the writer to judge
-	quit    chan struct{} // closed by Close
-	stopped chan struct{} // closed when the writer is gone
-	kept    chan struct{} // closed when the keeper of the mark is gone
+	desk    *handover.Desk // of those who follow
+	suspect chan error     // trouble met by a read, for the writer to judge
+	quit    chan struct{}  // closed by Close
+	stopped chan struct{}  // closed when the writer is gone
+	kept    chan struct{}  // closed when the keeper of the mark is gone
 	once    sync.Once
 
 	files sync.RWMutex // held shared while r is used, alone while it is exchanged
@@ -77,7 +79,6 @@ type Journal struct {
 	health error
 	mark   statedir.Mark // the newest that was acknowledged
 	fresh  bool          // mark changed since it was last kept
-	waits  map[string]map[chan struct{}]struct{}
 }
 
 var (
@@ -233,8 +234,7 @@ func newJournal(cfg Config, tune tuning) (*Journal, error) {
 	return &Journal{
 		path: path, tune: tune, log: log, reserve: statedir.NewReserve(filepath.Dir(path), cfg.Reserve, log),
 		queue: make(chan *request, 1024), suspect: make(chan error, 1),
-		quit: make(chan struct{}), stopped: make(chan struct{}), kept: make(chan struct{}),
-		waits: map[string]map[chan struct{}]struct{}{},
+		quit: make(chan struct{}), stopped: make(chan struct{}), kept: make(chan struct{}), desk: new(handover.Desk),
 	}, nil
 }
 

@@ -29,7 +29,7 @@ func (j *Journal) gone(why statedir.Gone) {
 		advice = fmt.Sprintf("All it held is in %s. Put it back; or stop companiond, rename that copy to %s and start again", dst, filepath.Base(j.path))
 	}
 	j.setHealth(why + statedir.Gone("; writes have stopped. "+advice))
-	j.wakeAll()
+	j.desk.Doubt()
 }
 
 // mislaid refuses to begin an empty journal where a copy lies of one that was moved

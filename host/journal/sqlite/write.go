@@ -19,6 +19,7 @@ type request struct {
 	ctx  context.Context
 	run  func(w *writer) error
 	room string       // the room that grew, "" for none
+	news []made       // by these
 	head journal.Head // its new head, set by run
 	err  error        // valid once done is closed
 	done chan struct{}
@@ -168,13 +169,13 @@ func (w *writer) done() {
 
 func (w *writer) forget() { clear(w.rooms); w.grew = nil }
 
-// grown notes how far a committed batch came and wakes who follows its rooms.
+// grown notes how far a committed batch came and hands it to those who follow its rooms.
 func (j *Journal) grown(batch []*request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, r := range batch {
 		if r.err == nil && r.room != "" {
-			j.wake(r.room)
+			j.desk.Hand(r.room, r.added)
 			j.mark, j.fresh = statedir.Mark{Room: r.room, Seq: r.head.Seq, Sum: j.w.rooms[r.room].sum}, true
 		}
 	}

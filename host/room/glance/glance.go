@@ -8,7 +8,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -21,11 +20,11 @@ import (
 
 // Asleep gives a room that sleeps at a glance: its state is folded from the
 // journal, which stays as it is. cast are the companions that are loaded now, nil where
-// that is not known yet.
-func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined, now time.Time) (rooms.Info, error) {
+// that is not known yet. It is good for as long as the room sleeps and cast is loaded.
+func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.Joined) (*Board, error) {
 	s, _, err := reader.Fold(ctx, j, set.Name)
 	if err != nil {
-		return rooms.Info{}, journal.Coded(err)
+		return nil, journal.Coded(err)
 	}
 	s.Cast = slices.DeleteFunc(s.Cast, func(m entry.Joined) bool { return m.Kind == abi.KindCompanion })
 	for _, c := range cast {
@@ -36,12 +35,9 @@ func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 	slices.SortFunc(s.Cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
 	set.Rules.Version = rules.Version
 	s.Assume(set.Rules)
-	i := infoOf(set, s, s.Members(), cast != nil)
-	i.Head = s.Head
-	if b, ok := s.Budget(now.UTC().Truncate(time.Millisecond)); ok {
-		i.Pool = &b
-	}
-	return i, nil
+	b := new(Board)
+	b.Show(set, s, s.Head, s.Members(), cast != nil, nil)
+	return b, nil
 }
 
 // infoOf gives a room in a state at a glance; known says whether it is known which
@@ -50,7 +46,7 @@ func infoOf(set Settings, s *rules.State, members []abi.Member, known bool) room
 	i := rooms.Info{
 		Name: set.Name, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
-		FreeTurns: s.PaysTurns(), Waiting: s.WaitsFor(), Loading: !known && len(set.Companions) > 0,
+		FreeTurns: s.PaysTurns(), Terms: s.Terms(), Waiting: s.WaitsFor(), Loading: !known && len(set.Companions) > 0,
 	}
 	if s.Sounds() {
 		i.Heard = s.Playing.Who

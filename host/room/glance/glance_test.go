@@ -2,7 +2,6 @@ package glance_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -24,10 +23,11 @@ func TestLoading(t *testing.T) {
 		if c.known {
 			cast = []entry.Joined{{ID: "aya", Kind: abi.KindCompanion}}
 		}
-		asleep, err := glance.Asleep(t.Context(), memory.New(), set, cast, time.Now())
+		board, err := glance.Asleep(t.Context(), memory.New(), set, cast)
 		if err != nil {
 			t.Fatal(err)
 		}
+		asleep := board.Info()
 		var b glance.Board
 		b.Show(set, rules.New(), 7, nil, c.known, nil)
 		if awake := b.Info(); asleep.Loading != c.want || awake.Loading != c.want || awake.Head != 7 {

@@ -28,6 +28,8 @@ const (
 	inboxSize = 256
 	batchSize = 64          // requests handled before the journal is written
 	retry     = time.Second // between tries while the journal takes no writes
+	together  = 300 * time.Microsecond
+	crowd     = 4 // fewer that ask together are not worth the wait
 )
 
 // Config is what a loop stands on, and the steps of its room. All of them are called
@@ -61,14 +63,16 @@ type Loop struct {
 	loaded chan struct{} // closed when the journal was read, or could not be
 
 	// Owned by Run.
-	m       rules.Machine
-	head    journal.Head
-	acks    []func(error)                  // who waits for the entries so far to be durable
-	seen    struct{ mono, room time.Time } // the clocks when they were last looked at
-	used    time.Time                      // by the process's clock: when something was last asked or done here
-	trouble error                          // why the journal takes nothing; nil when it does
-	snapped uint64
-	ids     newestIDs
+	m    rules.Machine
+	head journal.Head
+	acks []func(error) // who waits for the entries so far to be durable
+	// expected is how many were told together that theirs are.
+	expected int
+	seen     struct{ mono, room time.Time } // the clocks when they were last looked at
+	used     time.Time                      // by the process's clock: when something was last asked or done here
+	trouble  error                          // why the journal takes nothing; nil when it does
+	snapped  uint64
+	ids      newestIDs
 }
 
 var errNotLoaded = errors.New("not loaded yet")
@@ -114,6 +118,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			return nil
 		case do := <-l.inbox:
 			l.take(do)
+			l.gather(ctx)
 		case <-timer.C:
 			select { // what waits there goes into the same write
 			case do := <-l.inbox:
@@ -153,6 +158,27 @@ func (l *Loop) take(do func()) {
 		select {
 		case do = <-l.inbox:
 		default:
+			return
+		}
+	}
+}
+
+// gather waits a moment for those who were answered together last: they are likely to
+// ask again together, and what is asked together shares a write. Whoever asks alone, or
+// in a talk of a few, waits for nobody.
+func (l *Loop) gather(ctx context.Context) {
+	if l.trouble != nil || len(l.acks) == 0 || l.expected < crowd {
+		return
+	}
+	moment := time.NewTimer(together)
+	defer moment.Stop()
+	for len(l.acks) < min(l.expected, batchSize) {
+		select {
+		case do := <-l.inbox:
+			do()
+		case <-moment.C:
+			return
+		case <-ctx.Done():
 			return
 		}
 	}

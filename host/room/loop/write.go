@@ -92,6 +92,7 @@ func (l *Loop) write(ctx context.Context) {
 	l.head = head
 	l.cfg.Wrote(entries) // before it shows: one that sees how far the room is must find all of it
 	l.cfg.Show()         // before anybody is woken to look
+	l.expected = len(l.acks)
 	l.tell(nil)
 	if l.m.State.Head-l.snapped >= SnapshotEvery {
 		l.snapshot(write)

@@ -137,6 +137,8 @@ func (p *Presence) whyLeft(m entry.Joined) string {
 	switch {
 	case m.Kind == abi.KindAgent && human:
 		return "a human has this name"
+	case m.ID == p.sent.ID:
+		return p.sent.Reason
 	case m.Kind == abi.KindAgent:
 		return "was not heard of for a while"
 	case slices.ContainsFunc(p.cast, is(m.ID)):

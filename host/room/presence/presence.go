@@ -20,7 +20,8 @@ import (
 
 // How long an agent that says nothing is taken to be here, and how many there
 // may be at once. One that takes part in rounds is let go soon, for while it is
-// here every round waits for its vote.
+// here every round waits for its vote. Where they are too many, guests make room for the
+// holders of tokens, and no holder for a guest: a guest has as many names as it likes.
 const (
 	VoterAway  = 90 * time.Second
 	TalkerAway = 10 * time.Minute
@@ -49,6 +50,7 @@ type Presence struct {
 	cast    []entry.Joined // the companions that are loaded, by id; nil: not known yet
 	loading []string       // those that are being loaded, as of cast
 	agents  map[string]agent
+	sent    entry.Left     // who made room last, and for whom
 	settled []entry.Joined // the companions that live here and are loaded, as they are called here
 	taken   address.Set    // what they are called
 	people  address.Set    // humans who were heard of
@@ -94,8 +96,11 @@ func (p *Presence) Attends(who string) bool { _, here := p.agents[who]; return h
 // rounds from now on. One that has voted goes on to be asked when it only talks.
 func (p *Presence) Attend(who string, votes bool, now time.Time) (changed bool, err error) {
 	was, here := p.agents[who]
-	if !here && len(p.agents) >= MaxAgents && !p.makeRoom() {
+	if !here && len(p.agents) >= MaxAgents && !p.makeRoom(who) {
 		return false, abi.Field("from", abi.CodeExhausted, "%d agents are here, which is as many as there may be", len(p.agents))
+	}
+	if p.sent.ID == who {
+		p.sent = entry.Left{}
 	}
 	p.agents[who] = agent{votes: votes || was.votes, heard: now}
 	return !here || p.agents[who].votes != was.votes, nil
@@ -109,17 +114,43 @@ func (p *Presence) Hear(who string, now time.Time) {
 	}
 }
 
-// makeRoom lets go of the agent that was not heard of for longest, unless it
-// takes part in rounds.
-func (p *Presence) makeRoom() bool {
-	oldest := ""
+// makeRoom lets go of an agent for another: of those that may go first, the one that was not
+// heard of for longest.
+func (p *Presence) makeRoom(whom string) bool {
+	_, holder := p.house.Holder(whom)
+	oldest, first := "", stays
 	for who, a := range p.agents {
-		if !a.votes && (oldest == "" || a.heard.Before(p.agents[oldest].heard) || a.heard.Equal(p.agents[oldest].heard) && who < oldest) {
-			oldest = who
+		rank := p.goes(who, a, holder)
+		if rank == stays || rank > first {
+			continue
+		}
+		if was := p.agents[oldest]; rank < first || a.heard.Before(was.heard) || a.heard.Equal(was.heard) && who < oldest {
+			oldest, first = who, rank
 		}
 	}
+	if first == stays {
+		return false
+	}
 	delete(p.agents, oldest)
-	return oldest != ""
+	p.sent = entry.Left{ID: oldest, Reason: "made room for " + whom}
+	return true
+}
+
+// stays is the rank of an agent that goes for nobody.
+const stays = 3
+
+// goes ranks an agent that might go for the holder of a token, or for a guest: the lowest go first.
+func (p *Presence) goes(who string, a agent, forHolder bool) int {
+	_, holder := p.house.Holder(who)
+	switch {
+	case !holder && !a.votes:
+		return 0
+	case !holder && forHolder:
+		return 1
+	case holder && !a.votes && forHolder:
+		return 2
+	}
+	return stays
 }
 
 // Dismiss lets go of agents that were not heard of for too long.

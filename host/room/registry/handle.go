@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -71,6 +70,7 @@ func (g *Registry) forget(name string, r *room.Room) {
 	defer g.mu.Unlock()
 	if g.awake[name] == r {
 		delete(g.awake, name)
+		delete(g.quiet, name)
 	}
 }
 
@@ -189,25 +189,53 @@ func loaded(r *room.Room) bool {
 	}
 }
 
+// maxQuiet is of how many rooms that sleep it is remembered how they look.
+const maxQuiet = 256
+
+// quiet is how a room looks that sleeps: nil until it was looked at. What changes that
+// takes it out of Registry.quiet.
+type quiet struct{ board *glance.Board }
+
 // look gives a room at a glance, found false where there is none.
 func (g *Registry) look(ctx context.Context, name string) (info rooms.Info, found bool) {
 	g.mu.Lock()
-	r, fenced, cast := g.awake[name], g.fenced[name], g.cast
+	r, fenced, cast, q := g.awake[name], g.fenced[name], g.cast, g.quiet[name]
+	var board *glance.Board
+	if q != nil {
+		board = q.board
+	} else if r == nil {
+		if q = new(quiet); len(g.quiet) >= maxQuiet {
+			clear(g.quiet)
+		}
+		g.quiet[name] = q
+	}
 	g.mu.Unlock()
-	if r != nil && fenced == nil && loaded(r) {
+	switch {
+	case fenced != nil:
+	case r != nil && loaded(r):
 		return g.withHead(ctx, r.Info()), true
+	case r == nil && board != nil && g.journal.Health() == nil:
+		return board.Info(), true
 	}
 	set, err := g.settings(ctx, name)
 	if err == nil {
-		info, err = glance.Asleep(ctx, g.journal, set, cast, time.Now())
+		if board, err = glance.Asleep(ctx, g.journal, set, cast); err == nil {
+			info = board.Info()
+		}
 	}
 	if abi.CodeOf(err) == abi.CodeNotFound {
 		return rooms.Info{Name: name}, false
 	}
 	if err = cmp.Or(fenced, err); err != nil {
 		info.Name, info.State, info.Error = name, "unavailable", abi.AsError(err).Message
+		return g.withHead(ctx, info), true
 	}
-	return g.withHead(ctx, info), true
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if q != nil && g.quiet[name] == q {
+		q.board = board
+	}
+	return info, true
 }
 
 // withHead says how far a room is that cannot be loaded: its entries can be read.

@@ -35,7 +35,7 @@ func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error
 	if err := g.mayOpen(ctx, o); err != nil {
 		return rooms.Info{}, err
 	}
-	err = g.journal.Register(ctx, o.Name, journal.Listing{Key: address.Skeleton(o.Name), By: o.By.Name, Settings: o.Settings})
+	err = g.register(ctx, o.Name, journal.Listing{Key: address.Skeleton(o.Name), By: o.By.Name, Settings: o.Settings})
 	if errors.Is(err, journal.ErrConflict) {
 		return rooms.Info{}, abi.Field("name", abi.CodeConflict, "a room is there whose name reads or looks like %q; take another", o.Name)
 	} else if err != nil {
@@ -43,6 +43,9 @@ func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error
 	}
 	if err := g.settle(ctx, set, o); err != nil {
 		return rooms.Info{}, err
+	}
+	if g.cfg.Opened != nil {
+		g.cfg.Opened(o.Name)
 	}
 	info, _ := g.look(ctx, o.Name)
 	return info, nil
@@ -126,7 +129,17 @@ func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) err
 	}
 	l := row.Listing
 	l.Archived = true
-	return journal.Coded(g.journal.Register(ctx, name, l))
+	return journal.Coded(g.register(ctx, name, l))
+}
+
+// register makes it known what a room is, besides its entries.
+func (g *Registry) register(ctx context.Context, name string, l journal.Listing) error {
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.quiet, name)
+	}()
+	return g.journal.Register(ctx, name, l)
 }
 
 // List gives up to limit rooms behind after, by name in byte order: those of the

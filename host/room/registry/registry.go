@@ -42,6 +42,8 @@ type Config struct {
 	Read func(name string, settings []byte) (room.Settings, error)
 	// MaxRooms is how many rooms one caller may have open. 0 means none.
 	MaxRooms int
+	// Opened is told of a room that was opened at a door. Nil: nobody is.
+	Opened func(name string)
 }
 
 // Registry has all rooms. Make one with New; it does nothing before Run.
@@ -60,6 +62,7 @@ type Registry struct {
 
 	mu     sync.Mutex // guards what follows
 	awake  map[string]*room.Room
+	quiet  map[string]*quiet
 	fenced map[string]error // why rooms stay closed here: another daemon has taken them
 	cast   []entry.Joined   // loaded now; nil: not known yet
 	come   bool             // somebody is among them for whom a room may have waited
@@ -72,7 +75,7 @@ var _ rooms.Directory = (*Registry)(nil)
 func New(c Config) (*Registry, error) {
 	g := &Registry{
 		cfg: c, journal: c.Room.Journal, log: c.Room.Log, configured: map[string]room.Settings{},
-		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*room.Room{}, fenced: map[string]error{},
+		started: make(chan struct{}), done: make(chan struct{}), due: make(chan struct{}, 1), awake: map[string]*room.Room{}, quiet: map[string]*quiet{}, fenced: map[string]error{},
 	}
 	if g.cfg.Room.Idle == 0 {
 		g.cfg.Room.Idle = Idle
@@ -119,6 +122,7 @@ func (g *Registry) SetCast(ctx context.Context, cast []entry.Joined) {
 		return !slices.ContainsFunc(g.cast, func(was entry.Joined) bool { return was.ID == c.ID })
 	})
 	g.cast, g.come = cast, g.come || come
+	clear(g.quiet)
 	rooms := slices.Collect(maps.Values(g.awake))
 	g.mu.Unlock()
 	var told sync.WaitGroup
@@ -273,6 +277,7 @@ func (g *Registry) wake(ctx context.Context, name string, unless refusal) (*room
 	}
 	r := room.New(set, g.cfg.Room, g.cast)
 	g.awake[name] = r
+	delete(g.quiet, name)
 	g.running.Go(func() { g.run(name, r) })
 	return r, nil
 }
@@ -288,6 +293,7 @@ func (g *Registry) run(name string, r *room.Room) {
 	}
 	if g.awake[name] == r { // else forget was first, and another may be awake by now
 		delete(g.awake, name)
+		delete(g.quiet, name)
 	}
 	g.mu.Unlock()
 	g.lookAgain()

@@ -60,7 +60,7 @@ func TestReadingWakesNobody(t *testing.T) {
 		before := h.row("main")
 		r := h.room("main")
 		info := r.Info()
-		if info.State != "resting" || info.Last == 0 || len(info.Members) != 2 || info.Head != before.Head.Seq {
+		if info.State != "capped" || info.Last == 0 || len(info.Members) != 2 || info.Head != before.Head.Seq {
 			t.Errorf("asleep it looks like %+v", info)
 		}
 		if _, err := h.List(t.Context(), "", 10); err != nil {
@@ -356,7 +356,32 @@ func TestOpenAndArchive(t *testing.T) {
 	})
 }
 
-// TestConfigurationWins has a room in the configuration that was opened at a door.
+// Whoever wants to hear of rooms is told of each that was opened, when it can be looked
+// at; of none that was not.
+func TestOpenedIsTold(t *testing.T) {
+	var told []string
+	in(t, func(t *testing.T) *house {
+		h := oneRoom(t)
+		h.config.Opened = func(name string) { told = append(told, name+" "+h.room(name).Info().State) }
+		return h
+	}, func(t *testing.T, h *house) {
+		for range 2 {
+			if err := h.open("lab", mine, `{}`); err != nil {
+				t.Fatal(err)
+			}
+			if h.open("lab", mine, `{}`) == nil || h.open("den", mine, `{"policy":"dice"}`) == nil {
+				t.Error("it was opened")
+			}
+			if err := h.Archive(t.Context(), "lab", mine); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(told, []string{"lab resting", "lab resting"}) {
+			t.Errorf("told of %q", told)
+		}
+	})
+}
+
 // TestOpenedAnewIsQuiet: a line said before a room was closed is not answered by
 // whoever lives there when it is opened again.
 func TestOpenedAnewIsQuiet(t *testing.T) {
@@ -406,6 +431,7 @@ func TestArchivedStays(t *testing.T) {
 	})
 }
 
+// TestConfigurationWins has a room in the configuration that was opened at a door.
 func TestConfigurationWins(t *testing.T) {
 	for _, archived := range []bool{false, true} {
 		in(t, oneRoom, func(t *testing.T, h *house) {

@@ -20,6 +20,15 @@ func (s *State) ledger(at time.Time) []turn.Spend { return s.Remembered(s.policy
 // PoolView gives the pool as it is now. Later spends do not change it.
 func (s *State) PoolView() turn.PoolView { return s.View(s.policy, s.At) }
 
+// Terms gives the pool's settings, nil in a room without one.
+func (s *State) Terms() *abi.Pool {
+	if p, ok := s.policy.(interface{ Terms() abi.Pool }); ok {
+		terms := p.Terms()
+		return &terms
+	}
+	return nil
+}
+
 // Budget gives what there is to spend at a moment; ok is false in a room
 // without a pool.
 func (s *State) Budget(at time.Time) (b abi.Budget, ok bool) {

@@ -110,7 +110,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Condition puts what a room does into a word.
+// Condition puts what a room does into a word. That the talk is capped or has ended is so as
+// soon as nobody may speak: where turns are paid for, or nobody else is there, no round says it.
 func (s *State) Condition() string {
 	switch {
 	case s.Archived != "":
@@ -125,6 +126,9 @@ func (s *State) Condition() string {
 		return "talking"
 	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)
+	}
+	if outcome, _ := s.Mute(); outcome != "" {
+		return string(outcome)
 	}
 	return "resting"
 }

@@ -61,28 +61,40 @@ func TestALateNod(t *testing.T) {
 }
 
 // TestAgentsCannotTalkForEver is law 7: cap, STOP and the talk's end hold for
-// those who pay, until a human speaks.
+// those who pay, until a human speaks; and the room says so before it refuses them.
 func TestAgentsCannotTalkForEver(t *testing.T) {
 	rules := poolRules()
 	rules.MaxTurns = 3
 	w := newAgents(t, rules)
+	is := func(want string) {
+		t.Helper()
+		if got := w.m.State.Condition(); got != want {
+			t.Errorf("the room is %s, want %s", got, want)
+		}
+	}
 	for range 3 {
+		is("resting")
 		w.said(w.turn("x"))
 	}
+	is("capped")
 	w.refused(w.turn("y"), abi.CodeDenied, "3 turns were taken since a human spoke")
 	w.said(w.aside("y"))
 	w.human("go on")
+	is("waiting") // for an answer
 	w.said(w.turn("y"))
 
 	w.input(entry.KindStop, entry.Stop{From: "taro"})
+	is("stopped")
 	w.refused(w.turn("x"), abi.CodeDenied, "stopped by taro")
 	w.refused(w.aside("x"), abi.CodeDenied, "stopped by taro")
 	w.human("go on")
 	w.said(w.turn("x"))
 
 	w.input(entry.KindClosing, entry.ClosingMoved{From: abi.ClosingNone, To: abi.ClosingTerminal})
+	is("closed")
 	w.refused(w.turn("x"), abi.CodeDenied, "the talk has ended")
 	w.human("one more thing")
+	is("waiting")
 	w.said(w.turn("x"))
 }
 

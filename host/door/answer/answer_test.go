@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/answer"
 	"github.com/companiond/companiond/host/door/doortest"
-	"github.com/companiond/companiond/host/door/web/answer"
 	"github.com/companiond/companiond/host/entry"
 )
 
