@@ -70,6 +70,11 @@ func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
 	return prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log}), nil
 }
 
+// CollectAt is how far the heap may grow before it is collected, in percent of what is
+// in use. The daemon's own heap is small: with Go's 100 a busy door collects all the time,
+// and above 200 there is more memory for little time.
+const CollectAt = 200
+
 // memoryTotal gives what the daemon should keep within: what is configured, or half of
 // what the machine has, or a container of it. 0 is for a machine that does not say.
 func memoryTotal(configured int64) int64 {

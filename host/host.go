@@ -9,6 +9,7 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/door/chat"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/socket"
@@ -171,10 +173,6 @@ func (h *Host) buildRooms() (err error) {
 
 // newRegistry makes the rooms, of which none is awake yet.
 func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
-	usual := config.DefaultName
-	if !slices.ContainsFunc(h.cfg.Rooms, func(r config.Room) bool { return r.Name == usual }) {
-		usual = h.cfg.Rooms[0].Name
-	}
 	homes := map[string]string{}
 	for _, c := range h.cfg.Companions {
 		homes[c.Name] = c.Home
@@ -189,13 +187,18 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 				}
 			},
 		},
-		Rooms: roomSettings(h.cfg.Rooms), Usual: usual, Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom,
+		Rooms: roomSettings(h.cfg.Rooms), Usual: usualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom,
+		Opened: func(name string) { h.agents.RoomOpened(context.Background(), name) }, // the doors are open by then
 	})
 }
 
 // readRoom reads what a room was opened with.
 func readRoom(name string, settings []byte) (room.Settings, error) {
 	r, problems := config.ReadRoom(name, settings)
+	if r.Companion != "" {
+		const why = "is for rooms of the configuration: whoever names no companion asks nowhere else"
+		problems = append(problems, config.Problem{Key: "companion", Message: why, Severity: config.Error})
+	}
 	var mistakes []string
 	var field string // of the first
 	for _, p := range problems {
@@ -221,10 +224,12 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 // loaded keeps a nil *module.Companion from becoming a room.Companion.
 func loaded(c *module.Companion, ok bool) (room.Companion, bool) { return c, ok }
 
-// newID makes a random id of 128 bits.
+// newID makes an id of the time in milliseconds and 80 random bits: ids that are made
+// one after the other lie beside each other in the journal's index.
 func newID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // it never fails, but ends the program instead
+	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16)
+	_, _ = rand.Read(b[6:]) // it never fails, but ends the program instead
 	return hex.EncodeToString(b[:])
 }
 
@@ -284,33 +289,43 @@ func (h *Host) buildDoors(at net.Addr) error {
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
-		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
 	}, h.log)
 	if err != nil {
 		return err
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: h.rooms, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Cards: h.cards, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
+		Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
-		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting,
-		Session: h.perceptions.Session, Speaks: h.speaks,
+		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
+		Session: h.perceptions.Meant, Speaks: h.speaks, Usual: h.usual,
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
-	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
+	chat.Register(mux, chat.Config{Rooms: h.rooms, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
+	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
 		return err
 	}
-	h.server = guard.Server(g.Handler(h.feed.Relay(guard.Mux(mux))), h.log)
+	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(guard.Mux(mux)))), h.log)
 	return nil
+}
+
+// chatters is what the chat door shows of the folder.
+func (h *Host) chatters() []chat.Companion {
+	list, waits := []chat.Companion{}, h.waitingForModels()
+	for _, s := range h.folder.Status() {
+		list = append(list, chat.Companion{ID: s.ID, Name: s.Name, Since: s.LoadedAt, Waits: waits[s.ID]})
+	}
+	return list
 }
 
 // roomKeys are what a room may be opened with at a door.
 func roomKeys() (keys []web.RoomKey) {
 	for _, k := range config.Keys() {
-		if leaf, ok := strings.CutPrefix(k.Name, "room.NAME."); ok {
+		if leaf, ok := strings.CutPrefix(k.Name, "room.NAME."); ok && leaf != "companion" {
 			keys = append(keys, web.RoomKey{Name: leaf, Doc: k.Doc + " Default: " + k.Default + "."})
 		}
 	}

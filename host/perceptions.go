@@ -39,12 +39,13 @@ func (h *Host) modelOf(companion string) string {
 // cards gives those who have a card, as agents over MCP see them.
 func (h *Host) cards() []cards.Card {
 	var all []cards.Card
+	usual := h.usual()
 	for _, c := range h.folder.Companions() {
 		def := c.Card()
 		if def == nil {
 			continue
 		}
-		one := cards.Card{ID: c.ID(), Name: def.Name, Source: def.Source()}
+		one := cards.Card{ID: c.ID(), Name: def.Name, Source: def.Source(), Usual: c.ID() == usual}
 		for _, a := range def.Actions {
 			one.Actions = append(one.Actions, cards.Action{Name: a.Title, Description: a.Description, Schema: a.Schema})
 		}

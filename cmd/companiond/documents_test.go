@@ -49,9 +49,9 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	if err := json.Unmarshal(doc, &api); err != nil {
 		t.Fatal(err)
 	}
-	// WebSockets are none of OpenAPI's business, and paths that the AI Companion Protocol calls its own are not
-	// described there.
-	want := []string{"GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception"}
+	// WebSockets are none of OpenAPI's business, and paths that the AI Companion Protocol or OpenAI call
+	// their own are not described there.
+	want := []string{"GET /v1/models", "POST /v1/chat/completions", "GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception", "POST /perception/{companion}"}
 	for path, ops := range api.Paths {
 		for method := range ops {
 			want = append(want, fmt.Sprintf("%s %s", strings.ToUpper(method), path))

@@ -43,12 +43,13 @@ func doMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	t := &term{out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout)}
+	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout)}
 	return t.do(ctx, args)
 }
 
 // term is what a verb has to do with the outside.
 type term struct {
+	in       io.Reader // nil: nothing comes
 	out, err io.Writer
 	env      []string
 	colour   bool
@@ -65,7 +66,7 @@ func verbs() []verb {
 		{"run", "[-config FILE]", "run the daemon", runVerb},
 		{"check", "[-config FILE] [-print] [-strict]", "look a configuration and the cards through and list every mistake", checkVerb},
 		{"new", "character NAME [-dir DIR]", "write a character that builds with go build", newVerb},
-		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room", sayVerb},
+		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room; with - for TEXT what comes on standard input", sayVerb},
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
 		{"why", "[-room ROOM] SEQ", "explain who spoke and why, or why nobody did", whyVerb},
@@ -95,6 +96,9 @@ func (t *term) do(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	name := strings.TrimLeft(args[0], "-")
+	if name == "h" {
+		name = "help"
+	}
 	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
 	if i < 0 {
 		fmt.Fprintf(t.err, "companiond: there is no verb %q; companiond help lists them\n", args[0])

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room"
@@ -60,6 +62,48 @@ func TestWhereVerbsGo(t *testing.T) {
 	got = nil
 	if code := (&term{out: io.Discard, err: io.Discard}).do(t.Context(), []string{"stop"}); code != exitOK || len(got) != 1 || !strings.HasPrefix(got[0], at+" ") {
 		t.Errorf("door.listen of the file: ended with %d, asked %q", code, got)
+	}
+}
+
+// Asked for help in any of the usual ways, the program helps.
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"help", "-h", "--help", "-help"} {
+		var out, errs bytes.Buffer
+		if code := (&term{out: &out, err: &errs}).do(t.Context(), []string{args}); code != exitOK || !strings.Contains(out.String(), "companiond say") || errs.Len() > 0 {
+			t.Errorf("%s: ended with %d: %s%s", args, code, &out, &errs)
+		}
+	}
+}
+
+// - stands for what comes on standard input, as it does for other programs.
+func TestSayWhatComesOnStandardInput(t *testing.T) {
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Text string }
+		_ = json.NewDecoder(r.Body).Decode(&in) // an empty text is what is told then
+		got = in.Text
+		_, _ = io.WriteString(w, `{"seq":7}`)
+	}))
+	defer server.Close()
+	env := []string{envURL + "=" + server.URL}
+	for in, want := range map[string]string{"こんにちは\n": "こんにちは", "two\nlines\r\n": "two\nlines", "  x": "  x", strings.Repeat("x", abi.MaxText) + "\n": strings.Repeat("x", abi.MaxText)} {
+		got = ""
+		var errs bytes.Buffer
+		if code := (&term{in: strings.NewReader(in), out: io.Discard, err: &errs, env: env}).do(t.Context(), []string{"say", "-"}); code != exitOK || got != want {
+			t.Errorf("%.20q: ended with %d, said %.20q: %s", in, code, got, &errs)
+		}
+	}
+	got = ""
+	for in, want := range map[string]int{"": exitUsage, " \n": exitUsage, strings.Repeat("x", abi.MaxText+1): exitFailed, "x" + strings.Repeat("\n", 3*abi.MaxText) + "y": exitFailed} {
+		if code := (&term{in: strings.NewReader(in), out: io.Discard, err: io.Discard, env: env}).do(t.Context(), []string{"say", "-"}); code != want || got != "" {
+			t.Errorf("%.20q: ended with %d, said %.20q", in, code, got)
+		}
+	}
+	if code := (&term{out: io.Discard, err: io.Discard, env: env}).do(t.Context(), []string{"say", "-"}); code != exitUsage || got != "" {
+		t.Errorf("without standard input: ended with %d, said %q", code, got)
+	}
+	if code := (&term{out: io.Discard, err: io.Discard, env: env}).do(t.Context(), []string{"say", "a", "-", "b"}); code != exitOK || got != "a - b" {
+		t.Errorf("among words: ended with %d, said %q", code, got)
 	}
 }
 

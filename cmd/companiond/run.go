@@ -44,6 +44,9 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if warning != "" {
 		log.Warn(warning)
 	}
+	if t.getenv("GOGC") == "" {
+		debug.SetGCPercent(host.CollectAt)
+	}
 	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile}).Run(ctx); err != nil {
 		return err
 	}

@@ -171,7 +171,13 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	if len(rest) == 0 {
 		return usage("say what? companiond say TEXT")
 	}
-	in := map[string]any{"from": *from, "text": strings.Join(rest, " ")}
+	text := strings.Join(rest, " ")
+	if text == "-" {
+		if text, err = t.read(); err != nil {
+			return err
+		}
+	}
+	in := map[string]any{"from": *from, "text": text}
 	if *to != "" {
 		in["to"] = strings.Split(*to, ",")
 	}
@@ -201,6 +207,24 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 		fmt.Fprintf(t.err, "companiond: said as #%d, but no character is in the room to answer\n", said.Seq)
 	}
 	return err
+}
+
+// read gives what comes on standard input, without the end of its last line.
+func (t *term) read() (string, error) {
+	if t.in == nil {
+		return "", usage("- is what comes on standard input, and nothing does")
+	}
+	b, err := io.ReadAll(io.LimitReader(t.in, 2*abi.MaxText))
+	text := strings.TrimRight(string(b), "\r\n")
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read standard input: %w", err)
+	case len(b) == 2*abi.MaxText || len(text) > abi.MaxText:
+		return "", fmt.Errorf("what comes on standard input is longer than %d bytes", abi.MaxText)
+	case strings.TrimSpace(text) == "":
+		return "", usage("say what? Nothing came on standard input")
+	}
+	return text, nil
 }
 
 // answering looks into the room for characters who may answer, or will when they

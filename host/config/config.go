@@ -123,6 +123,7 @@ type Wasm struct {
 type Room struct {
 	Name       string
 	Companions []string      `is:"companion"`  // ids; Everyone means all of them
+	Companion  string        `is:"home"`       // whom a client gets that names nobody, see card.Usual; empty says nothing
 	Policy     string        `of:"policies"`   // turn.Names
 	Patience   time.Duration `in:"1ms..1m"`    // how long a round waits for votes
 	Floor      time.Duration `in:"1ms..10m"`   // how long a speaker has for its line

@@ -53,6 +53,7 @@ func (p *parse) cross() {
 	for i, r := range c.Rooms {
 		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
 		p.checkPool(r)
+		p.checkCompanion(r)
 		if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
 			p.complain(&fault{
 				message:  `names companions beside "*", which already stands for all of them`,
@@ -69,8 +70,7 @@ func (p *parse) checkHomes() {
 		home := dotted{sectionRoom, companion.Home}
 		f := &fault{message: show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
 		if i := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home }); i >= 0 {
-			live := p.config.Rooms[i].Companions
-			if slices.Contains(live, Everyone) || slices.Contains(live, companion.Name) {
+			if p.config.Rooms[i].lives(companion.Name) {
 				continue
 			}
 			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + home.add("companions").String()}
@@ -79,6 +79,21 @@ func (p *parse) checkHomes() {
 			p.complain(f, dotted{"companion", companion.Name, "home"})
 		}
 	}
+}
+
+// checkCompanion tells of a room whose companion does not live there.
+func (p *parse) checkCompanion(r Room) {
+	at := dotted{sectionRoom, r.Name}
+	if r.Companion != "" && !r.lives(r.Companion) {
+		p.complain(&fault{
+			message: r.Companion + " does not live in " + show(r.Name), hint: "add it to " + at.add("companions").String(),
+		}, at.add("companion"), at.add("companions"))
+	}
+}
+
+// lives says whether a companion lives in the room.
+func (r Room) lives(companion string) bool {
+	return slices.Contains(r.Companions, Everyone) || slices.Contains(r.Companions, companion)
 }
 
 // complain reports a fault that lies between several keys, at the first of them
@@ -119,6 +134,9 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 	for _, room := range c.Rooms {
 		for _, id := range room.Companions {
 			check(id, dotted{sectionRoom, room.Name, "companions"})
+		}
+		if room.Companion != "" && !slices.Contains(room.Companions, room.Companion) { // else it was checked
+			check(room.Companion, dotted{sectionRoom, room.Name, "companion"})
 		}
 	}
 	for _, m := range c.Module {

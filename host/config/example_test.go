@@ -69,6 +69,7 @@ func ExampleConfig_Print() {
 	// Output:
 	// [room."居間"]
 	// companions = ["*"]                         # default
+	// companion = ""                             # default
 	// policy = "vote"                            # default
 	// patience = "1s"                            # default
 	// floor = "10s"                              # default

@@ -375,6 +375,9 @@ func rows() []row {
 		}, map[string]string{
 			`"nowt"`: `"nowt" is unknown, have: sentence, now, never (did you mean "now"?)`,
 		}},
+		{"room.NAME.companion", map[string]any{`""`: "", `"kyoko"`: "kyoko", `"居間"`: "居間"}, map[string]string{
+			`"a/b"`: `"a/b" may not contain '/'`, `["kyoko"]`: `a list is not a text`,
+		}},
 		{"room.NAME.interrupters", map[string]any{
 			`["*"]`:            []string{"*"},
 			`["taro", "mika"]`: []string{"taro", "mika"},

@@ -40,6 +40,26 @@ pool_share = 100
 	}
 }
 
+// A price that nobody can ever pay is told of, and the file is taken as it was before.
+func TestPricesThatCanNeverBePaid(t *testing.T) {
+	for _, c := range []struct{ lines, want string }{
+		{"pool_share = 70", `x.toml:3:14: room.main.pool_prices: 100:80 can never be paid, because pool_share is 70 (set pool_share = 80, or 0 for no share)`},
+		{"pool_prices = [\"10:5\", \"50:60\", \"90:75\"]\npool_share = 70", `x.toml:3:15: room.main.pool_prices: 90:75 can never be paid, because pool_share is 70 (set pool_share = 75, or 0 for no share)`},
+		{"pool_share = 80", ""}, {"pool_share = 0", ""}, {"pool_size = 300\npool_prices = [\"10:5\", \"50:120\"]", ""}, {"pool_reserve = 40", ""},
+	} {
+		for _, policy := range []string{"pool", "vote+pool", "vote"} {
+			got, problems := config.Parse("x.toml", []byte("[room.main]\npolicy = \""+policy+"\"\n"+c.lines+"\n"), nil)
+			want := c.want
+			if policy == "vote" { // where nothing is paid
+				want = ""
+			}
+			if config.Failed(problems) || len(got.Rooms) != 1 || len(problems) != min(len(want), 1) || want != "" && (problems[0].String() != want || problems[0].Severity != config.Warning) {
+				t.Errorf("%s, %s:\n got %v\nwant %s", policy, c.lines, problems, want)
+			}
+		}
+	}
+}
+
 // What is wrong with a pool is said at the key that is wrong.
 func TestPoolMistakes(t *testing.T) {
 	for _, c := range []struct{ line, want string }{

@@ -110,12 +110,19 @@ func cutPrice(s string) (chars, cost int, ok bool) {
 
 // checkPool compares the keys of a room's pool with each other.
 func (p *parse) checkPool(r Room) {
-	err := r.PoolSettings().Check()
+	at, pool := dotted{sectionRoom, r.Name}, r.PoolSettings()
+	err := pool.Check()
 	if err == nil {
+		if last := pool.Prices[len(pool.Prices)-1]; r.HasPool() && pool.Share > 0 && last.Cost > pool.Share {
+			p.complain(&fault{
+				message:  fmt.Sprintf("%d:%v can never be paid, because pool_share is %v", last.Chars, last.Cost, pool.Share),
+				hint:     fmt.Sprintf("set pool_share = %v, or 0 for no share", last.Cost),
+				severity: Warning, // configurations of before have it, and talk with their other prices
+			}, at.add("pool_prices"), at.add("pool_share"))
+		}
 		return
 	}
 	refused := abi.AsError(err)
-	at := dotted{sectionRoom, r.Name}
 	keys := []dotted{at.add("pool_" + refused.Field)}
 	for _, key := range sectionOf(at).names() {
 		if strings.HasPrefix(key, "pool_") {

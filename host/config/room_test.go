@@ -69,3 +69,25 @@ func TestHomes(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCompanionOfARoom(t *testing.T) {
+	for toml, want := range map[string]string{
+		"[room.main]\ncompanion = \"kyoko\"\n":                                            "",
+		"[room.main]\ncompanions = [\"aya\", \"kyoko\"]\ncompanion = \"kyoko\"\n":         "",
+		"[room.main]\ncompanions = [\"aya\"]\ncompanion = \"\"\n":                         "",
+		"[room.main]\ncompanions = [\"aya\"]\npolicy = \"pool\"\ncompanion = \"kyoko\"\n": `x:4:13: room.main.companion: kyoko does not live in "main" (add it to room.main.companions)`,
+		"[room.main]\n[room.stage]\ncompanions = []\ncompanion = \"kyoko\"\n":             `x:4:13: room.stage.companion: kyoko does not live in "stage" (add it to room.stage.companions)`,
+		"[room.main]\ncompanions = [\"a b\"]\ncompanion = \"kyoko\"\n":                    `x:2:15: room.main.companions`,
+		"[room.main]\ncompanion = \"*\"\n":                                                `x:2:13: room.main.companion: "*" `,
+	} {
+		_, problems := Parse("x", []byte(toml), nil)
+		if want == "" && len(problems) == 0 || len(problems) == 1 && want != "" && strings.HasPrefix(problems[0].String(), want) {
+			continue
+		}
+		t.Errorf("%s: %v, want %q", toml, problems, want)
+	}
+	c, _ := Parse("x", []byte("[room.main]\ncompanion = \"kyoko\"\n"), nil)
+	if got := c.CheckFolder([]string{"aya", "kyokoo"}, ""); len(got) != 1 || got[0].Severity != Warning || !strings.Contains(got[0].String(), `room.main.companion: "kyoko" has no file`) {
+		t.Errorf("%v", got)
+	}
+}

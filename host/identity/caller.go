@@ -34,9 +34,16 @@ type Caller struct {
 	Kind   abi.ParticipantKind // empty for a guest
 	Scopes []Scope
 	Guest  bool
+	Sharer string // under which it has a share of what is bounded: its token's name, else its address
+	// Address is where it calls from, as far as callers are told apart by that; Local for
+	// this machine. Empty where no guard stands before.
+	Address string
 
 	register *Register // whose names a guest may not take; may be nil
 }
+
+// Local is the address of whoever calls from this machine, by whichever of its names.
+const Local = "local"
 
 // Guest is a caller without a token in a house with these tokens, nil for none.
 func Guest(r *Register) Caller {

@@ -298,14 +298,14 @@ func TestNothingIsLeftRunning(t *testing.T) {
 func TestSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
-		id, err := h.Open("nikoni", "mika")
+		id, err := h.Open("nikoni", "mika", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if other, err := h.Open("nikoni", "mika"); err != nil || other == id {
+		if other, err := h.Open("nikoni", "mika", ""); err != nil || other == id {
 			t.Errorf("%q %v", other, err)
 		}
-		if _, err := h.Open("nobody", "mika"); abi.CodeOf(err) != abi.CodeNotFound {
+		if _, err := h.Open("nobody", "mika", ""); abi.CodeOf(err) != abi.CodeNotFound {
 			t.Errorf("%v", err)
 		}
 		if _, err := h.Session("s99", "mika"); abi.CodeOf(err) != abi.CodeNotFound {

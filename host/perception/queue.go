@@ -44,14 +44,16 @@ func (it *item) size() int { return len(it.p.Image) + len(it.p.Body) + 512 }
 // kept says whether the item waits in the journal.
 func (it *item) kept() bool { return it.p.Seq != 0 }
 
-// Full is the cause of CodeExhausted: too much of a companion's waits already, or too
-// many sessions are open.
+// Full is the cause of CodeExhausted: too much of a companion's waits already.
 type Full struct {
 	After time.Duration // how long to wait before trying again, at least a second
 }
 
 // Error says how long to wait.
 func (f *Full) Error() string { return fmt.Sprintf("try again in %v", f.After) }
+
+// RetryAfter gives After, for doors.
+func (f *Full) RetryAfter() time.Duration { return f.After }
 
 // put takes a frame. It takes the place of replaced, when that is not nil.
 func (q *queue) put(it *item, now time.Time) (state string, replaced *item, err error) {

@@ -1,7 +1,6 @@
 package perception
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -9,10 +8,10 @@ import (
 )
 
 const (
-	maxSessions = 1024
+	maxSessions = 1024             // then one goes for another
 	idleSession = 24 * time.Hour   // then a session is over
-	quietEnough = 10 * time.Minute // then one may go for another, when there are too many
-	freshEnough = 30 * time.Second // so may one that nobody came back to after POST /init
+	quietEnough = 10 * time.Minute // one that is quiet for so long goes as soon
+	freshEnough = 30 * time.Second // as one that nobody came back to for so long after POST /init
 )
 
 // sessions are those of the AI Companion Protocol's reference wire, where an id stands for a
@@ -25,26 +24,23 @@ type sessions struct {
 type session struct {
 	companion string
 	caller    string
+	sharer    string // whose share it counts to
 	used      time.Time
 	again     bool // it was used since it was opened
 }
 
-// spare gives when a session may go for another.
-func (x *session) spare() time.Time {
-	if x.again {
-		return x.used.Add(quietEnough)
-	}
-	return x.used.Add(freshEnough)
-}
-
 // Open makes a session with a companion for a caller: the name of a token's
-// holder, or "" for a guest. All guests are one caller.
+// holder, or "" for a guest. All guests are one caller; sharer, as in identity.Caller, tells
+// them apart.
+//
+// Nobody is refused because there are too many: where 1,024 are open, one goes of the sharer
+// that has the most, the one that was not used for longest. One that nobody came back to since
+// it was opened goes 9½ minutes sooner.
 //
 // # Errors
 //
-// Those of Config.Card. CodeExhausted when there are too many sessions, and all were used within 10 minutes or opened within 30
-// seconds: a [Full] is in the chain.
-func (s *Queues) Open(companion, caller string) (id string, err error) {
+// Those of Config.Card.
+func (s *Queues) Open(companion, caller, sharer string) (id string, err error) {
 	if _, err := s.cfg.Card(companion); err != nil {
 		return "", err
 	}
@@ -52,13 +48,10 @@ func (s *Queues) Open(companion, caller string) (id string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.all) >= maxSessions {
-		if after := x.clear(now); after > 0 {
-			after = max(time.Second, (after + time.Second - 1).Truncate(time.Second)) // not before it is true
-			return "", abi.Wrap(abi.CodeExhausted, &Full{after}, fmt.Sprintf("%d sessions are open already; try again in %v", maxSessions, after))
-		}
+		x.clear(sharer, now)
 	}
 	id = s.cfg.NewID()
-	x.all[id] = &session{companion: companion, caller: caller, used: now}
+	x.all[id] = &session{companion: companion, caller: caller, sharer: sharer, used: now}
 	return id, nil
 }
 
@@ -83,31 +76,46 @@ func (s *Queues) Session(id, caller string) (companion string, err error) {
 	return x.companion, nil
 }
 
-// clear makes room, or says how long until it can. Those that are over go, or else
-// one that was opened and left alone, the oldest of them, or else the one that was
-// not used for longest. Whoever is talking keeps the session, however many are
-// opened; and who opens many and uses none is in nobody's way for long.
-func (s *sessions) clear(now time.Time) (after time.Duration) {
-	var least *session
-	leastID := ""
+// clear makes room for a sharer. Those that are over go, or else one of the sharer that has the
+// most; of several, of the one that asks.
+func (s *sessions) clear(asks string, now time.Time) {
+	has := map[string]int{}
 	for id, x := range s.all {
-		spare := !now.Before(x.spare())
-		switch {
-		case now.Sub(x.used) >= idleSession:
+		if now.Sub(x.used) >= idleSession {
 			delete(s.all, id)
-		case !spare:
-			if d := x.spare().Sub(now); after == 0 || d < after {
-				after = d
-			}
-		case least == nil || least.again && !x.again || least.again == x.again && x.used.Before(least.used):
-			least, leastID = x, id
+			continue
 		}
-	}
-	if len(s.all) >= maxSessions && least != nil {
-		delete(s.all, leastID)
+		has[x.sharer]++
 	}
 	if len(s.all) < maxSessions {
-		return 0
+		return
 	}
-	return after
+	var first *session
+	firstID := ""
+	for id, x := range s.all {
+		if first == nil || x.before(first, has, asks) {
+			first, firstID = x, id
+		}
+	}
+	delete(s.all, firstID)
+}
+
+// before says whether a session goes before another, where each sharer has so many.
+func (x *session) before(y *session, has map[string]int, asks string) bool {
+	switch {
+	case has[x.sharer] != has[y.sharer]:
+		return has[x.sharer] > has[y.sharer]
+	case (x.sharer == asks) != (y.sharer == asks):
+		return x.sharer == asks
+	}
+	return x.spare().Before(y.spare())
+}
+
+// spare gives when a session can be spared: the first goes first. So whoever is talking keeps
+// the session, however many others are opened and left alone.
+func (x *session) spare() time.Time {
+	if x.again {
+		return x.used.Add(quietEnough)
+	}
+	return x.used.Add(freshEnough)
 }

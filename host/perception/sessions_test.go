@@ -1,161 +1,126 @@
 package perception_test
 
 import (
-	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/perception"
 )
 
-// fill opens as many sessions as there may be and gives their ids.
-func (h *house) fill(t *testing.T) (ids []string) {
+// open opens sessions of guests at an address, a tenth of a second apart, and gives their ids.
+func (h *house) open(t *testing.T, address string, n int) (ids []string) {
 	t.Helper()
-	for {
-		id, err := h.Open("nikoni", "")
+	for range n {
+		id, err := h.Open("nikoni", "", address)
 		if err != nil {
-			return ids
+			t.Fatalf("%s, after %d: %v", address, len(ids), err)
 		}
 		ids = append(ids, id)
+		time.Sleep(time.Second / 10)
 	}
+	return ids
 }
 
-// refused gives how long somebody is told to wait who opens a session; 0 when it was
-// opened.
-func (h *house) refused(t *testing.T) time.Duration {
+// use has guests come back to sessions, a tenth of a second apart.
+func (h *house) use(t *testing.T, ids ...string) {
 	t.Helper()
-	_, err := h.Open("nikoni", "")
-	if err == nil {
-		return 0
+	for _, id := range ids {
+		if _, err := h.Session(id, ""); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		time.Sleep(time.Second / 10)
 	}
-	var full *perception.Full
-	if !errors.As(err, &full) || abi.CodeOf(err) != abi.CodeExhausted {
-		t.Fatalf("%v", err)
-	}
-	return full.After
 }
 
-// One guest who opened 1,024 sessions and used none kept everybody out for ten
-// minutes. It is half a minute, which is told, and those who use theirs keep them.
-func TestSessionsLeftAloneGoFirst(t *testing.T) {
+// gone gives those of some sessions of guests that are not there any more. It counts as use of the others.
+func (h *house) gone(ids ...string) (all []string) {
+	for _, id := range ids {
+		if _, err := h.Session(id, ""); abi.CodeOf(err) == abi.CodeNotFound {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// TestOneGuestLocksNobodyOut: one who opened 1,024 sessions and came back to each now and then
+// kept everybody out, token holders too. Its own go, and nobody else's.
+func TestOneGuestLocksNobodyOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
-		mine, err := h.Open("momo", "mika")
+		flood := h.open(t, "a", 1024)
+		h.use(t, flood...)
+		mikas, err := h.Open("momo", "mika", "token mika")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Session(mine, "mika"); err != nil {
-			t.Fatal(err)
+		others := h.open(t, "b", 10)
+		h.open(t, "a", 1100)
+		for range 1100 {
+			h.use(t, h.open(t, "a", 1)...)
 		}
-		time.Sleep(time.Second)
-		first := h.fill(t)
-		if after := h.refused(t); len(first) != 1023 || after != 30*time.Second {
-			t.Errorf("%d sessions, then wait for %v", len(first), after)
-		}
-		time.Sleep(28*time.Second + 500*time.Millisecond)
-		if after := h.refused(t); after != 2*time.Second { // told too early nobody would get in
-			t.Errorf("wait for %v", after)
-		}
-		// Somebody else who tries a session does not use it.
-		if _, err := h.Session(first[0], "taro"); abi.CodeOf(err) != abi.CodeDenied {
-			t.Error(err)
-		}
-		if _, err := h.Session(first[1], ""); err != nil {
-			t.Error(err)
-		}
-		time.Sleep(2 * time.Second)
-		for i := range 1022 {
-			if after := h.refused(t); after != 0 {
-				t.Fatalf("%d: wait for %v", i, after)
-			}
-		}
-		if after := h.refused(t); after != 30*time.Second { // all are new, or used
-			t.Errorf("wait for %v", after)
-		}
-		for id, want := range map[string]abi.Code{first[0]: abi.CodeNotFound, first[1]: "", first[1022]: abi.CodeNotFound} {
-			if _, err := h.Session(id, ""); abi.CodeOf(err) != want {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-		if companion, err := h.Session(mine, "mika"); companion != "momo" || err != nil {
+		if companion, err := h.Session(mikas, "mika"); companion != "momo" || err != nil {
 			t.Errorf("%q %v", companion, err)
+		}
+		if got := h.gone(others...); len(got) > 0 {
+			t.Errorf("of others' are gone: %v", got)
+		}
+		if got := h.gone(flood...); len(got) < 11 {
+			t.Errorf("%d sessions of the guest are gone", len(got))
 		}
 	})
 }
 
-// The oldest of those left alone goes first, and before one that was used and is
-// quiet for longer; that goes when there is no other.
+// TestWhichSessionGoes of one sharer: the oldest of those that nobody came back to, before one
+// that was used and is quiet for a bit longer. A new one stays where others are quiet for long.
 func TestWhichSessionGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
-		open := func() string {
-			id, err := h.Open("nikoni", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id
+		used := h.open(t, "a", 2)
+		h.use(t, used[1], used[0])
+		alone := h.open(t, "a", 1022)
+		// Somebody else who tries a session does not use it.
+		if _, err := h.Session(alone[0], "taro"); abi.CodeOf(err) != abi.CodeDenied {
+			t.Error(err)
 		}
-		quiet, quieter := open(), open()
-		for _, id := range []string{quieter, quiet} {
-			time.Sleep(time.Second)
-			if _, err := h.Session(id, ""); err != nil {
-				t.Fatal(err)
-			}
+		h.use(t, alone[1])
+		h.open(t, "a", 2)
+		if got, want := h.gone(alone[:4]...), []string{alone[0], alone[2]}; !slices.Equal(got, want) {
+			t.Errorf("gone: %v, want %v", got, want)
 		}
-		time.Sleep(20 * time.Minute)
-		oldest := open()
-		time.Sleep(time.Second)
-		rest := h.fill(t) // of which the last two took the places of quieter and quiet
-		for id, want := range map[string]abi.Code{quieter: abi.CodeNotFound, quiet: abi.CodeNotFound, oldest: ""} {
-			if _, err := h.Session(id, ""); abi.CodeOf(err) != want {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-		if len(rest) != 1023 {
-			t.Errorf("%d", len(rest))
-		}
-		time.Sleep(time.Minute) // oldest was used a minute ago
-		for _, id := range rest[2:] {
-			if _, err := h.Session(id, ""); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(time.Hour) // now all are quiet; two were left alone
-		open()
-		open()
-		for id, want := range map[string]abi.Code{rest[0]: abi.CodeNotFound, rest[1]: abi.CodeNotFound} {
-			if _, err := h.Session(id, ""); abi.CodeOf(err) != want {
-				t.Errorf("%s: %v", id, err)
-			}
-		}
-		open()
-		if _, err := h.Session(oldest, ""); abi.CodeOf(err) != abi.CodeNotFound {
-			t.Errorf("the quietest: %v", err)
+		h.use(t, alone[3:]...)
+		time.Sleep(10 * time.Minute) // but for one all are quiet for as long
+		h.use(t, used[0])
+		fresh := h.open(t, "a", 5)
+		if got := h.gone(append(fresh, used...)...); !slices.Equal(got, used[1:]) {
+			t.Errorf("gone, where all are quiet: %v, want %v", got, used[1:])
 		}
 	})
 }
 
-// When only sessions that are in use are there, it takes until one is quiet.
-func TestSessionsInUse(t *testing.T) {
+// TestSessionsAreShared: one goes of the sharer that has the most, be it who asks; of several
+// that have as many, of who asks.
+func TestSessionsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, 0)
-		for _, id := range h.fill(t) {
-			if _, err := h.Session(id, ""); err != nil {
-				t.Fatal(err)
-			}
+		as := h.open(t, "a", 600)
+		h.use(t, as...)
+		bs := h.open(t, "b", 424)
+		h.open(t, "b", 88) // which is half of all, then
+		if got := h.gone(bs...); len(got) > 0 {
+			t.Errorf("%d of b are gone, which had less", len(got))
 		}
-		if after := h.refused(t); after != 10*time.Minute {
-			t.Errorf("wait for %v", after)
+		if got := h.gone(as...); !slices.Equal(got, as[:88]) {
+			t.Errorf("%d of a are gone", len(got))
 		}
-		time.Sleep(10*time.Minute - 1)
-		if after := h.refused(t); after != time.Second {
-			t.Errorf("wait for %v", after)
+		h.open(t, "b", 88)
+		if got := h.gone(as...); !slices.Equal(got, as[:88]) {
+			t.Errorf("%d of a are gone, which had as many", len(got))
 		}
-		time.Sleep(time.Second)
-		if after := h.refused(t); after != 0 {
-			t.Errorf("wait for %v", after)
+		h.open(t, "c", 512)
+		if left := len(as) - len(h.gone(as...)); left < 1024/3 || left > 1024/3+1 {
+			t.Errorf("%d of a are left, where three share", left)
 		}
 	})
 }

@@ -214,6 +214,7 @@ func (r *Room) Append(kind entry.Kind, body any) (e entry.Entry) {
 		}
 		return asleep
 	})
+	r.h.meet() // how a room looks that sleeps is remembered, since nobody else writes to it
 	return e
 }
 

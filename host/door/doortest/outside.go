@@ -2,9 +2,7 @@ package doortest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,30 +20,50 @@ const patience = 3 * time.Minute
 
 // Conformance runs the MCP conformance suite against the server at url and
 // demands that all of it passes that the requirements of a revision, such as
-// "2026-07-28", ask for. Baseline, when it is not empty, is a file of checks
-// that are expected to fail: one that does not is a failure as well. Without
-// the suite the test is skipped, or fails if COMPANIOND_NODE is 1.
+// "2026-07-28", ask for. Baseline, when it is not empty, is a file of single checks
+// that are expected to fail, each with the reason that the suite gives: one that does
+// not fail, or not for that, is a failure as well. Without the suite the test is skipped,
+// or fails if COMPANIOND_NODE is 1.
 func Conformance(t *testing.T, url, requirements, baseline string) {
 	t.Helper()
 	dir := judgesDir(t)
 	out := t.TempDir()
-	args := []string{"node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", url, "--requirements", requirements, "-o", out}
+	const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+	args := []string{suite, "server", "--url", url, "--requirements", requirements, "-o", out}
+	var expected []finding
 	if baseline != "" {
 		abs, err := filepath.Abs(baseline)
 		if err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, "--expected-failures", abs)
+		text, err := os.ReadFile(abs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var problems []string
+		if expected, problems = readBaseline(string(text)); len(problems) > 0 {
+			t.Fatalf("%s:\n%s", baseline, strings.Join(problems, "\n"))
+		}
+	}
+	list, err := ask(t, dir, []string{suite, "list", "--requirements", requirements})
+	required := requiredIn(list)
+	if err != nil || len(required) == 0 {
+		t.Fatalf("conformance with %s: what is required? %v\n%s", requirements, err, list)
 	}
 	said, err := ask(t, dir, args)
 	verdict := summary(said)
-	if err != nil {
-		t.Fatalf("conformance with %s: %v\n%s\n%s", requirements, err, verdict, findings(out))
+	found, filing := results(out)
+	if filing != nil {
+		t.Fatalf("conformance with %s: %v\n%s", requirements, filing, verdict)
+	}
+	if problems := score(found, required, expected); err != nil || len(problems) > 0 {
+		t.Fatalf("conformance with %s: %v\n%s\n%s", requirements, err, strings.Join(problems, "\n"), verdict)
 	}
 	if !strings.Contains(verdict, " passed, 0 failed") || !strings.Contains(verdict, "Total: ") {
 		t.Fatalf("conformance with %s says that all is well, but not what:\n%s", requirements, said)
 	}
-	t.Log("conformance with " + requirements + verdict)
+	t.Logf("conformance with %s: %d checks are expected to fail%s", requirements, len(expected), verdict)
 }
 
 // Inspector runs the MCP Inspector's command line against the server at url,
@@ -113,39 +131,4 @@ func summary(said string) string {
 		return said
 	}
 	return strings.TrimRight(verdict, "\n")
-}
-
-// findings gives the checks that failed, as the suite filed them below dir.
-func findings(dir string) string {
-	var b strings.Builder
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != "checks.json" {
-			return nil // what cannot be read is not in the report
-		}
-		for _, c := range failed(path) {
-			b.WriteString(filepath.Base(filepath.Dir(path)) + ": " + c + "\n")
-		}
-		return nil
-	})
-	return b.String()
-}
-
-// failed reads a file of the suite's checks and gives those that did not pass,
-// a line each.
-func failed(path string) []string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	var checks []struct{ ID, Status, ErrorMessage string }
-	if err := json.Unmarshal(data, &checks); err != nil {
-		return []string{err.Error()}
-	}
-	var lines []string
-	for _, c := range checks {
-		if c.Status == "FAILURE" || c.Status == "WARNING" {
-			lines = append(lines, c.Status+" "+c.ID+": "+c.ErrorMessage)
-		}
-	}
-	return lines
 }

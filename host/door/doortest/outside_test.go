@@ -3,6 +3,7 @@ package doortest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,12 +17,13 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestFindings(t *testing.T) {
+// What the suite files is compared check by check with what is expected.
+func TestScore(t *testing.T) {
 	dir := t.TempDir()
 	for name, checks := range map[string]string{
-		"good":   `[{"id":"a","status":"SUCCESS"},{"id":"b","status":"INFO"}]`,
-		"bad":    `[{"id":"a","status":"SUCCESS"},{"id":"c","status":"FAILURE","errorMessage":"no"},{"id":"d","status":"WARNING","errorMessage":"hm"}]`,
-		"broken": `{`,
+		"server-good-2026-01-02T03-04-05-678Z":         `[{"id":"a","status":"SUCCESS"},{"id":"b","status":"INFO"}]`,
+		"server-bad-one-2026-01-02T03-04-05-679Z":      `[{"id":"a","status":"SUCCESS"},{"id":"c","status":"FAILURE","errorMessage":"no,\n never"},{"id":"d","status":"WARNING","errorMessage":"hm"}]`,
+		"server-not-asked-for-2026-01-02T03-04-05-68Z": `[{"id":"x","status":"FAILURE","errorMessage":"no"}]`,
 	} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
@@ -30,12 +32,60 @@ func TestFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := findings(dir)
-	if !strings.HasPrefix(got, "bad: FAILURE c: no\nbad: WARNING d: hm\nbroken: unexpected end") || strings.Contains(got, "good") {
-		t.Errorf("%q", got)
+	found, err := results(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := failed(filepath.Join(dir, "none")); len(got) != 1 || !strings.Contains(got[0], "none") {
-		t.Errorf("%q", got)
+	required := []string{"good", "bad-one"}
+	c, d := finding{"bad-one:c", "no, never"}, finding{"bad-one:d", "hm"}
+	for name, tc := range map[string]struct {
+		required []string
+		expected []finding
+		want     string
+	}{
+		"as expected":    {required, []finding{c, d}, ""},
+		"unexpected":     {required, []finding{d}, "unexpected: bad-one:c # no, never"},
+		"another reason": {required, []finding{{c.check, "maybe"}, d}, "unexpected: bad-one:c # no, never; stale, the check is fulfilled or fails for another reason: bad-one:c # maybe"},
+		"stale":          {required, []finding{c, d, {"good:a", "why"}}, "stale, the check is fulfilled or fails for another reason: good:a # why"},
+		"absent":         {required, []finding{c, d, {"good:z", "why"}}, "absent, the suite has no such check: good:z # why"},
+		"twice":          {required, []finding{c, d, d}, "twice: bad-one:d # hm"},
+		"not run":        {append(required, "lost"), []finding{c, d}, "lost: was not run to its end"},
+	} {
+		if got := strings.Join(score(found, tc.required, tc.expected), "; "); got != tc.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "server-good-2026-01-02T03-04-05-678Z", "checks.json"), []byte(`{`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := results(dir); err == nil || !strings.Contains(err.Error(), "server-good") {
+		t.Errorf("%v", err)
+	}
+	if _, err := results(filepath.Join(dir, "none")); err == nil {
+		t.Error("there is nothing")
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	got, problems := readBaseline("# about\nserver:\n  # more\n\n  - a:b # because: \"x\" # and\n  - c:d # why\n")
+	if want := []finding{{"a:b", `because: "x" # and`}, {"c:d", "why"}}; !slices.Equal(got, want) || problems != nil {
+		t.Errorf("%v %v", got, problems)
+	}
+	_, problems = readBaseline("server:\n  - whole # why\n  - a:b\n- c:d # why\n  - a:b:c # why\n")
+	want := "line 2: whole is no single check, write scenario:check-id; line 3: a:b has no reason, write it behind a #; " +
+		`line 4: "- c:d # why" is no entry; line 5: a:b:c is no single check, write scenario:check-id`
+	if got := strings.Join(problems, "; "); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestRequired(t *testing.T) {
+	got := requiredIn("Required for x (3 scenarios):\n\nServer scenarios (test against a server):\n  - a-b\n  - c\n\nClient scenarios:\n  - d\n")
+	if want := []string{"a-b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if got := requiredIn("it crashed"); got != nil {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -24,8 +24,28 @@ func (g *Guard) identify(next http.Handler) http.Handler {
 			ProblemStatus(w, r, http.StatusUnauthorized, err)
 			return
 		}
+		caller.Sharer = sharer(caller, r)
+		caller.Address = address(r)
 		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
 	})
+}
+
+// sharer names who shares what is bounded: a token's holder wherever it calls from, else
+// the address. No name can be taken for an address.
+func sharer(c identity.Caller, r *http.Request) string {
+	if c.Name != "" {
+		return "token " + c.Name
+	}
+	return "address " + remote(r)
+}
+
+// address gives where a request comes from. A client of this machine may come from ::1
+// with one request and from 127.0.0.1 with the next.
+func address(r *http.Request) string {
+	if local(r) {
+		return identity.Local
+	}
+	return remote(r)
 }
 
 func (g *Guard) caller(r *http.Request) (identity.Caller, error) {

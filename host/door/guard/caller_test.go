@@ -18,6 +18,15 @@ const secret = "cmp_do-not-show-this-anywhere"
 // callers answers with who the guard takes the request for.
 func callers(t *testing.T, cfg Config, log *bytes.Buffer) http.Handler {
 	t.Helper()
+	return guarding(t, cfg, log, func(w http.ResponseWriter, r *http.Request) {
+		c := identity.Of(r.Context())
+		fmt.Fprintf(w, "%s guest=%v", c.Name, c.Guest)
+	})
+}
+
+// guarding has a house with one token's holder behind the guard.
+func guarding(t *testing.T, cfg Config, log *bytes.Buffer, next http.HandlerFunc) http.Handler {
+	t.Helper()
 	r, err := identity.Parse("tokens", []byte(identity.Holder{
 		Name: "mika", Kind: abi.KindHuman, Scopes: []identity.Scope{identity.Read}, Hash: identity.Hash(secret),
 	}.Line()))
@@ -29,10 +38,7 @@ func callers(t *testing.T, cfg Config, log *bytes.Buffer) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := identity.Of(r.Context())
-		fmt.Fprintf(w, "%s guest=%v", c.Name, c.Guest)
-	}))
+	return g.Handler(next)
 }
 
 func TestWhoAsks(t *testing.T) {
@@ -84,6 +90,33 @@ func TestWhoAsks(t *testing.T) {
 	}
 }
 
+// TestWhoSharesWithWhom: a token's holder shares with itself wherever it is, a guest with its
+// address, all of a /64 with each other; and this machine's other addresses are others.
+func TestWhoSharesWithWhom(t *testing.T) {
+	for _, c := range []struct{ remote, token, want string }{
+		{"127.0.0.1:4000", "", "address 127.0.0.1"},
+		{"127.0.0.1:4001", "", "address 127.0.0.1"},
+		{"127.0.0.2:4000", "", "address 127.0.0.2"},
+		{"[::ffff:192.0.2.7]:1", "", "address 192.0.2.7"},
+		{"[2001:db8::1]:1", "", "address 2001:db8::/64"},
+		{"[2001:db8::2]:1", "", "address 2001:db8::/64"},
+		{"127.0.0.1:4000", secret, "token mika"},
+		{"192.0.2.7:4000", secret, "token mika"},
+	} {
+		var got string
+		h := guarding(t, Config{}, &bytes.Buffer{}, func(_ http.ResponseWriter, r *http.Request) { got = identity.Of(r.Context()).Sharer })
+		r := httptest.NewRequest("GET", "http://localhost/v1/rooms", nil)
+		r.RemoteAddr = c.remote
+		if c.token != "" {
+			r.Header.Set("Authorization", "Bearer "+c.token)
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if got != c.want {
+			t.Errorf("%s with the token %q shares as %q, want %q", c.remote, c.token, got, c.want)
+		}
+	}
+}
+
 // In a house without tokens a header meant for somebody else does no harm.
 func TestTokensWhereThereAreNone(t *testing.T) {
 	g, err := New(Config{}, slog.New(slog.DiscardHandler))
@@ -122,6 +155,27 @@ func TestRateIsForOthers(t *testing.T) {
 		}
 		if last != want {
 			t.Errorf("%s: %d, want %d", addr, last, want)
+		}
+	}
+}
+
+// Where somebody calls from is one place for all names of this machine, whoever calls.
+func TestWhereACallerIs(t *testing.T) {
+	g, err := New(Config{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr, want := range map[string]string{
+		"127.0.0.1:9": identity.Local, "[::1]:9": identity.Local, "[::ffff:127.0.0.1]:9": identity.Local, "127.0.0.2:9": identity.Local,
+		"192.0.2.7:9": "192.0.2.7", "192.0.2.7:10": "192.0.2.7", "[2001:db8::1]:9": "2001:db8::/64", "pipe": "pipe",
+	} {
+		got := ""
+		h := g.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = identity.Of(r.Context()).Address }))
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host, r.RemoteAddr = "localhost", addr
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if got != want {
+			t.Errorf("%s: %q, want %q", addr, got, want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -105,12 +106,15 @@ type Guard struct {
 	cross   *http.CrossOriginProtection
 	rate    *limiter            // nil: no limit
 	space   *semaphore.Weighted // for large bodies
+
+	warning sync.Mutex
+	warned  map[string]bool // origins that the log has named
 }
 
 // New makes a guard. It fails for a host or an origin that could never match.
 func New(cfg Config, log *slog.Logger) (*Guard, error) {
 	cfg = cfg.withDefaults()
-	g := &Guard{cfg: cfg, log: log, hosts: map[string]bool{}, origins: map[string]bool{}, cross: http.NewCrossOriginProtection()}
+	g := &Guard{cfg: cfg, log: log, hosts: map[string]bool{}, origins: map[string]bool{}, warned: map[string]bool{}, cross: http.NewCrossOriginProtection()}
 	for _, name := range []string{"localhost", "127.0.0.1", "::1"} {
 		g.hosts[name] = true
 	}

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
@@ -249,6 +251,54 @@ func TestCORS(t *testing.T) {
 	}
 }
 
+// A page that is turned away says which key would let it in and what to write; since its
+// browser shows nobody what it says, the log says it as well, of each page once.
+func TestForeignPagesAreToldTheKey(t *testing.T) {
+	var log bytes.Buffer
+	g, err := guard.New(guard.Config{Origins: []string{"https://stage.example"}}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := g.Handler(http.HandlerFunc(echo))
+	preflight := []string{"Access-Control-Request-Method", "POST"}
+	for _, c := range []struct {
+		method, origin string
+		more           []string
+		want           string
+	}{
+		{"POST", "http://localhost:5173", nil, `origin: door.origins does not list "http://localhost:5173"; to let this page in write origins = ["http://localhost:5173"] under [door] in companiond.toml`},
+		{"OPTIONS", "http://localhost:5173", preflight, `write origins = ["http://localhost:5173"] under [door]`},
+		{"POST", "null", nil, `a page that was opened from a file says "null", which every such page says; serve it over http:// and list that in door.origins`},
+		{"OPTIONS", "file://", preflight, `serve it over http:// and list that in door.origins`},
+		{"POST", "HTTP://A.example/x", nil, `"HTTP://A.example/x" is none that door.origins of companiond.toml can list`},
+		{"POST", "", []string{"Sec-Fetch-Site", "cross-site"}, "without saying which; list the site in door.origins"},
+	} {
+		header := append([]string{"Host", "localhost:3000"}, c.more...)
+		if c.origin != "" {
+			header = append(header, "Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, request(c.method, "/v1/rooms", "", header...))
+		var d guard.Details
+		if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil || w.Code != 403 || d.Code != abi.CodeDenied || !strings.Contains(d.Detail, c.want) {
+			t.Errorf("%s from %s: %d %s", c.method, c.origin, w.Code, w.Body)
+		}
+	}
+	if got := strings.Count(log.String(), "level=WARN"); got != 4 || strings.Count(log.String(), "origin=http://localhost:5173") != 1 || !strings.Contains(log.String(), "door.origins does not list") {
+		t.Errorf("%d warnings:\n%s", got, log.String())
+	}
+	log.Reset()
+	for i := range 100 {
+		h.ServeHTTP(httptest.NewRecorder(), request("GET", "/v1/rooms", "", "Host", "localhost:3000", "Origin", fmt.Sprintf("http://evil%d.example", i)))
+	}
+	for _, own := range []string{"http://localhost:3000", "https://stage.example"} {
+		h.ServeHTTP(httptest.NewRecorder(), request("POST", "/v1/rooms", "", "Host", "localhost:3000", "Origin", own))
+	}
+	if got := strings.Count(log.String(), "level=WARN"); got != 12 || strings.Contains(log.String(), "stage") {
+		t.Errorf("%d warnings:\n%s", got, log.String())
+	}
+}
+
 func TestConfigThatCannotMatchIsRefused(t *testing.T) {
 	for _, cfg := range []guard.Config{
 		{Hosts: []string{"http://companion.lan"}}, {Hosts: []string{"*.lan"}}, {Hosts: []string{""}}, {Hosts: []string{"a b"}},
@@ -378,6 +428,9 @@ func TestAccessLog(t *testing.T) {
 		}
 		http.NewResponseController(w).Flush()
 		_, _ = w.Write([]byte("hello"))
+		if r.URL.Path == "/stream" {
+			guard.Note(w, errors.New("disk is full"))
+		}
 	}))
 	h.ServeHTTP(httptest.NewRecorder(), request("GET", "/v1/rooms?token=hidden", "", "Host", "localhost", "Authorization", "Bearer hidden"))
 	for _, want := range []string{"level=DEBUG", "method=GET", "path=/v1/rooms", "status=200", "bytes=5", "took=", "remote="} {
@@ -392,6 +445,59 @@ func TestAccessLog(t *testing.T) {
 	}
 	if strings.Contains(w.Body.String(), "fire") || strings.Contains(w.Body.String(), "write failed") {
 		t.Errorf("the client saw %s", w.Body)
+	}
+	if h.ServeHTTP(httptest.NewRecorder(), request("GET", "/stream", "", "Host", "localhost")); !strings.Contains(l.String(), `level=ERROR msg=request method=GET path=/stream status=200`) || !strings.Contains(l.String(), `error="disk is full"`) {
+		t.Errorf("a fault of ours in the middle of a stream: %s", l)
+	}
+}
+
+// What ends because the client is gone is no fault of the house, whoever found out and
+// called it an internal error.
+func TestAClientThatIsGoneIsNoFault(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		level  string
+	}{
+		{context.Canceled, 503, "DEBUG"},
+		{abi.AsError(context.Canceled), 503, "DEBUG"},
+		{fmt.Errorf("read room: %w", abi.AsError(fmt.Errorf("query: %w", context.Canceled))), 503, "DEBUG"},
+		{abi.AsError(context.DeadlineExceeded), 500, "ERROR"}, // the house was too slow
+		{abi.Wrap(abi.CodeDenied, context.Canceled, "no"), 403, "DEBUG"},
+		{abi.AsError(errors.New("disk on fire")), 500, "ERROR"},
+	} {
+		h, l := newGuard(t, guard.Config{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { guard.Problem(w, r, c.err) }))
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, request("GET", "/", "", "Host", "localhost")); w.Code != c.status || !strings.Contains(l.String(), "level="+c.level) || strings.Count(l.String(), "level=") != 1 {
+			t.Errorf("%v: %d, log %s", c.err, w.Code, l)
+		}
+	}
+}
+
+// statuses counts what a server is told.
+type statuses struct {
+	http.ResponseWriter
+	all []int
+}
+
+func (s *statuses) WriteHeader(status int) { s.all = append(s.all, status) }
+
+// A second status, of which a server would complain in the log, is not handed on.
+func TestOneStatus(t *testing.T) {
+	for want, tell := range map[string][]int{"[200]": {200, 499}, "[103 200]": {103, 200, 500}, "[404]": {404, 404}, "[]": {0, 500}} {
+		h, _ := newGuard(t, guard.Config{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, status := range tell {
+				if status == 0 {
+					_, _ = w.Write([]byte("hello"))
+					continue
+				}
+				w.WriteHeader(status)
+			}
+		}))
+		s := &statuses{ResponseWriter: httptest.NewRecorder()}
+		if h.ServeHTTP(s, request("GET", "/", "", "Host", "localhost")); fmt.Sprint(s.all) != want {
+			t.Errorf("%v: %v, want %s", tell, s.all, want)
+		}
 	}
 }
 
@@ -433,6 +539,27 @@ func TestProblemTable(t *testing.T) {
 	}
 	if guard.Status("") != 200 {
 		t.Error("no error is not 200")
+	}
+}
+
+// soon is a refusal that knows when to come again.
+type soon struct{ after time.Duration }
+
+func (soon) Error() string               { return "soon" }
+func (s soon) RetryAfter() time.Duration { return s.after }
+
+// TestRetryAfter is told where it is known, rounded up, and never made up.
+func TestRetryAfter(t *testing.T) {
+	known := abi.Wrap(abi.CodeExhausted, soon{2500 * time.Millisecond}, "full")
+	for want, err := range map[string]error{"": abi.Errorf(abi.CodeUnavailable, "x"), "3": fmt.Errorf("around: %w", known)} {
+		w := httptest.NewRecorder()
+		guard.Problem(w, request("GET", "/", ""), err)
+		if got := w.Header().Get("Retry-After"); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+	if got := guard.RetryAfter(guard.DetailsOf(known)); got != "3" {
+		t.Errorf("of what is handed on: %q", got)
 	}
 }
 

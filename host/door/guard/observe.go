@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -39,6 +40,14 @@ func (g *Guard) observe(next http.Handler) http.Handler {
 	})
 }
 
+// Catch makes an error of a panic, with where it was, for the log. It is for what a door does in
+// a goroutine of its own, which no guard stands before, and is itself what is deferred there.
+func Catch(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	}
+}
+
 func (g *Guard) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 	level := slog.LevelDebug
 	attrs := []slog.Attr{
@@ -46,8 +55,10 @@ func (g *Guard) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 		slog.Int64("bytes", rec.bytes), slog.String("took", took.Round(time.Microsecond).String()), slog.String("remote", r.RemoteAddr),
 	}
 	if rec.err != nil {
-		attrs = append(attrs, slog.String("code", string(DetailsOf(rec.err).Code)))
-		if rec.status == http.StatusInternalServerError {
+		d := DetailsOf(rec.err)
+		attrs = append(attrs, slog.String("code", string(d.Code)))
+		// What happens in the middle of a stream does not show in its status.
+		if rec.status == http.StatusInternalServerError || d.Status == http.StatusInternalServerError {
 			level = slog.LevelError
 			attrs = append(attrs, slog.String("error", cause(rec.err)))
 		}
@@ -103,8 +114,13 @@ var (
 
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// WriteHeader takes one status: who finds the client gone in the middle of an answer likes to
+// say so in a second one, and of that net/http would warn whoever reads the log.
 func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && status >= 200 {
+	if w.status != 0 {
+		return
+	}
+	if status >= 200 {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)

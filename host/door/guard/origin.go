@@ -46,10 +46,45 @@ func (g *Guard) allowedHost(r *http.Request) bool {
 // checkCrossOrigin refuses what a browser sends from another site and would
 // change something. Listed origins pass.
 func (g *Guard) checkCrossOrigin(_ http.ResponseWriter, r *http.Request) error {
+	if !g.CheckOrigin(r) {
+		g.warnOfOrigin(r)
+	}
 	if !g.listed(r) && g.cross.Check(r) != nil {
-		return abi.Errorf(abi.CodeDenied, "origin: requests from %q are not allowed here", clip(r.Header.Get("Origin"), 80))
+		return ForeignOrigin(r)
 	}
 	return nil
+}
+
+// ForeignOrigin is what a page that is not listed is refused with: which key lets it in,
+// and what to write there.
+func ForeignOrigin(r *http.Request) error {
+	o := r.Header.Get("Origin")
+	switch {
+	case o == "":
+		return abi.Errorf(abi.CodeDenied, "origin: a page of another site sent this without saying which; list the site in door.origins of companiond.toml")
+	case o == "null" || strings.HasPrefix(o, "file:"):
+		return abi.Errorf(abi.CodeDenied, "origin: a page that was opened from a file says %q, which every such page says; serve it over http:// and list that in door.origins of companiond.toml", clip(o, 80))
+	case len(r.Header.Values("Origin")) > 1 || checkOrigin(o) != nil:
+		return abi.Errorf(abi.CodeDenied, "origin: %q is none that door.origins of companiond.toml can list", clip(o, 80))
+	}
+	return abi.Errorf(abi.CodeDenied, "origin: door.origins does not list %q; to let this page in write origins = [%q] under [door] in companiond.toml, beside those that are there, and start the daemon again", clip(o, 80), clip(o, 80))
+}
+
+// maxWarned bounds how many origins the log names: any page that somebody looks at can
+// send requests here.
+const maxWarned = 16
+
+// warnOfOrigin logs a page of another site, each once: its browser tells nobody what
+// it was refused with.
+func (g *Guard) warnOfOrigin(r *http.Request) {
+	o := clip(r.Header.Get("Origin"), 80)
+	g.warning.Lock()
+	defer g.warning.Unlock()
+	if g.warned[o] || len(g.warned) >= maxWarned {
+		return
+	}
+	g.warned[o] = true
+	g.log.Warn("a page of another site wants to connect; if it is yours, do as the reason says", "origin", o, "reason", abi.AsError(ForeignOrigin(r)).Message)
 }
 
 // listed says whether the request comes from one of the configured origins.
@@ -80,11 +115,13 @@ func (g *Guard) CheckOrigin(r *http.Request) bool {
 }
 
 // The words of CORS: what pages on listed origins may send and read. The
-// headers are those of the doors and of MCP's clients in browsers.
+// headers are those of the doors, of MCP's clients in browsers and of OpenAI's.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
-	corsHeaders = "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id"
-	corsExpose  = "mcp-session-id, retry-after"
+	corsHeaders = "authorization, content-type, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id, user-agent, openai-organization, openai-project, openai-beta, " +
+		"x-stainless-arch, x-stainless-helper-method, x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-poll-helper, " +
+		"x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, x-stainless-timeout"
+	corsExpose = "mcp-session-id, retry-after"
 )
 
 // allowCORS answers preflights and marks answers to listed origins. There are
@@ -98,7 +135,7 @@ func (g *Guard) allowCORS(next http.Handler) http.Handler {
 		preflight := r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 		if !g.listed(r) {
 			if preflight {
-				Problem(w, r, abi.Errorf(abi.CodeDenied, "origin: %q is not listed", clip(r.Header.Get("Origin"), 80)))
+				Problem(w, r, ForeignOrigin(r))
 				return
 			}
 			next.ServeHTTP(w, r)

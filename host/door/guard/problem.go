@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -75,15 +76,13 @@ func DetailsOf(err error) *Details {
 		return d
 	}
 	var known *abi.Error
-	if !errors.As(err, &known) {
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			known = abi.Wrap(abi.CodeTimeout, err, "not done in time")
-		case errors.Is(err, context.Canceled):
-			known = abi.Wrap(abi.CodeUnavailable, err, "the request was given up")
-		}
-	}
-	if known == nil {
+	coded := errors.As(err, &known)
+	switch {
+	case (!coded || known.Code == abi.CodeInternal) && errors.Is(err, context.Canceled): // the client is gone, whatever that was called below
+		known = abi.Wrap(abi.CodeUnavailable, err, "the request was given up")
+	case !coded && errors.Is(err, context.DeadlineExceeded):
+		known = abi.Wrap(abi.CodeTimeout, err, "not done in time")
+	case !coded:
 		known = abi.AsError(err)
 	}
 	d = &Details{Type: "about:blank", Status: Status(known.Code), Detail: known.Message, Code: known.Code, Retry: known.Retry, cause: err}
@@ -92,6 +91,16 @@ func DetailsOf(err error) *Details {
 		d.Detail, d.Code = "internal error", abi.CodeInternal
 	}
 	return d
+}
+
+// RetryAfter gives the header Retry-After for an error that knows it, in whole seconds; ""
+// for all others, for a wrong one is worse than none.
+func RetryAfter(err error) string {
+	var known interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &known) {
+		return ""
+	}
+	return strconv.FormatInt(int64((known.RetryAfter()+time.Second-1)/time.Second), 10)
 }
 
 // Problem answers a request with err as problem+json. The part of it that the
@@ -112,6 +121,9 @@ func ProblemStatus(w http.ResponseWriter, r *http.Request, status int, err error
 		return
 	}
 	h := w.Header()
+	if after := RetryAfter(err); after != "" {
+		h.Set("Retry-After", after)
+	}
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))

@@ -96,6 +96,8 @@ func TestAnswersAreAsDeclared(t *testing.T) {
 // holdPool holds the answers in a room where turns are paid for.
 func (d *declared) holdPool(h *home, a *agent) {
 	d.t.Helper()
+	d.hold(a, "about", nil)
+	d.hold(a, "about", map[string]any{"from": "aya"}) // an error
 	d.hold(a, "status", nil)
 	d.hold(a, "history", nil)
 	h.human("main", "やあ")
@@ -130,10 +132,14 @@ func (d *declared) holdVotes(h *home, a *agent) {
 	d.t.Helper()
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den", "timeout_seconds": 0}) // timeout
 	h.human("den", "botはどう?")
+	d.hold(a, "about", map[string]any{"from": "bot", "room": "den"})
 	d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den"}) // asked
 	d.hold(a, "vote", map[string]any{"from": "bot", "room": "den", "state": "speak", "importance": 9})
 	d.hold(a, "vote", map[string]any{"from": "bot", "room": "den", "state": "shout"}) // an error
 	granted := d.hold(a, "wait_for_turn", map[string]any{"from": "bot", "room": "den"})
+	if got := d.hold(a, "about", map[string]any{"from": "bot", "room": "den"}); got["reason"] != "granted" || fmt.Sprint(got["grant"]) != fmt.Sprint(granted["grant"]) {
+		d.t.Errorf("about: %v, granted %v", got, granted)
+	}
 	grant, ok := granted["grant"].(map[string]any)
 	if !ok {
 		d.t.Fatalf("no grant: %v", granted)

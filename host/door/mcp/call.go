@@ -1,71 +1,74 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
-	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/arguments"
 	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
+	"github.com/companiond/companiond/host/door/mcp/tools"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// call is one call of a tool: who makes it, and where it reads.
+// call is one call of a tool: who makes it, in which session, with which client.
 type call struct {
-	caller identity.Caller
-	reader string // of the readers; empty when nothing tells calls apart
+	caller          identity.Caller
+	session, client string // empty where it has none, and where nobody knows
+	companion       string // that the URL names; "" for none
 }
 
-// in is where the caller reads a room.
-func (c call) in(talk rooms.Room) readers.Place {
-	return readers.Place{Reader: c.reader, Room: talk.Name()}
+// in is where the caller reads a room, under the name that it gives, or under none.
+func (c call) in(room, name string) readers.Place {
+	return readers.Place{Room: room, Who: readers.Who{Holder: c.caller.Name, Session: c.session, Address: c.caller.Address, Client: c.client, Name: name}}
 }
 
-func (d *Door) callOf(r *sdk.CallToolRequest) call {
-	caller := d.callerOf(r.Extra)
-	return call{caller, readerOf(r.Session, caller)}
-}
-
-// readerOf names a reader: the session, or the token's holder where there is
-// none; empty for a guest without one.
-func readerOf(s *sdk.ServerSession, caller identity.Caller) string {
-	if id := s.ID(); id != "" || caller.Guest {
-		return id
+// reads is in for a call that may give a name: one that the caller could not wait under
+// either, for what is read under it would be another's.
+func (c call) reads(talk rooms.Room, from string) (readers.Place, error) {
+	if from == "" {
+		return c.in(talk.Name(), ""), nil
 	}
-	return readers.Holder(caller.Name)
+	name, kind, err := c.caller.From(from, abi.KindAgent)
+	if err == nil {
+		err = taken(talk.Info(), name, kind)
+	}
+	return c.in(talk.Name(), name), err
+}
+
+// callOf gives the call that a request is.
+func (d *Door) callOf(s *sdk.ServerSession, extra *sdk.RequestExtra) call {
+	c := call{caller: d.callerOf(extra), session: s.ID(), companion: companionOf(extra)}
+	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
+		c.client = streamable.NameOf(p.ClientInfo)
+	}
+	return c
 }
 
 // tool is a tool with typed arguments. Unknown arguments are refused, and a
 // mistake names its argument; refusals are results with isError, for a model
 // can learn from them.
 type tool[In any] struct {
-	name, title, about string
-	scope              identity.Scope
-	changes            bool // what is in the room
-	quick              bool // answers at once, so it may be called beside the SDK
-	in                 any  // its JSON Schema: a *jsonschema.Schema, or as it is written
-	out                *jsonschema.Schema
-	run                func(context.Context, call, In) (any, error)
+	tools.Tool
+	scope identity.Scope
+	run   func(context.Context, call, In) (any, error)
+	quick bool // answers at once, so it may be called beside the SDK
 }
 
 func (t tool[In]) add(d *Door) {
 	d.server.AddTool(&sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.about, InputSchema: t.in, OutputSchema: t.out,
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.changes, DestructiveHint: new(false), IdempotentHint: !t.changes, OpenWorldHint: new(false)},
+		Name: t.Name, Title: t.Title, Description: t.About, InputSchema: t.In, OutputSchema: t.Out,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.Changes, DestructiveHint: new(false), IdempotentHint: !t.Changes, OpenWorldHint: new(false)},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return t.answer(ctx, d.callOf(r), r.Params.Arguments)
+		return t.answer(ctx, d.callOf(r.Session, r.Extra), r.Params.Arguments)
 	})
-	if t.quick {
-		d.quick[t.name] = func(ctx context.Context, session string, raw json.RawMessage) (*sdk.CallToolResult, error) {
-			return t.answer(ctx, call{caller: identity.Of(ctx), reader: session}, raw)
+	if _, offered := d.quick[t.Name]; t.quick && !offered { // one that is offered anew does the same
+		d.quick[t.Name] = func(ctx context.Context, asker streamable.Asker, raw json.RawMessage) (*sdk.CallToolResult, error) {
+			return t.answer(ctx, call{caller: identity.Of(ctx), session: asker.Session, client: asker.Client}, raw)
 		}
 	}
 }
@@ -75,57 +78,15 @@ func (t tool[In]) answer(ctx context.Context, c call, raw json.RawMessage) (*sdk
 	if err := c.caller.May(t.scope); err != nil {
 		return refusal(err)
 	}
-	in, err := arguments[In](raw)
+	in, err := arguments.Decode[In](raw)
 	if err != nil {
 		return refusal(err)
 	}
 	out, err := t.run(ctx, c, in)
 	if err != nil {
-		return refusal(err)
+		return refusal(arguments.Name(err))
 	}
 	return answerOf(out)
-}
-
-// arguments decodes a call's arguments; a mistake names the argument.
-func arguments[In any](raw json.RawMessage) (In, error) {
-	var in In
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return in, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&in)
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return in, abi.Errorf(abi.CodeInvalid, "%s: must be %s, not %s", wrong.Field, kindOf(wrong.Type.Kind().String()), wrong.Value)
-	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return in, abi.Errorf(abi.CodeInvalid, "%s: there is no such argument", strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`))
-	case err != nil:
-		return in, abi.Errorf(abi.CodeInvalid, "arguments: %v", err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return in, abi.Errorf(abi.CodeInvalid, "arguments: more than one value")
-	}
-	return in, nil
-}
-
-func kindOf(kind string) string {
-	switch {
-	case strings.HasPrefix(kind, "float"):
-		return "a number"
-	case strings.HasPrefix(kind, "int"):
-		return "a whole number"
-	case strings.HasPrefix(kind, "uint"):
-		return "a whole number of 0 or more"
-	case kind == "string":
-		return "a text"
-	case kind == "slice":
-		return "a list"
-	case kind == "bool":
-		return "true or false"
-	}
-	return "an object"
 }
 
 // answerOf gives an answer as chat-relay's server does: structured, and the same as
@@ -158,48 +119,4 @@ func refusal(err error) (*sdk.CallToolResult, error) {
 		IsError: true,
 		Content: []sdk.Content{&sdk.TextContent{Text: e.Error()}},
 	}, nil
-}
-
-// shape makes the schema of an object; names ending in ? may be absent.
-func shape(fields ...prop) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	for _, f := range fields {
-		name, optional := strings.CutSuffix(f.name, "?")
-		s.Properties[name] = f.schema
-		s.PropertyOrder = append(s.PropertyOrder, name)
-		if !optional {
-			s.Required = append(s.Required, name)
-		}
-	}
-	return s
-}
-
-type prop struct {
-	name   string
-	schema *jsonschema.Schema
-}
-
-func words(about string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: about}
-}
-
-func amount(about string, low, high float64) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "number", Description: about, Minimum: &low, Maximum: &high}
-}
-
-func integer(about string) *jsonschema.Schema {
-	low := 0.0
-	return &jsonschema.Schema{Type: "integer", Description: about, Minimum: &low}
-}
-
-func truth(about string) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "boolean", Description: about}
-}
-
-func list(about string, of *jsonschema.Schema) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "array", Description: about, Items: of}
-}
-
-func choice(about string, of ...any) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Description: about, Enum: of}
 }

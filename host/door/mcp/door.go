@@ -10,8 +10,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/follows"
+	"github.com/companiond/companiond/host/door/mcp/guide"
 	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
+	"github.com/companiond/companiond/host/door/mcp/waits"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -26,6 +29,9 @@ type Config struct {
 	// Cards gives the cards of the companions that have one, at every call those
 	// of the moment. It must be set.
 	Cards func() []cards.Card
+	// Meant gives the companion that a URL below /mcp names, by itself or by a session
+	// of the AI Companion Protocol that the caller opened. It must be set.
+	Meant func(name, caller string) (companion string, err error)
 	// RequireSpec refuses action-play to who has not read the companion's card
 	// in the same session, or under the same token.
 	RequireSpec bool
@@ -41,9 +47,6 @@ type Config struct {
 	MaxStreams  int
 }
 
-// maxWaits bounds the calls that wait for something to happen.
-const maxWaits = 256
-
 // Door is the MCP door. Its methods may be called from many goroutines.
 type Door struct {
 	cfg       Config
@@ -51,46 +54,49 @@ type Door struct {
 	transport *streamable.Transport
 	readers   *readers.Readers
 	quick     map[string]streamable.Tool
-	waits     chan struct{} // a token for each call that waits
+	waits     *waits.Waits[readers.Agent]
 
-	follows *follows
-	telling sync.Mutex // held while told is compared and the difference told
-	told    cards.Set  // what was offered last
+	prices  *guide.Prices
+	follows *follows.Follows[*sdk.ServerSession]
+	telling sync.Mutex  // held while told or terms is compared and the difference told
+	told    cards.Set   // what was offered last
+	terms   guide.Terms // what the tools that speak say now
 }
 
 // New makes a door. It serves when it is registered; Run keeps those who
 // subscribed informed.
 func New(cfg Config) *Door {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	d := &Door{cfg: cfg, quick: map[string]streamable.Tool{}, waits: make(chan struct{}, maxWaits)}
-	d.follows = &follows{rooms: map[string]*followed{}}
-	d.readers = readers.New(d.liveSessions, d.follows.said)
-	d.server = sdk.NewServer(&sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}, &sdk.ServerOptions{
+	d := &Door{cfg: cfg, quick: map[string]streamable.Tool{}, waits: waits.New[readers.Agent](), prices: guide.NewPrices(cfg.Rooms.Usual())}
+	d.follows = follows.New(follows.Config[*sdk.ServerSession]{Rooms: cfg.Rooms, Open: d.openSessions, Tell: d.tell})
+	d.readers = readers.New(d.liveSessions, d.follows.Said)
+	self := &sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}
+	d.server = sdk.NewServer(self, &sdk.ServerOptions{
 		Instructions:       instructions,
 		Logger:             streamable.Quiet(cfg.Log),
 		SubscribeHandler:   d.subscribe,
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil }, // what it followed ends by itself
 		CompletionHandler:  d.complete,
 	})
-	d.addSeedTools()
-	d.addTurnTools()
+	d.addTools()
 	d.addResources()
 	d.addSpecs()
 	d.addPrompts()
-	d.transport = streamable.New(d.server, streamable.Config{MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Log: cfg.Log, Tools: d.quick})
+	d.transport = streamable.New(d.server, streamable.Config{
+		MaxSessions: cfg.MaxSessions, MaxStreams: cfg.MaxStreams, Owner: owner, Sharer: sharer, Log: cfg.Log, Tools: d.quick, Server: self,
+	})
 	return d
 }
 
-const instructions = "A room in which AI characters and people talk in turn. Read history before you speak; " +
-	"consume says something for points of a shared budget; where turns are voted on, use wait_for_turn, vote and say. " +
-	"The prompt turn_taking has the rules. " +
-	"The spec:// resources are the companions' cards; action-play plays the actions in them."
-
-// Register mounts the door at /mcp.
-func (d *Door) Register(mux *http.ServeMux) { mux.Handle("/mcp", d.authorized(d.transport)) }
+// Register mounts the door at /mcp, and at /mcp/{companion} for whoever names one.
+func (d *Door) Register(mux *http.ServeMux) {
+	door := d.meant(d.authorized(d.transport))
+	mux.Handle("/mcp", door)
+	mux.Handle("/mcp/{companion}", door)
+}
 
 // MaxBody is the largest body the door takes, for the guard.
-const MaxBody = 4 << 20
+const MaxBody = streamable.MaxBody
 
 // Close ends all sessions and streams.
 func (d *Door) Close(ctx context.Context) error { return d.transport.Close(ctx) }
@@ -102,7 +108,7 @@ func (d *Door) room(ctx context.Context, name string) (rooms.Room, error) {
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, name)
 	if err == nil {
-		d.follows.use(name)
+		d.follows.Use(name)
 	}
 	return talk, err
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/mcp/follows"
+	"github.com/companiond/companiond/host/door/mcp/watch"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -55,7 +57,7 @@ type slowTalk struct {
 }
 
 func (s *slowTalk) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
-	if ask.Limit == recentSaid { // as followers ask
+	if ask.Limit == follows.Recent { // as followers ask
 		select {
 		case <-time.After(s.slow):
 		case <-ctx.Done():
@@ -160,16 +162,16 @@ func TestRoomsAreFollowedWhileTheyAreUsed(t *testing.T) {
 				a.call("status", nil)
 				s.followed(2, "once more")
 
-				time.Sleep(followIdle - time.Second)
+				time.Sleep(follows.Idle - time.Second)
 				s.followed(2, "not long enough ago")
 				a.call("status", map[string]any{"room": "side"})
 				time.Sleep(time.Second)
 				s.followed(1, "nobody uses main any more")
-				time.Sleep(followIdle - time.Second - time.Millisecond)
+				time.Sleep(follows.Idle - time.Second - time.Millisecond)
 				s.followed(1, "side was used since")
 				time.Sleep(time.Millisecond)
 				s.followed(0, "nobody uses any")
-				if n := len(s.door.follows.rooms); n != 0 {
+				if n := s.door.follows.Rooms(); n != 0 {
 					t.Errorf("%d rooms are remembered", n)
 				}
 				a.call("status", nil)
@@ -191,7 +193,7 @@ func TestSubscribedRoomsAreFollowed(t *testing.T) {
 				two.subscribe("room://main/status")
 				s.followed(1, "it is subscribed to")
 				for n := range 10 { // also in the moment in which it is asked whether that is over
-					time.Sleep(followIdle)
+					time.Sleep(follows.Idle)
 					s.human("main", fmt.Sprint("いますか ", n))
 					if got := updated.count(); got != 1 {
 						t.Errorf("%d: told %d times", n, got)
@@ -199,10 +201,10 @@ func TestSubscribedRoomsAreFollowed(t *testing.T) {
 				}
 				s.followed(1, "for long")
 				_ = one.session.Close()
-				time.Sleep(2 * followIdle)
+				time.Sleep(2 * follows.Idle)
 				s.followed(1, "the other is there")
 				_ = two.session.Close()
-				time.Sleep(followIdle)
+				time.Sleep(follows.Idle)
 				s.followed(0, "both have gone")
 			})
 		})
@@ -227,7 +229,7 @@ func TestNothingIsMissedByWhoSubscribed(t *testing.T) {
 						t.Errorf("told %d times", got)
 					}
 					_ = a.session.Close()
-					time.Sleep(2 * followIdle)
+					time.Sleep(2 * follows.Idle)
 					s.followed(0, "it is gone")
 					s.human("main", "誰もいない")
 				}
@@ -243,12 +245,12 @@ func TestNothingIsMissedByWhoComesBack(t *testing.T) {
 		a, _ := s.connect(sessionEra)
 		s.human("main", "やあ")
 		a.call("history", nil)
-		time.Sleep(2 * followIdle)
+		time.Sleep(2 * follows.Idle)
 		s.followed(0, "it was away")
 		m := s.human("main", "いないの?")
 		s.followed(0, "a human uses the room, and no agent")
 		got, _ := a.call("wait_for_turn", map[string]any{"from": "bot"})
-		if list := got["messages"].([]any); got["reason"] != reasonAsked || len(list) != 1 || list[0].(map[string]any)["seq"] != float64(m.Seq) {
+		if list := got["messages"].([]any); got["reason"] != string(watch.Asked) || len(list) != 1 || list[0].(map[string]any)["seq"] != float64(m.Seq) {
 			t.Errorf("%v", got)
 		}
 		s.followed(1, "it is back")
@@ -270,20 +272,20 @@ func TestFollowersOutliveTrouble(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *stand) {
 		s.human("main", "やあ")
 		s.rooms.fail.Store(3)
-		s.door.follows.use("side")
-		time.Sleep(2*followRetry + followRetry/2)
+		s.door.follows.Use("side")
+		time.Sleep(2*follows.Retry + follows.Retry/2)
 		s.followed(0, "side cannot be looked up")
-		time.Sleep(followRetry)
+		time.Sleep(follows.Retry)
 		s.followed(1, "it can be")
 
 		main := s.house.Get("main")
 		main.Trouble(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
-		s.door.follows.use("main")
-		time.Sleep(10*followRetry + followRetry/2)
+		s.door.follows.Use("main")
+		time.Sleep(10*follows.Retry + follows.Retry/2)
 		main.Trouble(nil)
 		a, updated := s.connect(sessionEra)
 		a.subscribe("room://main/history")
-		time.Sleep(2 * followRetry)
+		time.Sleep(2 * follows.Retry)
 		s.followed(2, "the trouble is over")
 		if got := updated.count(); got != 0 {
 			t.Errorf("told %d times of what it knows", got)
@@ -318,10 +320,10 @@ func TestSubscribeWhileTheJournalIsInTrouble(t *testing.T) {
 func TestUseWhileARoomIsGivenUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *stand) {
 		for n := range 300 {
-			time.Sleep(followIdle - time.Duration(rand.IntN(3)-1))
+			time.Sleep(follows.Idle - time.Duration(rand.IntN(3)-1))
 			var all sync.WaitGroup
 			for range 3 {
-				all.Go(func() { s.door.follows.use("main") })
+				all.Go(func() { s.door.follows.Use("main") })
 			}
 			all.Wait()
 			s.followed(1, fmt.Sprint("round ", n))
@@ -337,7 +339,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		a.subscribe("room://side/status")
 		s.followed(1, "it is subscribed to")
 		s.rooms.fail.Store(1000) // one that tries again and again
-		s.door.follows.use("main")
+		s.door.follows.Use("main")
 		synctest.Wait()
 		began := time.Now()
 		s.stop()
@@ -355,7 +357,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		s.followed(0, "it has ended")
 		a.call("history", map[string]any{"room": "main"})
 		a.subscribe("room://main/status")
-		s.door.follows.use("another")
+		s.door.follows.Use("another")
 		s.followed(0, "it has ended")
 	})
 }
@@ -364,7 +366,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 func TestRunWaitsForItsFollowers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *stand) {
 		s.rooms.late = time.Minute
-		s.door.follows.use("main")
+		s.door.follows.Use("main")
 		synctest.Wait()
 		s.stop()
 		began := time.Now()
@@ -381,7 +383,7 @@ func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main")
 		door := New(Config{Rooms: house, Cards: noCards, Stopping: context.Background()})
-		door.follows.use("main")
+		door.follows.Use("main")
 		synctest.Wait()
 		if n := house.Get("main").Followers(); n != 0 {
 			t.Errorf("%d follow", n)
@@ -392,25 +394,4 @@ func TestRunFollowsWhatWasUsedBefore(t *testing.T) {
 			t.Errorf("%d follow", n)
 		}
 	})
-}
-
-// Of a room that is followed the newest lines are known, each once.
-func TestNewestLines(t *testing.T) {
-	f := &follows{rooms: map[string]*followed{}}
-	f.use("main")
-	for i := range 3 * recentSaid {
-		f.heard("main", []abi.Message{{Seq: uint64(i)}})
-	}
-	if said := f.said("main"); len(said) != recentSaid || said[recentSaid-1].Seq != 3*recentSaid-1 {
-		t.Errorf("%v", said)
-	}
-	f.use("side")
-	f.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}})
-	f.heard("side", []abi.Message{{Seq: 1}, {Seq: 3}, {Seq: 4}}) // as one does who follows it anew
-	if said := f.said("side"); len(said) != 3 {
-		t.Errorf("%v", said)
-	}
-	if said := f.said("den"); said != nil {
-		t.Errorf("of a room that nobody uses: %v", said)
-	}
 }

@@ -124,16 +124,19 @@ func newRooms(t *testing.T, j journal.Journal, c *cast, settings ...room.Setting
 	return rooms
 }
 
-// readRoom takes the policy of a room that is opened while the daemon runs, in which
-// everybody lives.
+// readRoom takes the policy, and the size of the pool, of a room that is opened while the
+// daemon runs, in which everybody lives.
 func readRoom(name string, settings []byte) (room.Settings, error) {
 	s := struct {
-		Policy string `json:"policy"`
-	}{"pool"}
+		Policy string  `json:"policy"`
+		Size   float64 `json:"size"`
+	}{"pool", 100}
 	if err := json.Unmarshal(settings, &s); err != nil {
 		return room.Settings{}, abi.Errorf(abi.CodeInvalid, "settings: %v", err)
 	}
-	return room.Settings{Name: name, Companions: []string{"*"}, Rules: rulesOf(s.Policy, abi.DefaultPool())}, nil
+	pool := abi.DefaultPool()
+	pool.Size = s.Size
+	return room.Settings{Name: name, Companions: []string{"*"}, Rules: rulesOf(s.Policy, pool)}, nil
 }
 
 // home is a door before real rooms with a real journal.

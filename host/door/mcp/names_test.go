@@ -133,6 +133,42 @@ func TestNamesThatAgentsMayNotHave(t *testing.T) {
 		if got, failed := a.call("wait_for_turn", map[string]any{"from": name, "timeout_seconds": 0}); !failed || got["code"] != "denied" || got["message"] != why {
 			t.Errorf("%s: %v", name, got)
 		}
+		for _, tool := range []string{"history", "status", "about"} {
+			if got, failed := a.call(tool, map[string]any{"from": name}); !failed || got["code"] != "denied" || got["message"] != why {
+				t.Errorf("%s: %s: %v", tool, name, got)
+			}
+		}
+	}
+	for _, tool := range []string{"history", "status", "about"} {
+		for _, name := range []string{"bot", "another"} {
+			if got, failed := a.call(tool, map[string]any{"from": name}); failed {
+				t.Errorf("%s: %s: %v", tool, name, got)
+			}
+		}
+	}
+}
+
+// A token's holder need not say its name with consume either, whatever the schema says, which is
+// chat-relay's; a guest has to.
+func TestATokenSaysWhoConsumes(t *testing.T) {
+	s := openShelf(t, false)
+	(&home{t: t, rooms: s.rooms}).open("den", "pool")
+	line := map[string]any{"amount": 5, "message": "やあ", "room": "den"}
+	for _, era := range eras {
+		s.from(holder("hibiki", identity.Read, identity.Talk))
+		a, _ := s.connect(era)
+		if got, failed := a.call("consume", line); failed || got["success"] != true {
+			t.Errorf("%s: %v", era, got)
+		}
+		got, _ := a.call("history", map[string]any{"room": "den"})
+		if !strings.Contains(fmt.Sprint(got), "from:hibiki") {
+			t.Errorf("%s: %v", era, got)
+		}
+		s.from(identity.Guest(nil))
+		b, _ := s.connect(era)
+		if got, failed := b.call("consume", line); !failed || got["message"] != "from: is missing" {
+			t.Errorf("%s: a guest: %v", era, got)
+		}
 	}
 }
 

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/tools"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
 
-const playTool = "action-play"
+const playTool = tools.Play
 
 // playIn has the names that the AI Companion Protocol's tool has, and two of our own.
 type playIn struct {
@@ -32,30 +33,22 @@ func (d *Door) offerPlay(schema json.RawMessage) {
 		d.server.RemoveTools(playTool)
 		return
 	}
-	tool[playIn]{
-		name: playTool, title: "Play Action", scope: identity.Act, changes: true, run: d.play, in: schema,
-		about: "コンパニオンの行動を実行します。先に spec://main を読んでください。 Plays an action of a companion's card: its body shows it. Read spec://main first: its events say what to do when.",
-		out: shape(
-			prop{"id", words("Of the action; what became of it is told by it.")},
-			prop{"delivered", integer("How many bodies were connected.")},
-			prop{"wish?", integer("Of the action speak: the entry of the wish. Its line is said, and shown by the body, when the floor is free.")},
-			prop{"warning?", words("The card's events do not allow it for this perception.")},
-			prop{"note?", words("")},
-		),
-	}.add(d)
+	tool[playIn]{Tool: tools.ActionPlay(schema), scope: identity.Act, run: d.play}.add(d)
 }
 
 // play lets a companion do something. What her card says of it, the room checks.
 func (d *Door) play(ctx context.Context, c call, in playIn) (any, error) {
 	if in.Action == "" {
-		return nil, abi.Errorf(abi.CodeInvalid, "actionName: is missing")
+		return nil, abi.Field("actionName", abi.CodeInvalid, "is missing")
 	}
-	card, ok := d.cards().Find(in.Companion)
+	card, ok := d.cards().For(c.companion).Find(in.Companion)
 	switch {
+	case !ok && in.Companion == "" && c.companion != "":
+		return nil, abi.Field("companion", abi.CodeNotFound, "%s, whom the URL names, has no card", c.companion)
 	case !ok && in.Companion == "":
-		return nil, abi.Errorf(abi.CodeNotFound, "companion: none has a card")
+		return nil, abi.Field("companion", abi.CodeNotFound, "none has a card and lives in a room; name one")
 	case !ok:
-		return nil, abi.Errorf(abi.CodeNotFound, "companion: there is no %q with a card", in.Companion)
+		return nil, abi.Field("companion", abi.CodeNotFound, "there is no %q with a card", in.Companion)
 	}
 	if err := d.mustHaveRead(c, card.ID); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
-	"github.com/companiond/companiond/host/door/mcp/readers"
+	"github.com/companiond/companiond/host/door/mcp/guide"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
@@ -88,7 +88,7 @@ func (d *Door) subscribe(ctx context.Context, r *sdk.SubscribeRequest) error {
 	if err != nil {
 		return err
 	}
-	d.follows.subscribed(talk.Name(), r.Session, past.Head)
+	d.follows.Subscribed(talk.Name(), r.Session, past.Head)
 	return nil
 }
 
@@ -118,19 +118,19 @@ func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadR
 	if err != nil {
 		return nil, err
 	}
-	caller := d.callerOf(r.Extra)
-	if err := caller.May(identity.Read); err != nil {
+	c := d.callOf(r.Session, r.Extra)
+	if err := c.caller.May(identity.Read); err != nil {
 		return nil, err
 	}
 	name, part, _ := cutURI(r.Params.URI)
-	d.follows.use(name)
+	d.follows.Use(name)
 	var content any = talk.Info()
 	if part == historyPart {
 		past, err := talk.History(ctx, abi.HistoryAsk{Limit: abi.MaxHistory})
 		if err != nil {
 			return nil, err
 		}
-		d.readers.Read(readers.Place{Reader: readerOf(r.Session, caller), Room: name}, past.Head)
+		d.readers.Read(c.in(name, ""), past.Head)
 		content = historyResource{Room: name, Head: past.Head, Messages: past.Messages}
 	}
 	text, err := json.MarshalIndent(content, "", "  ")
@@ -140,16 +140,10 @@ func (d *Door) read(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadR
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)}}}, nil
 }
 
+// tell tells those who subscribed to a room of what happened there.
 func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
-	var ms []abi.Message
-	for _, e := range batch {
-		if m, ok := e.Message(); ok {
-			ms = append(ms, m)
-		}
-	}
 	parts := []string{statusPart}
-	if len(ms) > 0 {
-		d.follows.heard(name, ms)
+	if slices.ContainsFunc(batch, func(e entry.Entry) bool { _, ok := e.Message(); return ok }) {
 		parts = append(parts, historyPart)
 	}
 	for _, part := range parts {
@@ -158,8 +152,8 @@ func (d *Door) tell(ctx context.Context, name string, batch []entry.Entry) {
 	}
 }
 
-// complete offers the rooms' names where a room is to be named, and the
-// companions' where a companion is.
+// complete offers the rooms' names where a room is to be named, the companions' where a
+// companion is, and the languages of the prompt.
 func (d *Door) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	var names []string
 	switch r.Params.Argument.Name {
@@ -167,12 +161,16 @@ func (d *Door) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.Compl
 		names = d.names(ctx, r.Params.Argument.Value)
 	case "companion":
 		names = d.cards().IDs()
+	case "language":
+		names = guide.Languages()
 	}
 	values := []string{}
 	for _, name := range names {
-		if strings.HasPrefix(name, r.Params.Argument.Value) && len(values) < 100 {
+		if strings.HasPrefix(name, r.Params.Argument.Value) {
 			values = append(values, name)
 		}
 	}
-	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: len(values)}}, nil
+	all := len(values)
+	values = values[:min(listed, all)]
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, Total: all, HasMore: all > len(values)}}, nil
 }

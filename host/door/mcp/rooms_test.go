@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/watch"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/waittest"
@@ -84,7 +85,7 @@ func TestARoomThatWasOpened(t *testing.T) {
 		t.Errorf("%+v", past)
 	}
 	h.human("居間", "botはいる?")
-	if got, _ := a.call("wait_for_turn", in("居間", map[string]any{"from": "bot"})); got["reason"] != reasonAddressed {
+	if got, _ := a.call("wait_for_turn", in("居間", map[string]any{"from": "bot"})); got["reason"] != string(watch.Addressed) {
 		t.Errorf("%v", got)
 	}
 	if past, _ := a.call("history", nil); fmt.Sprint(past) != "map[history:[]]" {

@@ -114,7 +114,7 @@ func TestMistakesNameTheArgument(t *testing.T) {
 	}{
 		{"k k", "x", 5, `from: "k k" may not contain ' '`},
 		{"", "x", 5, "from: must not be empty"},
-		{"k", " ", 5, "text: must not be empty"},
+		{"k", " ", 5, "message: must not be empty"},
 		{"aya", "x", 5, `from: "aya" is a companion here; take another name`},
 		{"ＡＹＡ", "x", 5, `from: "ＡＹＡ" is a companion here; take another name`},
 		{"k", strings.Repeat("あ", 11), 5, "amount: a message of 11 characters costs 60, 5 was offered"},

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
@@ -56,7 +57,7 @@ func openShelf(t *testing.T, requireSpec bool) *shelf {
 	s.rooms = newRooms(t, s.journal, s.cast, room.Settings{
 		Name: usualRoom, Companions: []string{"nikoni", "zaya", "kyoko", "aya", "アヤ", "main"}, Rules: rulesOf("vote", abi.Pool{}),
 	})
-	s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: s.cards, RequireSpec: requireSpec, Stopping: context.Background()})
+	s.door = New(Config{Rooms: s.rooms, Version: "test", Cards: s.cards, Meant: s.meant, RequireSpec: requireSpec, Stopping: context.Background()})
 	mux := http.NewServeMux()
 	s.door.Register(mux)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -111,6 +112,21 @@ func (s *shelf) from(c identity.Caller) {
 	s.caller = c
 }
 
+// meant takes companions by name, and sessions as SESSION-of-CALLER-with-COMPANION.
+func (s *shelf) meant(name, caller string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "session-of-"); ok {
+		owner, companion, _ := strings.Cut(rest, "-with-")
+		if owner != caller {
+			return "", abi.Errorf(abi.CodeDenied, "session: was opened by somebody else")
+		}
+		return companion, nil
+	}
+	if _, err := os.Stat(s.path(name)); err != nil {
+		return "", abi.Errorf(abi.CodeNotFound, "companion: %q is nobody", name)
+	}
+	return name, nil
+}
+
 func (s *shelf) path(id string) string { return filepath.Join(s.dir, id+".json") }
 
 // save writes a card as good editors do.
@@ -155,6 +171,14 @@ func (s *shelf) cards() []cards.Card {
 			c.Actions = append(c.Actions, cards.Action{Name: a.Title, Description: a.Description, Schema: raw})
 		}
 		all = append(all, c)
+	}
+	var ids []string
+	for _, c := range all {
+		ids = append(ids, c.ID)
+	}
+	usual := card.Usual(slices.DeleteFunc(ids, func(id string) bool { return id == drifter }), card.Home{Companions: []string{"*"}})
+	for i := range all {
+		all[i].Usual = all[i].ID == usual
 	}
 	return all
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/mcp/cards"
-	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -16,7 +15,7 @@ import (
 func (d *Door) addSpecs() {
 	d.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "spec", Title: "card of a companion", URITemplate: "spec://{companion}", MIMEType: "application/json",
-		Description: aboutSpec + " spec://main is that of the usual companion.",
+		Description: aboutSpec + " spec://main is that of the usual companion, or of the one whom the URL names behind /mcp/.",
 	}, d.readSpec)
 	d.CardsChanged()
 }
@@ -53,16 +52,16 @@ func (d *Door) CardsChanged() {
 // readSpec answers with the bytes of a companion's file, and remembers who has
 // read them where that is asked for.
 func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	caller := d.callerOf(r.Extra)
-	if err := caller.May(identity.Read); err != nil {
+	c := d.callOf(r.Session, r.Extra)
+	if err := c.caller.May(identity.Read); err != nil {
 		return nil, err
 	}
-	card, ok := d.cards().At(r.Params.URI)
+	card, ok := d.cards().For(companionOf(r.Extra)).At(r.Params.URI)
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	if d.cfg.RequireSpec {
-		d.readers.Read(readers.Place{Reader: readerOf(r.Session, caller), Room: cards.URI(card.ID)}, 1)
+	if at := c.in(cards.URI(card.ID), ""); d.cfg.RequireSpec && at.Known() {
+		d.readers.Read(at, 1)
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: string(card.Source)}}}, nil
 }
@@ -71,13 +70,14 @@ func (d *Door) readSpec(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.Rea
 // read first. The AI Companion Protocol only prompts its model to, with threats.
 func (d *Door) mustHaveRead(c call, companion string) error {
 	uri := cards.URI(companion)
-	at := readers.Place{Reader: c.reader, Room: uri}
+	at := c.in(uri, "")
 	switch {
 	case !d.cfg.RequireSpec:
 		return nil
-	case c.reader == "":
+	case !at.Known():
 		return abi.Errorf(abi.CodeDenied, "spec: who plays actions here must have read %s; without a session or a token nobody knows", uri)
-	case d.readers.Seen(at) == 0:
+	}
+	if _, read := d.readers.Seen(at); !read {
 		return abi.Errorf(abi.CodeDenied, "spec: read %s first", uri)
 	}
 	d.readers.Read(at, 1) // it is heard of, and not forgotten

@@ -215,7 +215,8 @@ func TestActionMistakes(t *testing.T) {
 		{here(map[string]any{"actionName": 1}), "invalid: actionName: must be a text, not number"},
 		{here(map[string]any{"actionName": "move", "params": 1}), "invalid: params: there is no such argument"},
 		{map[string]any{"actionName": "move", "companion": "nobody"}, `not_found: companion: there is no "nobody" with a card`},
-		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" lives in no room; write it into companions of one, or home under [companion.drifter]`},
+		{map[string]any{"actionName": "wave", "parameters": map[string]any{"hand": "left"}}, `invalid: action: nikoni has no "wave"`},
+		{map[string]any{"actionName": "wave", "companion": drifter, "parameters": map[string]any{"hand": "left"}}, `not_found: companion: "drifter" lives in no room; write it into companions of one, or home under [companion.drifter]`},
 	} {
 		res, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: playTool, Arguments: c.args})
 		if err != nil {
@@ -395,7 +396,7 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		waittest.Until(t, "the door hears of it", func() bool {
-			return slices.ContainsFunc(s.door.follows.said(usualRoom), func(l readers.Line) bool { return l.Seq == m.Seq })
+			return slices.ContainsFunc(s.door.follows.Said(usualRoom), func(l readers.Line) bool { return l.Seq == m.Seq })
 		})
 	}
 	said("やあ")

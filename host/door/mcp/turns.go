@@ -1,23 +1,21 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/door/mcp/tools"
+	"github.com/companiond/companiond/host/door/mcp/watch"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // The tools that chat-relay lacks: an agent waits for its turn, votes as a companion
 // of the house does (aikyo's State), and speaks with the grant it won.
 
-// Bounds of wait_for_turn in seconds. Clients of MCP give up after 60 s.
-const (
-	usualWait   = 25.0
-	longestWait = 55.0
-)
+// usualWait is how long wait_for_turn waits, in seconds.
+const usualWait = 25.0
 
 type waitIn struct {
 	From    string   `json:"from"`
@@ -59,65 +57,6 @@ type sayOut struct {
 	Resource *float64        `json:"resource,omitempty"`
 }
 
-func (d *Door) addTurnTools() {
-	from := prop{"from?", words("Your id. May be left out with a token, which has a name of its own.")}
-	roomArg := prop{"room?", words("Which room; main when absent.")}
-	message := shape(
-		prop{"from", words("")}, prop{"message", words("")}, prop{"seq", integer("")},
-		prop{"kind", choice("", "turn", "backchannel")}, prop{"to?", list("", words(""))}, prop{"at", words("")},
-		prop{"cut?", choice(cutAbout, "cut", "stopped", "failed")},
-	)
-	tool[waitIn]{
-		name: "wait_for_turn", title: "Wait For Turn", scope: identity.Talk, run: d.waitForTurn,
-		about: "Waits until there is something for you to do, and says what: granted (you hold the floor: call say with the grant), " +
-			"asked (a round waits for your vote: call vote), addressed or unseen (something was said that you have not seen), or timeout: then call it again.",
-		in: shape(
-			from, roomArg,
-			prop{"basis_seq?", integer("The seq of the newest entry you have seen; absent: what this session was shown.")},
-			prop{"timeout_seconds?", amount("How long to wait: 25 when absent.", 0, longestWait)},
-		),
-		out: shape(append(sounds(),
-			prop{"reason", choice("", reasonGranted, reasonAsked, reasonAddressed, reasonUnseen, reasonTimeout)},
-			prop{"room", words("")},
-			prop{"head", integer("The basis_seq of what you say next.")},
-			prop{"grant?", shape(prop{"token", words("")}, prop{"basis_seq", integer("")}, prop{"expires", words("")})},
-			prop{"round?", shape(prop{"about", integer("The seq of the message.")}, prop{"due", words("Votes are counted then at the latest.")}, prop{"addressed", truth("You are meant.")})},
-			prop{"messages", list("What you have not seen, oldest first.", message)},
-			prop{"resource?", amount("What is left of the room's pool.", 0, 1<<31)},
-			prop{"closing", choice("How far the talk has come to its end.", "none", "pre-closing", "closing", "terminal")},
-			prop{"turns", integer("Turns taken since a person spoke.")},
-			prop{"max_turns", integer("As many may be taken; 0: no cap.")},
-		)...),
-	}.add(d)
-	tool[voteIn]{
-		name: "vote", title: "Vote", scope: identity.Talk, changes: true, run: d.vote,
-		about: "Says whether you want to speak next. The highest importance among those who were addressed, or else among all, gets the floor; wait_for_turn tells whether it is you.",
-		in: shape(
-			from, roomArg,
-			prop{"about?", integer("The seq of the message your vote is about; absent: the newest.")},
-			prop{"state", choice("", "speak", "listen")},
-			prop{"importance?", amount("How much you want to speak: 0 would not mind, 10 must.", 0, 10)},
-			prop{"selected?", truth("A hint that you were meant; the daemon finds out by itself.")},
-			prop{"closing?", choice("Whether you wish to bring the talk to an end.", "none", "pre-closing", "closing", "terminal")},
-			prop{"reason?", words("For people who ask why.")},
-		),
-		out: shape(prop{"counted", truth("")}, prop{"about", integer("")}),
-	}.add(d)
-	tool[sayIn]{
-		name: "say", title: "Say", scope: identity.Talk, changes: true, run: d.say,
-		about: "Says a turn with the grant you won, or a short backchannel (なるほど) beside who speaks, in a room with a pool.",
-		in: shape(
-			from, roomArg,
-			prop{"message", words("What to say.")},
-			prop{"grant?", words("The token of your grant.")},
-			prop{"kind?", choice("turn when absent and a grant is given.", "turn", "backchannel")},
-			prop{"to?", list("Ids of those you mean.", words(""))},
-			prop{"basis_seq?", integer("The seq of the newest entry you have seen; absent: that of the grant, or what this session was shown.")},
-		),
-		out: shape(prop{"seq", integer("")}, prop{"id", words("")}, prop{"kind", choice("", "turn", "backchannel")}, prop{"resource?", amount("What is left of the room's pool.", 0, 1<<31)}),
-	}.add(d)
-}
-
 func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) {
 	talk, who, kind, err := d.speaker(ctx, c, in.Room, in.From)
 	if err != nil {
@@ -127,8 +66,8 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if in.Timeout != nil {
 		limit = *in.Timeout
 	}
-	if !(limit >= 0 && limit <= longestWait) {
-		return nil, abi.Errorf(abi.CodeInvalid, "timeout_seconds: %v is outside 0..%v", limit, longestWait)
+	if !(limit >= 0 && limit <= tools.LongestWait) {
+		return nil, abi.Field("timeout_seconds", abi.CodeInvalid, "%v is outside 0..%v", limit, tools.LongestWait)
 	}
 	attend := func() error { return nil }
 	if kind == abi.KindAgent {
@@ -138,28 +77,30 @@ func (d *Door) waitForTurn(ctx context.Context, c call, in waitIn) (any, error) 
 	if err := attend(); err != nil {
 		return nil, err
 	}
-	at := c.in(talk)
-	seen := d.readers.Seen(at)
 	if in.Basis != nil {
-		seen = *in.Basis
+		if err := reached(ctx, talk, "basis_seq", *in.Basis); err != nil {
+			return nil, err
+		}
 	}
-	leave, err := d.enterWait()
+	at := c.in(talk.Name(), who)
+	long := time.Duration(limit * float64(time.Second))
+	leave, err := d.waits.Enter(at.Agent(), c.caller.Sharer, time.Now().Add(long))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	n, info, err := wait(ctx, d.cfg.Stopping, time.Duration(limit*float64(time.Second)), talk, who, seen)
-	if err == nil && !isHere(info, who) {
+	w := watch.Waiter{Talk: talk, Who: who, At: at, Readers: d.readers, Basis: in.Basis, Stopping: d.cfg.Stopping, Here: func(info rooms.Info) error {
+		if isHere(info, who) {
+			return nil
+		}
 		// A human may have its name by now, whose words are not its own: it is told so
 		// and has seen nothing.
-		err = attend()
-	}
+		return attend()
+	}}
+	n, err := w.Wait(ctx, long)
 	if err != nil {
 		return nil, err
 	}
-	n.Reason = cmp.Or(n.Reason, reasonTimeout)
-	n.Head = max(n.Head, seen)
-	d.readers.Read(at, n.Head)
 	return n, nil
 }
 
@@ -180,13 +121,16 @@ func (d *Door) vote(ctx context.Context, c call, in voteIn) (any, error) {
 		return nil, err
 	}
 	if kind != abi.KindAgent {
-		return nil, abi.Errorf(abi.CodeDenied, "from: people need no vote, they may speak whenever they like")
+		return nil, abi.Field("from", abi.CodeDenied, "people need no vote, they may speak whenever they like")
 	}
 	if err := talk.Attend(ctx, who, true); err != nil {
 		return nil, err
 	}
 	if in.About == 0 {
 		in.About = newestTurn(talk.Info())
+	}
+	if in.About == 0 {
+		return nil, abi.Errorf(abi.CodeConflict, "nobody has spoken yet, so there is nothing to vote about: a person has to begin, or a companion; call wait_for_turn")
 	}
 	v := abi.Vote{State: in.State, Importance: in.Importance, Selected: in.Selected, Closing: in.Closing, Reason: in.Reason}
 	if err := talk.Vote(ctx, who, in.About, v); err != nil {
@@ -201,9 +145,12 @@ func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
 		return nil, err
 	}
 	if in.Message == nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "message: is missing")
+		return nil, abi.Field("message", abi.CodeInvalid, "is missing")
 	}
-	at := c.in(talk)
+	if err := reached(ctx, talk, "basis_seq", in.Basis); err != nil {
+		return nil, err
+	}
+	at := c.in(talk.Name(), who)
 	u := rooms.Utterance{From: who, By: kind, To: in.To, Text: *in.Message, Kind: in.Kind, Grant: in.Grant, Basis: in.Basis}
 	if info := talk.Info(); u.Basis == 0 && in.Grant != "" && info.Grant != nil && info.Grant.Token == in.Grant {
 		u.Basis = info.Grant.Basis
@@ -215,7 +162,7 @@ func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
 		u.Kind = abi.KindTurn
 	}
 	m, pool, err := talk.Consume(ctx, u)
-	d.readers.Tried(at, u, m, err)
+	d.readers.Tried(at, u, pool, m, err)
 	if err != nil {
 		return nil, err
 	}
@@ -224,4 +171,17 @@ func (d *Door) say(ctx context.Context, c call, in sayIn) (any, error) {
 		out.Resource = &pool.Level
 	}
 	return out, nil
+}
+
+// isHere says whether an agent is a member of a room.
+func isHere(info rooms.Info, who string) bool {
+	return slices.ContainsFunc(info.Members, func(m abi.Member) bool { return m.ID == who && m.Kind == abi.KindAgent })
+}
+
+// newestTurn is what a vote is about now.
+func newestTurn(info rooms.Info) uint64 {
+	if info.Round != nil {
+		return info.Round.About
+	}
+	return info.Last
 }

@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/mcp/readers"
+	"github.com/companiond/companiond/host/door/mcp/waits"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -66,7 +68,7 @@ func TestWaitEndsWithTheDaemon(t *testing.T) {
 		}
 		done <- got
 	}()
-	waittest.Until(t, "it waits", func() bool { return len(h.door.waits) == 1 })
+	waittest.Until(t, "it waits", func() bool { return h.door.waits.Waiting() == 1 })
 	h.stops()
 	if got := <-done; got["code"] != string(abi.CodeUnavailable) || !strings.Contains(fmt.Sprint(got["message"]), "the daemon is stopping") {
 		t.Errorf("told %v", got)
@@ -120,6 +122,21 @@ func TestVoteOpensARound(t *testing.T) {
 	}
 }
 
+// Where nobody has spoken, a vote is about nothing: an agent is told so, and who has to begin.
+func TestVoteWhereNobodySpoke(t *testing.T) {
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
+	a := h.connect(nil)
+	holds(t, "nothing was said", a.about(map[string]any{"from": "bot"}), map[string]any{
+		"now.call": "wait_for_turn", "now.why": "nothing: call wait_for_turn (nobody has spoken yet: a person has to begin, or a companion)",
+	})
+	for _, state := range []string{"speak", "listen"} {
+		got, failed := a.call("vote", map[string]any{"from": "bot", "state": state})
+		if !failed || got["code"] != "conflict" || got["message"] != "nobody has spoken yet, so there is nothing to vote about: a person has to begin, or a companion; call wait_for_turn" {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+}
+
 func TestTurnMistakes(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})}, &actor{id: "aya"})
 	a := h.connect(nil)
@@ -129,8 +146,8 @@ func TestTurnMistakes(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"vote", map[string]any{"from": "bot", "state": "shout"}, `invalid: vote.state: "shout" is neither "speak" nor "listen"`},
-		{"vote", map[string]any{"from": "bot", "state": "speak", "importance": 11}, "invalid: vote.importance: 11 is outside 0..10"},
+		{"vote", map[string]any{"from": "bot", "state": "shout"}, `invalid: state: "shout" is neither "speak" nor "listen"`},
+		{"vote", map[string]any{"from": "bot", "state": "speak", "importance": 11}, "invalid: importance: 11 is outside 0..10"},
 		{"vote", map[string]any{"from": "aya", "state": "speak"}, `denied: from: "aya" is a companion here; take another name`},
 		{"vote", map[string]any{"state": "speak"}, "invalid: from: must not be empty"},
 		{"wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 56}, "invalid: timeout_seconds: 56 is outside 0..55"},
@@ -223,22 +240,47 @@ func TestAddressed(t *testing.T) {
 // Calls that wait are bounded, and the others go on.
 func TestWaitsAreBounded(t *testing.T) {
 	h := openHome(t, map[string]entry.Rules{"main": rulesOf("pool", abi.DefaultPool())})
-	for range cap(h.door.waits) {
-		h.door.waits <- struct{}{}
+	var leave func()
+	for i := range waits.Most {
+		var err error
+		if leave, err = h.door.waits.Enter(readers.Place{Who: readers.Who{Name: fmt.Sprint("other", i)}}.Agent(), fmt.Sprint("address", i%2), time.Now().Add(waittest.Long)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a := h.connect(nil)
-	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot"}); !failed || got["code"] != "exhausted" || got["retry"] != true {
+	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot"}); !failed || got["code"] != "unavailable" || got["retry"] != true || !strings.Contains(fmt.Sprint(got), "try again in ") {
 		t.Errorf("%v", got)
 	}
 	if got := a.consume("bot", 5, "うん"); got["success"] != true {
 		t.Errorf("%v", got)
 	}
-	<-h.door.waits
+	leave()
 	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); failed || got["reason"] != "timeout" {
 		t.Errorf("%v", got)
 	}
 	if got, failed := a.call("wait_for_turn", map[string]any{"from": "bot", "timeout_seconds": 0}); failed {
 		t.Errorf("the place was not given back: %v", got)
+	}
+}
+
+// An agent waits in as many rooms as it likes, in each with a few calls.
+func TestWaitsInManyRooms(t *testing.T) {
+	rules := rulesOf("pool", abi.DefaultPool())
+	h := openHome(t, map[string]entry.Rules{"main": rules, "den": rules})
+	for range waits.Each {
+		if _, err := h.door.waits.Enter(readers.Place{Room: "main", Who: readers.Who{Name: "bot"}}.Agent(), "local", time.Now().Add(waittest.Long)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := h.connect(nil)
+	wait := func(room string) (map[string]any, bool) {
+		return a.call("wait_for_turn", map[string]any{"from": "bot", "room": room, "timeout_seconds": 0})
+	}
+	if got, failed := wait("main"); !failed || got["message"] != "4 calls of yours are waiting in this room, which is all there may be in one" {
+		t.Errorf("%v", got)
+	}
+	if got, failed := wait("den"); failed {
+		t.Errorf("%v", got)
 	}
 }
 

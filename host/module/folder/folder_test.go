@@ -232,7 +232,7 @@ func TestTheFolderItself(t *testing.T) {
 	l.says(t, "aya", "one", 1)
 	write(t, l.path("aya.fake"), saying("two"))
 	l.says(t, "aya", "two", 2)
-	waittest.Until(t, "kyoko left", func() bool { return strings.HasSuffix(l.told.String(), "left kyoko") })
+	waittest.Until(t, "kyoko left", func() bool { return strings.Contains(l.told.String(), "left kyoko") })
 	write(t, l.path("aya.fake"), saying("three"))
 	l.says(t, "aya", "three", 3)
 }

@@ -13,8 +13,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/companiond/companiond/host/card"
 )
 
 // Card is the card of a companion.
@@ -23,6 +21,7 @@ type Card struct {
 	Name    string          // on the card
 	Source  json.RawMessage // its file, to the byte; nobody changes it any more
 	Actions []Action        // as in the file
+	Usual   bool            // of the companion that is meant by whoever names none
 }
 
 // Action is something that a companion's body can do.
@@ -33,6 +32,7 @@ type Action struct {
 }
 
 // Main is the URI of the usual companion's card, as the AI Companion Protocol's prompts have it.
+// A companion that is called so and is not the usual one has no URI.
 const Main = scheme + "main"
 
 const scheme = "spec://"
@@ -64,11 +64,26 @@ func (s Set) IDs() []string {
 	return ids
 }
 
-// Find gives the card of a companion. An empty id means the usual one, see
-// [card.Usual].
+// For gives the set as whoever means a companion sees it, also without naming it.
+func (s Set) For(companion string) Set {
+	if companion == "" {
+		return s
+	}
+	own := slices.Clone(s.cards)
+	for i := range own {
+		own[i].Usual = own[i].ID == companion
+	}
+	return Set{own}
+}
+
+// Find gives the card of a companion. An empty id means the usual one.
 func (s Set) Find(companion string) (Card, bool) {
 	if companion == "" {
-		companion = card.Usual(s.IDs())
+		i := slices.IndexFunc(s.cards, func(c Card) bool { return c.Usual })
+		if i < 0 {
+			return Card{}, false
+		}
+		return s.cards[i], true
 	}
 	i, ok := slices.BinarySearchFunc(s.cards, companion, func(c Card, id string) int { return cmp.Compare(c.ID, id) })
 	if !ok {

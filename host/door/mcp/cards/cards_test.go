@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,28 +16,39 @@ func cardOf(id, source string) Card {
 }
 
 func TestTheUsualCard(t *testing.T) {
-	for _, tc := range []struct {
-		ids  []string
-		want string
-	}{
-		{nil, ""},
-		{[]string{"kyoko"}, "kyoko"},
-		{[]string{"kyoko", "aya"}, "aya"},
-		{[]string{"kyoko", "main", "aya"}, "main"},
+	for _, tc := range []struct{ ids, usual, of, want string }{
+		{"", "", "", ""},
+		{"kyoko", "", "", ""},
+		{"aya kyoko main", "kyoko", "", "kyoko"}, // and not aya, nor main
+		{"aya kyoko", "gone", "", ""},
+		{"aya kyoko", "kyoko", "aya", "aya"},
+		{"aya kyoko", "kyoko", "gone", ""},
 	} {
 		var all []Card
-		for _, id := range tc.ids {
-			all = append(all, cardOf(id, id))
+		for _, id := range strings.Fields(tc.ids) {
+			c := cardOf(id, id)
+			c.Usual = id == tc.usual
+			all = append(all, c)
 		}
-		c, ok := Of(all).Find("")
-		if at, here := Of(all).At(Main); c.ID != tc.want || ok != (tc.want != "") || !reflect.DeepEqual(at, c) || here != ok {
-			t.Errorf("%v: %q %v, at spec://main %q %v", tc.ids, c.ID, ok, at.ID, here)
+		set := Of(all)
+		c, ok := set.For(tc.of).Find("")
+		if at, here := set.For(tc.of).At(Main); c.ID != tc.want || ok != (tc.want != "") || !reflect.DeepEqual(at, c) || here != ok {
+			t.Errorf("%+v: %q %v, at spec://main %q %v", tc, c.ID, ok, at.ID, here)
+		}
+		if c, _ := set.Find(""); tc.of != "" && c.ID != tc.usual {
+			t.Errorf("%+v: it is %q for all others now", tc, c.ID)
 		}
 	}
 }
 
+// usual gives the card as that of the usual companion.
+func usual(c Card) Card {
+	c.Usual = true
+	return c
+}
+
 func TestURIs(t *testing.T) {
-	s := Of([]Card{cardOf("aya", "1"), cardOf("アヤ", "2"), cardOf("a.b-c_d", "3"), cardOf("aya", "not this")})
+	s := Of([]Card{cardOf("aya", "1"), cardOf("アヤ", "2"), usual(cardOf("a.b-c_d", "3")), cardOf("aya", "not this")})
 	for uri, want := range map[string]string{
 		"spec://main": "3", "spec://aya": "1", "spec://アヤ": "2", "spec://%E3%82%A2%E3%83%A4": "2", URI("アヤ"): "2", "spec://a.b-c_d": "3",
 		"spec://": "", "spec://nobody": "", "spec:/aya": "", "room://aya": "", "spec://%": "", "spec://aya/x": "", "aya": "",
@@ -55,7 +67,7 @@ func TestURIs(t *testing.T) {
 
 // Each step says what is new since the one before, and no more.
 func TestSince(t *testing.T) {
-	aya, kyoko := cardOf("aya", "1"), cardOf("kyoko", "2")
+	aya, kyoko := usual(cardOf("aya", "1")), cardOf("kyoko", "2")
 	aya.Actions = []Action{{Name: "wave", Schema: json.RawMessage(`{"type":"object"}`)}}
 	bold := aya
 	bold.Source = json.RawMessage("3")
@@ -78,12 +90,12 @@ func TestSince(t *testing.T) {
 		{"its name changes", []Card{renamed}, Change{Listed: []Listed{{Main, "main", "アヤ"}, {"spec://aya", "aya", "アヤ"}}}},
 		{"and back", []Card{dances}, Change{Listed: []Listed{row(Main, "main"), row("spec://aya", "aya")}}},
 		{"another comes", []Card{kyoko, dances}, Change{Listed: []Listed{{"spec://kyoko", "kyoko", "name of kyoko"}}, Updated: []string{"spec://kyoko"}, Play: true}},
-		{"the usual one goes", []Card{kyoko}, Change{
+		{"the usual one goes", []Card{usual(kyoko)}, Change{
 			Listed: []Listed{{Main, "main", "name of kyoko"}}, Gone: []string{"spec://aya"}, Updated: []string{Main, "spec://aya"}, Play: true,
 		}},
 		{"the last goes", nil, Change{Gone: []string{Main, "spec://kyoko"}, Updated: []string{Main, "spec://kyoko"}}},
-		{"one without actions", []Card{kyoko}, Change{Listed: []Listed{{Main, "main", "name of kyoko"}, {"spec://kyoko", "kyoko", "name of kyoko"}}, Updated: []string{Main, "spec://kyoko"}}},
-		{"one by the name of main", []Card{cardOf("main", "m"), kyoko}, Change{Listed: []Listed{{Main, "main", "name of main"}}, Updated: []string{Main}}},
+		{"one without actions", []Card{usual(kyoko)}, Change{Listed: []Listed{{Main, "main", "name of kyoko"}, {"spec://kyoko", "kyoko", "name of kyoko"}}, Updated: []string{Main, "spec://kyoko"}}},
+		{"one by the name of main", []Card{usual(cardOf("main", "m")), kyoko}, Change{Listed: []Listed{{Main, "main", "name of main"}}, Updated: []string{Main}}},
 	} {
 		now := Of(step.now)
 		if got := now.Since(before); !reflect.DeepEqual(got, step.want) {
@@ -112,11 +124,13 @@ func TestFollowersKnowWhatThereIs(t *testing.T) {
 		before := Set{}
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			var all []Card
+			whose := rapid.SampledFrom([]string{"aya", "kyoko", "main", "アヤ"}).Draw(t, "whose")
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"aya", "kyoko", "main", "アヤ"}), 0, 3).Draw(t, "ids") {
 				c := cardOf(id, rapid.SampledFrom([]string{"1", "2"}).Draw(t, "source"))
 				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"move", "look"}), 0, 2, rapid.ID[string]).Draw(t, "actions") {
 					c.Actions = append(c.Actions, Action{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
 				}
+				c.Usual = id == whose
 				all = append(all, c)
 			}
 			now := Of(all)
@@ -155,7 +169,7 @@ func TestFollowersKnowWhatThereIs(t *testing.T) {
 }
 
 func ExampleSet_Play() {
-	aya := Card{ID: "aya", Actions: []Action{{Name: "wave", Description: "手を振ります。", Schema: json.RawMessage(`{"type":"object","properties":{"hand":{"enum":["left","right"]}}}`)}}}
+	aya := Card{ID: "aya", Usual: true, Actions: []Action{{Name: "wave", Description: "手を振ります。", Schema: json.RawMessage(`{"type":"object","properties":{"hand":{"enum":["left","right"]}}}`)}}}
 	fmt.Println(string(Of([]Card{aya}).Play()))
-	// Output: {"type":"object","properties":{"actionName":{"type":"string","description":"Which action of the card.","enum":["wave"]},"parameters":{"description":"手を振ります。","properties":{"hand":{"enum":["left","right"]}},"title":"wave","type":"object"},"companion":{"type":"string","description":"Whose action; aya when absent.","enum":["aya"]},"perception":{"type":"string","description":"The title of the perception that led to it, if one did: the card's events must then allow the action for it."}},"required":["actionName","parameters"],"additionalProperties":false}
+	// Output: {"type":"object","properties":{"actionName":{"type":"string","description":"Which action of the card.","enum":["wave"]},"parameters":{"description":"手を振ります。","properties":{"hand":{"enum":["left","right"]}},"title":"wave","type":"object"},"companion":{"type":"string","description":"Whose action; when absent, of the one whom the URL names behind /mcp/, or else of aya.","enum":["aya"]},"perception":{"type":"string","description":"The title of the perception that led to it, if one did: the card's events must then allow the action for it."}},"required":["actionName","parameters"],"additionalProperties":false}
 }

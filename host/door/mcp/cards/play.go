@@ -40,16 +40,19 @@ type arguments struct {
 // with all the rest of the request.
 func (s Set) Play() json.RawMessage {
 	names := s.actions()
-	usual, ok := s.Find("")
-	if !ok || len(names) == 0 {
+	if len(names) == 0 {
 		return nil
+	}
+	whose := "Whose action; when absent, of the one whom the URL names behind /mcp/"
+	if usual, ok := s.Find(""); ok {
+		whose += ", or else of " + usual.ID
 	}
 	return encode(schema{
 		Type: "object",
 		Properties: &arguments{
 			Action:     schema{Type: "string", Description: "Which action of the card.", Enum: few(names)},
 			Parameters: s.parameters(),
-			Companion:  schema{Type: "string", Description: "Whose action; " + usual.ID + " when absent.", Enum: few(s.IDs())},
+			Companion:  schema{Type: "string", Description: whose + ".", Enum: few(s.IDs())},
 			Perception: schema{Type: "string", Description: "The title of the perception that led to it, if one did: the card's events must then allow the action for it."},
 		},
 		Required:   []string{"actionName", "parameters"},

@@ -6,186 +6,208 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/rooms"
 )
 
-// Who waits, and who does not, as time goes by.
-func TestWhoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		house := doortest.NewHouse(t, "main", "side")
-		talk := house.Get("main")
-		live := map[string]bool{"s1": true, "s2": true}
-		var lines []Line
-		r := New(func() map[string]bool { return live }, func(string) []Line { return lines })
-		one, two := Place{"s1", "main"}, Place{"s2", "main"}
-		waits := func(want bool, what string) {
-			t.Helper()
-			time.Sleep(fresh)
-			if got := r.Waiting(talk); got != want {
-				t.Errorf("%s: waiting is %v", what, got)
+// in gives where somebody reads the room main.
+func in(w Who) Place { return Place{w, "main"} }
+
+// everybody is a register in which these sessions are there and nothing was said.
+func everybody(sessions ...string) *Readers {
+	live := map[string]bool{}
+	for _, s := range sessions {
+		live[s] = true
+	}
+	return New(func() map[string]bool { return live }, func(string) []Line { return nil })
+}
+
+func seen(t *testing.T, r *Readers, p Place, want uint64, read bool) {
+	t.Helper()
+	if got, known := r.Seen(p); got != want || known != read {
+		t.Errorf("%+v has read up to %d, %v; want %d, %v", p, got, known, want, read)
+	}
+}
+
+// What a name has read is remembered for it, whatever session it comes with, and for
+// nobody else.
+func TestAReaderIsAName(t *testing.T) {
+	r := everybody("s1", "s2", "s3")
+	aya := Who{Address: "local", Name: "aya"}
+	with := func(w Who, session string) Place { w.Session = session; return in(w) }
+	r.Read(with(aya, "s1"), 5)
+	seen(t, r, with(aya, "s2"), 5, true)
+	seen(t, r, in(aya), 5, true)
+	seen(t, r, in(Who{Address: "local", Name: "kyoko"}), 0, false)
+	seen(t, r, with(Who{Address: "local", Name: "kyoko"}, "s1"), 0, false)
+	seen(t, r, in(Who{Address: "192.0.2.1", Name: "aya"}), 0, false)
+	seen(t, r, Place{aya, "side"}, 0, false)
+	r.Read(in(aya), 3)
+	seen(t, r, in(aya), 5, true) // nobody unreads
+
+	bot := Who{Holder: "bot", Address: "local"}
+	r.Read(in(bot), 7)
+	seen(t, r, in(Who{Holder: "bot", Address: "192.0.2.1", Session: "s3", Name: "bot"}), 7, true)
+	seen(t, r, in(Who{Address: "local", Name: "bot"}), 0, false)
+
+	r.Read(in(Who{Address: "local"}), 9) // nobody knows who
+	seen(t, r, in(Who{Address: "local"}), 0, false)
+	seen(t, r, in(aya), 5, true)
+}
+
+// A session reads for the name that is spoken under in it, and no longer when that names
+// itself and another is there.
+func TestASessionReadsForItsName(t *testing.T) {
+	r := everybody("s", "later")
+	session, aya, kyoko := Who{Session: "s"}, Who{Session: "s", Name: "aya"}, Who{Session: "s", Name: "kyoko"}
+	said := func(w Who, seq uint64) { r.Tried(in(w), rooms.Utterance{}, abi.Budget{}, abi.Message{Seq: seq}, nil) }
+	basis := func(w Who, want uint64) {
+		t.Helper()
+		if got := r.Basis(in(w)); got != want {
+			t.Errorf("%s is judged by %d, not %d", w.Name, got, want)
+		}
+	}
+	basis(aya, 0)
+	r.Read(in(session), 4)
+	basis(aya, 4) // it has not spoken before
+	said(aya, 6)
+	basis(aya, 6)
+	seen(t, r, in(aya), 4, true)
+	r.Read(in(session), 8)
+	seen(t, r, in(aya), 8, true)
+
+	basis(kyoko, 8)                 // whoever asked, the session was shown it
+	seen(t, r, in(kyoko), 0, false) // but it may have been aya
+	r.Read(in(kyoko), 5)
+	seen(t, r, in(kyoko), 5, true)
+	seen(t, r, in(aya), 8, true)
+	r.Read(in(aya), 9)
+	r.Read(in(session), 12)
+	seen(t, r, in(aya), 9, true)
+	seen(t, r, in(kyoko), 5, true)
+
+	r = everybody("s", "later")
+	said(aya, 2)
+	r.Read(in(session), 4)
+	seen(t, r, in(Who{Session: "later", Name: "aya"}), 4, true)
+	said(Who{Session: "later", Name: "aya"}, 7) // it goes on in another session
+	seen(t, r, in(Who{Session: "later", Name: "aya"}), 4, true)
+}
+
+// Whoever reads and is told, in whatever order: those who name themselves have read what
+// they were shown themselves, and a wait tells each thing to each once.
+func TestNobodyReadsForAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := everybody("s1", "s2")
+		names := []string{"aya", "kyoko", "natsumi"}
+		sessions := []string{"", "s1", "s2"}
+		want := map[string]uint64{}
+		head := uint64(0)
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			name := rapid.SampledFrom(names).Draw(t, "name")
+			p := in(Who{Address: "local", Name: name, Session: rapid.SampledFrom(sessions).Draw(t, "session")})
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				head++
+			case 1:
+				r.Read(p, head)
+				want[name] = head
+			case 2:
+				was := r.Standing(p)
+				if was.Seen != want[name] {
+					t.Fatalf("%s stands at %d, not %d", name, was.Seen, want[name])
+				}
+				if !r.Hand(p, was, head, fmt.Sprint("round ", head), false) {
+					t.Fatalf("%s was told nothing", name)
+				}
+				now := r.Standing(p)
+				if again := r.Hand(p, was, head, "other", false); again != (now == was) {
+					t.Fatalf("told twice: %v", again)
+				}
+				want[name] = head
+			case 3:
+				r.Told(p, abi.Budget{})
+			case 4:
+				r.Tried(p, rooms.Utterance{}, abi.Budget{}, abi.Message{}, abi.Errorf(abi.CodeStale, "x"))
 			}
-		}
-		said := func(seq uint64, from string) {
-			lines = append(lines, Line{seq, from})
-		}
-		refused := func(code abi.Code, offer float64) {
-			r.Tried(two, rooms.Utterance{From: "aya", Offer: &offer}, abi.Message{}, abi.Errorf(code, "not now"))
-		}
-		waits(false, "nobody reads")
-		said(1, "taro")
-		waits(false, "nobody has read yet")
-		r.Read(one, 1)
-		waits(false, "one has read everything")
-		said(2, "taro")
-		waits(true, "something newer was said")
-		r.Read(one, 2)
-		r.Tried(one, rooms.Utterance{From: "bot"}, abi.Message{Seq: 3}, nil)
-		said(3, "bot")
-		waits(false, "its own line is nothing new")
-		r.Read(two, 3)
-		said(4, "bot")
-		waits(true, "but it is for the other")
-		r.Read(two, 4)
-		refused(abi.CodeExhausted, 60)
-		waits(false, "a refused line that the pool cannot pay for") // this room has no pool: level 0
-		refused(abi.CodeStale, 0)
-		waits(true, "a refused line that could be heard")
-		refused(abi.CodeInvalid, 0)
-		waits(false, "a line that would be refused again")
-		said(5, "taro")
-		waits(true, "both missed this")
-		live["s2"] = false
-		r.Read(one, 5)
-		waits(false, "a session that is gone waits for nothing")
-		said(6, "taro")
-		waits(true, "one missed this")
-		time.Sleep(away)
-		waits(false, "one was not heard of for long")
-		r.Read(Place{Holder("bot"), "main"}, 6)
-		said(7, "taro")
-		waits(true, "a token's holder needs no session")
-		if r.Waiting(house.Get("side")) {
-			t.Error("another room's reader counts")
+			for _, name := range names {
+				for _, s := range sessions {
+					if got, _ := r.Seen(in(Who{Address: "local", Name: name, Session: s})); got != want[name] {
+						t.Fatalf("%s in %q has read up to %d, not %d", name, s, got, want[name])
+					}
+				}
+			}
 		}
 	})
 }
 
-// pooled is a room with a pool.
-type pooled struct {
-	rooms.Room
-	level float64
-}
-
-func (p *pooled) Budget() (abi.Budget, bool) {
-	return abi.Budget{Level: p.level, Size: 100, Prices: abi.DefaultPool().Prices}, true
-}
-
-// Who found the pool too low for a turn waits until it is not, also when it nodded
-// meanwhile, and is not told for ever.
-func TestWhoWaitsForThePool(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		talk := &pooled{Room: doortest.NewHouse(t, "main").Get("main")}
-		r := New(func() map[string]bool { return map[string]bool{"s1": true} }, func(string) []Line { return nil })
-		one := Place{"s1", "main"}
-		waits := func(level float64, want bool, what string) {
-			t.Helper()
-			time.Sleep(fresh)
-			talk.level = level
-			if got := r.Waiting(talk); got != want {
-				t.Errorf("%s: waiting is %v", what, got)
-			}
+// What a line would have cost is what its speaker is short of.
+func TestShort(t *testing.T) {
+	r := everybody()
+	pool := abi.Budget{Prices: abi.DefaultPool().Prices}
+	offer := 33.0
+	p := in(Who{Name: "aya"})
+	for _, c := range []struct {
+		u    rooms.Utterance
+		err  error
+		want Standing
+	}{
+		{rooms.Utterance{Text: "うん"}, abi.Errorf(abi.CodeExhausted, "x"), Standing{Short: true, Need: 5}},
+		{rooms.Utterance{Text: "それはとてもいいと思います"}, abi.Errorf(abi.CodeExhausted, "x"), Standing{Short: true, Need: 60}},
+		{rooms.Utterance{Text: "うん", Offer: &offer}, abi.Errorf(abi.CodeExhausted, "x"), Standing{Short: true, Need: 33}},
+		{rooms.Utterance{Text: "うん"}, abi.Field("rooms", abi.CodeExhausted, "x"), Standing{}},
+		{rooms.Utterance{Text: "うん"}, abi.Errorf(abi.CodeStale, "x"), Standing{}},
+		{rooms.Utterance{Text: "うん"}, nil, Standing{}},
+	} {
+		r.Tried(p, c.u, pool, abi.Message{}, c.err)
+		got := r.Standing(p)
+		if got.Need = got.Need * map[bool]float64{true: 1}[got.Short]; got != c.want {
+			t.Errorf("%+v, %v: %+v", c.u, c.err, got)
 		}
-		told := func(level float64) {
-			talk.level = level
-			b, _ := talk.Budget()
-			r.Told(one, b)
-		}
-		told(60)
-		waits(100, false, "there was enough for a turn")
-		told(59)
-		waits(59, false, "there still is not")
-		r.Tried(one, rooms.Utterance{From: "bot"}, abi.Message{Seq: 1}, nil)
-		waits(59, false, "nor after a backchannel")
-		waits(60, true, "there is enough now")
-		told(60)
-		waits(100, false, "it knows")
-		told(0)
-		time.Sleep(away)
-		waits(100, false, "it was not heard of for long")
-	})
+	}
+	r.Told(p, pool)
+	if !r.Standing(p).Poor {
+		t.Error("it was told of nothing left")
+	}
+	if r.Hand(p, r.Standing(p), 1, "", true); r.Standing(p).Poor {
+		t.Error("it was told that there is enough")
+	}
 }
 
-// slowPool is a room whose pool has to be looked up.
-type slowPool struct {
-	rooms.Room
-	found chan struct{}
-}
-
-func (p *slowPool) Budget() (abi.Budget, bool) {
-	<-p.found
-	return abi.Budget{}, false
-}
-
-// While a room is asked for its pool, agents go on in every room.
-func TestNobodyWaitsForAPool(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		talk := &slowPool{doortest.NewHouse(t, "main").Get("main"), make(chan struct{})}
-		r := New(func() map[string]bool { return map[string]bool{"s1": true} }, func(string) []Line { return []Line{{2, "taro"}} })
-		one := Place{"s1", "main"}
-		r.Read(one, 1)
-		time.Sleep(fresh)
-		asked, read := make(chan bool, 1), make(chan uint64, 1)
-		go func() { asked <- r.Waiting(talk) }()
-		synctest.Wait()
-		go func() { read <- r.Basis(one) }()
-		synctest.Wait()
-		select {
-		case seq := <-read:
-			if seq != 1 {
-				t.Errorf("read up to %d", seq)
-			}
-		default:
-			t.Error("an agent waits for the pool")
-		}
-		close(talk.found)
-		if !<-asked {
-			t.Error("nobody waits")
-		}
-	})
-}
-
-// What is remembered is bounded, and the one not heard of for longest goes.
+// What is remembered is bounded. Who goes is a session that is gone, or else the one not
+// heard of for longest of whoever has the most: a flood forgets itself.
 func TestReadersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(func() map[string]bool { return nil }, func(string) []Line { return nil })
-		for i := range most + 10 {
-			r.Read(Place{fmt.Sprint("s", i), "main"}, 1)
-			time.Sleep(time.Second)
+		r := everybody("flood", "other")
+		agent := in(Who{Address: "local", Session: "other", Name: "aya"})
+		r.Read(agent, 3)
+		far := in(Who{Address: "192.0.2.1", Name: "bot"})
+		r.Read(far, 4)
+		for _, w := range []Who{{Address: "local", Session: "flood"}, {Address: "192.0.2.9"}} {
+			for i := range 2 * marks {
+				w.Name = fmt.Sprint("name", i)
+				time.Sleep(time.Millisecond)
+				r.Read(in(w), 1)
+			}
+			if len(r.places) > marks {
+				t.Errorf("%d readers", len(r.places))
+			}
+			seen(t, r, in(w), 1, true)
+			seen(t, r, agent, 3, true)
+			seen(t, r, far, 4, true)
 		}
-		if len(r.places) != most || r.Seen(Place{"s9", "main"}) != 0 || r.Seen(Place{"s10", "main"}) != 1 {
-			t.Errorf("%d readers, s9 %d, s10 %d", len(r.places), r.Seen(Place{"s9", "main"}), r.Seen(Place{"s10", "main"}))
+		for i := range 2 * marks {
+			r.Read(in(Who{Address: "local", Session: fmt.Sprint("gone", i)}), 1)
 		}
-		r.Read(Place{"", "main"}, 5) // nobody
-		if r.Basis(Place{"", "main"}) != 0 {
-			t.Error("nobody has read something")
+		seen(t, r, agent, 3, true)
+		seen(t, r, far, 4, true)
+		for i := range 2 * crowds {
+			r.Read(in(Who{Address: fmt.Sprint("192.0.2.", i)}), 1)
 		}
-	})
-}
-
-// Answers are kept for as long as they are good.
-func TestAnswersAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		house := doortest.NewHouse(t, "main", "side")
-		r := New(func() map[string]bool { return nil }, func(string) []Line { return nil })
-		for _, name := range []string{"main", "side"} {
-			r.Read(Place{Holder("bot"), name}, 1)
-			r.Waiting(house.Get(name))
-			time.Sleep(fresh)
-		}
-		if r.Waiting(house.Get("side")); len(r.answers) != 1 {
-			t.Errorf("%d answers", len(r.answers))
+		if len(r.places) > marks || len(r.crowds) > crowds {
+			t.Errorf("%d readers, %d crowds", len(r.places), len(r.crowds))
 		}
 	})
 }

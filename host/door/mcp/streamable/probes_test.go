@@ -48,6 +48,20 @@ func TestProbes(t *testing.T) {
 	shut(t, tr)
 }
 
+// A daemon on loopback may be known by a name, when somebody stands before it.
+func TestNamesOfTheHouse(t *testing.T) {
+	tr := New(stageServer(), Config{})
+	url := behindGuard(t, tr, guard.Config{Hosts: []string{"companion.lan"}})
+	id := initialize(t, http.DefaultClient, url, "Host", "companion.lan")
+	for _, id := range []string{id, ""} {
+		resp, body := whole(t, http.DefaultClient, request(t, "POST", url, toolCall(eraOf(id), "echo", "x"), append(in(id, "tools/call", "echo"), "Host", "companion.lan")...))
+		if resp.StatusCode != 200 {
+			t.Errorf("%s: %d %s", eraOf(id), resp.StatusCode, body)
+		}
+	}
+	shut(t, tr)
+}
+
 // The guard reads up to its own limit, the SDK up to 4 MiB: whoever is stricter
 // decides.
 func TestBodyAtTheLimit(t *testing.T) {

@@ -17,8 +17,8 @@ const (
 	quietKinds = 64 // more kinds than these share one allowance
 )
 
-// Quiet makes a logger for the SDK: what it finds worth an Info is a Debug here,
-// and no kind of line can flood the log.
+// Quiet makes a logger for the SDK: what it finds worth an Info is a Debug here, as is a
+// notice for which a client has no stream open, and no kind of line can flood the log.
 func Quiet(log *slog.Logger) *slog.Logger {
 	return slog.New(&quietHandler{next: log.Handler(), seen: &seenLines{kinds: map[string]*lineKind{}}})
 }
@@ -47,6 +47,12 @@ func lower(l slog.Level) slog.Level {
 	return l
 }
 
+// undelivered says whether a line is about a notice that had nowhere to go: clients
+// need not listen, and nobody can do anything about it.
+func undelivered(message string) bool {
+	return strings.HasPrefix(message, "calling notifications/") && strings.Contains(message, ": rejected by transport: ")
+}
+
 // Enabled asks the next handler.
 func (h *quietHandler) Enabled(ctx context.Context, l slog.Level) bool {
 	return h.next.Enabled(ctx, lower(l))
@@ -55,6 +61,11 @@ func (h *quietHandler) Enabled(ctx context.Context, l slog.Level) bool {
 // Handle lets a line through or counts it.
 func (h *quietHandler) Handle(ctx context.Context, r slog.Record) error {
 	r.Level = lower(r.Level)
+	if undelivered(r.Message) {
+		if r.Level = slog.LevelDebug; !h.next.Enabled(ctx, r.Level) {
+			return nil
+		}
+	}
 	if r.Level >= slog.LevelWarn {
 		held, ok := h.seen.admit(r.Message, r.Time)
 		if !ok {

@@ -31,6 +31,8 @@ type reply struct {
 	give   time.Duration
 	cancel context.CancelFunc // ends the request
 	before func(http.Header)  // called once before the headers go out
+	// mend gives an answer that is complete as it goes out, and may set its headers.
+	mend func(status int, h http.Header, body []byte) (int, []byte)
 
 	mu     sync.Mutex
 	status int
@@ -48,7 +50,8 @@ const maxQueue = 256 << 10
 var errBehind = errors.New("the client does not read its events")
 
 func newReply(w http.ResponseWriter, give time.Duration, cancel context.CancelFunc) *reply {
-	return &reply{w: w, rc: http.NewResponseController(w), give: give, cancel: cancel, before: func(http.Header) {}}
+	return &reply{w: w, rc: http.NewResponseController(w), give: give, cancel: cancel, before: func(http.Header) {},
+		mend: func(status int, _ http.Header, body []byte) (int, []byte) { return status, body }}
 }
 
 // Header gives the headers.
@@ -103,11 +106,14 @@ func (r *reply) start() {
 	r.w.WriteHeader(cmp.Or(r.status, http.StatusOK))
 }
 
-// taken says whether the request was answered with success.
-func (r *reply) taken() bool {
+// taken gives the status of the answer, and 500 for one that broke off.
+func (r *reply) taken() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.err == nil && r.status < http.StatusBadRequest
+	if r.err != nil {
+		return http.StatusInternalServerError
+	}
+	return cmp.Or(r.status, http.StatusOK)
 }
 
 func (r *reply) send(b []byte) (int, error) {
@@ -193,11 +199,12 @@ func (r *reply) whole() {
 		h.Set("Content-Type", "application/json")
 		h.Del("Connection")
 	}
-	if r.status != http.StatusNoContent {
+	status, body := r.mend(cmp.Or(r.status, http.StatusOK), h, body)
+	if status != http.StatusNoContent {
 		h.Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	r.hurry(r.give)
-	r.w.WriteHeader(cmp.Or(r.status, http.StatusOK))
+	r.w.WriteHeader(status)
 	if _, err := r.w.Write(body); err == nil {
 		_ = r.rc.Flush() // the client is gone: nothing to do
 	}

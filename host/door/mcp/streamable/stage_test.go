@@ -44,10 +44,13 @@ type said struct {
 	Text string `json:"text"`
 }
 
+// stageInfo is what the server says it is.
+var stageInfo = &sdk.Implementation{Name: "stage", Version: "1"}
+
 // stageServer has a tool that answers, one that reports first, one that waits
 // until it is cancelled, and a thing to watch.
 func stageServer() *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "stage", Version: "1"}, &sdk.ServerOptions{
+	s := sdk.NewServer(stageInfo, &sdk.ServerOptions{
 		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil },
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
 	})
@@ -147,8 +150,8 @@ func whole(t testing.TB, c *http.Client, r *http.Request) (*http.Response, strin
 	return resp, string(b)
 }
 
-// rpc gives a JSON-RPC request; in the modern era it says who asks.
-func rpc(era, method string, params map[string]any) string {
+// message gives a JSON-RPC request; in the modern era it says who asks.
+func message(era, method string, params map[string]any) string {
 	if params == nil {
 		params = map[string]any{}
 	}
@@ -166,7 +169,7 @@ func rpc(era, method string, params map[string]any) string {
 }
 
 func toolCall(era, tool, words string) string {
-	return rpc(era, "tools/call", map[string]any{"name": tool, "arguments": said{words}})
+	return message(era, "tools/call", map[string]any{"name": tool, "arguments": said{words}})
 }
 
 // initialize begins a session with raw requests.
@@ -183,7 +186,7 @@ func initialize(t testing.TB, c *http.Client, url string, header ...string) (id 
 }
 
 func initBody() string {
-	return rpc(sessionEra, "initialize", map[string]any{
+	return message(sessionEra, "initialize", map[string]any{
 		"protocolVersion": sessionEra, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "raw", "version": "1"},
 	})
 }
@@ -198,7 +201,7 @@ func in(id, method, name string) []string {
 }
 
 func listenBody() string {
-	return rpc(modernEra, methodListen, map[string]any{"notifications": map[string]any{"toolsListChanged": true, "resourceSubscriptions": []string{"test://thing"}}})
+	return message(modernEra, methodListen, map[string]any{"notifications": map[string]any{"toolsListChanged": true, "resourceSubscriptions": []string{"test://thing"}}})
 }
 
 // events reads the data of events until the stream ends.
@@ -244,5 +247,5 @@ func shut(t testing.TB, tr *Transport) {
 func (s *stage) open() (requests, streams int) {
 	s.tr.mu.Lock()
 	defer s.tr.mu.Unlock()
-	return s.tr.requests, s.tr.streams
+	return s.tr.requests, s.tr.streams.Taken()
 }
