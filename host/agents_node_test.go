@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +24,20 @@ import (
 // agentsDir holds chat-relay's agents, as its article prints them, on Node.
 const agentsDir = "testdata/agents"
 
+// agentsOn is a version of the AI SDK that chat-relay's agents run on.
+type agentsOn struct {
+	name    string
+	dir     string   // where its packages are
+	command []string // that starts the agents there
+}
+
+// The version that chat-relay was written for, and the newest one, which has no sessions
+// any more; that one brings its own Node.
+var (
+	aiSDK6 = agentsOn{"AI SDK 6", agentsDir, []string{"node", "agents.mjs"}}
+	aiSDK7 = agentsOn{"AI SDK 7", "testdata/agents7", []string{"node_modules/node/bin/node", "--import", "./newest.mjs", "../agents/agents.mjs"}}
+)
+
 // needsNode skips a test, with the reason, where programs that npm installed in
 // a folder cannot run; COMPANIOND_NODE=1 makes that a failure.
 func needsNode(t *testing.T, dir string) {
@@ -32,13 +48,29 @@ func needsNode(t *testing.T, dir string) {
 	} else if _, err := os.Stat(dir + "/node_modules/.package-lock.json"); err != nil {
 		why = "its packages are not installed: npm ci --prefix host/" + dir
 	}
-	if why == "" {
-		return
+	if why != "" {
+		noNode(t, why)
 	}
+}
+
+// noNode skips a test, or fails it, that a program of Node would run.
+func noNode(t *testing.T, why string) {
+	t.Helper()
 	if os.Getenv("COMPANIOND_NODE") == "1" {
 		t.Fatal(why)
 	}
 	t.Skip(why)
+}
+
+// needs skips a test where the agents cannot run.
+func (on agentsOn) needs(t *testing.T) {
+	t.Helper()
+	needsNode(t, on.dir)
+	if node := on.command[0]; node != "node" {
+		if _, err := os.Stat(filepath.Join(on.dir, node)); err != nil {
+			noNode(t, "its own Node is not installed: npm ci --prefix host/"+on.dir)
+		}
+	}
 }
 
 // seedPort is where chat-relay's agents look for their server when they are not told
@@ -51,17 +83,27 @@ type agentEvent struct {
 	Success                   bool
 	Amount                    float64
 	Errors                    int
+	T                         int64 // when, in milliseconds
+	Messages                  int   // of history that it has read
 }
 
 // runAgents runs chat-relay's three agents for some time, where the daemon is, and
 // lets a human say one line when they are ready.
 func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 	h.t.Helper()
+	return h.runAgentsOn(aiSDK6, d, line, nil)
+}
+
+// runAgentsOn does so on one version of the AI SDK, with settings of the agents' README.
+// They end before their time is over once enough says so.
+func (h *home) runAgentsOn(on agentsOn, d time.Duration, line string, enough func(agentEvent) bool, settings ...string) []agentEvent {
+	h.t.Helper()
 	ctx, cancel := context.WithTimeout(h.t.Context(), d+time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "agents.mjs")
-	cmd.Dir = agentsDir
+	cmd := exec.CommandContext(ctx, on.command[0], on.command[1:]...)
+	cmd.Dir = on.dir
 	cmd.Env = append(cmd.Environ(), fmt.Sprintf("RUN_MS=%d", d.Milliseconds()))
+	cmd.Env = append(cmd.Env, settings...)
 	if port := h.url[strings.LastIndex(h.url, ":")+1:]; port != seedPort {
 		cmd.Env = append(cmd.Env, "RELAY_PORT="+port)
 	}
@@ -81,8 +123,12 @@ func (h *home) runAgents(d time.Duration, line string) []agentEvent {
 			h.t.Errorf("%s: %v", lines.Text(), err)
 		}
 		events = append(events, e)
-		if e.Event == "ready" {
+		switch {
+		case e.Event == "ready":
 			h.add("user", line)
+		case enough != nil && enough(e):
+			enough = nil
+			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
 		}
 	}
 	if err := cmd.Wait(); err != nil {

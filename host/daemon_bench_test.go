@@ -45,6 +45,9 @@ func daemonMain() int {
 		fmt.Fprintln(os.Stderr, err, problems)
 		return 1
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(host.CollectAt)
+	}
 	d := host.New(host.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Version: web.Version{Version: "test"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

@@ -100,13 +100,13 @@ func parrot(t testing.TB, text string) string {
 	return build(t, "./testdata/parrot", "parrot-"+text, "-X main.text="+text)
 }
 
-// timely skips a test that measures how long guests take, or plays a whole talk,
-// when the race detector makes guests fifty times slower. make test runs these
+// timely skips a test that measures how long guests take, plays a whole talk, or has
+// clients in thousands, when the race detector makes guests fifty times slower. make test runs these
 // once more without it.
 func timely(t *testing.T) {
 	t.Helper()
 	if waittest.RaceDetector {
-		t.Skip("runs without the race detector only: guests would be too slow to keep a room's patience")
+		t.Skip("runs without the race detector only: it would be too slow to keep a room's patience, or ours")
 	}
 }
 
@@ -147,7 +147,8 @@ func (h *home) save(name string, b []byte) {
 	}
 }
 
-// open starts the daemon; the cache of compiled code is shared by all tests.
+// open starts the daemon; the cache of compiled code is shared by all tests. Keys before
+// the first table are the door's.
 func (h *home) open(toml string) {
 	h.t.Helper()
 	h.openAt("127.0.0.1:0", toml)
@@ -155,7 +156,7 @@ func (h *home) open(toml string) {
 
 func (h *home) openAt(listen, toml string) {
 	h.t.Helper()
-	toml = fmt.Sprintf("[door]\nlisten = %q\n", listen) + "[journal]\nballast = \"0\"\n" + toml
+	toml = fmt.Sprintf("[journal]\nballast = \"0\"\n[door]\nlisten = %q\n", listen) + toml
 	cfg, problems := config.Parse("test.toml", []byte(toml), nil)
 	if config.Failed(problems) {
 		h.t.Fatal(problems)

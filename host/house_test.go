@@ -36,11 +36,11 @@ var floors = [][]string{
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
 	{"host/model/stream"},
-	{"host/model/wire", "bench/load"},
+	{"host/model/wire", "bench/load", "bench/fanout"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain"},
+	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
@@ -49,9 +49,14 @@ var floors = [][]string{
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
-	{"host/door/guard", "host/door/doortest"},
-	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/web/answer"},
-	{"host/door/web", "host/door/socket", "host/door/mcp"},
+	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
+	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
+	{"host/door/socket/plain"},
+	{"host/door/socket/fanout"},
+	{"host/door/mcp/watch", "host/door/mcp/follows"},
+	{"host/door/mcp/guide"},
+	{"host/door/mcp/tools"},
+	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond"},
 }
@@ -59,7 +64,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench"}
+	pure = []string{"host/spell", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

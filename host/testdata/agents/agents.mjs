@@ -15,6 +15,7 @@ const number = (name, otherwise) => {
 const RUN_MS = number("RUN_MS", 20_000);
 const MODEL_MS = [number("MODEL_MS_MIN", 100), number("MODEL_MS_MAX", 250)];
 const SEED = number("SEED", 1);
+const HEEDS = number("HEEDS", 0) > 0;
 const CONNECT_MS = 10_000;
 
 // What the Companion logs is for people.
@@ -77,6 +78,7 @@ function watchLines(who) {
       if (last?.tool === "history") {
         read = last.answer;
         heard.length = 0;
+        tell(who, "read", { messages: read.history.length });
       }
       if (last?.tool !== "consume" || !pending) {
         return;
@@ -104,7 +106,7 @@ function watchLines(who) {
 async function start({ metadata, voice }, index) {
   const who = metadata.id;
   const lines = watchLines(who);
-  const model = createModel({ voice, random: seeded(SEED * 1000 + index), delay: MODEL_MS, ...lines });
+  const model = createModel({ voice, heeds: HEEDS, random: seeded(SEED * 1000 + index), delay: MODEL_MS, ...lines });
   const companion = await Companion.initialize(metadata, model);
   const { ws } = companion;
 

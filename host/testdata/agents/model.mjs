@@ -1,8 +1,11 @@
 // A stand-in for a small LLM that keeps to chat-relay's prompt. It knows nothing
 // but what the prompt and the tools tell it, reads that at each step, and takes
 // its time.
-import { MockLanguageModelV3 } from "ai/test";
+import * as ready from "ai/test";
 import { z } from "zod";
+
+// AI SDK 7 has the newer one, and 6 this one only.
+const MockLanguageModel = ready.MockLanguageModelV4 ?? ready.MockLanguageModelV3;
 
 // The prompt's prices: points, and the most characters they pay for.
 export const SHORT = { amount: 5, chars: 10 };
@@ -28,6 +31,13 @@ const answers = {
   history: z.strictObject({ history: z.array(z.strictObject({ from: z.string(), message: z.string() })) }),
   status: z.strictObject({ resource: z.number() }),
   consume: z.strictObject({ success: z.boolean(), resource: z.number(), message: z.string() }),
+};
+
+// The same for a reader that says who it is: how far it has read by now is with them.
+const named = {
+  history: z.looseObject({ ...answers.history.shape, history: z.array(z.looseObject({ from: z.string(), message: z.string() })), head: z.number() }),
+  status: z.looseObject({ ...answers.status.shape, head: z.number() }),
+  consume: answers.consume,
 };
 
 export const length = (text) => [...text].length;
@@ -83,21 +93,22 @@ export function results(prompt) {
       if (part.type === "tool-call") {
         calls.set(part.toolCallId, part.input);
       } else if (part.type === "tool-result") {
-        out.push({ tool: part.toolName, args: calls.get(part.toolCallId), answer: read(part) });
+        const args = calls.get(part.toolCallId);
+        out.push({ tool: part.toolName, args, answer: read(part, args?.from ? named : answers) });
       }
     }
   }
   return out;
 }
 
-function read({ toolName, output }) {
+function read({ toolName, output }, shapes) {
   // With anything but content the call itself failed.
   const text = output.type === "content" ? output.value.map((c) => c.text).join("") : undefined;
   if (text === undefined) {
     throw new Error(`${toolName}: ${JSON.stringify(output)}`);
   }
   try {
-    return answers[toolName].parse(JSON.parse(text));
+    return shapes[toolName].parse(JSON.parse(text));
   } catch (err) {
     throw new Error(`${toolName} answered ${text}: ${err.message}`);
   }
@@ -106,10 +117,13 @@ function read({ toolName, output }) {
 /**
  * The next step: {tool, input} or {text}.
  * @param all what results gave
+ * @param takes whether a tool has an argument, for a model that heeds the tools' own
+ * texts: who reads says so, and a line says what it was thought of
  */
-export function next({ me, voice, all, random }) {
-  const tool = (name, input = {}) => ({ tool: name, input });
-  const say = (line) => tool("consume", { amount: line.amount, message: line.message, from: me });
+export function next({ me, voice, all, random, takes = () => false }) {
+  const tool = (name, input) => ({ tool: name, input: { ...input, ...(takes(name, "from") && { from: me }) } });
+  const basis = () => takes("consume", "basis_seq") && newest("history")?.head;
+  const say = (line) => tool("consume", { amount: line.amount, message: line.message, from: me, ...(basis() && { basis_seq: basis() }) });
   const newest = (name) => all.findLast((r) => r.tool === name)?.answer;
   const last = all.at(-1);
   switch (last?.tool) {
@@ -153,14 +167,15 @@ export function seeded(seed) {
 /**
  * The model of one character.
  * @param voice its lines
+ * @param heeds whether it does what the tools' own texts say, or the prompt only
  * @param random see seeded
  * @param delay [least, most] milliseconds of a call
  * @param onResults is given what the tools have answered, at each call
  * @param onSay is given a consume before it is made
  */
-export function createModel({ voice, random, delay: [least, most], onResults, onSay }) {
+export function createModel({ voice, heeds = false, random, delay: [least, most], onResults, onSay }) {
   let calls = 0;
-  return new MockLanguageModelV3({
+  return new MockLanguageModel({
     modelId: "follows-the-prompt",
     doGenerate: async ({ prompt, tools }) => {
       const all = results(prompt);
@@ -169,7 +184,8 @@ export function createModel({ voice, random, delay: [least, most], onResults, on
 
       const system = prompt.find((m) => m.role === "system").content;
       const me = system.match(/fromフィールド: "(.+?)"/)[1];
-      const step = next({ me, voice, all, random });
+      const takes = (name, argument) => heeds && argument in (tools.find((t) => t.name === name)?.inputSchema.properties ?? {});
+      const step = next({ me, voice, all, random, takes });
       if (step.text) {
         return reply({ type: "text", text: step.text }, "stop");
       }

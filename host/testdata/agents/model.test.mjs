@@ -70,6 +70,20 @@ test("the steps come in the order of the prompt", () => {
   assert.equal(step(history, status(100), consume(60, true, "Resource consumed.")).text, "発言しました");
 });
 
+test("a model that heeds the tools says who reads, and what its line is about", () => {
+  const known = { history: ["room", "from"], status: ["from"], consume: ["from", "basis_seq"] };
+  const takes = (name, argument) => known[name].includes(argument);
+  const heeds = (...all) => next({ me, voice, all, random: always, takes });
+  const read = { tool: "history", answer: { history: talk, head: 7 } };
+  assert.deepEqual(heeds(), { tool: "history", input: { from: me } });
+  assert.deepEqual(heeds(read), { tool: "status", input: { from: me } });
+  assert.deepEqual(heeds(read, status(100)).input, { amount: 60, message: voice.normal[0], from: me, basis_seq: 7 });
+  known.status = [];
+  known.consume = ["from"];
+  assert.deepEqual(heeds(read), { tool: "status", input: {} });
+  assert.deepEqual(heeds(read, status(100)).input, { amount: 60, message: voice.normal[0], from: me });
+});
+
 test("a pool too low leaves a backchannel, once", () => {
   const low = "Not enough resource.";
   const all = [history, status(100), consume(60, false, low)];
@@ -84,10 +98,10 @@ test("any other refusal makes it look again, twice", () => {
   assert.match(step(...refused, ...refused, ...refused).text, /見送ります/);
 });
 
-const prompt = (toolName, text, output = { type: "content", value: [{ type: "text", text }] }) => [
+const prompt = (toolName, text, output = { type: "content", value: [{ type: "text", text }] }, input = { amount: 5 }) => [
   { role: "system", content: createInstructions(metadata) },
   { role: "user", content: [{ type: "text", text: "go" }] },
-  { role: "assistant", content: [{ type: "tool-call", toolCallId: "1", toolName, input: { amount: 5 } }] },
+  { role: "assistant", content: [{ type: "tool-call", toolCallId: "1", toolName, input }] },
   { role: "tool", content: [{ type: "tool-result", toolCallId: "1", toolName, output }] },
 ];
 
@@ -104,6 +118,10 @@ test("answers are read from the prompt, and must have chat-relay's shape", () =>
     assert.throws(() => results(prompt(tool, text)), new RegExp(`${tool} answered`));
   }
   assert.throws(() => results(prompt("status", "", { type: "error-text", value: "HTTP 500" })), /HTTP 500/);
+  // Asked with a name, a tool says how far that one has read.
+  const asked = (text) => results(prompt("history", text, undefined, { from: me }));
+  assert.deepEqual(asked('{"history":[],"head":3}')[0].answer, { history: [], head: 3 });
+  assert.throws(() => asked('{"history":[]}'), /history answered/);
 });
 
 test("the model takes its name from the prompt and its tools from the call", async () => {
