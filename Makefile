@@ -33,7 +33,7 @@ test: packages build
 	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '$(TIMELY)' $(TESTFLAGS) ./host
 	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters
 	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond
-	@if [ -d host/testdata/agents/node_modules ]; then cd host/testdata/agents && npm test --silent; fi
+	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 
 # What tests use besides Go. Debian packages: wasm-validate, file systems to pull the plug
 # of, and what builds the examples in C and Rust. From npm: agents and judges of the MCP door. Where something
@@ -46,7 +46,7 @@ packages: npm
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
-NPM = host/testdata/agents host/testdata/spec host/door/mcp/testdata/conformance host/model/testdata/aimock bench sdk/examples/assemblyscript
+NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/door/mcp/testdata/conformance host/model/testdata/aimock bench sdk/examples/assemblyscript
 
 npm:
 	@if command -v npm >/dev/null; then \

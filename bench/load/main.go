@@ -40,6 +40,7 @@ func main() { os.Exit(doMain(os.Args[1:], os.Stdout, os.Stderr)) }
 type settings struct {
 	url    string
 	tool   string
+	bare   bool // without sessions: revision 2026-07-28
 	amount int
 	conns  int
 	length time.Duration
@@ -50,6 +51,7 @@ type settings struct {
 // false: they are answers, but of another kind than one would measure.
 type report struct {
 	Tool     string  `json:"tool"`
+	Era      string  `json:"era"`
 	Conns    int     `json:"c"`
 	Seconds  float64 `json:"seconds"`
 	Requests int     `json:"requests"`
@@ -66,6 +68,7 @@ func doMain(args []string, out, errOut io.Writer) int {
 	f.SetOutput(errOut)
 	f.StringVar(&s.url, "url", "http://127.0.0.1:3000/mcp", "the MCP `endpoint`, on this machine")
 	f.StringVar(&s.tool, "tool", "status", "`name` of the tool to call: status, consume or history")
+	f.BoolVar(&s.bare, "bare", false, "call without sessions, as revision "+bareEra+" of MCP does; else as "+era)
 	f.IntVar(&s.amount, "amount", 0, "`points` that consume offers")
 	f.IntVar(&s.conns, "c", 16, "how many connections, each with a session")
 	f.DurationVar(&s.length, "d", 3*time.Second, "how long to measure")
@@ -122,6 +125,13 @@ func (s settings) check(rest int) error {
 	return nil
 }
 
+func (s settings) era() string {
+	if s.bare {
+		return bareEra
+	}
+	return era
+}
+
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
@@ -140,6 +150,9 @@ func newCall(s settings) (call, error) {
 		args = fmt.Sprintf(`{"amount":%d,"from":"load","message":"line @"}`, s.amount)
 	default:
 		return "", fmt.Errorf("-tool: %q is not status, consume or history", s.tool)
+	}
+	if s.bare {
+		args += `,"_meta":` + bareMeta
 	}
 	return call(`{"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"` + s.tool + `","arguments":` + args + `}}`), nil
 }
@@ -171,7 +184,7 @@ func run(ctx context.Context, s settings) (report, error, error) {
 		}
 	}()
 	for i := range sessions {
-		if sessions[i], err = dial(ctx, s.url); err != nil {
+		if sessions[i], err = dial(ctx, s); err != nil {
 			return report{}, nil, err
 		}
 	}
@@ -224,7 +237,7 @@ func loop(ctx context.Context, s *session, body call, id, step int64, from, unti
 }
 
 func sum(s settings, tallies []tally) (report, error) {
-	r := report{Tool: s.tool, Conns: s.conns, Seconds: s.length.Seconds()}
+	r := report{Tool: s.tool, Era: s.era(), Conns: s.conns, Seconds: s.length.Seconds()}
 	var took []time.Duration
 	var first error
 	for _, t := range tallies {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,6 +41,7 @@ type ask struct {
 		ProtocolVersion string
 		Name            string
 		Arguments       map[string]any
+		Meta            map[string]any `json:"_meta"`
 	}
 
 	req    *http.Request
@@ -150,16 +152,18 @@ func TestCountsAnswers(t *testing.T) {
 // server answers without a network, in the time that a call takes it.
 type server time.Duration
 
-func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s server) ask(_ context.Context, _, send, _ []byte) (reply, error) {
 	var a ask
-	if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
-		return nil, err
+	if err := json.Unmarshal(send, &a); err != nil {
+		return reply{}, err
 	}
 	time.Sleep(time.Duration(s))
 	w := httptest.NewRecorder()
 	good(status)(w, a)
-	return w.Result(), nil
+	return reply{status: w.Code, kind: w.Header().Get("Content-Type"), body: w.Body.Bytes()}, nil
 }
+
+func (server) close() {}
 
 // Calls of 5 ms begin at 0, 5, 10 and so on, those of 200 ms at 0 and 200: one that began
 // before the measuring or ended after it does not count.
@@ -168,7 +172,7 @@ func TestWhatCounts(t *testing.T) {
 		{5, 150, 200, 10}, {5, 0, 50, 10}, {5, 1, 54, 9}, {200, 0, 350, 1}, {200, 0, 400, 2}, {200, 1, 399, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &session{client: &http.Client{Transport: server(time.Duration(tc.each) * time.Millisecond)}, url: &url.URL{Scheme: "http", Host: "localhost"}}
+			s := newSession(server(time.Duration(tc.each)*time.Millisecond), &url.URL{Scheme: "http", Host: "localhost"})
 			body, err := newCall(settings{tool: "status"})
 			if err != nil {
 				t.Fatal(err)
@@ -238,6 +242,29 @@ func TestSessions(t *testing.T) {
 func TestWithoutSessions(t *testing.T) {
 	r := newRelay(t, good(status))
 	mustRun(t, quick(r.URL, "status"))
+	if len(r.deleted) != 0 {
+		t.Errorf("ended %v", r.deleted)
+	}
+}
+
+// In the revision without sessions each call says for itself what a session would know.
+func TestTheRevisionWithoutSessions(t *testing.T) {
+	r := newRelay(t, good(status))
+	s := quick(r.URL, "status")
+	s.bare = true
+	if rep, first := mustRun(t, s); first != nil || rep.Requests == 0 || rep.Era != "2026-07-28" {
+		t.Errorf("%+v, %v", rep, first)
+	}
+	for _, a := range r.asks {
+		if a.Method != "tools/call" || a.Params.Meta["io.modelcontextprotocol/protocolVersion"] != "2026-07-28" || a.Params.Meta["io.modelcontextprotocol/clientCapabilities"] == nil {
+			t.Fatalf("%+v", a)
+		}
+		for name, want := range map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "status", "Mcp-Session-Id": ""} {
+			if got := a.header.Get(name); got != want {
+				t.Fatalf("%s: %q instead of %q", name, got, want)
+			}
+		}
+	}
 	if len(r.deleted) != 0 {
 		t.Errorf("ended %v", r.deleted)
 	}
@@ -361,7 +388,7 @@ func TestCommand(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"c", "errors", "p50_ms", "p99_ms", "refused", "requests", "rps", "seconds", "tool"}
+	want := []string{"c", "era", "errors", "p50_ms", "p99_ms", "refused", "requests", "rps", "seconds", "tool"}
 	if keys := slices.Sorted(maps.Keys(got)); !slices.Equal(keys, want) || got["tool"] != "history" || got["c"] != 2.0 {
 		t.Errorf("%s", out.String())
 	}
@@ -415,7 +442,7 @@ func TestRefusesToStart(t *testing.T) {
 
 // Whatever a name stands for, only this machine is called.
 func TestDialsLoopbackOnly(t *testing.T) {
-	_, err := newClient().Get("http://192.0.2.1:1/")
+	_, err := (&wire{host: "192.0.2.1:1"}).ask(t.Context(), nil, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "not a loopback address") {
 		t.Errorf("%v", err)
 	}

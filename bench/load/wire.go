@@ -2,76 +2,180 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/netip"
+	"net/textproto"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
 // wire is one connection to a server, for one request after the other. The
-// standard transport hands each request from goroutine to goroutine, which costs
-// more than a fast server's answer and would be measured with it. Answers must
-// be read to their end before the next request.
+// standard client hands each request from goroutine to goroutine and makes maps of
+// its headers, which costs more than a fast server's answer and would be measured
+// with it. It connects to this machine only, whatever "localhost" stands for.
 type wire struct {
-	dialer net.Dialer
-	conn   net.Conn
-	in     *bufio.Reader
-	out    *bufio.Writer
-	until  time.Time // the connection's deadline
-	last   bool      // the server takes no more requests on it
+	host  string
+	conn  net.Conn
+	in    *bufio.Reader
+	out   []byte
+	until time.Time // the connection's deadline
+	last  bool      // the server takes no more requests on it
 }
 
-// newClient makes a client with one connection. It asks no proxy, follows no
-// redirect and connects to this machine only, whatever "localhost" stands for.
-func newClient() *http.Client {
-	w := &wire{dialer: net.Dialer{Timeout: 5 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+// reply is an answer to a request. Its body is good until the next request.
+type reply struct {
+	status  int
+	kind    string // Content-Type
+	session string // Mcp-Session-Id
+	body    []byte
+}
+
+// head gives the beginning of a request as it goes over the wire, up to the length
+// of its body.
+func head(method, host, path string, header http.Header) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
+	_ = header.Write(&b) // a builder takes everything
+	b.WriteString("Content-Length: ")
+	return []byte(b.String())
+}
+
+// ask sends a request and reads its answer whole into body, which is emptied first.
+func (w *wire) ask(ctx context.Context, head, send, body []byte) (reply, error) {
+	if w.last {
+		w.close()
+	}
+	if w.conn == nil {
+		if err := w.dial(ctx); err != nil {
+			return reply{}, err
+		}
+	}
+	if until, ok := ctx.Deadline(); ok && !until.Equal(w.until) {
+		w.until = until
+		_ = w.conn.SetDeadline(until) // a connection that is gone says so at once
+	}
+	w.out = append(w.out[:0], head...)
+	w.out = strconv.AppendInt(w.out, int64(len(send)), 10)
+	w.out = append(w.out, "\r\n\r\n"...)
+	w.out = append(w.out, send...)
+	_, err := w.conn.Write(w.out)
+	var r reply
+	if err == nil {
+		r, err = w.read(body[:0])
+	}
+	if err != nil {
+		w.close()
+	}
+	return r, err
+}
+
+func (w *wire) dial(ctx context.Context) error {
+	d := net.Dialer{Timeout: 5 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
 			return fmt.Errorf("%s is not a loopback address", address)
 		}
 		return nil
-	}}}
-	return &http.Client{Transport: w, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-}
-
-// RoundTrip sends a request and reads the head of its answer.
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	if w.last {
-		w.CloseIdleConnections()
-	}
-	if w.conn == nil {
-		conn, err := w.dialer.DialContext(r.Context(), "tcp", r.URL.Host)
-		if err != nil {
-			return nil, err
-		}
-		w.conn, w.in, w.out, w.until, w.last = conn, bufio.NewReader(conn), bufio.NewWriter(conn), time.Time{}, false
-	}
-	if until, ok := r.Context().Deadline(); ok && !until.Equal(w.until) {
-		w.until = until
-		_ = w.conn.SetDeadline(until) // a connection that is gone says so at once
-	}
-	res, err := w.exchange(r)
+	}}
+	conn, err := d.DialContext(ctx, "tcp", w.host)
 	if err != nil {
-		w.CloseIdleConnections()
-		return nil, err
+		return err
 	}
-	w.last = res.Close
-	return res, nil
+	w.conn, w.in, w.until, w.last = conn, bufio.NewReader(conn), time.Time{}, false
+	return nil
 }
 
-func (w *wire) exchange(r *http.Request) (*http.Response, error) {
-	if err := r.Write(w.out); err != nil {
-		return nil, err
+// read reads an answer: of its header only what is needed here.
+func (w *wire) read(body []byte) (r reply, err error) {
+	line, err := w.line()
+	if err != nil {
+		return r, err
 	}
-	if err := w.out.Flush(); err != nil {
-		return nil, err
+	proto, rest, _ := strings.Cut(line, " ")
+	status, _, _ := strings.Cut(rest, " ")
+	if r.status, err = strconv.Atoi(status); err != nil || !strings.HasPrefix(proto, "HTTP/1.") {
+		return r, fmt.Errorf("no answer in HTTP: %.80q", line)
 	}
-	return http.ReadResponse(w.in, r)
+	length := int64(-1)
+	var chunked bool
+	for {
+		if line, err = w.line(); err != nil || line == "" {
+			break
+		}
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch textproto.CanonicalMIMEHeaderKey(name) {
+		case "Content-Length":
+			if length, err = strconv.ParseInt(value, 10, 64); err != nil || length < 0 || length > maxAnswer {
+				return r, fmt.Errorf("Content-Length: %.40q", value)
+			}
+		case "Transfer-Encoding":
+			chunked = strings.EqualFold(value, "chunked")
+		case "Connection":
+			w.last = strings.EqualFold(value, "close")
+		case "Content-Type":
+			r.kind = value
+		case "Mcp-Session-Id":
+			r.session = value
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	r.body, err = w.rest(body, length, chunked, r.status)
+	return r, err
 }
 
-// CloseIdleConnections closes the connection.
-func (w *wire) CloseIdleConnections() {
+// rest reads the body of an answer.
+func (w *wire) rest(body []byte, length int64, chunked bool, status int) ([]byte, error) {
+	switch {
+	case chunked:
+		in := io.LimitReader(httputil.NewChunkedReader(w.in), maxAnswer)
+		for {
+			if len(body) == cap(body) {
+				body = append(body, 0)[:len(body)]
+			}
+			n, err := in.Read(body[len(body):cap(body)])
+			body = body[:len(body)+n]
+			if err == io.EOF {
+				_, err = w.line() // behind the last chunk
+				return body, err
+			}
+			if err != nil {
+				return body, err
+			}
+		}
+	case length >= 0:
+		if int(length) > cap(body) {
+			body = make([]byte, length)
+		}
+		body = body[:length]
+		_, err := io.ReadFull(w.in, body)
+		return body, err
+	case status == http.StatusNoContent || status == http.StatusNotModified:
+		return body, nil
+	}
+	w.last = true
+	rest, err := io.ReadAll(io.LimitReader(w.in, maxAnswer))
+	return append(body, rest...), err
+}
+
+// line reads a line without its end.
+func (w *wire) line() (string, error) {
+	line, err := w.in.ReadSlice('\n')
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return strings.TrimRight(string(line), "\r\n"), err
+}
+
+func (w *wire) close() {
 	if w.conn != nil {
 		_ = w.conn.Close()
 		w.conn = nil
