@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -254,13 +255,13 @@ func TestNothingIsMissedByWhoComesBack(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		s.followed(1, "it is back")
-		if s.door.Waiting("main") {
+		if s.door.Waiting("main", math.MaxUint64) {
 			t.Error("it has seen everything")
 		}
 		time.Sleep(time.Second) // no answer of before is good any more
 		s.human("main", "いた!")
 		synctest.Wait()
-		if !s.door.Waiting("main") {
+		if !s.door.Waiting("main", math.MaxUint64) {
 			t.Error("it has not seen this")
 		}
 	})

@@ -34,8 +34,8 @@ func (d *Door) Listens(room, address string) (leave func()) { return d.readers.L
 
 // Waiting says whether an agent that reads the room has not seen everything, was
 // refused and could be heard by now, or waits for the pool, which is there again:
-// chat-relay's clients are then to be woken again.
-func (d *Door) Waiting(name string) bool {
+// chat-relay's clients, which were told of all up to an entry, are then to be woken again.
+func (d *Door) Waiting(name string, told uint64) bool {
 	talk, err := d.cfg.Rooms.Room(context.Background(), name)
-	return err == nil && d.readers.Waiting(talk)
+	return err == nil && d.readers.Waiting(talk, told)
 }

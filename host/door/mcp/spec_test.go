@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -400,12 +401,12 @@ func TestReadersOfCardsDoNotWait(t *testing.T) {
 		})
 	}
 	said("やあ")
-	if s.door.Waiting(usualRoom) {
+	if s.door.Waiting(usualRoom, math.MaxUint64) {
 		t.Error("who reads a card is woken for a room")
 	}
 	a.call("history", nil)
 	said("元気?")
-	waittest.Until(t, "an agent waits", func() bool { return s.door.Waiting(usualRoom) })
+	waittest.Until(t, "an agent waits", func() bool { return s.door.Waiting(usualRoom, math.MaxUint64) })
 }
 
 // Cards that change while agents come, read and play are always whole.

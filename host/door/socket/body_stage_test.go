@@ -102,7 +102,7 @@ func (s *bodies) speaks(companion string) bool {
 	return !s.mute[companion]
 }
 
-func (s *bodies) waits(string) bool {
+func (s *bodies) waits(string, uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.waiting

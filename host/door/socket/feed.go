@@ -127,7 +127,7 @@ type Config struct {
 	Speaks func(companion string) bool
 	// Waiting says whether an agent in a room has not seen everything, for the
 	// relay, which then tells it again. It must be set.
-	Waiting func(room string) bool
+	Waiting func(room string, told uint64) bool
 	// Listens is told that a client of the relay is connected, and from where, and that it
 	// has left. Nil means that nobody wants to know.
 	Listens func(room, address string) (leave func())

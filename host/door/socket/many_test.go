@@ -29,7 +29,7 @@ import (
 // overTCP is a feed on real connections, with buffers of the system between, which are small here.
 func overTCP(t *testing.T, cfg socket.Config) (room *doortest.Room, feed *socket.Feed, dial func(path string) *websocket.Conn) {
 	house := doortest.NewHouse(t, "main")
-	cfg.Rooms, cfg.Waiting = house, func(string) bool { return false }
+	cfg.Rooms, cfg.Waiting = house, func(string, uint64) bool { return false }
 	feed = socket.New(cfg)
 	mux := http.NewServeMux()
 	feed.Register(mux)
@@ -270,7 +270,7 @@ func TestClientThatMeetsABug(t *testing.T) {
 	var log bytes.Buffer
 	bug := func(c *socket.Config) {
 		c.Session = func(string, string) (string, error) { panic("a bug of sessions") }
-		c.Waiting = func(string) bool { panic("a bug of readers") }
+		c.Waiting = func(string, uint64) bool { panic("a bug of readers") }
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	}
 	onBodies(t, bug, func(s *bodies) {

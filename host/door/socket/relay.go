@@ -31,7 +31,7 @@ type relay struct {
 	room    string
 	since   uint64 // where the client asked to start
 	asked   bool   // it did
-	waiting func(room string) bool
+	waiting func(room string, told uint64) bool
 	listens func() (leave func())
 
 	mu     sync.Mutex
@@ -145,7 +145,7 @@ func (r *relay) again() []byte {
 	if e.Seq != 0 {
 		m, _ = e.Message()
 	}
-	if !due || m.Seq == 0 || !r.waiting(r.room) {
+	if !due || m.Seq == 0 || !r.waiting(r.room, m.Seq) {
 		return nil
 	}
 	r.mu.Lock()

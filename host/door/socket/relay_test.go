@@ -29,7 +29,7 @@ func onRelay(t *testing.T, f func(s *relayStage)) {
 	synctest.Test(t, func(t *testing.T) {
 		house := doortest.NewHouse(t, "main", "side")
 		s := &relayStage{T: t, room: house.Get("main"), pipe: doortest.NewPipe()}
-		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string) bool { return s.waiting.Load() }, Listens: s.listens})
+		feed := socket.New(socket.Config{Rooms: house, Waiting: func(string, uint64) bool { return s.waiting.Load() }, Listens: s.listens})
 		mux := http.NewServeMux()
 		feed.Register(mux)
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })

@@ -25,9 +25,13 @@ const (
 
 // answer is whether somebody waited in a room at a moment.
 type answer struct {
-	at  time.Time
-	yes bool
+	at     time.Time
+	yes    bool
+	newest uint64 // seq of the newest line then
 }
+
+// upTo gives the answer for whoever was told of all up to a line: what is newer is on its way.
+func (a answer) upTo(told uint64) bool { return a.yes && a.newest <= told }
 
 // ears are the sockets at an address at which notices of a room are taken.
 type ears struct {
@@ -84,40 +88,45 @@ func (r *Readers) listening(room string) (at map[string]ears, all int) {
 
 // Waiting says whether somebody who reads a room and can be told has not seen what
 // another said there, was refused and could be heard by now, or found the pool too low
-// for a turn that it pays for by now.
-func (r *Readers) Waiting(talk rooms.Room) bool {
+// for a turn that it pays for by now. A line behind told is about to be told, and is
+// no reason to repeat an older one.
+func (r *Readers) Waiting(talk rooms.Room, told uint64) bool {
 	name := talk.Name()
-	if yes, known := r.known(name); known {
-		return yes
+	if a, known := r.known(name); known {
+		return a.upTo(told)
 	}
 	pool, _ := talk.Budget() // of a room that sleeps it is in the journal: nobody else waits for that
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	yes := r.anyWaits(name, pool)
-	r.answers[name] = answer{time.Now(), yes}
-	return yes
+	said := r.said(name)
+	a := answer{at: time.Now(), yes: r.anyWaits(name, said, pool)}
+	if n := len(said); n > 0 {
+		a.newest = said[n-1].Seq
+	}
+	r.answers[name] = a
+	return a.upTo(told)
 }
 
 // known gives an answer that is good without a look at the room: it is fresh, or
 // nobody reads there.
-func (r *Readers) known(name string) (yes, known bool) {
+func (r *Readers) known(name string) (a answer, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.answers, func(_ string, a answer) bool { return time.Since(a.at) >= fresh })
 	if a, ok := r.answers[name]; ok {
-		return a.yes, true
+		return a, true
 	}
 	for k := range r.places {
 		if k.room == name {
-			return false, false
+			return a, false
 		}
 	}
 	for at := range r.crowds {
 		if at.room == name {
-			return false, false
+			return a, false
 		}
 	}
-	return false, true
+	return a, true
 }
 
 // here is who reads at an address.
@@ -149,8 +158,7 @@ func (h *here) gone(left []time.Time) (n int) {
 	return n
 }
 
-func (r *Readers) anyWaits(room string, pool abi.Budget) bool {
-	said := r.said(room)
+func (r *Readers) anyWaits(room string, said []Line, pool abi.Budget) bool {
 	sockets, all := r.listening(room)
 	places := r.reading(room, said, pool, all > 0)
 	elsewhere := all // sockets where nobody reads: who reads elsewhere may listen there

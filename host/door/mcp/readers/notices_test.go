@@ -2,6 +2,7 @@ package readers
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,7 +51,7 @@ func onStage(t *testing.T, f func(s *stage)) {
 func (s *stage) waits(want bool, what string) {
 	s.Helper()
 	time.Sleep(fresh)
-	if got := s.Waiting(s.talk); got != want {
+	if got := s.Waiting(s.talk, math.MaxUint64); got != want {
 		s.Errorf("%s: waiting is %v", what, got)
 	}
 }
@@ -118,7 +119,7 @@ func TestWhoWaits(t *testing.T) {
 		s.Read(in(Who{Holder: "bot"}), 12)
 		s.said("taro")
 		s.waits(true, "a token's holder needs no session")
-		if s.Waiting(s.house.Get("side")) {
+		if s.Waiting(s.house.Get("side"), math.MaxUint64) {
 			t.Error("another room's reader counts")
 		}
 	})
@@ -285,7 +286,7 @@ func TestNobodyWaitsForAPool(t *testing.T) {
 		s.Read(one, 1)
 		time.Sleep(fresh)
 		asked, read := make(chan bool, 1), make(chan uint64, 1)
-		go func() { asked <- s.Waiting(talk) }()
+		go func() { asked <- s.Waiting(talk, math.MaxUint64) }()
 		synctest.Wait()
 		go func() { read <- s.Basis(one) }()
 		synctest.Wait()
@@ -304,15 +305,35 @@ func TestNobodyWaitsForAPool(t *testing.T) {
 	})
 }
 
+// While the newest line is on its way to a socket, the one before is not repeated there.
+func TestWhatIsOnItsWayIsNotRepeated(t *testing.T) {
+	onStage(t, func(s *stage) {
+		defer s.Listens("main", "local")()
+		one := in(Who{Holder: "aya", Address: "local"})
+		for range 3 {
+			s.Read(one, s.said("taro"))
+			time.Sleep(step)
+		}
+		told := s.lines[len(s.lines)-1].Seq
+		newest := s.said("taro")
+		time.Sleep(fresh)
+		for range 2 { // asked for, and kept
+			if s.Waiting(s.talk, told) || !s.Waiting(s.talk, newest) {
+				s.Errorf("told up to %d: %v, up to %d: %v", told, s.Waiting(s.talk, told), newest, s.Waiting(s.talk, newest))
+			}
+		}
+	})
+}
+
 // Answers are kept for as long as they are good.
 func TestAnswersAreForgotten(t *testing.T) {
 	onStage(t, func(s *stage) {
 		for _, name := range []string{"main", "side"} {
 			s.Read(Place{Who{Holder: "bot"}, name}, 1)
-			s.Waiting(s.house.Get(name))
+			s.Waiting(s.house.Get(name), math.MaxUint64)
 			time.Sleep(fresh)
 		}
-		if s.Waiting(s.house.Get("side")); len(s.answers) != 1 {
+		if s.Waiting(s.house.Get("side"), math.MaxUint64); len(s.answers) != 1 {
 			t.Errorf("%d answers", len(s.answers))
 		}
 	})
@@ -324,7 +345,7 @@ func TestSocketsAreForgotten(t *testing.T) {
 		leave := s.Listens("main", "local")
 		for i := range 2 * crowds {
 			s.Listens("main", fmt.Sprint("192.0.2.", i))()
-			s.Waiting(s.talk)
+			s.Waiting(s.talk, math.MaxUint64)
 		}
 		if n := len(s.sockets); n > crowds {
 			s.Errorf("%d are known", n)
