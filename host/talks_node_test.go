@@ -48,6 +48,7 @@ type talked struct {
 	lines, turns int // of agents
 	stale        int // lines said behind a turn of somebody else that the speaker had not read
 	unseen       string
+	events       []agentEvent
 	quiet        time.Duration // for how long somebody had nothing to do and had not seen everything, at the end
 }
 
@@ -89,6 +90,7 @@ func (h *home) judgeTalk(events []agentEvent) (r talked) {
 			}
 		}
 	}
+	r.events = events
 	agents := map[string]*talkingAgent{}
 	var end time.Time
 	for _, e := range events {
@@ -209,6 +211,9 @@ func TestSlowTalks(t *testing.T) {
 					mu.Unlock()
 					if r.silent() {
 						t.Errorf("fell silent: %s had not seen everything for %v", r.unseen, r.quiet)
+						for _, e := range r.events[:min(len(r.events), 120)] {
+							t.Logf("%+v", e)
+						}
 					}
 					if r.stale > 0 && way.staleIs() {
 						t.Errorf("%d of %d lines were taken whose speakers had not read the newest turn", r.stale, r.lines)

@@ -9,9 +9,11 @@ import (
 
 // crowd is those at an address who have neither a token nor a session and named nobody
 // when they read. Nothing tells their calls apart, but each of chat-relay's agents has a
-// socket: a line has been seen when it was read as many times as there are sockets.
+// socket: a line has been seen when it was read as many times as there are sockets, all
+// after the same notice. Whoever is busy misses that one, and others read again at the next.
 type crowd struct {
 	heard time.Time
+	woken time.Time // when a notice was last sent again
 	reads []look    // the newest, oldest first
 	poor  int       // so many were told that the pool does not pay for a turn
 	rich  time.Time // since when it does; zero: it does not
@@ -19,10 +21,12 @@ type crowd struct {
 	size  int
 }
 
-// look is one reading: up to where, and what the client said of itself.
+// look is one reading: up to where, what the client said of itself, and when a notice had
+// been sent again before.
 type look struct {
 	seq    uint64
 	client string
+	woken  time.Time
 }
 
 // looks is how many readings are known, crowds how many crowds.
@@ -54,11 +58,11 @@ func (r *Readers) forgetCrowd() {
 	delete(r.crowds, oldest)
 }
 
-func (c *crowd) read(seq uint64, client string) {
+func (c *crowd) read(l look) {
 	if len(c.reads) >= looks {
 		c.reads = slices.Delete(c.reads, 0, 1)
 	}
-	c.reads = append(c.reads, look{seq, client})
+	c.reads = append(c.reads, l)
 }
 
 func (c *crowd) told(poor bool) {
@@ -85,7 +89,11 @@ func (r *Readers) scatter(room string, live map[string]bool) {
 	for _, b := range gone {
 		c := r.crowd(spot{room, b.address})
 		c.heard = later(c.heard, b.heard)
-		c.read(b.seen, b.client)
+		woken := c.woken
+		if b.heard.Before(woken) { // behind one before, or none: alone in any case
+			woken = b.heard
+		}
+		c.read(look{b.seen, b.client, woken})
 	}
 }
 
@@ -149,8 +157,9 @@ func (c *crowd) passed(newest uint64, sockets int) bool {
 	return n > passing*sockets
 }
 
-// seen gives how many have seen the newest line: those who read it, and who said it.
-// Each client that says something else of itself, and reads on, is one more at least.
+// seen gives how many have seen the newest line: those who read it after the same notice, and,
+// after the first one, who said it, and was busy when that came. Each client that says something
+// else of itself, and reads on, is one more at least.
 func (c *crowd) seen(said []Line, spoke []spoken, sockets int) (n int) {
 	newest := said[len(said)-1]
 	before := uint64(0) // what its speaker had to know
@@ -160,26 +169,39 @@ func (c *crowd) seen(said []Line, spoke []spoken, sockets int) (n int) {
 			break
 		}
 	}
-	reads, first, knew := map[string]int{}, map[string]uint64{}, false
+	clients, first, knew := map[string]bool{}, map[string]uint64{}, false
+	notices := map[time.Time]map[string]int{{}: {}} // who read after each, the first one at no time
 	for _, l := range c.reads {
 		if was, ok := first[l.client]; !ok {
 			first[l.client] = l.seq
 		} else if l.seq != was {
-			reads[l.client] += 0
+			clients[l.client] = true
 		}
 		switch {
 		case l.seq >= newest.Seq:
-			reads[l.client]++
+			clients[l.client] = true
+			at := l.woken
+			if !at.After(newest.At) {
+				at = time.Time{}
+			}
+			if notices[at] == nil {
+				notices[at] = map[string]int{}
+			}
+			notices[at][l.client]++
 		case l.seq >= before:
 			knew = true
 		}
 	}
-	each := max(1, sockets-len(reads)+1)
-	for _, times := range reads {
-		n += min(times, each)
-	}
-	if knew && slices.Contains(spoke, spoken{newest.From, newest.Seq}) {
-		n++
+	each := max(1, sockets-len(clients)+1)
+	for at, reads := range notices {
+		here := 0
+		for _, times := range reads {
+			here += min(times, each)
+		}
+		if at.IsZero() && knew && slices.Contains(spoke, spoken{newest.From, newest.Seq}) {
+			here++
+		}
+		n = max(n, here)
 	}
 	return n
 }

@@ -53,6 +53,33 @@ func TestACrowdIsCounted(t *testing.T) {
 	})
 }
 
+// Whoever is busy misses a notice, and the others read again at the next: only what was read
+// after the same notice adds up, and who said the line reads it as well when it is told again.
+func TestACrowdReadsAfterANotice(t *testing.T) {
+	onStage(t, func(s *stage) {
+		nobody := in(Who{Address: "local"})
+		for range 3 {
+			defer s.Listens("main", "local")()
+		}
+		read := func(times int) {
+			for range times {
+				s.Read(nobody, s.lines[len(s.lines)-1].Seq)
+			}
+		}
+		s.said("taro")
+		read(3)
+		s.spoke(in(Who{Address: "local", Name: "aya"}))
+		read(1)
+		s.again(true, "kyoko is busy and has not seen it")
+		read(2)
+		s.again(true, "it was aya who read it, and again the other: kyoko is still busy")
+		read(2)
+		s.again(true, "kyoko has still not seen it")
+		read(3)
+		s.again(false, "she has, with the others")
+	})
+}
+
 // Clients that say different things of themselves are different ones.
 func TestACrowdOfClients(t *testing.T) {
 	onStage(t, func(s *stage) {

@@ -104,6 +104,13 @@ func (r *Readers) Waiting(talk rooms.Room, told uint64) bool {
 		a.newest = said[n-1].Seq
 	}
 	r.answers[name] = a
+	if a.upTo(told) {
+		for at, c := range r.crowds {
+			if at.room == name {
+				c.woken = a.at
+			}
+		}
+	}
 	return a.upTo(told)
 }
 

@@ -47,12 +47,24 @@ func onStage(t *testing.T, f func(s *stage)) {
 	})
 }
 
-// waits demands an answer, when it is not that of a moment ago.
+// waits demands that somebody waits, or nobody, before anybody asks: no notice is sent.
 func (s *stage) waits(want bool, what string) {
 	s.Helper()
 	time.Sleep(fresh)
-	if got := s.Waiting(s.talk, math.MaxUint64); got != want {
+	pool, _ := s.talk.Budget()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got := s.anyWaits("main", s.Readers.said("main"), pool); got != want {
 		s.Errorf("%s: waiting is %v", what, got)
+	}
+}
+
+// again demands that a notice is sent again, or none.
+func (s *stage) again(want bool, what string) {
+	s.Helper()
+	time.Sleep(fresh)
+	if got := s.Waiting(s.talk, math.MaxUint64); got != want {
+		s.Errorf("%s: again is %v", what, got)
 	}
 }
 

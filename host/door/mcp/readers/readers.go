@@ -284,7 +284,7 @@ func (r *Readers) Read(p Place, seq uint64) {
 		if own := r.places[key{ofName, p.Address, b.first, p.Room}]; own != nil && !b.many {
 			own.waits = false
 		}
-	}, func(c *crowd) { c.read(seq, p.Client) })
+	}, func(c *crowd) { c.read(look{seq, p.Client, c.woken}) })
 }
 
 func (b *bookmark) shown(seq uint64, named, waits bool) {
