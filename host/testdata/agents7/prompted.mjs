@@ -16,7 +16,7 @@ import { seeded } from "../agents/model.mjs";
 
 const [url, way, room = "main"] = process.argv.slice(2);
 const names = ["aya", "kyoko", "natsumi"];
-const WAIT_S = 20; // clients give up after a minute
+const WAIT_S = 40; // longer than a busy room waits for a vote, or it is told twice; clients give up after a minute
 const THINKS_MS = [20, 150]; // a call of the model
 const LINES = 2; // of one agent after one line of a person, where lines are paid for
 
