@@ -109,8 +109,12 @@ type Waiter struct {
 }
 
 // pause is how long a wait for points takes before it looks again: they come back
-// with time, which is no entry.
-const pause = 250 * time.Millisecond
+// with time, which is no entry. A room at a glance is as late as its loop is, and looked at
+// again after glance, and then more seldom.
+const (
+	pause  = 250 * time.Millisecond
+	glance = time.Millisecond
+)
 
 // Wait looks until there is something for the agent, at least once, and notes that it was
 // told. When limit is over before, the reason is Timeout; or again what the agent was told
@@ -119,13 +123,22 @@ func (w Waiter) Wait(ctx context.Context, limit time.Duration) (News, error) {
 	poll, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer context.AfterFunc(w.Stopping, cancel)()
-	var grown uint64 // what a room is at a glance may be told a moment late
+	var grown uint64
+	late := glance
 	for {
-		was := w.Readers.Standing(w.At)
-		n, info, do, err := w.look(ctx, was, grown, poll.Err() != nil || limit == 0)
+		was, over := w.Readers.Standing(w.At), poll.Err() != nil || limit == 0
+		n, info, do, err := w.look(ctx, was, grown, over)
 		if err != nil {
 			return n, err
 		}
+		if info.Head < n.Head && !over { // what it shows is older than what was written: the grant, or the round, may be missing
+			if err := w.rest(ctx, poll, late); err != nil {
+				return n, err
+			}
+			late = min(2*late, pause)
+			continue
+		}
+		late = glance
 		if n.Reason != "" {
 			told, err := w.tell(ctx, n, info, do, was)
 			if err != nil || told {
@@ -170,6 +183,17 @@ func Poor(r *readers.Readers, at readers.Place, info rooms.Info) {
 	if p := info.Pool; info.FreeTurns && p != nil && p.Level < p.TurnPrice() {
 		r.Told(at, *p)
 	}
+}
+
+// rest lets a little time pass.
+func (w Waiter) rest(ctx, poll context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-poll.Done():
+	case <-timer.C:
+	}
+	return w.ended(ctx)
 }
 
 // ended says why the agent is told nothing any more.

@@ -16,11 +16,15 @@ import (
 type talk struct {
 	rooms.Room
 	info rooms.Info
+	old  uint64    // what is newer shows at a glance only
+	from time.Time // from then on
 }
 
 func (s *talk) Info() rooms.Info {
 	i := s.info
-	i.Head = s.Room.Info().Head
+	if i.Head = s.Room.Info().Head; time.Now().Before(s.from) {
+		i.Head, i.Round, i.Grant, i.Floor = s.old, nil, nil, ""
+	}
 	return i
 }
 
@@ -62,6 +66,27 @@ func TestOneOfTwoWaitsTells(t *testing.T) {
 		if one, two := <-reasons, <-reasons; one != Unseen || two != Timeout {
 			t.Errorf("%s and %s", one, two)
 		}
+	})
+}
+
+// What a room shows at a glance is late by as much as its loop: a round, or a grant, that is in
+// the journal is told once it shows, and not when the next entry comes.
+func TestAGlanceThatIsLate(t *testing.T) {
+	inBubble(t, func(t *testing.T, room *doortest.Room, s *talk, wait func(time.Duration) News) {
+		late := func(change func(), want Reason, messages int) {
+			t.Helper()
+			s.old, s.from = s.Room.Info().Head, time.Now().Add(6*time.Second)
+			change()
+			got := make(chan News, 1)
+			go func() { got <- wait(20 * time.Second) }()
+			synctest.Wait()
+			room.Chat(1)
+			if n := <-got; n.Reason != want || len(n.Messages) != messages || time.Since(s.from) > 3*time.Second {
+				t.Errorf("%s with %d messages, %v after it shows; want %s with %d", n.Reason, len(n.Messages), time.Since(s.from), want, messages)
+			}
+		}
+		late(func() { s.info.Round = &rooms.OpenRound{ID: 7, About: 6, Awaits: []string{"bot"}} }, Asked, 1)
+		late(func() { s.info.Round, s.info.Floor, s.info.Grant = nil, "bot", &abi.Grant{Token: "g1"} }, Granted, 1)
 	})
 }
 
