@@ -9,7 +9,6 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/offer"
-	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
@@ -61,7 +60,7 @@ func (r *Room) handleOutsideVote(about uint64, who string, v abi.Vote) error {
 	case about == s.Last.Seq && v.State == abi.Speak && s.Rests():
 		r.loop.Input(entry.KindWish, entry.Wish{
 			Who: who, By: abi.KindAgent, Waits: entry.WaitRound, Importance: v.Importance, Reason: v.Reason, Closing: v.Closing,
-			Basis: s.Head, Due: r.loop.Now().Add(wishPatience),
+			Basis: s.Head, Due: r.loop.Now().Add(queue.WishPatience),
 		})
 		return nil
 	case s.Round == nil || about != s.Round.About && about != s.Round.Newest():
@@ -84,88 +83,6 @@ func (r *Room) castVote(who string, v abi.Vote) error {
 	}
 	r.loop.Input(entry.KindVote, entry.Voted{Round: round.ID, Voter: who, Vote: v})
 	return nil
-}
-
-// spoken is what came of asking a companion for a line.
-type spoken struct {
-	grant string
-	basis uint64
-	about uint64 // seq of the message that it answers
-	who   string
-	line  abi.Line
-	err   error
-}
-
-// handleSpoken takes what came of asking a companion for a line.
-func (r *Room) handleSpoken(e spoken) {
-	if r.toHold(e) {
-		r.hold(e.grant, "", &e)
-		return
-	}
-	r.running.Over(call.LineID(r.Name(), e.grant, e.basis))
-	r.spoken++
-	e.line.To = presence.Here(r.state().Members(), e.line.To)
-	if r.loop.Trouble() != nil {
-		return // asked again when the journal is back
-	}
-	f := r.state().Floor
-	if e.err == nil && e.line.Text != "" && (f == nil || f.Token != e.grant) && r.stillOfUse(e) {
-		return
-	}
-	if r.state().Begun(e.grant) {
-		broken := ""
-		if e.err != nil {
-			_, broken = call.Failure(e.err)
-		}
-		r.finish(e.line, broken, "")
-		return
-	}
-	if e.err != nil || e.line.Text == "" {
-		if f == nil || f.Token != e.grant {
-			return
-		}
-		b := entry.Failed{Grant: e.grant, Who: e.who, Error: "passed"}
-		if e.err != nil {
-			b.Code, b.Error = call.Failure(e.err)
-			r.board.Count("line failed: " + string(b.Code))
-		} else {
-			b.Pass = true
-			if e.line.Pass != "" {
-				b.Error = "passed: " + call.Clip(e.line.Pass)
-			}
-		}
-		r.loop.Input(entry.KindFailed, b)
-		return
-	}
-	r.sayLine(entry.Said{
-		From: e.who, By: abi.KindCompanion, To: e.line.To, Text: e.line.Text, Kind: abi.KindTurn,
-		Basis: e.basis, Grant: e.grant, Closing: e.line.Closing,
-	}, nil)
-}
-
-// stillOfUse takes a line that comes when the floor has passed on, on a slow machine for
-// example: a human still waits for the answer, and nothing was said since.
-func (r *Room) stillOfUse(e spoken) bool {
-	s := r.state()
-	if s.Last.Seq > e.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == e.about }) {
-		return false
-	}
-	if f := s.Floor; f != nil && f.Who == e.who && f.Wish == nil && f.Basis == e.basis && !s.Begun(f.Token) { // it is asked once more
-		r.running.Over(r.callOf(f))
-		e.grant = f.Token
-		r.spoken-- // the call that is ended counts itself
-		r.handleSpoken(e)
-		return true
-	}
-	if s.Full(e.who) {
-		return false
-	}
-	r.board.Count("line late")
-	r.loop.Input(entry.KindWish, entry.Wish{
-		Who: e.who, Importance: 10, Reason: "its line came late", Text: e.line.Text, To: e.line.To, Basis: e.basis, Answers: e.about,
-		Closing: e.line.Closing, Due: r.loop.Now().Add(wishPatience),
-	})
-	return true
 }
 
 // sayLine records a line, or that it was refused. offered is what is paid for it, nil for

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -17,7 +16,6 @@ import (
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/rooms"
-	"github.com/companiond/companiond/host/speech"
 )
 
 // The frames for a companion's body (the AI Companion Protocol): actions, their results, and the
@@ -88,18 +86,12 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 // or a human said STOP since, whatever was said after that.
 func (r *Room) mayPlay(who string, by rooms.Player) error {
 	switch {
-	case by.Op == abi.OpSpeak && !r.hasFloor(who, by.Call):
+	case by.Op == abi.OpSpeak && !r.voice.Has(who, by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: %s does not have the floor any more", who)
 	case by.Op == abi.OpPerceive && !r.running.Has(by.Call):
 		return abi.Errorf(abi.CodeDenied, "action: a human said STOP since %s perceived this", who)
 	}
 	return nil
-}
-
-// hasFloor says whether a call is the one for the line of who has the floor.
-func (r *Room) hasFloor(who, id string) bool {
-	f := r.state().Floor
-	return f != nil && f.Who == who && f.Lost == "" && r.callOf(f) == id
 }
 
 // wishToSay makes words that were played as an action wait for the floor, as
@@ -116,7 +108,7 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 		reason = a.By + " " + reason
 	}
 	wish := r.loop.Input(entry.KindWish, entry.Wish{
-		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(a.Parameters),
+		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: r.loop.Now().Add(queue.WishPatience), Parameters: action.Beside(a.Parameters),
 	})
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }
@@ -175,68 +167,5 @@ func (r *Room) Segment(ctx context.Context, who, call, text string) error {
 	if err := abi.CheckText("text", text); err != nil {
 		return err
 	}
-	return loop.Tell(ctx, r.loop, func() error { return r.handleSegment(who, call, text) })
-}
-
-func (r *Room) handleSegment(who, call, text string) error {
-	if f := r.state().Floor; r.hasFloor(who, call) && !r.state().PaysTurns() && r.holds(f) {
-		if held := r.held; held != nil && held.bytes+len(text) > abi.MaxText {
-			return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
-		}
-		r.hold(f.Token, text, nil)
-		return nil
-	}
-	return r.segment(who, call, text)
-}
-
-// segment shows a part of a line that may sound.
-func (r *Room) segment(who, call, text string) error {
-	s := r.state()
-	f := s.Floor
-	switch {
-	case !r.hasFloor(who, call):
-		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", who)
-	case s.PaysTurns():
-		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != who && s.Rules.Stale != entry.StaleAccept:
-		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
-	case len(f.Spoken)+len(text) > abi.MaxText:
-		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
-	}
-	r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
-	return nil
-}
-
-// breakOff ends a line that has begun to sound: the part that went out is the message, and
-// nothing that its call still says is of use.
-func (r *Room) breakOff(ends entry.End, why string) {
-	if f := r.state().Floor; r.loop.Trouble() == nil && f != nil && r.state().Begun(f.Token) {
-		r.board.Count("line broken off")
-		r.finish(abi.Line{}, why, ends)
-		r.running.Over(r.callOf(f))
-	}
-}
-
-// finish says a line that has begun to sound. Its words are those that were
-// shown, and what the speaker adds to them; broken says why no more comes, and ends how that
-// is called where it is no failure.
-func (r *Room) finish(line abi.Line, broken string, ends entry.End) {
-	f := r.state().Floor
-	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
-	switch {
-	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
-	case !ok || len(line.Text) > abi.MaxText || abi.CheckText("", rest) != nil:
-		r.board.Count("rest of a line dropped")
-		r.log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
-	default:
-		r.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest)})
-	}
-	if r.loop.Trouble() != nil {
-		return
-	}
-	f = r.state().Floor
-	r.sayLine(entry.Said{
-		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
-		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken, Ends: ends,
-	}, nil)
+	return loop.Tell(ctx, r.loop, func() error { return r.voice.Segment(who, call, text) })
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/voice"
 )
 
 // dispatch starts the calls that the state asks for and that do not run yet.
@@ -31,11 +31,11 @@ func (r *Room) dispatch(ctx context.Context) {
 			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
 		}
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.callOf(f)) {
+	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.voice.Call(f)) {
 		r.lines.Add(1)
 		who, grant := f.Who, f.Grant
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
-		m.ID = r.callOf(f)
+		m.ID = r.voice.Call(f)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
 		delete(r.drafts, who) // this call takes it, or ends it
@@ -52,7 +52,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	r.judging = nil
 	r.dropDrafts()
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
-		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.callOf(s.Floor)) {
+		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {
 			r.running.Over(id)
 		}
 	}
@@ -73,9 +73,6 @@ func (r *Room) dropDrafts() {
 		}
 	}
 }
-
-// callOf names the call for the line of who has the floor.
-func (r *Room) callOf(f *rules.Floor) string { return call.LineID(r.Name(), f.Token, f.Basis) }
 
 // goCall runs a call of a module beside the loop.
 func (r *Room) goCall(f func()) {
@@ -127,11 +124,11 @@ func (r *Room) vote(ctx, during context.Context, who string, round uint64, m cal
 
 // speak gets one line and gives it to the loop. The call ends with during.
 func (r *Room) speak(ctx, during context.Context, who string, m call.Context, scene abi.Scene) {
-	e := spoken{grant: scene.Grant.Token, basis: scene.Grant.Basis, about: scene.Message.Seq, who: who}
+	a := voice.Answer{Grant: scene.Grant.Token, Basis: scene.Grant.Basis, About: scene.Message.Seq, Who: who}
 	var known bool
-	known, e.err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &e.line, func() error { return call.CheckLine(e.line) })
-	if e.err == nil && !known {
-		e.line.Pass = "does not speak"
+	known, a.Err = r.callees.Ask(during, who, abi.OpSpeak, m, scene, &a.Line, func() error { return call.CheckLine(a.Line) })
+	if a.Err == nil && !known {
+		a.Line.Pass = "does not speak"
 	}
-	r.loop.Post(ctx, func() { r.handleSpoken(e) })
+	r.loop.Post(ctx, func() { r.voice.Take(a) })
 }

@@ -23,7 +23,7 @@ func (r *Room) load(ctx context.Context, s *rules.State) error {
 		return err
 	}
 	r.tail.Set(recent, s.Head)
-	r.letGo()
+	r.voice.LetGo()
 	r.members = nil
 	r.present.Stale()
 	return nil
@@ -34,7 +34,9 @@ func (r *Room) begin() {
 	if r.state().Newer() == "" { // whoever waited for these is not connected any more
 		r.giveUp(func(w queue.Request) bool { return w.Waits != entry.WaitFloor })
 	}
-	r.resume()
+	if r.closed() == nil {
+		r.voice.Resume()
+	}
 	r.syncRules()
 	if r.loop.Trouble() == nil {
 		r.syncCast() // before what woke the room is handled: it may be about who is here
@@ -119,8 +121,7 @@ func (r *Room) addressedAnew() *[]string {
 
 // publish shows the room as it is in the journal to those who look.
 func (r *Room) publish() {
-	r.lines.Add(-r.spoken) // their answers are in the journal, or lost
-	r.spoken = 0
+	r.lines.Add(-r.voice.Taken()) // their answers are in the journal, or lost
 	r.board.Show(r.settings, r.state(), r.loop.Head().Seq, r.membersNow(), r.present.Known(), r.loop.Trouble())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
+	"github.com/companiond/companiond/host/room/queue"
 )
 
 // A companion's perception (the AI Companion Protocol): it is written down, the companion judges
@@ -188,7 +189,7 @@ func (r *Room) handleJudged(p perception.Judging, j abi.Judgement, failed error)
 	default:
 		res.Wish = r.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.Who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: presence.Here(s.Members(), j.To), Due: r.loop.Now().Add(wishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: presence.Here(s.Members(), j.To), Due: r.loop.Now().Add(queue.WishPatience), Parameters: action.Beside(j.Parameters),
 		})
 	}
 	switch {

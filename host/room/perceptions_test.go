@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -128,7 +129,7 @@ func TestAWishIsNotLost(t *testing.T) {
 	t.Run("too late", func(t *testing.T) {
 		occupied(t, 60_000, sees("nikoni", "猫"), func(s *stage) {
 			j := s.perceive("nikoni", frame("vision"))
-			time.Sleep(wishPatience)
+			time.Sleep(queue.WishPatience)
 			synctest.Wait()
 			dues := bodies[entry.Due](t, s.entries(), entry.KindDue)
 			if len(dues) == 0 || dues[len(dues)-1] != (entry.Due{What: entry.DueStale, Of: j.Wish}) || len(s.room.state().Requests) != 0 {

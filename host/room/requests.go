@@ -19,10 +19,8 @@ import (
 // Requests to speak: a line that somebody offers waits in the journal for what it
 // needs, and whoever offered it is told how it ended.
 
-const (
-	wishPatience = 20 * time.Second // then what was seen is no news any more, and clients of agents do not wait much longer
-	turnPatience = 3 * time.Second  // of a line that is paid for: less than a model takes to try again
-)
+// turnPatience is that of a line that is paid for: less than a model takes to try again.
+const turnPatience = 3 * time.Second
 
 // errNoTurn says that a line was given up, which can be offered again.
 var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its turn in time")
@@ -72,7 +70,7 @@ func (r *Room) handleOffer(l rules.Line, importance float64, q loop.Request[offe
 		Basis: l.Basis, Offer: l.Offer, Due: at.Add(turnPatience),
 	}
 	if wait == entry.WaitRound {
-		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(wishPatience)
+		w.Basis, w.Due = cmp.Or(l.Basis, s.Head), at.Add(queue.WishPatience)
 	}
 	seq := r.loop.Input(entry.KindWish, w)
 	if r.loop.Trouble() != nil {
@@ -149,8 +147,8 @@ func (r *Room) sayAtHand() {
 		s := r.state()
 		f := s.Floor
 		switch w := s.Free(); {
-		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(r.callOf(f)):
-			if !r.mayBegin(f) {
+		case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "" && !f.Again && !r.running.Has(r.voice.Call(f)):
+			if !r.voice.MayBegin(f) {
 				return
 			}
 			r.sayOf(*f.Wish, f.Token, f.Basis)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -150,7 +151,7 @@ func TestOfferThatIsTakenBack(t *testing.T) {
 		}
 		start := time.Now()
 		got := <-s.offer(s.t.Context(), "bot", "second", 0, 4)
-		if abi.CodeOf(got.err) != abi.CodeConflict || time.Since(start) != wishPatience {
+		if abi.CodeOf(got.err) != abi.CodeConflict || time.Since(start) != queue.WishPatience {
 			t.Errorf("%v after %v", got.err, time.Since(start))
 		}
 		for range 4 {

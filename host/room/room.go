@@ -31,6 +31,7 @@ import (
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/voice"
 	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -82,12 +83,10 @@ type Room struct {
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
+	voice        *voice.Voice
 	offers       offer.Waiting
 	members      []abi.Member  // as of the newest entry that changed them
-	mouth        action.Mouth  // of whoever is heard here, with a body
-	held         *heldLine     // made, and may not sound yet
 	lately       speech.Lately // said by companions and agents
-	spoken       int64         // speak calls whose answers came in this round of the loop
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -110,13 +109,16 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		r.cfg.Bodies = new(action.Bodies)
 	}
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
-	r.mouth = r.cfg.Bodies.Mouth(s.Name)
 	r.present = presence.New(c.House, func(id string) bool { return r.settings.Lives(id) }, r.board.Count)
 	r.present.SetCast(cast)
 	r.loop = loop.New(loop.Config{
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
 		Next: r.next, AtRest: r.atRest, Due: r.dueAgain,
+	})
+	r.voice = voice.New(voice.Config{
+		Room: s.Name, Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,
+		Say: func(said entry.Said) { r.sayLine(said, nil) },
 	})
 	r.publish()
 	return r
@@ -132,7 +134,7 @@ func (r *Room) Gone() <-chan struct{} { return r.loop.Gone() }
 // error only when the journal says that the room is another daemon's.
 func (r *Room) Run(ctx context.Context) error {
 	defer r.calls.Wait()
-	defer r.mouth.Shut()
+	defer r.voice.Shut()
 	return r.loop.Run(ctx)
 }
 
@@ -144,9 +146,9 @@ func (r *Room) consequences() {
 	r.dueInputs()
 	r.castEarly()
 	r.sayBackchannels()
-	r.sayHeld()
+	r.voice.SayHeld()
 	r.sayAtHand()
-	r.shut()
+	r.voice.Rest()
 	r.tellOffers()
 }
 
@@ -161,9 +163,9 @@ func (r *Room) next() time.Duration {
 	case r.drain.Load():
 		return time.Second
 	case r.cfg.Idle > 0 && r.busy.Load() > 0: // a call tells the room what came of it shortly before it has returned
-		return min(r.cfg.Idle, time.Second, r.nextDue(), r.nextSound())
+		return min(r.cfg.Idle, time.Second, r.nextDue(), r.voice.NextSound())
 	}
-	return min(r.nextDue(), r.nextSound())
+	return min(r.nextDue(), r.voice.NextSound())
 }
 
 // nextDue gives how long until a stored time comes.
@@ -191,10 +193,10 @@ func (r *Room) dueInputs() {
 		if f := r.state().Floor; f != nil && r.state().Begun(f.Token) {
 			switch l := r.state().Playing; {
 			case due.What == entry.DueGrant:
-				r.breakOff("", "the floor was held too long")
+				r.voice.BreakOff("", "the floor was held too long")
 				continue
 			case due.What == entry.DueCut && l != nil && l.ID == f.Token:
-				r.breakOff(entry.EndCut, l.By+" spoke over it")
+				r.voice.BreakOff(entry.EndCut, l.By+" spoke over it")
 				continue
 			}
 		}
@@ -207,7 +209,7 @@ func (r *Room) dueInputs() {
 func (r *Room) dropped(why error) {
 	r.board.Count("journal failed")
 	r.offers.Drop(why)
-	r.letGo()
+	r.voice.LetGo()
 }
 
 func (r *Room) handleSay(l rules.Line) (res offer.Outcome, err error) {

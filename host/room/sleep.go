@@ -106,7 +106,7 @@ func (r *Room) Archive(ctx context.Context, by string) error {
 			return r.closed()
 		}
 		r.settings.Reopen = nil // that was before
-		r.breakOff(entry.EndStopped, by+" closed the room")
+		r.voice.BreakOff(entry.EndStopped, by+" closed the room")
 		r.running.Stop()
 		r.giveUp(func(queue.Request) bool { return true })
 		if r.loop.Trouble() == nil {

@@ -20,7 +20,7 @@ const (
 	leastVote = time.Minute
 	leastLine = 2 * time.Minute
 
-	wishPatience = 20 * time.Second // of a line that came late, as in host/room
+	wishPatience = 20 * time.Second // of a line that came late, as in host/room/queue
 )
 
 // line is one that was asked for.

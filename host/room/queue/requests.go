@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -22,6 +23,10 @@ type Wishes struct {
 
 // MaxRequests is how many of one member may wait.
 const MaxRequests = 4
+
+// WishPatience is how long a wish for the floor waits: then what was seen is no news any
+// more, and clients of agents do not wait much longer.
+const WishPatience = 20 * time.Second
 
 // Full says whether as many of one member wait as may.
 func (w *Wishes) Full(who string) bool {

@@ -1,0 +1,276 @@
+package voice_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
+	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/glance"
+	"github.com/companiond/companiond/host/room/looptest"
+	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/voice"
+)
+
+// stage is a room in which aya and kyoko are.
+type stage struct {
+	*looptest.Room
+	*voice.Voice
+	running call.Running
+	bodies  action.Bodies
+	drains  bool
+}
+
+func play(t *testing.T, f func(*testing.T, *stage)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{Room: looptest.New(t), running: call.Running{}}
+		n := 0
+		s.Voice = voice.New(voice.Config{
+			Room: "main", Loop: s.Loop, Running: s.running, Bodies: &s.bodies, Board: new(glance.Board), Log: slog.New(slog.DiscardHandler),
+			Draining: func() bool { return s.drains },
+			Say: func(said entry.Said) {
+				n++
+				if _, err := s.Line(rules.Line{ID: strings.Repeat("m", n), Said: said}); err != nil {
+					t.Error(err)
+				}
+			},
+		})
+		s.Room.Settle = func() {
+			s.SayHeld()
+			s.Rest()
+		}
+		defer s.Start("aya", "kyoko")()
+		f(t, s)
+	})
+}
+
+// floor has taro say something and gives aya the floor, whose call runs.
+func (s *stage) floor() *rules.Floor {
+	s.Room.Say("taro", "hello")
+	f := s.Give("aya")
+	s.Do(func() { s.running[s.Call(f)] = call.Run{Line: true, Basis: f.Basis} })
+	return f
+}
+
+// answer is what aya's call comes to.
+func (s *stage) answer(f *rules.Floor, text string) voice.Answer {
+	return voice.Answer{Grant: f.Token, Basis: f.Basis, About: s.State().Last.Seq, Who: "aya", Line: abi.Line{Text: text}}
+}
+
+func (s *stage) take(a voice.Answer) { s.Do(func() { s.Take(a) }) }
+
+func (s *stage) segment(id, text string) (err error) {
+	s.Do(func() { err = s.Segment("aya", id, text) })
+	return err
+}
+
+// said gives what companions said.
+func (s *stage) said() (all []entry.Said) {
+	return slices.DeleteFunc(looptest.Bodies[entry.Said](s.Room, entry.KindSaid), func(b entry.Said) bool { return b.By == abi.KindHuman })
+}
+
+// Pieces sound at once, and the message has them all and what the line adds.
+func TestPiecesAreOneLine(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		id := s.Call(f)
+		if err := s.segment(id, "One. "); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.segment("another call", "x"); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("of another call: %v", err)
+		}
+		if err := s.segment(id, strings.Repeat("x", abi.MaxText)); abi.CodeOf(err) != abi.CodeTooLarge {
+			t.Errorf("too long: %v", err)
+		}
+		if !s.Has("aya", id) || s.Has("kyoko", id) {
+			t.Error("the call is not aya's")
+		}
+		s.take(s.answer(f, "One. Two."))
+		got := s.said()
+		if len(got) != 1 || got[0].Text != "One. Two." || got[0].Segments != 2 || got[0].Grant != f.Token || got[0].Broken != "" {
+			t.Errorf("said %+v", got)
+		}
+		if s.running.Has(id) || s.Has("aya", id) {
+			t.Error("the call is not over")
+		}
+		if n := s.Taken(); n != 1 || s.Taken() != 0 {
+			t.Errorf("%d answers were taken", n)
+		}
+	})
+}
+
+// A line that is broken off is what went out of it; one that has not begun is none.
+func TestBreakOff(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		s.Do(func() { s.BreakOff(entry.EndStopped, "taro said STOP") })
+		if got := s.said(); len(got) != 0 || !s.running.Has(s.Call(f)) {
+			t.Fatalf("a line that has not begun is broken off: %+v", got)
+		}
+		if err := s.segment(s.Call(f), "One. "); err != nil {
+			t.Fatal(err)
+		}
+		s.Do(func() { s.BreakOff(entry.EndStopped, "taro said STOP") })
+		got := s.said()
+		if len(got) != 1 || got[0].Text != "One. " || got[0].Ends != entry.EndStopped || got[0].Broken != "taro said STOP" || s.running.Has(s.Call(f)) {
+			t.Errorf("said %+v", got)
+		}
+	})
+}
+
+// elsewhere has aya heard in another room, until free is called.
+func (s *stage) elsewhere() (free func()) {
+	s.bodies.Embody("main", "aya", false)
+	s.bodies.Embody("other", "aya", false)
+	other := s.bodies.Mouth("other")
+	other.Open("aya", func() {})
+	return other.Shut
+}
+
+// Whoever is heard in another room begins here once it is not: what was made meanwhile
+// waits, pieces and all.
+func TestALineWaitsForItsMouth(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		free := s.elsewhere()
+		f := s.floor()
+		if err := s.segment(s.Call(f), "One. "); err != nil {
+			t.Fatal(err)
+		}
+		s.take(s.answer(f, "One. Two."))
+		if got := looptest.Bodies[entry.Segment](s.Room, entry.KindSegment); len(got) != 0 || len(s.said()) != 0 || s.Taken() != 0 {
+			t.Fatalf("it sounds: %+v", got)
+		}
+		free()
+		synctest.Wait()
+		if got := s.said(); len(got) != 1 || got[0].Text != "One. Two." || got[0].Segments != 2 || s.Taken() != 1 {
+			t.Errorf("said %+v", got)
+		}
+	})
+}
+
+// While a human speaks nothing begins, and the room knows when to look again.
+func TestALineWaitsForAHuman(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		s.Do(func() { s.Input(entry.KindSpeaking, entry.Speaking{From: "taro", On: true}) })
+		if s.NextSound() != time.Hour {
+			t.Error("nothing waits")
+		}
+		s.take(s.answer(f, "Hello."))
+		ok, at := s.State().MayBegin(f.Token, s.Now())
+		if next := s.NextSound(); ok || next != at.Sub(s.Clock()) || next <= 0 || len(s.said()) != 0 {
+			t.Fatalf("may begin %v at %v, next %v, said %+v", ok, at, next, s.said())
+		}
+		s.Do(func() { s.Input(entry.KindSpeaking, entry.Speaking{From: "taro"}) })
+		time.Sleep(s.NextSound())
+		s.Do(func() {})
+		if got := s.said(); len(got) != 1 || got[0].Text != "Hello." {
+			t.Errorf("said %+v", got)
+		}
+	})
+}
+
+// A mouth is given back when nothing more is heard of it, and when the room ends.
+func TestTheMouthIsGivenBack(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		s.elsewhere()()
+		f := s.floor()
+		s.Do(func() {
+			other := s.bodies.Mouth("other")
+			if !s.MayBegin(f) || other.Open("aya", func() {}) {
+				t.Error("aya has two mouths")
+			}
+			s.Shut()
+			if !other.Open("aya", func() {}) {
+				t.Error("the mouth is not given back")
+			}
+		})
+	})
+}
+
+// When a daemon drains nothing begins, and no call is waited for.
+func TestWhatWaitsIsLetGo(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		free := s.elsewhere()
+		f := s.floor()
+		s.take(s.answer(f, "Hello."))
+		s.Do(func() { s.drains = true })
+		free()
+		synctest.Wait()
+		if got := s.said(); len(got) != 0 || s.Taken() != 1 || s.running.Has(s.Call(f)) || s.NextSound() != time.Hour {
+			t.Errorf("said %+v", got)
+		}
+	})
+}
+
+// A line comes when the floor has passed on: to the same companion, then it is the line
+// that is asked for; to another, then it waits for the floor.
+func TestALineThatComesLate(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		a := s.answer(f, "Hello.")
+		a.Grant = "the grant before"
+		s.take(a)
+		if got := s.said(); len(got) != 1 || got[0].Grant != f.Token || s.Taken() != 1 || s.running.Has(s.Call(f)) {
+			t.Errorf("said %+v", got)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) {
+		s.Room.Say("taro", "hello")
+		f := s.Give("kyoko")
+		a := s.answer(f, "Hello.")
+		a.Grant = "the grant before"
+		s.take(a)
+		ws := looptest.Bodies[entry.Wish](s.Room, entry.KindWish)
+		if len(ws) != 1 || ws[0].Who != "aya" || ws[0].Text != "Hello." || ws[0].Answers != a.About || len(s.said()) != 0 {
+			t.Errorf("wishes %+v, said %+v", ws, s.said())
+		}
+		a.About++ // nobody waits for an answer to that
+		s.take(a)
+		if ws := looptest.Bodies[entry.Wish](s.Room, entry.KindWish); len(ws) != 1 {
+			t.Errorf("wishes %+v", ws)
+		}
+	})
+}
+
+// Why nothing was said is written down; of a line that has begun, as why it ends.
+func TestACallFails(t *testing.T) {
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		a := s.answer(f, "")
+		a.Line.Pass = "has nothing to say"
+		s.take(a)
+		fs := looptest.Bodies[entry.Failed](s.Room, entry.KindFailed)
+		if len(fs) != 1 || !fs[0].Pass || fs[0].Error != "passed: has nothing to say" || fs[0].Grant != f.Token {
+			t.Errorf("failed %+v", fs)
+		}
+	})
+	for _, begun := range []bool{false, true} {
+		play(t, func(t *testing.T, s *stage) {
+			f := s.floor()
+			if begun {
+				if err := s.segment(s.Call(f), "One. "); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := s.answer(f, "")
+			a.Err = context.DeadlineExceeded
+			s.take(a)
+			fs, said := looptest.Bodies[entry.Failed](s.Room, entry.KindFailed), s.said()
+			if begun && (len(fs) != 0 || len(said) != 1 || said[0].Text != "One. " || said[0].Broken != "did not answer in time") {
+				t.Errorf("failed %+v, said %+v", fs, said)
+			}
+			if !begun && (len(said) != 0 || len(fs) != 1 || fs[0].Code != abi.CodeTimeout || fs[0].Pass) {
+				t.Errorf("failed %+v, said %+v", fs, said)
+			}
+		})
+	}
+}
