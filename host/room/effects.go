@@ -42,14 +42,13 @@ func (r *Room) dispatch(ctx context.Context) {
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
-	for _, p := range r.judging {
+	for _, p := range r.senses.Due() {
 		r.lines.Add(1) // a stop waits for it
 		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.tail.Last(abi.RecentInAsk))
 		scene.More = p.All[:len(p.All)-1]
 		during := r.running.Begin(ctx, p.Call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
 	}
-	r.judging = nil
 	r.dropDrafts()
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
 		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {

@@ -24,13 +24,13 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
-	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/offer"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/senses"
 	"github.com/companiond/companiond/host/room/voice"
 	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
@@ -78,11 +78,11 @@ type Room struct {
 	backchannels map[string]backchannel // that came with votes, by the voter
 	asking       map[string]bool        // voters with a call running
 	drafts       map[string]uint64      // the round in which somebody was asked, who may have begun a line with the vote
-	judging      []perception.Judging   // to be asked about once they are in the journal
 	acts         action.Rate
 	running      call.Running
 	callees      call.Calls
 	early        turn.Early
+	senses       *senses.Senses
 	voice        *voice.Voice
 	offers       offer.Waiting
 	members      []abi.Member  // as of the newest entry that changed them
@@ -115,6 +115,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Journal: c.Journal, Room: s.Name, Owner: c.Owner, Idle: c.Idle, Log: r.log,
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
 		Next: r.next, AtRest: r.atRest, Due: r.dueAgain,
+	})
+	r.senses = senses.New(senses.Config{
+		Loop: r.loop, Running: r.running, Board: &r.board, Find: r.cfg.Find, NewID: r.cfg.NewID, May: r.mayPerceive,
 	})
 	r.voice = voice.New(voice.Config{
 		Room: s.Name, Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,

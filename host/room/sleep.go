@@ -65,7 +65,7 @@ func (r *Room) Settle(ctx context.Context, s Settings) error {
 // atRest says whether nothing is going on, and nothing will soon.
 func (r *Room) atRest() bool {
 	s := r.state()
-	if !r.present.Known() && s.Archived == "" || r.busy.Load() > 0 || r.present.Agents()+len(r.judging)+len(r.running)+len(r.offers) > 0 {
+	if !r.present.Known() && s.Archived == "" || r.busy.Load() > 0 || r.senses.Waits() || r.present.Agents()+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
 	if s.Round != nil || s.Floor != nil {
