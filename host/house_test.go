@@ -47,7 +47,7 @@ var floors = [][]string{
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
 	{"host/rooms"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
-	{"host/room/voice", "host/room/senses", "host/room/looptest"},
+	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},

@@ -65,8 +65,8 @@ func TestNobodyWantsTheLinesOfAStoppedRound(t *testing.T) {
 				t.Errorf("%s: told %d times", name, n)
 			}
 			s.finish()
-			if len(s.room.drafts) != 0 {
-				t.Errorf("%s: the room still counts on %v", name, s.room.drafts)
+			if n, _ := s.room.votes.Remembered(); n != 0 {
+				t.Errorf("%s: the room still counts on %d", name, n)
 			}
 		})
 	}

@@ -2,8 +2,6 @@ package room
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -18,18 +16,11 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	s := r.state()
 	members := r.membersNow() // listed once, not once a voter
-	if round := s.Round; round != nil {
-		for _, v := range round.Electorate {
-			if v.Kind != abi.KindCompanion || !round.Awaits(v.ID) || r.asking[v.ID] {
-				continue
-			}
-			r.asking[v.ID], r.running[call.VoteID(v.ID)] = true, call.Run{}
-			id := round.ID
-			r.drafts[v.ID] = id
-			m, scene := r.context(v.ID, members, round.Due, call.VoteLimit(r.patience()))
-			during := r.running.Begin(ctx, call.VoteID(v.ID))
-			r.goCall(func() { r.vote(ctx, during, v.ID, id, m, scene) })
-		}
+	for _, who := range r.votes.Due() {
+		id := s.Round.ID
+		m, scene := r.context(who, members, s.Round.Due, call.VoteLimit(r.patience()))
+		during := r.running.Begin(ctx, call.VoteID(who))
+		r.goCall(func() { r.vote(ctx, during, who, id, m, scene) })
 	}
 	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.voice.Call(f)) {
 		r.lines.Add(1)
@@ -38,7 +29,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		m.ID = r.voice.Call(f)
 		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
 		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
-		delete(r.drafts, who) // this call takes it, or ends it
+		r.votes.Speaks(who)
 		during := r.running.Begin(ctx, m.ID)
 		r.goCall(func() { r.speak(ctx, during, who, m, scene) })
 	}
@@ -60,15 +51,9 @@ func (r *Room) dispatch(ctx context.Context) {
 // dropDrafts tells those who voted, and do not get the floor, that no line of theirs is
 // wanted: one may have been begun with the vote.
 func (r *Room) dropDrafts() {
-	s := r.state()
-	for who, round := range r.drafts {
-		switch {
-		case r.asking[who], s.Round != nil && s.Round.ID == round: // it is not decided yet
-		case s.Floor != nil && s.Floor.Who == who && s.Floor.Round == round && s.Floor.Lost == "": // it will be asked for
-		default:
-			if delete(r.drafts, who); r.callees.Withdraw(who, r.Name()) {
-				r.board.Count("draft withdrawn")
-			}
+	for _, who := range r.votes.Unwanted() {
+		if r.callees.Withdraw(who, r.Name()) {
+			r.board.Count("draft withdrawn")
 		}
 	}
 }
@@ -80,20 +65,6 @@ func (r *Room) goCall(f func()) {
 		defer r.busy.Add(-1)
 		f()
 	})
-}
-
-// castEarly counts votes that came before the message of the open round.
-func (r *Room) castEarly() {
-	s := r.state()
-	if s.Round == nil {
-		return
-	}
-	held := r.early.Take(s.Round.About)
-	for _, who := range slices.Sorted(maps.Keys(held)) {
-		if s.Round != nil {
-			_ = r.castVote(who, held[who]) // a refusal is counted there
-		}
-	}
 }
 
 // patience is how long the room waits for votes.
@@ -118,7 +89,7 @@ func (r *Room) vote(ctx, during context.Context, who string, round uint64, m cal
 	if err == nil && !known {
 		v = abi.Vote{State: abi.Listen, Reason: "does not vote"}
 	}
-	r.loop.Post(ctx, func() { r.handleVote(round, who, v, err) })
+	r.loop.Post(ctx, func() { r.votes.Take(round, who, v, err) })
 }
 
 // speak gets one line and gives it to the loop. The call ends with during.

@@ -324,7 +324,7 @@ func TestBackchannelsOfNothing(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		s.room.handleOnLoop(s.t, func() {
-			if n := len(s.room.backchannels); n != 0 {
+			if _, n := s.room.votes.Remembered(); n != 0 {
 				t.Errorf("%d rounds are remembered", n)
 			}
 		})

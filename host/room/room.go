@@ -32,8 +32,8 @@ import (
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/room/senses"
 	"github.com/companiond/companiond/host/room/voice"
+	"github.com/companiond/companiond/host/room/votes"
 	"github.com/companiond/companiond/host/speech"
-	"github.com/companiond/companiond/host/turn"
 )
 
 // Companion is a hosted character as a room sees it.
@@ -74,19 +74,16 @@ type Room struct {
 	lines atomic.Int64   // speak and perceive calls whose answer is not yet in the journal
 
 	// Owned by Run.
-	present      *presence.Presence
-	backchannels map[string]backchannel // that came with votes, by the voter
-	asking       map[string]bool        // voters with a call running
-	drafts       map[string]uint64      // the round in which somebody was asked, who may have begun a line with the vote
-	acts         action.Rate
-	running      call.Running
-	callees      call.Calls
-	early        turn.Early
-	senses       *senses.Senses
-	voice        *voice.Voice
-	offers       offer.Waiting
-	members      []abi.Member  // as of the newest entry that changed them
-	lately       speech.Lately // said by companions and agents
+	present *presence.Presence
+	acts    action.Rate
+	running call.Running
+	callees call.Calls
+	offers  offer.Waiting
+	votes   *votes.Votes
+	senses  *senses.Senses
+	voice   *voice.Voice
+	members []abi.Member  // as of the newest entry that changed them
+	lately  speech.Lately // said by companions and agents
 }
 
 // New makes a room that is about to wake. cast are the companions that are loaded
@@ -97,10 +94,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
 	r := &Room{
-		settings: s, cfg: c,
-		Room:   reader.New(c.Journal, s.Name),
-		log:    c.Log.With("room", s.Name),
-		asking: map[string]bool{}, drafts: map[string]uint64{}, running: call.Running{}, offers: offer.Waiting{}, backchannels: map[string]backchannel{},
+		settings: s, cfg: c, running: call.Running{}, offers: offer.Waiting{},
+		Room: reader.New(c.Journal, s.Name),
+		log:  c.Log.With("room", s.Name),
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
@@ -116,11 +112,12 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		Load: r.load, Begin: r.begin, Settle: r.consequences, Dispatch: r.dispatch, Wrote: r.wrote, Dropped: r.dropped, Show: r.publish,
 		Next: r.next, AtRest: r.atRest, Due: r.dueAgain,
 	})
+	r.votes = votes.New(votes.Config{Loop: r.loop, Running: r.running, Board: &r.board, NewID: r.cfg.NewID})
 	r.senses = senses.New(senses.Config{
 		Loop: r.loop, Running: r.running, Board: &r.board, Find: r.cfg.Find, NewID: r.cfg.NewID, May: r.mayPerceive,
 	})
 	r.voice = voice.New(voice.Config{
-		Room: s.Name, Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,
+		Room: r.Name(), Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,
 		Say: func(said entry.Said) { r.sayLine(said, nil) },
 	})
 	r.publish()
@@ -147,8 +144,8 @@ func (r *Room) consequences() {
 	r.syncCast()
 	r.syncBodies()
 	r.dueInputs()
-	r.castEarly()
-	r.sayBackchannels()
+	r.votes.CastEarly()
+	r.votes.SayBackchannels()
 	r.voice.SayHeld()
 	r.sayAtHand()
 	r.voice.Rest()

@@ -82,7 +82,13 @@ func (r *Room) Vote(ctx context.Context, from string, about uint64, v abi.Vote) 
 	if err := v.Check(); err != nil {
 		return err
 	}
-	return loop.Tell(ctx, r.loop, func() error { return r.handleOutsideVote(about, from, v) })
+	return loop.Tell(ctx, r.loop, func() error {
+		r.present.Hear(from, r.loop.Now())
+		if err := r.closed(); err != nil {
+			return err
+		}
+		return r.votes.Cast(about, from, v)
+	})
 }
 
 // Attend says that an agent is here. It is in the cast until it has not been
