@@ -48,7 +48,9 @@ func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi
 	if u.ID == "" {
 		l.ID = r.cfg.NewID()
 	} else if m, found, err := r.Sent(ctx, l.ID, l.Said); found || err != nil {
-		_ = loop.Tell(ctx, r.loop, func() error { return nil }) // what the room shows, as its pool, may be a moment behind the journal
+		if found {
+			_ = loop.Tell(ctx, r.loop, func() error { return nil }) // what the room shows, as its pool, may be a moment behind the journal
+		}
 		return r.outcomeOf(offer.Outcome{Msg: m}, err)
 	}
 	res, err := loop.Ask(ctx, r.loop, loop.Late+"; the message may still be recorded", func() (offer.Outcome, error) { return r.handleSay(l) })

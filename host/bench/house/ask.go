@@ -19,8 +19,6 @@ import (
 const (
 	leastVote = time.Minute
 	leastLine = 2 * time.Minute
-
-	wishPatience = 20 * time.Second // of a line that came late, as in host/room/queue
 )
 
 // line is one that was asked for.
@@ -132,7 +130,7 @@ func (h *Room) late(l *line) {
 	}
 	h.input(entry.KindWish, entry.Wish{
 		Who: l.who, Importance: 10, Reason: "its line came late", Text: l.line.Text, To: l.line.To, Basis: l.basis, Answers: l.about,
-		Due: h.at().Add(wishPatience),
+		Due: h.at().Add(queue.WishPatience),
 	})
 }
 
