@@ -62,7 +62,14 @@ type Terms struct {
 	Idle     int64    `json:"idle_ms"`           // until it ends where nobody says anything
 	InTurn   bool     `json:"in_turn,omitempty"` // one after the other, in the order of the members
 	Members  []string `json:"members"`           // the first is the one that opens it
+	// Humans and Hosted are those of the members who are humans, and companions that live in
+	// the house: both are told of an ending at once, for the house shows it to them.
+	Humans []string `json:"humans,omitempty"`
+	Hosted []string `json:"hosted,omitempty"`
 }
+
+// Chat says whether a human is a member: then any number of turns may be taken.
+func (t *Terms) Chat() bool { return len(t.Humans) > 0 }
 
 // Ending is how it ended for somebody.
 type Ending struct {
@@ -76,6 +83,7 @@ type Member struct {
 	Joined bool    `json:"joined,omitempty"` // it opened it, or has answered
 	Ending *Ending `json:"ending,omitempty"` // nil while it takes part or may yet come
 	Told   bool    `json:"told,omitempty"`   // of the ending, or it is gone and cannot be
+	Read   uint64  `json:"read,omitempty"`   // seq of the newest message that it says it has read
 }
 
 // Conversation is what became of one. The zero value is none.
@@ -135,12 +143,24 @@ func (c *Conversation) Due() (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Left is how many turns are left.
-func (c *Conversation) Left() int { return max(0, c.Terms.MaxTurns-c.Turns) }
+// Clone gives a copy that no later input changes.
+func (c *Conversation) Clone() Conversation {
+	n := *c
+	n.Members = slices.Clone(c.Members)
+	return n
+}
+
+// Left is how many turns are left, -1 where there may be any number.
+func (c *Conversation) Left() int {
+	if c.Terms.MaxTurns == 0 {
+		return -1
+	}
+	return max(0, c.Terms.MaxTurns-c.Turns)
+}
 
 // Reminds says whether everybody is told now how many turns are left.
 func (c *Conversation) Reminds() bool {
-	return c.Open() && c.Turns > 0 && c.Turns%Remind == 0
+	return c.Open() && c.Terms.MaxTurns > 0 && c.Turns > 0 && c.Turns%Remind == 0
 }
 
 // Next is whose turn it is, empty where that is anybody's: those who may yet come, or have left,

@@ -32,7 +32,16 @@ const (
 	NotOpen     = "conversation_not_open"
 	NotYourTurn = "not_your_turn"
 	Invalid     = "invalid_argument"
+	NoSession   = "invalid_session"
+	BadPasskey  = "authentication_failed"
 )
+
+// Refuse gives the fault of a code, about something; "" where the text says all.
+func Refuse(code, detail string) *Fault {
+	f := Faults[slices.IndexFunc(Faults, func(f Fault) bool { return f.Code == code })]
+	f.Detail = detail
+	return &f
+}
 
 // Faults are all of them, in the order of the documents.
 var Faults = []Fault{
@@ -48,12 +57,6 @@ var Faults = []Fault{
 	{Code: NotOpen, Status: 409, Text: "that cannot be done in this conversation now"},
 	{Code: NotYourTurn, Status: 409, Text: "in this conversation one speaks after the other"},
 	{Code: Invalid, Status: 400, Text: "an argument is wrong"},
-}
-
-// fault gives one of Faults.
-func fault(code, detail string) error {
-	i := slices.IndexFunc(Faults, func(f Fault) bool { return f.Code == code })
-	f := Faults[i]
-	f.Detail = detail
-	return &f
+	{Code: NoSession, Status: 401, Text: "that session has ended or never was: call authenticate for another"},
+	{Code: BadPasskey, Status: 401, Text: "that is not the passkey of this agent"},
 }

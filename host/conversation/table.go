@@ -20,18 +20,23 @@ const (
 	Gone    Kind = "gone"    // a member's last session has ended or expired
 	Lapse   Kind = "lapse"   // its time is over, see Due
 	Tell    Kind = "tell"    // a member was told of the ending
+	Read    Kind = "read"    // a member has read the messages up to a seq: always, and nothing follows from it
 )
 
 // Input is one thing that happened.
 type Input struct {
 	Kind Kind      `json:"kind"`
 	Who  string    `json:"who,omitempty"`
-	At   time.Time `json:"at"`
+	At   time.Time `json:"-"` // of the entry
 	// Terms are those of a Start.
 	Terms *Terms `json:"terms,omitempty"`
 	// Absent are the members without a session now, of whatever may end it: whoever has not
 	// joined and is not there is not waited for.
 	Absent []string `json:"absent,omitempty"`
+	// Upto is the seq of a Read.
+	Upto uint64 `json:"upto,omitempty"`
+	// Why is what one who declines or ends it says of that; nothing follows from it.
+	Why string `json:"why,omitempty"`
 }
 
 // role is what somebody is to a conversation.
@@ -119,6 +124,9 @@ func (c *Conversation) role(in Input) role {
 
 func (c *Conversation) find(in Input) (row, bool) {
 	by := c.role(in)
+	if in.Kind == Read && by != outsider {
+		return row{c.State, Read, by, c.State, "", ""}, true
+	}
 	i := slices.IndexFunc(table, func(r row) bool { return r.from == c.State && r.on == in.Kind && r.by == by })
 	if i < 0 {
 		return row{}, false
@@ -132,26 +140,26 @@ func (c *Conversation) Check(in Input) error {
 		return c.checkStart(in)
 	}
 	if c.State == None {
-		return fault(NotFound, "")
+		return Refuse(NotFound, "")
 	}
 	if _, ok := c.find(in); !ok {
 		if c.role(in) == outsider && in.Kind != Stop {
-			return fault(NotParticipant, "")
+			return Refuse(NotParticipant, "")
 		}
-		return fault(NotOpen, fmt.Sprintf("it is %s", c.State))
+		return Refuse(NotOpen, fmt.Sprintf("it is %s", c.State))
 	}
 	switch in.Kind {
 	case Say:
 		if next := c.Next(); next != "" && next != in.Who {
-			return fault(NotYourTurn, "it is "+next+"'s")
+			return Refuse(NotYourTurn, "it is "+next+"'s")
 		}
 	case Lapse:
 		if due, _ := c.Due(); in.At.Before(due) {
-			return fault(NotOpen, "its time is not over")
+			return Refuse(NotOpen, "its time is not over")
 		}
 	case Tell:
 		if c.Untold(in.Who) == nil {
-			return fault(NotOpen, in.Who+" was told")
+			return Refuse(NotOpen, in.Who+" was told")
 		}
 	}
 	return nil
@@ -161,19 +169,19 @@ func (c *Conversation) checkStart(in Input) error {
 	t := in.Terms
 	switch {
 	case c.State != None:
-		return fault(AlreadyActive, "")
+		return Refuse(AlreadyActive, "")
 	case t == nil || len(t.Members) == 0 || t.Members[0] != in.Who:
-		return fault(NotParticipant, "")
+		return Refuse(NotParticipant, "")
 	case len(t.Members) < 2, slices.Contains(t.Members[1:], in.Who):
-		return fault(WithSelf, "")
-	case t.MaxTurns < MinTurns || t.MaxTurns > MaxMaxTurns:
-		return fault(Invalid, fmt.Sprintf("max_turns is %d to %d, not %d", MinTurns, MaxMaxTurns, t.MaxTurns))
+		return Refuse(WithSelf, "")
+	case (t.MaxTurns < MinTurns || t.MaxTurns > MaxMaxTurns) && !(t.Chat() && t.MaxTurns == 0):
+		return Refuse(Invalid, fmt.Sprintf("max_turns is %d to %d, not %d", MinTurns, MaxMaxTurns, t.MaxTurns))
 	case t.Pending <= 0 || t.Idle <= 0:
-		return fault(Invalid, "a time-out of nothing")
+		return Refuse(Invalid, "a time-out of nothing")
 	}
 	for i, m := range t.Members {
 		if m == "" || slices.Contains(t.Members[:i], m) {
-			return fault(Invalid, fmt.Sprintf("members: %q is there twice, or is nobody", m))
+			return Refuse(Invalid, fmt.Sprintf("members: %q is there twice, or is nobody", m))
 		}
 	}
 	return nil
@@ -195,6 +203,9 @@ func (c *Conversation) Apply(in Input) error {
 		c.Turns, c.Last, c.Heard = c.Turns+1, in.Who, in.At
 	case Join:
 		c.join(in)
+	case Read:
+		m := c.Member(in.Who)
+		m.Read = max(m.Read, in.Upto)
 	case Tell:
 		c.Member(in.Who).Told = true
 	case Gone:
@@ -206,7 +217,7 @@ func (c *Conversation) Apply(in Input) error {
 	if r.reason != "" {
 		c.part(in, r)
 	}
-	if c.Open() && in.Kind == Say && c.Turns >= c.Terms.MaxTurns {
+	if c.Open() && in.Kind == Say && c.Left() == 0 {
 		c.end(in, Terminating, Ending{in.Who, MaxTurns})
 	}
 	if c.State == Terminating && c.Done() {

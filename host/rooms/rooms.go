@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/reader"
 )
@@ -54,10 +55,12 @@ type Info struct {
 	// there.
 	Loading bool `json:"loading,omitempty"`
 
-	FreeTurns bool           `json:"-"` // who pays may say a turn without the floor
-	Members   []abi.Member   `json:"members"`
-	Counts    map[string]int `json:"counts"`          // since the room last woke: what was refused and why
-	Error     string         `json:"error,omitempty"` // why the room cannot take anything now
+	FreeTurns bool         `json:"-"` // who pays may say a turn without the floor
+	Members   []abi.Member `json:"members"`
+	// Conversation is the life of the conversation that the room is for, nil in others.
+	Conversation *conversation.Conversation `json:"conversation,omitempty"`
+	Counts       map[string]int             `json:"counts"`          // since the room last woke: what was refused and why
+	Error        string                     `json:"error,omitempty"` // why the room cannot take anything now
 }
 
 // OpenRound is a round that waits for votes.
@@ -112,6 +115,10 @@ type Room interface {
 	Embody(who string, plays bool) (id string, leave func())
 	// Played takes a body's word about a line.
 	Played(ctx context.Context, p entry.Played) error
+	// Converse has something happen to the conversation that the room is for, and answers how
+	// it is then, once that is durable. What the table of host/conversation has no row for is
+	// a *conversation.Fault, found by errors.As, and changes nothing.
+	Converse(ctx context.Context, in conversation.Input) (conversation.Conversation, error)
 	// Speaking says that a human speaks into a microphone, or has ended.
 	Speaking(ctx context.Context, from string, on bool) error
 	// Entries gives up to limit entries with Seq > since and the room's head.
@@ -150,6 +157,32 @@ type Directory interface {
 	// Home is the room of a companion, whether it is there yet or not. It answers
 	// abi.CodeNotFound for one that lives in none.
 	Home(ctx context.Context, companion string) (Room, error)
+}
+
+// Convening is a conversation that somebody asks for.
+type Convening struct {
+	Name  string // the conversation's id, and its room's name
+	Key   string // what no two that are open have in common
+	Terms conversation.Terms
+}
+
+// Convened is one that was asked for.
+type Convened struct {
+	Convening
+	Over bool // its key is free
+}
+
+// Halls are the rooms of conversations. *registry.Registry implements it.
+type Halls interface {
+	// Convene opens a room for a conversation, and answers when its start is in the room's
+	// journal. Of any number that come with the same key one is opened; the others are
+	// [conversation.AlreadyActive]. One of which a crash left no more than the key is begun
+	// when its room next wakes.
+	Convene(ctx context.Context, c Convening) (conversation.Conversation, error)
+	// Dissolve frees the key of a conversation that is over. Its room stays to be read.
+	Dissolve(ctx context.Context, name string) error
+	// Convened gives up to limit of them with a name behind after, by name.
+	Convened(ctx context.Context, after string, limit int) ([]Convened, error)
 }
 
 // Owner is whose a room is that was opened at a door.
