@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"host/entry"},
 	{"host/address/lookalike"},
 	{"host/turn", "host/conversation", "host/playback", "host/address", "host/address/v1", "host/speech"},
-	{"host/config", "host/card", "host/room/cast", "host/room/queue"},
+	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/life"},
 	{"host/room/rules", "host/identity", "host/bench/world"},
 	{"host/room/replay"},
 	{"host/bench/baseline", "host/bench/house"},
@@ -50,6 +50,7 @@ var floors = [][]string{
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
+	{"host/conversations", "host/sessions"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
@@ -65,7 +66,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
+	pure = []string{"host/spell", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

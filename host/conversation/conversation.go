@@ -15,6 +15,10 @@ import (
 	"time"
 )
 
+// Prefix begins the id of every conversation, which is the name of its room; no other room
+// has such a name.
+const Prefix = "conv_"
+
 // State is where a conversation stands.
 type State string
 

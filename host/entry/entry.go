@@ -83,11 +83,15 @@ const (
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
 
+	KindConversation Kind = "conversation" // input, conversation.Input: something happened to the conversation that the room is for
+
 	KindRound    Kind = "round"    // Round: votes are asked for
 	KindDecision Kind = "decision" // Decision: how a round, or a grant that came to nothing, went on
 	KindClosing  Kind = "closing"  // ClosingMoved
 	KindRefused  Kind = "refused"  // Refused: a line that was not accepted, kept with its reason
 	KindHeard    Kind = "heard"    // Heard: a line that a body played is over
+
+	KindLifecycle Kind = "lifecycle" // Lifecycle: the state of the conversation is another
 )
 
 // Version is that of the kind's newest shape.
@@ -101,7 +105,7 @@ func (k Kind) Version() int {
 // IsInput says whether entries of this kind are facts the rules start from.
 func (k Kind) IsInput() bool {
 	switch k {
-	case KindRound, KindDecision, KindClosing, KindRefused, KindHeard:
+	case KindRound, KindDecision, KindClosing, KindRefused, KindHeard, KindLifecycle:
 		return false
 	}
 	return true
@@ -167,6 +171,15 @@ const (
 	InterruptSentence Interrupt = "sentence" // when the sentence was said
 	InterruptNow      Interrupt = "now"
 )
+
+// Lifecycle is the body of KindLifecycle. The states and reasons are those of
+// host/conversation.
+type Lifecycle struct {
+	From    string `json:"from,omitempty"` // empty for one that was just asked for
+	To      string `json:"to"`
+	EndedBy string `json:"ended_by,omitempty"`
+	Reason  string `json:"reason,omitempty"` // why it is over
+}
 
 // Cast is the body of KindCast. All that happens at one moment is one entry, so
 // that a round opened by it asks everybody who came. A KindOwner empties the
@@ -295,6 +308,7 @@ const (
 	DueSpoken  DueKind = "spoken"  // a human speaks for so long that it is no noise
 	DueAbsent  DueKind = "absent"  // nobody could vote, and is asked again
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
+	DueLapse   DueKind = "lapse"   // never written down as such: a KindConversation says that the time of a conversation is over
 )
 
 // Stop is the body of KindStop.

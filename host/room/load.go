@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/cast"
@@ -37,6 +38,7 @@ func (r *Room) begin() {
 	if r.closed() == nil {
 		r.voice.Resume()
 	}
+	r.stay()
 	r.syncRules()
 	if r.loop.Trouble() == nil {
 		r.syncCast() // before what woke the room is handled: it may be about who is here
@@ -51,6 +53,9 @@ func (r *Room) wrote(entries []entry.Entry) {
 		}
 	}
 	r.tail.Add(entries)
+	if c := r.state().Life.Conversation; c != nil {
+		r.cfg.Conversed(r.Name(), c.Clone(), entries)
+	}
 	for _, e := range entries {
 		if e.Kind != entry.KindSaid {
 			continue
@@ -80,6 +85,9 @@ func (r *Room) syncRules() {
 	have, herr := json.Marshal(r.state().Rules)
 	if err != nil || herr != nil || !bytes.Equal(want, have) { // rules that cannot be written down are the loop's trouble
 		r.loop.Input(entry.KindRules, r.settings.Rules)
+	}
+	if t := r.settings.Terms; t != nil && r.state().Life.Conversation == nil && r.loop.Trouble() == nil {
+		r.loop.Input(entry.KindConversation, conversation.Input{Kind: conversation.Start, Who: t.Members[0], Terms: t})
 	}
 }
 

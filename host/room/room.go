@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/glance"
@@ -50,8 +51,13 @@ type Config struct {
 	Blame  func(companion, op string, err error)
 	House  House          // nil: nobody has a name but in a room
 	Bodies *action.Bodies // that are connected; nil: none ever is
-	Idle   time.Duration  // a room with nothing to do for so long falls asleep; 0: never
-	Log    *slog.Logger
+	// Here says whether a member of a conversation has a session; nil: nobody ever has.
+	Here func(project, who string) bool
+	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
+	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
+	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
+	Idle      time.Duration // a room with nothing to do for so long falls asleep; 0: never
+	Log       *slog.Logger
 }
 
 // Settings is how a room is to be.
@@ -100,6 +106,12 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	if r.cfg.Blame == nil {
 		r.cfg.Blame = func(string, string, error) {}
+	}
+	if r.cfg.Here == nil {
+		r.cfg.Here = func(string, string) bool { return false }
+	}
+	if r.cfg.Conversed == nil {
+		r.cfg.Conversed = func(string, conversation.Conversation, []entry.Entry) {}
 	}
 	if r.cfg.Bodies == nil {
 		r.cfg.Bodies = new(action.Bodies)
@@ -150,6 +162,7 @@ func (r *Room) consequences() {
 	r.sayAtHand()
 	r.voice.Rest()
 	r.tellOffers()
+	r.converse()
 }
 
 var errLoading = abi.Errorf(abi.CodeUnavailable, "the companions are being loaded; try again")
@@ -201,6 +214,10 @@ func (r *Room) dueInputs() {
 			}
 		}
 		r.loop.Use()
+		if due.What == entry.DueLapse {
+			r.loop.Input(entry.KindConversation, conversation.Input{Kind: conversation.Lapse, Absent: r.absent()})
+			continue
+		}
 		r.loop.Input(entry.KindDue, due)
 	}
 }
@@ -217,6 +234,9 @@ func (r *Room) handleSay(l rules.Line) (res offer.Outcome, err error) {
 		return offer.Outcome{Refused: errTwice}, nil
 	}
 	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
+	if err == nil && r.state().Life.Conversation != nil {
+		err = faulty(r.state().Life.Refuses(l.From, l.By, r.loop.Now()))
+	}
 	if err == nil && l.By == abi.KindAgent {
 		err = r.attend(l.From, false)
 	}

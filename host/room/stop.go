@@ -22,5 +22,7 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	if r.loop.Trouble() != nil {
 		return 0, r.loop.Trouble()
 	}
-	return r.loop.Input(entry.KindStop, entry.Stop{From: from}), nil
+	seq = r.loop.Input(entry.KindStop, entry.Stop{From: from})
+	r.stopTalk(from)
+	return seq, nil
 }

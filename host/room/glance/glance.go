@@ -48,6 +48,10 @@ func infoOf(set Settings, s *rules.State, members []abi.Member, known bool) room
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},
 		FreeTurns: s.PaysTurns(), Terms: s.Terms(), Waiting: s.WaitsFor(), Loading: !known && len(set.Companions) > 0,
 	}
+	if c := s.Life.Conversation; c != nil {
+		now := c.Clone()
+		i.Conversation = &now
+	}
 	if s.Sounds() {
 		i.Heard = s.Playing.Who
 	}

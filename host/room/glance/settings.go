@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -21,6 +22,8 @@ type Settings struct {
 	// of them is written down, and the room takes nothing new.
 	Unknown string
 	Closed  bool // at a door
+	// Terms are those of the conversation that the room is for, nil in other rooms.
+	Terms *conversation.Terms
 }
 
 // In adds what the state of the room says: that it was archived, or cannot be judged by

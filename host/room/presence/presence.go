@@ -32,6 +32,7 @@ const (
 // came and left is.
 type agent struct {
 	votes bool
+	stays bool      // a member of the conversation that the room is for
 	heard time.Time // last, by the room's clock
 }
 
@@ -86,8 +87,19 @@ func is(id string) func(entry.Joined) bool {
 	return func(m entry.Joined) bool { return m.ID == id }
 }
 
-// Agents is how many are here.
-func (p *Presence) Agents() int { return len(p.agents) }
+// Agents is how many are here that may go.
+func (p *Presence) Agents() (n int) {
+	for _, a := range p.agents {
+		if !a.stays {
+			n++
+		}
+	}
+	return n
+}
+
+// Stay says that an agent is here for as long as the room is: it has a conversation here,
+// and is present by its session, wherever that is.
+func (p *Presence) Stay(who string) { p.agents[who] = agent{stays: true} }
 
 // Attends says whether an agent is here.
 func (p *Presence) Attends(who string) bool { _, here := p.agents[who]; return here }
@@ -101,6 +113,9 @@ func (p *Presence) Attend(who string, votes bool, now time.Time) (changed bool, 
 	}
 	if p.sent.ID == who {
 		p.sent = entry.Left{}
+	}
+	if was.stays {
+		return false, nil
 	}
 	p.agents[who] = agent{votes: votes || was.votes, heard: now}
 	return !here || p.agents[who].votes != was.votes, nil
@@ -155,13 +170,13 @@ func (p *Presence) goes(who string, a agent, forHolder bool) int {
 
 // Dismiss lets go of agents that were not heard of for too long.
 func (p *Presence) Dismiss(now time.Time) {
-	maps.DeleteFunc(p.agents, func(_ string, a agent) bool { return !now.Before(a.away()) })
+	maps.DeleteFunc(p.agents, func(_ string, a agent) bool { return !a.stays && !now.Before(a.away()) })
 }
 
 // NextAway gives when the next agent is to be let go, some false for none.
 func (p *Presence) NextAway() (at time.Time, some bool) {
 	for _, a := range p.agents {
-		if away := a.away(); !some || away.Before(at) {
+		if away := a.away(); !a.stays && (!some || away.Before(at)) {
 			at, some = away, true
 		}
 	}

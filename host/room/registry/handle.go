@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
@@ -149,6 +150,10 @@ func (g *Registry) stir(name string) {
 func (h handle) Played(ctx context.Context, p entry.Played) error {
 	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Played(ctx, p) })
 	return err
+}
+
+func (h handle) Converse(ctx context.Context, in conversation.Input) (conversation.Conversation, error) {
+	return with(ctx, h, func(r *room.Room) (conversation.Conversation, error) { return r.Converse(ctx, in) })
 }
 
 func (h handle) Speaking(ctx context.Context, from string, on bool) error {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
@@ -22,6 +24,9 @@ func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error
 	}
 	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
 		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
+	}
+	if strings.HasPrefix(o.Name, conversation.Prefix) {
+		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s begins the names of conversations; take another", conversation.Prefix)
 	}
 	set, err := g.cfg.Read(o.Name, o.Settings)
 	if err != nil {
@@ -161,7 +166,7 @@ func (g *Registry) List(ctx context.Context, after string, limit int) ([]rooms.I
 // Names gives the names of up to limit rooms behind after, as List does, and looks
 // into none of them.
 func (g *Registry) Names(ctx context.Context, after string, limit int) ([]string, error) {
-	rows, err := g.journal.Rooms(ctx, after, limit)
+	rows, err := g.withoutHalls(ctx, after, limit)
 	if err != nil {
 		return nil, journal.Coded(err)
 	}

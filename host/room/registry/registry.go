@@ -40,6 +40,8 @@ type Config struct {
 	// Read gives the settings of a room that was opened at a door, from what it was
 	// opened with.
 	Read func(name string, settings []byte) (room.Settings, error)
+	// Talks are the rules of rooms that are for a conversation.
+	Talks entry.Rules
 	// MaxRooms is how many rooms one caller may have open. 0 means none.
 	MaxRooms int
 	// Opened is told of a room that was opened at a door. Nil: nobody is.
@@ -197,6 +199,9 @@ func (g *Registry) settingsOf(name string, row journal.Room, known bool) (room.S
 	}
 	if !known {
 		return room.Settings{}, notFound(name)
+	}
+	if row.By == halls {
+		return g.hallOf(name, row.Settings), nil
 	}
 	if row.Settings == nil {
 		return room.Settings{Name: name, Unknown: "it is not in the configuration any more; write [room." + name + "] there to talk in it"}, nil

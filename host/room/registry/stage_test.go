@@ -20,6 +20,7 @@ import (
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // parrot answers what is no parrot.s line with what it heard.
@@ -84,7 +85,7 @@ func settings(name string, companions ...string) room.Settings {
 // newHouse makes a house that does not run yet.
 func newHouse(t testing.TB, rooms ...room.Settings) *house {
 	h := &house{t: t, journal: memory.New(), live: map[string]room.Companion{}}
-	h.config = registry.Config{Rooms: rooms, Usual: "main", MaxRooms: 3, Read: read}
+	h.config = registry.Config{Rooms: rooms, Usual: "main", MaxRooms: 3, Read: read, Talks: entry.Rules{Policy: turn.ConversationPolicy, Patience: 1000, Floor: 10_000, Stale: entry.StaleAccept}}
 	return h
 }
 
@@ -109,7 +110,9 @@ func read(name string, raw []byte) (room.Settings, error) {
 func (h *house) run() {
 	h.t.Helper()
 	c := h.config
+	here, conversed := c.Room.Here, c.Room.Conversed
 	c.Room = room.Config{
+		Here: here, Conversed: conversed,
 		Journal: h.journal, Log: slog.New(cmp.Or(h.log, slog.DiscardHandler)), Idle: c.Room.Idle, House: c.Room.House,
 		NewID: func() string { return fmt.Sprintf("id%d", h.ids.Add(1)) },
 		Find: func(id string) (room.Companion, bool) {

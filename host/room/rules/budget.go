@@ -48,4 +48,6 @@ func (s *State) waits(d entry.Decision) {
 }
 
 // PaysTurns says whether a turn costs something, also with the floor.
-func (s *State) PaysTurns() bool { return s.policy != nil && s.policy.FreeTurns() }
+func (s *State) PaysTurns() bool {
+	return s.policy != nil && s.policy.FreeTurns() && s.Life.Conversation == nil
+}

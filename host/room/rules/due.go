@@ -47,6 +47,10 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 	if s.over() != "" || !s.judged() {
 		return at, d, false
 	}
+	if s.Life.Conversation != nil {
+		lapses, _ := s.Life.Conversation.Due()
+		consider(lapses, entry.DueLapse, 0)
+	}
 	if s.Round != nil {
 		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}

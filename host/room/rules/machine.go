@@ -89,11 +89,14 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	if wish == "" && s.Floor != nil {
 		wish = s.Floor.closing()
 	}
+	if s.Life.Conversation != nil && s.Floor != nil && s.Floor.Token == a.Grant {
+		a.Closing = wish // a companion may take its leave with this line
+	}
 	e, err := m.record(entry.KindSaid, a.ID, at, a.Said)
 	if err != nil {
 		return e, err
 	}
-	if a.By != abi.KindHuman && a.Kind == abi.KindTurn {
+	if a.By != abi.KindHuman && a.Kind == abi.KindTurn && s.Life.Conversation == nil {
 		var like uint64
 		if s.Circles() { // two of four say what was said: nobody needs a model to hear that
 			wish, like = abi.ClosingTerminal, a.Like
@@ -134,6 +137,12 @@ func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 // forbids gives what the house has against a line, whatever the policy says: an
 // empty code where it has nothing.
 func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
+	if s.Life.Conversation != nil {
+		if err := s.Life.Refuses(a.From, a.By, at); err != nil {
+			return abi.CodeDenied, err.Error()
+		}
+		return "", ""
+	}
 	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
 	if s.Begun(a.Grant) && holds && s.Stopped == "" {
 		return "", "" // people have heard it
@@ -244,6 +253,9 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return false, nil // no rules yet, or none that are known
 	case s.Sounds() && (s.over() != "" && s.Playing.Of != 0 || s.Playing.Ended()), s.orphan():
 		return true, m.heard(at)
+	case s.Life.Moved():
+		_, err := m.record(entry.KindLifecycle, "", at, s.Life.Telling())
+		return true, err
 	case s.over() != "":
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
@@ -285,6 +297,8 @@ func (s *State) over() string {
 		return s.Archived + " closed the room"
 	case s.Stopped != "":
 		return s.Stopped + " said STOP"
+	case s.Life.Over():
+		return "the conversation is over"
 	}
 	return ""
 }

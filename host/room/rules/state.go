@@ -9,9 +9,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/life"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -35,6 +37,7 @@ type State struct {
 	queue.Wishes
 	queue.Senses
 	queue.Deeds
+	Life life.Life `json:"life,omitzero"` // of the conversation that the room is for
 
 	policy   turn.Policy
 	unjudged string // why nothing can be decided, see Unjudged
@@ -171,6 +174,10 @@ func (s *State) change(e entry.Entry) error {
 		return with(e, func(b entry.Speaking) { s.Listen(b, e.At) })
 	case entry.KindHeard:
 		return with(e, func(b entry.Heard) { s.wasHeard(e, b) })
+	case entry.KindConversation:
+		return with(e, func(b conversation.Input) { s.happened(e, b) })
+	case entry.KindLifecycle:
+		return with(e, func(b entry.Lifecycle) { s.Life.Shown = conversation.State(b.To) })
 	case entry.KindAction:
 		return with(e, s.Act)
 	case entry.KindResult:
@@ -265,6 +272,7 @@ func (s *State) left(b entry.Left) {
 }
 
 func (s *State) said(e entry.Entry, b entry.Said) {
+	s.Life.Hears(b, e.At)
 	s.Spend(s.policy, turn.Spend{From: b.From, At: e.At, Cost: b.Cost})
 	s.Withdraw(b.Wish)
 	if b.By == abi.KindHuman {

@@ -40,9 +40,9 @@ func (s *State) turnAt(seq uint64) (m abi.Message, by abi.ParticipantKind, meant
 func (s *State) Voters() []string {
 	said, by, _ := s.Subject()
 	if by == abi.KindHuman {
-		return s.Present.Voters("")
+		return s.Life.Asked(s.Present.Voters(""))
 	}
-	return s.Present.Voters(said.From)
+	return s.Life.Asked(s.Present.Voters(said.From))
 }
 
 // longestLoad is how long a human waits for somebody who is still being loaded before

@@ -1,0 +1,287 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/rooms"
+)
+
+// terms are those of a conversation of a project; an id that begins with a capital is a companion
+// that lives here.
+func terms(members ...string) conversation.Terms {
+	t := conversation.Terms{
+		Project: "p", Purpose: "to decide", MaxTurns: conversation.UsualTurns, Members: members,
+		Pending: conversation.UsualPending.Milliseconds(), Idle: conversation.UsualIdle.Milliseconds(),
+	}
+	for _, m := range members {
+		if m == strings.ToUpper(m) {
+			t.Hosted = append(t.Hosted, m)
+		}
+	}
+	return t
+}
+
+func convening(n int, members ...string) rooms.Convening {
+	return rooms.Convening{Name: fmt.Sprintf("%s%d", conversation.Prefix, n), Key: "k\n" + strings.Join(members, "\n"), Terms: terms(members...)}
+}
+
+func (h *house) convene(n int, members ...string) string {
+	h.t.Helper()
+	c := convening(n, members...)
+	now, err := h.Convene(context.Background(), c)
+	if err != nil || now.State != conversation.Pending {
+		h.t.Fatalf("%+v %v", now, err)
+	}
+	return c.Name
+}
+
+func (h *house) converse(name string, kind conversation.Kind, who string) conversation.Conversation {
+	h.t.Helper()
+	now, err := h.room(name).Converse(context.Background(), conversation.Input{Kind: kind, Who: who})
+	if err != nil {
+		h.t.Fatalf("%s by %s: %v", kind, who, err)
+	}
+	return now
+}
+
+func (h *house) tells(name, who, text string) {
+	h.t.Helper()
+	if _, err := h.room(name).Say(context.Background(), rooms.Utterance{From: who, By: abi.KindAgent, Text: text}); err != nil {
+		h.t.Fatalf("%s: %q: %v", who, text, err)
+	}
+}
+
+func (h *house) stands(name string, want conversation.State) conversation.Conversation {
+	h.t.Helper()
+	c := h.room(name).Info().Conversation
+	if c == nil || c.State != want {
+		h.t.Fatalf("it stands like this: %+v; want %s", c, want)
+	}
+	return *c
+}
+
+func faultOf(err error) string {
+	var f *conversation.Fault
+	if errors.As(err, &f) {
+		return f.Code
+	}
+	return ""
+}
+
+// TestConversation is a conversation of two agents from its start to its end.
+func TestConversation(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		h.meet("aya")
+		name := h.convene(1, "a", "b")
+		h.tells(name, "a", "JWT or a session?")
+		h.stands(name, conversation.Pending)
+		h.tells(name, "b", "JWT")
+		h.stands(name, conversation.Active)
+		_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: "c", By: abi.KindAgent, Text: "me too"})
+		if faultOf(err) != conversation.NotParticipant {
+			t.Errorf("a stranger: %v", err)
+		}
+		h.say(name, "go on") // taro, a human
+		sleep(5 * time.Minute)
+		if h.Awake(name) {
+			t.Error("it does not sleep")
+		}
+		h.tells(name, "a", "thanks")
+		if got := strings.Join(h.texts(name), "|"); got != "a: JWT or a session?|b: JWT|taro: go on|a: thanks" {
+			t.Errorf("%s", got)
+		}
+		if c := h.converse(name, conversation.End, "a"); c.State != conversation.Terminating || c.Turns != 3 {
+			t.Errorf("%+v", c)
+		}
+		_, err = h.room(name).Say(t.Context(), rooms.Utterance{From: "b", By: abi.KindAgent, Text: "wait"})
+		if faultOf(err) != conversation.NotOpen {
+			t.Errorf("afterwards: %v", err)
+		}
+		h.converse(name, conversation.Tell, "b")
+		h.converse(name, conversation.Tell, "a")
+		if kinds := h.kinds(name); strings.Count(kinds, "lifecycle") != 4 {
+			t.Errorf("%s", kinds)
+		}
+		if list, err := h.List(t.Context(), "", 10); err != nil || len(list) != 1 {
+			t.Errorf("rooms besides: %v %v", list, err)
+		}
+		h.end()
+		h.run()
+		h.stands(name, conversation.Ended)
+	})
+}
+
+// TestOneOfMany has both of a pair, and many more, ask in the same instant; the key is free when the
+// conversation is over.
+func TestOneOfMany(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		var opened atomic.Int64
+		var name atomic.Value
+		var done sync.WaitGroup
+		for i := range 50 {
+			done.Go(func() {
+				c := convening(i, "a", "b")
+				if i%2 == 1 {
+					c.Terms.Members = []string{"b", "a"}
+				}
+				_, err := h.Convene(t.Context(), c)
+				if err == nil {
+					opened.Add(1)
+					name.Store(c.Name)
+				} else if faultOf(err) != conversation.AlreadyActive {
+					t.Error(err)
+				}
+			})
+		}
+		done.Wait()
+		if opened.Load() != 1 {
+			t.Fatalf("%d were opened", opened.Load())
+		}
+		first := name.Load().(string)
+		if all, err := h.Convened(t.Context(), "", 99); err != nil || len(all) != 1 || all[0].Over || all[0].Name != first {
+			t.Errorf("%+v %v", all, err)
+		}
+		h.converse(first, conversation.End, "b")
+		if err := h.Dissolve(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		h.convene(100, "a", "b")
+		if all, err := h.Convened(t.Context(), "", 99); err != nil || len(all) != 2 {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}
+
+// TestConversationTimesOut while it sleeps, and though the daemon was away.
+func TestConversationTimesOut(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		name := h.convene(1, "a", "b")
+		other := h.convene(2, "a", "c")
+		h.tells(other, "c", "hello")
+		sleep(4 * time.Minute)
+		h.end()
+		sleep(30 * time.Second)
+		h.run()
+		sleep(29 * time.Second)
+		h.stands(name, conversation.Pending)
+		sleep(2 * time.Second)
+		if c := h.stands(name, conversation.Expired); c.Untold("a") == nil || c.Untold("b") != nil {
+			t.Errorf("%+v", c)
+		}
+		h.stands(other, conversation.Active)
+		sleep(5 * time.Minute)
+		if c := h.stands(other, conversation.Terminating); *c.Ending != (conversation.Ending{Reason: conversation.Timeout}) {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestABegunConversation is one of which a kill left nothing but the key.
+func TestABegunConversation(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		c := convening(1, "a", "b")
+		settings, _ := json.Marshal(map[string]any{"conversation": c.Terms})
+		if err := h.journal.Register(t.Context(), c.Name, journal.Listing{Key: c.Key, By: "(conversations)", Settings: settings}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Convene(t.Context(), convening(2, "a", "b")); faultOf(err) != conversation.AlreadyActive {
+			t.Errorf("%v", err)
+		}
+		h.tells(c.Name, "a", "hello")
+		h.stands(c.Name, conversation.Pending)
+	})
+}
+
+// host is a companion of the house that is asked into conversations.
+type host struct {
+	wants func(scene abi.Scene) abi.Vote
+	lines atomic.Int64
+}
+
+func (*host) Describe() abi.Description {
+	return abi.Description{ABI: "1", Ops: []string{abi.OpVote, abi.OpSpeak}}
+}
+func (*host) Permit(abi.ActionAsk) (string, error) { return "", nil }
+func (k *host) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
+	var scene abi.Scene
+	if err := json.Unmarshal(req.Data, &scene); err != nil {
+		return nil, err
+	}
+	if req.Op == abi.OpVote {
+		return json.Marshal(k.wants(scene))
+	}
+	return json.Marshal(abi.Line{Text: fmt.Sprintf("line %d about %s", k.lines.Add(1), scene.Message.Text)})
+}
+
+// lives lets one companion live in the house.
+func (h *house) lives(id string, c room.Companion) {
+	h.mu.Lock()
+	h.live[id] = c
+	h.mu.Unlock()
+	h.SetCast(context.Background(), []entry.Joined{{ID: id, Kind: abi.KindCompanion}})
+}
+
+// TestCompanionIsInvited: its vote accepts or declines, and its leave ends the conversation.
+func TestCompanionIsInvited(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		k := &host{wants: func(s abi.Scene) abi.Vote {
+			v := abi.Vote{State: abi.Speak, Importance: 5}
+			if strings.Contains(s.Message.Text, "bye") {
+				v.Closing = abi.ClosingTerminal
+			}
+			return v
+		}}
+		h.lives("KYOKO", k)
+		name := h.convene(1, "a", "KYOKO")
+		sleep(time.Second)
+		h.stands(name, conversation.Active)
+		h.tells(name, "a", "one")
+		sleep(time.Second)
+		h.tells(name, "a", "bye")
+		sleep(time.Second)
+		if got := strings.Join(h.texts(name), "|"); got != "KYOKO: line 1 about to decide|a: one|KYOKO: line 2 about one|a: bye|KYOKO: line 3 about bye" {
+			t.Errorf("%s", got)
+		}
+		c := h.stands(name, conversation.Terminating)
+		if *c.Ending != (conversation.Ending{By: "KYOKO", Reason: conversation.ParticipantEnded}) || c.Untold("KYOKO") != nil || c.Untold("a") == nil {
+			t.Errorf("%+v", c)
+		}
+
+		k.wants = func(abi.Scene) abi.Vote { return abi.Vote{State: abi.Listen, Reason: "busy"} }
+		name = h.convene(2, "b", "KYOKO")
+		sleep(time.Second)
+		if c := h.stands(name, conversation.Declined); *c.Untold("b") != (conversation.Ending{By: "KYOKO", Reason: conversation.WasDeclined}) {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// TestStopEndsAConversation: also one that no member asked to end, by the STOP of a room.
+func TestStopEndsAConversation(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		name := h.convene(1, "a", "b")
+		h.tells(name, "b", "hello")
+		if _, err := h.room(name).Stop(t.Context(), "taro"); err != nil {
+			t.Fatal(err)
+		}
+		if c := h.stands(name, conversation.Terminating); *c.Untold("a") != (conversation.Ending{By: "taro", Reason: conversation.ParticipantEnded}) {
+			t.Errorf("%+v", c)
+		}
+		h.converse(name, conversation.Tell, "a")
+		h.converse(name, conversation.Tell, "b")
+		h.stands(name, conversation.Ended)
+	})
+}
