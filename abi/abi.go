@@ -122,6 +122,8 @@ type Scene struct {
 	Grant     *Grant    `json:"grant,omitempty"`     // OpSpeak only
 	Retry     bool      `json:"retry,omitempty"`     // OpSpeak only: the previous line was stale; say what fits now
 	Budget    *Budget   `json:"budget,omitempty"`    // what there is to spend on talk, in a room with a pool
+	// Conversation is the conversation between agents that it is of; nil in a room that is none.
+	Conversation *Conversing `json:"conversation,omitempty"`
 }
 
 // Member is a participant as the others see it.
