@@ -60,7 +60,14 @@ func faulty(err error) error {
 // happens writes down what the table has a row for now; anything else has been overtaken.
 func (r *Room) happens(in conversation.Input) {
 	in.At = r.loop.Now()
-	if r.loop.Trouble() == nil && r.state().Life.Conversation.Check(in) == nil {
+	then := r.state().Life.Conversation.Clone()
+	if r.loop.Trouble() != nil || then.Apply(in) != nil {
+		return
+	}
+	if !then.Open() && r.state().Life.Conversation.Open() {
+		r.voice.BreakOff(entry.EndStopped, "the conversation is over") // what went out is said
+	}
+	if r.loop.Trouble() == nil {
 		r.loop.Input(entry.KindConversation, in)
 	}
 }

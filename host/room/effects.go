@@ -79,7 +79,9 @@ func (r *Room) context(who string, members []abi.Member, due time.Time, limit ti
 	if until := r.loop.Real(due); end.Before(until) {
 		end = until
 	}
-	return call.Context{Room: r.Name(), Now: now, Limit: end}, r.state().Scene(who, members, now)
+	scene := r.state().Scene(who, members, now)
+	scene.Conversation = r.state().Life.Scene(r.Name(), who)
+	return call.Context{Room: r.Name(), Now: now, Limit: end}, scene
 }
 
 // vote gets one vote and gives it to the loop. The call ends with during.

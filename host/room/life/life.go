@@ -76,6 +76,23 @@ func (l *Life) Asked(voters []string) []string {
 	})
 }
 
+// Scene tells a companion which conversation it is asked for, by the room's name; nil in a
+// room that is for none.
+func (l *Life) Scene(room, who string) *abi.Conversing {
+	c := l.Conversation
+	if c == nil {
+		return nil
+	}
+	s := &abi.Conversing{
+		ID: room, Project: c.Terms.Project, Purpose: c.Terms.Purpose, From: c.Initiator(),
+		State: abi.ConversationActive, Turns: c.Turns, MaxTurns: c.Terms.MaxTurns,
+	}
+	if m := c.Member(who); m != nil && !m.Joined || c.State == conversation.Pending {
+		s.State = abi.ConversationPending
+	}
+	return s
+}
+
 // Over says whether the conversation is, which is so for no room without one.
 func (l *Life) Over() bool { return l.Conversation != nil && !l.Conversation.Open() }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -73,6 +74,15 @@ func (h *house) stands(name string, want conversation.State) conversation.Conver
 	return *c
 }
 
+// replays has the rules make again what they made of a room's inputs.
+func (h *house) replays(name string) {
+	h.t.Helper()
+	got, err := reader.Replay(context.Background(), h.journal, name)
+	if err != nil || got.Diff != nil || got.Folded > 3 {
+		h.t.Errorf("replay of %s: %+v %v", name, got, err)
+	}
+}
+
 func faultOf(err error) string {
 	var f *conversation.Fault
 	if errors.As(err, &f) {
@@ -121,6 +131,7 @@ func TestConversation(t *testing.T) {
 		h.end()
 		h.run()
 		h.stands(name, conversation.Ended)
+		h.replays(name)
 	})
 }
 
@@ -239,6 +250,9 @@ func TestCompanionIsInvited(t *testing.T) {
 	in(t, oneRoom, func(t *testing.T, h *house) {
 		k := &host{wants: func(s abi.Scene) abi.Vote {
 			v := abi.Vote{State: abi.Speak, Importance: 5}
+			if c := s.Conversation; c == nil || c.From != "a" || c.Purpose != "to decide" || c.Invites("KYOKO") != (c.Turns == 0) {
+				t.Errorf("the scene is of %+v", c)
+			}
 			if strings.Contains(s.Message.Text, "bye") {
 				v.Closing = abi.ClosingTerminal
 			}
@@ -261,6 +275,7 @@ func TestCompanionIsInvited(t *testing.T) {
 		}
 
 		k.wants = func(abi.Scene) abi.Vote { return abi.Vote{State: abi.Listen, Reason: "busy"} }
+		h.replays(name)
 		name = h.convene(2, "b", "KYOKO")
 		sleep(time.Second)
 		if c := h.stands(name, conversation.Declined); *c.Untold("b") != (conversation.Ending{By: "KYOKO", Reason: conversation.WasDeclined}) {

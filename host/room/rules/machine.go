@@ -137,15 +137,17 @@ func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 // forbids gives what the house has against a line, whatever the policy says: an
 // empty code where it has nothing.
 func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
+	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
+	if s.Begun(a.Grant) && holds && s.Stopped == "" {
+		return "", "" // people have heard it
+	}
 	if s.Life.Conversation != nil {
 		if err := s.Life.Refuses(a.From, a.By, at); err != nil {
 			return abi.CodeDenied, err.Error()
 		}
-		return "", ""
-	}
-	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
-	if s.Begun(a.Grant) && holds && s.Stopped == "" {
-		return "", "" // people have heard it
+		if a.By == abi.KindAgent {
+			return "", "" // it writes: nobody has the floor for that
+		}
 	}
 	switch {
 	case s.resumes(a):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
@@ -34,7 +35,7 @@ type world struct {
 func drawRules(t *rapid.T) entry.Rules {
 	return entry.Rules{
 		Version: Version,
-		Policy:  rapid.SampledFrom(append(turn.Names(), "vote")).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
+		Policy:  rapid.SampledFrom(append(turn.Names(), "vote", turn.ConversationPolicy)).Draw(t, "policy"), Seed: "test", Patience: 1000, Floor: 5000,
 		Silence:  rapid.SampledFrom([]int64{0, 4000}).Draw(t, "silence"),
 		Pace:     rapid.SampledFrom([]int64{0, 700}).Draw(t, "pace"),
 		MaxTurns: rapid.SampledFrom([]int{0, 3}).Draw(t, "max"), Perceived: 2,
@@ -51,6 +52,15 @@ func newWorld(t *rapid.T) *world {
 	w.step("everybody joins", func() error {
 		return w.m.Input(entry.KindCast, w.at, entry.Cast{Joined: []entry.Joined{joined("a"), joined("b"), joined("c")}})
 	})
+	if w.m.State.Rules.Policy == turn.ConversationPolicy {
+		terms := &conversation.Terms{
+			Members: []string{"a", "b", "agent"}, Hosted: []string{"a", "b"}, Pending: 20_000, Idle: 30_000,
+			MaxTurns: rapid.IntRange(2, 9).Draw(t, "turns"), InTurn: rapid.Bool().Draw(t, "in turn"),
+		}
+		w.step("start", func() error {
+			return w.m.Input(entry.KindConversation, w.at, conversation.Input{Kind: conversation.Start, Who: "a", Terms: terms})
+		})
+	}
 	return w
 }
 
@@ -103,7 +113,7 @@ func (w *world) who() string {
 func (w *world) anything() {
 	s := w.m.State
 	w.at = w.at.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 500, 1000, 6000}).Draw(w.t, "wait")) * time.Millisecond)
-	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close", "body", "played", "played", "speaking", "segment", "segment"}).Draw(w.t, "what"); what {
+	switch what := rapid.SampledFrom([]string{"human", "human", "line", "line", "vote", "vote", "vote", "paid", "paid", "offer", "offer", "free", "agent", "fail", "due", "stop", "join", "leave", "owner", "close", "body", "played", "played", "speaking", "segment", "segment", "life", "life"}).Draw(w.t, "what"); what {
 	case "human":
 		text := rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!"}).Draw(w.t, "text")
 		w.step(what, func() error {
@@ -177,6 +187,12 @@ func (w *world) anything() {
 		}
 		b := entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: "one, two. ", Voice: []entry.Beat{{Bytes: 10, MS: 900}}}
 		w.step(what, func() error { return w.m.Input(entry.KindSegment, w.at, b) })
+	case "life":
+		in := conversation.Input{
+			Kind: rapid.SampledFrom([]conversation.Kind{conversation.Join, conversation.Decline, conversation.End, conversation.Gone, conversation.Tell, conversation.Read}).Draw(w.t, "life"),
+			Who:  rapid.SampledFrom([]string{"a", "b", "agent", "ghost"}).Draw(w.t, "of"), Upto: s.Head,
+		}
+		w.step(what, func() error { return w.m.Input(entry.KindConversation, w.at, in) })
 	case "due":
 		at, due, ok := s.NextDue()
 		if !ok {
@@ -186,7 +202,7 @@ func (w *world) anything() {
 			w.at = at
 		}
 		w.breakOff(due)
-		w.step(what, func() error { return w.m.Input(entry.KindDue, w.at, due) })
+		w.step(what, func() error { return w.due(due) })
 	case "close":
 		kind, body := entry.KindArchived, any(entry.Archived{By: "taro"})
 		if s.Archived != "" || rapid.Bool().Draw(w.t, "open") {
@@ -204,6 +220,14 @@ func (w *world) anything() {
 	case "owner":
 		w.own()
 	}
+}
+
+// due has a stored time come.
+func (w *world) due(d entry.Due) error {
+	if d.What == entry.DueLapse {
+		return w.m.Input(entry.KindConversation, w.at, conversation.Input{Kind: conversation.Lapse})
+	}
+	return w.m.Input(entry.KindDue, w.at, d)
 }
 
 // offer is a request to speak.
@@ -322,7 +346,8 @@ func (w *world) mouths() {
 				line, who = b.Grant, b.Who
 			}
 		case entry.KindSaid:
-			if b, _ := entry.Decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn && b.Segments == 0 {
+			if b, _ := entry.Decode[entry.Said](e); b.By != abi.KindHuman && b.Kind == abi.KindTurn && b.Segments == 0 &&
+				(b.By == abi.KindCompanion || w.m.State.Life.Conversation == nil) { // there agents write
 				line, who = cmp.Or(b.Grant, e.ID), b.From
 			}
 		}
@@ -363,6 +388,9 @@ func (w *world) budget() {
 
 // settles lets time pass with nobody answering, until nothing is due.
 func (w *world) settles() {
+	if w.m.State.Gathering { // a new owner says who is here before anything else
+		w.step("who is here", func() error { return w.m.Input(entry.KindCast, w.at, entry.Cast{}) })
+	}
 	most := 20 + 5*queue.MaxAbsent*(len(w.m.State.Cast)+1) // each may be asked for a line in each round about a human's turn
 	for n := 0; ; n++ {
 		at, due, ok := w.m.State.NextDue()
@@ -376,7 +404,7 @@ func (w *world) settles() {
 			w.at = at
 		}
 		w.breakOff(due)
-		w.step("time", func() error { return w.m.Input(entry.KindDue, w.at, due) })
+		w.step("time", func() error { return w.due(due) })
 	}
 	if s := w.m.State; s.Round != nil || s.Floor != nil || s.Playing != nil && s.Over() == "" {
 		w.t.Fatalf("left open: round %v, floor %v, playing %v", s.Round, s.Floor, s.Playing)
