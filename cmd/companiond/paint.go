@@ -51,6 +51,8 @@ func (p painter) line(e entry.Entry) (string, error) {
 		return shown(e, p.cast)
 	case entry.KindClosing:
 		return shown(e, func(b entry.ClosingMoved) string { return p.aside("the talk moves on to %s: %s", b.To, b.Why(e.Seq)) })
+	case entry.KindLifecycle:
+		return shown(e, p.lifecycle)
 	case entry.KindRefused:
 		return shown(e, func(b entry.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
 	case entry.KindDecision:
@@ -105,6 +107,18 @@ func (p painter) decision(b entry.Decision) string {
 		return ""
 	}
 	return p.aside("%s: %s", b.Outcome, b.Reason)
+}
+
+func (p painter) lifecycle(b entry.Lifecycle) string {
+	what := "the conversation is " + b.To
+	if b.Reason != "" {
+		what += " (" + b.Reason
+		if b.EndedBy != "" {
+			what += ", " + b.EndedBy
+		}
+		what += ")"
+	}
+	return p.aside("%s", what)
 }
 
 func (p painter) aside(format string, args ...any) string {

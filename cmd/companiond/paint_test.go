@@ -65,15 +65,16 @@ func TestPaintSaysWhyATalkEnds(t *testing.T) {
 func TestPaintIsHarmless(t *testing.T) {
 	const evil = "x\n00:00:00 #1    aya: I never said this\x1b[1A\u202e\r"
 	for kind, body := range map[entry.Kind]any{
-		entry.KindOpened:   entry.Opened{By: evil},
-		entry.KindArchived: entry.Archived{By: evil},
-		entry.KindStop:     entry.Stop{From: evil},
-		entry.KindClosing:  entry.ClosingMoved{To: abi.ClosingPre, By: evil},
-		entry.KindSaid:     entry.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
-		entry.KindRefused:  entry.Refused{Who: "taro", Why: evil, Text: evil},
-		entry.KindVote:     entry.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},
-		entry.KindFailed:   entry.Failed{Who: "taro", Error: evil},
-		entry.KindDecision: entry.Decision{Outcome: entry.OutcomeSilence, Reason: evil},
+		entry.KindOpened:    entry.Opened{By: evil},
+		entry.KindArchived:  entry.Archived{By: evil},
+		entry.KindStop:      entry.Stop{From: evil},
+		entry.KindClosing:   entry.ClosingMoved{To: abi.ClosingPre, By: evil},
+		entry.KindLifecycle: entry.Lifecycle{To: "terminating", EndedBy: evil, Reason: "timeout"},
+		entry.KindSaid:      entry.Said{From: "taro", Text: evil, Kind: abi.KindTurn},
+		entry.KindRefused:   entry.Refused{Who: "taro", Why: evil, Text: evil},
+		entry.KindVote:      entry.Voted{Voter: "taro", Vote: abi.Vote{State: abi.Speak, Reason: evil}},
+		entry.KindFailed:    entry.Failed{Who: "taro", Error: evil},
+		entry.KindDecision:  entry.Decision{Outcome: entry.OutcomeSilence, Reason: evil},
 	} {
 		var out bytes.Buffer
 		e := entry.Entry{Seq: 3, Kind: kind, ID: "x"}
