@@ -300,3 +300,43 @@ func TestStopEndsAConversation(t *testing.T) {
 		h.stands(name, conversation.Ended)
 	})
 }
+
+// TestChat is between a human and those who answer: no turn is the last, and a human is answered.
+func TestChat(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		h.lives("KYOKO", &host{wants: func(abi.Scene) abi.Vote { return abi.Vote{State: abi.Speak, Importance: 5} }})
+		for i, other := range []string{"a", "KYOKO"} {
+			c := convening(i, "taro", other)
+			c.Terms.Humans, c.Terms.MaxTurns, c.Terms.Purpose = []string{"taro"}, 0, ""
+			if _, err := h.Convene(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if other == "KYOKO" {
+				sleep(2 * time.Second) // it says something of its own accord
+			}
+			for n := range 30 {
+				h.say(c.Name, fmt.Sprint("question ", n))
+				if other == "a" {
+					if n == 0 {
+						sleep(time.Minute)
+					}
+					h.tells(c.Name, "a", fmt.Sprint("answer ", n))
+				}
+				sleep(time.Second)
+				if w := h.room(c.Name).Info().Waiting; w != "" {
+					t.Errorf("%s was asked, and %s", other, w)
+				}
+			}
+			if got := h.stands(c.Name, conversation.Active); got.Turns < 60 {
+				t.Errorf("%s: %d turns: %q", other, got.Turns, h.texts(c.Name))
+			}
+			h.converse(c.Name, conversation.End, "taro")
+			want := conversation.Terminating // until a is told; the house tells the others
+			if other == "KYOKO" {
+				want = conversation.Ended
+			}
+			h.stands(c.Name, want)
+			h.replays(c.Name)
+		}
+	})
+}
