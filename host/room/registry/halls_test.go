@@ -316,6 +316,9 @@ func TestChat(t *testing.T) {
 			}
 			for n := range 30 {
 				h.say(c.Name, fmt.Sprint("question ", n))
+				if w := h.room(c.Name).Info().Waiting; w != "" {
+					t.Errorf("%s is asked, and %s", other, w)
+				}
 				if other == "a" {
 					if n == 0 {
 						sleep(time.Minute)

@@ -177,7 +177,11 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindConversation:
 		return with(e, func(b conversation.Input) { s.happened(e, b) })
 	case entry.KindLifecycle:
-		return with(e, func(b entry.Lifecycle) { s.Life.Shown = conversation.State(b.To) })
+		return with(e, func(b entry.Lifecycle) {
+			if s.Life.Shown = conversation.State(b.To); s.Life.Over() {
+				s.hush()
+			}
+		})
 	case entry.KindAction:
 		return with(e, s.Act)
 	case entry.KindResult:

@@ -72,7 +72,7 @@ func (s *State) WaitsFor() string {
 	switch {
 	case s.Absence != nil:
 		return s.Absence.Why
-	case len(s.Unanswered) > 0 && !s.Gathering && s.Round == nil && len(s.Voters()) == 0:
+	case len(s.Unanswered) > 0 && !s.Gathering && s.Round == nil && len(s.Voters()) == 0 && s.Life.Conversation == nil: // members come and read
 		return "nobody is here who could answer"
 	}
 	return ""
