@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -64,7 +65,7 @@ type Identity struct {
 
 // Credential begins a value of Identity.Tokens or Model.Key that names one of
 // systemd's credentials instead of a path.
-const Credential = "credential:"
+const Credential = form.Credential
 
 // Journal is the table [journal].
 type Journal struct {

@@ -115,11 +115,16 @@ func TestPure(t *testing.T) {
 		"bufio", "bytes", "cmp", "embed", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings", "sync",
 		"text/tabwriter", "time", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
+		"github.com/companiond/companiond/host/address", "github.com/companiond/companiond/host/config/form", "github.com/companiond/companiond/host/config/source",
 		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell", "github.com/companiond/companiond/host/turn",
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config/form"
 )
 
 // drawValue draws any value that a key of this kind takes.
@@ -57,7 +58,7 @@ func drawText(key string) *rapid.Generator[string] {
 	case "room.seed", "model.model":
 		return rapid.StringN(1, 60, 256)
 	case "model.without":
-		return rapid.SampledFrom(lacks)
+		return rapid.SampledFrom(form.Lacks())
 	case "modules.grant", "module.grant":
 		return rapid.SampledFrom([]string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate})
 	case "model.url":
