@@ -51,6 +51,7 @@ func (p *parse) cross() {
 		}
 	}
 	p.checkHomes()
+	p.checkAgents()
 	for i, r := range c.Rooms {
 		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
 		p.checkPool(r)
@@ -140,6 +141,7 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 			check(room.Companion, dotted{sectionRoom, room.Name, "companion"})
 		}
 	}
+	p.checkResidents(ids)
 	for _, m := range c.Module {
 		check(m.Name, dotted{sectionModule, m.Name, "grant"})
 	}

@@ -100,8 +100,13 @@ var sections = sync.OnceValue(func() (all []section) {
 })
 
 // fieldCalled gives the field of a struct that is called as name is in the file, or
-// as many of it are.
+// as many of it are; a tag key comes before.
 func fieldCalled(in reflect.Type, name string) reflect.StructField {
+	for f := range in.Fields() {
+		if f.Tag.Get("key") == name {
+			return f
+		}
+	}
 	name = strings.ReplaceAll(name, "_", "")
 	f, ok := in.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
 	if !ok {
@@ -133,6 +138,9 @@ const (
 	sectionRoom   = "room"
 	sectionModule = "module"
 	sectionModel  = "model"
+
+	sectionProject = "project"
+	sectionAgent   = "agent"
 )
 
 // dotted is the full name of a table or a key: room, its own name, patience.
@@ -214,7 +222,7 @@ func forms() map[string]form.Form {
 	return map[string]form.Form{
 		"address": form.Address, "host": form.Host, "origin": form.Origin, "url": form.URL,
 		"path": form.Path, "tokens": form.Secret("tokens"), "key": form.Key, "short": form.Short,
-		"companion": form.Name(Everyone), "home": form.Name(""), "agent": form.Agent, "argument": form.Argument,
+		"companion": form.Name(Everyone), "home": form.Name(""), "agent": form.Agent, "title": form.Title, "argument": form.Argument,
 		"price": cleanPrice, "pace": cleanPace, "grant": form.Grant, "without": form.Without,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/config/source"
 	"github.com/companiond/companiond/host/spell"
@@ -90,6 +91,12 @@ func (p *parse) makeTables(root map[string]any, variables map[string]string) {
 	for _, name := range tablesIn(root[sectionModel]) {
 		c.Models = append(c.Models, Model{Name: name})
 	}
+	for _, name := range tablesIn(root[sectionProject]) {
+		c.Projects = append(c.Projects, Project{Name: name})
+	}
+	for _, name := range tablesIn(root[sectionAgent]) {
+		c.Agents = append(c.Agents, Agent{Name: name})
+	}
 	if len(c.Rooms) == 0 {
 		c.Rooms = []Room{{Name: DefaultName}}
 	}
@@ -139,7 +146,12 @@ func (p *parse) read(at dotted, v any, cells map[string]cell) {
 	default:
 		if len(at) > 1 {
 			p.config.origins[at.String()] = p.place(at, source.Name)
-			if err := abi.CheckName("name", at[1]); err != nil {
+			check := abi.CheckName
+			if s.name == sectionAgent {
+				check = address.CheckName
+			}
+			if err := check("name", at[1]); err != nil {
+				p.bad[at.String()] = s.name == sectionAgent // of which more would be said
 				p.report(p.place(at, source.Name), at.String(), &fault{message: form.NameFault(at[1], err)})
 			}
 		}

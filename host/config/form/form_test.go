@@ -29,6 +29,7 @@ func all() map[string]struct {
 		"key":      {Key, map[string]string{"a.key": "a.key", "sk-geheim": "!looks like the key itself"}},
 		"name":     {Name("*"), map[string]string{"京子": "京子", "*": "*", "a b": `!may not contain ' '`, "": "!must not be empty"}},
 		"agent":    {Agent, map[string]string{"worker-a": "worker-a", "居間": "居間", "*": "!may not contain", "": "!must not be empty", "m\u0456ka": "!mixes scripts"}},
+		"title":    {Title, map[string]string{"": "", "実装 Worker (A)": "実装 Worker (A)", " a": "!spaces around", "a\nb": "!U+000A", "a\u202eb": "!U+202E", long: "!300 characters"}},
 		"argument": {Argument, map[string]string{"": "", "-p": "-p", "a b\n": "a b\n", "a\x00": "!byte 0", strings.Repeat("a", 5000): "!5000 bytes", "--key=sk-geheim89012345678": "!looks like a token", "cms_" + long[:43]: "!looks like a token", "sk-short": "sk-short"}},
 		"grant":    {Grant, map[string]string{abi.HostSay: abi.HostSay, "sya": `!did you mean "say"`, "self.info": "!is always granted"}},
 		"without":  {Without, map[string]string{"tools": "tools", "tolls": `!did you mean "tools"`}},

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
@@ -54,6 +56,23 @@ func Name(also string) Form {
 func Agent(s string) (string, *Fault) {
 	if err := address.CheckName("name", s); err != nil {
 		return "", &Fault{Message: NameFault(s, err)}
+	}
+	return s, nil
+}
+
+// Title takes what somebody is called: one line, or nothing.
+func Title(s string) (string, *Fault) {
+	const most = 100
+	switch n := utf8.RuneCountInString(s); {
+	case n > most:
+		return "", &Fault{Message: fmt.Sprintf("%d characters, at most %d", n, most)}
+	case strings.TrimSpace(s) != s:
+		return "", &Fault{Message: Show(s) + " has spaces around it", Hint: "leave them out"}
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return "", &Fault{Message: fmt.Sprintf("U+%04X does not show, or is no space of its own", r), Hint: "leave it out"}
+		}
 	}
 	return s, nil
 }
