@@ -14,13 +14,14 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/entry"
 )
 
 // Config is what the daemon runs with. [Parse] fills every field, from the file,
 // the environment or the defaults; paths are relative to the working directory.
 //
-// A key is called as its field is, max_turns for MaxTurns. The field's tags say
+// A key is called as its field is, max_turns for MaxTurns, or as its tag key. The field's tags say
 // what the key takes: in is a range, and by the unit of a size; of are the words
 // there are; or is one value more; is names the form of a text, or of each text of
 // a list. What a key means and its default stand in companiond.toml.
@@ -34,7 +35,11 @@ type Config struct {
 	Companions []Companion // sorted by name, often empty
 	Module     []Module    // sorted by name, often empty
 	Models     []Model     // sorted by name, often empty
-	Log        Log
+	// Conversations, and those who have them; both lists are sorted by name and often empty.
+	Conversations Conversations
+	Projects      []Project
+	Agents        []Agent
+	Log           Log
 
 	origins map[string]origin // by full key, and of a room's or a model's header; absent: the default
 }
@@ -64,7 +69,7 @@ type Identity struct {
 
 // Credential begins a value of Identity.Tokens or Model.Key that names one of
 // systemd's credentials instead of a path.
-const Credential = "credential:"
+const Credential = form.Credential
 
 // Journal is the table [journal].
 type Journal struct {

@@ -24,7 +24,10 @@ func defaults() Config {
 		},
 		Wasm:  Wasm{Memory: 64 << 20, CacheSize: 256 << 20, MaxFile: 32 << 20, Guard: "fuel", LogRate: 64 << 10},
 		Rooms: []Room{defaultRoom("main")},
-		Log:   Log{Level: "info", Format: "auto"},
+
+		Conversations: Conversations{Pending: 5 * time.Minute, Idle: 10 * time.Minute, Session: 15 * time.Minute},
+
+		Log: Log{Level: "info", Format: "auto"},
 	}
 }
 
@@ -239,6 +242,13 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		"[[model.main]]\nmodel = \"m\"",
 		"[model]\nmodel = \"m\"",
 		"[modles.main]\nmodel = 7",
+		"[project.p]",
+		"[project.p]\nagent = [\"a\", \"b\"]",
+		"[project.p]\nagents = [\"a\", \"b c\"]",
+		"[project.p]\nagents = 7\n[agent.x]",
+		"[project.p]\nagents = [\"a b\", \"c\"]\n[agent.x]",
+		"[agent.\"a b\"]",
+		"[project.p]\nagents = [\"x\", \"b\"]\n[agent.x]\nstart = 7\ntype = \"human\"",
 		"[door]\nlisten = \":1\"\ninsecur = true",
 		"[modules]\ncharacters = \"a\"\ncach = \"b\"\ncache = \"a/b\"",
 	} {

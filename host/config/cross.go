@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/spell"
 )
 
@@ -14,15 +15,15 @@ func (p *parse) cross() {
 	c := &p.config
 	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
 		p.complain(&fault{
-			message: show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
+			message: form.Show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
 			hint:    "set identity.tokens, or listen on 127.0.0.1",
 		}, dotted{"door", "listen"}, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
 	}
 	outside := func(key dotted, path, why string) {
 		if isInside(path, c.Modules.Characters) {
 			p.complain(&fault{
-				message: show(path) + " lies inside modules.characters: " + why,
-				hint:    "put it beside " + show(c.Modules.Characters),
+				message: form.Show(path) + " lies inside modules.characters: " + why,
+				hint:    "put it beside " + form.Show(c.Modules.Characters),
 			}, key, dotted{"modules", "characters"})
 		}
 	}
@@ -50,6 +51,7 @@ func (p *parse) cross() {
 		}
 	}
 	p.checkHomes()
+	p.checkAgents()
 	for i, r := range c.Rooms {
 		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
 		p.checkPool(r)
@@ -68,12 +70,12 @@ func (p *parse) cross() {
 func (p *parse) checkHomes() {
 	for _, companion := range p.config.Companions {
 		home := dotted{sectionRoom, companion.Home}
-		f := &fault{message: show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
+		f := &fault{message: form.Show(companion.Home) + " is no room of this file", hint: "write [" + home.String() + "] too"}
 		if i := slices.IndexFunc(p.config.Rooms, func(r Room) bool { return r.Name == companion.Home }); i >= 0 {
 			if p.config.Rooms[i].lives(companion.Name) {
 				continue
 			}
-			f = &fault{message: companion.Name + " does not live in " + show(companion.Home), hint: "add it to " + home.add("companions").String()}
+			f = &fault{message: companion.Name + " does not live in " + form.Show(companion.Home), hint: "add it to " + home.add("companions").String()}
 		}
 		if companion.Home != "" {
 			p.complain(f, dotted{"companion", companion.Name, "home"})
@@ -86,7 +88,7 @@ func (p *parse) checkCompanion(r Room) {
 	at := dotted{sectionRoom, r.Name}
 	if r.Companion != "" && !r.lives(r.Companion) {
 		p.complain(&fault{
-			message: r.Companion + " does not live in " + show(r.Name), hint: "add it to " + at.add("companions").String(),
+			message: r.Companion + " does not live in " + form.Show(r.Name), hint: "add it to " + at.add("companions").String(),
 		}, at.add("companion"), at.add("companions"))
 	}
 }
@@ -119,7 +121,7 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 	p.config = c
 	if unreadable != "" { // then no id is there, and to say so of each adds nothing
 		p.complain(&fault{
-			message:  show(c.Modules.Characters) + " " + unreadable,
+			message:  form.Show(c.Modules.Characters) + " " + unreadable,
 			hint:     "companiond new character NAME makes it",
 			severity: Warning,
 		}, dotted{"modules", "characters"})
@@ -127,7 +129,7 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 	}
 	check := func(id string, key dotted) {
 		if id != Everyone && !slices.Contains(ids, id) {
-			f := &fault{message: show(id) + " has no file in " + show(c.Modules.Characters), hint: meant(spell.Near(id, ids)), severity: Warning}
+			f := &fault{message: form.Show(id) + " has no file in " + form.Show(c.Modules.Characters), hint: form.Meant(spell.Near(id, ids)), severity: Warning}
 			p.complain(f, key)
 		}
 	}
@@ -139,6 +141,7 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 			check(room.Companion, dotted{sectionRoom, room.Name, "companion"})
 		}
 	}
+	p.checkResidents(ids)
 	for _, m := range c.Module {
 		check(m.Name, dotted{sectionModule, m.Name, "grant"})
 	}

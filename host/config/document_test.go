@@ -39,12 +39,16 @@ func TestDocumentIsTheDefaults(t *testing.T) {
 // written there are the defaults too, and each key is in its table.
 func TestDocumentUncommented(t *testing.T) {
 	src := regexp.MustCompile(`(?m)^#(\w+ = |\[)`).ReplaceAllString(Document(), "$1")
-	// The one key that has no default, because nobody's model is everybody's.
+	// A key that has no default, because nobody's model is everybody's.
 	src = strings.Replace(src, "\nmodel = \"\"\n", "\nmodel = \"m\"\n", 1)
+	// Nor have the agents of a project.
+	src = strings.Replace(src, "\nagents = []\n", "\nagents = [\"worker\", \"nikoni\"]\n", 1)
 	want := defaults()
 	want.Models = []Model{defaultModel("main", "m")}
 	want.Companions = []Companion{{Name: "nikoni"}}
 	want.Module = []Module{{Name: "nikoni", Grant: want.Modules.Grant}}
+	want.Projects = []Project{{Name: "main", Agents: []string{"worker", "nikoni"}}}
+	want.Agents = []Agent{{Name: "worker", Type: TypeAI, Title: "worker", Start: []string{}}}
 	c := good(t, src)
 	if !sameConfig(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)

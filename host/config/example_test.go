@@ -89,6 +89,11 @@ func ExampleConfig_Print() {
 	// pool_reserve = 0                           # default
 	// pool_share = 0                             # default
 	//
+	// [conversations]
+	// pending = "5m"   # default
+	// idle = "10m"     # default
+	// session = "15m"  # default
+	//
 	// [log]
 	// level = "warn"   # environment COMPANIOND_LOG_LEVEL
 	// format = "auto"  # default

@@ -28,6 +28,7 @@ func FuzzParse(f *testing.F) {
 		"[[room]]\n[[room]]\n", "a.b.c.\"\".d = [[[{a = 1}]]]", "[a]\n\"\" = 1\n[a.\"\"]\n", "x = {}\n[x.y]", "[a.b]\n[a]\nb.c = 1",
 		"[model.main]\nurl = 'https://a/v1'\n[model.b]\nmodel = 'm'\ntemperature = 0.1\nprice_in = -0.0\n", "model.'あ'.model = \"\"", "[[model]]\n",
 		"[model]\nmain = {model = 'm', key = 'credential:k', temperature = nan}", "[model.main]\nurl = 'http://u:p@h:70000/v1?k#f'\nmodle = 1\n",
+		team, "[project.p]\nagents = ['a', 'A', 'you', 'm\u0456ka']\n[agent.a]\nname = 'You'\nstart = ['', 'cmp_']\n[agent.\"\"]\n",
 	} {
 		f.Add([]byte(src), "COMPANIOND_DOOR_HOSTS=a,b\nCOMPANIOND_WASM_FUEL=1\nCOMPANIOND_ROOM_B_SEED=\xff\nCOMPANIOND_MODEL_MAIN_MODEL=m\nCOMPANIOND_MODEL_B_PRICE_OUT=1e-9")
 		f.Add([]byte(src), "COMPANIOND_MODEL_MAIN_URL=http://a\nCOMPANIOND_MODULES_GRANT=")

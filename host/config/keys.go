@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -98,8 +100,13 @@ var sections = sync.OnceValue(func() (all []section) {
 })
 
 // fieldCalled gives the field of a struct that is called as name is in the file, or
-// as many of it are.
+// as many of it are; a tag key comes before.
 func fieldCalled(in reflect.Type, name string) reflect.StructField {
+	for f := range in.Fields() {
+		if f.Tag.Get("key") == name {
+			return f
+		}
+	}
 	name = strings.ReplaceAll(name, "_", "")
 	f, ok := in.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
 	if !ok {
@@ -131,6 +138,9 @@ const (
 	sectionRoom   = "room"
 	sectionModule = "module"
 	sectionModel  = "model"
+
+	sectionProject = "project"
+	sectionAgent   = "agent"
 )
 
 // dotted is the full name of a table or a key: room, its own name, patience.
@@ -197,7 +207,7 @@ func kindOf(f reflect.StructField) kind {
 		}
 		return number{in, amount(low), amount(high), amount(low), true}
 	case []string:
-		return list{forms()[f.Tag.Get("is")]}
+		return list{forms()[f.Tag.Get("is")], f.Tag.Get("is") == "argument"}
 	}
 	if words, isChoice := f.Tag.Lookup("of"); words == "policies" {
 		return choice{turn.Names(), hasOr}
@@ -208,10 +218,11 @@ func kindOf(f reflect.StructField) kind {
 }
 
 // forms gives the forms of a text, by name.
-func forms() map[string]clean {
-	return map[string]clean{
-		"address": cleanListen, "host": cleanHost, "origin": cleanOrigin, "url": cleanURL,
-		"path": cleanPath, "tokens": cleanSecret("tokens"), "key": cleanKey, "short": cleanShort,
-		"companion": cleanName(Everyone), "home": cleanName(""), "price": cleanPrice, "pace": cleanPace, "grant": cleanGrant, "without": cleanWithout,
+func forms() map[string]form.Form {
+	return map[string]form.Form{
+		"address": form.Address, "host": form.Host, "origin": form.Origin, "url": form.URL,
+		"path": form.Path, "tokens": form.Secret("tokens"), "key": form.Key, "short": form.Short,
+		"companion": form.Name(Everyone), "home": form.Name(""), "agent": form.Agent, "title": form.Title, "argument": form.Argument,
+		"price": cleanPrice, "pace": cleanPace, "grant": form.Grant, "without": form.Without,
 	}
 }

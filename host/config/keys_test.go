@@ -418,15 +418,18 @@ func rows() []row {
 		}, map[string]string{
 			`"jsn"`: `"jsn" is unknown, have: auto, text, json (did you mean "json"?)`,
 		}},
-	}, modelRows()...)
+	}, append(modelRows(), agentRows()...)...)
 }
 
 // fileWith gives a file whose second line sets a key, and which lacks nothing.
 func fileWith(key, literal string) string {
 	table, name := key[:strings.LastIndex(key, ".")], key[strings.LastIndex(key, ".")+1:]
 	src := "[" + table + "]\n" + name + " = " + literal + "\n"
-	if table == "model.NAME" && name != "model" {
+	switch {
+	case table == "model.NAME" && name != "model":
 		src += "model = \"m\"\n"
+	case table == "agent.NAME":
+		src += "[project.p]\nagents = [\"main\", \"b\"]\n"
 	}
 	return strings.Replace(src, "NAME", "main", 1)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/companiond/companiond/host/spell"
+	"github.com/companiond/companiond/host/config/form"
 )
 
 // kind is what values a key takes: it reads one as the TOML library gives it. The
@@ -22,9 +22,6 @@ import (
 type kind interface {
 	read(v any) (any, []*fault)
 }
-
-// clean gives the one spelling of a text, or why it will not do.
-type clean func(s string) (string, *fault)
 
 // The kinds with a range have it in the words of a message, too.
 type (
@@ -42,16 +39,20 @@ type (
 		in             string
 		min, max, unit int64 // whole units
 	}
-	text   struct{ clean clean }
+	text   struct{ form form.Form }
 	choice struct {
 		of      []string
 		orEmpty bool
 	}
-	list struct{ clean clean }
+	list struct {
+		form    form.Form
+		repeats bool // an item may be there twice
+	}
 )
 
 // fromText gives the text of a variable as the file has such a value: a number
-// without quotes, a list with brackets. No item of any list may hold a comma.
+// without quotes, a list with brackets. Of the items of lists a word of a command alone may
+// hold a comma; such a command has to stand in the file.
 func fromText(k kind, s string) any {
 	switch k := k.(type) {
 	case truth:
@@ -113,15 +114,17 @@ func wrongType(k kind, v any, want string) (any, []*fault) {
 
 // notAmong words a value that is none of those there are.
 func notAmong(v any, known []string) *fault {
-	s, _ := v.(string)
-	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", "), hint: meant(spell.Near(s, known))}
+	if s, isText := v.(string); isText {
+		return faultOf(form.Unknown(s, known))
+	}
+	return &fault{message: describe(v) + " is unknown, have: " + strings.Join(known, ", ")}
 }
 
 // describe names a TOML value in a message.
 func describe(v any) string {
 	switch v := v.(type) {
 	case string:
-		return show(v)
+		return form.Show(v)
 	case time.Time:
 		return "a date or time"
 	case []any:
@@ -167,11 +170,11 @@ func (k span) read(v any) (any, []*fault) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case !ok || err != nil:
-		return refuse("try "+show(guessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
+		return refuse("try "+form.Show(guessSpan(strings.Trim(describe(v), `"`))), "%s is not a duration", describe(v))
 	case d < k.min || d > k.max:
-		return refuse("", "%s is outside %s", show(s), k.in)
+		return refuse("", "%s is outside %s", form.Show(s), k.in)
 	case d%time.Millisecond != 0:
-		return refuse("", "%s is finer than a millisecond", show(s))
+		return refuse("", "%s is finer than a millisecond", form.Show(s))
 	}
 	return d, nil
 }
@@ -183,11 +186,11 @@ func (k size) read(v any) (any, []*fault) {
 	}
 	switch {
 	case !ok:
-		return refuse("try "+show(guessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
+		return refuse("try "+form.Show(guessSize(strings.Trim(describe(v), `"`))), "%s is not a size", describe(v))
 	case n < k.min || n > k.max:
 		return refuse("", "%s is outside %s", describe(v), k.in)
 	case n%k.unit != 0:
-		return refuse("try "+show(sizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), sizeText(k.unit))
+		return refuse("try "+form.Show(sizeText(min(k.max, n/k.unit*k.unit+k.unit))), "%s is not a multiple of %s", describe(v), sizeText(k.unit))
 	}
 	return n, nil
 }
@@ -203,11 +206,11 @@ func (k text) read(v any) (any, []*fault) {
 		}
 		return refuse(hint, "%s is not a text", describe(v))
 	case !utf8.ValidString(s):
-		return refuse("", "%s is not UTF-8", show(s))
+		return refuse("", "%s is not UTF-8", form.Show(s))
 	}
-	s, f := k.clean(s)
+	s, f := k.form(s)
 	if f != nil {
-		return nil, []*fault{f}
+		return nil, []*fault{faultOf(f)}
 	}
 	return s, nil
 }
@@ -227,9 +230,9 @@ func (k list) read(v any) (any, []*fault) {
 	var faults []*fault
 	good := make([]string, 0, len(items))
 	for i, item := range items {
-		v, bad := text(k).read(item)
-		if bad == nil && slices.Contains(good, v.(string)) {
-			_, bad = refuse("", "%s is in the list twice", show(v.(string)))
+		v, bad := text{k.form}.read(item)
+		if bad == nil && !k.repeats && slices.Contains(good, v.(string)) {
+			_, bad = refuse("", "%s is in the list twice", form.Show(v.(string)))
 		}
 		if bad == nil {
 			good = append(good, v.(string))

@@ -45,7 +45,10 @@ func mistakesFor(s setting) []mistake {
 	case choice:
 		all = append(all, mistake{"KEY = 'that one'", "is unknown, have"}, mistake{"KEY = true", "is unknown, have"})
 	case list:
-		all = append(all, mistake{"KEY = ['a b']", ""}, mistake{"KEY = [7] # ['", "7 is not a text"}, mistake{"KEY = 'x'", "is not a list"})
+		if !k.repeats {
+			all = append(all, mistake{"KEY = ['a b']", ""})
+		}
+		all = append(all, mistake{"KEY = [7] # ['", "7 is not a text"}, mistake{"KEY = 'x'", "is not a list"})
 	case text:
 		all = append(all, mistake{"KEY = []", "a list is not a text"}, mistake{"KEY = 7", "7 is not a text"})
 	}
@@ -62,12 +65,15 @@ func TestEveryMistake(t *testing.T) {
 		table := func(s section, at dotted) {
 			file = append(file, "", "["+at.String()+"] # here")
 			for _, k := range s.keys {
-				must := s.name == sectionModel && k.name == "model"
+				must := s.name == sectionModel && k.name == "model" || s.name == sectionProject
 				if !must && !rapid.Bool().Draw(t, "write "+k.name) {
 					continue
 				}
 				line := k.name + " = " + literal(k.kind, k.usual)
-				if must {
+				switch {
+				case s.name == sectionProject:
+					line = k.name + " = ['r.0', 'r.1', 'r.2']"
+				case must:
 					line = k.name + " = 'm'"
 				}
 				if rapid.IntRange(0, 3).Draw(t, "wrong") == 0 {
@@ -79,10 +85,17 @@ func TestEveryMistake(t *testing.T) {
 				file = append(file, line)
 			}
 		}
+		projects := 0
 		for _, s := range sections() {
 			n := 1
-			if s.named {
+			switch {
+			case s.name == sectionAgent && projects == 0: // none could be in one
+				n = 0
+			case s.named:
 				n = rapid.IntRange(0, 3).Draw(t, s.name+"s")
+			}
+			if s.name == sectionProject {
+				projects = n
 			}
 			for i := range n {
 				table(s, tableOf(s, fmt.Sprintf("r.%d", i)))
@@ -113,13 +126,18 @@ func TestEveryMistake(t *testing.T) {
 func TestPure(t *testing.T) {
 	allowed := []string{
 		"bufio", "bytes", "cmp", "embed", "encoding/json", "errors", "fmt", "io", "maps", "math", "net/netip", "net/url", "path", "reflect", "regexp", "slices", "strconv", "strings", "sync",
-		"text/tabwriter", "time", "unicode/utf8",
+		"text/tabwriter", "time", "unicode", "unicode/utf8",
 		"github.com/BurntSushi/toml", "github.com/companiond/companiond/abi",
+		"github.com/companiond/companiond/host/address", "github.com/companiond/companiond/host/config/form", "github.com/companiond/companiond/host/config/source",
 		"github.com/companiond/companiond/host/entry", "github.com/companiond/companiond/host/spell", "github.com/companiond/companiond/host/turn",
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {

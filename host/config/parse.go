@@ -2,14 +2,13 @@ package config
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/config/form"
+	"github.com/companiond/companiond/host/config/source"
 	"github.com/companiond/companiond/host/spell"
 )
 
@@ -35,62 +34,30 @@ func Parse(name string, src []byte, env []string) (Config, []Problem) {
 
 // parse is the state of one call of Parse or ReadRoom.
 type parse struct {
-	file     string           // empty for ReadRoom
-	text     string           // without a byte order mark
-	places   map[string]place // by full key
+	file     string       // empty for ReadRoom
+	source   *source.File // nil for ReadRoom
 	config   Config
 	bad      map[string]bool // full keys with an error, or meant by a name with one; left out of the checks that compare keys
 	problems []Problem
-}
-
-// maxDepth bounds the parts of a key and the tables within each other on one line. The
-// TOML library takes memory by their square.
-const maxDepth = 500
-
-// tooDeep gives the first line that has more, 0 for none.
-func tooDeep(text string) int {
-	for n := 1; text != ""; n++ {
-		line, rest, _ := strings.Cut(text, "\n")
-		key, _, _ := strings.Cut(line, "=")
-		if strings.Count(key, ".") > maxDepth || strings.Count(line, "{") > maxDepth {
-			return n
-		}
-		text = rest
-	}
-	return 0
 }
 
 func newParse(file string) *parse {
 	return &parse{file: file, bad: make(map[string]bool), config: Config{origins: make(map[string]origin)}}
 }
 
-// decode reads the TOML, finds the places of its keys, and reports whether it was
-// TOML at all.
+// decode reads the TOML and reports whether it was any at all.
 func (p *parse) decode(src []byte) (root map[string]any, ok bool) {
 	if len(src) > maxFile {
 		p.report(origin{file: p.file}, "", &fault{message: "the file has " + sizeText(int64(len(src))) + ", at most " + sizeText(maxFile)})
 		return nil, false
 	}
-	if mark := string(src[:min(len(src), 2)]); mark == "\xff\xfe" || mark == "\xfe\xff" { // the library goes over it
-		p.report(origin{file: p.file, line: 1, col: 1}, "", &fault{message: "the file is UTF-16; TOML files must be UTF-8"})
+	file, flaw := source.Read(src)
+	if flaw != nil {
+		p.report(origin{file: p.file, line: flaw.Line, col: flaw.Col}, "", &fault{message: flaw.Message})
 		return nil, false
 	}
-	p.text = strings.TrimPrefix(string(src), "\ufeff")
-	if line := tooDeep(p.text); line > 0 {
-		p.report(origin{file: p.file, line: line, col: 1}, "", &fault{message: fmt.Sprintf("more than %d names or tables within each other", maxDepth)})
-		return nil, false
-	}
-	md, err := toml.Decode(p.text, &root)
-	if err != nil {
-		bad := toml.ParseError{Message: err.Error()}
-		errors.As(err, &bad)
-		rest := p.text[min(max(bad.Position.Start, 0), len(p.text)):]
-		line, col := position(p.text, len(p.text)-len(strings.TrimLeft(rest, " \t")))
-		p.report(origin{file: p.file, line: line, col: col}, "", &fault{message: strings.TrimSuffix(bad.Message, ".")})
-		return nil, false
-	}
-	p.places = places(p.text, md.Keys())
-	return root, true
+	p.source = file
+	return file.Root, true
 }
 
 // fill makes a Config of what the file holds and of the variables over it.
@@ -124,6 +91,12 @@ func (p *parse) makeTables(root map[string]any, variables map[string]string) {
 	for _, name := range tablesIn(root[sectionModel]) {
 		c.Models = append(c.Models, Model{Name: name})
 	}
+	for _, name := range tablesIn(root[sectionProject]) {
+		c.Projects = append(c.Projects, Project{Name: name})
+	}
+	for _, name := range tablesIn(root[sectionAgent]) {
+		c.Agents = append(c.Agents, Agent{Name: name})
+	}
 	if len(c.Rooms) == 0 {
 		c.Rooms = []Room{{Name: DefaultName}}
 	}
@@ -153,7 +126,7 @@ func tablesIn(v any) (names []string) {
 // all that is in it.
 func (p *parse) read(at dotted, v any, cells map[string]cell) {
 	if c, ok := cells[at.String()]; ok {
-		p.set(c, v, func(item int) origin { return p.place(at, atValue+item) })
+		p.set(c, v, func(item int) origin { return p.place(at, source.Value+item) })
 		return
 	}
 	s := sectionOf(at)
@@ -162,7 +135,7 @@ func (p *parse) read(at dotted, v any, cells map[string]cell) {
 	case len(at) > 0 && s.name == "", len(at) > 1 && !s.named, len(at) > 2:
 		p.unknown(at, v, s)
 	case len(at) > 1 && !isTable && slices.Contains(s.names(), at[1]):
-		p.report(p.place(at, atName), at.String(), &fault{
+		p.report(p.place(at, source.Name), at.String(), &fault{
 			message: "belongs to one " + s.name + ", not to all",
 			hint:    "write [" + s.name + ".NAME] above it",
 		})
@@ -172,9 +145,14 @@ func (p *parse) read(at dotted, v any, cells map[string]cell) {
 		p.noTable(at, v, s)
 	default:
 		if len(at) > 1 {
-			p.config.origins[at.String()] = p.place(at, atName)
-			if err := abi.CheckName("name", at[1]); err != nil {
-				p.report(p.place(at, atName), at.String(), &fault{message: nameFault(at[1], err)})
+			p.config.origins[at.String()] = p.place(at, source.Name)
+			check := abi.CheckName
+			if s.name == sectionAgent {
+				check = address.CheckName
+			}
+			if err := check("name", at[1]); err != nil {
+				p.bad[at.String()] = s.name == sectionAgent // of which more would be said
+				p.report(p.place(at, source.Name), at.String(), &fault{message: form.NameFault(at[1], err)})
 			}
 		}
 		for name, v := range keys {
@@ -194,7 +172,7 @@ func (p *parse) noTable(at dotted, v any, s section) {
 		f = &fault{message: "must not be an array of tables", hint: f.hint + " with single brackets"}
 	}
 	p.bad[at.String()] = true
-	p.report(p.place(at, atValue), at.String(), f)
+	p.report(p.place(at, source.Value), at.String(), f)
 }
 
 // set sets a key to a value; at gives the place of the value, 0, or of one of its
@@ -224,7 +202,7 @@ func (p *parse) unknown(at dotted, v any, s section) {
 	if near != "" {
 		p.bad[parent.add(near).String()] = true
 	}
-	p.report(p.place(at, atName), at.String(), &fault{message: "unknown " + what + " " + show(last), hint: meant(near)})
+	p.report(p.place(at, source.Name), at.String(), &fault{message: "unknown " + what + " " + form.Show(last), hint: form.Meant(near)})
 }
 
 // suggest gives the known name that was most likely meant, "" for none: one

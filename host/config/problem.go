@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/companiond/companiond/host/config/form"
 )
 
 // Severity says whether a problem keeps the daemon from starting.
@@ -70,6 +71,9 @@ type fault struct {
 	severity      Severity
 }
 
+// faultOf takes over what a form says.
+func faultOf(f *form.Fault) *fault { return &fault{message: f.Message, hint: f.Hint} }
+
 // report puts a fault where it belongs.
 func (p *parse) report(at origin, key string, f *fault) {
 	problem := Problem{File: at.file, Line: at.line, Col: at.col, Key: key,
@@ -80,21 +84,11 @@ func (p *parse) report(at origin, key string, f *fault) {
 	p.problems = append(p.problems, problem)
 }
 
-// place gives a place of a key; it has no line where the key is not in the file.
+// place gives a place of a key, see [source.File.At]; it has no line where the key is not in the file.
 func (p *parse) place(key dotted, which int) origin {
 	at := origin{file: p.file}
-	if found, written := p.places[key.String()]; written {
-		at.line, at.col = position(p.text, found[which])
-	}
+	at.line, at.col = p.source.At(key.String(), which)
 	return at
-}
-
-// meant hints at the word that was probably meant, if there is one.
-func meant(near string) string {
-	if near == "" {
-		return ""
-	}
-	return "did you mean " + show(near) + "?"
 }
 
 func sortProblems(list []Problem) {
@@ -102,13 +96,4 @@ func sortProblems(list []Problem) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Message, b.Message))
 	})
-}
-
-// show quotes a string for a message and shortens a very long one.
-func show(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }

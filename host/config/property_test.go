@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config/form"
 )
 
 // drawValue draws any value that a key of this kind takes.
@@ -32,6 +33,9 @@ func drawValue(t *rapid.T, key string, k setting, label string) any {
 	case choice:
 		return rapid.SampledFrom(k.of).Draw(t, label)
 	case list:
+		if key == "project.agents" {
+			return rapid.SliceOfNDistinct(drawText(key), 2, 4, rapid.ID).Draw(t, label)
+		}
 		return rapid.SliceOfNDistinct(drawText(key), 0, 4, rapid.ID).Draw(t, label)
 	}
 	return drawText(key).Draw(t, label)
@@ -57,9 +61,11 @@ func drawText(key string) *rapid.Generator[string] {
 	case "room.seed", "model.model":
 		return rapid.StringN(1, 60, 256)
 	case "model.without":
-		return rapid.SampledFrom(lacks)
+		return rapid.SampledFrom(form.Lacks())
 	case "modules.grant", "module.grant":
 		return rapid.SampledFrom([]string{abi.HostSay, abi.HostActionEmit, abi.HostModelGenerate})
+	case "project.agents": // no two of which look alike
+		return rapid.SampledFrom([]string{"aya", "kyoko", "worker-a", "worker-b", "居間", "みか", "b.2"})
 	case "model.url":
 		return rapid.StringMatching(`(https?://([a-z0-9]{1,5}|\[::1\])(:[1-9]000)?(/[a-z]{1,5}){0,2})?`)
 	case "model.key":
@@ -68,7 +74,7 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.SampledFrom([]string{"auto", "0s", "1m", "700ms"})
 	case "model.effort":
 		return rapid.SampledFrom([]string{"", "none", "low", "medium", "high"})
-	case sectionRoom, sectionModule, sectionModel:
+	case sectionRoom, sectionModule, sectionModel, sectionProject:
 		return names
 	}
 	return rapid.StringMatching(`[^\x00/]{1,3}[^\x00]{0,9}`)
@@ -102,7 +108,7 @@ type draft struct {
 }
 
 // write sets the keys of a table, or leaves them out, in the file or by variables.
-// The one key that a table must have is never left out.
+// A key that a table must have is never left out.
 func (d *draft) write(t *rapid.T, s section, at dotted) {
 	fmt.Fprintf(&d.src, "[%s]\n", at)
 	for _, k := range s.keys {
@@ -113,7 +119,7 @@ func (d *draft) write(t *rapid.T, s section, at dotted) {
 		// tests have them.
 		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel":
 			continue
-		case generic != "model.model" && !rapid.Bool().Draw(t, key+"?"):
+		case generic != "model.model" && generic != "project.agents" && !rapid.Bool().Draw(t, key+"?"):
 			continue
 		}
 		v := drawValue(t, generic, k, key)
@@ -134,9 +140,10 @@ func TestRoundTrip(t *testing.T) {
 		names := make(map[string][]string)
 		for _, s := range sections() {
 			switch s.name {
-			case sectionRoom, sectionModule, sectionModel: // names no two of which share a variable
+			case sectionRoom, sectionModule, sectionModel, sectionProject: // names no two of which share a variable
 				names[s.name] = rapid.SliceOfNDistinct(drawText(s.name), 0, 3, func(name string) string { return envName(dotted{name}) }).Draw(t, s.name+"s")
 			case "companion": // a home is a room's: TestHomes has them
+			case sectionAgent: // is in a project: TestAgents has them
 			default:
 				names[s.name] = []string{""}
 			}

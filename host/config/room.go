@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -59,16 +60,16 @@ func (r Room) Pause() (pause time.Duration, auto bool) {
 	return pause, r.Pace == PaceAuto
 }
 
-func cleanPace(s string) (string, *fault) {
+func cleanPace(s string) (string, *form.Fault) {
 	if s == PaceAuto {
 		return s, nil
 	}
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil || d < 0 || d > time.Minute:
-		return "", &fault{message: show(s) + ` is neither "auto" nor a duration of 0s to 1m`, hint: `try "auto" or "700ms"`}
+		return "", &form.Fault{Message: form.Show(s) + ` is neither "auto" nor a duration of 0s to 1m`, Hint: `try "auto" or "700ms"`}
 	case d%time.Millisecond != 0: // a room would round it, to none at last
-		return "", &fault{message: show(s) + " is finer than a millisecond"}
+		return "", &form.Fault{Message: form.Show(s) + " is finer than a millisecond"}
 	}
 	return spanText(d), nil
 }
@@ -93,10 +94,10 @@ func (r Room) PoolSettings() abi.Pool {
 }
 
 // cleanPrice takes CHARACTERS:COST.
-func cleanPrice(s string) (string, *fault) {
+func cleanPrice(s string) (string, *form.Fault) {
 	chars, cost, ok := cutPrice(s)
 	if !ok {
-		return "", &fault{message: show(s) + " is not CHARACTERS:COST", hint: `try "10:5"`}
+		return "", &form.Fault{Message: form.Show(s) + " is not CHARACTERS:COST", Hint: `try "10:5"`}
 	}
 	return fmt.Sprintf("%d:%d", chars, cost), nil
 }

@@ -12,7 +12,8 @@ import (
 // own, every field but the names of tables has a key, and each default is a value
 // that the key takes.
 func TestTable(t *testing.T) {
-	c := &Config{Rooms: make([]Room, 1), Companions: make([]Companion, 1), Models: make([]Model, 1)}
+	c := &Config{Rooms: make([]Room, 1), Companions: make([]Companion, 1), Models: make([]Model, 1), Module: make([]Module, 1),
+		Projects: make([]Project, 1), Agents: make([]Agent, 1)}
 	seen := make(map[string]bool)
 	fields := make(map[any]string)
 	for _, cell := range c.cells() {
@@ -40,7 +41,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	want := countFields(reflect.TypeFor[Config]())
-	for _, named := range []reflect.Type{reflect.TypeFor[Room](), reflect.TypeFor[Companion](), reflect.TypeFor[Model]()} {
+	for _, named := range []reflect.Type{reflect.TypeFor[Room](), reflect.TypeFor[Companion](), reflect.TypeFor[Model](), reflect.TypeFor[Module](), reflect.TypeFor[Project](), reflect.TypeFor[Agent]()} {
 		want += countFields(named) - 1 // its name
 	}
 	if len(fields) != want {
@@ -76,6 +77,8 @@ func TestKeysIsTheTable(t *testing.T) {
 		"modules.grant":        {Name: "modules.grant", Default: `["say", "action.emit"]`, Env: "COMPANIOND_MODULES_GRANT"},
 		"model.NAME.url":       {Name: "model.NAME.url", Default: `""`, Env: "COMPANIOND_MODEL_NAME_URL"},
 		"model.NAME.price_in":  {Name: "model.NAME.price_in", Default: `0`, Env: "COMPANIOND_MODEL_NAME_PRICE_IN"},
+		"agent.NAME.name":      {Name: "agent.NAME.name", Default: `""`, Env: "COMPANIOND_AGENT_NAME_NAME"},
+		"conversations.idle":   {Name: "conversations.idle", Default: `"10m"`, Env: "COMPANIOND_CONVERSATIONS_IDLE"},
 		"log.level":            {Name: "log.level", Default: `"info"`, Env: "COMPANIOND_LOG_LEVEL"},
 	}
 	for _, k := range keys {

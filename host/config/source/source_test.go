@@ -1,4 +1,4 @@
-package config
+package source
 
 import (
 	"fmt"
@@ -73,3 +73,37 @@ func TestPosition(t *testing.T) {
 		}
 	}
 }
+
+// TestRead: where a text stops being TOML, and where the keys of one that is are.
+func TestRead(t *testing.T) {
+	for src, want := range map[string]string{
+		"[a\n":           "1:3",
+		"a = 1\na = 2":   "2:1",
+		"\ufeffb = \n":   "1:5",
+		"\xff\xfea":      "1:1",
+		"\n" + deep('.'): "2:1",
+		"\n" + deep('{'): "2:1",
+	} {
+		f, flaw := Read([]byte(src))
+		if f != nil || flaw == nil || fmt.Sprintf("%d:%d", flaw.Line, flaw.Col) != want || flaw.Message == "" {
+			t.Errorf("%.20q: %+v, want it at %s", src, flaw, want)
+		}
+	}
+	f, flaw := Read([]byte("\ufeff# あ\n[a.b]\nc = ['x', 'あ', 'y']\n"))
+	if flaw != nil || f.Root["a"] == nil {
+		t.Fatal(flaw)
+	}
+	for which, want := range map[int]string{Name: "3:1", Value: "3:5", Value + 1: "3:6", Value + 3: "3:16"} {
+		if line, col := f.At("a.b.c", which); fmt.Sprintf("%d:%d", line, col) != want {
+			t.Errorf("%d is at %d:%d, want %s", which, line, col, want)
+		}
+	}
+	for _, f := range []*File{f, nil} {
+		if line, col := f.At("a.x", Name); line != 0 || col != 0 {
+			t.Errorf("a key that is not there is at %d:%d", line, col)
+		}
+	}
+}
+
+// deep is a line with more names or tables within each other than are read.
+func deep(of byte) string { return strings.Repeat(string(of), maxDepth+1) }

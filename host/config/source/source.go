@@ -1,6 +1,12 @@
-package config
+// Package source reads the text of a TOML file and knows the line and column of every
+// key, value and item in it, which the TOML library keeps to itself.
+//
+// It is pure: it opens no file, and it judges nothing but whether the text is TOML.
+package source
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -8,14 +14,80 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
+// File is a text that is TOML. A nil File has no key.
+type File struct {
+	Root   map[string]any // as the TOML library gives it
+	text   string         // without a byte order mark
+	places map[string]place
+}
+
+// Flaw is why a text is no TOML, and where; both count from 1.
+type Flaw struct {
+	Line, Col int
+	Message   string
+}
+
+// maxDepth bounds the parts of a key and the tables within each other on one line. The
+// TOML library takes memory by their square.
+const maxDepth = 500
+
+// tooDeep gives the first line that has more, 0 for none.
+func tooDeep(text string) int {
+	for n := 1; text != ""; n++ {
+		line, rest, _ := strings.Cut(text, "\n")
+		key, _, _ := strings.Cut(line, "=")
+		if strings.Count(key, ".") > maxDepth || strings.Count(line, "{") > maxDepth {
+			return n
+		}
+		text = rest
+	}
+	return 0
+}
+
+// Read reads a text. A byte order mark before it is passed over.
+func Read(src []byte) (*File, *Flaw) {
+	if mark := string(src[:min(len(src), 2)]); mark == "\xff\xfe" || mark == "\xfe\xff" { // the library goes over it
+		return nil, &Flaw{1, 1, "the file is UTF-16; TOML files must be UTF-8"}
+	}
+	f := &File{text: strings.TrimPrefix(string(src), "\ufeff")}
+	if line := tooDeep(f.text); line > 0 {
+		return nil, &Flaw{line, 1, fmt.Sprintf("more than %d names or tables within each other", maxDepth)}
+	}
+	md, err := toml.Decode(f.text, &f.Root)
+	if err != nil {
+		bad := toml.ParseError{Message: err.Error()}
+		errors.As(err, &bad)
+		rest := f.text[min(max(bad.Position.Start, 0), len(f.text)):]
+		line, col := position(f.text, len(f.text)-len(strings.TrimLeft(rest, " \t")))
+		return nil, &Flaw{line, col, strings.TrimSuffix(bad.Message, ".")}
+	}
+	f.places = places(f.text, md.Keys())
+	return f, nil
+}
+
+// At gives line and column of a key by its full name as TOML writes it: of its [Name], its
+// [Value], or of the nth item of the list that is its value with Value+n. A key that is
+// not in the file is at 0, 0.
+func (f *File) At(key string, which int) (line, col int) {
+	if f == nil {
+		return 0, 0
+	}
+	found, written := f.places[key]
+	if !written {
+		return 0, 0
+	}
+	return position(f.text, found[which])
+}
+
 // place is where a key stands in the text, in bytes: its name, or the last part of
 // it; its value, which of a table with a header is the name again; and each item
 // of a list.
 type place []int
 
+// What of a key a place is asked for.
 const (
-	atName = iota
-	atValue
+	Name = iota
+	Value
 )
 
 // tokens of TOML are strings in four kinds of quotes, comments, what stands between
