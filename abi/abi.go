@@ -36,8 +36,8 @@ const (
 	OpResult   = "result"   // Result -> {}
 )
 
-// Ops a module may ask of the host with host_call. The last three have to be
-// granted by name; the others always are.
+// Ops a module may ask of the host with host_call. Those behind the first blank
+// line have to be granted by name; the others always are.
 const (
 	HostNow        = "now"         // no data -> Now
 	HostRandom     = "random"      // RandomAsk -> Random
@@ -51,6 +51,9 @@ const (
 	HostSay           = "say"            // SayAsk -> {}; only while OpSpeak is answered
 	HostActionEmit    = "action.emit"    // ActionAsk -> ActionPlayed; needs a card
 	HostModelGenerate = "model.generate" // ModelAsk -> ModelAnswer
+
+	HostConversationStart = "conversation.start" // ConversationAsk -> ConversationNow
+	HostConversationEnd   = "conversation.end"   // ConversationEndAsk -> ConversationNow
 )
 
 // AlwaysGranted lists the host ops that no module has to be granted.
@@ -62,7 +65,9 @@ func AlwaysGranted() []string {
 }
 
 // GrantedOnly lists the host ops that a companion has to be granted by name.
-func GrantedOnly() []string { return []string{HostSay, HostActionEmit, HostModelGenerate} }
+func GrantedOnly() []string {
+	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd}
+}
 
 // Request is the envelope the host sends, and the one a guest sends with
 // host_call (there only Op and Data are read).
@@ -159,6 +164,7 @@ const (
 	RecentInAsk = 16       // messages in Scene.Recent
 	MaxMembers  = 256      // members in Scene.Members
 	MaxMore     = 31       // perceptions in Perceiving.More
+	MaxStarts   = 6        // conversation.start of a companion in a minute
 )
 
 type (

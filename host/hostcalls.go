@@ -18,6 +18,8 @@ type hostCalls struct {
 	segment func(ctx context.Context, room, who, call, text string) error
 	act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	models  *models
+	talks   talks // nil where no project is configured
+	starts  starts
 }
 
 var _ module.HostCalls = (*hostCalls)(nil)
@@ -63,6 +65,10 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 		})
 	case abi.HostActionEmit:
 		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return h.act(ctx, c, a) })
+	case abi.HostConversationStart:
+		return module.Answer(data, func(a abi.ConversationAsk) (abi.ConversationNow, error) { return h.startTalk(ctx, c, a) })
+	case abi.HostConversationEnd:
+		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return h.endTalk(ctx, c, a) })
 	case abi.HostModelGenerate:
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.ask(ctx, c, a) })
 	}

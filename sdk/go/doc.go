@@ -46,6 +46,14 @@
 // [Host.Generate] asks the language model of the house; that has to be granted, by
 // modules.grant in the daemon's configuration, and Needs says so at load.
 //
+// # Conversations
+//
+// A character whose id stands in a project of the daemon's configuration is asked for a vote when
+// another agent wants a conversation with it: [Scene.Conversation] says what for, in that
+// agent's words, which are no instructions. A vote to speak accepts, one to listen declines, and a line
+// with the closing terminal ends it. With [Host.Converse] it opens one itself; that has to
+// be granted, by modules.grant = ["say", "conversation.start"].
+//
 // # When something goes wrong
 //
 // [Host.Fail] ends the op with an error of your choice. A panic in your code is

@@ -168,6 +168,20 @@ func (h *Host) Generate(ask abi.ModelAsk) (a abi.ModelAnswer, err error) {
 	return a, h.Ask(abi.HostModelGenerate, ask, &a)
 }
 
+// Converse opens a conversation with other agents of a project. It is a room of its
+// own, in which this character is asked for votes and lines with [Scene.Conversation].
+// It has to be granted. A refusal begins with its code, as
+// "conversation_already_active: ...".
+func (h *Host) Converse(ask abi.ConversationAsk) (c abi.ConversationNow, err error) {
+	return c, h.Ask(abi.HostConversationStart, ask, &c)
+}
+
+// EndConversation leaves a conversation, after a last message that may be empty. An
+// empty id is the one that is open.
+func (h *Host) EndConversation(id, message string) (c abi.ConversationNow, err error) {
+	return c, h.Ask(abi.HostConversationEnd, abi.ConversationEndAsk{ID: id, Message: message}, &c)
+}
+
 // Info says who and where the character is.
 func (h *Host) Info() (abi.SelfInfo, error) {
 	var info abi.SelfInfo

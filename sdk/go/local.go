@@ -31,6 +31,10 @@ type Local struct {
 	// Played are the actions. They are not held against the card: the daemon
 	// refuses those that the card has not or does not allow.
 	Played []abi.ActionAsk
+	// Started and Ended are the conversations that the character opened and left. Nobody
+	// answers, and nothing is refused but what no daemon would take.
+	Started []abi.ConversationAsk
+	Ended   []abi.ConversationEndAsk
 	// Model answers for the language model; without it there is none.
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 
@@ -148,6 +152,13 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 			l.Played = append(l.Played, a)
 			return abi.ActionPlayed{ID: fmt.Sprintf("act-%d", len(l.Played)), Delivered: 1}, nil
 		})
+	case abi.HostConversationStart:
+		return asked(data, l.converse)
+	case abi.HostConversationEnd:
+		return asked(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) {
+			l.Ended = append(l.Ended, a)
+			return abi.ConversationNow{ID: a.ID, Status: "terminating"}, nil
+		})
 	case abi.HostModelGenerate:
 		if l.Model == nil {
 			return nil, abi.Errorf(abi.CodeUnavailable, "waits for a model: set Local.Model")
@@ -196,6 +207,14 @@ func (l *Local) say(ask abi.SayAsk) (struct{}, error) {
 	}
 	l.Said = append(l.Said, ask.Text)
 	return struct{}{}, nil
+}
+
+func (l *Local) converse(a abi.ConversationAsk) (abi.ConversationNow, error) {
+	if err := a.Check(); err != nil {
+		return abi.ConversationNow{}, err
+	}
+	l.Started = append(l.Started, a)
+	return abi.ConversationNow{ID: fmt.Sprintf("conv_%032x", len(l.Started)), Status: abi.ConversationPending}, nil
 }
 
 // set keeps the daemon's bounds, so that a character that outgrows them fails

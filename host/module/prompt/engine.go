@@ -77,7 +77,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
 	return &Module{
-		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(def), size: int64(len(s.Data)),
+		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(s.ID, def), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},

@@ -214,7 +214,7 @@ func others(members []abi.Member, self string) []string {
 // dialogue puts the newest messages into the roles of a talk with a model.
 func (m *Module) dialogue(s abi.Scene) []model.Message {
 	recent := s.Recent
-	if len(recent) == 0 && s.Message.Seq > 0 {
+	if len(recent) == 0 && (s.Message.Seq > 0 || s.Conversation != nil && s.Message.Text != "") { // a purpose is no entry
 		recent = []abi.Message{s.Message}
 	}
 	var talk []model.Message

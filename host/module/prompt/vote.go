@@ -35,7 +35,8 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		}
 		return abi.Vote{State: abi.Listen, Reason: why}, nil
 	}
-	if !s.Addressed && c.m.card.Talkativeness == 0 {
+	// In a conversation it is always spoken to: it was invited, or has come.
+	if !s.Addressed && c.m.card.Talkativeness == 0 && s.Conversation == nil {
 		return abi.Vote{State: abi.Listen, Reason: "talks when it is spoken to"}, nil
 	}
 	if s.Addressed && isHuman(s.Members, s.Message.From) {

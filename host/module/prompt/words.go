@@ -17,11 +17,12 @@ import (
 type words struct {
 	japanese bool
 	goOn     string // where nobody said anything that waits for an answer
+	self     string // the companion's id
 }
 
-// wordsOf picks the card's language: the one it names, else the one it is
+// wordsOf picks the language of the card of self: the one it names, else the one it is
 // written in.
-func wordsOf(c *card.Card) words {
+func wordsOf(self string, c *card.Card) words {
 	japanese := strings.HasPrefix(c.Language, "ja")
 	if c.Language == "" {
 		for _, r := range c.Name + c.Personality + c.Story {
@@ -29,9 +30,9 @@ func wordsOf(c *card.Card) words {
 		}
 	}
 	if japanese {
-		return words{true, "(話を続けてください)"}
+		return words{true, "(話を続けてください)", self}
 	}
-	return words{false, "(go on)"}
+	return words{false, "(go on)", self}
 }
 
 // pick gives the text of the language.
@@ -95,8 +96,7 @@ func (w words) referee(c *card.Card, s abi.Scene) string {
 	w.criteria(p)
 	w.persona(p, c)
 	w.who(p, s.Members)
-	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
-	w.last(p, s)
+	w.way(p, s)
 	return p.String()
 }
 
@@ -221,8 +221,7 @@ func (w words) character(p *prompt, c *card.Card, s abi.Scene, results []abi.Res
 	}
 	w.events(p, c, inputTitles(c), w.pick("(話す)", "(say it)"))
 	w.who(p, s.Members)
-	w.stage(p, s.Turns, s.MaxTurns, s.Closing)
-	w.last(p, s)
+	w.way(p, s)
 	if s.Retry {
 		p.add("%s", w.pick("さっき書いた発言は、新しい発言が先に来たので使われませんでした。いまの話に合うものを書いてください。",
 			"What you wrote before was not used, for somebody spoke first. Write what fits now."))

@@ -42,6 +42,10 @@
 // In a room with a pool, lines keep to what it can pay for, and "nod" lines in
 // [*] (なるほど, I see) are said beside others now and then.
 //
+// Invited to a conversation between agents, it comes where it has a line for what it
+// was written, or for the purpose. About half way to the last message it begins to say
+// goodbye, and leaves when it has.
+//
 // It reads no clock and keeps what must last in the companion's store; it
 // never decides who speaks.
 package talk

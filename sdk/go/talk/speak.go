@@ -33,6 +33,7 @@ type turn struct {
 
 // speak gives the line.
 func (p *persona) speak(h *companion.Host, s companion.Scene) companion.Line {
+	s = conversing(s, h.Self())
 	m := p.room(h, s)
 	if c, ok := m.serious(); ok {
 		return p.speakSerious(h, m, s, c)

@@ -25,6 +25,7 @@ const (
 
 // vote says whether the character wants to speak, and how much.
 func (p *persona) vote(h *companion.Host, s companion.Scene) companion.Vote {
+	s = conversing(s, h.Self())
 	m := p.room(h, s)
 	if _, ok := m.serious(); ok {
 		return p.voteSerious(m, s, h.Self())
@@ -74,6 +75,8 @@ func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion
 		return companion.Listen("I have said goodbye")
 	case m.phase != talking:
 		return companion.Want(min(wantLeave+quiet+jitter, wantMost), "time to wind down")
+	case s.Conversation.Invites(self):
+		return p.answer(h, m, s)
 	case s.Addressed:
 		return companion.Want(wantAddressed, "they mean me")
 	}
@@ -104,6 +107,16 @@ func (p *persona) judge(h *companion.Host, m *mind, s companion.Scene) companion
 		want += notYetHeard
 	}
 	return companion.Want(min(want, wantMost), why)
+}
+
+// answer accepts an invitation to a conversation, which is about its purpose, or what was written
+// with it. It is declined where there is nothing to say to that.
+func (p *persona) answer(h *companion.Host, m *mind, s companion.Scene) companion.Vote {
+	t := turn{h: h, p: p, m: m, s: s, sc: p.script(m)}
+	if l, _ := t.choose(); l == nil {
+		return companion.Listen("nothing to say to that")
+	}
+	return companion.Want(wantAddressed, "they invite me")
 }
 
 // askedOther names a companion in the room whom the message is for, if it is

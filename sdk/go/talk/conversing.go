@@ -1,0 +1,29 @@
+package talk
+
+import (
+	"github.com/companiond/companiond/abi"
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// longEnough is how many messages a conversation between agents must have for
+// goodbyes; a shorter one is talked to its end.
+const longEnough = 10
+
+// conversing reads a scene of a conversation between agents as one of a room: its
+// messages are the turns, and nobody but the character itself moves it to its end. An
+// invitation means this character, and so does all that the only other one says.
+func conversing(s companion.Scene, self string) companion.Scene {
+	c := s.Conversation
+	if c == nil {
+		return s
+	}
+	s.Closing = abi.ClosingNone
+	s.Addressed = s.Addressed || s.Message.From != self && (c.Invites(self) || len(s.Members) == 2)
+	switch {
+	case c.MaxTurns >= longEnough:
+		s.Turns, s.MaxTurns = c.Turns, c.MaxTurns
+	case c.MaxTurns > 0:
+		s.Turns, s.MaxTurns = 0, 0
+	}
+	return s
+}
