@@ -57,6 +57,8 @@ type tool[In any] struct {
 	scope identity.Scope
 	run   func(context.Context, call, In) (any, error)
 	quick bool // answers at once, so it may be called beside the SDK
+	// told shapes what a refusal is answered with, nil: as the other tools' are.
+	told func(error) any
 }
 
 func (t tool[In]) add(d *Door) {
@@ -76,17 +78,24 @@ func (t tool[In]) add(d *Door) {
 // answer is the tool as a function of who calls it with what.
 func (t tool[In]) answer(ctx context.Context, c call, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	if err := c.caller.May(t.scope); err != nil {
-		return refusal(err)
+		return t.refuse(err)
 	}
 	in, err := arguments.Decode[In](raw)
 	if err != nil {
-		return refusal(err)
+		return t.refuse(err)
 	}
 	out, err := t.run(ctx, c, in)
 	if err != nil {
-		return refusal(arguments.Name(err))
+		return t.refuse(arguments.Name(err))
 	}
 	return answerOf(out)
+}
+
+func (t tool[In]) refuse(err error) (*sdk.CallToolResult, error) {
+	if t.told != nil {
+		return refusalAs(t.told(err))
+	}
+	return refusal(err)
 }
 
 // answerOf gives an answer as chat-relay's server does: structured, and the same as
@@ -119,4 +128,14 @@ func refusal(err error) (*sdk.CallToolResult, error) {
 		IsError: true,
 		Content: []sdk.Content{&sdk.TextContent{Text: e.Error()}},
 	}, nil
+}
+
+// refusalAs is a refusal in a shape that the tool's output schema has: also structured.
+func refusalAs(told any) (*sdk.CallToolResult, error) {
+	res, err := answerOf(told)
+	if err != nil {
+		return nil, err
+	}
+	res.IsError, res.Meta = true, sdk.Meta{metaError: res.StructuredContent}
+	return res, nil
 }

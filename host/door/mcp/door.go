@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/companiond/companiond/host/door/mcp/cards"
+	"github.com/companiond/companiond/host/door/mcp/converse"
 	"github.com/companiond/companiond/host/door/mcp/follows"
 	"github.com/companiond/companiond/host/door/mcp/guide"
 	"github.com/companiond/companiond/host/door/mcp/readers"
@@ -35,6 +36,9 @@ type Config struct {
 	// RequireSpec refuses action-play to who has not read the companion's card
 	// in the same session, or under the same token.
 	RequireSpec bool
+	// Conversations are those of the agents of projects. Nil: there is no project, and the tools
+	// for them are not offered.
+	Conversations *converse.Config
 	// Stopping ends when the daemon is about to: whoever waits for something is told. It
 	// must be set.
 	Stopping context.Context
@@ -72,13 +76,14 @@ func New(cfg Config) *Door {
 	d.readers = readers.New(d.liveSessions, d.follows.Said)
 	self := &sdk.Implementation{Name: "companiond", Title: "companiond", Version: cfg.Version}
 	d.server = sdk.NewServer(self, &sdk.ServerOptions{
-		Instructions:       instructions,
+		Instructions:       cfg.instructions(),
 		Logger:             streamable.Quiet(cfg.Log),
 		SubscribeHandler:   d.subscribe,
 		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil }, // what it followed ends by itself
 		CompletionHandler:  d.complete,
 	})
 	d.addTools()
+	d.addConversations()
 	d.addResources()
 	d.addSpecs()
 	d.addPrompts()

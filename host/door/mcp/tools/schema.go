@@ -38,6 +38,10 @@ func integer(about string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer", Description: about, Minimum: &low}
 }
 
+func within(about string, low, high float64) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "integer", Description: about, Minimum: &low, Maximum: &high}
+}
+
 func truth(about string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "boolean", Description: about}
 }

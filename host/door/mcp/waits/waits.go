@@ -21,6 +21,7 @@ const (
 // Waits counts the calls that wait. Its methods may be called from many goroutines.
 type Waits[Agent comparable] struct {
 	house *places.House
+	all   string // says that an agent has as many as there may be
 
 	mu sync.Mutex
 	of map[Agent]int
@@ -28,7 +29,18 @@ type Waits[Agent comparable] struct {
 
 // New has no call that waits.
 func New[Agent comparable]() *Waits[Agent] {
-	return &Waits[Agent]{house: places.New(places.Config{What: "waiting calls", Total: Most, Share: Share}), of: map[Agent]int{}}
+	return sized[Agent](Most, "in this room, which is all there may be in one")
+}
+
+// Sized is New for agents that wait in no room, and for another number than Most. A
+// caller's share of it is as large.
+func Sized[Agent comparable](most int) *Waits[Agent] {
+	return sized[Agent](most, "already, which is all there may be")
+}
+
+func sized[Agent comparable](most int, all string) *Waits[Agent] {
+	house := places.New(places.Config{What: "waiting calls", Total: most, Share: max(1, most*Share/Most)})
+	return &Waits[Agent]{house: house, all: all, of: map[Agent]int{}}
 }
 
 // Enter counts a call of an agent in a room until leave is called, by the time that is given. Sharer is
@@ -42,7 +54,7 @@ func (w *Waits[Agent]) Enter(who Agent, sharer string, until time.Time) (leave f
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.of[who] >= Each {
-		return nil, abi.Errorf(abi.CodeExhausted, "%d calls of yours are waiting in this room, which is all there may be in one", Each)
+		return nil, abi.Errorf(abi.CodeExhausted, "%d calls of yours are waiting %s", Each, w.all)
 	}
 	place, err := w.house.TakeHeld(sharer, nil, until)
 	if err != nil {
