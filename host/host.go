@@ -289,7 +289,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	g, err := guard.New(guard.Config{
 		Listen: h.addr, Hosts: h.cfg.Door.Hosts, Origins: h.cfg.Door.Origins,
 		Tokens: h.tokens, TokensOnly: !h.cfg.GuestsAllowed(), Rate: rate(h.cfg.Door.Rate), Burst: 2 * h.cfg.Door.Rate,
-		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
+		MaxBodyAt: map[string]int64{"/mcp": mcp.MaxBody, "/v1/chat/completions": chat.MaxBody, "/add": web.MaxAdd, "/perception": web.MaxPerception, "/v1/companions": web.MaxPerception},
 	}, h.log)
 	if err != nil {
 		return err

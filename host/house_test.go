@@ -59,6 +59,7 @@ var floors = [][]string{
 	{"host/door/mcp/watch", "host/door/mcp/follows"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
+	{"host/door/web/conversations"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond"},

@@ -107,8 +107,13 @@ func Errors(next http.Handler) http.Handler {
 // codes are OpenAI's for what the house has no code for.
 var codes = map[int]string{http.StatusUnauthorized: "invalid_api_key"}
 
-// ours says whether a path is one that OpenAI's clients ask.
+// ours says whether a path is one that OpenAI's clients ask. People's chats with agents are
+// at the web door, whose problems they have.
 func ours(path string) bool {
+	switch path {
+	case "/v1/chat", "/v1/chat/start", "/v1/chat/end":
+		return false
+	}
 	for _, p := range []string{"/v1/chat", "/v1/models", "/v1/responses", "/v1/completions", "/v1/embeddings"} {
 		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
 			return true

@@ -32,7 +32,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}
 	}
-	if n := strings.Count(html, "\n"); n >= 300 {
+	if n := strings.Count(html, "\n"); n >= 370 {
 		t.Errorf("%d lines", n)
 	}
 	// Anything that would make text into markup, or load something, or be stopped by
@@ -48,12 +48,12 @@ func TestPage(t *testing.T) {
 // the page passes over kinds that it does not know, and so would over a new one.
 func TestPageKnowsTheEntries(t *testing.T) {
 	html := newDoor(t, nil).ask("GET", "/", "").Body.String()
-	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindSegment, entry.KindHeard} {
+	for _, kind := range []entry.Kind{entry.KindOpened, entry.KindArchived, entry.KindCast, entry.KindSaid, entry.KindRound, entry.KindDecision, entry.KindStop, entry.KindRefused, entry.KindFailed, entry.KindSegment, entry.KindHeard, entry.KindConversation, entry.KindLifecycle} {
 		if !strings.Contains(html, "\n  "+string(kind)+"(e, b) {") {
 			t.Errorf("the page does not show %s", kind)
 		}
 	}
-	for _, state := range []string{"talking", "resting", "waiting", "stopped", "closed", "capped", "archived", "unjudged", "unavailable"} {
+	for _, state := range []string{"talking", "resting", "waiting", "stopped", "closed", "capped", "archived", "unjudged", "unavailable", "pending", "active", "terminating", "ended", "expired", "declined"} {
 		if n := strings.Count(html, " "+state+`: "`); n < 2 {
 			t.Errorf("the page has %d words for a room that is %s", n, state)
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -39,6 +41,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "ProblemField"
 	case reflect.TypeFor[rooms.Info]():
 		return "Room"
+	case reflect.TypeFor[conversation.Member](), reflect.TypeFor[conversation.Terms](), reflect.TypeFor[conversation.Ending](), reflect.TypeFor[conversations.View]():
+		return "Conversation" + t.Name()
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")
 }

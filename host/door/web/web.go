@@ -1,7 +1,7 @@
-// Package web is the HTTP door: rooms, companions and what companions perceive as
-// JSON, described by an OpenAPI 3.1 document, and one page to watch and talk. The
-// /add of chat-relay, and /init and /perception of the AI Companion Protocol, are here
-// too, in their shapes.
+// Package web is the HTTP door: rooms, companions, what companions perceive and the
+// conversations of agents (host/door/web/conversations) as JSON, described by an
+// OpenAPI 3.1 document, and one page to watch and talk. The /add of chat-relay, and
+// /init and /perception of the AI Companion Protocol, are here too, in their shapes.
 //
 // Every refusal is problem+json of one shape, guard.Details; those about the
 // request itself name the fields. Unknown fields and query parameters are
@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -46,6 +47,9 @@ type Config struct {
 	Usual func() string
 	// RoomKeys are the settings that a room may be opened with.
 	RoomKeys []RoomKey
+	// Conversations are those of agents; nil where no project is configured, and then
+	// nothing of them is offered.
+	Conversations *conversations.Config
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -103,9 +107,9 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	return registerPage(mux)
 }
 
-// OpenAPI gives the API's description without serving it.
+// OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -113,6 +117,11 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	api.UseMiddleware(strict)
 	d := &door{cfg: cfg}
 	register(api, d)
+	if cfg.Conversations != nil {
+		conversations.Register(api, mux, func(method, path, id, summary string, status int) huma.Operation {
+			return operation(api, method, path, id, summary, status)
+		}, *cfg.Conversations)
+	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())
 	describeRooms(api.OpenAPI(), cfg.RoomKeys)

@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -38,7 +39,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +377,7 @@ func TestOpenAPI(t *testing.T) {
 			if problem["$ref"] != "#/components/schemas/Problem" {
 				t.Errorf("%s %s: refusals are %v", method, path, problem)
 			}
-			if want := map[string]int{"perceive": 4}[op.OperationID]; len(op.Responses) != max(2, want) {
+			if want := map[string]int{"perceive": 4, "chat": 3}[op.OperationID]; len(op.Responses) != max(2, want) {
 				t.Errorf("%s %s: %d answers", method, path, len(op.Responses))
 			}
 		}
@@ -387,6 +388,10 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/companions list-companions",
 		"GET /v1/companions/{id} get-companion",
 		"GET /v1/companions/{id}/card get-card",
+		"GET /v1/conversations list-conversations",
+		"GET /v1/conversations/feed follow-conversations",
+		"GET /v1/conversations/{id} get-conversation",
+		"GET /v1/conversations/{id}/messages list-conversation-messages",
 		"GET /v1/rooms list-rooms",
 		"GET /v1/rooms/{room} get-room",
 		"GET /v1/rooms/{room}/entries list-entries",
@@ -394,7 +399,12 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/rooms/{room}/messages list-messages",
 		"GET /v1/schemas/companion.json get-card-schema",
 		"GET /v1/version version",
+		"POST /v1/chat chat",
+		"POST /v1/chat/end end-chat",
+		"POST /v1/chat/start start-chat",
 		"POST /v1/companions/{id}/perceptions perceive",
+		"POST /v1/conversations/{id}/messages say-in-conversation",
+		"POST /v1/conversations/{id}/stop stop-conversation",
 		"POST /v1/rooms open-room",
 		"POST /v1/rooms/{room}/messages say",
 		"POST /v1/rooms/{room}/stop stop",
