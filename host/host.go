@@ -76,6 +76,7 @@ type Host struct {
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
+	projects    *projects // nil in a house without any
 	perceptions *perception.Queues
 	feed        *socket.Feed
 	agents      *mcp.Door
@@ -165,6 +166,9 @@ func (h *Host) buildRooms() (err error) {
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
+	if h.buildProjects(); h.projects != nil {
+		calls.talks = h.projects.talks
+	}
 	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
 	h.models.used = h.rooms.Used
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
@@ -179,7 +183,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Conversed: h.conversed,
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
 				if c, ok := h.folder.Companion(id); ok {
@@ -187,7 +191,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 				}
 			},
 		},
-		Rooms: roomSettings(h.cfg.Rooms), Usual: usualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom,
+		Rooms: roomSettings(h.cfg.Rooms), Usual: usualRoom(h.cfg.Rooms), Homes: homes, MaxRooms: h.cfg.Door.MaxRooms, Read: readRoom, Talks: talkRules(),
 		Opened: func(name string) { h.agents.RoomOpened(context.Background(), name) }, // the doors are open by then
 	})
 }
@@ -296,7 +300,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: h.rooms, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
+		Conversations: h.converse(), Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
@@ -306,7 +310,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: h.rooms, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(guard.Mux(mux)))), h.log)

@@ -15,13 +15,20 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 6) // what ended before it was asked to
+	fell := make(chan error, 8) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
 		go func() { fell <- f() }()
 	}
 	start(func() error { return h.rooms.Run(inner) })
+	if h.projects != nil {
+		start(func() error { return h.projects.sessions.Run(inner) })
+		start(func() error { return h.projects.talks.Run(inner) })
+		if err := h.projects.load(ctx); err != nil && ctx.Err() == nil { // what could not be read is not there
+			h.log.Warn("the conversations of agents could not be read", "err", err)
+		}
+	}
 	start(func() error { return h.folder.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
 	start(func() error { return h.agents.Run(inner) })

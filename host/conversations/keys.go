@@ -1,0 +1,224 @@
+package conversations
+
+import (
+	"context"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
+)
+
+// This file brings the keys, of which no two open conversations have the same, together with
+// what the rooms' journals say.
+
+// Of Load and Run.
+const (
+	page     = 100 // conversations, or entries, at a time
+	firstTry = time.Second
+	lastTry  = time.Minute
+)
+
+// errand is something to be done beside whoever caused it, and again until it succeeds.
+type errand struct {
+	what  string
+	do    func(context.Context) error
+	tries int
+	at    time.Time // not before
+}
+
+// run has an errand done soon; c.mu is held.
+func (c *Conversations) run(e errand) {
+	c.errands = append(c.errands, e)
+	select {
+	case c.stir <- struct{}{}:
+	default:
+	}
+}
+
+// Run frees the keys of conversations that are over, and tries again what a room could not
+// take, until ctx ends. Without it a key is freed when somebody asks for it.
+func (c *Conversations) Run(ctx context.Context) error {
+	timer := time.NewTimer(lastTry)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		timer.Reset(c.errandsDue(ctx))
+		select {
+		case <-c.stir:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// errandsDue does what is due, one after the other, and gives how long there is nothing to do.
+func (c *Conversations) errandsDue(ctx context.Context) time.Duration {
+	c.mu.Lock()
+	all := c.errands
+	c.errands = nil
+	c.mu.Unlock()
+	wait := lastTry
+	for _, e := range all {
+		if left := time.Until(e.at); left <= 0 && ctx.Err() == nil {
+			err := e.do(ctx)
+			if err == nil {
+				continue
+			}
+			e.at = time.Now().Add(min(firstTry<<min(e.tries, 10), lastTry))
+			if e.tries++; ctx.Err() == nil {
+				c.cfg.Log.Warn("a conversation is not settled yet", "to", e.what, "tries", e.tries, "err", err)
+			}
+		}
+		wait = min(wait, time.Until(e.at))
+		c.mu.Lock()
+		c.errands = append(c.errands, e)
+		c.mu.Unlock()
+	}
+	return max(wait, 0)
+}
+
+// hold notes that a talk has its circle's key; c.mu is held.
+func (c *Conversations) hold(t *talk) { t.keyed, t.circle.holder = true, t }
+
+// release has the key of a talk freed that is over; c.mu is held.
+func (c *Conversations) release(t *talk) {
+	if !t.keyed || t.freed || t.state == conversation.Pending || t.state == conversation.Active {
+		return
+	}
+	t.freed = true
+	c.run(errand{what: "free the key of " + t.id, do: func(ctx context.Context) error { return c.free(ctx, t) }})
+}
+
+// free frees the key of a talk that is over.
+func (c *Conversations) free(ctx context.Context, t *talk) error {
+	c.mu.Lock()
+	keyed := t.keyed
+	c.mu.Unlock()
+	if !keyed {
+		return nil
+	}
+	if err := c.cfg.Halls.Dissolve(ctx, t.id); err != nil && abi.CodeOf(err) != abi.CodeNotFound {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unhold(t)
+	return nil
+}
+
+// unhold notes that a talk has no key; c.mu is held.
+func (c *Conversations) unhold(t *talk) {
+	if t.keyed = false; t.circle.holder == t {
+		t.circle.holder = nil
+	}
+}
+
+// Load reads which conversations there are, and brings the index of rooms together with what
+// the rooms' journals say: what a kill left half done is done. A conversation that cannot be
+// read is logged and left out.
+func (c *Conversations) Load(ctx context.Context) error {
+	return c.convened(ctx, func(cv rooms.Convened) error {
+		t, err := c.adopt(ctx, cv)
+		if err != nil && ctx.Err() == nil {
+			c.cfg.Log.Warn("a conversation could not be read and is left out", "conversation", cv.Name, "err", err)
+			return nil
+		}
+		if t != nil {
+			c.inviteAgain(t)
+		}
+		return ctx.Err()
+	})
+}
+
+// convened calls fn with all conversations there are, until it answers an error.
+func (c *Conversations) convened(ctx context.Context, fn func(rooms.Convened) error) error {
+	for after := ""; ; {
+		all, err := c.cfg.Halls.Convened(ctx, after, page)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		for _, cv := range all {
+			if err := fn(cv); err != nil {
+				return err
+			}
+			after = cv.Name
+		}
+	}
+}
+
+// adopt takes a conversation into the view. One of which there is no more than the key is
+// begun.
+func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*talk, error) {
+	room, err := c.room(ctx, cv.Name)
+	if err != nil {
+		return nil, err
+	}
+	info := room.Info()
+	if info.Conversation == nil {
+		if cv.Over {
+			return nil, nil
+		}
+		// Anything that is done there wakes the room, and a room that wakes is begun.
+		if _, err := room.Converse(ctx, conversation.Input{Kind: conversation.Read, Who: cv.Terms.Members[0]}); err != nil {
+			return nil, err
+		}
+		info = room.Info()
+	}
+	now := info.Conversation
+	if now == nil {
+		return nil, abi.Errorf(abi.CodeUnavailable, "its room does not say how it stands: %s", info.Error)
+	}
+	var entries []entry.Entry
+	if !now.Done() {
+		if entries, err = all(ctx, room); err != nil {
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.note(cv.Name, *now, info.Head, entries)
+	if !cv.Over && !t.freed {
+		c.hold(t)
+		c.release(t)
+	}
+	return t, nil
+}
+
+// all gives all entries of a room.
+func all(ctx context.Context, room rooms.Room) (entries []entry.Entry, err error) {
+	for since := uint64(0); ; {
+		more, head, err := room.Entries(ctx, since, page)
+		if err != nil || len(more) == 0 {
+			return entries, err
+		}
+		entries = append(entries, more...)
+		if since = more[len(more)-1].Seq; since >= head {
+			return entries, nil
+		}
+	}
+}
+
+// inviteAgain tells of those who were invited before a restart and did not come yet.
+func (c *Conversations) inviteAgain(t *talk) {
+	c.mu.Lock()
+	if t.whole == nil || t.state != conversation.Pending {
+		c.mu.Unlock()
+		return
+	}
+	v := t.view()
+	c.mu.Unlock()
+	c.invite(v)
+}
+
+// invite tells of those who are to come and are not here.
+func (c *Conversations) invite(v View) {
+	for _, m := range v.Members {
+		a, _ := c.cfg.Agent(m.ID)
+		who := Member{v.Terms.Project, m.ID}
+		if !m.Joined && m.Ending == nil && !a.Hosted && !c.cfg.Here(who) {
+			c.cfg.Invite(Invitation{Member: who, Conversation: v.ID, From: v.Initiator(), Purpose: v.Terms.Purpose})
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package conversations
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+)
+
+// lastWords is how many messages of an earlier conversation are given.
+const lastWords = 4
+
+// Earlier is the conversation before this one of the same members of a project.
+type Earlier struct {
+	ID      string               `json:"conversation_id"`
+	Purpose string               `json:"purpose,omitempty"`
+	Ended   time.Time            `json:"ended_at"`
+	Ending  *conversation.Ending `json:"ending,omitempty"`
+	Turns   int                  `json:"turns"`
+	Last    []abi.Message        `json:"last_messages"` // at most 4
+}
+
+// Earlier gives it, nil for none.
+func (c *Conversations) Earlier(ctx context.Context, id string) (*Earlier, error) {
+	c.mu.Lock()
+	t := c.talks[id]
+	var was *talk
+	if t != nil {
+		if i := slices.Index(t.circle.talks, t); i > 0 {
+			was = t.circle.talks[i-1]
+		}
+	}
+	c.mu.Unlock()
+	if t == nil {
+		return nil, conversation.Refuse(conversation.NotFound, id)
+	}
+	if was == nil {
+		return nil, nil
+	}
+	v, err := c.Get(ctx, was.id)
+	if err != nil {
+		return nil, err
+	}
+	room, err := c.room(ctx, was.id)
+	if err != nil {
+		return nil, err
+	}
+	h, err := room.History(ctx, abi.HistoryAsk{Limit: lastWords})
+	if err != nil {
+		return nil, plain(err)
+	}
+	return &Earlier{ID: v.ID, Purpose: v.Terms.Purpose, Ended: v.Over, Ending: v.Ending, Turns: v.Turns, Last: append([]abi.Message{}, h.Messages...)}, nil
+}
+
+// Get gives one by its id; NotFound.
+func (c *Conversations) Get(ctx context.Context, id string) (View, error) {
+	c.mu.Lock()
+	t := c.talks[id]
+	if t != nil && t.whole != nil {
+		defer c.mu.Unlock()
+		return t.view(), nil
+	}
+	c.mu.Unlock()
+	if t == nil {
+		return View{}, conversation.Refuse(conversation.NotFound, id)
+	}
+	room, err := c.room(ctx, id)
+	if err != nil {
+		return View{}, err
+	}
+	info := room.Info()
+	if info.Conversation == nil {
+		return View{}, abi.Errorf(abi.CodeUnavailable, "%s cannot be looked into now", id)
+	}
+	return View{ID: id, Conversation: info.Conversation.Clone()}, nil
+}
+
+// History gives messages of one with Seq > since, 20 where limit is 0 and at most
+// abi.MaxHistory, and the seq of the newest entry there is. A member of the conversation may read it, and a
+// human of the project: that is the door's to ask, see [Conversations.Project].
+func (c *Conversations) History(ctx context.Context, id string, since uint64, limit int) (msgs []abi.Message, head uint64, err error) {
+	if limit, err = abi.Limit(limit, 20, abi.MaxHistory); err != nil {
+		return nil, 0, invalid("%s", abi.AsError(err).Message)
+	}
+	c.mu.Lock()
+	known := c.talks[id] != nil
+	c.mu.Unlock()
+	if !known {
+		return nil, 0, conversation.Refuse(conversation.NotFound, id)
+	}
+	room, err := c.room(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	msgs, head, err = room.Messages(ctx, since, limit)
+	return msgs, head, plain(err)
+}
+
+// Filter is which conversations a list is to have. Empty fields are any.
+type Filter struct {
+	Project, Agent string
+	State          conversation.State
+	Before         string // id: only older ones
+	Limit          int    // 0: 20; at most abi.MaxHistory
+}
+
+// List gives conversations, newest first. One that cannot be looked into now is left out.
+func (c *Conversations) List(ctx context.Context, f Filter) ([]View, error) {
+	limit, err := abi.Limit(f.Limit, 20, abi.MaxHistory)
+	if err != nil {
+		return nil, invalid("%s", abi.AsError(err).Message)
+	}
+	c.mu.Lock()
+	from := len(c.order)
+	if f.Before != "" {
+		if from = slices.IndexFunc(c.order, func(t *talk) bool { return t.id == f.Before }); from < 0 {
+			c.mu.Unlock()
+			return nil, invalid("before: there is no conversation %.100q", f.Before)
+		}
+	}
+	var ids []string
+	for _, t := range slices.Backward(c.order[:from]) {
+		if len(ids) == limit {
+			break
+		}
+		if f.matches(t) {
+			ids = append(ids, t.id)
+		}
+	}
+	c.mu.Unlock()
+	views := []View{}
+	for _, id := range ids {
+		v, err := c.Get(ctx, id)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			views = append(views, v)
+		}
+	}
+	return views, nil
+}
+
+func (f *Filter) matches(t *talk) bool {
+	return (f.Project == "" || t.circle.project == f.Project) &&
+		(f.Agent == "" || slices.Contains(t.circle.members, f.Agent)) && (f.State == "" || t.state == f.State)
+}

@@ -1,0 +1,313 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/rooms"
+)
+
+// Ask is a conversation that somebody wants. The zero values are the usual ones.
+type Ask struct {
+	Targets       []string // one, or more for a group
+	Purpose       string
+	Text          string // the first message; empty: none
+	MessageID     string // of that, idempotency key; empty: one is made
+	MaxTurns      int    // 2 to 40; 0: 20, and any number where a human takes part
+	InTurn        bool
+	Pending, Idle time.Duration // at most MaxPatience
+}
+
+// starting is a start that has not been answered.
+type starting struct {
+	done chan struct{} // closed once id is known
+	id   string        // empty: it came to nothing
+}
+
+// Start opens a conversation. Where it is open and its first message was refused, it gives both
+// the conversation and the error.
+//
+// # Errors
+//
+// A *conversation.Fault: WithSelf, AgentNotFound, WithHuman (of an AI; a human starts a chat with
+// an AI in the same way), NotInProject, AlreadyActive (Detail is the id of the one that is
+// open), Invalid.
+func (c *Conversations) Start(ctx context.Context, m Member, a Ask) (View, error) {
+	v, _, err := c.open(ctx, m, a, false)
+	return v, err
+}
+
+// open is Start, and gives the first message. With chat an AI may open one with a human.
+func (c *Conversations) open(ctx context.Context, m Member, a Ask, chat bool) (v View, said abi.Message, err error) {
+	t, err := c.terms(m, a, chat)
+	if err != nil {
+		return v, said, err
+	}
+	if err := c.taken(keyOf(t.Project, t.Members)); err != nil {
+		return v, said, err
+	}
+	if err := c.bounds(&t, a); err != nil {
+		return v, said, err
+	}
+	v, err = c.convene(ctx, t)
+	if err != nil {
+		return v, said, err
+	}
+	if a.Text != "" {
+		if v, said, err = c.say(ctx, m, v, a.Text, a.MessageID); err != nil && !v.Open() {
+			return v, said, err
+		}
+	}
+	c.invite(v)
+	return v, said, err
+}
+
+// terms finds out who is to be in a conversation, and refuses in the order of seed E.
+func (c *Conversations) terms(m Member, a Ask, chat bool) (t conversation.Terms, err error) {
+	t = conversation.Terms{Project: m.Project, Purpose: a.Purpose, MaxTurns: a.MaxTurns, InTurn: a.InTurn, Members: append([]string{m.Agent}, a.Targets...)}
+	if len(a.Targets) == 0 {
+		return t, invalid("target_agent_id: say with whom")
+	}
+	if slices.Contains(a.Targets, m.Agent) {
+		return t, conversation.Refuse(conversation.WithSelf, "")
+	}
+	of := make([]Agent, len(t.Members))
+	for i, id := range t.Members {
+		var known bool
+		if of[i], known = c.cfg.Agent(id); !known {
+			return t, conversation.Refuse(conversation.AgentNotFound, id)
+		}
+	}
+	for i, id := range t.Members {
+		switch {
+		case of[i].Human && i > 0 && (!chat || of[0].Human):
+			return t, conversation.Refuse(conversation.WithHuman, id)
+		case of[i].Human:
+			t.Humans = append(t.Humans, id)
+		case of[i].Hosted:
+			t.Hosted = append(t.Hosted, id)
+		}
+	}
+	for i, id := range t.Members {
+		if !slices.Contains(c.projects[m.Project].Agents, id) {
+			return t, conversation.Refuse(conversation.NotInProject, id)
+		}
+		if slices.Contains(t.Members[:i], id) {
+			return t, invalid("target_agent_id: %s is there twice", id)
+		}
+	}
+	return t, nil
+}
+
+// bounds fills in what was left to the usual, and refuses what is too much.
+func (c *Conversations) bounds(t *conversation.Terms, a Ask) error {
+	if len(t.Members) > MaxMembers {
+		return invalid("target_agent_id: %d agents, at most %d", len(a.Targets), MaxMembers-1)
+	}
+	if err := cmp.Or(checkText("purpose", a.Purpose, false), checkText("initial_message", a.Text, false)); err != nil {
+		return err
+	}
+	if t.MaxTurns == 0 && !t.Chat() {
+		t.MaxTurns = conversation.UsualTurns
+	}
+	if n := t.MaxTurns; (n != 0 || !t.Chat()) && (n < conversation.MinTurns || n > conversation.MaxMaxTurns) {
+		return invalid("max_turns: %d is not %d to %d; a message is a turn", n, conversation.MinTurns, conversation.MaxMaxTurns)
+	}
+	var err error
+	if t.Pending, err = patience("pending_seconds", a.Pending, c.cfg.Pending); err == nil {
+		t.Idle, err = patience("idle_seconds", a.Idle, c.cfg.Idle)
+	}
+	return err
+}
+
+// patience gives a time-out in milliseconds.
+func patience(field string, asked, usual time.Duration) (int64, error) {
+	if asked == 0 {
+		asked = usual
+	}
+	if asked < time.Millisecond || asked > MaxPatience {
+		return 0, invalid("%s: %v is not 1 ms to %v", field, asked, MaxPatience)
+	}
+	return asked.Milliseconds(), nil
+}
+
+// checkText refuses a text that is none, or too long.
+func checkText(field, s string, needed bool) error {
+	if n := utf8.RuneCountInString(s); n > conversation.MaxText {
+		return invalid("%s: %d characters, at most %d", field, n, conversation.MaxText)
+	}
+	if s == "" && !needed {
+		return nil
+	}
+	if err := abi.CheckText(field, s); err != nil {
+		return invalid("%s", abi.AsError(err).Message)
+	}
+	return nil
+}
+
+// taken refuses a key that an open conversation has.
+func (c *Conversations) taken(key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of := c.circles[key]; of != nil && of.holder != nil && of.holder.open() {
+		return conversation.Refuse(conversation.AlreadyActive, of.holder.id)
+	}
+	return nil
+}
+
+func (t *talk) open() bool {
+	return t.state == conversation.Pending || t.state == conversation.Active
+}
+
+// convene opens the room. Of those who ask for the same one in the same instant each of the others
+// is told its id.
+func (c *Conversations) convene(ctx context.Context, t conversation.Terms) (View, error) {
+	key := keyOf(t.Project, t.Members)
+	for {
+		if err := c.taken(key); err != nil {
+			return View{}, err
+		}
+		c.mu.Lock()
+		s := c.starts[key]
+		if s == nil {
+			s = &starting{done: make(chan struct{})}
+			c.starts[key] = s
+			c.mu.Unlock()
+			return c.begin(ctx, key, t, s)
+		}
+		c.mu.Unlock()
+		select {
+		case <-s.done:
+			if s.id != "" {
+				return View{}, conversation.Refuse(conversation.AlreadyActive, s.id)
+			}
+		case <-ctx.Done():
+			return View{}, ctx.Err()
+		}
+	}
+}
+
+// begin opens the room as the only one that does.
+func (c *Conversations) begin(ctx context.Context, key string, t conversation.Terms, s *starting) (v View, err error) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.id = v.ID
+		delete(c.starts, key)
+		close(s.done)
+	}()
+	id := c.cfg.NewID()
+	if !strings.HasPrefix(id, prefix) {
+		id = prefix + id
+	}
+	for tries := 0; ; tries++ {
+		if err := c.vacant(ctx, key); err != nil {
+			return v, err
+		}
+		now, err := c.cfg.Halls.Convene(ctx, rooms.Convening{Name: id, Key: key, Terms: t})
+		if err == nil {
+			c.begun(id, now)
+			return View{ID: id, Conversation: now}, nil
+		}
+		if err = plain(err); !is(err, conversation.AlreadyActive) || tries > 0 {
+			return v, err
+		}
+		if err := c.seek(ctx, key); err != nil {
+			return v, err
+		}
+	}
+}
+
+// prefix begins the id of every conversation.
+const prefix = "conv_"
+
+// vacant frees a key that a conversation has which is over, and refuses one that is not.
+func (c *Conversations) vacant(ctx context.Context, key string) error {
+	if err := c.taken(key); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	of := c.circles[key]
+	var holder *talk
+	if of != nil {
+		holder = of.holder
+	}
+	c.mu.Unlock()
+	if holder == nil {
+		return nil
+	}
+	return c.free(ctx, holder)
+}
+
+// seek takes into the view the conversation that has a key, of which nothing was known:
+// a kill, or an answer that did not come, left no more of it than that.
+func (c *Conversations) seek(ctx context.Context, key string) error {
+	return c.convened(ctx, func(cv rooms.Convened) error {
+		if cv.Key != key || cv.Over {
+			return nil
+		}
+		_, err := c.adopt(ctx, cv)
+		return err
+	})
+}
+
+// begun takes a conversation into the view, should its room not have told of it yet.
+func (c *Conversations) begun(id string, now conversation.Conversation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.talks[id] == nil {
+		c.hold(c.note(id, now.Clone(), 0, nil))
+	}
+}
+
+// say says something in a conversation that is known to be there, and gives how that stands
+// afterwards.
+func (c *Conversations) say(ctx context.Context, m Member, v View, text, id string) (View, abi.Message, error) {
+	room, err := c.room(ctx, v.ID)
+	if err != nil {
+		return v, abi.Message{}, err
+	}
+	by := abi.KindAgent
+	if a, _ := c.cfg.Agent(m.Agent); a.Human {
+		by = abi.KindHuman
+	} else if a.Hosted {
+		by = abi.KindCompanion
+	}
+	said, err := room.Say(ctx, rooms.Utterance{From: m.Agent, By: by, Text: text, ID: id})
+	now, lookErr := c.after(ctx, v.ID, said.Seq)
+	if lookErr != nil {
+		now = v
+	}
+	if err != nil {
+		return now, said, plain(err)
+	}
+	return now, said, nil
+}
+
+// after gives a conversation as a message left it: the turns are those up to it. A later one
+// may have ended it.
+func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View, error) {
+	c.mu.Lock()
+	if t := c.talks[id]; t != nil && t.whole != nil && t.whole.head >= seq {
+		defer c.mu.Unlock()
+		v := t.view()
+		if seq > 0 {
+			v.Turns = t.whole.turn(seq)
+		}
+		return v, nil
+	}
+	c.mu.Unlock()
+	return c.Get(ctx, id)
+}
+
+// several names conversations where one was meant.
+func several(of []string) error {
+	return invalid("conversation_id: you are in several conversations; say which of %s", fmt.Sprint(of))
+}

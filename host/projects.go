@@ -1,0 +1,122 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations"
+	"github.com/companiond/companiond/host/door/mcp/converse"
+	door "github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/sessions"
+	"github.com/companiond/companiond/host/turn"
+)
+
+// leaving is how long it may take to write down that a member is gone.
+const leaving = 30 * time.Second
+
+// projects is what a house has for the conversations of agents. Without a project in its
+// configuration a house has none.
+type projects struct {
+	talks    *conversations.Conversations
+	sessions *sessions.Sessions
+}
+
+// talkRules are those of rooms that are for a conversation.
+func talkRules() entry.Rules {
+	usual, _ := config.ReadRoom("conversations", []byte("{}"))
+	r := Rules(usual)
+	r.Policy, r.PolicyRaw, r.Stale, r.Interrupt = turn.ConversationPolicy, nil, entry.StaleAccept, entry.InterruptNever
+	r.Silence, r.Pace, r.Auto, r.MaxTurns, r.Ahead = 0, 0, false, 0, 0
+	return r
+}
+
+// buildProjects makes what agents have conversations with, behind the rooms.
+func (h *Host) buildProjects() {
+	if len(h.cfg.Projects) == 0 {
+		return
+	}
+	p := new(projects)
+	p.sessions = sessions.New(sessions.Config{
+		Tokens: h.tokens, Expiry: h.cfg.Conversations.Session,
+		Random: func(b []byte) { _, _ = rand.Read(b) }, // it never fails
+		Gone: func(project, agent string) {
+			ctx, cancel := context.WithTimeout(context.Background(), leaving)
+			defer cancel()
+			p.talks.Gone(ctx, conversations.Member{Project: project, Agent: agent})
+		},
+	})
+	all := make([]conversations.Project, 0, len(h.cfg.Projects))
+	for _, c := range h.cfg.Projects {
+		all = append(all, conversations.Project{Name: c.Name, Agents: c.Agents})
+	}
+	p.talks = conversations.New(conversations.Config{
+		Rooms: h.rooms, Halls: h.rooms, Projects: all, Agent: h.agent, NewID: newID, Log: h.log,
+		Here:    func(m conversations.Member) bool { return p.sessions.Here(m.Project, m.Agent) },
+		Pending: h.cfg.Conversations.Pending, Idle: h.cfg.Conversations.Idle,
+	})
+	h.projects = p
+}
+
+// agent finds one of those who may have conversations: an agent of the configuration, a
+// companion that lives here, or anybody else whom a project names, who comes from outside.
+func (h *Host) agent(id string) (conversations.Agent, bool) {
+	for _, a := range h.cfg.Agents {
+		if a.Name == id {
+			return conversations.Agent{ID: id, Name: a.Title, Human: a.Type == config.TypeHuman}, true
+		}
+	}
+	named := slices.ContainsFunc(h.cfg.Projects, func(p config.Project) bool { return slices.Contains(p.Agents, id) })
+	if resident, lives := h.house.Resident(id); lives && resident == id {
+		a := conversations.Agent{ID: id, Name: id, Hosted: true}
+		if c, ok := h.folder.Companion(id); ok {
+			a.Name = c.Describe().Name
+		}
+		return a, true
+	}
+	return conversations.Agent{ID: id, Name: id}, named
+}
+
+// here says whether an agent has a session.
+func (h *Host) here(project, who string) bool {
+	return h.projects != nil && h.projects.sessions.Here(project, who)
+}
+
+// conversed tells what became of a conversation.
+func (h *Host) conversed(room string, now conversation.Conversation, entries []entry.Entry) {
+	if h.projects != nil {
+		h.projects.talks.Wrote(room, now, entries)
+	}
+}
+
+// converse is what the MCP door has of conversations, nil for nothing.
+func (h *Host) converse() *converse.Config {
+	if h.projects == nil {
+		return nil
+	}
+	return &converse.Config{Conversations: h.projects.talks, Sessions: h.projects.sessions, Agent: h.agent, MaxWaits: h.cfg.Door.MaxClients}
+}
+
+// talksDoor is what the HTTP door has of them.
+func (h *Host) talksDoor() *door.Config {
+	if h.projects == nil {
+		return nil
+	}
+	return &door.Config{Conversations: h.projects.talks, Rooms: h.rooms, Agent: h.agent, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting}
+}
+
+// load reads which conversations there are. Agents that take part in one may have had a
+// session before the daemon ended: they have as long to come back as it would have lasted.
+func (p *projects) load(ctx context.Context) error {
+	if err := p.talks.Load(ctx); err != nil {
+		return err
+	}
+	for _, m := range p.talks.Expected() {
+		p.sessions.Assume(m.Project, m.Agent)
+	}
+	return nil
+}
