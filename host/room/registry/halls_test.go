@@ -312,7 +312,10 @@ func TestChat(t *testing.T) {
 				t.Fatal(err)
 			}
 			if other == "KYOKO" {
-				sleep(2 * time.Second) // it says something of its own accord
+				sleep(2 * time.Second)
+				if got := h.stands(c.Name, conversation.Pending); got.Turns != 0 {
+					t.Errorf("it answers what nobody said: %q", h.texts(c.Name))
+				}
 			}
 			for n := range 30 {
 				h.say(c.Name, fmt.Sprint("question ", n))

@@ -13,10 +13,13 @@ import (
 const firstWords = 300 * time.Millisecond
 
 // happened is the fold of what happens to the conversation. Companions that are invited are
-// asked about the request as about a line.
+// asked about the request as about a line; about one that says nothing when something is said.
 func (s *State) happened(e entry.Entry, in conversation.Input) {
 	if s.Life.Happens(in, e.At) {
 		s.Last = abi.Message{Seq: e.Seq, ID: e.ID, From: in.Who, To: in.Terms.Members[1:], Text: in.Terms.Purpose, Kind: abi.KindTurn, At: e.At}
 		s.LastBy, s.Pace = abi.KindAgent, e.At.Add(firstWords)
+		if s.Last.Text == "" {
+			s.Asked = s.Last.Seq
+		}
 	}
 }
