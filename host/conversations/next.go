@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -214,9 +213,4 @@ func (s *Seen) activate(id string) bool {
 	}
 	s.active = append(s.active, id)
 	return true
-}
-
-// byTime orders lines of several conversations.
-func byTime(a, b pick) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.talk.id, b.talk.id), cmp.Compare(a.seq, b.seq))
 }

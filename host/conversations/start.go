@@ -264,6 +264,7 @@ func (c *Conversations) begun(id string, now conversation.Conversation) {
 	defer c.mu.Unlock()
 	if c.talks[id] == nil {
 		c.hold(c.note(id, now.Clone(), 0, nil))
+		c.tell(Notice{View: View{ID: id, Conversation: now}})
 	}
 }
 

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -35,6 +36,11 @@ type pick struct {
 	line
 	talk *talk
 	new  bool
+}
+
+// byTime orders lines of several conversations.
+func byTime(a, b pick) int {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.talk.id, b.talk.id), cmp.Compare(a.seq, b.seq))
 }
 
 // Waiting gives what a member has not read. It comes again until its cursor is acknowledged.
