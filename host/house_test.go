@@ -45,7 +45,7 @@ var floors = [][]string{
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
-	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action"},
+	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/rooms"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -106,6 +107,29 @@ var acts = map[string]func() error{
 	},
 	"fails":   func() error { return errors.New("no luck today\nnor tomorrow") },
 	"chatter": func() error { fmt.Print(strings.Repeat("x", 1<<20), "\nshort\nno end"); return nil },
+	"says goodbye": func() error { // with its child, which says nothing
+		c := exec.Command(os.Args[0], "waits")
+		if err := c.Start(); err != nil {
+			return err
+		}
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		fmt.Println(c.Process.Pid)
+		<-asked
+		fmt.Println("goodbye")
+		return nil
+	},
+	"is deaf": func() error { signal.Ignore(syscall.SIGTERM); fmt.Println(os.Getpid()); select {} },
+	"complains": func() error {
+		for n := range 3 {
+			fmt.Println("line", n)
+			fmt.Fprintln(os.Stderr, "complaint", n)
+		}
+		return errors.New("and is gone")
+	},
+	"has a plain child": func() error {
+		return child.Command{Path: os.Args[0], Args: []string{"waits"}, Plain: true, Line: func(l string) { fmt.Println(l) }}.Run(context.Background())
+	},
 	"shows its environment": func() error {
 		for _, kv := range os.Environ() {
 			fmt.Println(kv)
@@ -231,6 +255,56 @@ func TestCancel(t *testing.T) {
 	why(t, c.Run(t.Context()), child.Wall, "")
 }
 
+// A child that is asked first may end as it likes, in its time; then it is ended with its own.
+func TestGrace(t *testing.T) {
+	for act, want := range map[string]string{"says goodbye": "goodbye", "is deaf": ""} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := self(act)
+		c.Grace = waittest.Long
+		if want == "" {
+			c.Grace = 100 * time.Millisecond
+		}
+		var said []string
+		c.Line = func(l string) { said = append(said, l); cancel() }
+		why(t, c.Run(ctx), child.Cancelled, "")
+		if got := strings.Join(said[1:], ","); got != want {
+			t.Errorf("%s: it said %q", act, got)
+		}
+		pid, _ := strconv.Atoi(said[0])
+		gone(t, pid)
+	}
+}
+
+// A program that knows nothing of this package finds nothing of it.
+func TestPlain(t *testing.T) {
+	t.Setenv("SECRET", "x")
+	c := self("shows its environment")
+	c.Plain = true
+	if lines, err := run(t.Context(), c); err != nil || len(lines) > 0 {
+		t.Errorf("%q, %v", lines, err)
+	}
+	c.Env = []string{"A=b"}
+	if lines, err := run(t.Context(), c); err != nil || len(lines) != 1 || lines[0] != "A=b" {
+		t.Errorf("%q, %v", lines, err)
+	}
+	c = self("waits for good") // for the end of its standard input
+	c.Plain = true
+	if err := c.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestComplaints(t *testing.T) {
+	var complaints []string
+	c := self("complains")
+	c.Complaint = func(l string) { complaints = append(complaints, l) }
+	lines, err := run(t.Context(), c)
+	why(t, err, child.Failed, "complaint 0")
+	if len(lines) != 3 || strings.Join(complaints, "|") != "complaint 0|complaint 1|complaint 2|and is gone" {
+		t.Errorf("%q, %q", lines, complaints)
+	}
+}
+
 // A child that somebody else ends is told from one that failed.
 func TestKilled(t *testing.T) {
 	c := self("waits")
@@ -244,8 +318,19 @@ func TestKilled(t *testing.T) {
 }
 
 // No child outlives the daemon, not even one that was killed.
-func TestEndsWithTheDaemon(t *testing.T) {
-	daemon := exec.Command(os.Args[0], "has a daemon")
+func TestEndsWithTheDaemon(t *testing.T) { endsWithTheDaemon(t, "has a daemon") }
+
+// Nor does one that knows nothing of it, where the system sees to that.
+func TestPlainEndsWithTheDaemon(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system ends no child with its parent")
+	}
+	endsWithTheDaemon(t, "has a plain child")
+}
+
+func endsWithTheDaemon(t *testing.T, act string) {
+	t.Helper()
+	daemon := exec.Command(os.Args[0], act)
 	out, err := daemon.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -32,8 +33,18 @@ type Command struct {
 	// Input is what [Receive] gives the child. Its standard input stays open behind it:
 	// the end of it tells the child that the daemon is gone.
 	Input []byte
+	// Plain is for a program that knows nothing of this package: its standard input is empty,
+	// and nothing but Env is in its environment. It ends with the daemon however that ends
+	// on Linux only, and what it started itself not even there.
+	Plain bool
 	// Line is called with each line of its standard output, one at a time; nil drops them.
 	Line func(line string)
+	// Complaint is called with each line of its standard error, one at a time, maybe beside
+	// Line; nil drops them. The first is in [Ended] all the same.
+	Complaint func(line string)
+	// Grace is how long the program may take to end after its process group was asked to, where the
+	// system knows such a request; then it is ended, as it is at once where Grace is 0.
+	Grace time.Duration
 	// Wall bounds the time that it may take, also where it waits; 0 is no bound.
 	Wall time.Duration
 	// Limits are for a program that calls [Obey]; others do not hear of them.
@@ -88,28 +99,68 @@ func (c Command) Run(ctx context.Context) error {
 		return &Ended{Why: Cancelled, Err: ctx.Err()}
 	}
 	cmd := exec.CommandContext(run, c.Path, c.Args...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = append([]string{limitsKey + "=" + c.Limits.encode()}, c.Env...), c.Dir, pipeGrace
+	cmd.Dir, cmd.WaitDelay = c.Dir, c.Grace+pipeGrace
 	var words tail
-	cmd.Stderr = &words
+	lines, complaints := &splitter{line: c.Line}, &splitter{line: c.Complaint}
+	cmd.Stdout, cmd.Stderr = lines, io.MultiWriter(&words, complaints)
 	group(cmd, c.Limits.Background)
-	in, err := cmd.StdinPipe()
+	if c.Grace > 0 {
+		defer c.askFirst(cmd)()
+	}
+	feed, err := c.connect(cmd)
 	if err != nil {
 		return &Ended{Why: Missing, Err: err}
 	}
-	defer in.Close()
-	lines := &splitter{line: c.Line}
-	cmd.Stdout = lines
+	defer feed.Close()
+	if c.Plain {
+		runtime.LockOSThread() // the system ends the child with the thread that started it
+		defer runtime.UnlockOSThread()
+	}
 	if err := cmd.Start(); err != nil {
 		return &Ended{Why: Missing, Err: err}
 	}
-	defer killGroup(cmd)                  // whoever it left behind
-	go func() { _ = send(in, c.Input) }() // a child that does not read it ends some other way
+	defer killGroup(cmd) // whoever it left behind
+	if !c.Plain {
+		go func() { _ = send(feed, c.Input) }() // a child that does not read it ends some other way
+	}
 	err = cmd.Wait()
 	lines.flush()
+	complaints.flush()
 	if err == nil {
 		return nil
 	}
 	return c.ended(ctx, run, err, words.first())
+}
+
+// connect gives a child its standard input, and what it finds in its environment.
+func (c Command) connect(cmd *exec.Cmd) (io.WriteCloser, error) {
+	if c.Plain {
+		endWith(cmd)
+		cmd.Env = append([]string{}, c.Env...) // nil would be the daemon's
+		return nothing{io.Discard}, nil
+	}
+	cmd.Env = append([]string{limitsKey + "=" + c.Limits.encode()}, c.Env...)
+	return cmd.StdinPipe()
+}
+
+// nothing is written to no child.
+type nothing struct{ io.Writer }
+
+func (nothing) Close() error { return nil }
+
+// askFirst has the end of the context ask the child to end, before it is made to. It is over when
+// the child has ended.
+func (c Command) askFirst(cmd *exec.Cmd) (over func()) {
+	var late *time.Timer
+	cmd.Cancel = func() error {
+		late = time.AfterFunc(c.Grace, func() { killGroup(cmd) })
+		return ask(cmd)
+	}
+	return func() {
+		if late != nil {
+			late.Stop()
+		}
+	}
 }
 
 // ended finds out why a child ended.

@@ -5,7 +5,8 @@
 //
 // There are two sides to it. The daemon uses [Command]. A program that knows of it, such
 // as the compiler of WebAssembly, calls [Obey] before anything else: it bounds itself,
-// for the system can bound it from outside on some platforms only.
+// for the system can bound it from outside on some platforms only. Any other program, such as
+// an agent's, is [Command.Plain].
 //
 // The package starts no shell, passes nothing of the daemon's own environment on, and
 // restarts nobody.

@@ -2,9 +2,13 @@ package child
 
 import (
 	"os"
+	"os/exec"
 	"strconv"
 	"syscall"
 )
+
+// endWith has the system end a child that is not told of it when the daemon is gone.
+func endWith(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
 // limitMemory bounds what the process maps, and offers it to the system as the first to
 // go where memory is short.

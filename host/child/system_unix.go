@@ -17,6 +17,9 @@ func group(cmd *exec.Cmd, _ bool) {
 	cmd.Cancel = func() error { killGroup(cmd); return nil }
 }
 
+// ask asks a child and those that it started to end.
+func ask(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // limit sets the system's limits. One that it refuses leaves the watch of [Obey].

@@ -23,6 +23,12 @@ func group(cmd *exec.Cmd, background bool) {
 
 func killGroup(*exec.Cmd) {}
 
+// ask ends the child: there is no request that every program knows.
+func ask(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+
+// endWith does nothing: the system ends no child with its parent.
+func endWith(*exec.Cmd) {}
+
 // limit puts the process into a job of its own. Where the system refuses that, the
 // watch of [Obey] is left.
 func limit(l Limits) {
