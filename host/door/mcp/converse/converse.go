@@ -117,7 +117,7 @@ func (d *Desk) Authenticate(ctx context.Context, c identity.Caller, in Authentic
 		return nil, err
 	}
 	out := AuthenticateOut{
-		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: who.Name, Project: project, Instruction: toldAuthenticated.text(),
+		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: d.name(who.ID), Project: project, Instruction: toldAuthenticated.text(),
 	}
 	if in.Conversation == "" {
 		return out, nil
