@@ -168,7 +168,9 @@ func (d *desks) open(agent, with string) (all []*talk) {
 	return all
 }
 
-func (t *talk) view() conversations.View { return conversations.View{ID: t.id, Conversation: t.Clone()} }
+func (t *talk) view() conversations.View {
+	return conversations.View{ID: t.id, Conversation: t.Clone()}
+}
 
 func (d *desks) Start(_ context.Context, m conversations.Member, a conversations.Ask) (conversations.View, error) {
 	d.mu.Lock()
