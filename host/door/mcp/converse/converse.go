@@ -9,6 +9,7 @@ package converse
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 	"sync"
 	"time"
@@ -66,7 +67,7 @@ type Desk struct {
 	waits    *waits.Waits[conversations.Member]
 
 	mu  sync.Mutex
-	all map[string]*standing // by token
+	all map[[sha256.Size]byte]*standing // by the hash of the token, which is kept nowhere
 	due int                  // so many are looked through for those that are over
 }
 
@@ -75,7 +76,7 @@ func New(c Config, stopping context.Context) *Desk {
 	if c.MaxWaits == 0 {
 		c.MaxWaits = waits.Most
 	}
-	return &Desk{Config: c, stopping: stopping, waits: waits.Sized[conversations.Member](c.MaxWaits), all: map[string]*standing{}, due: fewest}
+	return &Desk{Config: c, stopping: stopping, waits: waits.Sized[conversations.Member](c.MaxWaits), all: map[[sha256.Size]byte]*standing{}, due: fewest}
 }
 
 // Purposes are what an agent may say it is here for. They differ in nothing.
@@ -117,7 +118,7 @@ func (d *Desk) Authenticate(ctx context.Context, c identity.Caller, in Authentic
 		return nil, err
 	}
 	out := AuthenticateOut{
-		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: who.Name, Project: project, Instruction: toldAuthenticated.text(),
+		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: d.name(who.ID), Project: project, Instruction: toldAuthenticated.text(),
 	}
 	if in.Conversation == "" {
 		return out, nil

@@ -2,6 +2,7 @@ package converse
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"sync"
@@ -83,12 +84,13 @@ func (d *Desk) visit(ctx context.Context, token string, acknowledge *string, do 
 func (d *Desk) enter(token string, expires time.Time) *standing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	at := d.all[token]
+	key := sha256.Sum256([]byte(token))
+	at := d.all[key]
 	if at == nil {
 		d.sweep()
 		at = &standing{turn: make(chan struct{}, 1)}
 		at.ended, at.end = context.WithCancelCause(context.Background())
-		d.all[token] = at
+		d.all[key] = at
 	}
 	at.calls++
 	at.until = expires.Add(grace)
@@ -108,10 +110,10 @@ func (d *Desk) sweep() {
 		return
 	}
 	now := time.Now()
-	for token, at := range d.all {
+	for key, at := range d.all {
 		if at.calls == 0 && now.After(at.until) {
 			at.end(errLoggedOut)
-			delete(d.all, token)
+			delete(d.all, key)
 		}
 	}
 	d.due = max(fewest, 2*len(d.all))
@@ -121,9 +123,10 @@ func (d *Desk) sweep() {
 func (d *Desk) forget(token string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if at := d.all[token]; at != nil {
+	key := sha256.Sum256([]byte(token))
+	if at := d.all[key]; at != nil {
 		at.end(errLoggedOut)
-		delete(d.all, token)
+		delete(d.all, key)
 	}
 }
 

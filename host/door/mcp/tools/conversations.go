@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"slices"
+
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/companiond/companiond/abi"
@@ -25,17 +27,16 @@ func ackArg() prop {
 
 // reply is the shape of an answer, or of a refusal.
 func reply(fields ...prop) *jsonschema.Schema {
-	refusal := []prop{
-		{"code", words("Of a refusal.")},
-		{"status", &jsonschema.Schema{Type: "integer", Description: "Of a refusal: as of HTTP."}},
-		{"message", words("Of a refusal.")}, {"detail", words("Of a refusal.")}, {"retry", truth("Of a refusal: the same call may succeed later.")},
-	}
-	for _, f := range fields {
+	status := prop{"status", &jsonschema.Schema{Type: "integer", Description: "Of a refusal: as of HTTP."}}
+	for i, f := range fields {
 		if f.name == "status" {
-			refusal[1].schema = &jsonschema.Schema{Types: []string{"string", "integer"}, Description: f.schema.Description + " Of a refusal a number, as of HTTP."}
+			status.schema = &jsonschema.Schema{Types: []string{"string", "integer"}, Description: f.schema.Description + " Of a refusal a number, as of HTTP."}
+			fields = slices.Delete(fields, i, i+1)
+			break
 		}
 	}
-	s := shape(append(fields, refusal...)...)
+	s := shape(append(fields, prop{"code", words("Of a refusal.")}, status,
+		prop{"message", words("Of a refusal.")}, prop{"detail", words("Of a refusal.")}, prop{"retry", truth("Of a refusal: the same call may succeed later.")})...)
 	s.Required = nil
 	return s
 }
