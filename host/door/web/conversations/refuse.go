@@ -72,8 +72,8 @@ func details(err error) *guard.Details {
 	return &told
 }
 
-// refusal is details with what goes into the header.
-func refusal(err error) error {
+// Refusal gives an error as this API answers it, with what goes into the header.
+func Refusal(err error) error {
 	d := details(err)
 	if after := guard.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(d, http.Header{"Retry-After": {after}})

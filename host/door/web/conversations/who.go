@@ -51,11 +51,20 @@ func only(ctx context.Context) string {
 	return ""
 }
 
+// MayRead gives why the caller may not read a conversation, nil where it may. Its room is
+// read by the same.
+func MayRead(ctx context.Context, c *conversation.Conversation) error {
+	if agent := only(ctx); agent != "" && c.Member(agent) == nil {
+		return conversation.Refuse(conversation.NotParticipant, "")
+	}
+	return nil
+}
+
 // open gives a conversation that the caller may read.
 func (d *door) open(ctx context.Context, id string) (conversations.View, error) {
 	v, err := d.cfg.Conversations.Get(ctx, id)
-	if agent := only(ctx); err == nil && agent != "" && v.Member(agent) == nil {
-		return conversations.View{}, conversation.Refuse(conversation.NotParticipant, "")
+	if err == nil {
+		err = MayRead(ctx, &v.Conversation)
 	}
 	return v, err
 }
