@@ -108,10 +108,8 @@ func inRoom[I interface{ name() string }, O any](d *door, h func(context.Context
 		if err != nil {
 			return out, err
 		}
-		if c := talk.Info().Conversation; c != nil {
-			if err := conversations.MayRead(ctx, c); err != nil {
-				return out, conversations.Refusal(err)
-			}
+		if err := conversations.MayRead(ctx, talk); err != nil {
+			return out, conversations.Refusal(err)
 		}
 		return h(ctx, talk, *in)
 	}
