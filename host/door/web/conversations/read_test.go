@@ -49,6 +49,7 @@ func TestRefusals(t *testing.T) {
 			{"/chat/start", `{"agent_id":"loner","from":"taro"}`, 400, conversation.Invalid, "body.project"},
 			{"/chat/start", `{"agent_id":"loner","from":"taro","project":"site"}`, 403, conversation.NotInProject, "body.agent_id"},
 			{"/chat/start", `{"agent_id":"worker-a","from":"taro","project":"moon"}`, 404, "not_found", "body.project"},
+			{"/chat/start", `{"agent_id":"worker-a"}`, 404, conversation.AgentNotFound, "body.from"},
 			{"/chat/start", `{"agent_id":"worker-a","from":"taro"}`, 409, conversation.AlreadyActive, "body.agent_id"},
 			{"/chat/start", `{"agent_id":"worker-b","from":"taro","purpose":"` + long + `"}`, 400, "invalid", "body.purpose"},
 			{"/chat/start", `{"agent_id":"worker-b","from":"taro","message":"` + long + `"}`, 400, "invalid", "body.message"},
@@ -148,7 +149,7 @@ func TestPeopleLookOn(t *testing.T) {
 			return all + a.Next
 		}
 		for query, want := range map[string]string{
-			"": talk + " " + chat + " ", "?limit=1": talk + " " + talk, "?limit=1&before=" + talk: chat + " ", "?state=active": talk + " ", "?agent=taro": chat + " ", "?project=site&state=ended": "",
+			"": talk + " " + chat + " ", "?limit=1": talk + " " + talk, "?limit=1&before=" + talk: chat + " " + chat, "?state=active": talk + " ", "?agent=taro": chat + " ", "?project=site&state=ended": "",
 		} {
 			if got := ids(query); got != want {
 				s.Errorf("%s: %q, want %q", query, got, want)
