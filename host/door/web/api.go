@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room/reader"
@@ -106,6 +107,9 @@ func inRoom[I interface{ name() string }, O any](d *door, h func(context.Context
 		talk, err := d.cfg.Rooms.Room(ctx, (*in).name())
 		if err != nil {
 			return out, err
+		}
+		if err := conversations.MayRead(ctx, talk); err != nil {
+			return out, conversations.Refusal(err)
 		}
 		return h(ctx, talk, *in)
 	}

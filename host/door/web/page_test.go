@@ -149,3 +149,62 @@ kyoko hear me
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Conversations of agents: what is open comes first, what is said of one is a text, and
+// without a project there is nothing.
+func TestPageShowsConversations(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node")
+	}
+	dom, err := os.ReadFile("testdata/dom.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(newDoor(t, nil).ask("GET", "/", "").Body.String(), "<script>")
+	page, _, _ := strings.Cut(rest, "</script>")
+	const show = `
+const of = (id, state, purpose, ...members) => ({ conversation_id: id, state, turns: 2, terms: { purpose, max_turns: 20, members }, members: members.map(id => ({ id })) });
+const all = [of("conv_3", "declined", "", "a", "b"), of("conv_2", "pending", "<b>why</b>", "a", "b"), of("conv_1", "active", "", "c", "d")];
+const shown = () => console.log(elements.talks.hidden + ": " + elements.conversations.children.map(li => li.children.map(x => x.textContent).join(", ")).join(" + "));
+const ended = { ...all[1], state: "expired" }, away = { ...of("conv_4", "pending", "", "a", "c"), absent: ["c"] };
+const events = [away, ended].map(c => ": still here\n\nevent: conversation\ndata: " + JSON.stringify(c) + "\n\n").join("");
+let code = 200, sent = "", asked = 0, last = 0;
+globalThis.fetch = async path => {
+  asked++;
+  const list = { status: code, ok: code === 200, statusText: "", json: async () => code === 200 ? { conversations: all } : { detail: "there is nothing" } };
+  return path.endsWith("/feed") ? { ok: true, body: new Blob([sent]).stream() } : list;
+};
+(async () => {
+  await gather(); shown();
+  document.hidden = false; sent = events;
+  await follow(); shown();
+  elements.conversations.children[0].children[0].onclick(); console.log(location.hash);
+  for (const b of [{ kind: "start", who: "a", terms: { purpose: "to decide", members: ["a", "b"] } }, { kind: "decline", who: "b", why: "no time" }, { kind: "tell", who: "a" }]) take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind: "conversation", body: b });
+  for (const b of [{ to: "pending" }, { from: "pending", to: "active" }, { from: "active", to: "terminating", ended_by: "a", reason: "initiator_ended" }, { to: "ended" }]) take({ seq: ++last, at: "2026-01-02T03:04:05.006Z", kind: "lifecycle", body: b });
+  for (const li of elements.feed.children) console.log(li.children.slice(1).join(" "));
+  document.hidden = true; code = 404;
+  await gather(); shown(); asked = 0;
+  await gather(); console.log(asked);
+  process.exit(0);
+})();`
+	file := filepath.Join(t.TempDir(), "page.js")
+	if err := os.WriteFile(file, []byte(string(dom)+page+show), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(node, file).CombinedOutput()
+	want := `false: a ⇄ b, asked for, <b>why</b> · turn 2 of 20 + c ⇄ d, under way, turn 2 of 20 + a ⇄ b, declined, turn 2 of 20
+false: a ⇄ c, asked for, turn 2 of 20 · c is not here + c ⇄ d, under way, turn 2 of 20 + a ⇄ b, declined, turn 2 of 20 + a ⇄ b, nobody came, <b>why</b> · turn 2 of 20
+conv_4
+a asks b: to decide
+b declined: no time
+under way
+over — a ended it
+over
+true: 
+0
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -87,7 +87,7 @@ func (d *door) start(ctx context.Context, in *startIn) (out chatOut, err error) 
 	}
 	if b.Project == "" {
 		if b.Project, err = d.cfg.Conversations.ProjectOf(b.AgentID); err != nil {
-			return out, byCode(ofTarget(err), "body.project", conversation.Invalid)
+			return out, byCode(ofTarget(err, conversations.Member{}), "body.project", conversation.Invalid)
 		}
 	} else if _, ok := d.cfg.Conversations.Project(b.Project); !ok {
 		return out, at("body.project", abi.Errorf(abi.CodeNotFound, "there is no %.64q", b.Project))
@@ -97,7 +97,7 @@ func (d *door) start(ctx context.Context, in *startIn) (out chatOut, err error) 
 		return out, err
 	}
 	v, err := d.cfg.Conversations.Start(ctx, m, conversations.Ask{Targets: []string{b.AgentID}, Purpose: b.Purpose, Text: b.Message, MessageID: b.MessageID})
-	return stands(v, m.Agent), ofTarget(err)
+	return stands(v, m.Agent), ofTarget(err, m)
 }
 
 func (d *door) end(ctx context.Context, in *endIn) (out chatOut, err error) {

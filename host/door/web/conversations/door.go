@@ -113,11 +113,11 @@ func addAs[I, O any](api huma.API, scope identity.Scope, h func(context.Context,
 	op.MaxBodyBytes = maxBody
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if err := identity.Of(ctx).May(scope); err != nil {
-			return nil, refusal(err)
+			return nil, Refusal(err)
 		}
 		out, err := h(ctx, in)
 		if err != nil {
-			return nil, refusal(err)
+			return nil, Refusal(err)
 		}
 		return out, nil
 	})

@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,12 +21,12 @@ type (
 		Project string `query:"project" doc:"Only those of this project."`
 		Agent   string `query:"agent" doc:"Only those that this agent is in. An agent's token sees its own alone."`
 		State   string `query:"state" enum:"pending,active,terminating,ended,expired,declined" doc:"Only those that stand so."`
-		Limit   int    `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"At most so many."`
+		Limit   int    `query:"limit" default:"50" minimum:"1" maximum:"100" doc:"At most so many."`
 		Before  string `query:"before" doc:"Only older ones than the one with this id; next of the page before."`
 	}
 	conversationsOut struct {
 		Conversations []conversations.View `json:"conversations" doc:"Newest first."`
-		Next          string               `json:"next,omitempty" doc:"There are more: ask for those before this one."`
+		Next          string               `json:"next,omitempty" doc:"There may be more: ask for those before this one."`
 	}
 	oneIn struct {
 		ID string `path:"id" doc:"The conversation's id." example:"conv_0123456789abcdef0123456789abcdef"`
@@ -33,7 +34,7 @@ type (
 	messagesIn struct {
 		ID    string `path:"id" doc:"The conversation's id."`
 		Since uint64 `query:"since" maximum:"9007199254740991" doc:"Only what has a greater seq."`
-		Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"At most so many."`
+		Limit int    `query:"limit" default:"100" minimum:"1" maximum:"100" doc:"At most so many."`
 	}
 	conversationMessagesOut struct {
 		Messages []abi.Message      `json:"messages" doc:"Oldest first."`
@@ -89,14 +90,13 @@ func (d *door) list(ctx context.Context, in *listIn) (out conversationsOut, err 
 		in.Agent = agent
 	}
 	all, err := d.cfg.Conversations.List(ctx, conversations.Filter{
-		Project: in.Project, Agent: in.Agent, State: conversation.State(in.State), Before: in.Before, Limit: in.Limit + 1,
+		Project: in.Project, Agent: in.Agent, State: conversation.State(in.State), Before: in.Before, Limit: in.Limit,
 	})
-	if len(all) > in.Limit {
-		all = all[:in.Limit]
+	if len(all) == in.Limit {
 		out.Next = all[in.Limit-1].ID
 	}
 	out.Conversations = append([]conversations.View{}, all...)
-	return out, ofID("query.before", err)
+	return out, byCode(err, "query.before", conversation.NotFound, conversation.Invalid)
 }
 
 // known refuses a project that there is none of; "" stands for all.
@@ -141,7 +141,7 @@ func (d *door) speak(ctx context.Context, in *speakIn) (out spokenInConversation
 		return out, err
 	}
 	if !v.Open() {
-		return out, at("path.id", conversation.Refuse(conversation.NotOpen, fmt.Sprintf("it is %s", v.State)))
+		return out, notOpen(v)
 	}
 	talk, err := d.cfg.Rooms.Room(ctx, in.ID)
 	if err != nil {
@@ -166,12 +166,35 @@ func (d *door) stop(ctx context.Context, in *stopIn) (out conversations.View, er
 	if in.Body != nil {
 		from = in.Body.From
 	}
-	_, name, err := d.guided(ctx, in.ID, from)
+	out, name, err := d.guided(ctx, in.ID, from)
 	if err != nil {
 		return out, err
 	}
-	out, err = d.cfg.Conversations.Stop(ctx, name, in.ID)
-	return out, ofID("path.id", err)
+	if !out.Open() {
+		return out, notOpen(out)
+	}
+	now, err := d.cfg.Conversations.Stop(ctx, name, in.ID)
+	if f := (*conversation.Fault)(nil); errors.As(err, &f) && f.Code == conversation.NotParticipant {
+		return d.stopRoom(ctx, name, in.ID)
+	}
+	return now, ofID("path.id", err)
+}
+
+// stopRoom is the STOP of a person whom the configuration does not know: nobody's name is a
+// reason to refuse it.
+func (d *door) stopRoom(ctx context.Context, who, id string) (out conversations.View, err error) {
+	talk, err := d.cfg.Rooms.Room(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	if _, err := talk.Stop(ctx, who); err != nil {
+		return out, err
+	}
+	return d.cfg.Conversations.Get(ctx, id)
+}
+
+func notOpen(v conversations.View) error {
+	return at("path.id", conversation.Refuse(conversation.NotOpen, fmt.Sprintf("it is %s", v.State)))
 }
 
 type feedIn struct {

@@ -1,13 +1,19 @@
 package conversations_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/door/web"
 )
 
 // refuses holds an answer to a refusal with a code, about one place of the request.
@@ -43,6 +49,7 @@ func TestRefusals(t *testing.T) {
 			{"/chat/start", `{"agent_id":"loner","from":"taro"}`, 400, conversation.Invalid, "body.project"},
 			{"/chat/start", `{"agent_id":"loner","from":"taro","project":"site"}`, 403, conversation.NotInProject, "body.agent_id"},
 			{"/chat/start", `{"agent_id":"worker-a","from":"taro","project":"moon"}`, 404, "not_found", "body.project"},
+			{"/chat/start", `{"agent_id":"worker-a"}`, 404, conversation.AgentNotFound, "body.from"},
 			{"/chat/start", `{"agent_id":"worker-a","from":"taro"}`, 409, conversation.AlreadyActive, "body.agent_id"},
 			{"/chat/start", `{"agent_id":"worker-b","from":"taro","purpose":"` + long + `"}`, 400, "invalid", "body.purpose"},
 			{"/chat/start", `{"agent_id":"worker-b","from":"taro","message":"` + long + `"}`, 400, "invalid", "body.message"},
@@ -108,6 +115,7 @@ func TestWho(t *testing.T) {
 			{"b's", "/v1/conversations", 200, 1}, {"a's", "/v1/conversations", 200, 2}, {"looker's", "/v1/conversations", 200, 2},
 			{"b's", "/v1/conversations?agent=worker-b", 200, 1}, {"b's", "/v1/conversations?agent=worker-a", 403, 0},
 			{"b's", "/v1/conversations/" + chat, 403, 0}, {"b's", "/v1/conversations/" + chat + "/messages", 403, 0}, {"b's", "/v1/conversations/" + talk, 200, 0},
+			{"b's", "/v1/rooms/" + chat, 403, 0}, {"b's", "/v1/rooms/" + chat + "/messages", 403, 0}, {"b's", "/v1/rooms/" + chat + "/entries", 403, 0}, {"b's", "/v1/rooms/" + talk + "/entries", 200, 0}, {"b's", "/v1/rooms/main", 200, 0},
 			{"a's", "/v1/conversations/" + chat + "/messages", 200, 0}, {"looker's", "/v1/conversations/" + chat, 200, 0},
 		} {
 			if a := s.ask("GET", c.path, "", "token="+c.token); a.status != c.status || len(a.Conversations) != c.list {
@@ -141,7 +149,7 @@ func TestPeopleLookOn(t *testing.T) {
 			return all + a.Next
 		}
 		for query, want := range map[string]string{
-			"": talk + " " + chat + " ", "?limit=1": talk + " " + talk, "?limit=1&before=" + talk: chat + " ", "?state=active": talk + " ", "?agent=taro": chat + " ", "?project=site&state=ended": "",
+			"": talk + " " + chat + " ", "?limit=1": talk + " " + talk, "?limit=1&before=" + talk: chat + " " + chat, "?state=active": talk + " ", "?agent=taro": chat + " ", "?project=site&state=ended": "",
 		} {
 			if got := ids(query); got != want {
 				s.Errorf("%s: %q, want %q", query, got, want)
@@ -247,4 +255,69 @@ func TestEndIsStreamed(t *testing.T) {
 			s.Errorf("%s", got)
 		}
 	})
+}
+
+// TestDocument holds the tables of docs/CONVERSATIONS.md about HTTP to the API.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/CONVERSATIONS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "## HTTP\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) == 5 && strings.HasPrefix(cells[1], " `") {
+			words := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[2], -1)
+			fields := []string{}
+			for _, w := range words {
+				fields = append(fields, strings.Split(strings.ReplaceAll(strings.Trim(w[1], "?"), "=", ""), "&")...)
+			}
+			slices.Sort(fields)
+			rows = append(rows, strings.Trim(cells[1], " `")+" "+strings.Join(fields, " "))
+		}
+	}
+	asJSON, _, err := web.OpenAPI(web.Version{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var api struct {
+		Paths map[string]map[string]struct {
+			Parameters  []struct{ Name, In string }
+			RequestBody struct {
+				Content map[string]struct {
+					Schema struct {
+						Ref string `json:"$ref"`
+					}
+				}
+			}
+		}
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(asJSON, &api); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for path, methods := range api.Paths {
+		if !strings.HasPrefix(path, "/v1/chat") && !strings.HasPrefix(path, "/v1/conversations") {
+			continue
+		}
+		for method, op := range methods {
+			fields := slices.Collect(maps.Keys(api.Components.Schemas[strings.TrimPrefix(op.RequestBody.Content["application/json"].Schema.Ref, "#/components/schemas/")].Properties))
+			for _, p := range op.Parameters {
+				if p.In == "query" {
+					fields = append(fields, p.Name)
+				}
+			}
+			slices.Sort(fields)
+			want = append(want, strings.ToUpper(method)+" "+path+" "+strings.Join(fields, " "))
+		}
+	}
+	slices.Sort(rows)
+	slices.Sort(want)
+	if !slices.Equal(rows, want) {
+		t.Errorf("docs/CONVERSATIONS.md has\n%s\nthe door has\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
+	}
 }

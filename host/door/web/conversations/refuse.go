@@ -1,7 +1,9 @@
 package conversations
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
 )
 
@@ -35,8 +38,14 @@ func at(where string, err error) error {
 }
 
 // ofTarget and ofID say where a fault is of a request that names an agent or a conversation. What
-// the faults are about besides is told by the checks before.
-func ofTarget(err error) error {
+// the faults are about besides is told by the checks before. Who calls may be the one that the
+// project does not know.
+func ofTarget(err error, m conversations.Member) error {
+	f := (*conversation.Fault)(nil)
+	if errors.As(err, &f) && f.Detail == m.Agent && (f.Code == conversation.AgentNotFound || f.Code == conversation.NotInProject) {
+		known := conversation.Refuse(f.Code, fmt.Sprintf(`%s is no human of it: write [agent.%s] with type = "human", and %q among the agents of [project.%s]`, m.Agent, m.Agent, m.Agent, m.Project))
+		return at("body.from", known)
+	}
 	return byCode(err, "body.agent_id", conversation.WithSelf, conversation.WithHuman, conversation.AgentNotFound, conversation.NotInProject, conversation.AlreadyActive)
 }
 
@@ -57,6 +66,9 @@ func details(err error) *guard.Details {
 	d := guard.DetailsOf(err)
 	if f := (*conversation.Fault)(nil); errors.As(err, &f) {
 		detail := strings.TrimPrefix(f.Error(), f.Code+": ")
+		if f.Code == conversation.Invalid {
+			detail = cmp.Or(f.Detail, detail) // which names what is wrong
+		}
 		d = &guard.Details{Type: "about:blank", Title: http.StatusText(f.Status), Status: f.Status, Detail: detail, Code: abi.Code(f.Code)}
 	}
 	var l located
@@ -67,13 +79,14 @@ func details(err error) *guard.Details {
 	if e := (*abi.Error)(nil); errors.As(err, &e) && d.Code == e.Code {
 		message = e.Reason()
 	}
+	message = strings.TrimPrefix(message, l.where[strings.LastIndex(l.where, ".")+1:]+": ")
 	told.Errors = []guard.Field{{Location: l.where, Message: message}}
 	told.Detail = strings.TrimPrefix(l.where, "body.") + ": " + message
 	return &told
 }
 
-// refusal is details with what goes into the header.
-func refusal(err error) error {
+// Refusal gives an error as this API answers it, with what goes into the header.
+func Refusal(err error) error {
 	d := details(err)
 	if after := guard.RetryAfter(err); after != "" {
 		return huma.ErrorWithHeaders(d, http.Header{"Retry-After": {after}})

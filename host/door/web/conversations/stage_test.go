@@ -250,6 +250,9 @@ func (f *fake) ProjectOf(agent string) (string, error) {
 
 func (f *fake) Start(ctx context.Context, m talks.Member, a talks.Ask) (talks.View, error) {
 	target := a.Targets[0]
+	if _, known := f.agents[m.Agent]; !known {
+		return talks.View{}, conversation.Refuse(conversation.AgentNotFound, m.Agent)
+	}
 	p, _ := f.Project(m.Project)
 	switch _, known := f.agents[target]; {
 	case target == m.Agent:
@@ -338,6 +341,9 @@ func (f *fake) End(ctx context.Context, m talks.Member, id, final string) (talks
 }
 
 func (f *fake) Stop(ctx context.Context, human, id string) (talks.View, error) {
+	if !f.agents[human].Human {
+		return talks.View{}, conversation.Refuse(conversation.NotParticipant, human)
+	}
 	return f.converse(ctx, id, conversation.Input{Kind: conversation.Stop, Who: human})
 }
 

@@ -3,12 +3,14 @@ package conversations
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // human gives the person who calls, as one of a project. What it is called is its token's
@@ -51,11 +53,27 @@ func only(ctx context.Context) string {
 	return ""
 }
 
+// MayRead gives why the caller may not read a room, nil where it may: that of a conversation
+// is read like the conversation.
+func MayRead(ctx context.Context, talk rooms.Room) error {
+	if only(ctx) == "" || !strings.HasPrefix(talk.Name(), conversation.Prefix) {
+		return nil
+	}
+	return mayRead(ctx, talk.Info().Conversation)
+}
+
+func mayRead(ctx context.Context, c *conversation.Conversation) error {
+	if agent := only(ctx); agent != "" && (c == nil || c.Member(agent) == nil) {
+		return conversation.Refuse(conversation.NotParticipant, "")
+	}
+	return nil
+}
+
 // open gives a conversation that the caller may read.
 func (d *door) open(ctx context.Context, id string) (conversations.View, error) {
 	v, err := d.cfg.Conversations.Get(ctx, id)
-	if agent := only(ctx); err == nil && agent != "" && v.Member(agent) == nil {
-		return conversations.View{}, conversation.Refuse(conversation.NotParticipant, "")
+	if err == nil {
+		err = mayRead(ctx, &v.Conversation)
 	}
 	return v, err
 }
