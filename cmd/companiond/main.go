@@ -70,6 +70,7 @@ func verbs() []verb {
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
 		{"why", "[-room ROOM] SEQ", "explain who spoke and why, or why nobody did", whyVerb},
+		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
 		{"bench", "[-cast NAME,...] [-policy NAME,...] [-talks N] [-seed TEXT] [-json]", "measure the turn policies with simulated casts, beside others' rules", benchVerb},
@@ -129,7 +130,7 @@ func (t *term) printHelp(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
 	}
-	fmt.Fprintf(w, "\nsay, tail, stop and why talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+	fmt.Fprintf(w, "\nsay, tail, stop, why and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {

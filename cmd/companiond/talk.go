@@ -35,12 +35,18 @@ type remote struct {
 
 // remoteFlags adds -url and -room.
 func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
+	r := t.hostFlags(fs)
+	fs.StringVar(&r.room, "room", "main", "`name` of the room")
+	return r
+}
+
+// hostFlags adds -url.
+func (t *term) hostFlags(fs *flag.FlagSet) *remote {
 	r := &remote{url: t.usualURL(), token: t.getenv(envToken)}
 	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", r.url), func(s string) error {
 		r.url = address(s)
 		return nil
 	})
-	fs.StringVar(&r.room, "room", "main", "`name` of the room")
 	return r
 }
 
