@@ -16,7 +16,7 @@ func TestInitiatorIsTold(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.open(project("main", "a", "b"))
-	both := h.talkers("a", "b")
+	both := h.conversers("a", "b")
 	a, b := both[0], both[1]
 	id := a.start("b", nil)
 	told := make(chan talkNext)
@@ -45,7 +45,7 @@ func TestFortyTurns(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.open(project("main", "a", "b"))
-	both := h.talkers("a", "b")
+	both := h.conversers("a", "b")
 	a, b := both[0], both[1]
 	for _, turns := range []int{1, 41} {
 		if err := a.try("start_conversation", map[string]any{"target_agent_id": "b", "max_turns": turns}, nil); refusedAs(err) != "invalid_argument" {
@@ -58,7 +58,7 @@ func TestFortyTurns(t *testing.T) {
 			b.enter(id)
 			var said []talkSent
 			if side == "at once" {
-				said = crowd(t, both)
+				said = bothSay(t, both)
 			} else {
 				for i := range 40 {
 					var s talkSent
@@ -108,8 +108,8 @@ func checkForty(t *testing.T, id string, said []talkSent) {
 	}
 }
 
-// crowd lets two agents say as much as they can in eight calls at once.
-func crowd(t *testing.T, both []*talker) (said []talkSent) {
+// bothSay lets two agents say as much as they can in eight calls at once.
+func bothSay(t *testing.T, both []*converser) (said []talkSent) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -148,7 +148,7 @@ func TestBothBegin(t *testing.T) {
 	}
 	h := newHome(t)
 	h.open("max_rooms = 10000\n" + project("main", ids...))
-	all := h.talkers(ids...)
+	all := h.conversers(ids...)
 	began, errs := make([]talkStarted, len(all)), make([]error, len(all))
 	gun := make(chan struct{})
 	var running sync.WaitGroup
@@ -172,7 +172,7 @@ func TestBothBegin(t *testing.T) {
 		if errs[one] != nil || refusedAs(errs[other]) != "conversation_already_active" || !strings.Contains(errs[other].Error(), id) {
 			t.Fatalf("%s and %s: %v, %v", all[one].id, all[other].id, errs[one], errs[other])
 		}
-		for _, a := range []*talker{all[one], all[other]} {
+		for _, a := range []*converser{all[one], all[other]} {
 			if l := a.list(""); len(l) != 1 || l[0].Conversation != id || l[0].State != "pending" {
 				t.Errorf("%s has %+v", a.id, l)
 			}
@@ -190,16 +190,16 @@ func TestCrashLoop(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.open("[conversations]\nsession = \"2s\"\n" + project("main", "a", "b"))
-	a := h.talkers("a")[0]
-	crashes := []func(b *talker){
-		func(*talker) {},
-		func(b *talker) { b.do("respond_chat", map[string]any{"content": "yes"}, nil) },
-		func(b *talker) { b.do("logout", nil, nil) },
-		(*talker).crash,
+	a := h.conversers("a")[0]
+	crashes := []func(b *converser){
+		func(*converser) {},
+		func(b *converser) { b.do("respond_chat", map[string]any{"content": "yes"}, nil) },
+		func(b *converser) { b.do("logout", nil, nil) },
+		(*converser).crash,
 	}
 	for round, crash := range crashes {
 		id := a.start("b", map[string]any{"initial_message": "are you there?"})
-		b := h.talker("b", id)
+		b := h.converser("b", id)
 		b.reads()
 		crash(b)
 		a.isTold(id, "b", "session_expired")

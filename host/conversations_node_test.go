@@ -162,7 +162,7 @@ func (p *player) ended(conversation, by, reason string) {
 // "who: text".
 func (h *home) isOver(member, conversation string, want []string) {
 	h.t.Helper()
-	l := h.talkers(member)[0].history(conversation)
+	l := h.conversers(member)[0].history(conversation)
 	var said []string
 	for _, m := range l.Messages {
 		if m.Conversation != conversation {
@@ -236,7 +236,7 @@ func TestUC016Coordinated(t *testing.T) {
 	a := h.plays(t, "uc016", "worker-a")
 	id := a.until("started").Conversation
 	a.ended(id, "worker-a", "initiator_ended")
-	watch := h.talkers("worker-a")[0]
+	watch := h.conversers("worker-a")[0]
 	waittest.Until(t, "worker-b was told", func() bool { return watch.history(id).State == "ended" })
 	h.isOver("worker-a", id, uc016)
 }
@@ -254,7 +254,7 @@ func TestShiritori(t *testing.T) {
 	aoi.ended(id, "aoi", "initiator_ended")
 	haru.ended(id, "aoi", "initiator_ended")
 
-	said := h.talkers("aoi")[0].history(id).Messages
+	said := h.conversers("aoi")[0].history(id).Messages
 	if len(said) != 11 {
 		t.Fatalf("%d messages: %+v", len(said), said)
 	}
@@ -327,7 +327,7 @@ func TestHostedConverses(t *testing.T) {
 	id := a.until("started").Conversation
 	a.ended(id, "worker-a", "initiator_ended")
 	var mine, answers int
-	for _, m := range h.talkers("worker-a")[0].history(id).Messages {
+	for _, m := range h.conversers("worker-a")[0].history(id).Messages {
 		switch {
 		case m.From == "polly" && strings.HasPrefix(m.Content, "one "):
 			answers++
@@ -340,7 +340,7 @@ func TestHostedConverses(t *testing.T) {
 	if mine != 3 || answers != 3 || len(a.heard(id)) != 3 {
 		t.Errorf("worker-a said %d, polly %d, and worker-a heard %q", mine, answers, a.heard(id))
 	}
-	if l := h.talkers("worker-a")[0].history(id); l.State != "ended" {
+	if l := h.conversers("worker-a")[0].history(id); l.State != "ended" {
 		t.Errorf("the conversation is %+v", l)
 	}
 	h.replay(id)

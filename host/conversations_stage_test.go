@@ -161,9 +161,7 @@ func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any, 
 	}
 	if r.IsError {
 		refusal := &talkRefusal{}
-		if err := json.Unmarshal([]byte(text.Text), &struct {
-			Error *talkRefusal
-		}{refusal}); err != nil || refusal.Code == "" {
+		if err := json.Unmarshal([]byte(text.Text), refusal); err != nil || refusal.Code == "" {
 			return fmt.Errorf("%s: %s", tool, text.Text)
 		}
 		return refusal
@@ -174,31 +172,31 @@ func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any, 
 	return json.Unmarshal([]byte(text.Text), out)
 }
 
-// talker is an agent that has a session.
-type talker struct {
+// converser is an agent that has a session.
+type converser struct {
 	t     testing.TB
 	id    string
 	c     *mcpClient
 	token string
 }
 
-// talkers connects agents; they share a session of MCP.
-func (h *home) talkers(ids ...string) []*talker {
+// conversers connects agents; they share a session of MCP.
+func (h *home) conversers(ids ...string) []*converser {
 	h.t.Helper()
 	c := h.dial()
-	var all []*talker
+	var all []*converser
 	for _, id := range ids {
-		a := &talker{t: h.t, id: id, c: c}
+		a := &converser{t: h.t, id: id, c: c}
 		a.enter("")
 		all = append(all, a)
 	}
 	return all
 }
 
-// talker connects an agent that joins a conversation.
-func (h *home) talker(id, conversation string) *talker {
+// converser connects an agent that joins a conversation.
+func (h *home) converser(id, conversation string) *converser {
 	h.t.Helper()
-	a := &talker{t: h.t, id: id, c: h.dial()}
+	a := &converser{t: h.t, id: id, c: h.dial()}
 	a.enter(conversation)
 	return a
 }
@@ -216,7 +214,7 @@ func (h *home) dial() *mcpClient {
 }
 
 // enter authenticates; with a conversation's id it joins that.
-func (a *talker) enter(conversation string) {
+func (a *converser) enter(conversation string) {
 	a.t.Helper()
 	a.token = ""
 	var in struct {
@@ -227,7 +225,7 @@ func (a *talker) enter(conversation string) {
 }
 
 // try calls a tool.
-func (a *talker) try(tool string, args map[string]any, out any) error {
+func (a *converser) try(tool string, args map[string]any, out any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), waittest.Long)
 	defer cancel()
 	all := map[string]any{}
@@ -243,7 +241,7 @@ func (a *talker) try(tool string, args map[string]any, out any) error {
 }
 
 // do calls a tool that refuses nothing.
-func (a *talker) do(tool string, args map[string]any, out any) {
+func (a *converser) do(tool string, args map[string]any, out any) {
 	a.t.Helper()
 	if err := a.try(tool, args, out); err != nil {
 		a.t.Fatalf("%s calls %s %v: %v", a.id, tool, args, err)
@@ -251,7 +249,7 @@ func (a *talker) do(tool string, args map[string]any, out any) {
 }
 
 // start opens a conversation and gives its id.
-func (a *talker) start(with string, more map[string]any) string {
+func (a *converser) start(with string, more map[string]any) string {
 	a.t.Helper()
 	args := map[string]any{"target_agent_id": with}
 	for k, v := range more {
@@ -266,21 +264,21 @@ func (a *talker) start(with string, more map[string]any) string {
 }
 
 // next asks what there is to do, and waits for it.
-func (a *talker) next() (n talkNext) {
+func (a *converser) next() (n talkNext) {
 	a.t.Helper()
 	a.do("get_next_action", map[string]any{"timeout_seconds": 45}, &n)
 	return n
 }
 
 // now asks what there is to do and does not wait.
-func (a *talker) now() (n talkNext) {
+func (a *converser) now() (n talkNext) {
 	a.t.Helper()
 	a.do("get_next_action", nil, &n)
 	return n
 }
 
 // reads gives what was said since it read last. Each look acknowledges the one before.
-func (a *talker) reads() (all []talkSaid) {
+func (a *converser) reads() (all []talkSaid) {
 	a.t.Helper()
 	for {
 		var r talkRead
@@ -292,7 +290,7 @@ func (a *talker) reads() (all []talkSaid) {
 }
 
 // list gives the newest conversations of a state, "" for any.
-func (a *talker) list(state string) []talkListed {
+func (a *converser) list(state string) []talkListed {
 	a.t.Helper()
 	var l struct{ Conversations []talkListed }
 	a.do("list_conversations", map[string]any{"state": state}, &l)
@@ -300,7 +298,7 @@ func (a *talker) list(state string) []talkListed {
 }
 
 // history gives a conversation and all that was said in it.
-func (a *talker) history(id string) (l talkListed) {
+func (a *converser) history(id string) (l talkListed) {
 	a.t.Helper()
 	a.do("get_conversation_history", map[string]any{"conversation_id": id, "limit": 100}, &l)
 	return l
@@ -308,7 +306,7 @@ func (a *talker) history(id string) (l talkListed) {
 
 // isTold waits for the ending of a conversation: it is told of it, as it was, and then of
 // nothing more.
-func (a *talker) isTold(id, by, reason string) {
+func (a *converser) isTold(id, by, reason string) {
 	a.t.Helper()
 	n := a.next()
 	for n.Action == "get_pending_messages" || n.Action == "wait_for_messages" {
@@ -325,7 +323,7 @@ func (a *talker) isTold(id, by, reason string) {
 
 // crash ends an agent's process while it waits for something to do: of two calls the older is
 // answered when the newer one waits.
-func (a *talker) crash() {
+func (a *converser) crash() {
 	answered := make(chan error, 2)
 	for range 2 {
 		go func() { answered <- a.try("get_next_action", map[string]any{"timeout_seconds": 45}, nil) }()
