@@ -29,7 +29,6 @@ type playEvent struct {
 	Target   string `json:"target_agent_id"`
 	Turns    int    `json:"current_turns"`
 	Reminder string
-	After    string
 }
 
 // player is an agent of a play.
@@ -153,7 +152,7 @@ func (p *player) ended(conversation, by, reason string) {
 	if last := p.seen[len(p.seen)-1]; last.Saw != "logout" {
 		p.t.Errorf("%s did %+v last", p.id, last)
 	}
-	if after := p.seen[len(p.seen)-2]; after.Saw != "wait_for_messages" || after.After == "" {
+	if after := p.seen[len(p.seen)-2]; after.Saw != "wait_for_messages" || after.Conversation != "" {
 		p.t.Errorf("%s saw %+v after the ending", p.id, after)
 	}
 }

@@ -308,17 +308,31 @@ func (a *converser) history(id string) (l talkListed) {
 // nothing more.
 func (a *converser) isTold(id, by, reason string) {
 	a.t.Helper()
-	n := a.next()
-	for n.Action == "get_pending_messages" || n.Action == "wait_for_messages" {
-		a.reads()
-		n = a.next()
-	}
+	n := a.ending()
 	if n.Action != "conversation_ended" || n.Conversation != id || n.EndedBy != by || n.Reason != reason || n.Instruction == "" {
 		a.t.Errorf("%s is told %+v of %s, ended by %s, %s", a.id, n, id, by, reason)
 	}
+	a.hasNothing()
+}
+
+// hasNothing looks whether all was told.
+func (a *converser) hasNothing() {
+	a.t.Helper()
+	a.reads()
 	if n := a.now(); n.Action != "wait_for_messages" || n.Conversation != "" {
 		a.t.Errorf("%s is told %+v after that", a.id, n)
 	}
+}
+
+// ending waits for something else to do than to read and to wait.
+func (a *converser) ending() (n talkNext) {
+	a.t.Helper()
+	for n = a.next(); n.Action == "get_pending_messages" || n.Action == "wait_for_messages"; n = a.next() {
+		if n.Action == "get_pending_messages" {
+			a.reads()
+		}
+	}
+	return n
 }
 
 // crash ends an agent's process while it waits for something to do: of two calls the older is

@@ -67,37 +67,42 @@ export class Agent {
     this.print("ending", await this.call("end_conversation", final ? { final_message: final } : {}));
   }
 
-  // Lives until it was told that a conversation of its own is over. Methods of a mind, each with the agent first:
+  // Lives until it was told that a conversation of its own is over, and there is nothing left to
+  // read. Methods of a mind, each with the agent first:
   //
   //   asked(agent, request)   true declines it
-  //   active(agent)           somebody has answered
-  //   heard(agent, message)   each message of somebody else, once
+  //   active(agent, next)     somebody has joined
+  //   heard(agent, message)   each message of somebody else, once, while the conversation lasts
   async live(mind) {
     let acknowledge;
-    for (;;) {
-      const { cursor, ...next } = await this.call("get_next_action", { timeout_seconds: wait, ...(acknowledge && { acknowledge }) });
+    for (let over = false; ; ) {
+      const { cursor, ...next } = await this.call("get_next_action", { timeout_seconds: over ? 0 : wait, ...(acknowledge && { acknowledge }) });
       acknowledge = cursor;
       this.print(next.action, next);
       switch (next.action) {
         case "conversation_request":
           if (await mind.asked?.(this, next)) {
             await this.call("decline_conversation", { conversation_id: next.conversation_id, reason: "忙しい" });
-            return this.leave(acknowledge);
+            break;
           }
-          acknowledge = await this.read(mind, acknowledge);
+          acknowledge = await this.read(mind);
           break;
         case "get_pending_messages":
-          acknowledge = await this.read(mind, acknowledge);
+          acknowledge = await this.read(over ? {} : mind);
           break;
         case "wait_for_messages":
-          if (next.state === "conversation_active") {
+          if (over) {
+            return this.leave();
+          }
+          if (next.conversation_id) {
             await mind.active?.(this, next);
           }
           break;
         case "conversation_ended":
         case "conversation_expired":
         case "exit":
-          return this.leave(acknowledge);
+          over = true;
+          break;
         default:
           throw new Error(`no model knows what to do with ${JSON.stringify(next)}`);
       }
@@ -105,8 +110,8 @@ export class Agent {
   }
 
   // Reads what is there, and gives what acknowledges it.
-  async read(mind, acknowledge) {
-    const w = await this.call("get_pending_messages", acknowledge ? { acknowledge } : {});
+  async read(mind) {
+    const w = await this.call("get_pending_messages");
     for (const m of [...w.context_messages, ...w.pending_messages]) {
       if (!m.conversation_id) {
         throw new Error(`a message belongs to no conversation: ${JSON.stringify(m)}`);
@@ -119,10 +124,7 @@ export class Agent {
     return w.cursor;
   }
 
-  // One more look acknowledges the ending; it finds nothing else to do.
-  async leave(acknowledge) {
-    const next = await this.call("get_next_action", { timeout_seconds: 0, ...(acknowledge && { acknowledge }) });
-    this.print(next.action, { after: "the end" });
+  async leave() {
     this.print("logout", await this.call("logout"));
     await this.client.close();
   }
