@@ -49,6 +49,7 @@ type settings struct {
 	length        time.Duration
 	warm          time.Duration
 	settle        time.Duration
+	stuck         time.Duration
 }
 
 // report is the line that is printed. Woke is from the call of send_message until the partner's poll
@@ -78,7 +79,7 @@ type report struct {
 }
 
 func doMain(args []string, out, errOut io.Writer) int {
-	var s settings
+	s := settings{stuck: stuck}
 	var toml string
 	f := flag.NewFlagSet("polls", flag.ContinueOnError)
 	f.SetOutput(errOut)

@@ -58,8 +58,8 @@ func run(ctx context.Context, s settings) (report, error) {
 		h.interrupt()
 	}()
 	r, err := h.measure(ctx, &polls)
-	if ctx.Err() != nil {
-		err = errors.New("interrupted")
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return r, errors.New("interrupted")
 	}
 	return r, cmp.Or(h.meter.wrong(), err)
 }
@@ -195,7 +195,7 @@ func (h *house) send(ctx context.Context, until time.Time, at func(due time.Time
 	select {
 	case <-h.meter.done:
 		return nil
-	case <-time.After(stuck):
+	case <-time.After(h.settings.stuck):
 		return h.meter.missing()
 	case <-h.meter.gone:
 		return h.meter.wrong()
