@@ -97,16 +97,16 @@ func doMain(args []string, out, errOut io.Writer) int {
 	if err := f.Parse(args); err != nil {
 		return 2
 	}
-	err := s.check(f.NArg())
-	if err == nil && toml != "" {
-		err = configure(out, s, toml)
-	} else if err == nil {
-		err = measure(s, out)
-	} else {
+	do := func() error { return measure(s, out) }
+	if toml != "" {
+		do = func() error { return configure(out, s, toml) }
+		s.length, s.warm = 1, 0 // of no run
+	}
+	if err := s.check(f.NArg()); err != nil {
 		fmt.Fprintln(errOut, "polls:", err)
 		return 2
 	}
-	if err != nil {
+	if err := do(); err != nil {
 		fmt.Fprintln(errOut, "polls:", err)
 		return 1
 	}
