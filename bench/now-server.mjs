@@ -1,12 +1,12 @@
-// chat-relay's tools as one would serve them today: the newest SDK for Node, which
+// chat-relay's tools, or those of TOOLS=./polls.mjs, as one would serve them today: the newest SDK for Node, which
 // speaks the revision without sessions and the older ones, with a server of its own
 // for each request as the SDK wants it.
 import { createServer } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { tools } from "./relay.mjs";
 
+const { tools } = await import(process.env.TOOLS ?? "./relay.mjs");
 const PORT = Number(process.env.PORT ?? 3000);
 
 const schemas = Object.entries(tools).map(([name, { title, description, input, output, run }]) => [

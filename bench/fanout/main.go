@@ -21,6 +21,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/companiond/companiond/bench/usage"
 )
 
 // The most that a run may ask for.
@@ -133,7 +135,7 @@ func (s settings) check(rest int) error {
 
 // run connects, posts, and gives what was measured.
 func run(ctx context.Context, s settings) (report, error) {
-	before, err := look(s.pid)
+	before, err := usage.Of(s.pid)
 	if err != nil {
 		return report{}, err
 	}
@@ -157,12 +159,12 @@ func run(ctx context.Context, s settings) (report, error) {
 	until := from.Add(s.length)
 	posts, cancel := context.WithDeadline(ctx, until.Add(stuck))
 	defer cancel()
-	var used usage
+	var used usage.Usage
 	var posting sync.WaitGroup
 	posting.Go(func() {
 		select {
 		case <-time.After(time.Until(from)):
-			used, _ = look(s.pid) // it was there before, and is looked at again
+			used, _ = usage.Of(s.pid) // it was there before, and is looked at again
 		case <-posts.Done():
 		}
 	})
@@ -174,7 +176,7 @@ func run(ctx context.Context, s settings) (report, error) {
 		})
 	}
 	posting.Wait()
-	after, err := look(s.pid)
+	after, err := usage.Of(s.pid)
 	if ctx.Err() != nil {
 		return report{}, errors.New("interrupted")
 	}
@@ -184,9 +186,9 @@ func run(ctx context.Context, s settings) (report, error) {
 	r := m.sum(from, time.Now())
 	r.Clients, r.Stalled, r.OnWay = s.clients, s.stalled, s.onWay
 	if r.Deliveries > 0 {
-		r.CPU = (after.cpu - used.cpu).Seconds() * 1e6 / float64(r.Deliveries)
+		r.CPU = (after.CPU - used.CPU).Seconds() * 1e6 / float64(r.Deliveries)
 	}
-	r.Memory, r.Grown = after.memory, after.memory-before.memory
+	r.Memory, r.Grown = after.Memory, after.Memory-before.Memory
 	r.Left = left(clients[s.clients:])
 	return r, nil
 }

@@ -2,10 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,37 +98,4 @@ func (m *meter) sum(from, until time.Time) (r report) {
 		r.P99 = float64(late[len(late)*99/100]) / float64(time.Millisecond)
 	}
 	return r
-}
-
-// usage is what a process has used.
-type usage struct {
-	cpu    time.Duration
-	memory float64 // MiB
-}
-
-// look reads a process's usage from /proc; without one there is none.
-func look(pid int) (u usage, err error) {
-	if pid == 0 {
-		return u, nil
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return u, fmt.Errorf("-pid: %w", err)
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // a name may have blanks
-	fields := strings.Fields(rest)
-	if len(fields) < 22 {
-		return u, fmt.Errorf("-pid: /proc/%d/stat has %d fields", pid, len(fields))
-	}
-	const tick = 10 * time.Millisecond // what Linux shows is in hundredths
-	for _, field := range fields[11:13] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return u, fmt.Errorf("-pid: %w", err)
-		}
-		u.cpu += time.Duration(n) * tick
-	}
-	pages, err := strconv.ParseInt(fields[21], 10, 64)
-	u.memory = float64(pages) * float64(os.Getpagesize()) / (1 << 20)
-	return u, err
 }

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/companiond/companiond/bench/wire"
 )
 
 // The most that a run may ask for.
@@ -68,7 +70,7 @@ func doMain(args []string, out, errOut io.Writer) int {
 	f.SetOutput(errOut)
 	f.StringVar(&s.url, "url", "http://127.0.0.1:3000/mcp", "the MCP `endpoint`, on this machine")
 	f.StringVar(&s.tool, "tool", "status", "`name` of the tool to call: status, consume or history")
-	f.BoolVar(&s.bare, "bare", false, "call without sessions, as revision "+bareEra+" of MCP does; else as "+era)
+	f.BoolVar(&s.bare, "bare", false, "call without sessions, as revision "+wire.BareEra+" of MCP does; else as "+wire.Era)
 	f.IntVar(&s.amount, "amount", 0, "`points` that consume offers")
 	f.IntVar(&s.conns, "c", 16, "how many connections, each with a session")
 	f.DurationVar(&s.length, "d", 3*time.Second, "how long to measure")
@@ -127,9 +129,9 @@ func (s settings) check(rest int) error {
 
 func (s settings) era() string {
 	if s.bare {
-		return bareEra
+		return wire.BareEra
 	}
-	return era
+	return wire.Era
 }
 
 func loopback(host string) bool {
@@ -152,7 +154,7 @@ func newCall(s settings) (call, error) {
 		return "", fmt.Errorf("-tool: %q is not status, consume or history", s.tool)
 	}
 	if s.bare {
-		args += `,"_meta":` + bareMeta
+		args += `,"_meta":` + wire.BareMeta("load")
 	}
 	return call(`{"jsonrpc":"2.0","id":@,"method":"tools/call","params":{"name":"` + s.tool + `","arguments":` + args + `}}`), nil
 }
@@ -219,7 +221,7 @@ func loop(ctx context.Context, s *session, body call, id, step int64, from, unti
 		if err != nil && t.first == nil {
 			t.first = err
 		}
-		if err != nil && !errors.Is(err, errAnswer) {
+		if err != nil && !errors.Is(err, wire.ErrAnswer) {
 			time.Sleep(10 * time.Millisecond) // nobody answers: do not spin
 		}
 		switch {
