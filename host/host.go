@@ -56,6 +56,8 @@ type Options struct {
 	// SecretFile gives the path behind a setting that names a file with secrets.
 	// Nil takes the setting for a path.
 	SecretFile func(setting string) (string, error)
+	// Environ is the environment, of which the programs of agents get what any program needs.
+	Environ []string
 }
 
 // Host is a daemon. Make one with New; it does nothing before Run.
@@ -64,6 +66,7 @@ type Host struct {
 	log     *slog.Logger
 	version web.Version
 	tokens  *identity.Register
+	environ []string
 	secrets func(string) (string, error)
 	ready   chan struct{}
 	addr    string // set before ready is closed
@@ -90,7 +93,7 @@ func New(o Options) *Host {
 	if o.SecretFile == nil {
 		o.SecretFile = func(path string) (string, error) { return path, nil }
 	}
-	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, secrets: o.SecretFile, ready: make(chan struct{})}
+	return &Host{cfg: o.Config, log: o.Log, version: o.Version, tokens: o.Tokens, environ: o.Environ, secrets: o.SecretFile, ready: make(chan struct{})}
 }
 
 // Ready is closed when the doors are open and every file that was in the
@@ -313,6 +316,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
 		return err
 	}
+	h.buildSummoner(at)
 	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(guard.Mux(mux)))), h.log)
 	return nil
 }

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"crypto/rand"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/companiond/companiond/host/config"
@@ -13,6 +15,7 @@ import (
 	door "github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/sessions"
+	"github.com/companiond/companiond/host/summon"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -24,6 +27,7 @@ const leaving = 30 * time.Second
 type projects struct {
 	talks    *conversations.Conversations
 	sessions *sessions.Sessions
+	summoner *summon.Summoner
 }
 
 // talkRules are those of rooms that are for a conversation.
@@ -58,8 +62,42 @@ func (h *Host) buildProjects() {
 		Rooms: h.rooms, Halls: h.rooms, Projects: all, Agent: h.agent, NewID: newID, Log: h.log,
 		Here:    func(m conversations.Member) bool { return p.sessions.Here(m.Project, m.Agent) },
 		Pending: h.cfg.Conversations.Pending, Idle: h.cfg.Conversations.Idle,
+		Invite: func(i conversations.Invitation) {
+			p.summoner.Invite(summon.Invitation{Project: i.Project, Agent: i.Agent, Conversation: i.Conversation})
+		},
 	})
 	h.projects = p
+}
+
+// buildSummoner makes what starts the programs of agents, which connect at an address.
+func (h *Host) buildSummoner(at net.Addr) {
+	if h.projects == nil {
+		return
+	}
+	url := "http://" + h.addr
+	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		url = "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	var agents []summon.Agent
+	for _, a := range h.cfg.Agents {
+		agents = append(agents, summon.Agent{Name: a.Name, Start: a.Start})
+	}
+	h.projects.summoner = summon.New(summon.Config{
+		Agents: agents, URL: url, MCP: url + "/mcp", Environ: h.environ, Log: h.log,
+		Wanted: func(i summon.Invitation) bool { return h.projects.wanted(i) },
+	})
+}
+
+// wanted says whether an invitation has not been answered.
+func (p *projects) wanted(i summon.Invitation) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), leaving)
+	defer cancel()
+	v, err := p.talks.Get(ctx, i.Conversation)
+	if err != nil || !v.Open() {
+		return false
+	}
+	m := v.Member(i.Agent)
+	return m != nil && !m.Joined && m.Ending == nil && !p.sessions.Here(i.Project, i.Agent)
 }
 
 // agent finds one of those who may have conversations: an agent of the configuration, a

@@ -15,7 +15,7 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 8) // what ended before it was asked to
+	fell := make(chan error, 9) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -25,6 +25,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	if h.projects != nil {
 		start(func() error { return h.projects.sessions.Run(inner) })
 		start(func() error { return h.projects.talks.Run(inner) })
+		start(func() error { return h.projects.summoner.Run(inner) })
 		if err := h.projects.load(ctx); err != nil && ctx.Err() == nil { // what could not be read is not there
 			h.log.Warn("the conversations of agents could not be read", "err", err)
 		}

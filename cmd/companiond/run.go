@@ -47,7 +47,7 @@ func runVerb(t *term, ctx context.Context, args []string) error {
 	if t.getenv("GOGC") == "" {
 		debug.SetGCPercent(host.CollectAt)
 	}
-	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile}).Run(ctx); err != nil {
+	if err := host.New(host.Options{Config: cfg, Log: log, Version: version(), Tokens: tokens, SecretFile: t.secretFile, Environ: t.env}).Run(ctx); err != nil {
 		return err
 	}
 	log.Info("companiond stopped")

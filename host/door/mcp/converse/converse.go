@@ -68,7 +68,7 @@ type Desk struct {
 
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*standing // by the hash of the token, which is kept nowhere
-	due int                  // so many are looked through for those that are over
+	due int                             // so many are looked through for those that are over
 }
 
 // New makes it. Whoever waits is answered when stopping ends.
