@@ -29,14 +29,15 @@ func (d *Door) addConversations() {
 }
 
 // offer offers one of them. A refusal has a code of docs/CONVERSATIONS.md in its structured
-// answer. All but the one that waits are quick.
+// answer. Also the one that waits is answered beside the SDK, through which a call that waits takes
+// ten times the memory.
 func offer[In any](d *Door, t tools.Tool, run func(context.Context, identity.Caller, In) (any, error)) {
 	scope := identity.Read
 	if t.Changes {
 		scope = identity.Talk
 	}
 	tool[In]{
-		Tool: t, scope: scope, quick: t.Name != tools.NextAction().Name,
+		Tool: t, scope: scope, quick: true,
 		run:  func(ctx context.Context, c call, in In) (any, error) { return run(ctx, c.caller, in) },
 		told: func(err error) any { return converse.Refuse(err) },
 	}.add(d)

@@ -59,6 +59,27 @@ type visit struct {
 // call acknowledges; with an acknowledge that alone, for a careful client may have lost an
 // answer. The answer's own cursor is remembered if somebody still wants the answer.
 func (d *Desk) visit(ctx context.Context, token string, acknowledge *string, do func(*visit) (any, error)) (any, error) {
+	return d.call(ctx, token, func(v *visit) (any, error) {
+		if err := d.acknowledge(ctx, v, acknowledge); err != nil {
+			return nil, err
+		}
+		return do(v)
+	})
+}
+
+// beside is visit for a call that says something: that the answers before were received is
+// written down together with it, and what is not is acknowledged by the call after it.
+func (d *Desk) beside(ctx context.Context, token string, do func(*visit) (any, error)) (any, error) {
+	return d.call(ctx, token, func(v *visit) (any, error) {
+		var acknowledged sync.WaitGroup
+		acknowledged.Go(func() { _ = d.acknowledge(ctx, v, nil) })
+		defer acknowledged.Wait()
+		return do(v)
+	})
+}
+
+// call makes a call of a session that is there.
+func (d *Desk) call(ctx context.Context, token string, do func(*visit) (any, error)) (any, error) {
 	if token == "" {
 		return nil, conversation.Refuse(conversation.NoSession, "session_token: is missing")
 	}
@@ -70,9 +91,6 @@ func (d *Desk) visit(ctx context.Context, token string, acknowledge *string, do 
 	defer release()
 	v := &visit{Member: conversations.Member{Project: s.Project, Agent: s.Agent}, at: d.enter(token, s.Expires)}
 	defer d.leave(v.at)
-	if err := d.acknowledge(ctx, v, acknowledge); err != nil {
-		return nil, err
-	}
 	answer, err := do(v)
 	if err == nil && v.cursor != "" && ctx.Err() == nil {
 		v.at.gave(v.cursor)

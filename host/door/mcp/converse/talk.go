@@ -38,7 +38,7 @@ type SayOut struct {
 
 // Send says something to an agent.
 func (d *Desk) Send(ctx context.Context, _ identity.Caller, in SayIn) (any, error) {
-	return d.visit(ctx, in.Token, nil, func(v *visit) (any, error) {
+	return d.beside(ctx, in.Token, func(v *visit) (any, error) {
 		if in.Target == "" && in.Conversation == "" {
 			return nil, invalid("target_agent_id: is missing: give the id of whom you write to, or a conversation_id")
 		}
@@ -48,7 +48,7 @@ func (d *Desk) Send(ctx context.Context, _ identity.Caller, in SayIn) (any, erro
 
 // Respond answers whoever wrote last, where nobody else is named.
 func (d *Desk) Respond(ctx context.Context, _ identity.Caller, in SayIn) (any, error) {
-	return d.visit(ctx, in.Token, nil, func(v *visit) (any, error) { return d.say(ctx, v, in) })
+	return d.beside(ctx, in.Token, func(v *visit) (any, error) { return d.say(ctx, v, in) })
 }
 
 func (d *Desk) say(ctx context.Context, v *visit, in SayIn) (any, error) {

@@ -26,8 +26,8 @@ import (
 
 // Tool runs a tool beside the SDK: in a context that ends with the request, with its
 // session and with the transport, for who asks, with the arguments as they came, nil
-// when there were none. It must be quick, and answer as it does through the SDK; where
-// it answers an error, the call is left to the SDK, which makes it again. The result
+// when there were none. It may wait, if that context ends it. It must answer as it does through
+// the SDK; where it answers an error, the call is left to the SDK, which makes it again. The result
 // is the transport's.
 type Tool func(ctx context.Context, asker Asker, arguments json.RawMessage) (*sdk.CallToolResult, error)
 
