@@ -85,9 +85,12 @@ func (d *door) start(ctx context.Context, in *startIn) (out chatOut, err error) 
 			return out, err
 		}
 	}
+	if _, known := d.cfg.Agent(b.AgentID); !known {
+		return out, at("body.agent_id", conversation.Refuse(conversation.AgentNotFound, b.AgentID))
+	}
 	if b.Project == "" {
 		if b.Project, err = d.cfg.Conversations.ProjectOf(b.AgentID); err != nil {
-			return out, byCode(ofTarget(err, conversations.Member{}), "body.project", conversation.Invalid)
+			return out, byCode(err, "body.project", conversation.Invalid)
 		}
 	} else if _, ok := d.cfg.Conversations.Project(b.Project); !ok {
 		return out, at("body.project", abi.Errorf(abi.CodeNotFound, "there is no %.64q", b.Project))

@@ -79,7 +79,8 @@ func details(err error) *guard.Details {
 	if e := (*abi.Error)(nil); errors.As(err, &e) && d.Code == e.Code {
 		message = e.Reason()
 	}
-	message = strings.TrimPrefix(message, l.where[strings.LastIndex(l.where, ".")+1:]+": ")
+	name := l.where[strings.LastIndex(l.where, ".")+1:]
+	message = strings.TrimPrefix(strings.TrimPrefix(message, name+": "), name+"_id: ") // the tools of agents have longer ones
 	told.Errors = []guard.Field{{Location: l.where, Message: message}}
 	told.Detail = strings.TrimPrefix(l.where, "body.") + ": " + message
 	return &told

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +39,8 @@ type stage struct {
 	*testing.T
 	*registry.Registry
 	http.Handler
-	talks *fake
+	talks *talks.Conversations
+	here  bool               // the agents are
 	stop  context.CancelFunc // the daemon
 	web   web.Config
 }
@@ -55,15 +55,15 @@ func in(t *testing.T, play func(s *stage), change ...func(*conversations.Config)
 }
 
 func newStage(t *testing.T, change ...func(*conversations.Config)) *stage {
-	s := &stage{T: t, talks: &fake{followers: map[chan talks.Notice]bool{}, agents: map[string]talks.Agent{
-		"worker-a": {ID: "worker-a", Name: "Analysis Worker"}, "worker-b": {ID: "worker-b"}, "loner": {ID: "loner"}, "taro": {ID: "taro", Human: true}, "mika": {ID: "mika", Human: true},
-	}}}
+	s := &stage{T: t, here: true}
 	var ids atomic.Int64
 	var err error
 	s.Registry, err = registry.New(registry.Config{
 		Room: room.Config{
 			Journal: memory.New(), NewID: func() string { return fmt.Sprintf("id%d", ids.Add(1)) }, Log: slog.New(slog.DiscardHandler),
-			Here: func(string, string) bool { return true }, Conversed: s.talks.wrote, Find: func(string) (room.Companion, bool) { return nil, false },
+			Here: func(string, string) bool { return s.here }, Conversed: func(room string, now conversation.Conversation, entries []entry.Entry) {
+				s.talks.Wrote(room, now, entries)
+			}, Find: func(string) (room.Companion, bool) { return nil, false },
 		},
 		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 10_000, Stale: entry.StaleReask}}}, Usual: "main", MaxRooms: 3,
 		Talks: entry.Rules{Policy: turn.ConversationPolicy, Patience: 1000, Floor: 10_000, Stale: entry.StaleAccept},
@@ -71,7 +71,7 @@ func newStage(t *testing.T, change ...func(*conversations.Config)) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.talks.Registry = s.Registry
+	s.talks = s.converse()
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { _ = s.Registry.Run(ctx) }) // it ends when ctx does
@@ -83,7 +83,10 @@ func newStage(t *testing.T, change ...func(*conversations.Config)) *stage {
 		run.Wait()
 	})
 	s.SetCast(ctx, nil)
-	cfg := conversations.Config{Conversations: s.talks, Rooms: s.Registry, Agent: s.talks.agent, MaxWaiting: 4, Stopping: stopping}
+	if err := s.talks.Load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	cfg := conversations.Config{Conversations: s.talks, Rooms: s.Registry, Agent: agent, MaxWaiting: 4, Stopping: stopping}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -219,201 +222,18 @@ func (s *stage) words(id string) string {
 	return strings.Join(all, "|")
 }
 
-// fake is conversations as far as the door calls them, each in its room.
-type fake struct {
-	*registry.Registry
-	agents map[string]talks.Agent
-
-	mu        sync.Mutex
-	ids       []string // oldest first
-	followers map[chan talks.Notice]bool
-	absent    []string // of the next notice
+// agents are those of the house; taro and mika are human.
+var agents = map[string]talks.Agent{
+	"worker-a": {ID: "worker-a", Name: "Analysis Worker"}, "worker-b": {ID: "worker-b"}, "loner": {ID: "loner"}, "taro": {ID: "taro", Human: true}, "mika": {ID: "mika", Human: true},
 }
 
-var _ conversations.Conversations = (*fake)(nil)
+func agent(id string) (talks.Agent, bool) { a, ok := agents[id]; return a, ok }
 
-func (f *fake) agent(id string) (talks.Agent, bool) { a, ok := f.agents[id]; return a, ok }
-
-func (f *fake) Project(name string) (talks.Project, bool) {
-	return talks.Project{Name: "site", Agents: []string{"worker-a", "worker-b", "taro"}}, name == "site"
-}
-
-func (f *fake) ProjectOf(agent string) (string, error) {
-	switch _, known := f.agents[agent]; {
-	case !known:
-		return "", conversation.Refuse(conversation.AgentNotFound, agent)
-	case agent == "loner":
-		return "", conversation.Refuse(conversation.Invalid, "project: loner is in none")
-	}
-	return "site", nil
-}
-
-func (f *fake) Start(ctx context.Context, m talks.Member, a talks.Ask) (talks.View, error) {
-	target := a.Targets[0]
-	if _, known := f.agents[m.Agent]; !known {
-		return talks.View{}, conversation.Refuse(conversation.AgentNotFound, m.Agent)
-	}
-	p, _ := f.Project(m.Project)
-	switch _, known := f.agents[target]; {
-	case target == m.Agent:
-		return talks.View{}, conversation.Refuse(conversation.WithSelf, "")
-	case !known:
-		return talks.View{}, conversation.Refuse(conversation.AgentNotFound, target)
-	case !slices.Contains(p.Agents, target):
-		return talks.View{}, conversation.Refuse(conversation.NotInProject, target)
-	}
-	t := conversation.Terms{Project: m.Project, Purpose: a.Purpose, MaxTurns: 4, Pending: conversation.UsualPending.Milliseconds(), Idle: conversation.UsualIdle.Milliseconds(), Members: []string{m.Agent, target}}
-	if f.agents[m.Agent].Human {
-		t.Humans, t.MaxTurns = []string{m.Agent}, 0
-	}
-	f.mu.Lock()
-	id := fmt.Sprintf("conv_%032d", len(f.ids)+1)
-	f.mu.Unlock()
-	now, err := f.Convene(ctx, rooms.Convening{Name: id, Key: strings.Join(t.Members, "\n"), Terms: t})
-	if err != nil {
-		return talks.View{}, err
-	}
-	f.mu.Lock()
-	f.ids = append(f.ids, id)
-	f.mu.Unlock()
-	v := talks.View{ID: id, Conversation: now}
-	if a.Text != "" {
-		said, err := f.Say(ctx, m, talks.Words{Conversation: id, Text: a.Text, MessageID: a.MessageID})
-		return said.View, err
-	}
-	return v, nil
-}
-
-func (f *fake) Get(ctx context.Context, id string) (talks.View, error) {
-	f.mu.Lock()
-	known := slices.Contains(f.ids, id)
-	f.mu.Unlock()
-	if !known {
-		return talks.View{}, conversation.Refuse(conversation.NotFound, id)
-	}
-	talk, err := f.Room(ctx, id)
-	if err != nil {
-		return talks.View{}, err
-	}
-	return talks.View{ID: id, Conversation: *talk.Info().Conversation}, nil
-}
-
-func (f *fake) Say(ctx context.Context, m talks.Member, w talks.Words) (talks.Said, error) {
-	v, err := f.Get(ctx, w.Conversation)
-	if err != nil {
-		return talks.Said{}, err
-	}
-	if v.Member(m.Agent) == nil {
-		return talks.Said{}, conversation.Refuse(conversation.NotParticipant, "")
-	}
-	by := abi.KindAgent
-	if f.agents[m.Agent].Human {
-		by = abi.KindHuman
-	}
-	talk, err := f.Room(ctx, v.ID)
-	if err != nil {
-		return talks.Said{}, err
-	}
-	msg, err := talk.Say(ctx, rooms.Utterance{ID: w.MessageID, From: m.Agent, By: by, Text: w.Text})
-	return talks.Said{View: v, Message: msg}, err
-}
-
-func (f *fake) converse(ctx context.Context, id string, in conversation.Input) (talks.View, error) {
-	v, err := f.Get(ctx, id)
-	if err != nil {
-		return v, err
-	}
-	talk, err := f.Room(ctx, id)
-	if err != nil {
-		return v, err
-	}
-	v.Conversation, err = talk.Converse(ctx, in)
-	return v, err
-}
-
-func (f *fake) End(ctx context.Context, m talks.Member, id, final string) (talks.View, error) {
-	if final != "" {
-		if _, err := f.Say(ctx, m, talks.Words{Conversation: id, Text: final}); err != nil {
-			return talks.View{}, err
-		}
-	}
-	return f.converse(ctx, id, conversation.Input{Kind: conversation.End, Who: m.Agent})
-}
-
-func (f *fake) Stop(ctx context.Context, human, id string) (talks.View, error) {
-	if !f.agents[human].Human {
-		return talks.View{}, conversation.Refuse(conversation.NotParticipant, human)
-	}
-	return f.converse(ctx, id, conversation.Input{Kind: conversation.Stop, Who: human})
-}
-
-func (f *fake) History(ctx context.Context, id string, since uint64, limit int) ([]abi.Message, uint64, error) {
-	talk, err := f.Room(ctx, id)
-	if err != nil {
-		return nil, 0, err
-	}
-	return talk.Messages(ctx, since, limit)
-}
-
-func (f *fake) List(ctx context.Context, want talks.Filter) (all []talks.View, err error) {
-	f.mu.Lock()
-	ids := slices.Clone(f.ids)
-	f.mu.Unlock()
-	if want.Before != "" {
-		at := slices.Index(ids, want.Before)
-		if at < 0 {
-			return nil, conversation.Refuse(conversation.NotFound, want.Before)
-		}
-		ids = ids[:at]
-	}
-	for _, id := range slices.Backward(ids) {
-		v, err := f.Get(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if (want.Agent == "" || v.Member(want.Agent) != nil) && (want.State == "" || v.State == want.State) && len(all) < want.Limit {
-			all = append(all, v)
-		}
-	}
-	return all, nil
-}
-
-// wrote tells followers what is in the journal.
-func (f *fake) wrote(id string, now conversation.Conversation, entries []entry.Entry) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !slices.ContainsFunc(entries, func(e entry.Entry) bool { return e.Kind == entry.KindLifecycle }) {
-		return
-	}
-	for to := range f.followers {
-		to <- talks.Notice{View: talks.View{ID: id, Conversation: now}, Absent: f.absent}
-	}
-}
-
-func (f *fake) Follow(ctx context.Context, _ string, fn func(talks.Notice) error) error {
-	notices := make(chan talks.Notice, 100)
-	f.mu.Lock()
-	f.followers[notices] = true
-	f.mu.Unlock()
-	defer func() {
-		f.mu.Lock()
-		delete(f.followers, notices)
-		f.mu.Unlock()
-	}()
-	for {
-		select {
-		case n := <-notices:
-			if err := fn(n); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (f *fake) following() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.followers)
+// converse makes the conversations of a house on its rooms.
+func (s *stage) converse() *talks.Conversations {
+	var ids atomic.Int64
+	return talks.New(talks.Config{
+		Rooms: s.Registry, Halls: s.Registry, Projects: []talks.Project{{Name: "site", Agents: []string{"worker-a", "worker-b", "taro", "mika"}}}, Agent: agent,
+		Here: func(talks.Member) bool { return s.here }, NewID: func() string { return fmt.Sprintf("%032x", ids.Add(1)) }, Log: slog.New(slog.DiscardHandler),
+	})
 }
