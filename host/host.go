@@ -313,7 +313,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
 		return err
 	}
-	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(guard.Mux(mux)))), h.log)
+	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux))))), h.log)
 	return nil
 }
 
