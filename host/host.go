@@ -317,7 +317,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 		return err
 	}
 	h.buildSummoner(at)
-	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(guard.Mux(mux)))), h.log)
+	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux))))), h.log)
 	return nil
 }
 

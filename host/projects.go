@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/mcp/converse"
+	"github.com/companiond/companiond/host/door/socket/notices"
 	door "github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/sessions"
@@ -28,6 +30,7 @@ type projects struct {
 	talks    *conversations.Conversations
 	sessions *sessions.Sessions
 	summoner *summon.Summoner
+	notices  *notices.Door // nil before there are doors
 }
 
 // talkRules are those of rooms that are for a conversation.
@@ -145,6 +148,25 @@ func (h *Host) talksDoor() *door.Config {
 		return nil
 	}
 	return &door.Config{Conversations: h.projects.talks, Rooms: h.rooms, Agent: h.agent, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting}
+}
+
+// noticed is a handler with the WebSocket beside it that tells what becomes of conversations.
+func (h *Host) noticed(checkOrigin func(*http.Request) bool, next http.Handler) http.Handler {
+	if h.projects == nil {
+		return next
+	}
+	h.projects.notices = notices.New(notices.Config{
+		Conversations: h.projects.talks, CheckOrigin: checkOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients,
+	})
+	return h.projects.notices.Beside(next)
+}
+
+// close says goodbye to those who are told what becomes of conversations.
+func (p *projects) close(ctx context.Context) error {
+	if p == nil || p.notices == nil {
+		return nil
+	}
+	return p.notices.Close(ctx)
 }
 
 // load reads which conversations there are. Agents that take part in one may have had a

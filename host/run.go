@@ -83,7 +83,7 @@ func (h *Host) shut(stop context.CancelFunc) error {
 	h.goHome()
 	var drained sync.WaitGroup
 	drained.Go(func() { h.rooms.Drain(ctx) }) // agents whose lines wait for a turn are told, or the server would wait for them
-	feeds := errors.Join(h.feed.Close(ctx), h.agents.Close(ctx))
+	feeds := errors.Join(h.feed.Close(ctx), h.projects.close(ctx), h.agents.Close(ctx))
 	err := h.server.Shutdown(ctx)
 	drained.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
