@@ -71,6 +71,18 @@ func TestChatWaits(t *testing.T) {
 		if got := s.words(id); got != "taro: hello|worker-a: hello, too|taro: ?" {
 			s.Error(got)
 		}
+		first := s.later("POST", "/chat", fmt.Sprintf(`{"conversation_id":%q,"from":"taro","message":"one"}`, id))
+		if a := s.ask("POST", "/chat", fmt.Sprintf(`{"conversation_id":%q,"from":"taro","message":"two","wait_seconds":0}`, id)); a.status != 202 {
+			s.Errorf("%d %s", a.status, a.text)
+		}
+		if a := s.ask("POST", "/v1/conversations/"+id+"/messages", `{"from":"ken","text":"three"}`); a.status != 201 {
+			s.Errorf("%d %s", a.status, a.text)
+		}
+		synctest.Wait()
+		s.says(id, "worker-a", "four")
+		if a := <-first; len(a.Messages) != 3 || a.Messages[0].Text != "two" || a.Messages[2].Text != "four" || !a.Answered {
+			s.Errorf("what is no answer: %d %s", a.status, a.text)
+		}
 	})
 }
 

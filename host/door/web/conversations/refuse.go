@@ -43,7 +43,7 @@ func at(where string, err error) error {
 func ofTarget(err error, m conversations.Member) error {
 	f := (*conversation.Fault)(nil)
 	if errors.As(err, &f) && f.Detail == m.Agent && (f.Code == conversation.AgentNotFound || f.Code == conversation.NotInProject) {
-		known := conversation.Refuse(f.Code, fmt.Sprintf(`%s is no human of it: write [agent.%s] with type = "human", and %q among the agents of [project.%s]`, m.Agent, m.Agent, m.Agent, m.Project))
+		known := conversation.Refuse(f.Code, fmt.Sprintf(`%s: write [agent.%q] with type = "human", and %q among the agents of [project.%q]`, m.Agent, m.Agent, m.Agent, m.Project))
 		return at("body.from", known)
 	}
 	return byCode(err, "body.agent_id", conversation.WithSelf, conversation.WithHuman, conversation.AgentNotFound, conversation.NotInProject, conversation.AlreadyActive)
