@@ -18,7 +18,6 @@ import (
 
 // spoken is conversations that are only asked for.
 type spoken struct {
-	talks // the rest is not there
 	asked []conversations.Ask
 	by    []conversations.Member
 	ended []string
