@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp/waits"
 )
 
@@ -395,4 +396,28 @@ func TestRequestsAndLists(t *testing.T) {
 	if got, failed := far.try(t.Context(), "get_conversation_history", args{"conversation_id": two}); !failed || got["code"] != conversation.NotParticipant {
 		t.Errorf("from another project: %v", got)
 	}
+}
+
+// TestCancelledByNotice: a client of the older era gives a call up by a notice and leaves
+// its request as it is, as the official TypeScript client does; what the call would have been
+// answered is for the next.
+func TestCancelledByNotice(t *testing.T) {
+	d := newDesks()
+	h := openDesks(t, d)
+	a, b := h.come("worker-a"), h.come("worker-b")
+	hand := doortest.NewByHand(t, h.url)
+	done := make(chan string, 1)
+	go func() {
+		_, body := hand.Post(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_next_action","arguments":{"session_token":%q,"timeout_seconds":45}}}`, b.token))
+		done <- body
+	}()
+	d.await(1)
+	hand.Post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8,"reason":"another"}}`)
+	hand.Post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"timed out"}}`)
+	d.await(0)
+	if body := <-done; strings.Contains(body, "wait_for_messages") {
+		t.Errorf("it was answered: %s", body)
+	}
+	a.do("start_conversation", args{"target_agent_id": "worker-b"})
+	b.next(conversations.DoRequest, 0)
 }
