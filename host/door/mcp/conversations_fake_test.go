@@ -140,14 +140,11 @@ func (d *desks) apply(t *talk, in conversation.Input) error {
 }
 
 // lapse lets the time of a conversation be over.
-func (d *desks) lapse(id string) error {
+func (d *desks) lapse(id string) (refused, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t, err := d.find(id)
-	if err != nil {
-		return err
-	}
-	return d.apply(t, conversation.Input{Kind: conversation.Lapse})
+	return err != nil || d.apply(t, conversation.Input{Kind: conversation.Lapse}) != nil, true
 }
 
 func (d *desks) find(id string) (*talk, error) {
@@ -302,8 +299,8 @@ func (d *desks) say(t *talk, who, text, id string) (abi.Message, error) {
 	return m, nil
 }
 
-// empty forgets all that was.
-func (d *desks) empty() {
+// clear forgets all that was.
+func (d *desks) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.talks = nil
@@ -381,10 +378,11 @@ func (d *desks) next(m conversations.Member, s *conversations.Seen) conversation
 		d.seen[s] = map[string]bool{}
 	}
 	shown := d.seen[s]
+	unread := d.waiting(m)
 	for _, t := range d.talks {
 		e := t.Untold(m.Agent)
 		switch {
-		case e == nil:
+		case e == nil || slices.ContainsFunc(unread.New, func(l conversations.Line) bool { return l.Conversation == t.id }): // first that
 		case t.State == conversation.Expired && t.Initiator() == m.Agent:
 			return conversations.Action{Do: conversations.DoExpired, View: t.view(), Ending: *e, Target: t.Terms.Members[1], Cursor: "end " + t.id}
 		default:
@@ -403,9 +401,9 @@ func (d *desks) next(m conversations.Member, s *conversations.Seen) conversation
 		}
 		return conversations.Action{Do: conversations.DoRequest, View: requests[0], Others: requests[1:]}
 	}
-	if w := d.waiting(m); w.Total > 0 {
-		t, _ := d.find(w.New[0].Conversation)
-		return conversations.Action{Do: conversations.DoRead, View: t.view(), Unread: w.Total}
+	if unread.Total > 0 {
+		t, _ := d.find(unread.New[0].Conversation)
+		return conversations.Action{Do: conversations.DoRead, View: t.view(), Unread: unread.Total}
 	}
 	for _, t := range d.open(m.Agent, "") {
 		if t.State == conversation.Active && t.Initiator() == m.Agent && !shown["active "+t.id] {

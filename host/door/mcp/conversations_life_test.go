@@ -11,17 +11,22 @@ import (
 
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp/waits"
 )
 
 // TestOneEnding: for all orders of end, poll, time-out, session expiry, decline and crash
 // of either side, each member is told one ending, with who ended it and why; a crash loses none.
 func TestOneEnding(t *testing.T) {
-	d := newDesks()
-	h := openDesks(t, d)
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, d := open(t); oneEnding(t, h, d) })
+	}
+}
+
+func oneEnding(t *testing.T, h *home, d stage) {
 	a, b := h.come("worker-a"), h.come("worker-b")
 	rapid.Check(t, func(rt *rapid.T) {
-		d.empty()
+		d.clear()
 		a.authenticate(nil)
 		b.authenticate(nil)
 		id := a.do("start_conversation", args{"target_agent_id": "worker-b", "purpose": "x"})["conversation_id"].(string)
@@ -33,6 +38,8 @@ func TestOneEnding(t *testing.T) {
 				return
 			}
 			switch out["action"] {
+			case "get_pending_messages": // what was said last comes before the ending
+				w.do("get_pending_messages", nil)
 			case "conversation_ended":
 				told[w.id] = append(told[w.id], fmt.Sprint(out["ended_by"], " ", out["reason"]))
 			case "conversation_expired":
@@ -75,8 +82,10 @@ func TestOneEnding(t *testing.T) {
 					open = false
 				}
 			case "lapse":
-				refused = d.lapse(id) != nil
-				switch {
+				could := false
+				switch refused, could = d.lapse(id); {
+				case !could:
+					continue
 				case !open:
 				case state == conversation.Pending:
 					over(" timeout", conversation.Expired)
@@ -102,7 +111,7 @@ func TestOneEnding(t *testing.T) {
 			a.do("end_conversation", args{"conversation_id": id})
 			want = "worker-a initiator_ended"
 		}
-		for range 4 { // nothing comes twice, and all of it
+		for range 5 { // nothing comes twice, and all of it
 			poll(a, true)
 			poll(b, true)
 		}
@@ -124,8 +133,12 @@ func TestOneEnding(t *testing.T) {
 // TestAcknowledging: a call acknowledges what was given before it began, and nothing that
 // its client has not received; with acknowledge, that alone.
 func TestAcknowledging(t *testing.T) {
-	d := newDesks()
-	h := openDesks(t, d)
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, _ := open(t); acknowledging(t, h) })
+	}
+}
+
+func acknowledging(t *testing.T, h *home) {
 	a, b := h.come("worker-a"), h.come("worker-b")
 	id := a.do("start_conversation", args{"target_agent_id": "worker-b", "initial_message": "1"})["conversation_id"].(string)
 	pending := func(in args) (string, string) {
@@ -281,13 +294,19 @@ func TestWordsOfOthersAreData(t *testing.T) {
 
 // TestTurnsRunOut: a reminder each five, and with the last the end and a warning.
 func TestTurnsRunOut(t *testing.T) {
-	h := openDesks(t, newDesks())
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, _ := open(t); turnsRunOut(t, h) })
+	}
+}
+
+func turnsRunOut(t *testing.T, h *home) {
 	a, b := h.come("worker-a"), h.come("worker-b")
 	first := a.do("send_message", args{"target_agent_id": "worker-b", "content": "1", "auto_start_conversation": true})
 	if first["conversation_started"] != true {
 		t.Errorf("%v", first)
 	}
-	b.do("end_conversation", nil)
+	b.do("end_conversation", args{"conversation_id": first["conversation_id"]})
+	b.do("get_pending_messages", nil)
 	b.next(conversations.DoEnded, 0)
 	id := a.do("start_conversation", args{"target_agent_id": "worker-b", "max_turns": 6})["conversation_id"]
 	for i := 1; i <= 6; i++ {
@@ -300,10 +319,9 @@ func TestTurnsRunOut(t *testing.T) {
 			t.Errorf("message %d: %v", i, out)
 		}
 	}
+	a.next(conversations.DoEnded, 0) // the first
 	for _, w := range []*worker{a, b} {
-		if w == a {
-			w.next(conversations.DoEnded, 0) // the first
-		}
+		w.do("get_pending_messages", nil)
 		if out := w.next(conversations.DoEnded, 0); !has(out, args{"ended_by": "worker-b", "reason": "max_turns", "conversation_id": id}) {
 			t.Errorf("%v", out)
 		}
@@ -341,8 +359,8 @@ func TestRequestsAndLists(t *testing.T) {
 	if out := a.next(conversations.DoEnded, 0); !has(out, args{"conversation_id": one, "ended_by": "worker-b", "reason": "declined"}) {
 		t.Errorf("%v", out)
 	}
-	if err := d.lapse(two); err != nil {
-		t.Fatal(err)
+	if refused, _ := d.lapse(two); refused {
+		t.Fatal("its time is not over")
 	}
 	if out := c.next(conversations.DoExpired, 0); !has(out, args{"conversation_id": two, "target": "worker-b", "reason": "timeout"}) {
 		t.Errorf("%v", out)
@@ -378,4 +396,28 @@ func TestRequestsAndLists(t *testing.T) {
 	if got, failed := far.try(t.Context(), "get_conversation_history", args{"conversation_id": two}); !failed || got["code"] != conversation.NotParticipant {
 		t.Errorf("from another project: %v", got)
 	}
+}
+
+// TestCancelledByNotice: a client of the older era gives a call up by a notice and leaves
+// its request as it is, as the official TypeScript client does; what the call would have been
+// answered is for the next.
+func TestCancelledByNotice(t *testing.T) {
+	d := newDesks()
+	h := openDesks(t, d)
+	a, b := h.come("worker-a"), h.come("worker-b")
+	hand := doortest.NewByHand(t, h.url)
+	done := make(chan string, 1)
+	go func() {
+		_, body := hand.Post(fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_next_action","arguments":{"session_token":%q,"timeout_seconds":45}}}`, b.token))
+		done <- body
+	}()
+	d.await(1)
+	hand.Post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8,"reason":"another"}}`)
+	hand.Post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"timed out"}}`)
+	d.await(0)
+	if body := <-done; strings.Contains(body, "wait_for_messages") {
+		t.Errorf("it was answered: %s", body)
+	}
+	a.do("start_conversation", args{"target_agent_id": "worker-b"})
+	b.next(conversations.DoRequest, 0)
 }

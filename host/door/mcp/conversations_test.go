@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/converse"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/room/registry"
 )
 
 // seedTools are seed E's, in the order of the documents.
@@ -30,28 +31,34 @@ var seedTools = []string{
 	"end_conversation", "decline_conversation", "get_conversation_history", "list_conversations",
 }
 
-// openDesks opens a door for conversations, behind which nothing else is.
+// openDesks opens a door for conversations in memory.
 func openDesks(t *testing.T, d *desks) *home {
 	t.Helper()
-	h := &home{t: t, rooms: newRooms(t, memory.New(), &cast{})}
+	rooms := newRooms(t, memory.New(), &cast{})
+	return openDoor(t, rooms, &converse.Config{Conversations: d, Sessions: d, Agent: d.agent, MaxWaits: 8}, rooms.Run)
+}
+
+// openDoor opens a door for conversations.
+func openDoor(t *testing.T, rooms *registry.Registry, talks *converse.Config, runs ...func(context.Context) error) *home {
+	t.Helper()
+	h := &home{t: t, rooms: rooms}
 	var stopping context.Context
 	stopping, h.stops = context.WithCancel(context.Background())
 	t.Cleanup(h.stops)
-	h.door = New(Config{
-		Rooms: h.rooms, Version: "test", Cards: noCards, Stopping: stopping,
-		Conversations: &converse.Config{Conversations: d, Sessions: d, Agent: d.agent, MaxWaits: 8},
-	})
+	h.door = New(Config{Rooms: h.rooms, Version: "test", Cards: noCards, Stopping: stopping, Conversations: talks})
 	mux := http.NewServeMux()
 	h.door.Register(mux)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller := identity.Guest(nil)
+		caller.Address = identity.Local
 		if name := r.Header.Get("Test-Caller"); name != "" {
-			r = r.WithContext(identity.With(r.Context(), identity.Caller{Name: name, Kind: abi.KindAgent, Scopes: identity.Scopes()}))
+			caller = identity.Caller{Name: name, Kind: abi.KindAgent, Scopes: identity.Scopes()}
 			r.Header.Set("Authorization", "Bearer x")
 		}
-		mux.ServeHTTP(w, r)
+		mux.ServeHTTP(w, r.WithContext(identity.With(r.Context(), caller)))
 	}))
 	h.url = server.URL + "/mcp"
-	run(t, h.rooms.Run, h.door.Run)
+	run(t, append(runs, h.door.Run)...)
 	t.Cleanup(func() { _ = h.door.Close(context.Background()); server.Close() })
 	return h
 }
@@ -239,7 +246,12 @@ func toolRow(t *testing.T, tool *sdk.Tool) string {
 
 // TestUC016 is the use case of seed E step by step, by two clients.
 func TestUC016(t *testing.T) {
-	h := openDesks(t, newDesks())
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, _ := open(t); uc016(t, h) })
+	}
+}
+
+func uc016(t *testing.T, h *home) {
 	a := h.come("worker-a")
 	started := a.do("start_conversation", args{"target_agent_id": "worker-b", "purpose": "認証実装の相談"}) // 1, 2
 	id := started["conversation_id"].(string)
@@ -274,14 +286,14 @@ func TestUC016(t *testing.T) {
 	if ended := a.do("end_conversation", nil); !has(ended, args{"conversation_id": id, "status": "terminating"}) || !strings.HasPrefix(ended["instruction"].(string), "会話終了をリクエストしました。相手に通知されます。") { // 8
 		t.Errorf("%v", ended)
 	}
+	b.next(conversations.DoRead, 0)
+	b.do("get_pending_messages", nil)   // the last words
 	for _, w := range []*worker{a, b} { // 9
 		ended := w.next(conversations.DoEnded, 0)
 		if !has(ended, args{"conversation_id": id, "ended_by": "worker-a", "reason": "initiator_ended"}) || !strings.HasPrefix(ended["instruction"].(string), "会話が終了しました。get_next_actionで次の指示を確認してください。") {
 			t.Errorf("%s: %v", w.id, ended)
 		}
 	}
-	b.next(conversations.DoRead, 0) // the last words
-	b.do("get_pending_messages", nil)
 	b.next(conversations.DoWait, 0)
 	a.do("logout", nil)
 	past := b.do("get_conversation_history", args{"conversation_id": id, "limit": 2})
@@ -295,8 +307,12 @@ func TestUC016(t *testing.T) {
 
 // TestFaultsOfConversations: each row of the table of errors by code, status and text.
 func TestFaultsOfConversations(t *testing.T) {
-	d := newDesks()
-	h := openDesks(t, d)
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, _ := open(t); faultsOfConversations(t, h) })
+	}
+}
+
+func faultsOfConversations(t *testing.T, h *home) {
 	a, b, c := h.come("worker-a"), h.come("worker-b"), h.connect(nil)
 	alone := &worker{agent: c, id: "both"}
 	alone.authenticate(args{"project_id": "p"})
@@ -340,8 +356,14 @@ func TestFaultsOfConversations(t *testing.T) {
 	if got, _ := c.try2(t, "list_conversations", nil); !has(got, args{"code": "invalid_session", "status": 401}) {
 		t.Errorf("without a session: %v", got)
 	}
-	d.fails = errors.Join(abi.Errorf(abi.CodeUnavailable, "the disk is full"))
-	if got, failed := a.try(t.Context(), "get_next_action", args{"acknowledge": "end " + fmt.Sprint(open)}); !failed || !has(got, args{"code": "unavailable", "status": 503, "retry": true}) {
+}
+
+// TestTroubleInConversations: a fault of the house is told as such, and no more of it.
+func TestTroubleInConversations(t *testing.T) {
+	d := newDesks()
+	a := openDesks(t, d).come("worker-a")
+	d.fails = abi.Errorf(abi.CodeUnavailable, "the disk is full")
+	if got, failed := a.try(t.Context(), "get_next_action", args{"acknowledge": "x"}); !failed || !has(got, args{"code": "unavailable", "status": 503, "message": "the disk is full", "retry": true}) {
 		t.Errorf("in trouble: %v", got)
 	}
 	d.fails = errors.New("secret of the house")
@@ -441,6 +463,7 @@ func TestAuthenticate(t *testing.T) {
 	if e, _ := second["earlier"].(args); !has(e, want) || !slices.Equal(contents(t, e, "last_messages"), []string{"worker-a: りんご", "worker-c: ごりら"}) {
 		t.Errorf("%v", second)
 	}
+	a.do("get_pending_messages", nil)
 	a.next(conversations.DoEnded, 0)
 	if e, _ := a.next(conversations.DoRequest, 0)["earlier"].(args); !has(e, want) {
 		t.Errorf("%v", e)

@@ -9,7 +9,6 @@ package converse
 
 import (
 	"context"
-	"crypto/sha256"
 	"slices"
 	"sync"
 	"time"
@@ -67,8 +66,8 @@ type Desk struct {
 	waits    *waits.Waits[conversations.Member]
 
 	mu  sync.Mutex
-	all map[[sha256.Size]byte]*standing // by the hash of the token, which is kept nowhere
-	due int                             // so many are looked through for those that are over
+	all map[hash]*standing // by token
+	due int                // so many are looked through for those that are over
 }
 
 // New makes it. Whoever waits is answered when stopping ends.
@@ -76,7 +75,7 @@ func New(c Config, stopping context.Context) *Desk {
 	if c.MaxWaits == 0 {
 		c.MaxWaits = waits.Most
 	}
-	return &Desk{Config: c, stopping: stopping, waits: waits.Sized[conversations.Member](c.MaxWaits), all: map[[sha256.Size]byte]*standing{}, due: fewest}
+	return &Desk{Config: c, stopping: stopping, waits: waits.Sized[conversations.Member](c.MaxWaits), all: map[hash]*standing{}, due: fewest}
 }
 
 // Purposes are what an agent may say it is here for. They differ in nothing.

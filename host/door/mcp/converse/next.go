@@ -122,6 +122,9 @@ func (d *Desk) shown(ctx context.Context, a conversations.Action) NextOut {
 		out.EndedBy, out.Reason, out.Instruction = &a.Ending.By, a.Ending.Reason, toldExit.text()
 	case conversations.DoRead:
 		out.Unread, out.Instruction = a.Unread, toldRead.text()
+		if !a.View.Open() {
+			out.Instruction = toldLast.text()
+		}
 	default:
 		out.Instruction = toldWait.text()
 		if a.View.ID != "" {

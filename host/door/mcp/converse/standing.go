@@ -98,11 +98,16 @@ func (d *Desk) call(ctx context.Context, token string, do func(*visit) (any, err
 	return answer, err
 }
 
+// hash is what is kept of a token.
+type hash [sha256.Size]byte
+
+func hashOf(token string) hash { return sha256.Sum256([]byte(token)) }
+
 // enter finds the standing of a session, or begins one.
 func (d *Desk) enter(token string, expires time.Time) *standing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := sha256.Sum256([]byte(token))
+	key := hashOf(token)
 	at := d.all[key]
 	if at == nil {
 		d.sweep()
@@ -141,7 +146,7 @@ func (d *Desk) sweep() {
 func (d *Desk) forget(token string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	key := sha256.Sum256([]byte(token))
+	key := hashOf(token)
 	if at := d.all[key]; at != nil {
 		at.end(errLoggedOut)
 		delete(d.all, key)

@@ -42,6 +42,10 @@ var (
 		"未読メッセージがあります。get_pending_messagesで確認し、respond_chatで応答してください。",
 		"There are unread messages. Read with get_pending_messages, answer with respond_chat.",
 	}
+	toldLast = told{
+		"終了した会話に未読メッセージがあります。get_pending_messagesで確認してください。",
+		"There are unread messages in a conversation that is over. Read with get_pending_messages.",
+	}
 	toldWait = told{
 		"メッセージを待っています。get_next_actionをもう一度呼んでください(timeout_seconds=45で最大45秒待ちます)。",
 		"There is nothing to do yet. Call get_next_action again; with timeout_seconds=45 it waits for up to 45 s.",

@@ -72,6 +72,9 @@ func (t *Transport) quick(w http.ResponseWriter, r *http.Request, x *exchange) b
 	}
 	ctx, cancel := endingWith(r.Context(), end)
 	defer cancel()
+	if x.session != nil {
+		defer t.sessions.runs(x.session, c.id, cancel)()
+	}
 	res, err := c.run(ctx, c.asker, c.arguments)
 	if err != nil {
 		return false

@@ -36,10 +36,11 @@ type session struct {
 	end    context.CancelCauseFunc
 
 	// The mutex of the sessions guards these.
-	passed  time.Time              // when a request of it last passed the SDK; zero: it may be there no more
-	streams map[*places.Place]bool // that are open
-	until   time.Time              // the streams keep it, and themselves
-	release *time.Timer            // and then do no more; nil: they do not
+	passed  time.Time                      // when a request of it last passed the SDK; zero: it may be there no more
+	streams map[*places.Place]bool         // that are open
+	until   time.Time                      // the streams keep it, and themselves
+	release *time.Timer                    // and then do no more; nil: they do not
+	calls   map[string]*context.CancelFunc // that run beside the SDK, by their ids as they came
 }
 
 // Why a session's calls and streams end before their time.

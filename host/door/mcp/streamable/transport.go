@@ -184,6 +184,9 @@ func (t *Transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer leave()
+		if x.session != nil {
+			t.sessions.cancelled(x.session, x.message)
+		}
 	}
 	if x.stream {
 		ctx, leave, err := t.listen(r, x)
