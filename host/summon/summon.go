@@ -182,13 +182,13 @@ func (s *Summoner) next(ctx context.Context, i Invitation) (Invitation, bool) {
 func (s *Summoner) run(ctx context.Context, i Invitation) {
 	log, start, begun := s.log(i), s.starts[i.Agent], s.now()
 	log.Info("an agent is started", "conversation", i.Conversation)
-	said := &voice{now: s.now}
+	said, complained := &voice{now: s.now}, &voice{now: s.now}
 	err := child.Command{
 		Path: start[0], Args: start[1:], Plain: true, Grace: s.grace,
 		Env: append(s.env[:len(s.env):len(s.env)],
 			"COMPANIOND_CONVERSATION="+i.Conversation, "COMPANIOND_PROJECT="+i.Project, "COMPANIOND_AGENT="+i.Agent),
 		Line:      func(line string) { said.tell(log, slog.LevelDebug, "an agent's program says", line) },
-		Complaint: func(line string) { said.tell(log, slog.LevelInfo, "an agent's program complains", line) },
+		Complaint: func(line string) { complained.tell(log, slog.LevelInfo, "an agent's program complains", line) },
 	}.Run(ctx)
 	took := s.now().Sub(begun).Round(time.Millisecond)
 	var ended *child.Ended

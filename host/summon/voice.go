@@ -6,29 +6,24 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
 const (
 	maxLine  = 400 // characters of a line in the log
-	maxLines = 120 // lines of one program in a minute
+	maxLines = 120 // lines of one output of a program in a minute
 )
 
-// voice is what a program says, as far as the log has it.
+// voice is what a program says at one of its outputs, as far as the log has it.
 type voice struct {
-	now func() time.Time
-
-	mu    sync.Mutex
+	now   func() time.Time
 	since time.Time
 	lines int // since then
 	lost  int
 }
 
-// tell writes a line into the log unless there were too many.
+// tell writes a line into the log unless there were too many. It is called for one at a time.
 func (v *voice) tell(log *slog.Logger, level slog.Level, what, line string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	now := v.now()
 	if now.Sub(v.since) >= time.Minute {
 		v.since, v.lines = now, 0
