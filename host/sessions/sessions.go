@@ -2,7 +2,7 @@
 // their tokens, until these are given back or expire.
 //
 // A session is its token's and nobody else's: to end one leaves the others of the same agent
-// alone (flaw E12). They are kept in memory; after a restart agents authenticate anew, and
+// alone, or a process that ends would end what the others are in. They are kept in memory; after a restart agents authenticate anew, and
 // until they would have expired those that may have had one count as here. It knows no
 // conversations: it tells whoever asked when the last session of an agent is gone.
 //
