@@ -100,7 +100,7 @@ func (p *projects) wanted(i summon.Invitation) bool {
 		return false
 	}
 	m := v.Member(i.Agent)
-	return m != nil && !m.Joined && m.Ending == nil && !p.sessions.Here(i.Project, i.Agent)
+	return m != nil && !m.Joined && m.Ending == nil
 }
 
 // agent finds one of those who may have conversations: an agent of the configuration, a

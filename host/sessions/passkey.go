@@ -11,8 +11,8 @@ import (
 // Login is who wants one.
 type Login struct {
 	Project, Agent, Passkey string
-	// Caller is whoever calls: the holder of the agent's own token needs no passkey, and from this
-	// machine an agent that has none needs none.
+	// Caller is whoever calls: the holder of the agent's own token needs no passkey, and a guest
+	// from this machine none for an agent that has none.
 	Caller identity.Caller
 }
 
@@ -24,7 +24,7 @@ func (s *Sessions) admit(l Login) error {
 	if !l.Caller.Guest && l.Caller.Name == l.Agent {
 		return talks(l.Caller)
 	}
-	if _, taken := s.cfg.Tokens.Taken(l.Agent); !taken && l.Caller.Address == identity.Local {
+	if _, taken := s.cfg.Tokens.Taken(l.Agent); !taken && l.Caller.Guest && l.Caller.Address == identity.Local {
 		return talks(l.Caller)
 	}
 	if l.Passkey == "" { // nobody guesses that

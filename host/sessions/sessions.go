@@ -2,10 +2,9 @@
 // their tokens, until these are given back or expire.
 //
 // A session is its token's and nobody else's: to end one leaves the others of the same agent
-// alone, or a process of an agent that ends would take its other ones along. They are kept in
-// memory; after a restart agents authenticate anew, and until they would have expired those that
-// may have had one count as here. It knows no conversations: it tells whoever asked when the last
-// session of an agent is gone.
+// alone, or a process that ends would end what the others are in. They are kept in memory; after a restart agents authenticate anew, and
+// until they would have expired those that may have had one count as here. It knows no
+// conversations: it tells whoever asked when the last session of an agent is gone.
 //
 // Of a token only its hash is kept, and no token or passkey is in anything that the package
 // says.
