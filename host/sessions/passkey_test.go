@@ -49,8 +49,8 @@ func TestPasskeys(t *testing.T) {
 		"its own token, a wrong one too": {"aya", "x", "aya", "far", ""},
 		"none, from here":                {"new", "", "", identity.Local, ""},
 		"any, from here":                 {"new", "x", "", identity.Local, ""},
-		"none, by a holder from here":    {"new", "", "aya", identity.Local, ""},
 
+		"none, by a holder from here":   {"new", "", "aya", identity.Local, conversation.BadPasskey},
 		"a wrong one":                   {"aya", "x", "", "far", conversation.BadPasskey},
 		"a wrong one, from here":        {"aya", "x", "", identity.Local, conversation.BadPasskey},
 		"nothing":                       {"aya", "", "", identity.Local, conversation.BadPasskey},
