@@ -28,7 +28,7 @@ func conversationsVerb(t *term, ctx context.Context, args []string) error {
 	} {
 		fs.Func(name, what, func(s string) error { q.Set(name, s); return nil })
 	}
-	n := fs.Int("n", 50, "list at most so `many`, 1 to 200")
+	n := fs.Int("n", 50, "list at most so `many`, 1 to 100")
 	from := fs.String("from", t.me(), "end: your `name`; with a token it is the token's")
 	raw := fs.Bool("json", false, "print JSON, as the daemon has it")
 	rest, err := parse(fs, args, 2)
@@ -59,11 +59,15 @@ func conversationsVerb(t *term, ctx context.Context, args []string) error {
 	return usage("conversations does not %q: companiond conversations [list | show ID | end ID]", what)
 }
 
+// asTyped are places of a request, as somebody types what is there.
+var asTyped = strings.NewReplacer("path.id: ", "", "query.limit: ", "-n: ", "query.", "-", "body.from: ", "-from: ")
+
 // ofConversations says what to type where the daemon refuses something about conversations.
 func ofConversations(err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
+	}
+	switch err = errors.New(asTyped.Replace(err.Error())); {
 	case strings.Contains(err.Error(), `there is nothing at "/v1/conversations`):
 		return errors.New("the daemon has no projects, and so no conversations; write under [project.NAME] in its configuration: agents = [...]")
 	case strings.Contains(err.Error(), "there is no such conversation"):
@@ -177,7 +181,7 @@ func (p talkPainter) show(ctx context.Context, r *remote, id string) error {
 }
 
 // perPage is how many messages the daemon gives at once.
-const perPage = 1000
+const perPage = 100
 
 // messages reads all that was said in a conversation.
 func messages(ctx context.Context, r *remote, path string) (all []abi.Message, err error) {

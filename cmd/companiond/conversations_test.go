@@ -160,10 +160,10 @@ func TestAConversationIsEnded(t *testing.T) {
 func TestWhatIsWrongWithConversations(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for detail, want := range map[string]string{
-		`there is nothing at "/v1/conversations"`:                        "write under [project.NAME] in its configuration: agents = [...]",
-		`id: there is no such conversation`:                              "companiond conversations lists those there are",
-		`id: you are not in that conversation (you is no human of home)`: "-from NAME",
-		`query.state: must be one of "pending"`:                          `must be one of "pending"`,
+		`there is nothing at "/v1/conversations"`:                             "write under [project.NAME] in its configuration: agents = [...]",
+		`path.id: there is no such conversation (conv_1)`:                     ": there is no such conversation (conv_1); companiond conversations lists those there are",
+		`path.id: you are not in that conversation (you is no human of home)`: "-from NAME",
+		`query.state: must be one of "pending"`:                               `: -state: must be one of "pending"`,
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotFound)

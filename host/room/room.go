@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -233,8 +234,11 @@ func (r *Room) handleSay(l rules.Line) (res offer.Outcome, err error) {
 	if r.loop.Knows(l.ID) {
 		return offer.Outcome{Refused: errTwice}, nil
 	}
-	err = cmp.Or(r.mayBe(l.From, l.By), r.closed())
-	if err == nil && r.state().Life.Conversation != nil {
+	c := r.state().Life.Conversation
+	if c == nil || l.By != abi.KindCompanion || !slices.Contains(c.Terms.Hosted, l.From) { // such a one writes in its own name
+		err = r.mayBe(l.From, l.By)
+	}
+	if err = cmp.Or(err, r.closed()); err == nil && c != nil {
 		err = faulty(r.state().Life.Refuses(l.From, l.By, r.loop.Now()))
 	}
 	if err == nil && l.By == abi.KindAgent {

@@ -284,6 +284,45 @@ func TestCompanionIsInvited(t *testing.T) {
 	})
 }
 
+// TestACompanionWrites: what a companion that lives here opens, it may write in by itself, without the floor;
+// others may not take its name, and it may not where it is no member.
+func TestACompanionWrites(t *testing.T) {
+	in(t, oneRoom, func(t *testing.T, h *house) {
+		think := make(chan struct{})
+		h.lives("A", &host{wants: func(abi.Scene) abi.Vote { <-think; return abi.Vote{State: abi.Listen} }})
+		name := h.convene(1, "A", "b")
+		said := func(from string, by abi.ParticipantKind, text string) error {
+			_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: from, By: by, Text: text})
+			return err
+		}
+		if err := said("A", abi.KindCompanion, "may I?"); err != nil {
+			t.Fatal(err)
+		}
+		h.tells(name, "b", "go on")
+		if err := said("A", abi.KindCompanion, "so I do"); err != nil { // while it is asked for its vote
+			t.Error(err)
+		}
+		close(think)
+		for _, by := range []abi.ParticipantKind{abi.KindAgent, abi.KindHuman} {
+			if err := said("A", by, "I am A"); abi.CodeOf(err) != abi.CodeDenied {
+				t.Errorf("%s takes its name: %v", by, err)
+			}
+		}
+		if err := said("B", abi.KindCompanion, "me too"); err == nil {
+			t.Error("a companion that is no member writes")
+		}
+		if _, err := h.room("main").Say(t.Context(), rooms.Utterance{From: "A", By: abi.KindCompanion, Text: "here, too"}); err == nil {
+			t.Error("it writes in a room that is for no conversation")
+		}
+		if got := strings.Join(h.texts(name), "|"); !strings.HasPrefix(got, "A: may I?|b: go on|") || strings.Count(got, "A: so I do") != 1 || strings.Contains(got, "I am A") {
+			t.Error(got)
+		}
+		h.end()
+		h.run()
+		h.replays(name)
+	})
+}
+
 // TestStopEndsAConversation: also one that no member asked to end, by the STOP of a room.
 func TestStopEndsAConversation(t *testing.T) {
 	in(t, oneRoom, func(t *testing.T, h *house) {

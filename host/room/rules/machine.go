@@ -145,7 +145,7 @@ func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		if err := s.Life.Refuses(a.From, a.By, at); err != nil {
 			return abi.CodeDenied, err.Error()
 		}
-		if a.By == abi.KindAgent {
+		if a.By == abi.KindAgent || a.By == abi.KindCompanion && a.Grant == "" && a.Kind == abi.KindTurn {
 			return "", "" // it writes: nobody has the floor for that
 		}
 	}

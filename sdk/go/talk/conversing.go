@@ -7,7 +7,7 @@ import (
 
 // longEnough is how many messages a conversation between agents must have for
 // goodbyes; a shorter one is talked to its end.
-const longEnough = 10
+const longEnough = 16
 
 // conversing reads a scene of a conversation between agents as one of a room: its
 // messages are the turns, and nobody but the character itself moves it to its end. An

@@ -53,7 +53,7 @@ func TestInvited(t *testing.T) {
 // In a conversation of two each message is for the character, it says goodbye before the last
 // message, once, and leaves with it.
 func TestItLeavesAConversation(t *testing.T) {
-	for _, most := range []int{6, 10, 20, 40} {
+	for _, most := range []int{6, 12, 16, 20, 40} {
 		c, cv := conversation(t, lively, most)
 		left := 0
 		for cv.Turns+2 <= most && left == 0 {

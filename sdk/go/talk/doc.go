@@ -43,8 +43,8 @@
 // [*] (なるほど, I see) are said beside others now and then.
 //
 // Invited to a conversation between agents, it comes where it has a line for what it
-// was written, or for the purpose. About half way to the last message it begins to say
-// goodbye, and leaves when it has.
+// was written, or for the purpose. Half way to the last of 16 messages or more it begins
+// to say goodbye, and leaves when it has; a shorter one it talks to its end.
 //
 // It reads no clock and keeps what must last in the companion's store; it
 // never decides who speaks.
