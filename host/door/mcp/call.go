@@ -56,7 +56,7 @@ type tool[In any] struct {
 	tools.Tool
 	scope identity.Scope
 	run   func(context.Context, call, In) (any, error)
-	quick bool // answers at once, so it may be called beside the SDK
+	quick bool // answers at once, or when its context ends, so it may be called beside the SDK
 	// told shapes what a refusal is answered with, nil: as the other tools' are.
 	told func(error) any
 }

@@ -421,3 +421,50 @@ func TestCancelledByNotice(t *testing.T) {
 	a.do("start_conversation", args{"target_agent_id": "worker-b"})
 	b.next(conversations.DoRequest, 0)
 }
+
+// TestAGroup: whoever was invited leaves it and is told so, and the others go on; each is told
+// of its own ending.
+func TestAGroup(t *testing.T) {
+	for name, open := range stages {
+		t.Run(name, func(t *testing.T) { h, _ := open(t); aGroup(t, h) })
+	}
+}
+
+func aGroup(t *testing.T, h *home) {
+	a, b := h.come("worker-a"), h.come("worker-b")
+	c := &worker{agent: h.connect(nil), id: "worker-c"}
+	c.authenticate(args{"passkey": "secret"})
+	id := a.do("start_conversation", args{
+		"target_agent_id": []string{"worker-b", "worker-c"}, "pending_seconds": 90, "idle_seconds": 90.5, "max_turns": 9, "initial_message": "お昼は？",
+	})["conversation_id"]
+	for _, w := range []*worker{b, c} {
+		if out := w.next(conversations.DoRequest, 0); !has(out, args{"conversation_id": id, "members": "[worker-a worker-b worker-c]"}) {
+			t.Errorf("%v", out)
+		}
+		if got := contents(t, w.do("get_pending_messages", nil), "pending_messages"); got[0] != "worker-a: お昼は？" {
+			t.Errorf("%q", got)
+		}
+		if out := w.do("respond_chat", args{"conversation_id": id, "content": "そば"}); out["max_turns"] != 9.0 {
+			t.Errorf("%v", out)
+		}
+	}
+	left := b.do("end_conversation", args{"conversation_id": id})
+	if left["status"] != "active" || !strings.HasPrefix(left["instruction"].(string), "会話から退出しました。") {
+		t.Errorf("%v", left)
+	}
+	b.do("get_pending_messages", nil)
+	if out := b.next(conversations.DoEnded, 0); !has(out, args{"ended_by": "worker-b", "reason": "participant_ended"}) {
+		t.Errorf("%v", out)
+	}
+	if over := c.do("end_conversation", args{"final_message": "では"}); over["status"] != "terminating" {
+		t.Errorf("%v", over)
+	}
+	if got := contents(t, a.do("get_pending_messages", nil), "pending_messages"); got[len(got)-1] != "worker-c: では" {
+		t.Errorf("%q", got)
+	}
+	for _, w := range []*worker{a, c} {
+		if out := w.next(conversations.DoEnded, 0); !has(out, args{"ended_by": "worker-c", "reason": "participant_ended"}) {
+			t.Errorf("%s: %v", w.id, out)
+		}
+	}
+}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,16 +20,11 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/mcp/converse"
+	"github.com/companiond/companiond/host/door/mcp/tools"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room/registry"
 )
-
-// seedTools are seed E's, in the order of the documents.
-var seedTools = []string{
-	"authenticate", "logout", "get_next_action", "start_conversation", "send_message", "respond_chat", "get_pending_messages",
-	"end_conversation", "decline_conversation", "get_conversation_history", "list_conversations",
-}
 
 // openDesks opens a door for conversations in memory.
 func openDesks(t *testing.T, d *desks) *home {
@@ -62,6 +57,22 @@ func openDoor(t *testing.T, rooms *registry.Registry, talks *converse.Config, ru
 	t.Cleanup(func() { _ = h.door.Close(context.Background()); server.Close() })
 	return h
 }
+
+// answerSchemas are what the tools say of their answers.
+var answerSchemas = sync.OnceValue(func() map[string]*jsonschema.Resolved {
+	all := map[string]*jsonschema.Resolved{}
+	for _, tool := range []tools.Tool{
+		tools.Authenticate(), tools.Logout(), tools.NextAction(), tools.StartConversation(), tools.SendMessage(), tools.RespondChat(), tools.PendingMessages(),
+		tools.EndConversation(), tools.DeclineConversation(), tools.ConversationHistory(), tools.ListConversations(),
+	} {
+		r, err := tool.Out.Resolve(nil)
+		if err != nil {
+			panic(err)
+		}
+		all[tool.Name] = r
+	}
+	return all
+})
 
 // worker is an agent that has authenticated.
 type worker struct {
@@ -126,6 +137,9 @@ func (w *worker) try(ctx context.Context, tool string, in args) (out args, faile
 	if text := res.Content[0].(*sdk.TextContent).Text; json.Unmarshal([]byte(text), &again) != nil || fmt.Sprint(again) != fmt.Sprint(out) {
 		w.t.Fatalf("%s: the text %s is not the answer %v", tool, text, out)
 	}
+	if err := answerSchemas()[tool].Validate(out); err != nil {
+		w.t.Fatalf("%s answers what it does not declare: %v: %v", tool, err, out)
+	}
 	if res.IsError && fmt.Sprint(res.Meta[metaError]) != fmt.Sprint(out) {
 		w.t.Fatalf("%s: %v is not %v", tool, res.Meta, out)
 	}
@@ -166,82 +180,6 @@ func contents(t *testing.T, out args, key string) (all []string) {
 		all = append(all, fmt.Sprint(line["from_agent_id"], ": ", line["content"]))
 	}
 	return all
-}
-
-// TestConversationsAreOffered: the tools are there with a project and not without, what
-// they answer is what they declare, and the documents say what they take and answer.
-func TestConversationsAreOffered(t *testing.T) {
-	offered := func(a *agent) (all []*sdk.Tool) {
-		list, err := a.session.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range list.Tools {
-			if slices.Contains(seedTools, tool.Name) {
-				all = append(all, tool)
-			}
-		}
-		return all
-	}
-	if all := offered(openHome(t, nil).connect(nil)); len(all) != 0 {
-		t.Errorf("without a project there are %d tools", len(all))
-	}
-	h := openDesks(t, newDesks())
-	a := h.connect(nil)
-	if !strings.Contains(a.session.InitializeResult().Instructions, "get_next_action") {
-		t.Error("nobody is told of conversations")
-	}
-	rows := map[string]string{}
-	for _, tool := range offered(a) {
-		rows[tool.Name] = toolRow(t, tool)
-	}
-	text, err := os.ReadFile("../../../docs/CONVERSATIONS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(text), "\n## Tools\n")
-	_, table, _ := strings.Cut(section, "|---|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	var want []string
-	for _, name := range seedTools {
-		want = append(want, rows[name])
-	}
-	if table != strings.Join(want, "\n") {
-		t.Errorf("docs/CONVERSATIONS.md says\n%s\nthe tools are\n%s", table, strings.Join(want, "\n"))
-	}
-}
-
-// toolRow is a tool as the documents have it.
-func toolRow(t *testing.T, tool *sdk.Tool) string {
-	t.Helper()
-	names := func(of any, skip ...string) string {
-		raw, err := json.Marshal(of)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var schema jsonschema.Schema
-		if err := json.Unmarshal(raw, &schema); err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for name := range schema.Properties {
-			if slices.Contains(skip, name) {
-				continue
-			}
-			if !slices.Contains(schema.Required, name) && schema.Required != nil {
-				name += "?"
-			}
-			all = append(all, "`"+name+"`")
-		}
-		slices.Sort(all)
-		return strings.Join(all, ", ")
-	}
-	refusal := []string{"code", "message", "detail", "retry"}
-	out := names(tool.OutputSchema, refusal...)
-	if !strings.HasPrefix(tool.Name, "start") && !strings.HasPrefix(tool.Name, "end") && !strings.HasPrefix(tool.Name, "decline") {
-		out = names(tool.OutputSchema, append(refusal, "status")...)
-	}
-	return strings.ReplaceAll(fmt.Sprintf("| `%s` | %s | %s |", tool.Name, names(tool.InputSchema, "session_token"), out), "|  |", "| |")
 }
 
 // TestUC016 is the use case of seed E step by step, by two clients.

@@ -91,3 +91,35 @@ func TestConsumeTakesWhatTheRoomsTake(t *testing.T) {
 		}
 	}
 }
+
+// The tools of conversations take plain arguments, are told in Japanese and English, and may
+// leave out all of an answer, for a refusal is in the same shape.
+func TestToolsOfConversations(t *testing.T) {
+	for _, tool := range []tools.Tool{
+		tools.Authenticate(), tools.Logout(), tools.NextAction(), tools.StartConversation(), tools.SendMessage(), tools.RespondChat(), tools.PendingMessages(),
+		tools.EndConversation(), tools.DeclineConversation(), tools.ConversationHistory(), tools.ListConversations(),
+	} {
+		if !strings.ContainsAny(tool.About, "のをに") || !strings.Contains(tool.About, ". ") && !strings.HasSuffix(tool.About, ".") {
+			t.Errorf("%s: %s", tool.Name, tool.About)
+		}
+		in := tool.In.(*jsonschema.Schema)
+		if _, session := in.Properties["session_token"]; session == (tool.Name == "authenticate") {
+			t.Errorf("%s takes a session: %v", tool.Name, session)
+		}
+		for name, p := range in.Properties {
+			if p.Type == "" || p.Description == "" {
+				t.Errorf("%s: %s is %+v", tool.Name, name, p)
+			}
+		}
+		for _, name := range []string{"code", "status", "message", "detail"} {
+			if tool.Out.Properties[name] == nil || tool.Out.Required != nil {
+				t.Errorf("%s: no refusal with %s", tool.Name, name)
+			}
+		}
+		for _, s := range []*jsonschema.Schema{in, tool.Out} {
+			if _, err := s.Resolve(nil); err != nil {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
+		}
+	}
+}
