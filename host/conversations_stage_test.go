@@ -273,7 +273,7 @@ func (a *converser) next() (n talkNext) {
 // now asks what there is to do and does not wait.
 func (a *converser) now() (n talkNext) {
 	a.t.Helper()
-	a.do("get_next_action", nil, &n)
+	a.do("get_next_action", map[string]any{"timeout_seconds": 0}, &n)
 	return n
 }
 

@@ -38,7 +38,6 @@ type member struct {
 	conn    *wire.Conn
 	header  http.Header
 	head    []byte // of a POST with this header; of the revision without sessions, by tool
-	heads   map[string][]byte
 	body    []byte // the answer before, to read the next one into
 	token   string
 	talk    string // the conversation's id

@@ -32,7 +32,7 @@ func oneEnding(t *testing.T, h *home, d stage) {
 		id := a.do("start_conversation", args{"target_agent_id": "worker-b", "purpose": "x"})["conversation_id"].(string)
 		told := map[string][]string{} // by whom what was received
 		poll := func(w *worker, received bool) {
-			out := w.do("get_next_action", nil)
+			out := w.do("get_next_action", args{"timeout_seconds": 0})
 			if !received { // it crashed before it read the answer, and comes back
 				w.authenticate(nil)
 				return
@@ -170,7 +170,7 @@ func acknowledging(t *testing.T, h *home) {
 	// An ending stays until it is received.
 	a.do("end_conversation", nil)
 	b.next(conversations.DoEnded, 0)
-	b.do("get_next_action", args{"acknowledge": ""})
+	b.do("get_next_action", args{"acknowledge": "", "timeout_seconds": 0})
 	b.authenticate(nil)
 	b.next(conversations.DoEnded, 0)
 	b.do("logout", nil) // as in seed E, which has received it

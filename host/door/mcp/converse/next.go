@@ -48,7 +48,7 @@ type Request struct {
 
 // NextAction gives what an agent is to do next, at once or as soon as there is something.
 func (d *Desk) NextAction(ctx context.Context, c identity.Caller, in NextIn) (any, error) {
-	wait := time.Duration(0)
+	wait := conversations.MaxWait
 	if in.Timeout != nil {
 		if most := conversations.MaxWait.Seconds(); !(*in.Timeout >= 0 && *in.Timeout <= most) {
 			return nil, invalid("timeout_seconds: %v is outside 0..%v", *in.Timeout, most)

@@ -98,7 +98,7 @@ func NextAction() Tool {
 		About: "次に行うべきアクションを返します。 Tells what you are to do next: conversation_request, conversation_ended, conversation_expired, get_pending_messages, wait_for_messages or exit, with an instruction.",
 		In: shape(
 			sessionArg(),
-			prop{"timeout_seconds?", amount("何もないときに待つ秒数。 For how long to wait where there is nothing: absent or 0, not at all.", 0, conversations.MaxWait.Seconds())},
+			prop{"timeout_seconds?", amount("何もないときに待つ秒数。省略すると45、0なら待たない。 For how long to wait where there is nothing: 45 if it is left out, 0 not at all.", 0, conversations.MaxWait.Seconds())},
 			ackArg(),
 		),
 		Out: reply(
