@@ -63,7 +63,7 @@ func TestStandingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := deskOf(&quiet{})
 		ask := func(token string) {
-			if _, err := d.NextAction(t.Context(), identity.Caller{}, NextIn{Token: token}); err != nil && token != "none" {
+			if _, err := d.NextAction(t.Context(), identity.Caller{}, NextIn{Token: token, Timeout: new(float64)}); err != nil && token != "none" {
 				t.Error(err)
 			}
 		}
@@ -91,7 +91,7 @@ func TestGivenIsBoundedAndKept(t *testing.T) {
 	q := &quiet{action: conversations.Action{Do: conversations.DoEnded, Cursor: "c1"}}
 	d := deskOf(q)
 	ask := func(acknowledge *string) error {
-		_, err := d.NextAction(t.Context(), identity.Caller{}, NextIn{Token: "t", Acknowledge: acknowledge})
+		_, err := d.NextAction(t.Context(), identity.Caller{}, NextIn{Token: "t", Acknowledge: acknowledge, Timeout: new(float64)})
 		return err
 	}
 	at := d.enter("t", time.Now().Add(time.Hour))
