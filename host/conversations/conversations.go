@@ -159,14 +159,18 @@ func invalid(format string, args ...any) error {
 	return conversation.Refuse(conversation.Invalid, fmt.Sprintf(format, args...))
 }
 
-// plain gives the fault that an error of a room carries, and any other error as it is.
+// plain gives the fault that an error of a room carries or comes to, and any other error as
+// it is.
 func plain(err error) error {
 	var f *conversation.Fault
-	switch {
-	case errors.As(err, &f):
+	if errors.As(err, &f) {
 		return f
-	case abi.CodeOf(err) == abi.CodeNotFound:
+	}
+	switch abi.CodeOf(err) {
+	case abi.CodeNotFound:
 		return conversation.Refuse(conversation.NotFound, "")
+	case abi.CodeInvalid, abi.CodeTooLarge:
+		return invalid("%s", abi.AsError(err).Message)
 	}
 	return err
 }

@@ -336,6 +336,7 @@ func TestSay(t *testing.T) {
 			{"a", conversations.Words{Target: "elsewhere"}, conversation.NotInProject},
 			{"a", conversations.Words{Conversation: ab, Text: strings.Repeat("x", 4001)}, conversation.Invalid},
 			{"a", conversations.Words{Conversation: ab, Text: " "}, conversation.Invalid},
+			{"a", conversations.Words{Conversation: ab, MessageID: "no id"}, conversation.Invalid},
 		} {
 			_, err := say(c.from, c.w)
 			p.refused(err, c.code, "")
@@ -769,6 +770,33 @@ func TestGone(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		p.ended("a", id, "b", conversation.SessionExpired)
 		p.is("b", conversations.DoWait, "")
+	})
+}
+
+// TestExpected: whoever takes part, or is to be told, may come back; neither those who never
+// came, nor those who are gone, nor those whom the house tells.
+func TestExpected(t *testing.T) {
+	stage(t, func(p *play) {
+		expected := func(want ...string) {
+			t.Helper()
+			p.begin()
+			var got []string
+			for _, m := range p.Expected() {
+				got = append(got, m.Agent)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%q may come back; want %q", got, want)
+			}
+		}
+		id := p.start("a", conversations.Ask{Targets: []string{"b"}})
+		chat := p.start("human", conversations.Ask{Targets: []string{"c"}})
+		expected("a")
+		p.says("b", id, "hello")
+		p.says("c", chat, "hello")
+		expected("a", "b", "c")
+		p.depart("b")
+		p.Gone(p.Context(), in("b"))
+		expected("a", "c")
 	})
 }
 
