@@ -78,7 +78,7 @@ type Conversations struct {
 	order     []*talk // oldest first
 	circles   map[string]*circle
 	seats     map[Member]*seat
-	starts    map[string]*starting // by key
+	starts    map[string]chan struct{} // by key; closed when the start has been answered
 	followers map[*follower]struct{}
 	errands   []errand
 	stir      chan struct{} // there are errands
@@ -100,7 +100,7 @@ func New(c Config) *Conversations {
 	}
 	all := &Conversations{
 		cfg: c, projects: map[string]Project{}, talks: map[string]*talk{}, circles: map[string]*circle{}, seats: map[Member]*seat{},
-		starts: map[string]*starting{}, followers: map[*follower]struct{}{}, stir: make(chan struct{}, 1),
+		starts: map[string]chan struct{}{}, followers: map[*follower]struct{}{}, stir: make(chan struct{}, 1),
 	}
 	for _, p := range c.Projects {
 		all.projects[p.Name] = p
@@ -159,14 +159,18 @@ func invalid(format string, args ...any) error {
 	return conversation.Refuse(conversation.Invalid, fmt.Sprintf(format, args...))
 }
 
-// plain gives the fault that an error of a room carries, and any other error as it is.
+// plain gives the fault that an error of a room carries or comes to, and any other error as
+// it is.
 func plain(err error) error {
 	var f *conversation.Fault
-	switch {
-	case errors.As(err, &f):
+	if errors.As(err, &f) {
 		return f
-	case abi.CodeOf(err) == abi.CodeNotFound:
+	}
+	switch abi.CodeOf(err) {
+	case abi.CodeNotFound:
 		return conversation.Refuse(conversation.NotFound, "")
+	case abi.CodeInvalid, abi.CodeTooLarge:
+		return invalid("%s", abi.AsError(err).Message)
 	}
 	return err
 }

@@ -336,6 +336,7 @@ func TestSay(t *testing.T) {
 			{"a", conversations.Words{Target: "elsewhere"}, conversation.NotInProject},
 			{"a", conversations.Words{Conversation: ab, Text: strings.Repeat("x", 4001)}, conversation.Invalid},
 			{"a", conversations.Words{Conversation: ab, Text: " "}, conversation.Invalid},
+			{"a", conversations.Words{Conversation: ab, MessageID: "no id"}, conversation.Invalid},
 		} {
 			_, err := say(c.from, c.w)
 			p.refused(err, c.code, "")
@@ -388,6 +389,24 @@ func TestAMessageSentTwice(t *testing.T) {
 		w.MessageID = "m2"
 		if again, err := p.Say(p.Context(), in("a"), w); err != nil || !again.Started {
 			t.Fatalf("%+v, %v", again, err)
+		}
+	})
+}
+
+// TestTurnsOfAMessage are those up to it, whatever was said before it was answered.
+func TestTurnsOfAMessage(t *testing.T) {
+	stage(t, func(p *play) {
+		id := p.start("a", conversations.Ask{Targets: []string{"b"}})
+		p.trouble(fine, func(string) error {
+			p.trouble(fine, fine)
+			p.says("b", id, "second")
+			return nil
+		})
+		if s := p.says("a", id, "first"); s.View.Turns != 1 || s.Message.Text != "first" {
+			t.Errorf("turn %d: %+v", s.View.Turns, s.Message)
+		}
+		if v, err := p.Get(p.Context(), id); err != nil || v.Turns != 2 {
+			t.Errorf("%+v, %v", v, err)
 		}
 	})
 }
@@ -550,7 +569,12 @@ func TestWaiting(t *testing.T) {
 		}
 		p.begin() // a crash: the cursor is good all the same
 		p.ack("b", second.Cursor)
+		written := len(p.hall(ab).journal)
 		p.ack("b", first.Cursor) // an old one changes nothing
+		p.ack("b", second.Cursor)
+		if n := len(p.hall(ab).journal); n != written {
+			t.Errorf("%d entries, before it were %d", n, written)
+		}
 		third := waiting()
 		if got := strings.Join(textsOf(third.New), " "); got != "a10 c10 a11 c11" || third.Total != 4 || len(third.Context) != 20 {
 			t.Errorf("%s, %d in all, %d before", got, third.Total, len(third.Context))
@@ -612,6 +636,12 @@ func TestLongPolls(t *testing.T) {
 				c.then()
 			}
 		}
+		p.ended("a", id, "a", conversation.InitiatorEnded)
+		p.ended("b", id, "a", conversation.InitiatorEnded)
+		p.nextWithin("c", time.Second)
+		if n := p.Seats(); n != 0 {
+			t.Errorf("something is kept for %d agents", n)
+		}
 	})
 }
 
@@ -657,12 +687,7 @@ func TestKeysAreFreed(t *testing.T) {
 		away := abi.Errorf(abi.CodeUnavailable, "away")
 		stop := p.runs()
 		one := p.start("a", conversations.Ask{Targets: []string{"b"}})
-		p.fail = func(what string) error {
-			if what == "dissolve" {
-				return away
-			}
-			return nil
-		}
+		p.trouble(on("dissolve", away), fine)
 		if _, err := p.End(p.Context(), in("a"), one, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -670,10 +695,10 @@ func TestKeysAreFreed(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		time.Sleep(time.Minute)
-		p.fail = func(string) error { return nil }
+		p.trouble(fine, fine)
 		time.Sleep(2 * time.Minute)
-		if !slices.Contains(p.dissolved, one) {
-			t.Errorf("dissolved: %q", p.dissolved)
+		if !slices.Contains(p.freed(), one) {
+			t.Errorf("dissolved: %q", p.freed())
 		}
 		two := p.start("b", conversations.Ask{Targets: []string{"a"}})
 		stop()
@@ -682,8 +707,8 @@ func TestKeysAreFreed(t *testing.T) {
 		}
 		p.begin() // what was left is done by whoever starts, or by Run
 		three := p.start("b", conversations.Ask{Targets: []string{"a"}})
-		if slices.Index(p.dissolved, two) < 0 || three == two {
-			t.Errorf("dissolved: %q", p.dissolved)
+		if slices.Index(p.freed(), two) < 0 || three == two {
+			t.Errorf("dissolved: %q", p.freed())
 		}
 		e, err := p.Earlier(p.Context(), three)
 		if err != nil || e == nil || e.ID != two || e.Ending == nil || e.Ending.By != "b" {
@@ -700,21 +725,15 @@ func TestHalfAConversation(t *testing.T) {
 			stage(t, func(p *play) {
 				p.depart("b")
 				lost := abi.Errorf(abi.CodeTimeout, "no answer")
-				f := func(w string) error {
-					if w == what {
-						return lost
-					}
-					return nil
-				}
 				if what == "begin" {
-					p.fail = f
+					p.trouble(on(what, lost), fine)
 				} else {
-					p.lose = f
+					p.trouble(fine, on(what, lost))
 				}
 				if _, err := p.Start(p.Context(), in("a"), conversations.Ask{Targets: []string{"b"}}); !errors.Is(err, lost) {
 					t.Fatal(err)
 				}
-				p.fail, p.lose = newHouse().fail, newHouse().lose
+				p.trouble(fine, fine)
 				if restart {
 					p.begin()
 					if len(p.invited) != 1 {
@@ -744,18 +763,68 @@ func TestGone(t *testing.T) {
 		p.reads("a")
 		p.is("a", conversations.DoWait, "")
 		p.depart("b")
-		p.fail = func(what string) error {
-			if what == "gone" {
-				return abi.Errorf(abi.CodeUnavailable, "away")
-			}
-			return nil
-		}
+		p.trouble(on("gone", abi.Errorf(abi.CodeUnavailable, "away")), fine)
 		p.Gone(p.Context(), in("b"))
 		p.is("a", conversations.DoWait, "")
-		p.fail = func(string) error { return nil }
+		p.trouble(fine, fine)
 		time.Sleep(10 * time.Second)
 		p.ended("a", id, "b", conversation.SessionExpired)
 		p.is("b", conversations.DoWait, "")
+	})
+}
+
+// TestExpected: whoever takes part, or is to be told, may come back; neither those who never
+// came, nor those who are gone, nor those whom the house tells.
+func TestExpected(t *testing.T) {
+	stage(t, func(p *play) {
+		expected := func(want ...string) {
+			t.Helper()
+			p.begin()
+			var got []string
+			for _, m := range p.Expected() {
+				got = append(got, m.Agent)
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("%q may come back; want %q", got, want)
+			}
+		}
+		id := p.start("a", conversations.Ask{Targets: []string{"b"}})
+		chat := p.start("human", conversations.Ask{Targets: []string{"c"}})
+		expected("a")
+		p.says("b", id, "hello")
+		p.says("c", chat, "hello")
+		expected("a", "b", "c")
+		p.depart("b")
+		p.Gone(p.Context(), in("b"))
+		expected("a", "c")
+	})
+}
+
+// TestWhatWasNotTold is found by who sees that something is missing: a message that is in the
+// journal is handed out, and nobody who left hears more.
+func TestWhatWasNotTold(t *testing.T) {
+	stage(t, func(p *play) {
+		stop := p.runs()
+		defer stop()
+		id := p.start("a", conversations.Ask{Targets: []string{"b", "c"}, Text: "one"})
+		if _, err := p.Join(p.Context(), in("c"), id); err != nil {
+			t.Fatal(err)
+		}
+		p.hush(true)
+		if s := p.says("b", id, "two"); s.View.Turns != 2 || s.View.State != conversation.Active {
+			t.Errorf("%+v", s.View)
+		}
+		if _, err := p.End(p.Context(), in("c"), id, ""); err != nil {
+			t.Fatal(err)
+		}
+		p.hush(false)
+		p.says("a", id, "three")
+		synctest.Wait()
+		for who, want := range map[string][]string{"a": {"two"}, "b": {"one", "three"}, "c": {"one", "two"}} {
+			if got := p.reads(who); !slices.Equal(got, want) {
+				t.Errorf("%s reads %q; want %q", who, got, want)
+			}
+		}
 	})
 }
 

@@ -10,7 +10,8 @@ func (c *Conversations) Expected() (all []Member) {
 	for who, s := range c.seats {
 		if slices.ContainsFunc(s.talks, func(t *talk) bool {
 			terms := &t.whole.now.Terms
-			return t.whole.now.Member(who.Agent).Joined && !slices.Contains(terms.Humans, who.Agent) && !slices.Contains(terms.Hosted, who.Agent)
+			m := t.whole.now.Member(who.Agent)
+			return m.Joined && !m.Told && !slices.Contains(terms.Humans, who.Agent) && !slices.Contains(terms.Hosted, who.Agent)
 		}) {
 			all = append(all, who)
 		}

@@ -34,6 +34,7 @@ type house struct {
 	// the answer.
 	fail, lose func(what string) error
 	dissolved  []string
+	mute       bool // what is written is not told: the journal was in trouble
 }
 
 // hall is the room of a conversation.
@@ -50,8 +51,56 @@ type hall struct {
 func newHouse() *house {
 	return &house{
 		now: time.Now, halls: map[string]*hall{}, keys: map[string]string{}, here: map[conversations.Member]bool{},
-		fail: func(string) error { return nil }, lose: func(string) error { return nil },
+		fail: fine, lose: fine,
 	}
+}
+
+func (h *house) failing(what string) error {
+	h.mu.Lock()
+	fail := h.fail
+	h.mu.Unlock()
+	return fail(what)
+}
+
+func (h *house) losing(what string) error {
+	h.mu.Lock()
+	lose := h.lose
+	h.mu.Unlock()
+	return lose(what)
+}
+
+// trouble says what fails from now on, and which answers are lost.
+func (h *house) trouble(fail, lose func(string) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fail, h.lose = fail, lose
+}
+
+// fine is no trouble.
+func fine(string) error { return nil }
+
+// on is trouble with one thing.
+func on(what string, err error) func(string) error {
+	return func(w string) error {
+		if w == what {
+			return err
+		}
+		return nil
+	}
+}
+
+// freed gives the conversations whose keys were freed.
+func (h *house) freed() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.dissolved)
+}
+
+// hush says whether rooms tell of what they write.
+func (h *house) hush(mute bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mute = mute
 }
 
 // agents of every house. Those whose names begin with "human" are humans, "hosted" companions.
@@ -65,6 +114,14 @@ func agent(id string) (conversations.Agent, bool) {
 // open makes conversations on the house, as a daemon that starts does.
 func (h *house) open(t testing.TB, change ...func(*conversations.Config)) *conversations.Conversations {
 	t.Helper()
+	c := h.build(change...)
+	if err := c.Load(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (h *house) build(change ...func(*conversations.Config)) *conversations.Conversations {
 	all := slices.Clone(agents)
 	for i := range 2000 {
 		all = append(all, fmt.Sprintf("x%d", i))
@@ -86,9 +143,6 @@ func (h *house) open(t testing.TB, change ...func(*conversations.Config)) *conve
 	h.mu.Lock()
 	h.wrote = c.Wrote
 	h.mu.Unlock()
-	if err := c.Load(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 	return c
 }
 
@@ -123,7 +177,7 @@ func (h *house) Room(_ context.Context, name string) (rooms.Room, error) {
 }
 
 func (h *house) Convene(_ context.Context, c rooms.Convening) (now conversation.Conversation, err error) {
-	if err := h.fail("convene"); err != nil {
+	if err := h.failing("convene"); err != nil {
 		return now, err
 	}
 	h.mu.Lock()
@@ -134,7 +188,7 @@ func (h *house) Convene(_ context.Context, c rooms.Convening) (now conversation.
 	r := &hall{house: h, asked: c, sleeping: true}
 	h.halls[c.Name], h.keys[c.Key] = r, c.Name
 	h.mu.Unlock()
-	if err := h.fail("begin"); err != nil {
+	if err := h.failing("begin"); err != nil {
 		return now, err
 	}
 	r.mu.Lock()
@@ -142,11 +196,11 @@ func (h *house) Convene(_ context.Context, c rooms.Convening) (now conversation.
 	if err := r.begin(); err != nil {
 		return now, err
 	}
-	return r.state.Clone(), h.lose("convene")
+	return r.state.Clone(), h.losing("convene")
 }
 
 func (h *house) Dissolve(_ context.Context, name string) error {
-	if err := h.fail("dissolve"); err != nil {
+	if err := h.failing("dissolve"); err != nil {
 		return err
 	}
 	h.mu.Lock()
@@ -188,7 +242,7 @@ func (r *hall) happens(in conversation.Input) error {
 	if err := r.state.Apply(in); err != nil {
 		return wrapped(err.(*conversation.Fault))
 	}
-	r.write("conversation", "", in)
+	r.write(entry.KindConversation, "", in)
 	return r.tell()
 }
 
@@ -210,8 +264,11 @@ func (r *hall) write(kind entry.Kind, id string, body any) entry.Entry {
 	}
 	r.journal = append(r.journal, e)
 	r.house.mu.Lock()
-	wrote := r.house.wrote
+	wrote, mute := r.house.wrote, r.house.mute
 	r.house.mu.Unlock()
+	if mute {
+		return e
+	}
 	wrote(r.asked.Name, r.state.Clone(), r.journal[seq-1:])
 	return e
 }
@@ -228,9 +285,14 @@ func (r *hall) Info() rooms.Info {
 }
 
 func (r *hall) Say(_ context.Context, u rooms.Utterance) (m abi.Message, err error) {
-	if err := cmp.Or(u.Check(), r.house.fail("say")); err != nil {
+	if err := cmp.Or(u.Check(), r.house.failing("say")); err != nil {
 		return m, err
 	}
+	m, err = r.say(u)
+	return m, cmp.Or(err, r.house.losing("say"))
+}
+
+func (r *hall) say(u rooms.Utterance) (m abi.Message, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.begin(); err != nil {
@@ -248,11 +310,11 @@ func (r *hall) Say(_ context.Context, u rooms.Utterance) (m abi.Message, err err
 		return m, wrapped(err.(*conversation.Fault))
 	}
 	m, _ = r.write(entry.KindSaid, u.ID, entry.Said{From: u.From, By: u.By, Text: u.Text, Kind: abi.KindTurn}).Message()
-	return m, cmp.Or(r.tell(), r.house.lose("say"))
+	return m, r.tell()
 }
 
 func (r *hall) Converse(_ context.Context, in conversation.Input) (now conversation.Conversation, err error) {
-	if err := r.house.fail(string(in.Kind)); err != nil {
+	if err := r.house.failing(string(in.Kind)); err != nil {
 		return now, err
 	}
 	r.mu.Lock()
@@ -263,7 +325,7 @@ func (r *hall) Converse(_ context.Context, in conversation.Input) (now conversat
 	if err := r.happens(in); err != nil {
 		return now, err
 	}
-	return r.state.Clone(), r.house.lose(string(in.Kind))
+	return r.state.Clone(), r.house.losing(string(in.Kind))
 }
 
 func (r *hall) Entries(_ context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {

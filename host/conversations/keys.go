@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/life"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -148,37 +149,29 @@ func (c *Conversations) convened(ctx context.Context, fn func(rooms.Convened) er
 	}
 }
 
-// adopt takes a conversation into the view. One of which there is no more than the key is
-// begun.
+// adopt takes a conversation into the view, as its journal says it stands. One of which there
+// is no more than the key is begun.
 func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*talk, error) {
 	room, err := c.room(ctx, cv.Name)
 	if err != nil {
 		return nil, err
 	}
-	info := room.Info()
-	if info.Conversation == nil {
-		if cv.Over {
-			return nil, nil
-		}
+	entries, now, err := fold(ctx, room)
+	if err == nil && now == nil {
 		// Anything that is done there wakes the room, and a room that wakes is begun.
-		if _, err := room.Converse(ctx, conversation.Input{Kind: conversation.Read, Who: cv.Terms.Members[0]}); err != nil {
-			return nil, err
+		if _, err = room.Converse(ctx, conversation.Input{Kind: conversation.Read, Who: cv.Terms.Members[0]}); err == nil {
+			entries, now, err = fold(ctx, room)
 		}
-		info = room.Info()
 	}
-	now := info.Conversation
+	if err != nil {
+		return nil, err
+	}
 	if now == nil {
-		return nil, abi.Errorf(abi.CodeUnavailable, "its room does not say how it stands: %s", info.Error)
-	}
-	var entries []entry.Entry
-	if !now.Done() {
-		if entries, err = all(ctx, room); err != nil {
-			return nil, err
-		}
+		return nil, abi.Errorf(abi.CodeUnavailable, "its journal has no start")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.note(cv.Name, *now, info.Head, entries)
+	t := c.note(cv.Name, *now, entries[len(entries)-1].Seq, entries)
 	if !cv.Over && !t.freed {
 		c.hold(t)
 		c.release(t)
@@ -186,16 +179,52 @@ func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*talk, er
 	return t, nil
 }
 
-// all gives all entries of a room.
-func all(ctx context.Context, room rooms.Room) (entries []entry.Entry, err error) {
+// again reads what a room's journal says, of which the room did not tell all: after trouble
+// with the journal there may be more than it knew.
+func (c *Conversations) again(ctx context.Context, id string) error {
+	room, err := c.room(ctx, id)
+	if err != nil {
+		return err
+	}
+	entries, now, err := fold(ctx, room)
+	if err != nil || now == nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(c.note(id, *now, entries[len(entries)-1].Seq, entries))
+	return nil
+}
+
+// fold gives all entries of a room and how they leave its conversation, nil where it has
+// none yet.
+func fold(ctx context.Context, room rooms.Room) (entries []entry.Entry, now *conversation.Conversation, err error) {
+	var l life.Life
 	for since := uint64(0); ; {
 		more, head, err := room.Entries(ctx, since, page)
 		if err != nil || len(more) == 0 {
-			return entries, err
+			return entries, l.Conversation, err
+		}
+		for _, e := range more {
+			happen(&l, e)
 		}
 		entries = append(entries, more...)
 		if since = more[len(more)-1].Seq; since >= head {
-			return entries, nil
+			return entries, l.Conversation, nil
+		}
+	}
+}
+
+// happen folds in one entry; what does not decode changes nothing.
+func happen(l *life.Life, e entry.Entry) {
+	switch e.Kind {
+	case entry.KindConversation:
+		if in, err := entry.Decode[conversation.Input](e); err == nil {
+			l.Happens(in, e.At)
+		}
+	case entry.KindSaid:
+		if b, err := entry.Decode[entry.Said](e); err == nil {
+			l.Hears(b, e.At)
 		}
 	}
 }

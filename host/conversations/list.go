@@ -66,6 +66,11 @@ func (c *Conversations) Get(ctx context.Context, id string) (View, error) {
 	if t == nil {
 		return View{}, conversation.Refuse(conversation.NotFound, id)
 	}
+	return c.look(ctx, id)
+}
+
+// look gives a conversation as its room shows it.
+func (c *Conversations) look(ctx context.Context, id string) (View, error) {
 	room, err := c.room(ctx, id)
 	if err != nil {
 		return View{}, err

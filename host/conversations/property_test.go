@@ -81,10 +81,10 @@ func (o *orders) one() string {
 // do does something of which the answer may be lost, and looks at what came of it.
 func (o *orders) do(reason func(id, who string) conversation.Ending, do func() error) error {
 	if rapid.IntRange(0, 4).Draw(o.T, "lost") == 0 {
-		o.lose = func(string) error { return errLost }
+		o.trouble(fine, func(string) error { return errLost })
 	}
 	err := do()
-	o.lose = newHouse().lose
+	o.trouble(fine, fine)
 	for id, r := range o.halls {
 		if !slices.Contains(o.ids, id) {
 			o.ids = append(o.ids, id)
@@ -321,6 +321,8 @@ func (o *orders) reads(who string, acknowledges bool) int {
 	for _, l := range w.New {
 		s := o.shown(who, l.Conversation)
 		switch {
+		case s.told > 0 || s.exempt:
+			o.Fatalf("%s is given %q of %s, which is over for it", who, l.Text, l.Conversation)
 		case l.Seq <= s.acked:
 			o.Fatalf("%s is given %q of %s again, which it has acknowledged", who, l.Text, l.Conversation)
 		case s.sent[l.Seq] != l.Text:

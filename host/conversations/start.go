@@ -25,12 +25,6 @@ type Ask struct {
 	Pending, Idle time.Duration // at most MaxPatience
 }
 
-// starting is a start that has not been answered.
-type starting struct {
-	done chan struct{} // closed once id is known
-	id   string        // empty: it came to nothing
-}
-
 // Start opens a conversation. Where it is open and its first message was refused, it gives both
 // the conversation and the error.
 //
@@ -166,8 +160,8 @@ func (t *talk) open() bool {
 	return t.state == conversation.Pending || t.state == conversation.Active
 }
 
-// convene opens the room. Of those who ask for the same one in the same instant each of the others
-// is told its id.
+// convene opens the room. Whoever asks for the same one in the same instant waits until it is
+// known what became of that, and is told its id.
 func (c *Conversations) convene(ctx context.Context, t conversation.Terms) (View, error) {
 	key := keyOf(t.Project, t.Members)
 	for {
@@ -175,37 +169,36 @@ func (c *Conversations) convene(ctx context.Context, t conversation.Terms) (View
 			return View{}, err
 		}
 		c.mu.Lock()
-		s := c.starts[key]
-		if s == nil {
-			s = &starting{done: make(chan struct{})}
-			c.starts[key] = s
+		done := c.starts[key]
+		if done == nil {
+			done = make(chan struct{})
+			c.starts[key] = done
 			c.mu.Unlock()
-			return c.begin(ctx, key, t, s)
+			defer c.started(key, done)
+			return c.begin(ctx, key, t)
 		}
 		c.mu.Unlock()
 		select {
-		case <-s.done:
-			if s.id != "" {
-				return View{}, conversation.Refuse(conversation.AlreadyActive, s.id)
-			}
+		case <-done:
 		case <-ctx.Done():
 			return View{}, ctx.Err()
 		}
 	}
 }
 
+// started lets those go on who wait for a start.
+func (c *Conversations) started(key string, done chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.starts, key)
+	close(done)
+}
+
 // begin opens the room as the only one that does.
-func (c *Conversations) begin(ctx context.Context, key string, t conversation.Terms, s *starting) (v View, err error) {
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		s.id = v.ID
-		delete(c.starts, key)
-		close(s.done)
-	}()
+func (c *Conversations) begin(ctx context.Context, key string, t conversation.Terms) (v View, err error) {
 	id := c.cfg.NewID()
-	if !strings.HasPrefix(id, prefix) {
-		id = prefix + id
+	if !strings.HasPrefix(id, conversation.Prefix) {
+		id = conversation.Prefix + id
 	}
 	for tries := 0; ; tries++ {
 		if err := c.vacant(ctx, key); err != nil {
@@ -224,9 +217,6 @@ func (c *Conversations) begin(ctx context.Context, key string, t conversation.Te
 		}
 	}
 }
-
-// prefix begins the id of every conversation.
-const prefix = "conv_"
 
 // vacant frees a key that a conversation has which is over, and refuses one that is not.
 func (c *Conversations) vacant(ctx context.Context, key string) error {
@@ -305,7 +295,7 @@ func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View,
 		return v, nil
 	}
 	c.mu.Unlock()
-	return c.Get(ctx, id)
+	return c.look(ctx, id)
 }
 
 // several names conversations where one was meant.

@@ -2,19 +2,18 @@ package conversations
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/life"
 )
 
 // This file is the view: what the journals of the rooms of conversations say, as far as
 // somebody waits for it. Conversations.mu is held for all of it.
-
-// happened is the kind of the entries of what happens to a conversation.
-const happened entry.Kind = "conversation"
 
 // talk is a conversation.
 type talk struct {
@@ -32,7 +31,7 @@ type whole struct {
 	now   conversation.Conversation
 	head  uint64   // of the journal, that now goes by
 	lines []line   // by seq
-	left  []uint64 // of each member: seq of its leaving, 0 for those who did not leave by themselves
+	left  []uint64 // of each member: seq of its leaving, 0 while it takes part and where the last turn ended it
 }
 
 // line is a message, whose text is the room's.
@@ -140,6 +139,9 @@ func (c *Conversations) Wrote(room string, now conversation.Conversation, entrie
 	if known != nil {
 		was = known.state
 	}
+	if known != nil && known.whole != nil && known.whole.head > 0 && entries[0].Seq > known.whole.head+1 {
+		c.run(errand{what: "read the journal of " + room, do: func(ctx context.Context) error { return c.again(ctx, room) }})
+	}
 	t := c.note(room, now, entries[len(entries)-1].Seq, entries)
 	if known == nil {
 		c.hold(t)
@@ -193,37 +195,32 @@ func (w *whole) hear(now *conversation.Conversation, entries []entry.Entry) (sai
 
 func bySeq(l line, seq uint64) int { return cmp.Compare(l.seq, seq) }
 
-// leave notes where members left by themselves while others went on: what was said after
-// that is not for them. They are found by folding the entries, for somebody invited may be gone and
-// come back.
+// leave notes from where on members did not take part: what was said after that is not for
+// them. That is found by folding the entries, for somebody invited may be gone and come back.
 func (w *whole) leave(entries []entry.Entry) {
-	fold, after := w.now.Clone(), w.head
+	now, after := w.now.Clone(), w.head
+	l := life.Life{Conversation: &now}
 	if len(entries) > 0 && entries[0].Seq == 1 {
-		fold, after = conversation.Conversation{}, 0
+		l, after = life.Life{}, 0
 	}
 	for _, e := range entries {
 		if e.Seq <= after {
 			continue
 		}
-		if m, ok := e.Message(); ok && fold.Member(m.From) != nil {
-			_ = fold.Apply(conversation.Input{Kind: conversation.Say, Who: m.From, At: e.At})
+		var took []bool
+		if l.Conversation != nil {
+			for _, m := range l.Conversation.Members {
+				took = append(took, m.Ending == nil)
+			}
 		}
-		if e.Kind != happened {
+		happen(&l, e)
+		if e.Kind != entry.KindConversation {
 			continue
 		}
-		in, err := entry.Decode[conversation.Input](e)
-		if err != nil {
-			continue
-		}
-		in.At = e.At
-		before := fold.Member(in.Who)
-		parts := before != nil && before.Ending == nil
-		if fold.Apply(in) != nil || !parts {
-			continue
-		}
-		i := slices.IndexFunc(fold.Members, func(m conversation.Member) bool { return m.ID == in.Who })
-		if fold.Members[i].Ending != nil && w.left[i] == 0 {
-			w.left[i] = e.Seq
+		for i, took := range took {
+			if took && l.Conversation.Members[i].Ending != nil && w.left[i] == 0 {
+				w.left[i] = e.Seq
+			}
 		}
 	}
 }
