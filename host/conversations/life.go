@@ -85,7 +85,7 @@ func (c *Conversations) End(ctx context.Context, m Member, id, final string) (Vi
 		return v, err
 	}
 	if final != "" {
-		if v, _, err = c.say(ctx, m, v, final, ""); err != nil {
+		if v, _, err = c.say(ctx, m, v, final, "", slices.Contains(v.Terms.Humans, m.Agent)); err != nil {
 			return v, err
 		}
 		if v.Member(m.Agent).Ending != nil {

@@ -15,6 +15,7 @@ type Words struct {
 	Text         string
 	MessageID    string // idempotency key; empty: one is made
 	AutoStart    bool   // where none with Target is open, open one
+	Person       bool   // as in Ask; such a one may speak in every conversation
 }
 
 // Said is what became of words.
@@ -53,13 +54,13 @@ func (c *Conversations) sayOnce(ctx context.Context, m Member, w Words) (s Said,
 		return s, err
 	}
 	if v.ID != "" {
-		s.View, s.Message, err = c.say(ctx, m, v, w.Text, w.MessageID)
+		s.View, s.Message, err = c.say(ctx, m, v, w.Text, w.MessageID, w.Person)
 		return s, err
 	}
 	if s, found := c.before(ctx, m, w); found {
 		return s, nil
 	}
-	s.View, s.Message, err = c.open(ctx, m, Ask{Targets: []string{w.Target}, Text: w.Text, MessageID: w.MessageID}, true)
+	s.View, s.Message, err = c.open(ctx, m, Ask{Targets: []string{w.Target}, Text: w.Text, MessageID: w.MessageID, Person: w.Person}, true)
 	s.Started = err == nil
 	return s, err
 }
@@ -72,7 +73,7 @@ func (c *Conversations) where(ctx context.Context, m Member, w Words) (v View, e
 	case w.Target == "":
 		return c.latest(m)
 	}
-	t, err := c.terms(m, Ask{Targets: []string{w.Target}}, true)
+	t, err := c.terms(m, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
 	if err != nil {
 		return v, err
 	}
@@ -111,7 +112,7 @@ func (c *Conversations) named(ctx context.Context, m Member, w Words) (View, err
 	switch {
 	case err != nil:
 		return v, err
-	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !c.isHuman(m):
+	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !w.Person && !c.isHuman(m):
 		return v, conversation.Refuse(conversation.NotParticipant, "")
 	case w.Target == m.Agent:
 		return v, conversation.Refuse(conversation.WithSelf, "")

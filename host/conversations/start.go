@@ -23,6 +23,9 @@ type Ask struct {
 	MaxTurns      int    // 2 to 40; 0: 20, and any number where a human takes part
 	InTurn        bool
 	Pending, Idle time.Duration // at most MaxPatience
+	// Person says that whoever asks is a person, as a door has found out: it may chat with the
+	// agents of every project.
+	Person bool
 }
 
 // Start opens a conversation. Where it is open and its first message was refused, it gives both
@@ -55,7 +58,7 @@ func (c *Conversations) open(ctx context.Context, m Member, a Ask, chat bool) (v
 		return v, said, err
 	}
 	if a.Text != "" {
-		if v, said, err = c.say(ctx, m, v, a.Text, a.MessageID); err != nil && !v.Open() {
+		if v, said, err = c.say(ctx, m, v, a.Text, a.MessageID, a.Person); err != nil && !v.Open() {
 			return v, said, err
 		}
 	}
@@ -75,7 +78,9 @@ func (c *Conversations) terms(m Member, a Ask, chat bool) (t conversation.Terms,
 	of := make([]Agent, len(t.Members))
 	for i, id := range t.Members {
 		var known bool
-		if of[i], known = c.cfg.Agent(id); !known {
+		if of[i], known = c.cfg.Agent(id); i == 0 && a.Person {
+			of[i] = Agent{ID: id, Human: true}
+		} else if !known {
 			return t, conversation.Refuse(conversation.AgentNotFound, id)
 		}
 	}
@@ -90,7 +95,7 @@ func (c *Conversations) terms(m Member, a Ask, chat bool) (t conversation.Terms,
 		}
 	}
 	for i, id := range t.Members {
-		if !slices.Contains(c.projects[m.Project].Agents, id) {
+		if !slices.Contains(c.projects[m.Project].Agents, id) && (i > 0 || !a.Person) {
 			return t, conversation.Refuse(conversation.NotInProject, id)
 		}
 		if slices.Contains(t.Members[:i], id) {
@@ -260,13 +265,13 @@ func (c *Conversations) begun(id string, now conversation.Conversation) {
 
 // say says something in a conversation that is known to be there, and gives how that stands
 // afterwards.
-func (c *Conversations) say(ctx context.Context, m Member, v View, text, id string) (View, abi.Message, error) {
+func (c *Conversations) say(ctx context.Context, m Member, v View, text, id string, person bool) (View, abi.Message, error) {
 	room, err := c.room(ctx, v.ID)
 	if err != nil {
 		return v, abi.Message{}, err
 	}
 	by := abi.KindAgent
-	if a, _ := c.cfg.Agent(m.Agent); a.Human {
+	if a, _ := c.cfg.Agent(m.Agent); a.Human || person {
 		by = abi.KindHuman
 	} else if a.Hosted {
 		by = abi.KindCompanion

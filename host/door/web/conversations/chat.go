@@ -99,8 +99,8 @@ func (d *door) start(ctx context.Context, in *startIn) (out chatOut, err error) 
 	if err != nil {
 		return out, err
 	}
-	v, err := d.cfg.Conversations.Start(ctx, m, conversations.Ask{Targets: []string{b.AgentID}, Purpose: b.Purpose, Text: b.Message, MessageID: b.MessageID})
-	return stands(v, m.Agent), ofTarget(err, m)
+	v, err := d.cfg.Conversations.Start(ctx, m, conversations.Ask{Targets: []string{b.AgentID}, Purpose: b.Purpose, Text: b.Message, MessageID: b.MessageID, Person: true})
+	return stands(v, m.Agent), ofTarget(err)
 }
 
 func (d *door) end(ctx context.Context, in *endIn) (out chatOut, err error) {
@@ -180,7 +180,7 @@ func (d *door) chat(ctx context.Context, in *sayIn) (*huma.StreamResponse, error
 
 // say says it, and gives whoever hears the answer.
 func (d *door) say(ctx context.Context, m conversations.Member, b chatBody) (*hearing, error) {
-	s, err := d.cfg.Conversations.Say(ctx, m, conversations.Words{Conversation: b.ID, Text: b.Message, MessageID: b.MessageID})
+	s, err := d.cfg.Conversations.Say(ctx, m, conversations.Words{Conversation: b.ID, Text: b.Message, MessageID: b.MessageID, Person: true})
 	if err != nil {
 		return nil, ofID("body.conversation_id", err)
 	}

@@ -211,3 +211,21 @@ func TestClientsGo(t *testing.T) {
 		gone()
 	}, func(c *conversations.Config) { c.MaxWaiting = 1 })
 }
+
+// TestAnybodyChats: a person need not be named by the configuration to chat, and to speak into what
+// others say.
+func TestAnybodyChats(t *testing.T) {
+	in(t, func(s *stage) {
+		a := s.ask("POST", "/chat/start", `{"agent_id":"worker-a","from":"ken"}`)
+		if a.status != 201 || !strings.Contains(a.text, `"agent_id":"worker-a"`) {
+			s.Fatalf("%d %s", a.status, a.text)
+		}
+		talk := s.between()
+		if a := s.ask("POST", "/chat", fmt.Sprintf(`{"conversation_id":%q,"from":"ken","message":"x","wait_seconds":0}`, talk)); a.status != 202 {
+			s.Errorf("%d %s", a.status, a.text)
+		}
+		if got := s.words(talk); !strings.Contains(got, "ken: x") {
+			s.Errorf("said: %s", got)
+		}
+	})
+}

@@ -3,7 +3,6 @@ package conversations
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
-	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
 )
 
@@ -38,14 +36,8 @@ func at(where string, err error) error {
 }
 
 // ofTarget and ofID say where a fault is of a request that names an agent or a conversation. What
-// the faults are about besides is told by the checks before. Who calls may be the one that the
-// project does not know.
-func ofTarget(err error, m conversations.Member) error {
-	f := (*conversation.Fault)(nil)
-	if errors.As(err, &f) && f.Detail == m.Agent && (f.Code == conversation.AgentNotFound || f.Code == conversation.NotInProject) {
-		known := conversation.Refuse(f.Code, fmt.Sprintf(`%s: write [agent.%q] with type = "human", and %q among the agents of [project.%q]`, m.Agent, m.Agent, m.Agent, m.Project))
-		return at("body.from", known)
-	}
+// the faults are about besides is told by the checks before.
+func ofTarget(err error) error {
 	return byCode(err, "body.agent_id", conversation.WithSelf, conversation.WithHuman, conversation.AgentNotFound, conversation.NotInProject, conversation.AlreadyActive)
 }
 
