@@ -348,5 +348,6 @@ func (r *hall) Messages(_ context.Context, since uint64, limit int) (msgs []abi.
 
 func (r *hall) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
 	msgs, head, err := r.Messages(ctx, 0, 1<<30)
+	msgs = slices.DeleteFunc(msgs, func(m abi.Message) bool { return ask.Before > 0 && m.Seq >= ask.Before })
 	return abi.History{Messages: msgs[max(0, len(msgs)-ask.Limit):], Head: head}, err
 }

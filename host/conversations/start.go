@@ -294,8 +294,10 @@ func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View,
 	if t := c.talks[id]; t != nil && t.whole != nil && t.whole.head >= seq {
 		defer c.mu.Unlock()
 		v := t.view()
-		if seq > 0 {
-			v.Turns = t.whole.turn(seq)
+		if seq > 0 && t.whole.turn(seq) < v.Turns { // somebody has said something since, so it was open
+			if v.Turns = t.whole.turn(seq); !v.Open() {
+				v.State, v.Ending, v.Over = conversation.Active, nil, time.Time{}
+			}
 		}
 		return v, nil
 	}

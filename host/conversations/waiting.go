@@ -128,18 +128,18 @@ func (c *Conversations) texts(ctx context.Context, picks []pick) (map[at]abi.Mes
 		if err != nil {
 			return nil, err
 		}
-		for since := s.first - 1; since < s.last; {
-			msgs, _, err := room.Messages(ctx, since, MaxContext+MaxNew)
+		for before := s.last + 1; before > s.first; { // the newest are at hand in a room that is awake
+			h, err := room.History(ctx, abi.HistoryAsk{Before: before, Limit: MaxContext + MaxNew})
 			if err != nil {
 				return nil, err
 			}
-			if len(msgs) == 0 {
+			if len(h.Messages) == 0 {
 				break
 			}
-			for _, msg := range msgs {
+			for _, msg := range h.Messages {
 				texts[at{id, msg.Seq}] = msg
 			}
-			since = msgs[len(msgs)-1].Seq
+			before = h.Messages[0].Seq
 		}
 	}
 	return texts, nil
