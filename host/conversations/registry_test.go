@@ -312,12 +312,12 @@ func isFault(err error, code string) bool {
 	return ok && f.Code == code
 }
 
-// TestRealStartsFromBothSides of 100 pairs at once.
+// TestRealStartsFromBothSides of 1,000 pairs at once.
 func TestRealStartsFromBothSides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDaemon(t, memory.New())
 		defer func() { d.end() }()
-		opened := make([]atomic.Int64, 100)
+		opened := make([]atomic.Int64, 1000)
 		var wg sync.WaitGroup
 		for i := range opened {
 			who := []string{fmt.Sprint("x", 2*i), fmt.Sprint("x", 2*i+1)}
