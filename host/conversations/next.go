@@ -134,7 +134,7 @@ func (c *Conversations) ending(talks []*talk, me string, _ *Seen) (a Action) {
 	}
 	now := &first.whole.now
 	a = Action{Do: DoEnded, View: first.view(), Ending: *now.Untold(me), Cursor: first.id + ":" + endMark}
-	switch by, known := c.cfg.Agent(a.Ending.By); {
+	switch by := a.Ending.By; {
 	case now.State == conversation.Expired && now.Initiator() == me:
 		a.Do = DoExpired
 		var late []string
@@ -144,7 +144,7 @@ func (c *Conversations) ending(talks []*talk, me string, _ *Seen) (a Action) {
 			}
 		}
 		a.Target = strings.Join(late, ", ")
-	case now.Terms.Chat() && known && by.Human && by.ID != me:
+	case now.Terms.Chat() && by != "" && by != me && (slices.Contains(now.Terms.Humans, by) || now.Member(by) == nil):
 		a.Do = DoExit
 	}
 	return a
