@@ -196,6 +196,13 @@ func TestCrashLoop(t *testing.T) {
 		func(b *converser) { b.do("respond_chat", map[string]any{"content": "yes"}, nil) },
 		func(b *converser) { b.do("logout", nil, nil) },
 		(*converser).crash,
+		func(b *converser) { // it comes again at once, and the conversation goes on until it does not
+			id := b.list("active")[0].Conversation
+			for range 20 {
+				b = h.converser("b", id)
+				b.crash()
+			}
+		},
 	}
 	for round, crash := range crashes {
 		id := a.start("b", map[string]any{"initial_message": "are you there?"})

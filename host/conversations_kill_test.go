@@ -17,7 +17,7 @@ import (
 
 // killPoints are where in a round the daemon may be killed: before each of its calls, within it, and
 // behind it.
-const killPoints = 3 * 26
+const killPoints = 3 * 21
 
 // TestKilledInConversation plays UC016 again and again, each time with the same two agents, and kills the
 // daemon with SIGKILL before, within or behind one of their calls, each of them in turn. Whatever
