@@ -287,8 +287,8 @@ func (c *Conversations) say(ctx context.Context, m Member, v View, text, id stri
 	return now, said, nil
 }
 
-// after gives a conversation as a message left it: the turns are those up to it. A later one
-// may have ended it.
+// after gives a conversation as a message left it: the turns are those up to it. Somebody may have
+// ended it since; that a later message was the last one, that message's answer tells.
 func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View, error) {
 	c.mu.Lock()
 	if t := c.talks[id]; t != nil && t.whole != nil && t.whole.head >= seq {
@@ -298,6 +298,9 @@ func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View,
 			if v.Turns = t.whole.turn(seq); !v.Open() {
 				v.State, v.Ending, v.Over = conversation.Active, nil, time.Time{}
 			}
+		}
+		if v.Ending != nil && v.Ending.Reason == conversation.MaxTurns && v.Turns < v.Terms.MaxTurns {
+			v.State, v.Ending = conversation.Active, nil
 		}
 		return v, nil
 	}
