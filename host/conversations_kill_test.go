@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/companiond/companiond/host/waittest"
@@ -65,14 +66,15 @@ func (k *killedTalk) text(i int) (text, id string) {
 func (k *killedTalk) play() (id string) {
 	k.t.Helper()
 	a, b := &survivor{mortal: k.mortal, id: "worker-a"}, &survivor{mortal: k.mortal, id: "worker-b"}
-	done := make(chan error, 2)
-	go func() {
+	var all sync.WaitGroup
+	all.Go(func() {
 		defer close(k.invited)
-		done <- k.asks(a)
-	}()
-	go func() { done <- k.answers(b) }()
-	if err := errors.Join(<-done, <-done); err != nil {
-		k.t.Errorf("round %d: %v", k.round, err)
+		k.failed(k.asks(a))
+	})
+	all.Go(func() { k.failed(k.answers(b)) })
+	all.Wait()
+	if k.fault != nil {
+		k.t.Errorf("round %d: %v", k.round, k.fault)
 		return ""
 	}
 	k.missed() // a talk may be over before its turn comes to be killed

@@ -144,8 +144,9 @@ func (m *mortal) kill(where string) {
 	}
 	m.kills++
 	m.where[where]++
-	m.last = where
-	m.begin()
+	if m.last = where; m.fault == nil {
+		m.begin()
+	}
 }
 
 // plan makes the daemon be killed at a point of the calls that come.
@@ -214,6 +215,16 @@ func (m *mortal) outlived(life int, wrong error) error {
 		return wrong
 	}
 	return nil
+}
+
+// failed ends the daemon for good, where something is wrong: nobody waits for it any longer.
+func (m *mortal) failed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil && m.fault == nil {
+		m.fault = err
+		m.end()
+	}
 }
 
 // replays holds the journal to the rules.
