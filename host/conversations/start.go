@@ -299,9 +299,6 @@ func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View,
 				v.State, v.Ending, v.Over = conversation.Active, nil, time.Time{}
 			}
 		}
-		if v.Ending != nil && v.Ending.Reason == conversation.MaxTurns && v.Turns < v.Terms.MaxTurns {
-			v.State, v.Ending = conversation.Active, nil
-		}
 		return v, nil
 	}
 	c.mu.Unlock()
