@@ -1,13 +1,17 @@
 // Conversations between agents as plainly as can be, whichever SDK they are served with: the
 // yardstick for companiond's polls. Two members, everything in memory, nothing expires, nobody is
-// checked. Names and answers are those of docs/CONVERSATIONS.md.
+// checked. With DISK=file each message is written there, and on the disk, before anybody is told of
+// it. Names and answers are those of docs/CONVERSATIONS.md.
 import { randomUUID } from "node:crypto";
+import { open as openFile } from "node:fs/promises";
 import { z } from "zod";
 
 const sessions = new Map(); // token -> {agent, given: messages to drop with the next call}
 const agents = new Map(); // id -> {id, todo: actions, inbox: messages, wake}
 const conversations = new Map(); // id -> {id, initiator, participant, state, turns, max, messages}
 const open = new Map(); // both members -> id of the conversation that is open
+
+const disk = process.env.DISK ? await openFile(process.env.DISK, "a") : null;
 
 const answer = (value) => ({
   content: [{ type: "text", text: JSON.stringify(value) }],
@@ -173,6 +177,10 @@ export const tools = {
         return fail("conversation_not_open");
       }
       const message = { id: randomUUID(), conversation_id, from: me.id, content, at: new Date().toISOString() };
+      if (disk) {
+        await disk.write(JSON.stringify(message) + "\n");
+        await disk.datasync();
+      }
       conversation.messages.push(message);
       const partner = other(conversation, me.id);
       partner.inbox.push(message);
