@@ -10,11 +10,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -279,6 +281,23 @@ func TestSettings(t *testing.T) {
 		var out, errOut bytes.Buffer
 		if code := doMain(strings.Fields(tc.args), &out, &errOut); code == 0 || out.Len() > 0 || !strings.Contains(errOut.String(), tc.want) {
 			t.Errorf("%s: %d %s%s", tc.args, code, out.String(), errOut.String())
+		}
+	}
+}
+
+// What is written with -toml is a configuration that companiond takes.
+func TestConfiguration(t *testing.T) {
+	var out, errOut bytes.Buffer
+	if code := doMain([]string{"-n", "3", "-toml", "127.0.0.1:3000"}, &out, &errOut); code != 0 {
+		t.Fatal(errOut.String())
+	}
+	cfg, problems := config.Parse("companiond.toml", out.Bytes(), nil)
+	if len(problems) > 0 || len(cfg.Projects) != 1 || len(cfg.Projects[0].Agents) != 6 || cfg.Door.MaxClients < 12 {
+		t.Errorf("%v %+v %+v", problems, cfg.Projects, cfg.Door)
+	}
+	for i := range 6 {
+		if !slices.Contains(cfg.Projects[0].Agents, agentID(i)) {
+			t.Errorf("%s is not in %v", agentID(i), cfg.Projects[0].Agents)
 		}
 	}
 }
