@@ -188,12 +188,8 @@ func TestEveryMessageComes(t *testing.T) {
 
 // What goes wrong is said, and ends all that waits.
 func TestWhatIsWrongIsSaid(t *testing.T) {
-	pending := func(texts ...string) map[string]any {
-		var all []any
-		for _, text := range texts {
-			all = append(all, map[string]any{"content": text})
-		}
-		return map[string]any{"pending_messages": all}
+	pending := func(text string) map[string]any {
+		return map[string]any{"pending_messages": []any{map[string]any{"content": text}}}
 	}
 	for name, tc := range map[string]struct {
 		tool string
@@ -204,7 +200,6 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"no token":        {"authenticate", map[string]any{}, "no session_token"},
 		"no conversation": {"start_conversation", map[string]any{}, "no conversation_id"},
 		"another action":  {"get_next_action", map[string]any{"action": "exit"}, `"exit"`},
-		"twice":           {"get_pending_messages", pending("message 0", "message 0"), "twice"},
 		"never sent":      {"get_pending_messages", pending("message 70000"), "whom it is not for"},
 		"not ours":        {"get_pending_messages", pending("hello"), "no message of ours"},
 		"not said":        {"send_message", map[string]any{"success": false}, "success is not true"},
@@ -222,6 +217,20 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 				t.Errorf("%d %s", code, errs)
 			}
 		})
+	}
+}
+
+func TestTwiceIsSaid(t *testing.T) {
+	p := newPolls(t)
+	p.bend = func(tool, _ string, out map[string]any) map[string]any {
+		if tool == "get_pending_messages" {
+			all, _ := out["pending_messages"].([]any)
+			return map[string]any{"pending_messages": append(all, all...)}
+		}
+		return out
+	}
+	if _, errs, code := do(p.URL); code != 1 || !strings.Contains(errs, "twice") {
+		t.Errorf("%d %s", code, errs)
 	}
 }
 
