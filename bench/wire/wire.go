@@ -23,6 +23,10 @@ import (
 // MaxAnswer is the most that is read of an answer.
 const MaxAnswer = 64 << 20
 
+// patience is how long a connection may take: a server whose queue of them is full hears of one only
+// when it is tried again, a second and three seconds later.
+const patience = 20 * time.Second
+
 // Conn is one connection to a server, for one request after the other. The
 // standard client hands each request from goroutine to goroutine and makes maps of
 // its headers, which costs more than a fast server's answer and would be measured
@@ -91,7 +95,7 @@ func (c *Conn) Ask(ctx context.Context, head, send, body []byte) (Reply, error) 
 }
 
 func (c *Conn) dial(ctx context.Context) error {
-	d := net.Dialer{Timeout: 5 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+	d := net.Dialer{Timeout: patience, Control: func(_, address string, _ syscall.RawConn) error {
 		if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
 			return fmt.Errorf("%s is not a loopback address", address)
 		}
