@@ -24,6 +24,9 @@ import (
 // leaving is how long it may take to write down that a member is gone.
 const leaving = 30 * time.Second
 
+// hangsUp is how long a call takes at most to end when its client has.
+const hangsUp = time.Second
+
 // projects is what a house has for the conversations of agents. Without a project in its
 // configuration a house has none.
 type projects struct {
@@ -88,6 +91,10 @@ func (h *Host) buildSummoner(at net.Addr) {
 	h.projects.summoner = summon.New(summon.Config{
 		Agents: agents, URL: url, MCP: url + "/mcp", Environ: h.environ, Log: h.log,
 		Wanted: func(i summon.Invitation) bool { return h.projects.wanted(i) },
+		Ended: func(i summon.Invitation, began time.Time) {
+			time.Sleep(hangsUp)
+			h.projects.sessions.Leave(i.Project, i.Agent, began)
+		},
 	})
 }
 

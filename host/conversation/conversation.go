@@ -88,6 +88,7 @@ type Member struct {
 	Ending *Ending `json:"ending,omitempty"` // nil while it takes part or may yet come
 	Told   bool    `json:"told,omitempty"`   // of the ending, or it is gone and cannot be
 	Read   uint64  `json:"read,omitempty"`   // seq of the newest message that it says it has read
+	Why    string  `json:"why,omitempty"`    // what it said of declining, or of leaving
 }
 
 // Conversation is what became of one. The zero value is none.

@@ -295,8 +295,8 @@ func TestInTurn(t *testing.T) {
 	s.each(Say, "a")
 	s.refuses(NotYourTurn, Input{Kind: Say, Who: "a"})
 	s.each(Say, "b", "a")
-	s.each(Join, "c")
-	s.each(Say, "b", "c", "a")
+	s.each(Say, "c") // it joins, and need not wait for a turn that it never had
+	s.each(Say, "a", "b", "c", "a")
 	s.each(End, "b")
 	s.each(Say, "c", "a")
 }

@@ -35,7 +35,7 @@ type Input struct {
 	Absent []string `json:"absent,omitempty"`
 	// Upto is the seq of a Read.
 	Upto uint64 `json:"upto,omitempty"`
-	// Why is what one who declines or ends it says of that; nothing follows from it.
+	// Why is what a member that declines, or leaves, says of that; nothing follows from it.
 	Why string `json:"why,omitempty"`
 }
 
@@ -150,7 +150,8 @@ func (c *Conversation) Check(in Input) error {
 	}
 	switch in.Kind {
 	case Say:
-		if next := c.Next(); next != "" && next != in.Who {
+		// One that joins with it has had no turn yet, and waits for none.
+		if next := c.Next(); next != "" && next != in.Who && (c.State == Pending || c.Member(in.Who).Joined) {
 			return Refuse(NotYourTurn, "it is "+next+"'s")
 		}
 	case Lapse:
@@ -242,6 +243,9 @@ func (c *Conversation) join(in Input) {
 // part ends it for one member, or for all.
 func (c *Conversation) part(in Input, r row) {
 	e := Ending{in.Who, r.reason}
+	if m := c.Member(in.Who); m != nil {
+		m.Why = in.Why
+	}
 	if in.Kind == Lapse {
 		e.By = ""
 	}

@@ -61,6 +61,7 @@ type hash [sha256.Size]byte
 type session struct {
 	member
 	hash    hash
+	opened  time.Time
 	used    time.Time
 	expires time.Time // where nothing holds it
 	held    int       // calls of its agent that run
@@ -141,7 +142,7 @@ func (s *Sessions) open(m member, now time.Time) (Session, error) {
 	var b [32]byte
 	s.cfg.Random(b[:])
 	token := prefix + base64.RawURLEncoding.EncodeToString(b[:])
-	x := &session{member: m, hash: sha256.Sum256([]byte(token))}
+	x := &session{member: m, hash: sha256.Sum256([]byte(token)), opened: now}
 	x.use(now, s.cfg.Expiry)
 	s.all[x.hash], p.sessions[x] = x, true
 	// What was assumed has come true. An agent that gives this session back is gone, whether
@@ -230,6 +231,29 @@ func (s *Sessions) Close(token string) error {
 	}
 	s.mu.Unlock()
 	return nil
+}
+
+// Leave ends the sessions that an agent has opened since a moment and in which no call runs: the
+// program that opened them has ended. One that another process of the agent opened meanwhile is
+// among them, unless it waits for something, as it mostly does.
+func (s *Sessions) Leave(project, agent string, since time.Time) {
+	m := member{project, agent}
+	s.mu.Lock()
+	p := s.who[m]
+	if p == nil {
+		s.mu.Unlock()
+		return
+	}
+	for x := range p.sessions {
+		if x.held == 0 && !x.opened.Before(since) {
+			s.drop(x)
+		}
+	}
+	if s.clear(m, time.Now()) {
+		s.tell(m)
+		return
+	}
+	s.mu.Unlock()
 }
 
 // drop takes a session out. The caller has the lock.

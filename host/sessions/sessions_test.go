@@ -338,3 +338,30 @@ func TestAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestLeave: a program that has ended takes along the sessions that it opened, and neither older
+// ones nor one in which a call runs.
+func TestLeave(t *testing.T) {
+	play(t, nil, func(s *stage) {
+		s.Leave("p", "a", time.Now())
+		old := s.login("a")
+		time.Sleep(time.Second)
+		began := time.Now()
+		gone, waits := s.login("a"), s.login("a")
+		_, release, err := s.Hold(waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		s.Leave("p", "a", began)
+		if _, err := s.Use(gone); err == nil {
+			t.Error("it outlives its program")
+		}
+		for _, x := range []string{old, waits} {
+			if _, err := s.Use(x); err != nil {
+				t.Error(err)
+			}
+		}
+		s.is("a", true)
+	})
+}

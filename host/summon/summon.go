@@ -44,6 +44,9 @@ type Config struct {
 	MCP    string // where agents connect; the program's COMPANIOND_MCP_URL
 	// Environ is the daemon's environment, of which the program gets PATH, HOME and the like.
 	Environ []string
+	// Ended is told when a program has ended that was started then, not when the daemon does. Until
+	// it answers, the agent is not started anew. Nil: nobody is told.
+	Ended func(i Invitation, began time.Time)
 	// Wanted says whether an invitation has not been answered yet. It is asked of one that came while
 	// the agent's program ran, when that has ended: it may have come too late for it. Nil: none is.
 	Wanted func(Invitation) bool
@@ -150,7 +153,10 @@ func (s *Summoner) Run(ctx context.Context) error {
 		case i := <-s.jobs:
 			programs.Go(func() {
 				for wanted := true; wanted && ctx.Err() == nil; i, wanted = s.next(ctx, i) {
-					s.run(ctx, i)
+					began := s.now()
+					if s.run(ctx, i); s.cfg.Ended != nil && ctx.Err() == nil {
+						s.cfg.Ended(i, began)
+					}
 				}
 			})
 		}

@@ -72,7 +72,7 @@ func (l *Life) Asked(voters []string) []string {
 	next := c.Next()
 	return slices.DeleteFunc(voters, func(id string) bool {
 		m := c.Member(id)
-		return m == nil || m.Ending != nil || next != "" && next != id
+		return m == nil || m.Ending != nil || next != "" && next != id && (m.Joined || c.State == conversation.Pending)
 	})
 }
 
