@@ -98,9 +98,33 @@ type AuthenticateOut struct {
 	Agent        string    `json:"agent_id"`
 	Name         string    `json:"agent_name"`
 	Project      string    `json:"project_id"`
+	Agents       []Other   `json:"agents"`
 	Conversation string    `json:"conversation_id,omitempty"`
 	Earlier      *Earlier  `json:"earlier,omitempty"`
 	Instruction  string    `json:"instruction"`
+}
+
+// Other is one of a project with whom somebody may talk.
+type Other struct {
+	ID   string `json:"agent_id"`
+	Name string `json:"agent_name"`
+	Type string `json:"type"` // ai or human
+}
+
+// others gives all of a project but one.
+func (d *Desk) others(project, but string) []Other {
+	all := []Other{}
+	p, _ := d.Conversations.Project(project)
+	for _, id := range p.Agents {
+		if a, ok := d.Agent(id); ok && id != but {
+			o := Other{ID: id, Name: d.name(id), Type: "ai"}
+			if a.Human {
+				o.Type = "human"
+			}
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // Authenticate opens a session, and with a conversation's id joins that.
@@ -117,7 +141,7 @@ func (d *Desk) Authenticate(ctx context.Context, c identity.Caller, in Authentic
 		return nil, err
 	}
 	out := AuthenticateOut{
-		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: d.name(who.ID), Project: project, Instruction: toldAuthenticated.text(),
+		Success: true, Token: s.Token, Expires: s.Expires, Agent: who.ID, Name: d.name(who.ID), Project: project, Agents: d.others(project, who.ID), Instruction: toldAuthenticated.text(),
 	}
 	if in.Conversation == "" {
 		return out, nil

@@ -56,6 +56,9 @@ func (d *Desk) Start(ctx context.Context, _ identity.Caller, in StartIn) (any, e
 			Success: true, Conversation: view.ID, Status: view.State, Target: ask.Targets[0],
 			Turns: &view.Turns, MaxTurns: &view.Terms.MaxTurns, Earlier: d.earlier(ctx, view.ID), Instruction: toldStarted.text(),
 		}
+		if view.State == conversation.Active { // a companion has answered already
+			out.Instruction = toldActive.text()
+		}
 		if len(ask.Targets) > 1 {
 			out.Targets = ask.Targets
 		}

@@ -29,7 +29,9 @@ type NextOut struct {
 	Real         conversation.State  `json:"conversation_state,omitempty"`
 	EndedBy      *string             `json:"ended_by,omitempty"` // "" for a time-out
 	Reason       conversation.Reason `json:"reason,omitempty"`
+	Why          string              `json:"why,omitempty"`
 	Target       string              `json:"target,omitempty"`
+	Turn         string              `json:"next_agent_id,omitempty"`
 	Unread       int                 `json:"unread,omitempty"`
 	Others       []Request           `json:"others,omitempty"`
 	Earlier      *Earlier            `json:"earlier,omitempty"`
@@ -68,7 +70,7 @@ func (d *Desk) NextAction(ctx context.Context, c identity.Caller, in NextIn) (an
 			return nil, err
 		}
 		v.cursor = a.Cursor
-		return d.shown(ctx, a), nil
+		return d.shown(ctx, a, v.Agent), nil
 	})
 }
 
@@ -99,11 +101,13 @@ func (d *Desk) next(ctx context.Context, v *visit, wait time.Duration) (conversa
 	return a, err
 }
 
-// shown is an action as agents are told of it.
-func (d *Desk) shown(ctx context.Context, a conversations.Action) NextOut {
+// shown is an action as an agent is told of it.
+func (d *Desk) shown(ctx context.Context, a conversations.Action, to string) NextOut {
 	out := NextOut{Action: a.Do, Conversation: a.View.ID, Cursor: a.Cursor}
-	if a.View.Open() {
-		out.State, out.Real = stateActive, a.View.State
+	if takes(a.View, to) {
+		out.State, out.Real, out.Turn = stateActive, a.View.State, a.View.Next()
+	} else if by := a.View.Member(a.Ending.By); by != nil {
+		out.Why = by.Why
 	}
 	switch a.Do {
 	case conversations.DoRequest:
@@ -122,8 +126,11 @@ func (d *Desk) shown(ctx context.Context, a conversations.Action) NextOut {
 		out.EndedBy, out.Reason, out.Instruction = &a.Ending.By, a.Ending.Reason, toldExit.text()
 	case conversations.DoRead:
 		out.Unread, out.Instruction = a.Unread, toldRead.text()
-		if !a.View.Open() {
+		switch {
+		case out.State == "":
 			out.Instruction = toldLast.text()
+		case out.Turn != "" && out.Turn != to:
+			out.Instruction = toldTurn.of(out.Turn)
 		}
 	default:
 		out.Instruction = toldWait.text()
@@ -132,6 +139,12 @@ func (d *Desk) shown(ctx context.Context, a conversations.Action) NextOut {
 		}
 	}
 	return out
+}
+
+// takes says whether an agent may yet say something in a conversation.
+func takes(v conversations.View, who string) bool {
+	m := v.Member(who)
+	return v.Open() && (m == nil || m.Ending == nil)
 }
 
 // request is a conversation as whoever is invited is shown it.

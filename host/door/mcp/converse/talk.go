@@ -2,6 +2,7 @@ package converse
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -68,7 +69,9 @@ func (d *Desk) say(ctx context.Context, v *visit, in SayIn) (any, error) {
 	said, err := d.Conversations.Say(ctx, v.Member, conversations.Words{
 		Conversation: in.Conversation, Target: in.Target, Text: text, MessageID: in.ID, AutoStart: in.AutoStart,
 	})
-	if err != nil {
+	if abi.CodeOf(err) == abi.CodeConflict && !errors.As(err, new(*conversation.Fault)) {
+		return nil, invalid("message_id: another message has this one; give each a name of its own")
+	} else if err != nil {
 		return nil, err
 	}
 	view := said.View
@@ -133,10 +136,26 @@ func (d *Desk) Pending(ctx context.Context, _ identity.Caller, in PendingIn) (an
 		case out.Truncated:
 			out.Instruction = toldMore.text()
 		case w.Total > 0:
-			out.Instruction = toldRespond.text()
+			out.Instruction = d.answering(ctx, v.Agent, w.New)
 		}
 		return out, nil
 	})
+}
+
+// answering says how messages are answered: in the newest conversation of them, unless that is
+// over for their reader, or somebody else has the turn.
+func (d *Desk) answering(ctx context.Context, reader string, of []conversations.Line) string {
+	if len(of) == 0 {
+		return toldNothing.text()
+	}
+	v, err := d.Conversations.Get(ctx, of[len(of)-1].Conversation)
+	switch next := v.Next(); {
+	case err != nil || !takes(v, reader):
+		return toldOver.text()
+	case next != "" && next != reader:
+		return toldAfter.of(next)
+	}
+	return toldRespond.text()
 }
 
 func (d *Desk) lines(of []conversations.Line) []Line {

@@ -76,6 +76,7 @@ func Authenticate() Tool {
 		Out: reply(
 			done(), prop{"session_token", words("Pass it to the other tools. It is a secret.")}, prop{"expires_at", words("Each call puts it off.")},
 			prop{"agent_id", words("")}, prop{"agent_name", words("")}, prop{"project_id", words("")},
+			prop{"agents", list("The others of the project, with whom you may talk.", shape(prop{"agent_id", words("")}, prop{"agent_name", words("")}, prop{"type", choice("", "ai", "human")}))},
 			prop{"conversation_id", words("That you have joined.")}, earlier(), then(),
 		),
 	}
@@ -110,7 +111,9 @@ func NextAction() Tool {
 			earlier(),
 			prop{"ended_by", words("Empty for a time-out.")},
 			prop{"reason", choice("", conversation.InitiatorEnded, conversation.ParticipantEnded, conversation.Timeout, conversation.SessionExpired, conversation.MaxTurns, conversation.WasDeclined)},
+			prop{"why", words("What whoever ended it, or declined, says of that: its words.")},
 			prop{"target", words("Of a request that has expired: who did not answer.")},
+			prop{"next_agent_id", words("Whose turn it is, where one speaks after the other.")},
 			prop{"unread", integer("Messages in all.")}, cursor(), then(),
 		),
 	}
@@ -133,7 +136,7 @@ func StartConversation() Tool {
 			prop{"idle_seconds?", amount("発言がないまま終了するまでの秒数。 After so many seconds without a message it ends.", 1, longestTimeout)},
 		),
 		Out: reply(
-			done(), talkID(), prop{"status", words("pending.")}, prop{"target_agent_id", words("")}, prop{"target_agent_ids", list("Of a group.", words(""))},
+			done(), talkID(), prop{"status", words("pending, or active where a companion has answered already.")}, prop{"target_agent_id", words("")}, prop{"target_agent_ids", list("Of a group.", words(""))},
 			prop{"current_turns", integer("")}, maxTurns(), earlier(), then(),
 		),
 	}
