@@ -63,6 +63,7 @@ var floors = [][]string{
 	{"host/door/web/conversations"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
+	{"cmd/companiond/paint"},
 	{"cmd/companiond"},
 }
 

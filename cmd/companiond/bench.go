@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -155,9 +154,7 @@ func (t *term) show(res written, asJSON bool) error {
 	if !asJSON {
 		return res.Write(t.out)
 	}
-	enc := json.NewEncoder(t.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(res)
+	return t.printJSON(res)
 }
 
 // benchJournal says what a policy would have decided in a recorded room. Of set it takes

@@ -2,17 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 )
 
@@ -42,15 +38,15 @@ func conversationsVerb(t *term, ctx context.Context, args []string) error {
 	if len(rest) > 1 {
 		id = rest[1]
 	}
-	p := talkPainter{painter{t: t}, *raw}
+	ts := talks{t, r, *raw}
 	switch {
 	case what == "list" && id == "":
 		q.Set("limit", fmt.Sprint(*n))
-		return p.list(ctx, r, q)
+		return ts.list(ctx, q)
 	case what == "show" && id != "":
-		return p.show(ctx, r, id)
+		return ts.show(ctx, id)
 	case what == "end" && id != "":
-		return p.end(ctx, r, id, *from)
+		return ts.end(ctx, id, *from)
 	case what == "list" || what == "show" || what == "end":
 		return usage("companiond conversations lists them, show ID and end ID are about one")
 	case strings.HasPrefix(what, "conv_"):
@@ -78,49 +74,31 @@ func ofConversations(err error) error {
 	return err
 }
 
-// talkPainter shows conversations to people, or as JSON.
-type talkPainter struct {
-	painter
-	json bool
+// talks shows the conversations of a daemon to people, or as JSON, and ends them.
+type talks struct {
+	t      *term
+	daemon *remote
+	json   bool
 }
 
-func (p talkPainter) print(v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.t.out, string(b))
-	return err
-}
-
-func (p talkPainter) list(ctx context.Context, r *remote, q url.Values) error {
+func (ts talks) list(ctx context.Context, q url.Values) error {
 	var page struct {
 		Conversations []conversations.View `json:"conversations"`
 		Next          string               `json:"next,omitempty"`
 	}
-	if err := r.do(ctx, http.MethodGet, "/v1/conversations?"+q.Encode(), nil, &page); err != nil {
+	if err := ts.daemon.do(ctx, http.MethodGet, "/v1/conversations?"+q.Encode(), nil, &page); err != nil {
 		return ofConversations(err)
 	}
-	if p.json {
-		return p.print(page)
+	if ts.json {
+		return ts.t.printJSON(page)
 	}
-	if len(page.Conversations) == 0 {
-		_, err := fmt.Fprintln(p.t.out, "no conversations")
-		return err
-	}
-	w := tabwriter.NewWriter(p.t.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tOPENED\tTURNS\tMEMBERS\tPURPOSE")
-	for _, v := range page.Conversations {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ID, v.State, v.Opened.Local().Format(time.DateTime), turns(v),
-			plain(strings.Join(v.Terms.Members, ", "), 0), short(v.Terms.Purpose))
-	}
-	if err := w.Flush(); err != nil {
+	if err := ts.t.painter(false).Conversations(page.Conversations); err != nil {
 		return err
 	}
 	if page.Next != "" {
 		q.Del("limit")
 		q.Set("before", page.Next)
-		fmt.Fprintf(p.t.out, "there are older ones: companiond conversations%s\n", asFlags(q))
+		fmt.Fprintf(ts.t.out, "there are older ones: companiond conversations%s\n", asFlags(q))
 	}
 	return nil
 }
@@ -135,48 +113,23 @@ func asFlags(q url.Values) (flags string) {
 	return flags
 }
 
-func turns(v conversations.View) string {
-	if v.Terms.MaxTurns == 0 {
-		return fmt.Sprint(v.Turns)
-	}
-	return fmt.Sprintf("%d/%d", v.Turns, v.Terms.MaxTurns)
-}
-
-// maxShort is how many characters of a purpose a list shows.
-const maxShort = 40
-
-// short gives the beginning of somebody's words in one line.
-func short(text string) string {
-	text = plain(strings.Join(strings.Fields(text), " "), 0)
-	if runes := []rune(text); len(runes) > maxShort {
-		return string(runes[:maxShort-1]) + "…"
-	}
-	return text
-}
-
-func (p talkPainter) show(ctx context.Context, r *remote, id string) error {
+func (ts talks) show(ctx context.Context, id string) error {
 	path := "/v1/conversations/" + url.PathEscape(id)
 	var v conversations.View
-	if err := r.do(ctx, http.MethodGet, path, nil, &v); err != nil {
+	if err := ts.daemon.do(ctx, http.MethodGet, path, nil, &v); err != nil {
 		return ofConversations(err)
 	}
-	said, err := messages(ctx, r, path)
+	said, err := ts.messages(ctx, path)
 	if err != nil {
 		return ofConversations(err)
 	}
-	if p.json {
-		return p.print(struct {
+	if ts.json {
+		return ts.t.printJSON(struct {
 			conversations.View
 			Messages []abi.Message `json:"messages"`
 		}{v, said})
 	}
-	p.life(v)
-	for _, m := range said {
-		fmt.Fprintf(p.t.out, "\n%s %s: %s", p.dim(fmt.Sprintf("%s #%-4d", m.At.Local().Format("15:04:05"), m.Seq)), p.name(plain(m.From, 0)), plain(m.Text, 15))
-	}
-	if len(said) > 0 {
-		fmt.Fprintln(p.t.out)
-	}
+	ts.t.painter(false).Conversation(v, said)
 	return nil
 }
 
@@ -184,11 +137,11 @@ func (p talkPainter) show(ctx context.Context, r *remote, id string) error {
 const perPage = 100
 
 // messages reads all that was said in a conversation.
-func messages(ctx context.Context, r *remote, path string) (all []abi.Message, err error) {
+func (ts talks) messages(ctx context.Context, path string) (all []abi.Message, err error) {
 	all = []abi.Message{}
 	for since := uint64(0); ; {
 		var page struct{ Messages []abi.Message }
-		if err := r.do(ctx, http.MethodGet, fmt.Sprintf("%s/messages?since=%d&limit=%d", path, since, perPage), nil, &page); err != nil {
+		if err := ts.daemon.do(ctx, http.MethodGet, fmt.Sprintf("%s/messages?since=%d&limit=%d", path, since, perPage), nil, &page); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Messages...)
@@ -199,88 +152,17 @@ func messages(ctx context.Context, r *remote, path string) (all []abi.Message, e
 	}
 }
 
-// life shows how a conversation stands.
-func (p talkPainter) life(v conversations.View) {
-	row := func(what, format string, args ...any) {
-		fmt.Fprintf(p.t.out, "%-9s%s\n", what, plain(fmt.Sprintf(format, args...), 9))
-	}
-	at := func(t time.Time) string { return t.Local().Format(time.DateTime) }
-	fmt.Fprintf(p.t.out, "%s is %s\n", v.ID, v.State)
-	row("project", "%s", v.Terms.Project)
-	if v.Terms.Purpose != "" {
-		row("purpose", "%s", v.Terms.Purpose)
-	}
-	row("opened", "%s by %s", at(v.Opened), v.Initiator())
-	turns := fmt.Sprint(v.Turns)
-	if v.Terms.MaxTurns > 0 {
-		turns += fmt.Sprintf(" of %d", v.Terms.MaxTurns)
-	}
-	if next := v.Next(); next != "" {
-		turns += ", the next is " + next + "'s"
-	}
-	row("turns", "%s", turns)
-	if due, ok := v.Due(); ok {
-		until := "somebody answers"
-		if v.State == conversation.Active {
-			until = "something is said"
-		}
-		row("until", "%s, unless %s", at(due), until)
-	}
-	if v.Ending != nil {
-		row("over", "%s, %s", at(v.Over), ending(v.Ending))
-	}
-	for i, m := range v.Members {
-		row([]string{"members", ""}[min(i, 1)], "%s: %s", m.ID, standing(i, m))
-	}
-}
-
-// standing says how a conversation stands for one of its members.
-func standing(i int, m conversation.Member) string {
-	what := "has not answered"
-	switch {
-	case i == 0:
-		what = "opened it"
-	case m.Joined:
-		what = "joined"
-	}
-	switch {
-	case m.Ending != nil && m.Told:
-		what += "; over (" + ending(m.Ending) + "), and was told"
-	case m.Ending != nil:
-		what += "; over (" + ending(m.Ending) + "), and is not told yet"
-	}
-	return what
-}
-
-func ending(e *conversation.Ending) string {
-	if e.By == "" {
-		return string(e.Reason)
-	}
-	return fmt.Sprintf("%s by %s", e.Reason, e.By)
-}
-
-func (p talkPainter) end(ctx context.Context, r *remote, id, from string) error {
+func (ts talks) end(ctx context.Context, id, from string) error {
 	body := map[string]any{}
 	if from != "" {
 		body["from"] = from
 	}
 	var v conversations.View
-	if err := r.do(ctx, http.MethodPost, "/v1/conversations/"+url.PathEscape(id)+"/stop", body, &v); err != nil {
+	if err := ts.daemon.do(ctx, http.MethodPost, "/v1/conversations/"+url.PathEscape(id)+"/stop", body, &v); err != nil {
 		return ofConversations(err)
 	}
-	if p.json {
-		return p.print(v)
+	if ts.json {
+		return ts.t.printJSON(v)
 	}
-	var untold []string
-	for _, m := range v.Members {
-		if m.Ending != nil && !m.Told {
-			untold = append(untold, m.ID)
-		}
-	}
-	told := ""
-	if len(untold) > 0 {
-		told = ", which " + strings.Join(untold, ", ") + " will be told"
-	}
-	_, err := fmt.Fprintf(p.t.out, "%s is over%s\n", v.ID, plain(told, 0))
-	return err
+	return ts.t.painter(false).Ended(v)
 }

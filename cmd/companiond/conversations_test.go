@@ -137,10 +137,18 @@ members  aya: opened it
 	if got := long.do(t, "", "show conv_1"); strings.Count(got, "aya: word") != 2*perPage || len(long.asked) != 4 {
 		t.Errorf("of %d messages it shows %d, with %d requests", 2*perPage, strings.Count(got, "aya: word"), len(long.asked))
 	}
-	over := wordChain()
-	over.State, over.Over, over.Ending = conversation.Terminating, opened.Add(time.Hour), &conversation.Ending{By: "mika", Reason: conversation.ParticipantEnded}
-	if got := newTalkServer(t, over, 0).do(t, "", "show conv_1"); !strings.Contains(got, "over     2026-01-02 04:04:05, participant_ended by mika\n") || strings.Contains(got, "until    ") {
-		t.Errorf("of one that is over:\n%s", got)
+}
+
+// A terminal that wants colours gets them.
+func TestColoursOfATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := newTalkServer(t, wordChain(), 1)
+	for _, colour := range []bool{false, true} {
+		var out bytes.Buffer
+		tm := &term{out: &out, err: io.Discard, env: []string{envURL + "=" + s.URL}, colour: colour}
+		if code := tm.do(t.Context(), []string{"conversations", "show", "conv_1"}); code != exitOK || strings.Contains(out.String(), "\x1b[1;") != colour {
+			t.Errorf("colour %v: ended with %d, shown as %q", colour, code, &out)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -136,6 +137,13 @@ func (t *term) printHelp(w io.Writer) {
 func helpVerb(t *term, _ context.Context, _ []string) error {
 	t.printHelp(t.out)
 	return nil
+}
+
+// printJSON prints a result for programs.
+func (t *term) printJSON(v any) error {
+	enc := json.NewEncoder(t.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }
 
 // flags makes a verb's flag set. Its mistakes are usage errors.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
@@ -204,7 +205,7 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 	}
 	alone := !here && !loading
 	if !alone {
-		err = t.follow(ctx, r, said.Seq-1, painter{t: t}, func(e entry.Entry) bool {
+		err = t.follow(ctx, r, said.Seq-1, t.painter(false), func(e entry.Entry) bool {
 			alone = e.Seq > said.Seq && nobodyCame(e)
 			return alone || rests(e)
 		})
@@ -318,7 +319,7 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return t.follow(ctx, r, from, painter{t: t, votes: *votes}, func(entry.Entry) bool { return false })
+	return t.follow(ctx, r, from, t.painter(*votes), func(entry.Entry) bool { return false })
 }
 
 // back finds where the last n messages begin.
@@ -342,14 +343,19 @@ func (r *remote) back(ctx context.Context, n int) (uint64, error) {
 	return since, nil
 }
 
+// painter shows people what a verb has found, with votes also who asked for the floor.
+func (t *term) painter(votes bool) paint.Painter {
+	return paint.Painter{Out: t.out, Colour: t.colour, Votes: votes}
+}
+
 // follow shows entries as they come, until ctx ends or the last one was shown.
-func (t *term) follow(ctx context.Context, r *remote, since uint64, p painter, last func(entry.Entry) bool) error {
+func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Painter, last func(entry.Entry) bool) error {
 	errRest := errors.New("the room rests")
 	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
 	}}
 	err := client.Follow(ctx, r.room, since, func(e entry.Entry) error {
-		if err := p.paint(e); err != nil {
+		if err := p.Entry(e); err != nil {
 			return err
 		}
 		if last(e) {

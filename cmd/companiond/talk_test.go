@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -135,20 +133,6 @@ func (u *watcher) String() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.b.String()
-}
-
-func TestColours(t *testing.T) {
-	e := entry.Entry{Seq: 3, Kind: entry.KindSaid, ID: "x"}
-	e.Body, _ = json.Marshal(entry.Said{From: "aya", Text: "hello", Kind: abi.KindTurn})
-	var plain, coloured bytes.Buffer
-	for _, p := range []painter{{t: &term{out: &plain}}, {t: &term{out: &coloured, colour: true}}} {
-		if err := p.paint(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if strings.Contains(plain.String(), "\x1b") || !strings.Contains(coloured.String(), "\x1b[1;") {
-		t.Errorf("%q, %q", &plain, &coloured)
-	}
 }
 
 func TestProblemsAreSaidInWords(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package paint
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func TestPaintPassesOverBlankEntries(t *testing.T) {
 	for _, kind := range []entry.Kind{entry.KindVote, entry.KindRound, entry.KindPerceived, entry.KindDecision} {
 		var out bytes.Buffer
 		e := entry.Entry{Seq: 3, Kind: kind, ID: "x", Body: json.RawMessage("null"), Blank: true}
-		if err := (painter{t: &term{out: &out}, votes: true}).paint(e); err != nil || out.Len() > 0 {
+		if err := (Painter{Out: &out, Votes: true}).Entry(e); err != nil || out.Len() > 0 {
 			t.Errorf("%s: %v, shown as %q", kind, err, &out)
 		}
 	}
@@ -55,7 +55,7 @@ func TestPaintSaysWhyATalkEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (painter{t: &term{out: &out}}).paint(e); err != nil || !strings.Contains(out.String(), want) {
+		if err := (Painter{Out: &out}).Entry(e); err != nil || !strings.Contains(out.String(), want) {
 			t.Errorf("%v, shown as %q, want %q", err, &out, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestPaintIsHarmless(t *testing.T) {
 		var out bytes.Buffer
 		e := entry.Entry{Seq: 3, Kind: kind, ID: "x"}
 		e.Body, _ = json.Marshal(body)
-		if err := (painter{t: &term{out: &out}, votes: true}).paint(e); err != nil {
+		if err := (Painter{Out: &out, Votes: true}).Entry(e); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
@@ -96,5 +96,19 @@ func TestPaintIsHarmless(t *testing.T) {
 				t.Errorf("%s: %U in %q", kind, r, &out)
 			}
 		}
+	}
+}
+
+func TestColours(t *testing.T) {
+	e := entry.Entry{Seq: 3, Kind: entry.KindSaid, ID: "x"}
+	e.Body, _ = json.Marshal(entry.Said{From: "aya", Text: "hello", Kind: abi.KindTurn})
+	var plain, coloured bytes.Buffer
+	for _, p := range []Painter{{Out: &plain}, {Out: &coloured, Colour: true}} {
+		if err := p.Entry(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(plain.String(), "\x1b") || !strings.Contains(coloured.String(), "\x1b[1;") {
+		t.Errorf("%q, %q", &plain, &coloured)
 	}
 }

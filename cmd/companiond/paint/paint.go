@@ -1,9 +1,15 @@
-package main
+// Package paint shows entries of a room and conversations of agents to people at
+// a terminal. Words that somebody else wrote are shown and never obeyed.
+//
+// It never asks a daemon, and never looks at the environment: whoever paints says
+// where to, and whether in colours.
+package paint
 
 import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"strings"
 	"unicode"
 
@@ -11,33 +17,37 @@ import (
 	"github.com/companiond/companiond/host/entry"
 )
 
-// painter shows entries to people, one colour a speaker.
-type painter struct {
-	t     *term
-	votes bool
+// Painter writes lines for people to Out, with Colour in one colour a speaker,
+// and with Votes also who asked for the floor and who got it. The zero Painter has
+// nowhere to write to.
+type Painter struct {
+	Out    io.Writer
+	Colour bool
+	Votes  bool
 }
 
-// paint writes one entry; kinds nobody needs to see write nothing.
-func (p painter) paint(e entry.Entry) error {
+// Entry writes one entry in a line or more; kinds nobody needs to see write
+// nothing. An error names the entry, whose body cannot be read, or is Out's.
+func (p Painter) Entry(e entry.Entry) error {
 	line, err := p.line(e)
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.Seq, err)
 	}
 	if line != "" {
-		_, err = fmt.Fprintln(p.t.out, line)
+		_, err = fmt.Fprintln(p.Out, line)
 	}
 	return err
 }
 
-func (p painter) line(e entry.Entry) (string, error) {
+func (p Painter) line(e entry.Entry) (string, error) {
 	if m, ok := e.Message(); ok {
 		to := ""
 		if len(m.To) > 0 {
 			to = p.dim(" → " + strings.Join(m.To, ", "))
 		}
-		return fmt.Sprintf("%s %s %s%s", p.dim(fmt.Sprintf("%s #%-4d", e.At.Local().Format("15:04:05"), e.Seq)), p.name(m.From)+":", plain(m.Text, 15), to), nil
+		return p.said(m) + to, nil
 	}
-	if e.Blank || !p.votes && (e.Kind == entry.KindVote || e.Kind == entry.KindFailed) {
+	if e.Blank || !p.Votes && (e.Kind == entry.KindVote || e.Kind == entry.KindFailed) {
 		return "", nil
 	}
 	switch e.Kind {
@@ -65,6 +75,12 @@ func (p painter) line(e entry.Entry) (string, error) {
 	return "", nil
 }
 
+// said is a message behind its time, its number and its speaker.
+func (p Painter) said(m abi.Message) string {
+	at := fmt.Sprintf("%s #%-4d", m.At.Local().Format("15:04:05"), m.Seq)
+	return fmt.Sprintf("%s %s: %s", p.dim(at), p.name(plain(m.From, 0)), plain(m.Text, 15))
+}
+
 func shown[T any](e entry.Entry, f func(T) string) (string, error) {
 	var b T
 	if err := json.Unmarshal(e.Body, &b); err != nil {
@@ -73,7 +89,7 @@ func shown[T any](e entry.Entry, f func(T) string) (string, error) {
 	return f(b), nil
 }
 
-func (p painter) cast(b entry.Cast) string {
+func (p Painter) cast(b entry.Cast) string {
 	var parts []string
 	for _, j := range b.Joined {
 		if j.Kind == abi.KindAgent {
@@ -88,7 +104,7 @@ func (p painter) cast(b entry.Cast) string {
 	return p.aside("%s", strings.Join(parts, "; "))
 }
 
-func (p painter) vote(b entry.Voted) string {
+func (p Painter) vote(b entry.Voted) string {
 	if b.State == abi.Listen {
 		return p.aside("%s listens", b.Voter)
 	}
@@ -99,17 +115,17 @@ func (p painter) vote(b entry.Voted) string {
 	return p.aside("%s asks for the floor, importance %g%s", b.Voter, b.Importance, why)
 }
 
-func (p painter) decision(b entry.Decision) string {
+func (p Painter) decision(b entry.Decision) string {
 	switch {
-	case b.Outcome == entry.OutcomeGrant && p.votes:
+	case b.Outcome == entry.OutcomeGrant && p.Votes:
 		return p.aside("%s gets the floor: %s", b.Speaker, b.Reason)
-	case b.Outcome == entry.OutcomeGrant, b.Outcome == entry.OutcomeSuperseded, b.Outcome == entry.OutcomeWaits && !p.votes:
+	case b.Outcome == entry.OutcomeGrant, b.Outcome == entry.OutcomeSuperseded, b.Outcome == entry.OutcomeWaits && !p.Votes:
 		return ""
 	}
 	return p.aside("%s: %s", b.Outcome, b.Reason)
 }
 
-func (p painter) lifecycle(b entry.Lifecycle) string {
+func (p Painter) lifecycle(b entry.Lifecycle) string {
 	what := "the conversation is " + b.To
 	if b.Reason != "" {
 		what += " (" + b.Reason
@@ -121,7 +137,7 @@ func (p painter) lifecycle(b entry.Lifecycle) string {
 	return p.aside("%s", what)
 }
 
-func (p painter) aside(format string, args ...any) string {
+func (p Painter) aside(format string, args ...any) string {
 	return p.dim(strings.Repeat(" ", 15) + plain(fmt.Sprintf(format, args...), 15))
 }
 
@@ -145,18 +161,18 @@ func plain(s string, indent int) string {
 	return b.String()
 }
 
-func (p painter) dim(s string) string { return p.in("2", s) }
+func (p Painter) dim(s string) string { return p.in("2", s) }
 
 // name gives a speaker the colour that its name always has.
-func (p painter) name(who string) string {
+func (p Painter) name(who string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(who)) // never fails
 	colours := []string{"36", "33", "35", "32", "34", "31"}
 	return p.in("1;"+colours[h.Sum32()%uint32(len(colours))], who)
 }
 
-func (p painter) in(code, s string) string {
-	if !p.t.colour {
+func (p Painter) in(code, s string) string {
+	if !p.Colour {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
