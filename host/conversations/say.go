@@ -47,6 +47,11 @@ func (c *Conversations) Say(ctx context.Context, m Member, w Words) (Said, error
 
 func (c *Conversations) sayOnce(ctx context.Context, m Member, w Words) (s Said, err error) {
 	v, err := c.where(ctx, m, w)
+	if is(err, conversation.Required) || is(err, conversation.NoneActive) {
+		if s, found := c.before(ctx, m, w); found {
+			return s, nil
+		}
+	}
 	if err != nil {
 		return s, err
 	}
@@ -160,16 +165,19 @@ func (c *Conversations) latest(m Member) (v View, err error) {
 	return v, several(ids)
 }
 
-// before finds a message that was sent before, with the last conversation of the same two: its
-// answer was lost, and the conversation is over.
+// before finds a message that was sent before, in the last conversation with its target, or with
+// anybody where none is named: its answer was lost, and the conversation is over.
 func (c *Conversations) before(ctx context.Context, m Member, w Words) (s Said, found bool) {
 	if w.MessageID == "" {
 		return s, false
 	}
 	c.mu.Lock()
 	var last *talk
-	if of := c.circles[keyOf(m.Project, []string{m.Agent, w.Target})]; of != nil && len(of.talks) > 0 {
-		last = of.talks[len(of.talks)-1]
+	for i := len(c.order) - 1; i >= 0 && last == nil; i-- {
+		of := c.order[i].circle
+		if of.project == m.Project && slices.Contains(of.members, m.Agent) && (w.Target == "" || slices.Contains(of.members, w.Target)) {
+			last = c.order[i]
+		}
 	}
 	c.mu.Unlock()
 	if last == nil {
