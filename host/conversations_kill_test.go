@@ -197,7 +197,7 @@ func (s *survivor) do(tool string, args map[string]any, out any) (again bool, er
 			return again, err
 		}
 		if s.c != nil {
-			s.c.cut()
+			s.c.leave()
 			s.c = nil
 		}
 		if err := s.outlived(s.life, fmt.Errorf("%s calls %s: %w", s.id, tool, err)); err != nil {
