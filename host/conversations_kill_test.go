@@ -197,7 +197,7 @@ func (s *survivor) do(tool string, args map[string]any, out any) (again bool, er
 			return again, err
 		}
 		if s.c != nil {
-			s.c.cut()
+			s.c.leave()
 			s.c = nil
 		}
 		if err := s.outlived(s.life, fmt.Errorf("%s calls %s: %w", s.id, tool, err)); err != nil {
@@ -274,7 +274,9 @@ func (s *survivor) lives(hears func(talkSaid) error) error {
 		}
 		switch n.Action {
 		case "conversation_ended":
-			s.endings = append(s.endings, n)
+			if s.endings = append(s.endings, n); len(s.endings) > 1 {
+				return fmt.Errorf("%s is told %+v", s.id, s.endings)
+			}
 		case "conversation_request", "get_pending_messages":
 			var r talkRead
 			if err := s.asks("get_pending_messages", nil, &r, &r.Cursor); err != nil {

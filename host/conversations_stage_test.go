@@ -149,6 +149,14 @@ func (c *mcpClient) cut() {
 	}
 }
 
+// leave gives up a daemon that may have been killed, also before it was connected.
+func (c *mcpClient) leave() {
+	c.cut()
+	if c.s != nil {
+		_ = c.s.Close() // nobody hears it
+	}
+}
+
 // call calls a tool. The error is a *talkRefusal where the daemon answered with one.
 func (c *mcpClient) call(ctx context.Context, tool string, args map[string]any, out any) error {
 	r, err := c.s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})

@@ -101,6 +101,9 @@ export class Agent {
         case "conversation_ended":
         case "conversation_expired":
         case "exit":
+          if (over) {
+            throw new Error(`it is told twice: ${JSON.stringify(next)}`);
+          }
           over = true;
           break;
         default:
