@@ -3,8 +3,9 @@
 // was said until it is acknowledged.
 //
 // It decides nothing of a conversation's life: the table of host/conversation does, in the
-// conversation's room, whose journal alone says how it stands. What is kept here is a view
-// of that, made anew when the daemon starts. It knows no passkeys or sessions
+// conversation's room, whose journal alone says how it stands. What is known of that is
+// in host/conversations/view, made anew when the daemon starts; here is whatever waits, or asks
+// a room. It knows no passkeys or sessions
 // (host/sessions), and no wire.
 package conversations
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/view"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -58,8 +60,12 @@ type Config struct {
 	Log      *slog.Logger        // nil: slog.Default()
 }
 
-// Member is an agent in a project.
-type Member struct{ Project, Agent string }
+type (
+	// Member is an agent in a project.
+	Member = view.Member
+	// View is a conversation as it is shown: to its members, to humans, on the page.
+	View = view.View
+)
 
 // Invitation is for somebody who has no session.
 type Invitation struct {
@@ -74,10 +80,8 @@ type Conversations struct {
 	projects map[string]Project
 
 	mu        sync.Mutex // never held while a room or the journal is asked
-	talks     map[string]*talk
-	order     []*talk // oldest first
-	circles   map[string]*circle
-	seats     map[Member]*seat
+	talks     *view.Talks
+	seats     map[Member]*seat         // where somebody waits
 	starts    map[string]chan struct{} // by key; closed when the start has been answered
 	followers map[*follower]struct{}
 	errands   []errand
@@ -99,19 +103,13 @@ func New(c Config) *Conversations {
 		c.Log = slog.Default()
 	}
 	all := &Conversations{
-		cfg: c, projects: map[string]Project{}, talks: map[string]*talk{}, circles: map[string]*circle{}, seats: map[Member]*seat{},
+		cfg: c, projects: map[string]Project{}, talks: view.New(), seats: map[Member]*seat{},
 		starts: map[string]chan struct{}{}, followers: map[*follower]struct{}{}, stir: make(chan struct{}, 1),
 	}
 	for _, p := range c.Projects {
 		all.projects[p.Name] = p
 	}
 	return all
-}
-
-// View is a conversation as it is shown: to its members, to humans, on the page.
-type View struct {
-	ID string `json:"conversation_id"`
-	conversation.Conversation
 }
 
 // Project gives a project; ok is false for one that is not configured.
@@ -147,7 +145,7 @@ func (c *Conversations) isHuman(m Member) bool {
 // absent gives the members that nobody could tell anything now.
 func (c *Conversations) absent(t *conversation.Terms) (ids []string) {
 	for _, id := range t.Members {
-		if !slices.Contains(t.Humans, id) && !slices.Contains(t.Hosted, id) && !c.cfg.Here(Member{t.Project, id}) {
+		if !slices.Contains(t.Humans, id) && !slices.Contains(t.Hosted, id) && !c.cfg.Here(Member{Project: t.Project, Agent: id}) {
 			ids = append(ids, id)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/view"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -47,7 +48,7 @@ func (c *Conversations) open(ctx context.Context, m Member, a Ask, chat bool) (v
 	if err != nil {
 		return v, said, err
 	}
-	if err := c.taken(keyOf(t.Project, t.Members)); err != nil {
+	if err := c.taken(view.KeyOf(t.Project, t.Members)); err != nil {
 		return v, said, err
 	}
 	if err := c.bounds(&t, a); err != nil {
@@ -155,20 +156,16 @@ func checkText(field, s string, needed bool) error {
 func (c *Conversations) taken(key string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if of := c.circles[key]; of != nil && of.holder != nil && of.holder.open() {
-		return conversation.Refuse(conversation.AlreadyActive, of.holder.id)
+	if t := c.talks.Holder(key); t != nil && t.Open() {
+		return conversation.Refuse(conversation.AlreadyActive, t.ID)
 	}
 	return nil
-}
-
-func (t *talk) open() bool {
-	return t.state == conversation.Pending || t.state == conversation.Active
 }
 
 // convene opens the room. Whoever asks for the same one in the same instant waits until it is
 // known what became of that, and is told its id.
 func (c *Conversations) convene(ctx context.Context, t conversation.Terms) (View, error) {
-	key := keyOf(t.Project, t.Members)
+	key := view.KeyOf(t.Project, t.Members)
 	for {
 		if err := c.taken(key); err != nil {
 			return View{}, err
@@ -229,11 +226,7 @@ func (c *Conversations) vacant(ctx context.Context, key string) error {
 		return err
 	}
 	c.mu.Lock()
-	of := c.circles[key]
-	var holder *talk
-	if of != nil {
-		holder = of.holder
-	}
+	holder := c.talks.Holder(key)
 	c.mu.Unlock()
 	if holder == nil {
 		return nil
@@ -257,8 +250,8 @@ func (c *Conversations) seek(ctx context.Context, key string) error {
 func (c *Conversations) begun(id string, now conversation.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.talks[id] == nil {
-		c.hold(c.note(id, now.Clone(), 0, nil))
+	if c.talks.Talk(id) == nil {
+		c.note(id, now.Clone(), 0, nil).Hold()
 		c.tell(Notice{View: View{ID: id, Conversation: now}})
 	}
 }
@@ -291,15 +284,11 @@ func (c *Conversations) say(ctx context.Context, m Member, v View, text, id stri
 // ended it since; that a later message was the last one, that message's answer tells.
 func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View, error) {
 	c.mu.Lock()
-	if t := c.talks[id]; t != nil && t.whole != nil && t.whole.head >= seq {
-		defer c.mu.Unlock()
-		v := t.view()
-		if seq > 0 && t.whole.turn(seq) < v.Turns { // somebody has said something since, so it was open
-			if v.Turns = t.whole.turn(seq); !v.Open() {
-				v.State, v.Ending, v.Over = conversation.Active, nil, time.Time{}
-			}
+	if t := c.talks.Talk(id); t != nil {
+		if v, ok := t.After(seq); ok {
+			c.mu.Unlock()
+			return v, nil
 		}
-		return v, nil
 	}
 	c.mu.Unlock()
 	return c.look(ctx, id)
