@@ -46,6 +46,7 @@ type hall struct {
 	state    conversation.Conversation
 	journal  []entry.Entry
 	sleeping bool // it was registered, and nothing more
+	settled  *rooms.Settled
 }
 
 func newHouse() *house {
@@ -199,6 +200,21 @@ func (h *house) Convene(_ context.Context, c rooms.Convening) (now conversation.
 	return r.state.Clone(), h.losing("convene")
 }
 
+func (h *house) Settle(_ context.Context, name string, s rooms.Settled) error {
+	if err := h.failing("dissolve"); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.halls[name]; r != nil {
+		r.settled = &s
+		if h.keys[r.asked.Key] == name {
+			delete(h.keys, r.asked.Key)
+		}
+	}
+	return nil
+}
+
 func (h *house) Dissolve(_ context.Context, name string) error {
 	if err := h.failing("dissolve"); err != nil {
 		return err
@@ -217,7 +233,7 @@ func (h *house) Convened(_ context.Context, after string, limit int) (all []room
 	defer h.mu.Unlock()
 	for name, r := range h.halls {
 		if name > after {
-			all = append(all, rooms.Convened{Convening: r.asked, Over: h.keys[r.asked.Key] != name})
+			all = append(all, rooms.Convened{Convening: r.asked, Over: h.keys[r.asked.Key] != name, Settled: r.settled})
 		}
 	}
 	slices.SortFunc(all, func(a, b rooms.Convened) int { return cmp.Compare(a.Name, b.Name) })

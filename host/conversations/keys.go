@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/view"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/life"
 	"github.com/companiond/companiond/host/rooms"
@@ -80,40 +81,39 @@ func (c *Conversations) errandsDue(ctx context.Context) time.Duration {
 	return max(wait, 0)
 }
 
-// hold notes that a talk has its circle's key; c.mu is held.
-func (c *Conversations) hold(t *talk) { t.keyed, t.circle.holder = true, t }
-
 // release has the key of a talk freed that is over; c.mu is held.
-func (c *Conversations) release(t *talk) {
-	if !t.keyed || t.freed || t.state == conversation.Pending || t.state == conversation.Active {
-		return
+func (c *Conversations) release(t *view.Talk) {
+	if t.Release() {
+		c.run(errand{what: "free the key of " + t.ID, do: func(ctx context.Context) error { return c.free(ctx, t) }})
 	}
-	t.freed = true
-	c.run(errand{what: "free the key of " + t.id, do: func(ctx context.Context) error { return c.free(ctx, t) }})
 }
 
 // free frees the key of a talk that is over.
-func (c *Conversations) free(ctx context.Context, t *talk) error {
+func (c *Conversations) free(ctx context.Context, t *view.Talk) error {
 	c.mu.Lock()
-	keyed := t.keyed
+	keyed := t.Keyed()
 	c.mu.Unlock()
 	if !keyed {
 		return nil
 	}
-	if err := c.cfg.Halls.Dissolve(ctx, t.id); err != nil && abi.CodeOf(err) != abi.CodeNotFound {
+	if err := c.cfg.Halls.Dissolve(ctx, t.ID); err != nil && abi.CodeOf(err) != abi.CodeNotFound {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unhold(t)
+	t.Unhold()
 	return nil
 }
 
-// unhold notes that a talk has no key; c.mu is held.
-func (c *Conversations) unhold(t *talk) {
-	if t.keyed = false; t.circle.holder == t {
-		t.circle.holder = nil
+// settle has it noted that nobody need look at a talk any more.
+func (c *Conversations) settle(ctx context.Context, t *view.Talk, opened time.Time) error {
+	if err := c.cfg.Halls.Settle(ctx, t.ID, rooms.Settled{State: t.State(), Opened: opened}); err != nil && abi.CodeOf(err) != abi.CodeNotFound {
+		return err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.Unhold()
+	return nil
 }
 
 // Load reads which conversations there are, and brings the index of rooms together with what
@@ -151,7 +151,12 @@ func (c *Conversations) convened(ctx context.Context, fn func(rooms.Convened) er
 
 // adopt takes a conversation into the view, as its journal says it stands. One of which there
 // is no more than the key is begun.
-func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*talk, error) {
+func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*view.Talk, error) {
+	if s := cv.Settled; s != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.talks.Settle(cv.Name, &cv.Terms, s.Opened, s.State), nil
+	}
 	room, err := c.room(ctx, cv.Name)
 	if err != nil {
 		return nil, err
@@ -172,8 +177,8 @@ func (c *Conversations) adopt(ctx context.Context, cv rooms.Convened) (*talk, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.note(cv.Name, *now, entries[len(entries)-1].Seq, entries)
-	if !cv.Over && !t.freed {
-		c.hold(t)
+	if !cv.Over {
+		t.Hold()
 		c.release(t)
 	}
 	return t, nil
@@ -206,7 +211,7 @@ func fold(ctx context.Context, room rooms.Room) (entries []entry.Entry, now *con
 			return entries, l.Conversation, err
 		}
 		for _, e := range more {
-			happen(&l, e)
+			view.Fold(&l, e)
 		}
 		entries = append(entries, more...)
 		if since = more[len(more)-1].Seq; since >= head {
@@ -215,37 +220,21 @@ func fold(ctx context.Context, room rooms.Room) (entries []entry.Entry, now *con
 	}
 }
 
-// happen folds in one entry; what does not decode changes nothing.
-func happen(l *life.Life, e entry.Entry) {
-	switch e.Kind {
-	case entry.KindConversation:
-		if in, err := entry.Decode[conversation.Input](e); err == nil {
-			l.Happens(in, e.At)
-		}
-	case entry.KindSaid:
-		if b, err := entry.Decode[entry.Said](e); err == nil {
-			l.Hears(b, e.At)
-		}
-	}
-}
-
 // inviteAgain tells of those who were invited before a restart and did not come yet.
-func (c *Conversations) inviteAgain(t *talk) {
+func (c *Conversations) inviteAgain(t *view.Talk) {
 	c.mu.Lock()
-	if t.whole == nil || t.state != conversation.Pending {
-		c.mu.Unlock()
-		return
-	}
-	v := t.view()
+	v, ok := t.View()
 	c.mu.Unlock()
-	c.invite(v)
+	if ok && v.State == conversation.Pending {
+		c.invite(v)
+	}
 }
 
 // invite tells of those who are to come and are not here.
 func (c *Conversations) invite(v View) {
 	for _, m := range v.Members {
 		a, _ := c.cfg.Agent(m.ID)
-		who := Member{v.Terms.Project, m.ID}
+		who := Member{Project: v.Terms.Project, Agent: m.ID}
 		if !m.Joined && m.Ending == nil && !a.Hosted && !c.cfg.Here(who) {
 			c.cfg.Invite(Invitation{Member: who, Conversation: v.ID, From: v.Initiator(), Purpose: v.Terms.Purpose})
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
+	"github.com/companiond/companiond/host/conversations/view"
 )
 
 // This file is what agents do to a conversation besides talking.
@@ -56,7 +58,7 @@ func (c *Conversations) Decline(ctx context.Context, m Member, id, why string) (
 	if err != nil {
 		return v, err
 	}
-	if err := checkText("reason", why, false); err != nil {
+	if err := terms.CheckText("reason", why, false); err != nil {
 		return v, err
 	}
 	return c.converse(ctx, id, conversation.Input{Kind: conversation.Decline, Who: m.Agent, Why: why, Absent: c.absent(&v.Terms)})
@@ -67,7 +69,9 @@ func (c *Conversations) Decline(ctx context.Context, m Member, id, why string) (
 // A final message that is not empty is said first.
 func (c *Conversations) End(ctx context.Context, m Member, id, final string) (View, error) {
 	if id == "" {
-		open := c.taking(m, func(m *conversation.Member) bool { return m.Joined })
+		c.mu.Lock()
+		open := c.talks.Joined(m)
+		c.mu.Unlock()
 		switch len(open) {
 		case 0:
 			return View{}, conversation.Refuse(conversation.NoneActive, "")
@@ -81,7 +85,7 @@ func (c *Conversations) End(ctx context.Context, m Member, id, final string) (Vi
 	if err != nil {
 		return v, err
 	}
-	if err := checkText("final_message", final, false); err != nil {
+	if err := terms.CheckText("final_message", final, false); err != nil {
 		return v, err
 	}
 	if final != "" {
@@ -101,44 +105,23 @@ func (c *Conversations) Stop(ctx context.Context, human, id string) (View, error
 	if err != nil {
 		return v, err
 	}
-	if !c.isHuman(Member{v.Terms.Project, human}) {
+	if !c.rules.Human(v.Terms.Project, human) {
 		return v, conversation.Refuse(conversation.NotParticipant, human+" is no human of "+v.Terms.Project)
 	}
 	return c.converse(ctx, id, conversation.Input{Kind: conversation.Stop, Who: human, Absent: c.absent(&v.Terms)})
-}
-
-// taking gives the ids of the open conversations in which somebody takes part, or may, oldest
-// first.
-func (c *Conversations) taking(m Member, which func(*conversation.Member) bool) (ids []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, t := range c.at(m) {
-		if me := t.whole.now.Member(m.Agent); t.open() && me.Ending == nil && which(me) {
-			ids = append(ids, t.id)
-		}
-	}
-	return ids
-}
-
-// at gives the talks somebody has something to do with, oldest first; c.mu is held.
-func (c *Conversations) at(m Member) []*talk {
-	if s := c.seats[m]; s != nil {
-		return s.talks
-	}
-	return nil
 }
 
 // Gone says that the last session of a member has ended or expired. A member that has
 // another by now is not gone.
 func (c *Conversations) Gone(ctx context.Context, m Member) {
 	c.mu.Lock()
-	talks := slices.Clone(c.at(m))
+	talks := slices.Clone(c.talks.Of(m))
 	c.mu.Unlock()
 	for _, t := range talks {
 		again := func(ctx context.Context) error { return c.gone(ctx, m, t) }
 		if err := again(ctx); err != nil {
 			c.mu.Lock()
-			c.run(errand{what: "say that " + m.Agent + " is gone from " + t.id, do: again, tries: 1, at: time.Now().Add(firstTry)})
+			c.run(errand{what: "say that " + m.Agent + " is gone from " + t.ID, do: again, tries: 1, at: time.Now().Add(firstTry)})
 			c.mu.Unlock()
 		}
 	}
@@ -146,21 +129,20 @@ func (c *Conversations) Gone(ctx context.Context, m Member) {
 
 // gone says it in one conversation, where that is open or the member was not told of the
 // ending.
-func (c *Conversations) gone(ctx context.Context, m Member, t *talk) error {
+func (c *Conversations) gone(ctx context.Context, m Member, t *view.Talk) error {
 	if c.cfg.Here(m) {
 		return nil
 	}
 	c.mu.Lock()
-	if t.whole == nil {
-		c.mu.Unlock()
-		return nil
-	}
-	me, terms, open := *t.whole.now.Member(m.Agent), t.whole.now.Terms, t.open()
+	v, ok := t.View()
 	c.mu.Unlock()
-	if me.Told || me.Ending == nil && !open {
+	if !ok {
 		return nil
 	}
-	_, err := c.converse(ctx, t.id, conversation.Input{Kind: conversation.Gone, Who: m.Agent, Absent: c.absent(&terms)})
+	if me := v.Member(m.Agent); me.Told || me.Ending == nil && !v.Open() {
+		return nil
+	}
+	_, err := c.converse(ctx, t.ID, conversation.Input{Kind: conversation.Gone, Who: m.Agent, Absent: c.absent(&v.Terms)})
 	if is(err, conversation.NotOpen) {
 		return nil // it has been overtaken
 	}

@@ -2,11 +2,12 @@ package conversations
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
+	"github.com/companiond/companiond/host/conversations/view"
 )
 
 // lastWords is how many messages of an earlier conversation are given.
@@ -25,12 +26,10 @@ type Earlier struct {
 // Earlier gives it, nil for none.
 func (c *Conversations) Earlier(ctx context.Context, id string) (*Earlier, error) {
 	c.mu.Lock()
-	t := c.talks[id]
-	var was *talk
+	t := c.talks.Talk(id)
+	var was *view.Talk
 	if t != nil {
-		if i := slices.Index(t.circle.talks, t); i > 0 {
-			was = t.circle.talks[i-1]
-		}
+		was = t.Before()
 	}
 	c.mu.Unlock()
 	if t == nil {
@@ -39,11 +38,11 @@ func (c *Conversations) Earlier(ctx context.Context, id string) (*Earlier, error
 	if was == nil {
 		return nil, nil
 	}
-	v, err := c.Get(ctx, was.id)
+	v, err := c.Get(ctx, was.ID)
 	if err != nil {
 		return nil, err
 	}
-	room, err := c.room(ctx, was.id)
+	room, err := c.room(ctx, was.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +56,17 @@ func (c *Conversations) Earlier(ctx context.Context, id string) (*Earlier, error
 // Get gives one by its id; NotFound.
 func (c *Conversations) Get(ctx context.Context, id string) (View, error) {
 	c.mu.Lock()
-	t := c.talks[id]
-	if t != nil && t.whole != nil {
-		defer c.mu.Unlock()
-		return t.view(), nil
-	}
-	c.mu.Unlock()
+	t := c.talks.Talk(id)
 	if t == nil {
+		c.mu.Unlock()
 		return View{}, conversation.Refuse(conversation.NotFound, id)
 	}
-	return c.look(ctx, id)
+	v, ok := t.View()
+	c.mu.Unlock()
+	if !ok {
+		return c.look(ctx, id)
+	}
+	return v, nil
 }
 
 // look gives a conversation as its room shows it.
@@ -87,10 +87,10 @@ func (c *Conversations) look(ctx context.Context, id string) (View, error) {
 // human of the project: that is the door's to ask, see [Conversations.Project].
 func (c *Conversations) History(ctx context.Context, id string, since uint64, limit int) (msgs []abi.Message, head uint64, err error) {
 	if limit, err = abi.Limit(limit, 20, abi.MaxHistory); err != nil {
-		return nil, 0, invalid("%s", abi.AsError(err).Message)
+		return nil, 0, terms.Invalid("%s", abi.AsError(err).Message)
 	}
 	c.mu.Lock()
-	known := c.talks[id] != nil
+	known := c.talks.Talk(id) != nil
 	c.mu.Unlock()
 	if !known {
 		return nil, 0, conversation.Refuse(conversation.NotFound, id)
@@ -104,37 +104,20 @@ func (c *Conversations) History(ctx context.Context, id string, since uint64, li
 }
 
 // Filter is which conversations a list is to have. Empty fields are any.
-type Filter struct {
-	Project, Agent string
-	State          conversation.State
-	Before         string // id: only older ones
-	Limit          int    // 0: 20; at most abi.MaxHistory
-}
+type Filter = view.Filter
 
 // List gives conversations, newest first. One that cannot be looked into now is left out.
 func (c *Conversations) List(ctx context.Context, f Filter) ([]View, error) {
 	limit, err := abi.Limit(f.Limit, 20, abi.MaxHistory)
 	if err != nil {
-		return nil, invalid("%s", abi.AsError(err).Message)
+		return nil, terms.Invalid("%s", abi.AsError(err).Message)
 	}
 	c.mu.Lock()
-	from := len(c.order)
-	if f.Before != "" {
-		if from = slices.IndexFunc(c.order, func(t *talk) bool { return t.id == f.Before }); from < 0 {
-			c.mu.Unlock()
-			return nil, invalid("before: there is no conversation %.100q", f.Before)
-		}
-	}
-	var ids []string
-	for _, t := range slices.Backward(c.order[:from]) {
-		if len(ids) == limit {
-			break
-		}
-		if f.matches(t) {
-			ids = append(ids, t.id)
-		}
-	}
+	ids, ok := c.talks.List(f, limit)
 	c.mu.Unlock()
+	if !ok {
+		return nil, terms.Invalid("before: there is no conversation %.100q", f.Before)
+	}
 	views := []View{}
 	for _, id := range ids {
 		v, err := c.Get(ctx, id)
@@ -146,9 +129,4 @@ func (c *Conversations) List(ctx context.Context, f Filter) ([]View, error) {
 		}
 	}
 	return views, nil
-}
-
-func (f *Filter) matches(t *talk) bool {
-	return (f.Project == "" || t.circle.project == f.Project) &&
-		(f.Agent == "" || slices.Contains(t.circle.members, f.Agent)) && (f.State == "" || t.state == f.State)
 }

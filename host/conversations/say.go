@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 )
 
 // Words are a message to be said.
@@ -55,7 +56,7 @@ func (c *Conversations) sayOnce(ctx context.Context, m Member, w Words) (s Said,
 	if err != nil {
 		return s, err
 	}
-	if err := checkText("content", w.Text, true); err != nil {
+	if err := terms.CheckText("content", w.Text, true); err != nil {
 		return s, err
 	}
 	if v.ID != "" {
@@ -78,37 +79,19 @@ func (c *Conversations) where(ctx context.Context, m Member, w Words) (v View, e
 	case w.Target == "":
 		return c.latest(m)
 	}
-	t, err := c.terms(m, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
+	t, err := c.rules.Terms(m.Project, m.Agent, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
 	if err != nil {
 		return v, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var with *talk
-	for _, t := range c.at(m) {
-		if !t.takes(m.Agent) || !t.takes(w.Target) {
-			continue
-		}
-		// One of these two alone is meant rather than a group, else the one heard of last.
-		if with == nil || with.two() == t.two() && !t.whole.now.Heard.Before(with.whole.now.Heard) || t.two() && !with.two() {
-			with = t
-		}
-	}
-	if with != nil {
-		return with.view(), nil
+	if v, ok := c.talks.With(m, w.Target); ok {
+		return v, nil
 	}
 	if !w.AutoStart && !t.Chat() {
 		return v, conversation.Refuse(conversation.Required, w.Target)
 	}
 	return v, nil
-}
-
-func (t *talk) two() bool { return len(t.whole.now.Members) == 2 }
-
-// takes says whether somebody takes part in an open talk, or may.
-func (t *talk) takes(id string) bool {
-	m := t.whole.now.Member(id)
-	return t.open() && m != nil && m.Ending == nil
 }
 
 // named gives the conversation that words name.
@@ -117,50 +100,26 @@ func (c *Conversations) named(ctx context.Context, m Member, w Words) (View, err
 	switch {
 	case err != nil:
 		return v, err
-	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !w.Person && !c.isHuman(m):
+	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !w.Person && !c.rules.Human(m.Project, m.Agent):
 		return v, conversation.Refuse(conversation.NotParticipant, "")
 	case w.Target == m.Agent:
 		return v, conversation.Refuse(conversation.WithSelf, "")
 	case w.Target != "" && v.Member(w.Target) == nil:
-		return v, invalid("target_agent_id: %s is not in %s", w.Target, v.ID)
+		return v, terms.Invalid("target_agent_id: %s is not in %s", w.Target, v.ID)
 	}
 	return v, nil
 }
 
 // latest gives the open conversation in which somebody else wrote last, or the only one.
-func (c *Conversations) latest(m Member) (v View, err error) {
+func (c *Conversations) latest(m Member) (View, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	var heard *talk
-	var newest int64
-	var open []*talk
-	for _, t := range c.at(m) {
-		if !t.takes(m.Agent) {
-			continue
-		}
-		open = append(open, t)
-		me := t.whole.of(m.Agent)
-		for _, l := range slices.Backward(t.whole.lines) {
-			if l.from == me {
-				continue
-			}
-			if heard == nil || l.at >= newest {
-				heard, newest = t, l.at
-			}
-			break
-		}
-	}
+	v, ids, ok := c.talks.Latest(m)
+	c.mu.Unlock()
 	switch {
-	case heard != nil:
-		return heard.view(), nil
-	case len(open) == 1:
-		return open[0].view(), nil
-	case len(open) == 0:
+	case ok:
+		return v, nil
+	case len(ids) == 0:
 		return v, conversation.Refuse(conversation.NoneActive, "")
-	}
-	var ids []string
-	for _, t := range open {
-		ids = append(ids, t.id)
 	}
 	return v, several(ids)
 }
@@ -172,18 +131,12 @@ func (c *Conversations) before(ctx context.Context, m Member, w Words) (s Said, 
 		return s, false
 	}
 	c.mu.Lock()
-	var last *talk
-	for i := len(c.order) - 1; i >= 0 && last == nil; i-- {
-		of := c.order[i].circle
-		if of.project == m.Project && slices.Contains(of.members, m.Agent) && (w.Target == "" || slices.Contains(of.members, w.Target)) {
-			last = c.order[i]
-		}
-	}
+	last := c.talks.Last(m, w.Target)
 	c.mu.Unlock()
 	if last == nil {
 		return s, false
 	}
-	room, err := c.room(ctx, last.id)
+	room, err := c.room(ctx, last.ID)
 	if err != nil {
 		return s, false
 	}
@@ -195,6 +148,6 @@ func (c *Conversations) before(ctx context.Context, m Member, w Words) (s Said, 
 	if i < 0 {
 		return s, false
 	}
-	v, err := c.after(ctx, last.id, h.Messages[i].Seq)
+	v, err := c.after(ctx, last.ID, h.Messages[i].Seq)
 	return Said{View: v, Message: h.Messages[i]}, err == nil
 }

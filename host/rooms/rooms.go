@@ -170,6 +170,14 @@ type Convening struct {
 type Convened struct {
 	Convening
 	Over bool // its key is free
+	// Settled is there where it is over and everybody was told: nothing becomes of it any more.
+	Settled *Settled
+}
+
+// Settled is how a conversation is left for good.
+type Settled struct {
+	State  conversation.State `json:"state"`
+	Opened time.Time          `json:"opened"`
 }
 
 // Halls are the rooms of conversations. *registry.Registry implements it.
@@ -181,6 +189,9 @@ type Halls interface {
 	Convene(ctx context.Context, c Convening) (conversation.Conversation, error)
 	// Dissolve frees the key of a conversation that is over. Its room stays to be read.
 	Dissolve(ctx context.Context, name string) error
+	// Settle notes how one is left of which everybody was told, so that nobody need read its
+	// journal to know that nothing is to be done.
+	Settle(ctx context.Context, name string, s Settled) error
 	// Convened gives up to limit of them with a name behind after, by name.
 	Convened(ctx context.Context, after string, limit int) ([]Convened, error)
 }

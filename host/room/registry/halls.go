@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -26,6 +27,7 @@ var _ rooms.Halls = (*Registry)(nil)
 // hall is what such a room is registered with.
 type hall struct {
 	Conversation *conversation.Terms `json:"conversation"`
+	Settled      *rooms.Settled      `json:"settled,omitempty"`
 }
 
 // hallOf gives how the room of a conversation is to be.
@@ -41,7 +43,7 @@ func (g *Registry) hallOf(name string, settings []byte) room.Settings {
 
 // Convene opens a room for a conversation, and answers when its start is in the journal.
 func (g *Registry) Convene(ctx context.Context, c rooms.Convening) (now conversation.Conversation, err error) {
-	settings, err := json.Marshal(hall{&c.Terms})
+	settings, err := json.Marshal(hall{Conversation: &c.Terms})
 	if err != nil {
 		return now, err
 	}
@@ -78,6 +80,27 @@ func (g *Registry) Dissolve(ctx context.Context, name string) error {
 	return journal.Coded(g.register(ctx, name, l))
 }
 
+// Settle notes how a conversation is left for good, and frees its key.
+func (g *Registry) Settle(ctx context.Context, name string, s rooms.Settled) error {
+	row, known, err := g.journal.Room(ctx, name)
+	switch {
+	case err != nil:
+		return journal.Coded(err)
+	case !known || row.By != halls:
+		return notFound(name)
+	}
+	var h hall
+	if err := json.Unmarshal(row.Settings, &h); err != nil {
+		return fmt.Errorf("settle %s: %w", name, err)
+	}
+	l := row.Listing
+	h.Settled, l.Key = &s, ""
+	if l.Settings, err = json.Marshal(h); err != nil {
+		return err
+	}
+	return journal.Coded(g.register(ctx, name, l))
+}
+
 // Convened gives up to limit conversations with a name behind after, by name.
 func (g *Registry) Convened(ctx context.Context, after string, limit int) ([]rooms.Convened, error) {
 	rows, err := g.journal.Rooms(ctx, max(after, conversation.Prefix), limit)
@@ -91,7 +114,7 @@ func (g *Registry) Convened(ctx context.Context, after string, limit int) ([]roo
 		}
 		var h hall
 		if row.By == halls && json.Unmarshal(row.Settings, &h) == nil && h.Conversation != nil {
-			all = append(all, rooms.Convened{Convening: rooms.Convening{Name: row.Name, Key: row.Key, Terms: *h.Conversation}, Over: row.Key == ""})
+			all = append(all, rooms.Convened{Convening: rooms.Convening{Name: row.Name, Key: row.Key, Terms: *h.Conversation}, Over: row.Key == "", Settled: h.Settled})
 		}
 	}
 	return all, nil

@@ -169,6 +169,13 @@ func TestOneOfMany(t *testing.T) {
 		if err := h.Dissolve(t.Context(), first); err != nil {
 			t.Fatal(err)
 		}
+		since := time.Now()
+		if err := h.Settle(t.Context(), first, rooms.Settled{State: conversation.Declined, Opened: since}); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := h.Convened(t.Context(), "", 99); err != nil || len(all) != 1 || !all[0].Over || all[0].Settled == nil || all[0].Settled.State != conversation.Declined || !all[0].Settled.Opened.Equal(since) {
+			t.Errorf("%+v %v", all, err)
+		}
 		h.convene(100, "a", "b")
 		if all, err := h.Convened(t.Context(), "", 99); err != nil || len(all) != 2 {
 			t.Errorf("%+v %v", all, err)
