@@ -3,16 +3,15 @@
 // was said until it is acknowledged.
 //
 // It decides nothing of a conversation's life: the table of host/conversation does, in the
-// conversation's room, whose journal alone says how it stands. What is known of that is
-// in host/conversations/view, made anew when the daemon starts; here is whatever waits, or asks
-// a room. It knows no passkeys or sessions
-// (host/sessions), and no wire.
+// conversation's room, whose journal alone says how it stands. What is known of that is a view
+// (host/conversations/view), made anew when the daemon starts; host/conversations/terms says
+// who may have one with whom. Here is whatever waits, or asks a room. It knows no passkeys or
+// sessions (host/sessions), and no wire.
 package conversations
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -20,31 +19,28 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // Bounds.
 const (
-	MaxWait     = 45 * time.Second // of one Next
-	MaxContext  = 20               // read messages in a Waiting
-	MaxNew      = 10               // unread ones
-	MaxMembers  = 16               // of a group
-	MaxPatience = 24 * time.Hour   // until one expires, or ends because nobody says anything
+	MaxWait    = 45 * time.Second // of one Next
+	MaxContext = 20               // read messages in a Waiting
+	MaxNew     = 10               // unread ones
 )
 
-// Agent is one of those who may take part.
-type Agent struct {
-	ID, Name string
-	Human    bool
-	Hosted   bool // a companion that lives here
-}
-
-// Project is agents that may have conversations with each other.
-type Project struct {
-	Name   string
-	Agents []string
-}
+type (
+	// Agent is one of those who may take part.
+	Agent = terms.Agent
+	// Project is agents that may have conversations with each other.
+	Project = terms.Project
+	// Member is an agent in a project.
+	Member = view.Member
+	// View is a conversation as it is shown: to its members, to humans, on the page.
+	View = view.View
+)
 
 // Config is what conversations stand on.
 type Config struct {
@@ -60,13 +56,6 @@ type Config struct {
 	Log      *slog.Logger        // nil: slog.Default()
 }
 
-type (
-	// Member is an agent in a project.
-	Member = view.Member
-	// View is a conversation as it is shown: to its members, to humans, on the page.
-	View = view.View
-)
-
 // Invitation is for somebody who has no session.
 type Invitation struct {
 	Member
@@ -76,8 +65,8 @@ type Invitation struct {
 // Conversations are all of a daemon. Make them with New, and call Load before anything else.
 // The methods may be called from many goroutines.
 type Conversations struct {
-	cfg      Config
-	projects map[string]Project
+	cfg   Config
+	rules terms.Rules
 
 	mu        sync.Mutex // never held while a room or the journal is asked
 	talks     *view.Talks
@@ -102,45 +91,18 @@ func New(c Config) *Conversations {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	all := &Conversations{
-		cfg: c, projects: map[string]Project{}, talks: view.New(), seats: map[Member]*seat{},
+	return &Conversations{
+		cfg: c, rules: terms.Rules{Projects: c.Projects, Agent: c.Agent, Pending: c.Pending, Idle: c.Idle}, talks: view.New(), seats: map[Member]*seat{},
 		starts: map[string]chan struct{}{}, followers: map[*follower]struct{}{}, stir: make(chan struct{}, 1),
 	}
-	for _, p := range c.Projects {
-		all.projects[p.Name] = p
-	}
-	return all
 }
 
 // Project gives a project; ok is false for one that is not configured.
-func (c *Conversations) Project(name string) (p Project, ok bool) {
-	p, ok = c.projects[name]
-	return p, ok
-}
+func (c *Conversations) Project(name string) (p Project, ok bool) { return c.rules.Project(name) }
 
 // ProjectOf gives the project of an agent that is in one alone, and else Invalid, naming
 // them.
-func (c *Conversations) ProjectOf(agent string) (string, error) {
-	var in []string
-	for _, p := range c.cfg.Projects {
-		if slices.Contains(p.Agents, agent) {
-			in = append(in, p.Name)
-		}
-	}
-	switch len(in) {
-	case 0:
-		return "", invalid("project_id: %q is in no project; add it to agents under a [project.NAME]", agent)
-	case 1:
-		return in[0], nil
-	}
-	return "", invalid("project_id: %q is in several projects; say which of %q", agent, in)
-}
-
-// isHuman says whether somebody is a human of a project.
-func (c *Conversations) isHuman(m Member) bool {
-	a, ok := c.cfg.Agent(m.Agent)
-	return ok && a.Human && slices.Contains(c.projects[m.Project].Agents, m.Agent)
-}
+func (c *Conversations) ProjectOf(agent string) (string, error) { return c.rules.ProjectOf(agent) }
 
 // absent gives the members that nobody could tell anything now.
 func (c *Conversations) absent(t *conversation.Terms) (ids []string) {
@@ -150,11 +112,6 @@ func (c *Conversations) absent(t *conversation.Terms) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// invalid is a fault that says what to do about it.
-func invalid(format string, args ...any) error {
-	return conversation.Refuse(conversation.Invalid, fmt.Sprintf(format, args...))
 }
 
 // plain gives the fault that an error of a room carries or comes to, and any other error as
@@ -168,7 +125,7 @@ func plain(err error) error {
 	case abi.CodeNotFound:
 		return conversation.Refuse(conversation.NotFound, "")
 	case abi.CodeInvalid, abi.CodeTooLarge:
-		return invalid("%s", abi.AsError(err).Message)
+		return terms.Invalid("%s", abi.AsError(err).Message)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 )
 
@@ -57,7 +58,7 @@ func (c *Conversations) Decline(ctx context.Context, m Member, id, why string) (
 	if err != nil {
 		return v, err
 	}
-	if err := checkText("reason", why, false); err != nil {
+	if err := terms.CheckText("reason", why, false); err != nil {
 		return v, err
 	}
 	return c.converse(ctx, id, conversation.Input{Kind: conversation.Decline, Who: m.Agent, Why: why, Absent: c.absent(&v.Terms)})
@@ -84,7 +85,7 @@ func (c *Conversations) End(ctx context.Context, m Member, id, final string) (Vi
 	if err != nil {
 		return v, err
 	}
-	if err := checkText("final_message", final, false); err != nil {
+	if err := terms.CheckText("final_message", final, false); err != nil {
 		return v, err
 	}
 	if final != "" {
@@ -104,7 +105,7 @@ func (c *Conversations) Stop(ctx context.Context, human, id string) (View, error
 	if err != nil {
 		return v, err
 	}
-	if !c.isHuman(Member{Project: v.Terms.Project, Agent: human}) {
+	if !c.rules.Human(v.Terms.Project, human) {
 		return v, conversation.Refuse(conversation.NotParticipant, human+" is no human of "+v.Terms.Project)
 	}
 	return c.converse(ctx, id, conversation.Input{Kind: conversation.Stop, Who: human, Absent: c.absent(&v.Terms)})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 )
 
@@ -86,7 +87,7 @@ func (c *Conversations) look(ctx context.Context, id string) (View, error) {
 // human of the project: that is the door's to ask, see [Conversations.Project].
 func (c *Conversations) History(ctx context.Context, id string, since uint64, limit int) (msgs []abi.Message, head uint64, err error) {
 	if limit, err = abi.Limit(limit, 20, abi.MaxHistory); err != nil {
-		return nil, 0, invalid("%s", abi.AsError(err).Message)
+		return nil, 0, terms.Invalid("%s", abi.AsError(err).Message)
 	}
 	c.mu.Lock()
 	known := c.talks.Talk(id) != nil
@@ -109,13 +110,13 @@ type Filter = view.Filter
 func (c *Conversations) List(ctx context.Context, f Filter) ([]View, error) {
 	limit, err := abi.Limit(f.Limit, 20, abi.MaxHistory)
 	if err != nil {
-		return nil, invalid("%s", abi.AsError(err).Message)
+		return nil, terms.Invalid("%s", abi.AsError(err).Message)
 	}
 	c.mu.Lock()
 	ids, ok := c.talks.List(f, limit)
 	c.mu.Unlock()
 	if !ok {
-		return nil, invalid("before: there is no conversation %.100q", f.Before)
+		return nil, terms.Invalid("before: there is no conversation %.100q", f.Before)
 	}
 	views := []View{}
 	for _, id := range ids {

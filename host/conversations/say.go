@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 )
 
@@ -51,7 +52,7 @@ func (c *Conversations) sayOnce(ctx context.Context, m Member, w Words) (s Said,
 	if err != nil {
 		return s, err
 	}
-	if err := checkText("content", w.Text, true); err != nil {
+	if err := terms.CheckText("content", w.Text, true); err != nil {
 		return s, err
 	}
 	if v.ID != "" {
@@ -74,7 +75,7 @@ func (c *Conversations) where(ctx context.Context, m Member, w Words) (v View, e
 	case w.Target == "":
 		return c.latest(m)
 	}
-	t, err := c.terms(m, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
+	t, err := c.rules.Terms(m.Project, m.Agent, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
 	if err != nil {
 		return v, err
 	}
@@ -95,12 +96,12 @@ func (c *Conversations) named(ctx context.Context, m Member, w Words) (View, err
 	switch {
 	case err != nil:
 		return v, err
-	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !w.Person && !c.isHuman(m):
+	case v.Terms.Project != m.Project, v.Member(m.Agent) == nil && !w.Person && !c.rules.Human(m.Project, m.Agent):
 		return v, conversation.Refuse(conversation.NotParticipant, "")
 	case w.Target == m.Agent:
 		return v, conversation.Refuse(conversation.WithSelf, "")
 	case w.Target != "" && v.Member(w.Target) == nil:
-		return v, invalid("target_agent_id: %s is not in %s", w.Target, v.ID)
+		return v, terms.Invalid("target_agent_id: %s is not in %s", w.Target, v.ID)
 	}
 	return v, nil
 }

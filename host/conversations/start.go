@@ -1,33 +1,19 @@
 package conversations
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // Ask is a conversation that somebody wants. The zero values are the usual ones.
-type Ask struct {
-	Targets       []string // one, or more for a group
-	Purpose       string
-	Text          string // the first message; empty: none
-	MessageID     string // of that, idempotency key; empty: one is made
-	MaxTurns      int    // 2 to 40; 0: 20, and any number where a human takes part
-	InTurn        bool
-	Pending, Idle time.Duration // at most MaxPatience
-	// Person says that whoever asks is a person, as a door has found out: it may chat with the
-	// agents of every project.
-	Person bool
-}
+type Ask = terms.Ask
 
 // Start opens a conversation. Where it is open and its first message was refused, it gives both
 // the conversation and the error.
@@ -44,14 +30,14 @@ func (c *Conversations) Start(ctx context.Context, m Member, a Ask) (View, error
 
 // open is Start, and gives the first message. With chat an AI may open one with a human.
 func (c *Conversations) open(ctx context.Context, m Member, a Ask, chat bool) (v View, said abi.Message, err error) {
-	t, err := c.terms(m, a, chat)
+	t, err := c.rules.Terms(m.Project, m.Agent, a, chat)
 	if err != nil {
 		return v, said, err
 	}
 	if err := c.taken(view.KeyOf(t.Project, t.Members)); err != nil {
 		return v, said, err
 	}
-	if err := c.bounds(&t, a); err != nil {
+	if err := c.rules.Bound(&t, a); err != nil {
 		return v, said, err
 	}
 	v, err = c.convene(ctx, t)
@@ -65,91 +51,6 @@ func (c *Conversations) open(ctx context.Context, m Member, a Ask, chat bool) (v
 	}
 	c.invite(v)
 	return v, said, err
-}
-
-// terms finds out who is to be in a conversation, and refuses in the order of seed E.
-func (c *Conversations) terms(m Member, a Ask, chat bool) (t conversation.Terms, err error) {
-	t = conversation.Terms{Project: m.Project, Purpose: a.Purpose, MaxTurns: a.MaxTurns, InTurn: a.InTurn, Members: append([]string{m.Agent}, a.Targets...)}
-	if len(a.Targets) == 0 {
-		return t, invalid("target_agent_id: say with whom")
-	}
-	if slices.Contains(a.Targets, m.Agent) {
-		return t, conversation.Refuse(conversation.WithSelf, "")
-	}
-	of := make([]Agent, len(t.Members))
-	for i, id := range t.Members {
-		var known bool
-		if of[i], known = c.cfg.Agent(id); i == 0 && a.Person {
-			of[i] = Agent{ID: id, Human: true}
-		} else if !known {
-			return t, conversation.Refuse(conversation.AgentNotFound, id)
-		}
-	}
-	for i, id := range t.Members {
-		switch {
-		case of[i].Human && i > 0 && (!chat || of[0].Human):
-			return t, conversation.Refuse(conversation.WithHuman, id)
-		case of[i].Human:
-			t.Humans = append(t.Humans, id)
-		case of[i].Hosted:
-			t.Hosted = append(t.Hosted, id)
-		}
-	}
-	for i, id := range t.Members {
-		if !slices.Contains(c.projects[m.Project].Agents, id) && (i > 0 || !a.Person) {
-			return t, conversation.Refuse(conversation.NotInProject, id)
-		}
-		if slices.Contains(t.Members[:i], id) {
-			return t, invalid("target_agent_id: %s is there twice", id)
-		}
-	}
-	return t, nil
-}
-
-// bounds fills in what was left to the usual, and refuses what is too much.
-func (c *Conversations) bounds(t *conversation.Terms, a Ask) error {
-	if len(t.Members) > MaxMembers {
-		return invalid("target_agent_id: %d agents, at most %d", len(a.Targets), MaxMembers-1)
-	}
-	if err := cmp.Or(checkText("purpose", a.Purpose, false), checkText("initial_message", a.Text, false)); err != nil {
-		return err
-	}
-	if t.MaxTurns == 0 && !t.Chat() {
-		t.MaxTurns = conversation.UsualTurns
-	}
-	if n := t.MaxTurns; (n != 0 || !t.Chat()) && (n < conversation.MinTurns || n > conversation.MaxMaxTurns) {
-		return invalid("max_turns: %d is not %d to %d; a message is a turn", n, conversation.MinTurns, conversation.MaxMaxTurns)
-	}
-	var err error
-	if t.Pending, err = patience("pending_seconds", a.Pending, c.cfg.Pending); err == nil {
-		t.Idle, err = patience("idle_seconds", a.Idle, c.cfg.Idle)
-	}
-	return err
-}
-
-// patience gives a time-out in milliseconds.
-func patience(field string, asked, usual time.Duration) (int64, error) {
-	if asked == 0 {
-		asked = usual
-	}
-	if asked < time.Millisecond || asked > MaxPatience {
-		return 0, invalid("%s: %v is not 1 ms to %v", field, asked, MaxPatience)
-	}
-	return asked.Milliseconds(), nil
-}
-
-// checkText refuses a text that is none, or too long.
-func checkText(field, s string, needed bool) error {
-	if n := utf8.RuneCountInString(s); n > conversation.MaxText {
-		return invalid("%s: %d characters, at most %d", field, n, conversation.MaxText)
-	}
-	if s == "" && !needed {
-		return nil
-	}
-	if err := abi.CheckText(field, s); err != nil {
-		return invalid("%s", abi.AsError(err).Message)
-	}
-	return nil
 }
 
 // taken refuses a key that an open conversation has.
@@ -263,13 +164,7 @@ func (c *Conversations) say(ctx context.Context, m Member, v View, text, id stri
 	if err != nil {
 		return v, abi.Message{}, err
 	}
-	by := abi.KindAgent
-	if a, _ := c.cfg.Agent(m.Agent); a.Human || person {
-		by = abi.KindHuman
-	} else if a.Hosted {
-		by = abi.KindCompanion
-	}
-	said, err := room.Say(ctx, rooms.Utterance{From: m.Agent, By: by, Text: text, ID: id})
+	said, err := room.Say(ctx, rooms.Utterance{From: m.Agent, By: c.rules.Kind(m.Agent, person), Text: text, ID: id})
 	now, lookErr := c.after(ctx, v.ID, said.Seq)
 	if lookErr != nil {
 		now = v
@@ -296,5 +191,5 @@ func (c *Conversations) after(ctx context.Context, id string, seq uint64) (View,
 
 // several names conversations where one was meant.
 func several(of []string) error {
-	return invalid("conversation_id: you are in several conversations; say which of %s", fmt.Sprint(of))
+	return terms.Invalid("conversation_id: you are in several conversations; say which of %s", fmt.Sprint(of))
 }

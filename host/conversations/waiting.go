@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/conversations/terms"
 	"github.com/companiond/companiond/host/conversations/view"
 )
 
@@ -86,7 +87,7 @@ func (c *Conversations) Acknowledge(ctx context.Context, m Member, cursor string
 	marks, ok := c.talks.Marks(m, cursor)
 	c.mu.Unlock()
 	if !ok {
-		return invalid("acknowledge: %.200q is no cursor of yours; give the one of the answer before", cursor)
+		return terms.Invalid("acknowledge: %.200q is no cursor of yours; give the one of the answer before", cursor)
 	}
 	for _, k := range marks {
 		in := conversation.Input{Kind: conversation.Read, Who: m.Agent, Upto: k.Upto}

@@ -65,11 +65,8 @@ func (ts *Talks) Handout(m Member, news, context int) Handout {
 	slices.SortStableFunc(read, byTime)
 	for _, p := range append(read[max(0, len(read)-context):], unread...) {
 		h.Picks = append(h.Picks, Pick{p.id, p.seq, p.new})
-		s, ok := h.Spans[p.id]
-		if !ok {
-			s = Span{p.seq, p.seq}
-		}
-		h.Spans[p.id] = Span{min(s.First, p.seq), max(s.Last, p.seq)}
+		s := h.Spans[p.id]
+		h.Spans[p.id] = Span{min(cmp.Or(s.First, p.seq), p.seq), max(s.Last, p.seq)}
 	}
 	return h
 }

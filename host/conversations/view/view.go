@@ -74,18 +74,13 @@ func KeyOf(project string, members []string) string {
 	return "conversation\n" + project + "\n" + strings.Join(slices.Sorted(slices.Values(members)), "\n")
 }
 
-// circleOf gives the circle of a conversation.
-func (ts *Talks) circleOf(t *conversation.Terms) *circle {
-	key := KeyOf(t.Project, t.Members)
-	if ts.circles[key] == nil {
-		ts.circles[key] = &circle{project: t.Project, members: slices.Sorted(slices.Values(t.Members))}
-	}
-	return ts.circles[key]
-}
-
 // enter takes in a talk that was not known.
 func (ts *Talks) enter(id string, now *conversation.Conversation) *Talk {
-	t := &Talk{ID: id, opened: now.Opened, circle: ts.circleOf(&now.Terms), whole: &whole{left: make([]uint64, len(now.Members))}}
+	key := KeyOf(now.Terms.Project, now.Terms.Members)
+	if ts.circles[key] == nil {
+		ts.circles[key] = &circle{project: now.Terms.Project, members: slices.Sorted(slices.Values(now.Terms.Members))}
+	}
+	t := &Talk{ID: id, opened: now.Opened, circle: ts.circles[key], whole: &whole{left: make([]uint64, len(now.Members))}}
 	ts.talks[id] = t
 	ts.order = insert(ts.order, t)
 	t.circle.talks = insert(t.circle.talks, t)
