@@ -25,7 +25,7 @@ type journal struct {
 func open(id string) *journal {
 	j := &journal{id: id, now: time.Unix(1e9, 0)}
 	j.happens(conversation.Input{Kind: conversation.Start, Who: "a", Terms: &conversation.Terms{
-		Project: "p", Members: []string{"a", "b", "c"}, MaxTurns: 6, Pending: 1000, Idle: 1000,
+		Project: "p", Members: []string{"a", "b", "c"}, MaxTurns: 12, Pending: 1000, Idle: 1000,
 	}})
 	return j
 }
@@ -80,8 +80,8 @@ func TestPieces(t *testing.T) {
 			j.happens(conversation.Input{Kind: conversation.Join, Who: "b"})
 			j.happens(conversation.Input{Kind: conversation.Join, Who: "c"})
 		}
-		kinds := []conversation.Kind{conversation.Join, conversation.Decline, conversation.End, conversation.Gone, conversation.Say, conversation.Say, conversation.Say, conversation.Tell, conversation.Read}
-		for range rapid.IntRange(0, 20).Draw(t, "inputs") {
+		kinds := []conversation.Kind{conversation.Join, conversation.Decline, conversation.End, conversation.Gone, conversation.Say, conversation.Say, conversation.Say, conversation.Say, conversation.Say, conversation.Tell, conversation.Read}
+		for range rapid.IntRange(0, 30).Draw(t, "inputs") {
 			in := conversation.Input{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Who: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who")}
 			if in.Kind == conversation.Read {
 				in.Upto = rapid.Uint64Range(1, uint64(len(j.entries))).Draw(t, "upto")
@@ -109,6 +109,22 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("in pieces\n%+v\nand at once\n%+v", got, want)
 		}
 	})
+}
+
+// TestLeave: what is said after somebody left is not for it, though it is yet to be told.
+func TestLeave(t *testing.T) {
+	j, ts := open("conv_1"), New()
+	for i, in := range []conversation.Input{{Kind: conversation.Join, Who: "b"}, {Kind: conversation.Say, Who: "a"}, {Kind: conversation.End, Who: "c"}, {Kind: conversation.Say, Who: "a"}} {
+		j.happens(in)
+		j.note(ts, i, i+1)
+	}
+	j.note(ts, 4, 5)
+	if h := ts.Handout(Member{"p", "c"}, 10, 10); h.Cursor != "conv_1:3" || h.Total != 1 {
+		t.Errorf("whoever left is given %+v", h)
+	}
+	if h := ts.Handout(Member{"p", "b"}, 10, 10); h.Total != 2 {
+		t.Errorf("whoever is there is given %+v", h)
+	}
 }
 
 // TestCursors: what was not handed out to a member is no cursor of its, and of what it has
