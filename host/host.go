@@ -186,7 +186,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Conversed: h.conversed,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed,
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
 				if c, ok := h.folder.Companion(id); ok {
@@ -302,18 +302,18 @@ func (h *Host) buildDoors(at net.Addr) error {
 		return err
 	}
 	h.agents = mcp.New(mcp.Config{
-		Rooms: h.rooms, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
+		Rooms: members{h.rooms}, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
 		Conversations: h.converse(), Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
-		Rooms: h.rooms, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
+		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
 		Session: h.perceptions.Meant, Speaks: h.speaks, Usual: h.usual,
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
 	h.agents.Register(mux)
-	chat.Register(mux, chat.Config{Rooms: h.rooms, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: h.rooms, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
+	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.buildSummoner(at)

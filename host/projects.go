@@ -154,7 +154,7 @@ func (h *Host) talksDoor() *door.Config {
 	if h.projects == nil {
 		return nil
 	}
-	return &door.Config{Conversations: h.projects.talks, Rooms: h.rooms, Agent: h.agent, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting}
+	return &door.Config{Conversations: h.projects.talks, Rooms: members{h.rooms}, Agent: h.agent, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting}
 }
 
 // noticed is a handler with the WebSocket beside it that tells what becomes of conversations.

@@ -886,7 +886,7 @@ func TestListAndHistory(t *testing.T) {
 		}
 		_, err := p.List(p.Context(), conversations.Filter{Before: "conv_no"})
 		p.refused(err, conversation.Invalid, "before")
-		_, err = p.List(p.Context(), conversations.Filter{Limit: 101})
+		_, err = p.List(p.Context(), conversations.Filter{Limit: 102})
 		p.refused(err, conversation.Invalid, "limit")
 		_, _, err = p.History(p.Context(), "conv_no", 0, 0)
 		p.refused(err, conversation.NotFound, "")

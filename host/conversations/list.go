@@ -108,7 +108,7 @@ type Filter = view.Filter
 
 // List gives conversations, newest first. One that cannot be looked into now is left out.
 func (c *Conversations) List(ctx context.Context, f Filter) ([]View, error) {
-	limit, err := abi.Limit(f.Limit, 20, abi.MaxHistory)
+	limit, err := abi.Limit(f.Limit, 20, abi.MaxHistory+1) // one more than is shown tells whether there are more
 	if err != nil {
 		return nil, terms.Invalid("%s", abi.AsError(err).Message)
 	}

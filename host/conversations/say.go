@@ -79,14 +79,17 @@ func (c *Conversations) where(ctx context.Context, m Member, w Words) (v View, e
 	case w.Target == "":
 		return c.latest(m)
 	}
+	if w.Target != m.Agent {
+		c.mu.Lock()
+		v, ok := c.talks.With(m, w.Target) // be it with a person whom the configuration does not know
+		c.mu.Unlock()
+		if ok {
+			return v, nil
+		}
+	}
 	t, err := c.rules.Terms(m.Project, m.Agent, Ask{Targets: []string{w.Target}, Person: w.Person}, true)
 	if err != nil {
 		return v, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if v, ok := c.talks.With(m, w.Target); ok {
-		return v, nil
 	}
 	if !w.AutoStart && !t.Chat() {
 		return v, conversation.Refuse(conversation.Required, w.Target)

@@ -164,7 +164,7 @@ func (c *Conversations) say(ctx context.Context, m Member, v View, text, id stri
 	if err != nil {
 		return v, abi.Message{}, err
 	}
-	said, err := room.Say(ctx, rooms.Utterance{From: m.Agent, By: c.rules.Kind(m.Agent, person), Text: text, ID: id})
+	said, err := room.Say(ctx, rooms.Utterance{From: m.Agent, By: c.rules.Kind(m.Agent, person), Text: text, ID: id, Member: true})
 	now, lookErr := c.after(ctx, v.ID, said.Seq)
 	if lookErr != nil {
 		now = v

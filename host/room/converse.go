@@ -7,13 +7,37 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // A room that is for a conversation of agents: what happens to that comes in like anything
 // else, and companions that are invited answer by their votes.
+
+// mayConverse says why somebody may not speak here who comes from outside: an agent that is not
+// known to be a member, and a person under the name of an AI. What holds everywhere is asked
+// besides.
+func (r *Room) mayConverse(u rooms.Utterance) error {
+	switch {
+	case r.terms == nil || u.Member:
+		return nil
+	case u.By != abi.KindHuman:
+		return abi.Field("from", abi.CodeDenied, "agents speak in a conversation by authenticate and send_message at /mcp")
+	case r.isAI(u.From):
+		return abi.Field("from", abi.CodeDenied, "%.64q is the name of an AI; take another name", u.From)
+	}
+	return nil
+}
+
+// isAI says whether an AI of the conversation, or of any project, has a name.
+func (r *Room) isAI(name string) bool {
+	return r.cfg.Named(name) || slices.ContainsFunc(r.terms.Members, func(id string) bool {
+		return !slices.Contains(r.terms.Humans, id) && address.Same(id, name)
+	})
+}
 
 // Converse has something happen to the conversation that the room is for.
 //
@@ -144,15 +168,11 @@ func (r *Room) answers(b entry.Voted) {
 	r.happens(in)
 }
 
-// stopTalk ends the conversation on the word of a human, or of a member.
+// stopTalk ends the conversation on the word of a human. Agents end theirs by a call.
 func (r *Room) stopTalk(from string) {
 	c := r.state().Life.Conversation
 	if c == nil || r.loop.Trouble() != nil {
 		return
 	}
-	in := conversation.Input{Kind: conversation.Stop, Who: from, Absent: r.absent()}
-	if c.Member(from) != nil {
-		in.Kind = conversation.End
-	}
-	r.happens(in)
+	r.happens(conversation.Input{Kind: conversation.Stop, Who: from, Absent: r.absent()})
 }

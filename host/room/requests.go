@@ -37,7 +37,7 @@ var errNoTurn error = abi.Errorf(abi.CodeConflict, "the line did not get its tur
 // line did not get its turn in time, CodeDenied while nobody may speak. A caller that
 // goes away takes its line back.
 func (r *Room) Offer(ctx context.Context, u rooms.Utterance, importance float64) (abi.Message, abi.Budget, error) {
-	if err := u.Check(); err != nil {
+	if err := cmp.Or(u.Check(), r.mayConverse(u)); err != nil {
 		return r.outcomeOf(offer.Outcome{}, err)
 	}
 	l := lineOf(u, r.cfg.NewID())

@@ -54,6 +54,9 @@ type Config struct {
 	Bodies *action.Bodies // that are connected; nil: none ever is
 	// Here says whether a member of a conversation has a session; nil: nobody ever has.
 	Here func(project, who string) bool
+	// Named says whether an AI of a project has a name, or one that a reader cannot tell from it;
+	// nil: none has.
+	Named func(name string) bool
 	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
 	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
 	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
@@ -68,6 +71,7 @@ type Settings = glance.Settings
 type Room struct {
 	reader.Room
 	settings Settings
+	terms    *conversation.Terms // of the conversation that it is for, nil: of none
 	cfg      Config
 	log      *slog.Logger
 	loop     *loop.Loop
@@ -101,7 +105,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
 	r := &Room{
-		settings: s, cfg: c, running: call.Running{}, offers: offer.Waiting{},
+		settings: s, terms: s.Terms, cfg: c, running: call.Running{}, offers: offer.Waiting{},
 		Room: reader.New(c.Journal, s.Name),
 		log:  c.Log.With("room", s.Name),
 	}
@@ -110,6 +114,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	if r.cfg.Here == nil {
 		r.cfg.Here = func(string, string) bool { return false }
+	}
+	if r.cfg.Named == nil {
+		r.cfg.Named = func(string) bool { return false }
 	}
 	if r.cfg.Conversed == nil {
 		r.cfg.Conversed = func(string, conversation.Conversation, []entry.Entry) {}

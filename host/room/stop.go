@@ -16,6 +16,9 @@ func (r *Room) handleStop(from string) (seq uint64, err error) {
 	if abi.CheckName("from", from) != nil || r.mayBe(from, abi.KindHuman) != nil {
 		from = somebody // STOP is obeyed whatever its speaker is called
 	}
+	if r.terms != nil && r.isAI(from) {
+		from = somebody
+	}
 	r.voice.BreakOff(entry.EndStopped, from+" said STOP") // what went out is said
 	r.running.Stop()
 	r.giveUp(func(queue.Request) bool { return true })

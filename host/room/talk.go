@@ -41,7 +41,7 @@ func (r *Room) Say(ctx context.Context, u rooms.Utterance) (abi.Message, error) 
 // Those of Say; CodeExhausted where the pool cannot pay, CodeStale where
 // somebody spoke since Basis, CodeConflict while another has the turn.
 func (r *Room) Consume(ctx context.Context, u rooms.Utterance) (abi.Message, abi.Budget, error) {
-	if err := u.Check(); err != nil {
+	if err := cmp.Or(u.Check(), r.mayConverse(u)); err != nil {
 		return r.outcomeOf(offer.Outcome{}, err)
 	}
 	l := lineOf(u, u.ID)

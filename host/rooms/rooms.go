@@ -29,6 +29,9 @@ type Utterance struct {
 	Grant string          // token of the grant it uses
 	Basis uint64          // seq of the newest entry the speaker had seen; 0 when not known
 	Offer *float64        // what it would pay from the room's pool; nil: the price
+	// Member says that From is a member of the conversation that the room is for, by its session there.
+	// Without it an agent says nothing in such a room.
+	Member bool
 	// Source is entry.SourceChat for what was read in a stream's chat, or empty.
 	Source string
 }

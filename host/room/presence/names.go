@@ -59,7 +59,7 @@ func (p *Presence) Settle(people []cast.Person, now time.Time) {
 	for who := range p.agents { // one that came before somebody above it took its name
 		_, companion := p.taken.Find(who)
 		_, human := p.people.Find(who)
-		if companion || human {
+		if (companion || human) && !p.agents[who].stays {
 			delete(p.agents, who)
 		}
 	}

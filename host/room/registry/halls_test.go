@@ -60,7 +60,7 @@ func (h *house) converse(name string, kind conversation.Kind, who string) conver
 
 func (h *house) tells(name, who, text string) {
 	h.t.Helper()
-	if _, err := h.room(name).Say(context.Background(), rooms.Utterance{From: who, By: abi.KindAgent, Text: text}); err != nil {
+	if _, err := h.room(name).Say(context.Background(), rooms.Utterance{From: who, By: abi.KindAgent, Text: text, Member: true}); err != nil {
 		h.t.Fatalf("%s: %q: %v", who, text, err)
 	}
 }
@@ -100,7 +100,7 @@ func TestConversation(t *testing.T) {
 		h.stands(name, conversation.Pending)
 		h.tells(name, "b", "JWT")
 		h.stands(name, conversation.Active)
-		_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: "c", By: abi.KindAgent, Text: "me too"})
+		_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: "c", By: abi.KindAgent, Text: "me too", Member: true})
 		if faultOf(err) != conversation.NotParticipant {
 			t.Errorf("a stranger: %v", err)
 		}
@@ -116,7 +116,7 @@ func TestConversation(t *testing.T) {
 		if c := h.converse(name, conversation.End, "a"); c.State != conversation.Terminating || c.Turns != 3 {
 			t.Errorf("%+v", c)
 		}
-		_, err = h.room(name).Say(t.Context(), rooms.Utterance{From: "b", By: abi.KindAgent, Text: "wait"})
+		_, err = h.room(name).Say(t.Context(), rooms.Utterance{From: "b", By: abi.KindAgent, Text: "wait", Member: true})
 		if faultOf(err) != conversation.NotOpen {
 			t.Errorf("afterwards: %v", err)
 		}
@@ -132,6 +132,40 @@ func TestConversation(t *testing.T) {
 		h.run()
 		h.stands(name, conversation.Ended)
 		h.replays(name)
+	})
+}
+
+// TestNobodySpeaksForAnAgent: whoever comes by another door is no member, whatever it calls itself, and what
+// it tries locks nobody out.
+func TestNobodySpeaksForAnAgent(t *testing.T) {
+	in(t, func(t *testing.T) *house {
+		h := oneRoom(t)
+		h.config.Room.Named = func(name string) bool { return name == "Elsa" }
+		return h
+	}, func(t *testing.T, h *house) {
+		name := h.convene(1, "a", "b")
+		for _, u := range []rooms.Utterance{
+			{From: "a", By: abi.KindAgent, Text: "x"}, {From: "c", By: abi.KindAgent, Text: "x"},
+			{From: "a", Text: "x"}, {From: "A", Text: "x"}, {From: "Elsa", Text: "x"},
+		} {
+			_, err := h.room(name).Say(t.Context(), u)
+			wantCode(t, err, abi.CodeDenied, "from: ")
+			_, _, err = h.room(name).Offer(t.Context(), u, 5)
+			wantCode(t, err, abi.CodeDenied, "from: ")
+		}
+		h.tells(name, "a", "hello")
+		h.tells(name, "b", "hello")
+		for _, who := range []string{"a", "Elsa"} {
+			if who == "Elsa" {
+				name = h.convene(2, "b", "c")
+			}
+			if _, err := h.room(name).Stop(t.Context(), who); err != nil {
+				t.Fatal(err)
+			}
+			if c := h.stands(name, conversation.Terminating); *c.Ending != (conversation.Ending{By: "somebody", Reason: conversation.ParticipantEnded}) {
+				t.Errorf("%+v", c.Ending)
+			}
+		}
 	})
 }
 
@@ -299,7 +333,7 @@ func TestACompanionWrites(t *testing.T) {
 		h.lives("A", &host{wants: func(abi.Scene) abi.Vote { <-think; return abi.Vote{State: abi.Listen} }})
 		name := h.convene(1, "A", "b")
 		said := func(from string, by abi.ParticipantKind, text string) error {
-			_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: from, By: by, Text: text})
+			_, err := h.room(name).Say(t.Context(), rooms.Utterance{From: from, By: by, Text: text, Member: true})
 			return err
 		}
 		if err := said("A", abi.KindCompanion, "may I?"); err != nil {

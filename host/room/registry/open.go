@@ -25,7 +25,7 @@ func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error
 	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
 		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
 	}
-	if strings.HasPrefix(o.Name, conversation.Prefix) {
+	if strings.HasPrefix(address.Skeleton(o.Name), address.Skeleton(conversation.Prefix)) || strings.HasPrefix(address.Reading(o.Name), conversation.Prefix) {
 		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s begins the names of conversations; take another", conversation.Prefix)
 	}
 	set, err := g.cfg.Read(o.Name, o.Settings)

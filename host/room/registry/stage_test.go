@@ -110,9 +110,9 @@ func read(name string, raw []byte) (room.Settings, error) {
 func (h *house) run() {
 	h.t.Helper()
 	c := h.config
-	here, conversed := c.Room.Here, c.Room.Conversed
+	given := c.Room
 	c.Room = room.Config{
-		Here: here, Conversed: conversed,
+		Here: given.Here, Named: given.Named, Conversed: given.Conversed,
 		Journal: h.journal, Log: slog.New(cmp.Or(h.log, slog.DiscardHandler)), Idle: c.Room.Idle, House: c.Room.House,
 		NewID: func() string { return fmt.Sprintf("id%d", h.ids.Add(1)) },
 		Find: func(id string) (room.Companion, bool) {

@@ -205,7 +205,7 @@ func (s *stage) says(id, who, text string) {
 	s.Helper()
 	talk, err := s.Room(s.Context(), id)
 	if err == nil {
-		_, err = talk.Say(s.Context(), rooms.Utterance{From: who, By: abi.KindAgent, Text: text})
+		_, err = talk.Say(s.Context(), rooms.Utterance{From: who, By: abi.KindAgent, Text: text, Member: true})
 	}
 	if err != nil {
 		s.Fatal(err)
