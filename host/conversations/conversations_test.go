@@ -965,3 +965,40 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoLeavesAGroup is told of to those who go on, each once, also while they wait.
+func TestWhoLeavesAGroup(t *testing.T) {
+	stage(t, func(p *play) {
+		id := p.start("a", conversations.Ask{Targets: []string{"b", "c"}})
+		p.says("b", id, "hello")
+		p.says("c", id, "hello")
+		p.reads("a")
+		told := make(chan conversations.Action, 1)
+		seen := new(conversations.Seen)
+		for {
+			a, err := p.Next(p.Context(), in("a"), seen, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Do == conversations.DoWait && a.View.ID == "" {
+				break
+			}
+			w, _ := p.Waiting(p.Context(), in("a"))
+			p.ack("a", w.Cursor)
+		}
+		go func() {
+			a, _ := p.Next(p.Context(), in("a"), seen, conversations.MaxWait)
+			told <- a
+		}()
+		synctest.Wait()
+		if _, err := p.End(p.Context(), in("b"), id, ""); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-told; a.Do != conversations.DoWait || a.View.ID != id || !slices.Equal(a.Left, []string{"b"}) {
+			t.Errorf("%+v", a)
+		}
+		if a, err := p.Next(p.Context(), in("a"), seen, 0); err != nil || a.View.ID != "" {
+			t.Errorf("once more: %+v %v", a, err)
+		}
+	})
+}

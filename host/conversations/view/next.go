@@ -23,11 +23,12 @@ const (
 // Action is what there is to do. The zero value is nothing.
 type Action struct {
 	Do     Doing
-	View   View   // of what it is about; of DoWait one that has become active since, or none
+	View   View   // of what it is about; of DoWait one that has become active since, or that somebody has left, or none
 	Others []View // with DoRequest: the requests besides
 	Ending conversation.Ending
-	Target string // with DoExpired: whoever did not come, "a, b" in a group
-	Unread int    // with DoRead: messages in all
+	Target string   // with DoExpired: whoever did not come, "a, b" in a group
+	Unread int      // with DoRead: messages in all
+	Left   []string // with DoWait: members who have left the group since, or declined
 	// Cursor acknowledges that this was received: with it an ending is not told again. It is
 	// empty where there is no ending.
 	Cursor string
@@ -37,6 +38,7 @@ type Action struct {
 // is that of a new session. It is not to be used by two calls at once.
 type Seen struct {
 	requests, active []string // ids
+	left             []string // "id member"
 }
 
 // Next gives what a member is to do: endings first, then requests, then messages; the messages
@@ -44,7 +46,7 @@ type Seen struct {
 func (ts *Talks) Next(m Member, seen *Seen) Action {
 	talks := ts.shown[m]
 	seen.drop(talks)
-	for _, find := range []func([]*Talk, string, *Seen) Action{ending, request, reading, begun} {
+	for _, find := range []func([]*Talk, string, *Seen) Action{ending, request, reading, begun, parted} {
 		if a := find(talks, m.Agent, seen); a.Do != "" {
 			return a
 		}
@@ -58,6 +60,7 @@ func (s *Seen) drop(talks []*Talk) {
 		return !slices.ContainsFunc(talks, func(t *Talk) bool { return t.ID == id })
 	}
 	s.requests = slices.DeleteFunc(s.requests, over)
+	s.left = slices.DeleteFunc(s.left, func(who string) bool { id, _, _ := strings.Cut(who, " "); return over(id) })
 	s.active = slices.DeleteFunc(s.active, over)
 }
 
@@ -143,6 +146,25 @@ func begun(talks []*Talk, me string, seen *Seen) (a Action) {
 	for _, t := range talks {
 		if now := &t.whole.now; now.State == conversation.Active && now.Initiator() == me && now.Untold(me) == nil && seen.activate(t.ID) {
 			return Action{Do: DoWait, View: t.view()}
+		}
+	}
+	return a
+}
+
+// parted tells those who go on in a group that somebody does not.
+func parted(talks []*Talk, me string, seen *Seen) (a Action) {
+	for _, t := range talks {
+		if !t.takes(me) {
+			continue
+		}
+		for _, m := range t.whole.now.Members {
+			if who := t.ID + " " + m.ID; m.Ending != nil && !slices.Contains(seen.left, who) {
+				seen.left, a.Left = append(seen.left, who), append(a.Left, m.ID)
+			}
+		}
+		if a.Left != nil {
+			a.Do, a.View = DoWait, t.view()
+			return a
 		}
 	}
 	return a

@@ -2,6 +2,7 @@ package converse
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/host/conversation"
@@ -33,6 +34,7 @@ type NextOut struct {
 	Target       string              `json:"target,omitempty"`
 	Turn         string              `json:"next_agent_id,omitempty"`
 	Unread       int                 `json:"unread,omitempty"`
+	Left         []string            `json:"left_agent_ids,omitempty"`
 	Others       []Request           `json:"others,omitempty"`
 	Earlier      *Earlier            `json:"earlier,omitempty"`
 	Instruction  string              `json:"instruction"`
@@ -133,8 +135,11 @@ func (d *Desk) shown(ctx context.Context, a conversations.Action, to string) Nex
 			out.Instruction = toldTurn.of(out.Turn)
 		}
 	default:
-		out.Instruction = toldWait.text()
-		if a.View.ID != "" {
+		out.Left, out.Instruction = a.Left, toldWait.text()
+		switch {
+		case a.Left != nil:
+			out.Instruction = toldParted.of(strings.Join(a.Left, ", "))
+		case a.View.ID != "":
 			out.Instruction = toldActive.text()
 		}
 	}

@@ -54,6 +54,10 @@ var (
 		"会話が始まりました。send_messageでメッセージを送信するか、get_next_actionで応答を待ってください。",
 		"The conversation is active. Write with send_message, or call get_next_action to wait for the answer.",
 	}
+	toldParted = told{
+		"%sが会話から退出しました。ほかの参加者との会話は続きます。send_messageでメッセージを送信するか、get_next_actionで応答を待ってください。",
+		"%s does not take part any more; the others do. Write with send_message, or call get_next_action to wait.",
+	}
 	toldStarted = told{
 		"会話リクエストを送信しました。send_messageでメッセージを送信できます。相手がオンラインになると会話が開始されます。",
 		"The request was sent. You may write with send_message now; the conversation begins when the other answers. get_next_action tells you of that.",

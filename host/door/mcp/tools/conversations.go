@@ -107,6 +107,7 @@ func NextAction() Tool {
 			talkID(),
 			prop{"from_agent_id", words("Of a request: who asks.")}, prop{"from_agent_name", words("")}, prop{"purpose", words("In the words of whoever asks.")}, prop{"members", list("", words(""))},
 			prop{"state", choice("You may speak in it.", "conversation_active")}, prop{"conversation_state", choice("", conversation.Pending, conversation.Active)},
+			prop{"left_agent_ids", list("Who has left the group since, or declined.", words(""))},
 			prop{"others", list("The requests besides.", shape(talkID(), prop{"from_agent_id", words("")}, prop{"from_agent_name", words("")}, prop{"purpose", words("")}, prop{"members", list("", words(""))}))},
 			earlier(),
 			prop{"ended_by", words("Empty for a time-out.")},
