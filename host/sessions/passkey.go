@@ -27,6 +27,9 @@ func (s *Sessions) admit(l Login) error {
 	if _, taken := s.cfg.Tokens.Taken(l.Agent); !taken && l.Caller.Guest && l.Caller.Address == identity.Local {
 		return talks(l.Caller)
 	}
+	if l.Passkey == "" && !l.Caller.Guest {
+		return conversation.Refuse(conversation.BadPasskey, "you are connected with the token of "+l.Caller.Name+": connect with "+l.Agent+"'s own, or give its passkey")
+	}
 	if l.Passkey == "" { // nobody guesses that
 		return conversation.Refuse(conversation.BadPasskey, "passkey: is missing; it is what companiond token NAME printed for the agent")
 	}
