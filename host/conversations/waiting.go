@@ -35,7 +35,13 @@ func (c *Conversations) Waiting(ctx context.Context, m Member) (w Waiting, err e
 	}
 	w.Total, w.Cursor = h.Total, h.Cursor
 	for _, p := range h.Picks {
-		switch msg, there := texts[at{p.Conversation, p.Seq}]; {
+		msg, there := texts[at{p.Conversation, p.Seq}]
+		if !there { // nothing is acknowledged that may yet be read
+			if msg, there, err = c.text(ctx, p.Conversation, p.Seq); err != nil {
+				return Waiting{}, err
+			}
+		}
+		switch {
 		case !there: // its words were taken out of the journal
 		case p.New:
 			w.New = append(w.New, Line{p.Conversation, msg})
@@ -75,6 +81,19 @@ func (c *Conversations) texts(ctx context.Context, spans map[string]view.Span) (
 		}
 	}
 	return texts, nil
+}
+
+// text reads one message out of the journal; ok is false where its words were taken out of it.
+func (c *Conversations) text(ctx context.Context, id string, seq uint64) (m abi.Message, ok bool, err error) {
+	room, err := c.room(ctx, id)
+	if err != nil {
+		return m, false, err
+	}
+	msgs, _, err := room.Messages(ctx, seq-1, 1)
+	if err != nil || len(msgs) == 0 || msgs[0].Seq != seq {
+		return m, false, err
+	}
+	return msgs[0], true, nil
 }
 
 // Acknowledge takes the cursor of a Waiting or an Action. One that is old, or was acknowledged, is no
