@@ -92,8 +92,11 @@ func (ts *Talks) enter(id string, now *conversation.Conversation) *Talk {
 }
 
 // Settle takes in a talk that is over and of which everybody was told: nothing becomes of it any
-// more.
+// more. One that is known already, because its room has woken, stays as it is.
 func (ts *Talks) Settle(id string, terms *conversation.Terms, opened time.Time, state conversation.State) *Talk {
+	if t := ts.talks[id]; t != nil {
+		return t
+	}
 	t := ts.enter(id, &conversation.Conversation{Terms: *terms, Opened: opened})
 	t.state, t.whole = state, nil
 	return t

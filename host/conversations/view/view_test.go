@@ -190,3 +190,25 @@ func TestKeys(t *testing.T) {
 		t.Error("a key that was freed is held")
 	}
 }
+
+// TestSettledOnce: a talk that is read from the index is there once, also where its room told of
+// it first.
+func TestSettledOnce(t *testing.T) {
+	terms := &conversation.Terms{Project: "p", Members: []string{"a", "b"}, MaxTurns: 9, Pending: 1000, Idle: 1000}
+	opened := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ts := New()
+	var c conversation.Conversation
+	if err := c.Apply(conversation.Input{Kind: conversation.Start, Who: "a", At: opened, Terms: terms}); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := ts.Note("conv_1", c, 3, nil)
+	if ts.Settle("conv_1", terms, opened, conversation.Ended) != first || first.Settled() {
+		t.Error("it is there twice, or is settled though its room says otherwise")
+	}
+	if second := ts.Settle("conv_2", terms, opened, conversation.Declined); !second.Settled() || second.State() != conversation.Declined {
+		t.Errorf("%+v", second)
+	}
+	if ids, _ := ts.List(Filter{Project: "p"}, 9); len(ids) != 2 {
+		t.Errorf("%v are listed", ids)
+	}
+}
