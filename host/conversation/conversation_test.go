@@ -410,3 +410,53 @@ var moves = map[State][]State{
 	Active:      {Terminating, Ended},
 	Terminating: {Ended},
 }
+
+// TestWhatTheTableLacks is refused, whoever asks and in whichever state, and changes nothing: each
+// state, with somebody in each role that there can be in it.
+func TestWhatTheTableLacks(t *testing.T) {
+	group := func() *stage { return open(t, Terms{Members: []string{"a", "b", "c", "d"}}) }
+	left := group()
+	left.each(Decline, "d")
+	active := group()
+	active.each(Decline, "d")
+	active.each(Join, "b")
+	over := group()
+	over.each(Join, "b")
+	over.each(End, "a")
+	ended := two(t)
+	ended.each(Join, "b")
+	ended.each(End, "a")
+	ended.each(Tell, "a", "b")
+	expired := two(t)
+	due, _ := expired.Due()
+	expired.do(Input{Kind: Lapse, At: due})
+	declined := two(t)
+	declined.each(Decline, "b")
+	none := &stage{T: t}
+	refused, let := 0, 0
+	for _, s := range []*stage{none, left, active, over, ended, expired, declined} {
+		for _, kind := range []Kind{Join, Say, Decline, End, Stop, Gone, Lapse, Tell} {
+			for _, who := range []string{"a", "b", "c", "d", "nobody"} {
+				in := Input{Kind: kind, Who: who, At: due.AddDate(1, 0, 0)}
+				by := s.role(in)
+				row := slices.ContainsFunc(table, func(r row) bool { return r.from == s.State && r.on == kind && r.by == by })
+				c := s.Clone()
+				before := shape(t, &c)
+				err := c.Apply(in)
+				var f *Fault
+				switch {
+				case row && err == nil:
+					let++
+				case row && kind == Tell: // told already
+				case row || !errors.As(err, &f) || shape(t, &c) != before:
+					t.Errorf("%s by %s while %q: %v", kind, by, s.State, err)
+				default:
+					refused++
+				}
+			}
+		}
+	}
+	if refused < 150 || let < 60 {
+		t.Errorf("%d were refused, %d let through", refused, let)
+	}
+}
