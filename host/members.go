@@ -6,7 +6,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/address"
-	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/room/registry"
@@ -34,15 +33,14 @@ func (m members) Room(ctx context.Context, name string) (rooms.Room, error) {
 
 // named says whether an AI of a project has a name, or one that looks like it.
 func (h *Host) named(name string) bool {
-	for _, p := range h.cfg.Projects {
-		for _, id := range p.Agents {
-			if a, ok := h.agent(id); ok && !a.Human && (address.Same(id, name) || address.Same(a.Name, name)) {
-				return true
-			}
-		}
+	if h.projects == nil {
+		return false
 	}
-	for _, a := range h.cfg.Agents {
-		if a.Type != config.TypeHuman && (address.Same(a.Name, name) || address.Same(a.Title, name)) {
+	if _, taken := h.projects.ais.Find(name); taken {
+		return true
+	}
+	for id := range h.projects.unlisted { // a companion is called what its file says by now
+		if a, ok := h.agent(id); ok && address.Same(a.Name, name) {
 			return true
 		}
 	}

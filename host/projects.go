@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
@@ -33,7 +33,10 @@ type projects struct {
 	talks    *conversations.Conversations
 	sessions *sessions.Sessions
 	summoner *summon.Summoner
-	notices  *notices.Door // nil before there are doors
+	agents   map[string]conversations.Agent // of the configuration
+	unlisted map[string]bool                // ids that projects name and nothing else in it: companions, mostly
+	ais      address.Set                    // what AIs are called
+	notices  *notices.Door                  // nil before there are doors
 }
 
 // talkRules are those of rooms that are for a conversation.
@@ -60,9 +63,19 @@ func (h *Host) buildProjects() {
 			p.talks.Gone(ctx, conversations.Member{Project: project, Agent: agent})
 		},
 	})
+	p.agents, p.unlisted = map[string]conversations.Agent{}, map[string]bool{}
+	for _, a := range h.cfg.Agents {
+		p.know(conversations.Agent{ID: a.Name, Name: a.Title, Human: a.Type == config.TypeHuman})
+	}
 	all := make([]conversations.Project, 0, len(h.cfg.Projects))
 	for _, c := range h.cfg.Projects {
 		all = append(all, conversations.Project{Name: c.Name, Agents: c.Agents})
+		for _, id := range c.Agents {
+			if _, known := p.agents[id]; !known {
+				p.unlisted[id] = true
+				p.ais.Add(id, id)
+			}
+		}
 	}
 	p.talks = conversations.New(conversations.Config{
 		Rooms: h.rooms, Halls: h.rooms, Projects: all, Agent: h.agent, NewID: newID, Log: h.log,
@@ -113,12 +126,9 @@ func (p *projects) wanted(i summon.Invitation) bool {
 // agent finds one of those who may have conversations: an agent of the configuration, a
 // companion that lives here, or anybody else whom a project names, who comes from outside.
 func (h *Host) agent(id string) (conversations.Agent, bool) {
-	for _, a := range h.cfg.Agents {
-		if a.Name == id {
-			return conversations.Agent{ID: id, Name: a.Title, Human: a.Type == config.TypeHuman}, true
-		}
+	if a, known := h.projects.agents[id]; known {
+		return a, true
 	}
-	named := slices.ContainsFunc(h.cfg.Projects, func(p config.Project) bool { return slices.Contains(p.Agents, id) })
 	if resident, lives := h.house.Resident(id); lives && resident == id {
 		a := conversations.Agent{ID: id, Name: id, Hosted: true}
 		if c, ok := h.folder.Companion(id); ok {
@@ -126,7 +136,16 @@ func (h *Host) agent(id string) (conversations.Agent, bool) {
 		}
 		return a, true
 	}
-	return conversations.Agent{ID: id, Name: id}, named
+	return conversations.Agent{ID: id, Name: id}, h.projects.unlisted[id]
+}
+
+// know takes in an agent of the configuration.
+func (p *projects) know(a conversations.Agent) {
+	p.agents[a.ID] = a
+	if !a.Human {
+		p.ais.Add(a.ID, a.ID)
+		p.ais.Add(a.Name, a.ID)
+	}
 }
 
 // here says whether an agent has a session.

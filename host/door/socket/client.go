@@ -47,7 +47,11 @@ type client struct {
 func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 	read := c.startReading(ctx, cancel)
 	var pings sync.WaitGroup
-	pings.Go(func() { c.ping(ctx, cancel) })
+	pings.Go(func() {
+		if c.out.Pings(ctx, c.cfg.Ping, c.cfg.WriteTimeout) {
+			cancel(errGone)
+		}
+	})
 	// A frame that is being written when the end comes gets a second to finish.
 	unhurry := context.AfterFunc(ctx, func() { c.out.Limit(time.Now().Add(goodbye)) })
 	err := c.show(ctx)
@@ -262,24 +266,6 @@ func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFun
 	return done
 }
 
-func (c *client) ping(ctx context.Context, cancel context.CancelCauseFunc) {
-	t := time.NewTicker(c.cfg.Ping)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			// The ping waits for the frame that is on its way, then has a
-			// frame's time itself. A ping broken off would break the connection.
-			if err := c.out.Ping(c.cfg.WriteTimeout); err != nil {
-				cancel(errGone)
-				return
-			}
-		}
-	}
-}
-
 // finish says goodbye as far as the connection still allows, gives the client a
 // moment to answer, and closes the connection.
 func (c *client) finish(why error, read <-chan struct{}) {
@@ -299,15 +285,11 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	case errors.Is(why, errOthers):
 		wait = shortly
 	}
-	deadline := time.Now().Add(wait)
-	if code != 0 && c.out.Goodbye(websocket.FormatCloseMessage(code, text), deadline) == nil {
-		select {
-		case <-read:
-		case <-time.After(time.Until(deadline)):
-		}
+	var payload []byte
+	if code != 0 {
+		payload = websocket.FormatCloseMessage(code, text)
 	}
-	_ = c.conn.Close() // it is given up either way
-	<-read
+	c.out.Leave(payload, wait, read)
 }
 
 // closing turns the reason a feed ended into a close code; 0 means that nobody

@@ -62,7 +62,11 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 		c.read(cancel)
 	}()
 	var pings sync.WaitGroup
-	pings.Go(func() { c.ping(ctx, cancel) })
+	pings.Go(func() {
+		if c.out.Pings(ctx, c.cfg.Ping, c.cfg.WriteTimeout) {
+			cancel(errGone)
+		}
+	})
 	<-ctx.Done()
 	c.finish(context.Cause(ctx), read)
 	pings.Wait()
@@ -87,22 +91,6 @@ func (c *client) read(cancel context.CancelCauseFunc) {
 	}
 }
 
-func (c *client) ping(ctx context.Context, cancel context.CancelCauseFunc) {
-	t := time.NewTicker(c.cfg.Ping)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			if c.out.Ping(c.cfg.WriteTimeout) != nil {
-				cancel(errGone)
-				return
-			}
-		}
-	}
-}
-
 // finish says goodbye as far as the connection still allows, gives the client a moment to answer, and
 // closes the connection.
 func (c *client) finish(why error, read <-chan struct{}) {
@@ -119,15 +107,11 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	if errors.Is(why, errOthers) {
 		wait = shortly
 	}
-	deadline := time.Now().Add(wait)
-	if code != 0 && c.out.Goodbye(websocket.FormatCloseMessage(code, text), deadline) == nil {
-		select {
-		case <-read:
-		case <-time.After(time.Until(deadline)):
-		}
+	var payload []byte
+	if code != 0 {
+		payload = websocket.FormatCloseMessage(code, text)
 	}
-	_ = c.conn.Close() // it is given up either way
-	<-read
+	c.out.Leave(payload, wait, read)
 }
 
 // closing turns the reason why a client is left into a close code; 0 means that nobody is there to be

@@ -9,6 +9,7 @@ package plain
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"net"
@@ -126,6 +127,39 @@ func (c *Conn) Flush(patience time.Duration) error { return c.Send(nil, patience
 
 // Ping sends a ping.
 func (c *Conn) Ping(patience time.Duration) error { return c.Send([]byte{ping, 0}, patience) }
+
+// Pings sends a ping every so often until ctx ends, or one is not taken: then the client is gone. A
+// ping waits for the frame that is on its way, then has a frame's time itself; one broken off would
+// break the connection.
+func (c *Conn) Pings(ctx context.Context, every, patience time.Duration) (gone bool) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-t.C:
+			if c.Ping(patience) != nil {
+				return true
+			}
+		}
+	}
+}
+
+// Leave says goodbye as far as the connection still allows, gives the client a moment to answer,
+// and closes the connection. Without a payload nobody is there to be told. It returns when what
+// reads the connection has ended, which closes read.
+func (c *Conn) Leave(payload []byte, wait time.Duration, read <-chan struct{}) {
+	deadline := time.Now().Add(wait)
+	if payload != nil && c.Goodbye(payload, deadline) == nil {
+		select {
+		case <-read:
+		case <-time.After(time.Until(deadline)):
+		}
+	}
+	_ = c.Close() // it is given up either way
+	<-read
+}
 
 // Goodbye says goodbye, with the payload of a close frame, and is the last that is
 // written. It waits for whoever writes, until the deadline at most.
