@@ -12,7 +12,7 @@
 // A place that is held (a body is connected, a call waits) or used (a call runs) is never let
 // go. A caller holds its share at most, so that no single one shuts the house for the others.
 //
-// The package starts no goroutine, knows no door and closes nothing: whoever took a place is
+// The package knows no door and closes nothing, and but for who waits in [Entrance.Empty] starts no goroutine: whoever took a place is
 // told that it was let go.
 package places
 

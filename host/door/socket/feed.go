@@ -184,10 +184,7 @@ type Feed struct {
 	ctx      context.Context // ends when the feed closes
 	end      context.CancelCauseFunc
 
-	mu      sync.Mutex
-	closed  bool
-	clients int
-	gone    sync.WaitGroup
+	clients places.Entrance
 
 	places *places.House
 }
@@ -231,27 +228,16 @@ func (f *Feed) Register(mux *http.ServeMux) {
 
 // Clients tells how many clients are connected.
 func (f *Feed) Clients() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.clients
+	return f.clients.In()
 }
 
 // Close says goodbye to every client with [CloseGoingAway] and returns when all
 // are gone, or with ctx's error when ctx ends first; connections then end
 // without a goodbye within WriteTimeout. Afterwards handshakes are refused.
 func (f *Feed) Close(ctx context.Context) error {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
+	f.clients.Shut()
 	f.end(errGoingAway)
-	done := make(chan struct{})
-	go func() { f.gone.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return f.clients.Empty(ctx)
 }
 
 // handshake is for clients of what open finds: everything that can be refused is, the
@@ -278,7 +264,7 @@ func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 		guard.Problem(w, r, err)
 		return
 	}
-	defer f.leave(place)
+	defer f.clients.Leave(place)
 	c := &client{
 		cfg: f.cfg, caller: caller, place: place, log: f.cfg.Log.With("remote", r.RemoteAddr),
 		view: v, seen: v.since, turns: make(chan view), rooms: &f.rooms,
@@ -333,30 +319,13 @@ func start(r *http.Request, talk rooms.Room) (since uint64, asked bool, err erro
 }
 
 // enter counts a client in. It calls letGo when others need the place.
-func (f *Feed) enter(c identity.Caller, v view, letGo func()) (place *places.Place, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
-		return nil, rooms.ErrStopping
-	}
-	if _, is := v.dialect.(*body); is {
-		place, err = f.places.TakeHeld(c.Sharer, nil, time.Time{})
-	} else {
-		place, err = f.places.Take(c.Sharer, letGo)
-	}
-	if err == nil {
-		f.clients++
-		f.gone.Add(1)
-	}
-	return place, err
-}
-
-func (f *Feed) leave(place *places.Place) {
-	place.Leave()
-	f.mu.Lock()
-	f.clients--
-	f.mu.Unlock()
-	f.gone.Done()
+func (f *Feed) enter(c identity.Caller, v view, letGo func()) (*places.Place, error) {
+	return f.clients.Enter(func() (*places.Place, error) {
+		if _, is := v.dialect.(*body); is {
+			return f.places.TakeHeld(c.Sharer, nil, time.Time{})
+		}
+		return f.places.Take(c.Sharer, letGo)
+	})
 }
 
 var (

@@ -64,36 +64,38 @@ func (g *Registry) Convene(ctx context.Context, c rooms.Convening) (now conversa
 	})
 }
 
-// Dissolve frees the key of a conversation that is over.
-func (g *Registry) Dissolve(ctx context.Context, name string) error {
+// listed gives what the room of a conversation was registered with.
+func (g *Registry) listed(ctx context.Context, name string) (journal.Listing, error) {
 	row, known, err := g.journal.Room(ctx, name)
 	switch {
 	case err != nil:
-		return journal.Coded(err)
+		return journal.Listing{}, journal.Coded(err)
 	case !known || row.By != halls:
-		return notFound(name)
-	case row.Key == "":
-		return nil
+		return journal.Listing{}, notFound(name)
 	}
-	l := row.Listing
+	return row.Listing, nil
+}
+
+// Dissolve frees the key of a conversation that is over.
+func (g *Registry) Dissolve(ctx context.Context, name string) error {
+	l, err := g.listed(ctx, name)
+	if err != nil || l.Key == "" {
+		return err
+	}
 	l.Key = ""
 	return journal.Coded(g.register(ctx, name, l))
 }
 
 // Settle notes how a conversation is left for good, and frees its key.
 func (g *Registry) Settle(ctx context.Context, name string, s rooms.Settled) error {
-	row, known, err := g.journal.Room(ctx, name)
-	switch {
-	case err != nil:
-		return journal.Coded(err)
-	case !known || row.By != halls:
-		return notFound(name)
+	l, err := g.listed(ctx, name)
+	if err != nil {
+		return err
 	}
 	var h hall
-	if err := json.Unmarshal(row.Settings, &h); err != nil {
+	if err := json.Unmarshal(l.Settings, &h); err != nil {
 		return fmt.Errorf("settle %s: %w", name, err)
 	}
-	l := row.Listing
 	h.Settled, l.Key = &s, ""
 	if l.Settings, err = json.Marshal(h); err != nil {
 		return err

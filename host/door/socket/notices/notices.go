@@ -43,7 +43,6 @@ import (
 	"github.com/companiond/companiond/host/door/places"
 	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/identity"
-	"github.com/companiond/companiond/host/rooms"
 )
 
 // Path is where the handshakes go.
@@ -99,10 +98,7 @@ type Door struct {
 	ctx      context.Context // ends when the door closes
 	end      context.CancelCauseFunc
 
-	mu      sync.Mutex
-	closed  bool
-	clients int
-	gone    sync.WaitGroup
+	clients places.Entrance
 }
 
 // New makes a door.
@@ -148,26 +144,15 @@ func (d *Door) Beside(next http.Handler) http.Handler {
 
 // Clients tells how many clients are connected.
 func (d *Door) Clients() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.clients
+	return d.clients.In()
 }
 
 // Close says goodbye to every client with [CloseGoingAway] and returns when all are gone, or with
 // ctx's error when ctx ends first. Afterwards handshakes are refused.
 func (d *Door) Close(ctx context.Context) error {
-	d.mu.Lock()
-	d.closed = true
-	d.mu.Unlock()
+	d.clients.Shut()
 	d.end(errGoingAway)
-	done := make(chan struct{})
-	go func() { d.gone.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return d.clients.Empty(ctx)
 }
 
 // handshake refuses what can be refused, the page of another site first, and then serves the client
@@ -186,11 +171,11 @@ func (d *Door) handshake(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	place, err := d.enter(caller.Sharer, func() { cancel(errOthers) })
+	place, err := d.clients.Enter(func() (*places.Place, error) { return d.places.Take(caller.Sharer, func() { cancel(errOthers) }) })
 	if err != nil {
 		return err
 	}
-	defer d.leave(place)
+	defer d.clients.Leave(place)
 	defer context.AfterFunc(d.ctx, func() { cancel(context.Cause(d.ctx)) })()
 	c := &client{cfg: d.cfg, place: place, project: project, ready: make(chan struct{}), log: d.cfg.Log.With("remote", r.RemoteAddr)}
 	if !caller.Guest && caller.Kind != abi.KindHuman {
@@ -207,29 +192,6 @@ func (d *Door) handshake(w http.ResponseWriter, r *http.Request) error {
 	}
 	c.serve(ctx, cancel)
 	return nil
-}
-
-// enter counts a client in. It calls letGo when others need the place.
-func (d *Door) enter(sharer string, letGo func()) (*places.Place, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return nil, rooms.ErrStopping
-	}
-	place, err := d.places.Take(sharer, letGo)
-	if err == nil {
-		d.clients++
-		d.gone.Add(1)
-	}
-	return place, err
-}
-
-func (d *Door) leave(place *places.Place) {
-	place.Leave()
-	d.mu.Lock()
-	d.clients--
-	d.mu.Unlock()
-	d.gone.Done()
 }
 
 var (
