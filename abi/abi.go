@@ -34,6 +34,7 @@ const (
 	OpSpeak    = "speak"    // Scene with Grant -> Line
 	OpPerceive = "perceive" // Perceiving -> Judgement
 	OpResult   = "result"   // Result -> {}
+	OpEvent    = "event"    // Event -> {}
 )
 
 // Ops a module may ask of the host with host_call. Those behind the first blank
@@ -54,6 +55,9 @@ const (
 
 	HostConversationStart = "conversation.start" // ConversationAsk -> ConversationNow
 	HostConversationEnd   = "conversation.end"   // ConversationEndAsk -> ConversationNow
+
+	HostMemorySearch = "memory.search" // MemoryAsk -> Memories
+	HostMemoryAdd    = "memory.add"    // MemoryAdd -> Memory
 )
 
 // AlwaysGranted lists the host ops that no module has to be granted.
@@ -66,7 +70,7 @@ func AlwaysGranted() []string {
 
 // GrantedOnly lists the host ops that a companion has to be granted by name.
 func GrantedOnly() []string {
-	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd}
+	return []string{HostSay, HostActionEmit, HostModelGenerate, HostConversationStart, HostConversationEnd, HostMemorySearch, HostMemoryAdd}
 }
 
 // Request is the envelope the host sends, and the one a guest sends with
@@ -145,6 +149,9 @@ type Line struct {
 	To      []string `json:"to,omitempty"`
 	Closing Closing  `json:"closing,omitempty"` // overrides the closing of the vote
 	Pass    string   `json:"pass,omitempty"`
+	// Parameters are all of the action "speak" where the card's has more than a
+	// message; the message is Text.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // Bounds of what crosses the border; longer is refused with CodeTooLarge.
@@ -208,7 +215,11 @@ type (
 	// HistoryAsk asks for messages of the room with Seq < Before (0: the newest).
 	HistoryAsk struct {
 		Before uint64 `json:"before,omitempty"`
-		Limit  int    `json:"limit,omitempty"` // 0 means 20; at most MaxHistory
+		Limit  int    `json:"limit,omitempty"` // 0 means 20, or with a Budget MaxHistory; at most MaxHistory
+		// Budget is how many tokens of a language model they may come to, guessed by their
+		// letters; 0 means no bound. The newest is always there, cut in its middle where it
+		// alone is too long.
+		Budget int `json:"budget,omitempty"`
 	}
 	// History answers HostHistoryGet, oldest first.
 	History struct {

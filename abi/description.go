@@ -13,8 +13,8 @@ import (
 // ask yet.
 func knownOps() []string {
 	return []string{
-		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult,
-		"act", "compress", "verify", "event", "save", "restore",
+		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult, OpEvent,
+		"act", "compress", "verify", "save", "restore",
 	}
 }
 

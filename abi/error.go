@@ -31,7 +31,9 @@ type Error struct {
 	Message string `json:"message"`
 	Field   string `json:"field,omitempty"` // what of the request is at fault; the message begins with it
 	Retry   bool   `json:"retry,omitempty"` // the same request may succeed later
-	cause   error
+	// After is when that is, in milliseconds from now, where it is known.
+	After int64 `json:"retry_after_ms,omitempty"`
+	cause error
 }
 
 // Error gives code and message.

@@ -16,13 +16,16 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt"
 )
 
 // models are the language models of the house: which one is whose, and what each
 // call used.
 type models struct {
 	clients  map[string]model.Client
+	context  map[string]int // tokens that a prompt may come to
 	withLine map[string]int // how many lines one writes behind votes at once
 	usual    string         // for companions that name none; empty: there is none
 	used     func(ctx context.Context, room string, u entry.Usage)
@@ -40,7 +43,7 @@ func vendorURL(api string) string {
 // newModels makes the clients. Nothing is asked yet, and a key that is not there
 // is told by the first call that needs it.
 func newModels(settings []config.Model, file func(string) (string, error), log *slog.Logger) *models {
-	m := &models{clients: map[string]model.Client{}, withLine: map[string]int{}, wants: func(string) string { return "" }}
+	m := &models{clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}, wants: func(string) string { return "" }}
 	for _, c := range settings {
 		cfg := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -52,7 +55,7 @@ func newModels(settings []config.Model, file func(string) (string, error), log *
 		if c.Temperature >= 0 {
 			cfg.Temperature = &c.Temperature
 		}
-		m.clients[c.Name] = model.New(cfg)
+		m.clients[c.Name], m.context[c.Name] = model.New(cfg), c.Context
 		if c.VoteWithLine {
 			m.withLine[c.Name] = c.Parallel - 1
 		}
@@ -121,16 +124,25 @@ func (m *models) VotesWithLine(wanted string) (model string, most int) {
 	return model, m.withLine[model]
 }
 
+// Window gives how long a prompt for a companion's model may be.
+func (m *models) Window(wanted string) (budget int, meter *tokens.Meter) {
+	client, _ := m.of(wanted)
+	if client == nil {
+		return 0, new(tokens.Meter)
+	}
+	return m.context[client.Name()], client.Meter()
+}
+
 // Generate asks a companion's model and writes down what it used.
-func (m *models) Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error) {
+func (m *models) Generate(ctx context.Context, c module.Caller, wanted string, ask prompt.Ask, onText func(string) error) (model.Answer, error) {
 	client, why := m.of(wanted)
 	if client == nil {
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
-	a, err := client.Generate(ctx, req, onText)
+	a, err := client.Generate(ctx, ask.Request, onText)
 	u := entry.Usage{
 		Who: c.Companion, Model: client.Name(), Op: c.Op, In: a.Usage.In, Out: a.Usage.Out, Cached: a.Usage.Cached,
-		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost,
+		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost, About: ask.About, Grant: ask.Grant, Told: ask.Told,
 	}
 	if err != nil {
 		u.Error = abi.AsError(err).Message
@@ -184,7 +196,7 @@ func (m *models) ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (ab
 	if len(req.Messages) == 0 {
 		return abi.ModelAnswer{}, abi.Errorf(abi.CodeInvalid, "messages: must not be empty")
 	}
-	a, err := m.Generate(ctx, c, m.wants(c.Companion), req, nil)
+	a, err := m.Generate(ctx, c, m.wants(c.Companion), prompt.Ask{Request: req}, nil)
 	if err != nil {
 		return abi.ModelAnswer{}, err
 	}

@@ -165,6 +165,7 @@ type Model struct {
 	Retries      int           `in:"0..10"`                               // 0 means never
 	Parallel     int           `in:"1..256"`                              // calls at once
 	VoteWithLine bool          // it is asked for a vote and the line behind it in one
+	Context      int           `in:"1000..2000000"`              // tokens that a prompt may come to
 	MaxTokens    int           `in:"16..100000"`                 // of an answer
 	Temperature  float64       `in:"0..2" or:"-1"`               // 0..2; -1 means the model's own
 	Effort       string        `of:"none low medium high" or:""` // none, low, medium or high; empty means the model's own

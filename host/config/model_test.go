@@ -26,9 +26,9 @@ func modelRows() []row {
 		return row{key, map[string]any{
 			`[]`: []string{}, `["model.generate"]`: []string{"model.generate"}, `["say", "action.emit"]`: []string{"say", "action.emit"},
 		}, map[string]string{
-			`["action.emti"]`:  `"action.emti" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end (did you mean "action.emit"?)`,
-			`["*"]`:            `"*" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end`,
-			`[""]`:             `"" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end`,
+			`["action.emti"]`:  `"action.emti" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add (did you mean "action.emit"?)`,
+			`["*"]`:            `"*" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add`,
+			`[""]`:             `"" is unknown, have: say, action.emit, model.generate, conversation.start, conversation.end, memory.search, memory.add`,
 			`["kv.get"]`:       `"kv.get" is always granted (leave it out)`,
 			`["say", "say"]`:   `"say" is in the list twice`,
 			`"model.generate"`: `"model.generate" is not a list (try ["model.generate"])`,
@@ -99,6 +99,9 @@ func modelNumberRows() []row {
 		}},
 		{"model.NAME.vote_with_line", map[string]any{`true`: true, `false`: false}, map[string]string{
 			`"true"`: `"true" is not true or false (try true)`, `1`: `1 is not true or false`,
+		}},
+		{"model.NAME.context", map[string]any{`1000`: int64(1000), `2_000_000`: int64(2_000_000)}, map[string]string{
+			`999`: `999 is outside 1000..2000000`, `"8k"`: `"8k" is not a whole number`,
 		}},
 		{"model.NAME.max_tokens", map[string]any{`16`: int64(16), `100000`: int64(100_000)}, map[string]string{
 			`15`: `15 is outside 16..100000`, `"1024"`: `"1024" is not a whole number (try 1024)`,

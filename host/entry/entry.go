@@ -285,6 +285,8 @@ type Failed struct {
 	Pass  bool     `json:"pass,omitempty"` // no failure: the speaker passed the floor on
 	// Perception is the seq of the entry that could not be judged.
 	Perception uint64 `json:"perception,omitempty"`
+	// Until is when it may be asked again, where whoever refused has said so.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Due is the body of KindDue.
@@ -493,6 +495,28 @@ type Usage struct {
 	Estimated bool    `json:"estimated,omitempty"` // the server did not say
 	Cost      float64 `json:"cost,omitempty"`      // by the prices of its settings
 	Error     string  `json:"error,omitempty"`
+	// About is the seq of what was judged or answered, and Grant the token of the line.
+	About uint64 `json:"about,omitempty"`
+	Grant string `json:"grant,omitempty"`
+	Told  *Told  `json:"told,omitempty"`
+}
+
+// Told is what a model was told, so that it can be put together again: the house's own
+// words are kept once by their hash, what was said is in the room.
+type Told struct {
+	SHA256 string `json:"sha256"`         // of all of it, as [host/context/layout] writes it out
+	System string `json:"system"`         // hash of the system prompt
+	Head   uint64 `json:"head"`           // seq of the newest entry that was known
+	From   uint64 `json:"from,omitempty"` // seq of the oldest message that was told; 0: none
+	Upto   uint64 `json:"upto,omitempty"` // and of the newest
+	// Shortened are messages of which the middle was left out, with how many bytes stayed.
+	Shortened map[uint64]int `json:"shortened,omitempty"`
+	Left      int            `json:"left,omitempty"`     // older messages that were not told
+	Tail      string         `json:"tail,omitempty"`     // what stood behind the history
+	Memories  []string       `json:"memories,omitempty"` // ids, best first
+	Budget    int            `json:"budget"`             // tokens that it might come to
+	Parts     map[string]int `json:"parts"`              // tokens, as they were guessed, by part
+	Notes     []string       `json:"notes,omitempty"`    // what else was left out, and why
 }
 
 // Round is the body of KindRound.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/model/wire"
 )
 
@@ -24,6 +25,7 @@ type endpoint struct {
 	places chan struct{}
 	pause  func(n int, asked time.Duration) time.Duration
 	ids    atomic.Uint64 // of calls that came without
+	meter  *tokens.Meter
 
 	mu      sync.Mutex
 	known   quirks
@@ -31,6 +33,8 @@ type endpoint struct {
 }
 
 func (e *endpoint) Name() string { return e.cfg.Name }
+
+func (e *endpoint) Meter() *tokens.Meter { return e.meter }
 
 func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string) error) (Answer, error) {
 	if err := req.check(); err != nil {

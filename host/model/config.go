@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/model/wire"
 )
 
@@ -88,8 +89,8 @@ func New(c Config) Client {
 	return &endpoint{
 		cfg: c, api: api, ladder: ladder(c.API, c.Structured), known: without(c.Without),
 		at:     wire.Endpoint{HTTP: cmp.Or(c.HTTP, http.DefaultClient), URL: target(c.API, c.URL), FirstByte: c.FirstByte, Sign: api.sign},
-		places: make(chan struct{}, c.Parallel),
-		pause:  func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
+		places: make(chan struct{}, c.Parallel), meter: new(tokens.Meter),
+		pause: func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
 	}
 }
 

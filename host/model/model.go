@@ -11,12 +11,18 @@ package model
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // Client is one endpoint and one model. It is safe for concurrent use.
 type Client interface {
 	// Name is the name in the configuration.
 	Name() string
+
+	// Meter guesses what texts come to in tokens of the model, ever better. It is the same one
+	// for as long as the client lives.
+	Meter() *tokens.Meter
 
 	// Generate runs one request to its end. onText, when it is not nil, is given the text as it
 	// streams in, from the goroutine that called; Answer.Text is what it was given, joined. Its
@@ -59,6 +65,10 @@ type Request struct {
 
 	MaxTokens int // of the answer; 0: as configured; see Config.MaxTokens about thoughts
 
+	// CacheKey is the same for requests that begin alike, for endpoints that keep what they
+	// have read by it; empty: none.
+	CacheKey string
+
 	temperature *float64 // as configured; nil: the model's own
 	effort      string   // as configured, where the API has it; "": the model's own
 }
@@ -84,6 +94,9 @@ type Message struct {
 	Calls  []ToolCall // of the assistant, as they were in the Answer
 	CallID string     // of a tool's message: ToolCall.ID
 	Failed bool       // of a tool's message: Text says why
+	// Mark says that requests to come are the same up to the end of this message, for
+	// endpoints that are told what to keep. The system prompt always has such a mark.
+	Mark bool
 }
 
 // Image is a picture, as a card has let it in.

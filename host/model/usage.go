@@ -2,7 +2,8 @@ package model
 
 import (
 	"cmp"
-	"unicode/utf8"
+
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // imageTokens is what a picture is guessed to be: what the APIs say of one of some 800 pixels.
@@ -12,14 +13,15 @@ const imageTokens = 800
 // answer came.
 func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	in, out, cached := t.in, t.out, t.cached
-	if in == 0 && out == 0 && !t.ended && t.tokens() == 0 {
+	wrote := e.meter.Tokens(t.size())
+	if in == 0 && out == 0 && !t.ended && wrote == 0 {
 		return
 	}
 	if in == 0 {
-		in, cached, used.Estimated = req.tokens(), 0, true
+		in, cached, used.Estimated = e.meter.Tokens(req.size()), 0, true
 	}
 	if out == 0 {
-		if out = t.tokens(); out > 0 {
+		if out = wrote; out > 0 {
 			used.Estimated = true
 		}
 	}
@@ -31,38 +33,31 @@ func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	used.Cost += (float64(in-cached)*e.cfg.PriceIn + float64(cached)*price + float64(out)*e.cfg.PriceOut) / 1e6
 }
 
-func (r Request) tokens() int {
-	n := tokens(r.System) + tokens(string(r.Schema))
+// size guesses what a request comes to.
+func (r Request) size() tokens.Size {
+	s := tokens.Of(r.System).Plus(tokens.Of(string(r.Schema)))
 	for _, m := range r.Messages {
-		n += 4 + tokens(m.Text) + imageTokens*len(m.Images)
+		s = s.Plus(tokens.Of(m.Text)).Plus(tokens.Size{Rest: float64(4 + imageTokens*len(m.Images))})
 		for _, c := range m.Calls {
-			n += tokens(c.Name) + tokens(string(c.Arguments))
+			s = s.Plus(tokens.Of(c.Name)).Plus(tokens.Of(string(c.Arguments)))
 		}
 	}
 	for _, t := range r.Tools {
-		n += tokens(t.Name) + tokens(t.Description) + tokens(string(t.Schema))
+		s = s.Plus(tokens.Of(t.Name)).Plus(tokens.Of(t.Description)).Plus(tokens.Of(string(t.Schema)))
 	}
-	return n
+	return s
 }
 
-func (t *turn) tokens() int {
+// size guesses what an answer comes to.
+func (t *turn) size() tokens.Size {
 	// A server that moves from one name of the thoughts to the other sends them under both.
-	n := tokens(t.text.String()) + tokens(t.text.Thought()) + max(tokens(t.thought.String()), tokens(t.reasoning.String()))
+	thought := tokens.Of(t.thought.String())
+	if reasoning := tokens.Of(t.reasoning.String()); reasoning.CJK+reasoning.Rest > thought.CJK+thought.Rest {
+		thought = reasoning
+	}
+	s := tokens.Of(t.text.String()).Plus(tokens.Of(t.text.Thought())).Plus(thought)
 	for _, c := range t.calls.List() {
-		n += tokens(c.Name) + tokens(c.Arguments)
+		s = s.Plus(tokens.Of(c.Name)).Plus(tokens.Of(c.Arguments))
 	}
-	return n
-}
-
-// tokens guesses: four ASCII letters are a token, and so is any other character.
-func tokens(s string) int {
-	ascii, other := 0, 0
-	for _, r := range s {
-		if r < utf8.RuneSelf {
-			ascii++
-		} else {
-			other++
-		}
-	}
-	return (ascii+3)/4 + other
+	return s
 }

@@ -23,15 +23,21 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
 )
 
 // Models gives the models of companions. The host implements it.
 type Models interface {
 	// Generate asks the model of a companion, see [model.Client]; wanted is what its
-	// card names. Without a model it is abi.CodeUnavailable.
-	Generate(ctx context.Context, c module.Caller, wanted string, req model.Request, onText func(string) error) (model.Answer, error)
+	// card names. Without a model it is abi.CodeUnavailable; where a bound on calls or money
+	// is reached it is abi.CodeExhausted, and abi.Error.After says for how long.
+	Generate(ctx context.Context, c module.Caller, wanted string, ask Ask, onText func(string) error) (model.Answer, error)
+	// Window gives how many tokens a prompt for a companion's model may come to, and what
+	// guesses them.
+	Window(wanted string) (budget int, meter *tokens.Meter)
 	// Waits says why a companion has no model; empty when it has one.
 	Waits(companion, wanted string) string
 	// VotesWithLine gives a model's name, and of how many votes at once it is to write
@@ -39,11 +45,24 @@ type Models interface {
 	VotesWithLine(wanted string) (model string, most int)
 }
 
+// Ask is a request for a model, with what it is for.
+type Ask struct {
+	model.Request
+	About  uint64      // seq of what is judged or answered
+	Grant  string      // token of the line
+	Urgent bool        // a human waits for it: the last of a bound on calls is for these
+	Told   *entry.Told // what it says, for those who ask
+}
+
 // Config is what the engine needs.
 type Config struct {
 	Models Models           // must be set
 	Host   module.HostCalls // must be set: plays actions, shows segments
 	Log    *slog.Logger     // must be set, where calls are made
+	// Recall gives what a companion remembers that has to do with a text; nil: nothing.
+	Recall func(ctx context.Context, c module.Caller, ask abi.MemoryAsk) (abi.Memories, error)
+	// Keep keeps the house's own words of prompts, by their hash; nil: they are not kept.
+	Keep func(ctx context.Context, sha256, text string) error
 }
 
 // Engine loads cards.
@@ -189,7 +208,7 @@ func (m *Module) remembered() []abi.Result {
 
 // generate asks the model. A call that ran out of time says so in plain words.
 func (c *call) generate(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
-	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, req, onText)
+	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, Ask{Request: req}, onText)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return a, abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
 )
 
@@ -40,9 +41,12 @@ type fakeModels struct {
 
 func (f *fakeModels) VotesWithLine(string) (string, int) { return "main", f.inOne }
 
+func (f *fakeModels) Window(string) (int, *tokens.Meter) { return 8000, new(tokens.Meter) }
+
 func (f *fakeModels) Waits(string, string) string { return f.waits }
 
-func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, req model.Request, onText func(string) error) (a model.Answer, err error) {
+func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, ask Ask, onText func(string) error) (a model.Answer, err error) {
+	req := ask.Request
 	f.mu.Lock()
 	f.asked = append(f.asked, req)
 	hang := f.hang
