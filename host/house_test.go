@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
-	{"host/spell"},
+	{"host/spell", "host/context/quote"},
 	{"host/card/tree", "host/config/source"},
 	{"host/card/schema"},
 	{"host/entry"},
@@ -38,11 +38,11 @@ var floors = [][]string{
 	{"host/bench"},
 	{"host/model/stream"},
 	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage"},
-	{"bench/load", "bench/fanout", "bench/polls"},
+	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
+	{"host/context/layout", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
@@ -70,7 +70,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
+	pure = []string{"host/spell", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
