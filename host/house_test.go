@@ -47,7 +47,7 @@ var floors = [][]string{
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
-	{"host/rooms"},
+	{"host/rooms", "host/models"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
