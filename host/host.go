@@ -35,6 +35,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/perception"
@@ -75,7 +76,7 @@ type Host struct {
 	journal     journal.Journal
 	kv          journal.KV
 	engines     []module.Engine
-	models      *models
+	models      *models.Models
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
@@ -141,8 +142,10 @@ func cannotListen(listen string, err error) error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	h.models = newModels(h.cfg.Models, h.secrets, h.log)
-	h.models.wants = h.modelOf
+	h.models = models.New(models.Config{
+		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
+		Used: func(ctx context.Context, room string, u entry.Usage) { h.rooms.Used(ctx, room, u) }, // there by then
+	})
 	calls := &hostCalls{kv: h.kv, models: h.models}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
@@ -173,7 +176,6 @@ func (h *Host) buildRooms() (err error) {
 		calls.talks = h.projects.talks
 	}
 	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
-	h.models.used = h.rooms.Used
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 )
 
@@ -17,7 +18,7 @@ type hostCalls struct {
 	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
 	segment func(ctx context.Context, room, who, call, text string) error
 	act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
-	models  *models
+	models  *models.Models
 	talks   talks // nil where no project is configured
 	starts  starts
 }
@@ -70,7 +71,7 @@ func (h *hostCalls) HostCall(ctx context.Context, c module.Caller, op string, da
 	case abi.HostConversationEnd:
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return h.endTalk(ctx, c, a) })
 	case abi.HostModelGenerate:
-		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.ask(ctx, c, a) })
+		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.Ask(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/call"
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 )
@@ -46,9 +46,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	m := &Minds{h: h, gone: make(chan error, 1)}
 	m.heard.Store(&abi.History{Messages: []abi.Message{}})
 	h.kv = new(memory.KV)
-	h.models = newModels(h.cfg.Models, h.secrets, h.log)
-	h.models.wants = h.modelOf
-	h.models.used = func(context.Context, string, entry.Usage) {}
+	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostCalls{
 		kv: h.kv, models: h.models,
