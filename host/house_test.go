@@ -53,6 +53,7 @@ var floors = [][]string{
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
 	{"host/conversations", "host/sessions"},
+	{"host/hostops"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
