@@ -56,7 +56,7 @@ var floors = [][]string{
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
-	{"host/conversations", "host/sessions"},
+	{"host/conversations", "host/sessions", "host/memory"},
 	{"host/hostops"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
