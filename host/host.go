@@ -32,6 +32,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -142,11 +143,17 @@ func cannotListen(listen string, err error) error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
+<<<<<<< HEAD
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
 		Used: func(ctx context.Context, room string, u entry.Usage) { h.rooms.Used(ctx, room, u) }, // there by then
 	})
 	calls := &hostCalls{kv: h.kv, models: h.models}
+=======
+	h.models = newModels(h.cfg.Models, h.secrets, h.log)
+	h.models.wants = h.modelOf
+	calls := &hostops.Ops{KV: h.kv, Generate: h.models.ask}
+>>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -173,9 +180,14 @@ func (h *Host) buildRooms() (err error) {
 		return err
 	}
 	if h.buildProjects(); h.projects != nil {
-		calls.talks = h.projects.talks
+		calls.Talks = h.projects.talks
 	}
+<<<<<<< HEAD
 	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
+=======
+	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
+	h.models.used = h.rooms.Used
+>>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }

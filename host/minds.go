@@ -12,6 +12,11 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/call"
+<<<<<<< HEAD
+=======
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/hostops"
+>>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
@@ -48,11 +53,11 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h.kv = new(memory.KV)
 	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
-	calls := &hostCalls{
-		kv: h.kv, models: h.models,
-		history: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
-		segment: func(context.Context, string, string, string, string) error { return nil },
-		act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {
+	calls := &hostops.Ops{
+		KV: h.kv, Generate: h.models.ask,
+		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
+		Segment: func(context.Context, string, string, string, string) error { return nil },
+		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {
 			return abi.ActionPlayed{ID: newID()}, nil
 		},
 	}

@@ -61,6 +61,9 @@ type Config struct {
 	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
 	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
 	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
+	// Heard is told of a turn of a human, once it is in the journal, and which companions were
+	// there. The loop calls it, so that it may not wait; nil tells nobody.
+	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
 	Idle      time.Duration // a room with nothing to do for so long falls asleep; 0: never
 	Log       *slog.Logger
 }
@@ -121,6 +124,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	if r.cfg.Conversed == nil {
 		r.cfg.Conversed = func(string, conversation.Conversation, []entry.Entry) {}
+	}
+	if r.cfg.Heard == nil {
+		r.cfg.Heard = func(string, entry.Entry, entry.Said, []string) {}
 	}
 	if r.cfg.Bodies == nil {
 		r.cfg.Bodies = new(action.Bodies)
