@@ -143,17 +143,11 @@ func cannotListen(listen string, err error) error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-<<<<<<< HEAD
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
 		Used: func(ctx context.Context, room string, u entry.Usage) { h.rooms.Used(ctx, room, u) }, // there by then
 	})
-	calls := &hostCalls{kv: h.kv, models: h.models}
-=======
-	h.models = newModels(h.cfg.Models, h.secrets, h.log)
-	h.models.wants = h.modelOf
-	calls := &hostops.Ops{KV: h.kv, Generate: h.models.ask}
->>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
+	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -182,12 +176,7 @@ func (h *Host) buildRooms() (err error) {
 	if h.buildProjects(); h.projects != nil {
 		calls.Talks = h.projects.talks
 	}
-<<<<<<< HEAD
-	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
-=======
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
-	h.models.used = h.rooms.Used
->>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }

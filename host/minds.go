@@ -12,11 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/call"
-<<<<<<< HEAD
-=======
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/hostops"
->>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
@@ -54,7 +50,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostops.Ops{
-		KV: h.kv, Generate: h.models.ask,
+		KV: h.kv, Generate: h.models.Ask,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
 		Segment: func(context.Context, string, string, string, string) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {

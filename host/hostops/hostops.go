@@ -13,21 +13,9 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
-	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 )
 
-<<<<<<< HEAD:host/hostcalls.go
-// hostCalls answers what modules ask of the daemon with host_call.
-type hostCalls struct {
-	kv      journal.KV
-	history func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
-	segment func(ctx context.Context, room, who, call, text string) error
-	act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
-	models  *models.Models
-	talks   talks // nil where no project is configured
-	starts  starts
-=======
 // Ops answers them. What a field is not set for must not be asked for, but for Talks.
 type Ops struct {
 	KV      journal.KV
@@ -40,7 +28,6 @@ type Ops struct {
 	Talks    Talks // nil where no project is configured
 
 	starts starts
->>>>>>> beec9f75c57a04bba282552ce29d7accce2218e4:host/hostops/hostops.go
 }
 
 var _ module.HostCalls = (*Ops)(nil)
@@ -76,7 +63,7 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 	case abi.HostConversationEnd:
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
 	case abi.HostModelGenerate:
-		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return h.models.Ask(ctx, c, a) })
+		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
 }
