@@ -79,6 +79,8 @@ const (
 	KindResult    Kind = "result"    // input, Done: what became of an action
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
+	KindWords Kind = "words" // input, Words: of prompts, in a stream that is no room
+
 	KindBody     Kind = "body"     // input, Bodies: bodies of companions came, tell when they have played, or left
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
@@ -527,6 +529,12 @@ type Told struct {
 	Budget    int               `json:"budget"`             // tokens that it might come to
 	Parts     map[string]int    `json:"parts"`              // tokens, as they were guessed, by part
 	Notes     []string          `json:"notes,omitempty"`    // what else was left out, and why
+}
+
+// Words is the body of KindWords: what the house itself tells models, once for all requests. The id of the entry is
+// their SHA-256.
+type Words struct {
+	Text string `json:"text"`
 }
 
 // Round is the body of KindRound.

@@ -10,7 +10,6 @@ import (
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
-	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // pausedFor is how long nobody spoke before a message is told with its time.
@@ -85,7 +84,7 @@ func namesOf(all []abi.Message, names map[string]string) map[string]string {
 // Again puts a prompt together once more, of what was noted about it, the system prompt that
 // was kept, and the messages from Told.From to Told.Upto as they were heard up to Told.Head.
 // exact says that it is what was told, letter by letter; pictures are not kept.
-func Again(self string, zone *time.Location, t entry.Told, system string, said []abi.Message, meter *tokens.Meter) (p Prompt, exact bool) {
+func Again(self string, zone *time.Location, t entry.Told, system string, said []abi.Message) (p Prompt, exact bool) {
 	all := make([]abi.Message, 0, len(said))
 	for _, msg := range said {
 		if letters, short := t.Shortened[msg.Seq]; short {
