@@ -99,7 +99,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
 	return &Module{
-		engine: e, id: s.ID, generation: s.Generation, card: def, mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
+		engine: e, id: s.ID, generation: s.Generation, card: def, expressive: def.Expressive(), mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
@@ -116,6 +116,7 @@ type Module struct {
 	generation uint64
 	card       *card.Card
 	mind       *layout.Mind
+	expressive bool // its "speak" says how a line is said
 	desc       abi.Description
 	size       int64
 

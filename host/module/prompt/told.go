@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/model"
@@ -178,7 +179,16 @@ func (c *call) keep(ctx context.Context, hash, text string) {
 func (m *Module) everyTool() []model.Tool {
 	tools := make([]model.Tool, 0, len(m.card.Actions))
 	for _, a := range m.card.Actions {
-		tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		tools = append(tools, m.tool(a))
 	}
 	return tools
+}
+
+// tool gives an action as a model with the floor is offered it.
+func (m *Module) tool(a card.Action) model.Tool {
+	t := model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema}
+	if a.Title == card.Speak {
+		t.Description = strings.TrimSpace(t.Description + "\n" + m.how())
+	}
+	return t
 }
