@@ -510,6 +510,8 @@ type Usage struct {
 	About uint64 `json:"about,omitempty"`
 	Grant string `json:"grant,omitempty"`
 	Told  *Told  `json:"told,omitempty"`
+	// With are the others for whom the same call was: the votes of several characters.
+	With []string `json:"with,omitempty"`
 }
 
 // Told is what a model was told, so that it can be put together again: the house's own

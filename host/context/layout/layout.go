@@ -43,6 +43,7 @@ type Mind struct {
 	Zone *time.Location // in which it is told the time
 
 	words words
+	panel []*Mind // see [Panel]
 }
 
 // New makes a mind of a card. A zone of nil is UTC.

@@ -16,6 +16,9 @@ const cardShare = .25
 // System is what a character's requests begin with: the house's rules and the card, once. It
 // is the same whatever is said, and fits into a budget. notes say what of the card was left out.
 func (m *Mind) System(budget int, meter *tokens.Meter) (text string, notes []string) {
+	if m.panel != nil {
+		return m.panelSystem(budget, meter)
+	}
 	head := m.words.rules(m.Card.Name)
 	if m.Card.Language != "" {
 		head += "\n\n" + m.words.language(m.Card.Language)

@@ -58,6 +58,7 @@ func (m *Module) Forgotten() {
 	for _, d := range drafts {
 		d.end(errUnwanted)
 	}
+	m.engine.forgotten()
 }
 
 // meet learns the names of those who are there.
@@ -76,8 +77,22 @@ func (t *talk) meet(members []abi.Member) map[string]string {
 	return names
 }
 
+// hearer is who is told something: a character, or several that are judged together.
+type hearer struct {
+	mind  *layout.Mind
+	talk  *talk
+	tools []model.Tool // that it may ever be offered
+	key   string       // the same for requests that begin alike
+}
+
+// self is the character, as one who hears a room.
+func (c *call) self() *hearer {
+	return &hearer{c.m.mind, c.m.talkOf(c.caller.Room), c.m.everyTool(), c.m.id + "\n" + c.caller.Room}
+}
+
 // asking is what a model is asked for, before it is put into words.
 type asking struct {
+	of      *hearer // nil: the character itself
 	tail    layout.Tail
 	tools   []model.Tool
 	members []abi.Member
@@ -90,15 +105,17 @@ type asking struct {
 
 // put makes a request of it.
 func (c *call) put(ctx context.Context, a asking) (Ask, error) {
-	m := c.m
+	m, of := c.m, a.of
+	if of == nil {
+		of = c.self()
+	}
 	context, meter := m.engine.cfg.Models.Window(m.card.Model)
 	human := func(id string) bool { return isHuman(a.members, id) }
-	room := m.talkOf(c.caller.Room)
 	terms := window.Terms{
-		Budget: m.mind.History(layout.Budget{Context: context, Meter: meter, Tools: m.everyTool()}),
+		Budget: of.mind.History(layout.Budget{Context: context, Meter: meter, Tools: of.tools}),
 		Meter:  meter, Overhead: layout.Overhead, Human: human,
 	}
-	told, err := room.window.Tell(ctx, c.history, terms)
+	told, err := of.talk.window.Tell(ctx, c.history, terms)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Ask{}, ctx.Err()
@@ -110,7 +127,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	parts := layout.Parts{
 		Budget: layout.Budget{Context: context, Meter: meter, Tools: a.tools},
-		Told:   told, Human: human, Names: room.meet(a.members), Tail: a.tail,
+		Told:   told, Human: human, Names: of.talk.meet(a.members), Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {
@@ -119,13 +136,13 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 			return Ask{}, ctx.Err()
 		}
 	}
-	p := m.mind.Build(parts)
+	p := of.mind.Build(parts)
 	c.keep(ctx, p.Told.System, p.System)
 	if len(a.tools) > 0 {
 		c.keep(ctx, p.Told.Tools, layout.WriteTools(a.tools))
 	}
 	return Ask{
-		Request: model.Request{System: p.System, Messages: p.Messages, Tools: a.tools, CacheKey: layout.Hash(m.id + "\n" + c.caller.Room)[:32]},
+		Request: model.Request{System: p.System, Messages: p.Messages, Tools: a.tools, CacheKey: layout.Hash(of.key)[:32]},
 		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
 	}, nil
 }
