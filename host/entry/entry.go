@@ -259,10 +259,13 @@ type Said struct {
 	// Like is the seq of an earlier line that says much the same, 0 for none.
 	Like   uint64 `json:"like,omitempty"`
 	Source string `json:"source,omitempty"` // SourceChat, or empty
-	// Wish is the seq of the KindWish that the line came with, and Parameters are
-	// those of that wish.
-	Wish       uint64          `json:"wish,omitempty"`
+	// Wish is the seq of the KindWish that the line came with.
+	Wish uint64 `json:"wish,omitempty"`
+	// Parameters are those of the action "speak" that the line is, Text among them as its
+	// message, where it has more than that.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Warning is why it has no Parameters though some came with it.
+	Warning string `json:"warning,omitempty"`
 }
 
 // SourceChat is where those write of whom there are many: no line would ever end there
@@ -507,6 +510,8 @@ type Usage struct {
 	About uint64 `json:"about,omitempty"`
 	Grant string `json:"grant,omitempty"`
 	Told  *Told  `json:"told,omitempty"`
+	// With are the others for whom the same call was: the votes of several characters.
+	With []string `json:"with,omitempty"`
 }
 
 // Told is what a model was told, so that it can be put together again: the house's own

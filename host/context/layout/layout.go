@@ -43,6 +43,7 @@ type Mind struct {
 	Zone *time.Location // in which it is told the time
 
 	words words
+	panel []*Mind      // see [Panel]
 	all   []model.Tool // that its model may ever be offered
 
 	mu     sync.Mutex

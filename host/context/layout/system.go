@@ -26,6 +26,11 @@ func (m *Mind) System(b Budget) (text string, notes []string) {
 	if c := m.chosen; c.context == b.Context && count(c.card) <= c.most+c.most/10 {
 		return c.text, c.notes
 	}
+	if m.panel != nil {
+		m.chosen = choice{context: b.Context}
+		m.chosen.text, m.chosen.notes = m.panelSystem(b.usable(), b.Meter)
+		return m.chosen.text, m.chosen.notes
+	}
 	rules := m.words.rules(m.Card.Name)
 	if m.Card.Language != "" {
 		rules += "\n\n" + m.words.language(m.Card.Language)

@@ -91,7 +91,7 @@ func (m *Mind) ForScene(a Asked) Tail {
 	}
 	t := Tail{now: n, task: m.words.way(m.ID, s)}
 	if a.OnlyVote {
-		t.task = append(t.task, m.words.vote(m.Card.Name))
+		t.task = append(t.task, m.words.vote(m.name()))
 		return t
 	}
 	if s.Retry {

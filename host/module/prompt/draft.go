@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -208,6 +209,10 @@ func (d *draft) close(a model.Answer, err error) {
 	defer d.mu.Unlock()
 	switch {
 	case d.standing():
+	case err == nil && strings.Trim(d.head.String(), marks) == "" && slices.ContainsFunc(a.Calls, says):
+		// Some models write nothing beside a tool that they call. They want to speak.
+		d.vote = abi.Vote{State: abi.Speak, Importance: judgementImportance}
+		close(d.voted)
 	case err == nil:
 		_ = d.cast(strings.TrimLeft(d.head.String(), marks)) // it has ended
 	default:

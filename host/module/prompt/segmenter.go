@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -25,6 +27,8 @@ type segmenter struct {
 	votes       bool // the model may write a vote before the line
 	voted       bool // and did
 
+	from  int    // bytes of line that are of earlier answers
+	wrote string // by the answer whose actions are played
 	held  string // not cut into sentences yet
 	begun bool   // something of this answer was cut already: no name comes any more
 	line  strings.Builder
@@ -60,24 +64,55 @@ func (s *segmenter) take(delta string) error {
 	return cmp.Or(s.lost, s.over)
 }
 
-// turn is between an answer of the model and the next: the rest is said before
-// the actions are played.
+// written is between what an answer of the model says and the actions that it calls: the
+// rest is said before these are played. Where nothing of it was heard yet, and the line is
+// among the actions, that is the line, and the text was none.
+func (s *segmenter) written(calls []model.ToolCall) error {
+	before := s.from
+	if s.sent <= before && slices.ContainsFunc(calls, says) {
+		line := s.said()[:before]
+		s.line.Reset()
+		s.line.WriteString(line)
+		s.held = ""
+	}
+	err := s.turn()
+	s.wrote = strings.TrimSpace(s.said()[before:])
+	return err
+}
+
+// says reports whether an action is a line.
+func says(t model.ToolCall) bool {
+	return t.Name == card.Speak && strings.TrimSpace(card.Message(t.Arguments)) != ""
+}
+
+// turn ends what an answer of the model, or an action in it, says.
 func (s *segmenter) turn() error {
 	if err := s.end(); err != nil {
 		return err
 	}
-	s.begun = false
+	s.begun, s.from = false, s.line.Len()
 	return nil
 }
 
-// speak takes a whole line that the model put into an action.
-func (s *segmenter) speak(text string) error {
-	text = strings.TrimSpace(text)
-	if text == "" {
+// speak takes a whole line that the model put into an action. One that comes with how it is
+// said is not shown in pieces, if it can be helped. What the same answer has written as
+// text is not said again: the model does both.
+func (s *segmenter) speak(text string, withHow bool) error {
+	if text = strings.TrimSpace(text); text == "" {
 		return errNoMessage
 	}
-	if strings.HasSuffix(strings.TrimSpace(s.said()), text) { // written and then called
+	rest, goesOn := strings.CutPrefix(text, s.wrote)
+	switch {
+	case strings.HasSuffix(strings.TrimSpace(s.said()), text): // written and then called
 		return nil
+	case s.wrote == "":
+	case goesOn: // in the sentence
+		text, s.begun = rest, true
+	case speech.Alike(speech.Shape(s.wrote, nil), speech.Shape(text, nil)):
+		return nil
+	}
+	if withHow && s.sent == 0 && !s.mute {
+		s.mute, s.most = true, -1
 	}
 	err := s.take(text)
 	if err == nil {

@@ -35,9 +35,14 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if err != nil {
 		return abi.Line{}, err
 	}
-	played, err := c.converse(ctx, ask, out.take, out.turn, func(name string, args json.RawMessage) (string, error) {
+	var how json.RawMessage // it is said
+	played, err := c.converse(ctx, ask, out.take, out.written, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
-			return "ok", out.speak(card.Message(args))
+			beside := c.m.expressive && card.Beside(args) != nil
+			if beside {
+				how = args
+			}
+			return "ok", out.speak(card.Message(args), beside)
 		}
 		return c.play(ctx, name, args, triggers)
 	})
@@ -55,6 +60,7 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	line := abi.Line{Text: out.said()}
 	switch {
 	case line.Text != "":
+		line.Parameters = card.Saying(how, line.Text)
 	case len(played) > 0: // an error would have it asked again, and play them again
 		line.Pass = did(played, err)
 	case err != nil:
@@ -110,7 +116,7 @@ func (c *call) inputs(s abi.Scene) []string {
 // converse asks the model until it plays nothing any more. It gives the names of
 // the actions that were played. between is called when an answer is whole and its
 // actions come next.
-func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
+func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func([]model.ToolCall) error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
 		req.NoCalls = turn == maxModelTurns-1
 		a, err := c.next(ctx, req, onText)
@@ -121,7 +127,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 			return played, nil
 		}
 		if between != nil {
-			if err := between(); err != nil {
+			if err := between(a.Calls); err != nil {
 				return played, err
 			}
 		}
@@ -163,12 +169,21 @@ func (c *call) next(ctx context.Context, req Ask, onText func(string) error) (mo
 	return c.generate(ctx, req, onText)
 }
 
-// tools offers what the events allow for these perceptions; in warn mode all.
-func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
+// tools offers what the events allow for these perceptions; in warn mode all. To speak is
+// among them where something is judged. Whoever has the floor just writes its line, and has
+// the tool only to say how that is said: no prompt tells of it, for there are models that
+// cannot call tools.
+func (c *call) tools(triggers []string, judging bool) []model.Tool {
 	var tools []model.Tool
 	for _, a := range c.m.card.Actions {
-		if (a.Title != card.Speak || withSpeak) && (c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0) {
-			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		t := model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema}
+		switch {
+		case a.Title == card.Speak && !judging:
+			if c.m.expressive {
+				tools = append(tools, c.m.tool(a))
+			}
+		case c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0:
+			tools = append(tools, t)
 		}
 	}
 	return tools

@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/fold"
@@ -185,7 +186,7 @@ func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
 	default:
 		res.Wish = s.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.Who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: presence.Here(st.Members(), j.To), Due: s.loop.Now().Add(queue.WishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: presence.Here(st.Members(), j.To), Due: s.loop.Now().Add(queue.WishPatience), Parameters: card.Beside(j.Parameters),
 		})
 	}
 	switch {
