@@ -51,6 +51,7 @@ var floors = [][]string{
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
+	{"host/module/prompt/spoken"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/rooms", "host/context/told", "host/models"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},

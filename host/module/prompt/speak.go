@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
 
 // maxModelTurns bounds how often the model is asked for one answer: it plays
@@ -22,42 +23,44 @@ const maxModelTurns = 4
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
 	c.draft = c.m.drafted(c.caller.Room, s)
-	out := newSegmenter(c.m.names(), others(s.Members, c.m.id), func(text string) error {
+	out := spoken.New(c.m.names(), others(s.Members, c.m.id), func(text string) error {
 		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
 		return err
 	})
 	_, most := c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model)
-	out.votes = most > 0
+	if most > 0 {
+		out.MayVote()
+	}
 	if s.Budget != nil {
-		out.mute, out.most = true, s.Budget.Chars
+		out.InOnePiece(s.Budget.Chars)
 	}
 	ask, err := c.put(ctx, c.lineOf(s, triggers, false))
 	if err != nil {
 		return abi.Line{}, err
 	}
 	var how json.RawMessage // it is said
-	played, err := c.converse(ctx, ask, out.take, out.written, func(name string, args json.RawMessage) (string, error) {
+	played, err := c.converse(ctx, ask, out.Take, out.Written, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
 			beside := c.m.expressive && card.Beside(args) != nil
 			if beside {
 				how = args
 			}
-			return "ok", out.speak(card.Message(args), beside)
+			return "ok", out.Speak(card.Message(args), beside)
 		}
 		return c.play(ctx, name, args, triggers)
 	})
 	played = slices.DeleteFunc(played, func(name string) bool { return name == card.Speak }) // that is the line
 	c.m.keepActs(c.caller.Room, played)
-	if err == nil || errors.Is(err, errOver) {
-		err = out.end()
+	if err == nil || errors.Is(err, spoken.ErrOver) {
+		err = out.End()
 	}
-	if out.lost != nil { // the floor is gone: the model's words are nobody's business now
-		return abi.Line{}, out.lost
+	if out.Lost() != nil { // the floor is gone: the model's words are nobody's business now
+		return abi.Line{}, out.Lost()
 	}
-	if err != nil && out.breaksOff() { // what was shown stands, and people are told that more was to come
+	if err != nil && out.BreaksOff() { // what was shown stands, and people are told that more was to come
 		return abi.Line{}, err
 	}
-	line := abi.Line{Text: out.said()}
+	line := abi.Line{Text: out.Said()}
 	switch {
 	case line.Text != "":
 		line.Parameters = card.Saying(how, line.Text)
@@ -66,15 +69,10 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	case err != nil:
 		return abi.Line{}, err
 	default:
-		line.Pass = out.why()
+		line.Pass = out.Why()
 	}
 	return line, nil
 }
-
-// ended is an error of an action after which the model is asked no more.
-type ended struct{ error }
-
-func (e ended) Unwrap() error { return e.error }
 
 // did says what was played where nothing was said, and what went wrong then.
 func did(played []string, err error) string {
@@ -142,8 +140,8 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 				told, silent = abi.AsError(err).Message, false
 			}
 			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: told, Failed: err != nil})
-			if over := new(ended); errors.As(err, over) {
-				return played, over.error
+			if over := new(spoken.Ended); errors.As(err, over) {
+				return played, over.Unwrap()
 			}
 			if ctx.Err() != nil {
 				return played, ctx.Err()
@@ -218,9 +216,6 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	}
 	return c.m.played(done), nil
 }
-
-// errNoMessage is what a model is told that speaks without words.
-var errNoMessage = abi.Errorf(abi.CodeInvalid, "parameters.message: is missing, or no text")
 
 // names gives what the character is called.
 func (m *Module) names() []string { return append([]string{m.card.Name, m.id}, m.card.Aliases...) }
