@@ -1,12 +1,157 @@
 package memory
 
 import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory/fact"
 	"github.com/companiond/companiond/host/memory/recall"
 )
 
-// book is the memory of one companion while it is used.
+// unused is after how long a table that nobody asks is let go of.
+const unused = 10 * time.Minute
+
+// book is the memory of one companion: its stream, and the table of that while it is used.
 type book struct {
+	stream stream
+
+	mu    sync.Mutex // guards what follows, and the stream
 	table *fact.Table
 	index *recall.Index
+	blank map[uint64]bool // entries whose bodies were taken out since the table was made
+	used  time.Time
+}
+
+// with does something with a companion's memory, alone.
+func (k *Keeper) with(ctx context.Context, companion string, do func(*book) error) error {
+	k.mu.Lock()
+	b := k.books[companion]
+	if b == nil {
+		b = &book{stream: k.stream(journal.MemoryOf(companion))}
+		k.books[companion] = b
+	}
+	k.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.load(ctx); err != nil {
+		return journal.Coded(err)
+	}
+	b.used = time.Now()
+	return journal.Coded(do(b))
+}
+
+func (k *Keeper) stream(name string) stream {
+	return stream{journal: k.cfg.Journal, name: name, owner: k.cfg.Owner, newID: k.cfg.NewID}
+}
+
+// load makes the table, unless it is there. What was erased while the daemon was ended before
+// the words were taken out is finished.
+func (b *book) load(ctx context.Context) error {
+	if b.table != nil {
+		return nil
+	}
+	t := fact.NewTable(0)
+	for e, err := range journal.AllEntries(ctx, b.stream.journal, b.stream.name, 0) {
+		if err == nil {
+			_, err = t.Apply(e)
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", b.stream.name, err)
+		}
+	}
+	b.table, b.index, b.blank = t, recall.NewIndex(t), map[uint64]bool{}
+	if err := b.takeOut(ctx); err != nil {
+		b.drop()
+		return err
+	}
+	return nil
+}
+
+// drop lets go of the table; the journal has it.
+func (b *book) drop() { b.table, b.index, b.blank = nil, nil, nil }
+
+// dropUnused lets go of the tables that nobody asked for a while.
+func (k *Keeper) dropUnused(now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range k.books {
+		if b.mu.TryLock() { // else it is used
+			if now.Sub(b.used) >= unused {
+				b.drop()
+			}
+			b.mu.Unlock()
+		}
+	}
+}
+
+// pen writes into a book: what is put is in the table at once, and in the stream together at
+// the end.
+type pen struct {
+	*batch
+	book *book
+}
+
+// put takes in changes that the table made.
+func (p pen) put(changes ...fact.Change) error {
+	for _, c := range changes {
+		e, err := p.batch.put(c.Kind, c.Body)
+		if err != nil {
+			return err
+		}
+		changed, err := p.book.table.Apply(e)
+		if err != nil {
+			return err
+		}
+		p.book.index.Update(changed)
+	}
+	return nil
+}
+
+// write lets do put entries, and is done when all of them are durable. After an error none is,
+// and the table is read again from the journal when it is next used.
+func (b *book) write(ctx context.Context, do func(pen) error) error {
+	w, err := b.stream.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err = do(pen{w, b}); err == nil {
+		err = w.write(ctx)
+	}
+	if err != nil {
+		if len(w.entries) > 0 {
+			b.drop()
+		}
+		return err
+	}
+	for _, e := range w.entries {
+		if e.Kind == entry.KindErased {
+			return b.takeOut(ctx)
+		}
+	}
+	return nil
+}
+
+// takeOut takes the words of what was erased out of the stream.
+func (b *book) takeOut(ctx context.Context) error {
+	bodies := map[uint64][]byte{}
+	for _, seq := range b.table.Blank() {
+		if !b.blank[seq] {
+			bodies[seq] = nil
+		}
+	}
+	if len(bodies) == 0 {
+		return nil
+	}
+	if err := b.stream.journal.Blank(context.WithoutCancel(ctx), b.stream.name, 0, bodies); err != nil {
+		b.drop() // so that it is tried again
+		return fmt.Errorf("take words out of %s: %w", b.stream.name, err)
+	}
+	for seq := range bodies {
+		b.blank[seq] = true
+	}
+	return nil
 }
