@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,6 @@ type book struct {
 	mu    sync.Mutex // guards what follows, and the stream
 	table *fact.Table
 	index *recall.Index
-	blank map[uint64]bool // entries whose bodies were taken out since the table was made
 	used  time.Time
 }
 
@@ -63,16 +63,15 @@ func (b *book) load(ctx context.Context) error {
 			return fmt.Errorf("read %s: %w", b.stream.name, err)
 		}
 	}
-	b.table, b.index, b.blank = t, recall.NewIndex(t), map[uint64]bool{}
-	if err := b.takeOut(ctx); err != nil {
-		b.drop()
+	if err := b.takeOut(ctx, t.Blank()); err != nil {
 		return err
 	}
+	b.table, b.index = t, recall.NewIndex(t)
 	return nil
 }
 
 // drop lets go of the table; the journal has it.
-func (b *book) drop() { b.table, b.index, b.blank = nil, nil, nil }
+func (b *book) drop() { b.table, b.index = nil, nil }
 
 // dropUnused lets go of the tables that nobody asked for a while.
 func (k *Keeper) dropUnused(now time.Time) {
@@ -127,31 +126,26 @@ func (b *book) write(ctx context.Context, do func(pen) error) error {
 		}
 		return err
 	}
-	for _, e := range w.entries {
-		if e.Kind == entry.KindErased {
-			return b.takeOut(ctx)
-		}
+	if !slices.ContainsFunc(w.entries, func(e entry.Entry) bool { return e.Kind == entry.KindErased }) {
+		return nil
 	}
-	return nil
+	// What an erased fact closed is so again: it is read from what is left, as after a restart.
+	blank := b.table.Blank()
+	b.drop()
+	return b.takeOut(ctx, blank)
 }
 
 // takeOut takes the words of what was erased out of the stream.
-func (b *book) takeOut(ctx context.Context) error {
-	bodies := map[uint64][]byte{}
-	for _, seq := range b.table.Blank() {
-		if !b.blank[seq] {
-			bodies[seq] = nil
-		}
-	}
-	if len(bodies) == 0 {
+func (b *book) takeOut(ctx context.Context, seqs []uint64) error {
+	if len(seqs) == 0 {
 		return nil
 	}
-	if err := b.stream.journal.Blank(context.WithoutCancel(ctx), b.stream.name, 0, bodies); err != nil {
-		b.drop() // so that it is tried again
-		return fmt.Errorf("take words out of %s: %w", b.stream.name, err)
+	bodies := map[uint64][]byte{}
+	for _, seq := range seqs {
+		bodies[seq] = nil
 	}
-	for seq := range bodies {
-		b.blank[seq] = true
+	if err := b.stream.journal.Blank(context.WithoutCancel(ctx), b.stream.name, 0, bodies); err != nil {
+		return fmt.Errorf("take words out of %s: %w", b.stream.name, err)
 	}
 	return nil
 }
