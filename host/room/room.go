@@ -63,8 +63,8 @@ type Config struct {
 	// Heard is told of a turn of a human, once it is in the journal, and which companions were
 	// there. The loop calls it, so that it may not wait; nil tells nobody.
 	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
-	Idle      time.Duration // a room with nothing to do for so long falls asleep; 0: never
-	Log       *slog.Logger
+	Idle  time.Duration // a room with nothing to do for so long falls asleep; 0: never
+	Log   *slog.Logger
 }
 
 // Settings is how a room is to be.
