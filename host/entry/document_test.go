@@ -19,7 +19,7 @@ func TestEntriesDocument(t *testing.T) {
 	bodies := map[Kind]any{
 		KindOwner: Owner{}, KindOpened: Opened{}, KindArchived: Archived{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
-		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindLifecycle: Lifecycle{},
+		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindWords: Words{}, KindLifecycle: Lifecycle{},
 		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{},
 		KindTalks: Talks{},
 	}

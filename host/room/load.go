@@ -12,13 +12,13 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // load takes what is known of the room from its journal.
-func (r *Room) load(ctx context.Context, s *rules.State) error {
+func (r *Room) load(ctx context.Context, s *fold.State) error {
 	recent, err := reader.Said(ctx, r.cfg.Journal, r.Name(), journal.Span{Limit: reader.TailSize, Newest: true})
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/offer"
@@ -103,7 +104,7 @@ type Room struct {
 // New makes a room that is about to wake. cast are the companions that are loaded
 // now, by id; nil: that is not known yet.
 func New(s Settings, c Config, cast []entry.Joined) *Room {
-	s.Rules.Version = rules.Version
+	s.Rules.Version = fold.Version
 	if len(s.Companions) == 0 && cast == nil {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
@@ -208,7 +209,7 @@ func (r *Room) nextDue() time.Duration {
 }
 
 // state is the room's, as of all entries that were made.
-func (r *Room) state() *rules.State { return r.loop.State() }
+func (r *Room) state() *fold.State { return r.loop.State() }
 
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {
