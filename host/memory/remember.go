@@ -163,3 +163,13 @@ func (k *Keeper) asked(ctx context.Context, id, room string, known []fact.Fact, 
 	}
 	return found, nil
 }
+
+// Used writes down what a model was asked for.
+func (k *Keeper) Used(ctx context.Context, u entry.Usage) {
+	err := k.with(ctx, u.Who, func(b *book) error {
+		return b.write(ctx, func(w pen) error { return w.put(fact.Change{Kind: entry.KindUsage, Body: u}) })
+	})
+	if err != nil {
+		k.cfg.Log.Warn("what a model was asked for cannot be written down", "companion", u.Who, "err", err)
+	}
+}
