@@ -81,3 +81,18 @@ func stands(text, word string) bool {
 		}
 	}
 }
+
+// In gives how a thing is called in Japanese or English, "" for one that the table does not have.
+func In(name string, japanese bool) string {
+	for _, t := range things {
+		if t.name != name {
+			continue
+		}
+		for _, w := range t.words {
+			if first, _ := utf8.DecodeRuneInString(w); scriptOf(first, other) != latin == japanese {
+				return w
+			}
+		}
+	}
+	return ""
+}
