@@ -111,8 +111,12 @@ func (h *house) run(loaded ...string) {
 	if err := h.keeper.Load(ctx); err != nil {
 		h.t.Fatal(err)
 	}
-	done.Go(func() { _ = h.keeper.Run(ctx) })   // it ends when ctx does
-	done.Go(func() { _ = h.Registry.Run(ctx) }) // and so does this
+	after, forget := context.WithCancel(context.Background())
+	done.Go(func() { _ = h.keeper.Run(after) }) // it ends when after does
+	done.Go(func() {
+		defer forget() // the rooms have told it everything
+		_ = h.Registry.Run(ctx)
+	})
 	h.end = func() {
 		cancel()
 		done.Wait()
