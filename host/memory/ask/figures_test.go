@@ -126,7 +126,9 @@ func (f figures) row(name string) string {
 	return fmt.Sprintf("%-16s recall %.2f (%d of %d) precision %.2f (%d not so) quotations not in the source %d, put right and still so %d", name, f.recall(), f.hit, f.planted, f.precision(), f.extra, f.unquoted, f.stale)
 }
 
-func byRules(_ int, turns []fact.Turn, known []fact.Fact) []fact.New { return extract.Facts(turns, known) }
+func byRules(_ int, turns []fact.Turn, known []fact.Fact) []fact.New {
+	return extract.Facts(turns, known)
+}
 
 func TestFiguresRules(t *testing.T) {
 	all := talks(t)
