@@ -55,7 +55,7 @@ func tasteEn(likes bool) func([]string) (claim, bool) {
 		if !likes {
 			text, key = "dislikes "+what, "dislikes"
 		}
-		return claim{slot: "taste:" + wording.Thing(what), value: key + ":" + what, text: text, keys: append([]string{key}, wording.Things(what)...), importance: 3}, what != "" && !vague.MatchString(what) && len(strings.Fields(what)) <= 6
+		return claim{slot: "taste:" + wording.Thing(what), value: key + ":" + what, text: text, keys: append([]string{key}, wording.Things(what)...), importance: 3}, sensible(what) && !vague.MatchString(what) && len(strings.Fields(what)) <= 6
 	}
 }
 

@@ -63,14 +63,14 @@ func kinNameJa(m []string) (claim, bool) {
 func tasteJa(likes bool) func([]string) (claim, bool) {
 	return func(m []string) (claim, bool) {
 		what := strings.Trim(m[1], " 「」『』、")
-		text, key := what+"が好き", "好き"
+		text, key, value := what+"が好き", "好き", "likes:"+what
 		if !likes {
-			text, key = what+"が嫌い・苦手", "嫌い"
+			text, key, value = what+"が嫌い・苦手", "嫌い", "dislikes:"+what
 		}
-		if len([]rune(what)) > 15 || noTaste.MatchString(what) {
+		if len([]rune(what)) > 15 || !sensible(what) || noTaste.MatchString(what) {
 			return claim{}, false
 		}
-		return claim{slot: "taste:" + wording.Thing(what), value: key + ":" + what, text: text, keys: append([]string{key, what}, wording.Things(what)...), importance: 3}, true
+		return claim{slot: "taste:" + wording.Thing(what), value: value, text: text, keys: append([]string{key, what}, wording.Things(what)...), importance: 3}, true
 	}
 }
 
