@@ -14,6 +14,9 @@ import (
 
 var tokyo = time.FixedZone("JST", 9*3600)
 
+// day is when somebody asks what days are called; any will do.
+var day = time.Date(2026, 11, 20, 12, 0, 0, 0, tokyo)
+
 // planted is a fact of the talks.
 type planted struct {
 	id, who, slot, value string

@@ -78,7 +78,7 @@ func why(sentence string) Why {
 		return Supposes
 	case hears.MatchString(named.ReplaceAllString(s, "")):
 		return Hears
-	case hopes.MatchString(s):
+	case hopes.MatchString(wanted.ReplaceAllString(s, "")):
 		return Hopes
 	}
 	return ""
@@ -108,12 +108,15 @@ var (
 		`\bi wish\b`, `\brole-?play`, `\bin character\b`, `\bmy character\b`, `\bin another life\b`, `\bwere i\b`)
 	hopes = either(
 		`たい(?:な|なあ|です|よ|ね|けど|んだ|の|と思|って|$)`+`[^にがを]*`+end, `かも(?:しれ|ね|な|`+end+`)`, `だろう`, `でしょう`, `ほしい`, `欲しい`, `憧れ`, `あこがれ`, `だといい`, `ならいい`, `といいな`, `はず`, `に違いない`, `気がする`, `多分`, `たぶん`, `おそらく`, `おもわく`, `ようと(?:思|か)`, `か(?:どうか|なやんで|悩んで|迷って|考えて)`,
-		`\bmaybe\b`, `\bperhaps\b`, `\bmight\b`, `\bprobably\b`, `\bpossibly\b`, `\bi hope\b`, `\bhopefully\b`, `\bnot sure\b`, `\bthinking (?:of|about)\b`, `\bconsidering\b`, `\bi guess\b`, `\bkind of want\b`, `\bwanna\b`, `\bwant to\b`, `\bwant a\b`, `\bwanted\b`, `\bwish\b`, `\bone day\b`, `\bsomeday\b`, `\bi should\b`, `\bdreaming of\b`, `\bused to\b`, `\bno longer\b`, `\bnot anymore\b`, `\bany ?more\b`)
+		`\bmaybe\b`, `\bperhaps\b`, `\bmight\b`, `\bprobably\b`, `\bpossibly\b`, `\bi hope\b`, `\bhopefully\b`, `\bnot sure\b`, `\bthinking (?:of|about)\b`, `\bconsidering\b`, `\bi guess\b`, `\bkind of want\b`, `\bwanna\b`, `\bwant to\b`, `\bwant a\b`, `\bwanted\b`, `\bwish\b`, `\bone day\b`, `\bsomeday\b`, `\bi should\b`, `\bdreaming of\b`, `\b(?:i|we|he|she|they|it|there) used to\b`, `\bno longer\b`, `\bnot anymore\b`, `\bany ?more\b`)
 	hears = either(
 		`(?:って|と)(?:言っ|いって|言わ|いわれ|聞い|聞き|きい|書い|書か|噂|うわさ|話し|話で|教え|答え|返)`, `らしい`, `[るただい]そう(?:だ|です|な|で|`+end+`)`, `だそう`, `だって`+end, `によると`, `によれば`, `とのこと`, `みたい(?:だ|です|な|`+end+`)`, `とか言`, `というセリフ`, `という歌`, `歌詞`,
 		`\b(?:he|she|they|someone|somebody|everyone|friend|sister|brother|mom|mother|dad|father|boss|teacher|wife|husband|[a-z]+) (?:said|says|told|tells|claims|claimed|asked|asks|wrote|writes|goes like|was like|mentioned)\b`, `\b(?:i|we)(?:'ve)? (?:heard|read)\b`, `\baccording to\b`, `\bapparently\b`, `\breportedly\b`, `\bsupposedly\b`, `\bquote\b`, `\blyrics?\b`, `\bi (?:said|told|thought|lied)\b`)
 	// named is how people say what they are called, which is no hearsay.
 	named = either(`(?:って|と)(?:言い|いい|申し|呼ん|よん)(?:ます|で)`, `\b(?:everyone|everybody|people|friends?) calls? me\b`)
+
+	// wanted is what is wished of a listener, who is told something with it.
+	wanted = either(`(?:覚えて|おぼえて|知って)おいて(?:ほしい|欲しい)`, `\bwant you to (?:remember|know)\b`)
 
 	jokes     = either(`[（(](?:笑|爆笑|嘘|うそ|冗談|ウソ)[）)]`, `笑笑`, `[ｗwW]{3,}`, `冗談`, `なんちゃって`, `なーんて(?:ね|な|`+end+`)`, `なんてね`, `うそうそ`, `嘘(?:だよ|です|でした|だけど|ぴょん)`, `うそ(?:だよ|ぴょん)`, `ウソ(?:だよ|です)`, `(?i)\bjust kidding\b`, `(?i)\b(?:only|i'm|im) (?:kidding|joking)\b`, `(?i)\bj/?k\b`, `(?i)\blol\b`, `(?i)\blmao\b`, `(?i)\brofl\b`, `(?i)\bhaha+`, ` /s\b`, `(?i)\bsarcas`, `(?i)\bapril fool`)
 	takesBack = either(`^(?:なんて|なーんて|あ、|ごめん、?|いや、?|今のは?|さっきの(?:話)?は?|という|っていう|まあ)*[、 ]*(?:冗談|嘘|うそ|ウソ|ネタ|作り話|なんちゃって)(?:だよ|です|でした|だけど|ね|`+end+`)`, `(?i)^(?:ha+h?a*|sorry|no|nah|ok|okay)?[,.! ]*(?:just |only |i'm |i was |im )*(?:kidding|joking|jk|j/k|made that up|lying|a joke)\b`, `(?i)^that was a (?:joke|lie)\b`, `(?i)^i lied\b`)

@@ -13,7 +13,7 @@ var not = []struct {
 	pattern          *regexp.Regexp
 	of, wrong, right int // groups
 }{
-	{regexp.MustCompile(`^(?:違う|ちがう|違います|いや|いいえ|ううん|ごめん|訂正|実は|あ|ああ|えっと|ってか|というか|間違えた|まちがえた)?(?:よ|って|ね|です|、|。|！|!|\s|ー|〜)*(?:(?:私|わたし|僕|ぼく|俺|うち)の)?(?:([^、は]{1,12}?)(?:は|、|って))?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃなくて|じゃなく|ではなくて|ではなく|でなく|じゃないよ|じゃない|ではないよ|ではありません)[、。！! ]*[「『]?([^、は「」『』]{1,15}?)[」』]?` + endName), 1, 2, 3},
+	{regexp.MustCompile(`^(?:(?:違う|ちがう|違います|いや|いいえ|ううん|ごめん|訂正|実は|ああ|あ|えっと|ってか|というか|間違えた|まちがえた)(?:よ|って|ね|です|、|。|！|!|\s|ー|〜)*)*(?:(?:私|わたし|僕|ぼく|俺|うち)の)?(?:([^、は]{1,12}?)(?:は|、|って))?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃなくて|じゃなく|ではなくて|ではなく|でなく|じゃないよ|じゃない|ではないよ|ではありません)[、。！! ]*[「『]?([^、は「」『』]{1,15}?)[」』]?` + endName), 1, 2, 3},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction|my mistake|oops|not quite)[,.!:\s—-]+)*(?:(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s| is|['’]s called| is called| was| are)|i said|i meant|i mean)?[\s]*(?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:and )?not (?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 3, 2},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s not| isn['’]t| is not| wasn['’]t)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:but|it['’]s|it is|he['’]s|she['’]s|rather)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 2, 3},
 }

@@ -55,7 +55,7 @@ func tasteEn(likes bool) func([]string) (claim, bool) {
 		if !likes {
 			text, key = "dislikes "+what, "dislikes"
 		}
-		return claim{slot: "taste:" + wording.Thing(what), value: key + ":" + what, text: text, keys: append([]string{key}, wording.Things(what)...), importance: 3}, what != "" && !vague.MatchString(what) && len(strings.Fields(what)) <= 6
+		return claim{slot: "taste:" + wording.Thing(what), value: key + ":" + what, text: text, keys: append([]string{key}, wording.Things(what)...), importance: 3}, sensible(what) && !vague.MatchString(what) && len(strings.Fields(what)) <= 6
 	}
 }
 
@@ -68,11 +68,11 @@ func refusalEn(slot, before, after string, keys ...string) func([]string) (claim
 
 func english() []rule {
 	const job = `((?:[a-z-]+ ){0,2}(?:nurse|teacher|engineer|developer|programmer|designer|doctor|dentist|lawyer|chef|cook|baker|barista|waiter|waitress|student|accountant|writer|author|artist|illustrator|musician|photographer|journalist|editor|translator|librarian|scientist|researcher|professor|architect|carpenter|plumber|electrician|mechanic|driver|pilot|farmer|firefighter|policeman|policewoman|police officer|soldier|pharmacist|psychologist|therapist|vet|veterinarian|hairdresser|cashier|salesman|manager|consultant|analyst|administrator|secretary|receptionist|freelancer|paramedic|midwife|social worker|tailor|florist|gardener|technician|biologist|physicist|chemist|economist|actor|actress|dancer|singer))`
-	const place = `((?-i:[A-Z])[\p{L}'-]+(?:[ ,]+(?-i:[A-Z])[\p{L}'-]+){0,2}|[a-z]{3,14}(?:[\s.!~]*$))`
+	const place = `((?-i:[A-Z])[\p{L}\x27’-]+(?:[ ,]+(?-i:[A-Z])[\p{L}\x27’-]+){0,2}|[a-z]{3,14}(?:[\s.!~]*$))`
 	const very = `(?:really |absolutely |totally |just |also |still |actually |truly |honestly |kinda |quite |always |so )*`
 	return []rule{
 		{pattern: en(`(?:my (?:full |real |first )?name(?: is|'s)|i am called|i'm called|i go by|people call me|everyone calls me|my friends call me|they call me|(?:you can |just )?call me) <NAME>(?:[\s.,!~)]|$)`), claim: nameEn, last: true},
-		{pattern: regexp.MustCompile(`(?i:^(?:hi|hello|hey|nice to meet you|good (?:morning|evening|afternoon)|hi there|hey there|hello there|hi everyone|hello everyone))[,!. ]+(?:I['’]m|I am|i['’]m) ([A-Z][\p{L}-]{1,20})(?:[\s.,!~)]*$|[.,!])`), claim: nameEn, last: true},
+		{pattern: en(`(?:i'm|i am) (?-i:([A-Z][\p{L}-]{1,20}))(?:<END>|[.,!])`), claim: nameEn, greets: true, last: true},
 
 		{pattern: en(`(?:my|our) <ANIMAL>(?:'s name is| is called| is named|, named|, called) <NAME>(?:[\s.,!~)]|$)`), claim: func(m []string) (claim, bool) { return petNameEn(m[1], m[2]) }, last: true},
 		{pattern: en(`(?:i|we) (?:have|own|adopted|got|just got|just adopted|have got|'ve got) (?:a|an|this) (?:[a-z-]+ ){0,3}?<ANIMAL>,? (?:named|called|whose name is|and (?:his|her|its) name is) <NAME>(?:[\s.,!~)]|$)`), claim: func(m []string) (claim, bool) { return petNameEn(m[1], m[2]) }, last: true},
@@ -86,9 +86,9 @@ func english() []rule {
 		{pattern: en(`(?:i have|i've got) (?:a|an|one|two|three|four|2|3|4) (?:[a-z-]+ ){0,2}?(sister|brother|son|daughter|wife|husband|girlfriend|boyfriend|child|children|kid|twin)(?:s)?<END>`), claim: kinEn, last: true},
 		{pattern: en(`(?:i am|i'm|we're|we are) ((?:happily |newly )?married|engaged|single|divorced|an only child)<END>`), claim: filledEn("family:married", "is ", "", 3, "family", "married"), last: true},
 
-		{pattern: en(`(?:i am|i'm) (?:very |really |severely |deathly |a bit |highly )?allergic to ([a-z' -]+?)(?:<END>|,)`), claim: refusalEn("allergy", "is allergic to ", "", "allergy", "allergic", "アレルギー"), last: true},
+		{pattern: en(`(?:i am|i'm) (?:very |really |severely |deathly |a bit |highly )?allergic to ([a-z\x27’ -]+?)(?:<END>|,)`), claim: refusalEn("allergy", "is allergic to ", "", "allergy", "allergic", "アレルギー"), last: true},
 		{pattern: en(`(?:i have|i've got) (?:a|an) (?:severe |bad |terrible |mild |serious )?([a-z]+(?: [a-z]+)?) allergy<END>`), claim: refusalEn("allergy", "is allergic to ", "", "allergy", "allergic", "アレルギー"), last: true},
-		{pattern: en(`i (?:can't|cannot|must not|mustn't|don't|never) (?:eat|drink|have) ([a-z' -]+?)(?:<END>|,)`), claim: refusalEn("must_not", "does not eat or drink ", "", "must_not", "eat", "drink"), last: true},
+		{pattern: en(`i (?:can't|cannot|must not|mustn't|don't|never) (?:eat|drink) ([a-z\x27’ -]+?)(?:<END>|,)`), claim: refusalEn("must_not", "does not eat or drink ", "", "must_not", "eat", "drink"), last: true},
 		{pattern: en(`(?:i am|i'm) (?:a |an )?(vegan|vegetarian|pescatarian|lactose intolerant|gluten intolerant|celiac|coeliac|diabetic|teetotal|halal|kosher)<END>`), claim: refusalEn("must_not", "is ", "", "must_not", "eat", "food"), last: true},
 
 		{pattern: en(`my (?:all-time |absolute )?favou?rite ([a-z ]{2,20}?)(?: of all time)?(?: is|'s| has always been| are) (.+?)<END>`), claim: favouriteEn, last: true},
@@ -108,12 +108,12 @@ func english() []rule {
 		{pattern: en(`(?:i'm|i am|i come) (?:originally )?from ` + place), claim: filledEn("origin", "is from ", "", 3, "origin", "from")},
 		{pattern: en(`i grew up in ` + place), claim: filledEn("origin", "grew up in ", "", 3, "origin", "from")},
 		{pattern: en(`i (?:currently |now )?work as (?:a|an) ([a-z -]+?)(?: (?:at|for|in) .*)?(?:<END>|,)`), claim: filledEn("job", "works as a ", "", 3, "job", "work")},
-		{pattern: en(`i (?:currently |now )?work (?:at|for|in) (?:a |an |the )?([A-Za-z' -]+?)(?:<END>|,)`), claim: filledEn("job", "works at ", "", 3, "job", "work")},
+		{pattern: en(`i (?:currently |now )?work (?:at|for|in) (?:a |an |the )?([A-Za-z\x27’ -]+?)(?:<END>|,)`), claim: filledEn("job", "works at ", "", 3, "job", "work")},
 		{pattern: en(`my job(?: is|'s) (.+?)<END>`), claim: filledEn("job", "job: ", "", 3, "job", "work")},
 		{pattern: en(`(?:i'm|i am) (?:a|an) ` + job + `(?:<END>|,| at | for | in )`), claim: filledEn("job", "is a ", "", 3, "job", "work")},
 		{pattern: en(`(?:i'm|i am) studying ([a-z ]+?)(?: at .*)?(?:<END>|,)`), claim: filledEn("school", "studies ", "", 3, "school", "study")},
 		{pattern: en(`i study ([a-z ]+?)(?: at .*)?(?:<END>|,)`), claim: filledEn("school", "studies ", "", 3, "school", "study")},
-		{pattern: en(`i (?:go to|attend) ([A-Za-z' ]*?(?:university|college|high school|school))<END>`), claim: filledEn("school", "goes to ", "", 3, "school")},
+		{pattern: en(`i (?:go to|attend) ([A-Za-z\x27’ ]*?(?:university|college|high school|school))<END>`), claim: filledEn("school", "goes to ", "", 3, "school")},
 	}
 }
 

@@ -23,15 +23,15 @@ import (
 // Facts gives what people said of themselves in these turns, in their order. known are
 // facts of theirs that are so, which a correction may be about.
 func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
-	r := reader{known: known}
+	r, last := reader{known: known}, map[string]uint64{}
 	for i, t := range turns {
 		if t.By != abi.KindHuman {
 			continue
 		}
 		if doubt.Joke(t.Text) {
-			r.takeBack(t.From)
+			r.takeBack(t.From, last[t.From])
 		}
-		r.turn = t
+		r.turn, last[t.From] = t, t.Seq
 		r.others, r.asked = false, ""
 		if i > 0 && turns[i-1].From != t.From {
 			r.others = others.MatchString(turns[i-1].Text)
@@ -60,17 +60,9 @@ type claim struct {
 	corrects    []string
 }
 
-// takeBack drops what somebody found to be joking has said in the turn before.
-func (r *reader) takeBack(who string) {
-	last := uint64(0)
-	for _, f := range r.found {
-		if f.SaidBy == who {
-			last = f.Turns[0]
-		}
-	}
-	if last == r.turn.Seq || r.turn.From == who {
-		r.found = slices.DeleteFunc(r.found, func(f fact.New) bool { return f.SaidBy == who && f.Turns[0] == last })
-	}
+// takeBack drops what somebody has said in a turn that they now say was a joke.
+func (r *reader) takeBack(who string, seq uint64) {
+	r.found = slices.DeleteFunc(r.found, func(f fact.New) bool { return f.SaidBy == who && f.Turns[0] == seq })
 }
 
 // read goes through one turn.
@@ -123,7 +115,7 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	}
 	for _, rule := range rules {
 		m := rule.pattern.FindStringSubmatch(c)
-		if m == nil || rule.own && r.others {
+		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) {
 			continue
 		}
 		if found, ok := rule.claim(m); ok && sensible(found.value) {
@@ -211,7 +203,8 @@ func dayKeys(text string, t fact.Turn) (keys []string) {
 }
 
 var (
-	remembers = regexp.MustCompile(`^(.*?)(?:って|という?こと|のこと|こと)?[をは、]?[ ]*(?:ちゃんと|絶対に?|ずっと|よく)?(?:覚えて|おぼえて|憶えて)(?:おいて|おけ|てね|て|ね|いて|ください|欲しい|ほしい)(?:ね|よ|ください|くれ|ほしい|欲しい|な)*[。!！♪ ]*$|(?i)^(?:(?:and|so|please|ok|okay|hey|oh|also|always|just|you must|you should)[, ]+)*(?:remember|don['’]t forget|keep in mind|note|never forget)(?: this)?(?: that|:|,)? (.*)$`)
+	greets    = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|nice to meet you|good (?:morning|evening|afternoon)|greetings)\b|\bnice to meet you\b`)
+	remembers = regexp.MustCompile(`^(.*?)(?:って|という?こと|のこと|こと)?[をは、]?[ ]*(?:ちゃんと|絶対に?|ずっと|よく)?(?:覚えて|おぼえて|憶えて)(?:おいて|おけ|てね|て|ね|いて|ください|欲しい|ほしい)(?:ね|よ|ください|くれ|ほしい|欲しい|な)*[。!！♪ ]*$|^.*?(?:覚えて|おぼえて|憶えて)おいて(?:ほしい|欲しい|ください|ね|よ|な)*(?:んだけど|んですけど|けど|の)?[、,:： ]+(.+)$|(?i)^(?:(?:and|so|please|ok|okay|hey|oh|also|always|just|you must|you should)[, ]+)*(?:remember|don['’]t forget|keep in mind|note|never forget)(?: this)?(?: that|:|,)? (.*)$`)
 	asksBack  = regexp.MustCompile(`(?i)(?:remember|forget) (?:that time|the time|the day|when|how|who|what|where|why|me|you|us|to)\b|覚えて(?:る|ます|いる|います|た|ない)`)
 	this      = regexp.MustCompile(`(?i)^(?:これ|それ|このこと|そのこと|ちゃんと|絶対|this|that|it)?$`)
 )

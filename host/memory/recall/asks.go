@@ -3,6 +3,7 @@ package recall
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/host/memory/dates"
 	"github.com/companiond/companiond/host/memory/wording"
@@ -12,6 +13,11 @@ import (
 // them, for what happens on a day has the day for a key.
 func (q Query) terms() []string {
 	terms := textTerms(q.Text)
+	for _, t := range terms {
+		if w, ok := strings.CutPrefix(t, word); ok {
+			terms = append(terms, value+w)
+		}
+	}
 	for _, d := range dates.Find(q.Text, q.At) {
 		terms = append(terms, word+d.Key())
 	}
@@ -31,7 +37,7 @@ var questions = []question{
 	{regexp.MustCompile(`(?i)名前|なまえ|呼び方|なんて呼|何て呼|何と呼|だれだ|誰だ|誰か(?:わか|分か)|\bnames?\b|\bwho (?:am i|i am)\b|\bcall me\b|\bcalled\b`), []string{"name"}},
 	{regexp.MustCompile(`(?i)何歳|いくつ|年齢|何才|\bhow old\b|\bmy age\b|\bthe age\b`), []string{"age"}},
 	{regexp.MustCompile(`(?i)誕生日|生まれ|たんじょうび|バースデー|\bbirthday\b|\bborn\b`), []string{"birthday"}},
-	{regexp.MustCompile(`(?i)住ん|すんで|どこに(?:いる|家)|引っ越|暮らし|\b(?:do|did|does) (?:i|\w+) live\b|\b(?:i|\w+) lives?\b|\bmy (?:home|city|town)\b|\bbased\b|\bmove`), []string{"place"}},
+	{regexp.MustCompile(`(?i)住ん|すんで|どこに(?:いる|家)|(?:家|街|町|住所)(?:って|は|が)?.{0,4}(?:どこ|どの|どんな|何処)|どこの(?:街|町|県)|引っ越|暮らし|\b(?:do|did|does) (?:i|\w+) live\b|\b(?:i|\w+) lives?\b|\bmy (?:home|city|town)\b|\bbased\b|\bmove`), []string{"place"}},
 	{regexp.MustCompile(`(?i)出身|地元|故郷|\bfrom\b|\bhometown\b|\bgrew up\b`), []string{"origin"}},
 	{regexp.MustCompile(`(?i)仕事|職業|働|勤め|何してる人|\bjob\b|\bwork\b|\bfor a living\b|\bprofession\b|\boccupation\b|\bdo i do\b`), []string{"job"}},
 	{regexp.MustCompile(`(?i)学校|大学|高校|中学|専攻|何年生|通って|\bschool\b|\bcollege\b|\buniversity\b|\bstud(?:y|ying)\b|\bmajor\b`), []string{"school"}},

@@ -115,6 +115,7 @@ func (ix *Index) put(f fact.Fact) {
 const (
 	word   = "w:"
 	bigram = "b:"
+	value  = "v:" // a word that is all that fills a slot
 	slot   = "s:"
 )
 
@@ -126,6 +127,11 @@ func termsOf(f fact.Fact) []string {
 		if k = wording.Fold(k); k != "" {
 			terms = append(terms, word+k)
 		}
+	}
+	if _, likes, ok := strings.Cut(f.Value, ":"); ok {
+		terms = append(terms, value+wording.Fold(likes))
+	} else if f.Value != "" {
+		terms = append(terms, value+wording.Fold(f.Value))
 	}
 	for s := f.Slot; s != ""; {
 		terms = append(terms, slot+s)
@@ -247,7 +253,7 @@ func (ix *Index) weight(term string) float64 {
 	switch {
 	case strings.HasPrefix(term, bigram):
 		w = weightBigram
-	case len(letters) == 1:
+	case len(letters) == 1 && !strings.HasPrefix(term, value):
 		w = weightKanji
 	}
 	if n > few && 100*has > common*n {

@@ -76,7 +76,7 @@ func stands(text, word string) bool {
 		at = from + len(word)
 		before, _ := utf8.DecodeLastRuneInString(text[:from])
 		after, _ := utf8.DecodeRuneInString(text[at:])
-		if !alone || scriptOf(before, other) != script && scriptOf(after, script) != script {
+		if !alone || scriptOf(before, other) != script && (scriptOf(after, script) != script || after == '\'') {
 			return true
 		}
 	}
