@@ -30,7 +30,7 @@ import (
 const (
 	tailShare   = .15
 	memoryShare = .10
-	leastShare  = .15 // of the history, whatever else there is
+	leastShare  = .10 // of the history, whatever else there is
 )
 
 // Overhead is what a message of the history takes besides its text and its speaker's name.
@@ -95,26 +95,36 @@ func (m *Mind) Build(p Parts) Prompt {
 	system, notes := m.System(all, p.Meter)
 	count := func(text string) int { return p.Meter.Tokens(tokens.Of(text)) }
 	parts := map[string]int{"system": count(system), "tools": p.Meter.Tokens(sizeOf(p.Tools))}
-	tail, dropped := p.Tail.fit(int(float64(all)*tailShare), p.Meter)
+	rest := all - parts["system"] - parts["tools"]
+	least := int(float64(all) * leastShare)
+	place := min(int(float64(all)*tailShare), rest-least)
+	if len(p.Tail.percepts) > 0 {
+		place = min(rest/2, rest-least)
+	}
+	facts, images, dropped := p.Tail.fit(place, p.Meter)
 	notes = append(notes, dropped...)
-	memory, ids := m.memory(p.Memories, int(float64(all)*memoryShare), p.Meter)
+	end := strings.Join(append(facts, p.Tail.task...), "\n")
+	parts["tail"] = count(end) + imageTokens*len(images)
+	memory, ids := m.memory(p.Memories, min(int(float64(all)*memoryShare), rest-parts["tail"]-least), p.Meter)
 	if len(ids) < len(p.Memories) {
 		notes = append(notes, fmt.Sprintf("%d of %d memories that were found: memory has a tenth of the model's context", len(p.Memories)-len(ids), len(p.Memories)))
 	}
-	end := strings.Join(append(append(memory, tail.Facts...), tail.Task...), "\n")
-	parts["memory"] = count(strings.Join(memory, "\n"))
-	parts["tail"] = count(end) - parts["memory"] + imageTokens*len(tail.Images)
+	if len(memory) > 0 {
+		remembered := strings.Join(memory, "\n")
+		parts["memory"] = count(remembered)
+		end = remembered + "\n" + end
+	}
 	told := p.Told
 	groups := linesOf(m.ID, m.Zone, told.Messages, p.Names)
 	var cut int
-	told, groups, cut = p.room(told, groups, all-parts["system"]-parts["tools"]-parts["memory"]-parts["tail"])
+	told, groups, cut = p.room(told, groups, rest-parts["memory"]-parts["tail"])
 	if cut > 0 {
 		notes = append(notes, fmt.Sprintf("%d older messages, for this request alone: what it is about is long", cut))
 	}
 	lines := slices.Concat(groups...)
 	parts["history"] = p.Meter.Tokens(sizeOfMessages(lines))
 	t := &entry.Told{
-		Head: told.Head, Left: told.Left || cut > 0, Tail: end, Images: len(tail.Images), Memories: ids, Budget: p.Context, Parts: parts, Notes: notes,
+		Head: told.Head, Left: told.Left || cut > 0, Tail: end, Images: len(images), Memories: ids, Budget: p.Context, Parts: parts, Notes: notes,
 		Names: namesOf(told.Messages, p.Names), Shortened: told.Shortened, Pinned: told.Pinned,
 	}
 	if len(told.Shortened) == 0 {
@@ -128,7 +138,7 @@ func (m *Mind) Build(p Parts) Prompt {
 			t.From, t.Upto = run[0].Seq, run[len(run)-1].Seq
 		}
 	}
-	prompt := Prompt{System: system, Messages: with(lines, end, tail.Images), Told: t}
+	prompt := Prompt{System: system, Messages: with(lines, end, images), Told: t}
 	t.System, t.SHA256 = Hash(system), Hash(Write(system, prompt.Messages))
 	if len(p.Tools) > 0 {
 		t.Tools = Hash(WriteTools(p.Tools))
