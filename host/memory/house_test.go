@@ -58,6 +58,7 @@ type house struct {
 	rooms    []room.Settings
 	settings map[string]memory.Settings
 	model    func(model.Request) (string, error) // nil: there is none
+	minds    map[string]room.Companion           // others than listeners
 	asked    atomic.Int64
 	ids      atomic.Int64
 	log      strings.Builder
@@ -100,7 +101,12 @@ func (h *house) run(loaded ...string) {
 		Rooms: h.rooms, Usual: "main", MaxRooms: 3,
 		Room: room.Config{
 			Journal: h.journal, NewID: newID, Log: slog.New(slog.DiscardHandler), Heard: h.keeper.Heard,
-			Find: func(id string) (room.Companion, bool) { return listener{id}, true },
+			Find: func(id string) (room.Companion, bool) {
+				if m, ok := h.minds[id]; ok {
+					return m, true
+				}
+				return listener{id}, true
+			},
 		},
 	})
 	if err != nil {
