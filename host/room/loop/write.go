@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -128,6 +129,31 @@ func (l *Loop) failed(ctx context.Context, first string, err error) {
 		}
 	}
 	l.drop(err)
+}
+
+// Refold puts another fold of the same entries in the place of the state, because words
+// were taken out of them: anew gives it for the journal up to an entry. What is not written yet is
+// written first. Rounds, grants and numbers are the same, so that all that runs beside the loop goes on.
+func (l *Loop) Refold(ctx context.Context, anew func(ctx context.Context, head uint64) (*fold.State, error), then func(*fold.State) error) error {
+	if len(l.m.Made()) > 0 {
+		l.write(ctx)
+	}
+	if l.trouble != nil {
+		return l.Trouble()
+	}
+	st, err := anew(ctx, l.head.Seq)
+	if err == nil && st.Head != l.head.Seq {
+		err = fmt.Errorf("fold room anew: it ends at %d and not at %d", st.Head, l.head.Seq)
+	}
+	if err == nil {
+		err = then(st)
+	}
+	if err != nil {
+		return journal.Coded(err)
+	}
+	l.m = rules.Machine{State: st}
+	l.snapshot(ctx)
+	return nil
 }
 
 func (l *Loop) snapshot(ctx context.Context) {

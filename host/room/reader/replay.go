@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
@@ -13,6 +14,7 @@ import (
 type Replayed struct {
 	Derived int                // entries that were made again and compared, byte for byte
 	Folded  int                // entries that were only folded: of other versions of the rules, or with an input taken out
+	Erased  []uint64           // seqs of entries that lost words on somebody's word; they were only folded
 	Diff    *replay.Difference // the first difference, nil for none
 }
 
@@ -24,15 +26,22 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 		return Replayed{}, err
 	}
 	p := replay.NewPlayer(begin)
+	found := func(diff *replay.Difference) Replayed { return Replayed{p.Derived, p.Folded, p.Erased, diff} }
+	var group []entry.Entry // an input, and what followed from it
 	for e, err := range journal.AllEntries(ctx, j, name, begin.Head) {
 		if err != nil {
 			return Replayed{}, fmt.Errorf("read room: %w", err)
 		}
-		if diff, err := p.Play(e); diff != nil || err != nil {
-			return Replayed{p.Derived, p.Folded, diff}, err
+		if e.Kind.IsInput() && len(group) > 0 {
+			if diff, err := p.Group(group); diff != nil || err != nil {
+				return found(diff), err
+			}
+			group = group[:0]
 		}
+		group = append(group, e)
 	}
-	return Replayed{p.Derived, p.Folded, nil}, nil
+	diff, err := p.Group(group)
+	return found(diff), err
 }
 
 // Begin gives the state before the first entry that a room's journal still has.
