@@ -13,6 +13,10 @@ type Eraser interface {
 	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. It
 	// is ErrUnavailable while somebody else reads there.
 	Purge(ctx context.Context) error
+	// Copies gives what lies beside the engine's files and is a copy of them: of before a migration, of
+	// damaged ones. DeleteCopies deletes them.
+	Copies() ([]string, error)
+	DeleteCopies(copies []string) error
 	// SetErased says that all orders of the ledger up to one are done here; Erased gives that
 	// one, empty for none. An older journal that is put in place knows an older one.
 	SetErased(ctx context.Context, order string) error

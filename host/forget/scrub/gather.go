@@ -39,7 +39,6 @@ type weight struct {
 	at     int64           // when the person first used it, in milliseconds
 	before map[string]bool // who used it earlier; nil: nobody
 	hits   int             // texts of others that have it
-	sure   bool            // it stays, however common it is
 }
 
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
@@ -139,7 +138,7 @@ func (g *Gatherer) Remembered(m abi.Memory) bool {
 	}
 	at := m.SaidAt.UnixMilli()
 	for _, k := range m.Keys {
-		g.word(k, at, g.facts[m.ID])
+		g.key(k, at)
 	}
 	g.take(m.Quote, at)
 	g.take(m.Text, at)
@@ -163,7 +162,7 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 	lower := plain(text)
 	for _, re := range []*regexp.Regexp{quoted, honored} {
 		for _, m := range re.FindAllStringSubmatch(lower, -1) {
-			g.word(m[1], at, false)
+			g.word(m[1], at)
 		}
 	}
 	big := capitals(text)
@@ -172,7 +171,7 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 		switch {
 		case of == katakana && n >= 2, of == digit && n >= 4,
 			of == latin && n >= 3 && (big[w] || strings.ContainsFunc(w, unicode.IsDigit)):
-			g.word(w, at, false)
+			g.word(w, at)
 		}
 	})
 	windows(lower, func(h uint64) bool {
@@ -195,13 +194,23 @@ func capitals(text string) map[string]bool {
 }
 
 // word takes a word, unless it is a name of somebody else's, or one that says nothing.
-func (g *Gatherer) word(w string, at int64, sure bool) {
+func (g *Gatherer) word(w string, at int64) {
 	w = strings.TrimSpace(plain(w))
 	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] {
 		return
 	}
-	if x := earlier(g.words, w, at); sure {
-		x.sure = true
+	earlier(g.words, w, at)
+}
+
+// key takes a word by which something is remembered, unless it is one that could be about anything.
+func (g *Gatherer) key(k string, at int64) {
+	p := plain(k)
+	named := len(capitals(k)) > 0
+	for _, r := range p {
+		named = named || scriptOf(r) == katakana || scriptOf(r) == han || unicode.IsDigit(r)
+	}
+	if named {
+		g.word(k, at)
 	}
 }
 
@@ -266,7 +275,7 @@ func (g *Gatherer) Words(order, as string) (w *Words, common int) {
 		w.addName(n)
 	}
 	fits := func(x *weight) bool {
-		return x.sure || len(x.before) < manyBefore && (x.hits <= muchOf || 2*x.hits <= g.others)
+		return len(x.before) < manyBefore && (x.hits <= muchOf || 2*x.hits <= g.others)
 	}
 	for k, x := range g.words {
 		switch {

@@ -115,14 +115,14 @@ func TestCommonWordsStay(t *testing.T) {
 	}
 }
 
-func TestFactsAreSure(t *testing.T) {
+func TestFacts(t *testing.T) {
 	g := NewGatherer(func(string) bool { return false }, []string{"f1"})
-	m := abi.Memory{ID: "f1", Text: "ミカの猫はタマ", Quote: "猫はタマっていうの", Keys: []string{"タマ", "猫の名前"}, SaidBy: "mika"}
+	m := abi.Memory{ID: "f1", SaidAt: at, Text: "ミカの猫はタマ", Quote: "猫はタマっていうの", Keys: []string{"タマ", "猫の名前"}, SaidBy: "mika"}
 	if !g.Remembered(m) || g.Remembered(abi.Memory{ID: "f2", Text: "x", SaidBy: "mika"}) {
 		t.Error("which facts go")
 	}
-	for i := range 100 {
-		g.Weigh(said(i, fmt.Sprint("p", i), "タマだね"))
+	for i := range 30 {
+		g.Weigh(said(i+1, fmt.Sprint("p", i), "タマだね"))
 	}
 	if w, _ := g.Words("o", ""); !w.Hits("タマ") || !w.Hits("「猫の名前」") {
 		t.Error("a key of a fact stays")

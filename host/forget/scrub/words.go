@@ -124,3 +124,16 @@ func replaceName(s, name, by string) string {
 		s = s[j:]
 	}
 }
+
+// Has says whether a text has one of some words in it, as [Words.List] gives them.
+func Has(text string, words []string) bool {
+	for _, text := range layers(text) {
+		text = plain(text)
+		for _, w := range words {
+			if has(text, w) {
+				return true
+			}
+		}
+	}
+	return false
+}

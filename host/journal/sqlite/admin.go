@@ -61,6 +61,12 @@ func (j *Journal) Pairs(ctx context.Context, f func(journal.Pair) error) error {
 // Purge implements journal.Eraser.
 func (j *Journal) Purge(context.Context) error { return wrap("empty the log", erasure.Purge(j.path)) }
 
+// Copies implements journal.Eraser.
+func (j *Journal) Copies() ([]string, error) { return erasure.Copies(j.path) }
+
+// DeleteCopies implements journal.Eraser.
+func (j *Journal) DeleteCopies(copies []string) error { return erasure.Delete(copies) }
+
 // Trim implements journal.Admin. The space is used again, the file does not
 // shrink. The sum of the last forgotten entry is kept, so that Verify can start
 // after it.

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -145,23 +144,21 @@ func (l *Loop) Refold(ctx context.Context, anew func(ctx context.Context, head u
 	if err == nil && st.Head != l.head.Seq {
 		err = fmt.Errorf("fold room anew: it ends at %d and not at %d", st.Head, l.head.Seq)
 	}
+	if err == nil { // the one that is kept has what was taken out
+		err = reader.Keep(ctx, l.cfg.Journal, l.cfg.Room, st)
+	}
 	if err == nil {
 		err = then(st)
 	}
 	if err != nil {
 		return journal.Coded(err)
 	}
-	l.m = rules.Machine{State: st}
-	l.snapshot(ctx)
+	l.m, l.snapped = rules.Machine{State: st}, st.Head
 	return nil
 }
 
 func (l *Loop) snapshot(ctx context.Context) {
-	blob, err := json.Marshal(l.m.State)
-	if err == nil {
-		err = l.cfg.Journal.PutSnapshot(ctx, l.cfg.Room, l.m.State.Head, blob)
-	}
-	if err != nil {
+	if err := reader.Keep(ctx, l.cfg.Journal, l.cfg.Room, l.m.State); err != nil {
 		l.cfg.Log.Warn("snapshot failed", "err", err)
 		return
 	}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/companiond/companiond/host/entry"
@@ -91,4 +92,13 @@ func CatchUp(ctx context.Context, j journal.Journal, name string, st *fold.State
 		}
 	}
 	return nil
+}
+
+// Keep keeps a state as a room's snapshot.
+func Keep(ctx context.Context, j journal.Snapshots, name string, st *fold.State) error {
+	blob, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("encode state: %w", err)
+	}
+	return j.PutSnapshot(ctx, name, st.Head, blob)
 }
