@@ -78,6 +78,9 @@ func (o Order) check() (admin bool, err error) {
 	if err := o.By.May(identity.Talk); err != nil {
 		return false, err
 	}
+	if o.By.Guest && o.By.Address != identity.Local && o.By.Address != "" {
+		return false, abi.Errorf(abi.CodeDenied, "a guest from elsewhere may call himself whatever he likes: connect with a token")
+	}
 	if o.Copies {
 		return false, abi.Field("copies", abi.CodeDenied, "copies of the whole journal are deleted on an admin's word only")
 	}

@@ -1,7 +1,6 @@
 package forget
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -338,9 +337,9 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 
 // late goes once more over what was said while an order was followed, and says whether that is done.
 func (s *Service) late(ctx context.Context, w work) bool {
-	if err := s.eraseRooms(ctx, &w, true); err != nil {
+	if err := s.eraseRooms(ctx, &w); err != nil {
 		s.log.Warn("what was said meanwhile cannot be looked through now", "order", w.order.ID, "err", err)
-		return cmp.Or(ctx.Err() != nil, false)
+		return false
 	}
 	return true
 }

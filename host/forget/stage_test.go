@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/registry"
@@ -150,7 +151,7 @@ func (w *world) append(room string, kind entry.Kind, body any) entry.Entry {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	h, err := w.j.Append(context.Background(), room, row.Head, journal.New{ID: w.newID(), Kind: kind, V: kind.Version(), At: time.Now(), Body: raw})
+	h, err := w.j.Append(context.Background(), room, row.Head, journal.New{ID: w.newID(), Kind: kind, V: 1, At: time.Now(), Body: raw})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -202,24 +203,22 @@ func find(id string) (room.Companion, bool) { return parrot{}, id == "aya" }
 
 type parrot struct{}
 
-func (parrot) Describe() abi.Description            { return abi.Description{Name: "アヤ"} }
+func (parrot) Describe() abi.Description {
+	return abi.Description{ABI: "1", Name: "アヤ", Ops: []string{abi.OpVote, abi.OpSpeak}}
+}
+
 func (parrot) Permit(abi.ActionAsk) (string, error) { return "", nil }
+
 func (parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
-	var scene struct {
-		Message abi.Message   `json:"message"`
-		Recent  []abi.Message `json:"recent"`
+	switch req.Op {
+	case abi.OpVote:
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) {
+			return abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + s.Message.Text}, nil
+		})
+	case abi.OpSpeak:
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return abi.Line{Text: "へえ、" + s.Message.Text}, nil })
 	}
-	if err := json.Unmarshal(req.Data, &scene); err != nil {
-		return nil, err
-	}
-	heard := scene.Message.Text
-	if heard == "" && len(scene.Recent) > 0 {
-		heard = scene.Recent[len(scene.Recent)-1].Text
-	}
-	if req.Op == abi.OpVote {
-		return json.Marshal(abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + heard})
-	}
-	return json.Marshal(abi.Line{Text: "へえ、" + heard})
+	return nil, abi.Errorf(abi.CodeUnknownOp, "a parrot knows no %s", req.Op)
 }
 
 // house is where nobody has a name but those who are loaded.

@@ -49,8 +49,8 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		name string
 		do   func(context.Context, *work) error
 	}{
-		{"gather", s.gather}, {"keys", s.keys}, {"repeats", s.eraseRepeats}, {"rooms", func(ctx context.Context, w *work) error { return s.eraseRooms(ctx, w, false) }},
-		{"index", s.eraseIndex}, {"memory", s.eraseMemory}, {"images", s.images}, {"files", s.files},
+		{"gather", s.gather}, {"keys", s.keys}, {"index", s.eraseIndex}, {"repeats", s.eraseRepeats}, {"rooms", s.eraseRooms},
+		{"memory", s.eraseMemory}, {"images", s.images}, {"files", s.files},
 	} {
 		if err := step.do(ctx, &w); err != nil {
 			return w, fmt.Errorf("%s: %w", step.name, err)
@@ -195,7 +195,7 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 
 // eraseRooms takes out what the person said, and all else, and has the rooms go on from what is
 // left.
-func (s *Service) eraseRooms(ctx context.Context, w *work, again bool) error {
+func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 	w.receipt.Rooms, w.receipt.Entries = 0, 0
 	return s.everywhere(ctx, func(r journal.Room) error {
 		t := track{s: s, w: w, room: r.Name, all: true}
@@ -274,6 +274,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if err := t.s.cfg.Journal.Erase(ctx, t.room, bodies); err != nil {
 				return err
 			}
+			if err := t.s.stopped("erased"); err != nil {
+				return err
+			}
 		}
 		return t.fold(es)
 	})
@@ -329,6 +332,9 @@ func (t *track) write(ctx context.Context) error {
 		return err
 	}
 	if err := reader.Keep(ctx, j, t.room, st); err != nil {
+		return err
+	}
+	if err := t.s.stopped("kept"); err != nil {
 		return err
 	}
 	m := rules.Machine{State: st}
@@ -414,7 +420,7 @@ func (s *Service) files(ctx context.Context, w *work) error {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
 	for range 5 {
-		if err = s.cfg.Journal.Purge(ctx); !errors.Is(err, journal.ErrUnavailable) {
+		if err = s.cfg.Journal.Purge(ctx, s.rooms == nil); !errors.Is(err, journal.ErrUnavailable) {
 			return err
 		}
 	}

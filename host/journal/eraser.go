@@ -10,9 +10,10 @@ type Eraser interface {
 	// Pairs calls f with all that is in the stores of characters, by companion and key. f must
 	// not write there.
 	Pairs(ctx context.Context, f func(Pair) error) error
-	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. It
-	// is ErrUnavailable while somebody else reads there.
-	Purge(ctx context.Context) error
+	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. With anew
+	// also where the files were made elsewhere; all writing waits for that. It is
+	// ErrUnavailable while somebody else reads there.
+	Purge(ctx context.Context, anew bool) error
 	// Copies gives what lies beside the engine's files and is a copy of them: of before a migration, of
 	// damaged ones. DeleteCopies deletes them.
 	Copies() ([]string, error)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -185,11 +187,11 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 // capitals gives the words of a text that begin with a capital letter, in small letters.
 func capitals(text string) map[string]bool {
 	big := map[string]bool{}
-	for _, w := range strings.FieldsFunc(shown(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }) {
-		if r, _ := firstRune(w); unicode.IsUpper(r) {
-			big[strings.TrimRight(plain(w), "'")] = true
+	runs(norm.NFKC.String(shown(text)), func(w string, of script) {
+		if r, _ := firstRune(w); of == latin && unicode.IsUpper(r) {
+			big[plain(w)] = true
 		}
-	}
+	})
 	return big
 }
 

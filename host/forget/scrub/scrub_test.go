@@ -51,6 +51,7 @@ func TestWordsOfTexts(t *testing.T) {
 			[]string{"タマゴを食べた", "たまに行く", "うちの犬", ""}},
 		{"私の電話は090-1234-5678です", []string{"090-1234-5678に電話", "０９０－１２３４－５６７８"}, []string{"電話する", "1234"}},
 		{"My cat is Whiskers, thank you", []string{"how is whiskers?", "WHISKERS!"}, []string{"my cat", "thank you", "whiskersome"}},
+		{"英語ではWhiskersなの", []string{"Whiskersが見える", "WHISKERS!"}, []string{"英語では"}},
 		{"本は「銀の匙」が好き", []string{"銀の匙、いいね"}, []string{"銀の"}},
 		{"田中さんと来週の火曜に京都へ行くんだ", []string{"田中って誰", "来週の火曜に京都へ行く予定ですね"}, []string{"来週の火曜", "京都はいいね"}},
 		{"ありがとうございます", nil, []string{"ありがとうございます", "どうもありがとうございました"}},

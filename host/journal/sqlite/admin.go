@@ -59,7 +59,9 @@ func (j *Journal) Pairs(ctx context.Context, f func(journal.Pair) error) error {
 }
 
 // Purge implements journal.Eraser.
-func (j *Journal) Purge(context.Context) error { return wrap("empty the log", erasure.Purge(j.path)) }
+func (j *Journal) Purge(_ context.Context, anew bool) error {
+	return wrap("empty the log", erasure.Purge(j.path, anew))
+}
 
 // Copies implements journal.Eraser.
 func (j *Journal) Copies() ([]string, error) { return erasure.Copies(j.path) }

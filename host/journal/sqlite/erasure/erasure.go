@@ -116,9 +116,10 @@ func Pairs(ctx context.Context, r *store.Store, f func(journal.Pair) error) erro
 // patience is how long the log is waited for that others read.
 const patience = 2 * time.Second
 
-// Purge empties the log of the file at path, in which what was taken out may still stand. It is
-// ErrUnavailable while another process reads there.
-func Purge(path string) (err error) {
+// Purge empties the log of the file at path, in which what was taken out may still stand; with
+// anew the file is written anew before, because a copy that another program made may have pieces of rows between
+// its rows. It is ErrUnavailable while another process reads there.
+func Purge(path string, anew bool) (err error) {
 	s, err := store.Open(path, store.Writing, patience)
 	if err != nil {
 		return err
@@ -127,7 +128,13 @@ func Purge(path string) (err error) {
 	if err := s.Claim(); err != nil {
 		return store.Classify(err, journal.ErrUnavailable)
 	}
-	return store.Classify(s.Settle(true), journal.ErrUnavailable)
+	if anew {
+		err = s.Rewrite()
+	}
+	if err == nil {
+		err = s.Settle(true)
+	}
+	return store.Classify(err, journal.ErrUnavailable)
 }
 
 // Copies gives the files and folders beside the one at path that hold copies of it: of before a migration, of a
