@@ -660,7 +660,7 @@ func (e Entry) Message() (m abi.Message, ok bool) {
 		s.To = []string{}
 	}
 	m = abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}
-	if s.Text == "" && Erased(e) != "" {
+	if s.Text == "" && ErasedBy(e) != "" {
 		m.Cut = CutErased
 	}
 	return m, true

@@ -27,8 +27,8 @@ const CutErased = "erased"
 // which its words went.
 const ErasedKey = "erased"
 
-// Erased gives the id of the order by which an entry lost its words; empty: by none.
-func Erased(e Entry) string {
+// ErasedBy gives the id of the order by which an entry lost its words; empty: by none.
+func ErasedBy(e Entry) string {
 	if !e.Blank || !bytes.Contains(e.Body, []byte(`"`+ErasedKey+`":"`)) {
 		return ""
 	}

@@ -98,14 +98,12 @@ func (s *Service) entries(ctx context.Context, room string, after, upto uint64, 
 	return nil
 }
 
-// everywhere calls f with every room and stream of the journal.
+// everywhere calls f with every room of the journal. What companions remember stands beside
+// the rooms, and is erased by who keeps it.
 func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) error {
 	for r, err := range journal.AllRooms(ctx, s.cfg.Journal) {
 		if err != nil {
 			return err
-		}
-		if isMemory(r.Name) {
-			continue
 		}
 		if err := f(r); err != nil {
 			return fmt.Errorf("room %s: %w", r.Name, err)
@@ -113,9 +111,6 @@ func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) er
 	}
 	return nil
 }
-
-// isMemory says whether a stream is no room but a memory, which its keeper erases from.
-func isMemory(name string) bool { return len(name) > 0 && name[0] == '(' }
 
 // gather learns what is looked for.
 func (s *Service) gather(ctx context.Context, w *work) error {
@@ -266,7 +261,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
 			}
-			if lost || entry.Erased(e) == t.w.order.ID {
+			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
 			}
 		}

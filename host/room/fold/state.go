@@ -92,7 +92,7 @@ func (s *State) Apply(e entry.Entry) error {
 
 func (s *State) change(e entry.Entry) error {
 	if e.Blank && e.Kind != entry.KindSaid {
-		if erased := entry.Erased(e) != ""; !erased {
+		if erased := entry.ErasedBy(e) != ""; !erased {
 			s.blank(e)
 			return nil
 		} else if e.Kind == entry.KindPerceived { // there is nothing left to judge

@@ -74,9 +74,9 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 // Group is Play for an input and all that follows from it. Where words were taken out of one of
 // them on somebody's word, none is made again, for the rules would name whoever is forgotten.
 func (p *Player) Group(es []entry.Entry) (*Difference, error) {
-	erased := slices.ContainsFunc(es, func(e entry.Entry) bool { return entry.Erased(e) != "" })
+	erased := slices.ContainsFunc(es, func(e entry.Entry) bool { return entry.ErasedBy(e) != "" })
 	for _, e := range es {
-		if entry.Erased(e) != "" {
+		if entry.ErasedBy(e) != "" {
 			p.Erased = append(p.Erased, e.Seq)
 		}
 		if erased && len(p.expect) == 0 {
