@@ -72,6 +72,7 @@ func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
 	c := prompt.Config{Models: h.models, Host: calls, Log: h.log, Zone: time.Local}
 	if h.journal != nil { // on the bench nothing is kept
 		c.Keep = kept.New(h.journal, newID()).Put
+		c.Recall = h.memory.Recall
 	}
 	return prompt.New(c), nil
 }

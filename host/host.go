@@ -36,6 +36,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -78,6 +79,7 @@ type Host struct {
 	kv          journal.KV
 	engines     []module.Engine
 	models      *models.Models
+	memory      *memory.Keeper
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
@@ -145,9 +147,10 @@ func cannotListen(listen string, err error) error {
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: func(ctx context.Context, room string, u entry.Usage) { h.rooms.Used(ctx, room, u) }, // there by then
+		Used: h.used,
 	})
-	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask}
+	h.buildMemory()
+	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask, Memory: h.memory}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -189,7 +192,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
 				if c, ok := h.folder.Companion(id); ok {
