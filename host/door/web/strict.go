@@ -15,6 +15,7 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -43,6 +44,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Room"
 	case reflect.TypeFor[conversation.Member](), reflect.TypeFor[conversation.Terms](), reflect.TypeFor[conversation.Ending](), reflect.TypeFor[conversations.View]():
 		return "Conversation" + t.Name()
+	case reflect.TypeFor[memories.Part](), reflect.TypeFor[memories.Count]():
+		return map[string]string{"Part": "PromptPart", "Count": "StoreCount"}[t.Name()]
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")
 }
@@ -81,7 +84,7 @@ func tidy(doc *huma.OpenAPI) {
 		}
 	}
 	for _, path := range doc.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
 			if op == nil {
 				continue
 			}

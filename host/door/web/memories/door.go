@@ -1,0 +1,153 @@
+// Package memories is how people see, correct and erase over HTTP what companions
+// remember, and what a language model was told. docs/MEMORY.md has all of it.
+//
+// Rights are here and nowhere else: whoever looks after the house may do everything, a
+// person sees and erases what is remembered of that person, and agents and companions
+// have nothing here, whatever their tokens are for. What a prompt says decides nothing.
+//
+// The package remembers nothing, searches nothing and erases nothing itself: it asks, and
+// says to whom it may be shown. Texts of memories are words of others, which it hands on as
+// they are, in JSON.
+package memories
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Memories are what companions remember. Errors are *abi.Error; CodeNotFound where there is
+// no such companion, and no such memory.
+type Memories interface {
+	// List gives up to f.Limit of them: with a text the best first, else the newest.
+	List(ctx context.Context, companion string, f Filter) ([]abi.Memory, error)
+	// One gives one of them.
+	One(ctx context.Context, companion, id string) (abi.Memory, error)
+	// Add keeps what a person wrote, and gives it with its id.
+	Add(ctx context.Context, companion, by string, m abi.Memory) (abi.Memory, error)
+	// Edit changes one of them on a person's word.
+	Edit(ctx context.Context, companion, id, by string, c Change) (abi.Memory, error)
+}
+
+// Filter says which memories are asked for.
+type Filter struct {
+	Who   string // said by this one, or about it; empty: by whomever
+	Text  string // which they have to do with; empty: all
+	Past  bool   // also what is no longer so
+	After string // only what comes behind the one with this id, in the same list
+	Limit int
+}
+
+// Change is what becomes of a memory. Nil leaves things as they are.
+type Change struct {
+	Text       *string
+	Keys       *[]string
+	Importance *int
+	Visibility *abi.Visibility
+	ValidTo    *time.Time // it was so until then; the zero time: it still is
+}
+
+// Forgetting erases for good. Errors are *abi.Error.
+type Forgetting interface {
+	// Forget erases everywhere what f names, and answers once it is gone; with f.DryRun it
+	// erases nothing, and says what would go.
+	Forget(ctx context.Context, f Forget) (Gone, error)
+}
+
+// Forget says what is erased: all that somebody said and all that is remembered of it, or
+// one memory.
+type Forget struct {
+	Who             string
+	Companion, Fact string
+	By              string // who has the word; "guest" on this machine
+	DryRun          bool
+}
+
+// Gone is what an erasure has taken away, or would.
+type Gone struct {
+	Stores []Count  `json:"stores" doc:"What goes, or went, by where it is kept."`
+	Left   []string `json:"left" doc:"What an erasure does not reach, in words."`
+}
+
+// Count is how much of one store goes.
+type Count struct {
+	Store string `json:"store" doc:"Where it is kept." example:"messages"`
+	Count int    `json:"count" doc:"How many of it." example:"12"`
+}
+
+// Prompt is what a model was told in one call, put together again from the journal.
+type Prompt struct {
+	Seq   uint64      `json:"seq" doc:"The entry that says what the call used."`
+	At    time.Time   `json:"at" doc:"When it was written down."`
+	Usage entry.Usage `json:"usage" doc:"What the call was for, and what it cost."`
+	Parts []Part      `json:"parts" doc:"What the model was told, in order."`
+	Left  []string    `json:"left" doc:"What was left out, and why."`
+	Exact bool        `json:"exact" doc:"It is byte by byte what was sent: its hash is the one in the journal."`
+	Why   string      `json:"why,omitempty" doc:"Why it is not exact, or is not there at all."`
+}
+
+// Part is one part of a prompt.
+type Part struct {
+	Name   string `json:"name" doc:"system, history, memory, volatile or task." example:"history"`
+	Text   string `json:"text" doc:"The words of it."`
+	Tokens int    `json:"tokens" doc:"How many tokens it was guessed to come to."`
+}
+
+// Config is what the door stands before. All of it must be set where something is asked.
+type Config struct {
+	Memories   Memories
+	Forgetting Forgetting
+	// Prompts gives what models were told about an entry of a room, for votes and for the
+	// line; CodeNotFound where there is no such room or entry.
+	Prompts func(ctx context.Context, room string, seq uint64) ([]Prompt, error)
+}
+
+// Operation makes an operation of the API as its other ones are, in problems and bounds.
+type Operation func(method, path, id, summary string, status int) huma.Operation
+
+// maxBody bounds a body: a text and its keys, every letter escaped.
+const maxBody = 64 << 10
+
+type door struct{ cfg Config }
+
+type body[T any] struct{ Body T }
+
+// Register adds the operations to an API.
+func Register(api huma.API, op Operation, cfg Config) {
+	d := &door{cfg}
+	const all, one = "/v1/companions/{id}/memories", "/v1/companions/{id}/memories/{memory}"
+	add(api, d.list, op(http.MethodGet, all, "list-memories", "List what a companion remembers", http.StatusOK),
+		"For whoever looks after the house. The holder of another person's token is shown what is remembered of that person alone.")
+	add(api, d.one, op(http.MethodGet, one, "get-memory", "Look at one of them", http.StatusOK), "")
+	add(api, d.add, op(http.MethodPost, all, "add-memory", "Tell a companion something to remember", http.StatusCreated),
+		"For whoever looks after the house.")
+	add(api, d.edit, op(http.MethodPatch, one, "edit-memory", "Correct one of them", http.StatusOK),
+		"For whoever looks after the house. What is left out stays as it is.")
+	add(api, d.erase, op(http.MethodDelete, one, "erase-memory", "Erase one of them", http.StatusOK),
+		"It is gone for good, everywhere, with what was made of it. A person may erase what is remembered of that person.")
+	add(api, d.forget, op(http.MethodPost, "/v1/forget", "forget", "Erase what somebody said, or one memory", http.StatusOK),
+		"For good, from every store. With dry_run nothing is erased, and the answer says what would be; without it confirm has to say again what is to be erased. A person may erase what that person said.")
+	add(api, d.prompts, op(http.MethodGet, "/v1/rooms/{room}/entries/{seq}/prompts", "prompts", "See what language models were told", http.StatusOK),
+		"For whoever looks after the house: a prompt has the words of all who are in the room, and what is remembered of others.")
+}
+
+// add adds an operation whose answer is a body and nothing else.
+func add[I, O any](api huma.API, h func(context.Context, *I) (O, error), op huma.Operation, doc string) {
+	op.Description, op.MaxBodyBytes = doc, maxBody
+	huma.Register(api, op, func(ctx context.Context, in *I) (*body[O], error) {
+		out, err := h(ctx, in)
+		if err == nil {
+			return &body[O]{out}, nil
+		}
+		if after := guard.RetryAfter(err); after != "" {
+			return nil, huma.ErrorWithHeaders(guard.DetailsOf(err), http.Header{"Retry-After": {after}})
+		}
+		return nil, guard.DetailsOf(err)
+	})
+}

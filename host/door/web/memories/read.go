@@ -1,0 +1,96 @@
+package memories
+
+import (
+	"context"
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/identity"
+)
+
+type (
+	listIn struct {
+		ID    string `path:"id" doc:"The companion's id." example:"kyoko"`
+		Who   string `query:"who" doc:"Only what this one said, or what is about it." example:"mika"`
+		Text  string `query:"text" maxLength:"1000" doc:"Only what has to do with these words, the best first."`
+		Past  bool   `query:"past" doc:"Also what is no longer so."`
+		Limit int    `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"At most so many."`
+		After string `query:"after" maxLength:"128" doc:"Only what comes behind the one with this id; next of the page before."`
+	}
+	memoriesOut struct {
+		Memories []abi.Memory `json:"memories" doc:"The newest first; where text is asked for, the best."`
+		Next     string       `json:"next,omitempty" doc:"There may be more: ask for those after this one."`
+	}
+	oneIn struct {
+		ID     string `path:"id" doc:"The companion's id." example:"kyoko"`
+		Memory string `path:"memory" doc:"The memory's id."`
+	}
+	promptsIn struct {
+		Room string `path:"room" doc:"The room's name." example:"main"`
+		Seq  uint64 `path:"seq" minimum:"1" maximum:"9007199254740991" doc:"A message, or another entry that a model was asked about."`
+	}
+	promptsOut struct {
+		Prompts []Prompt `json:"prompts" doc:"One for each call: those for votes, and the one for the line."`
+	}
+)
+
+func (d *door) list(ctx context.Context, in *listIn) (out memoriesOut, err error) {
+	a, err := who(ctx, identity.Read)
+	if err != nil {
+		return out, err
+	}
+	if in.Who != "" && !a.about(in.Who) {
+		return out, at("query.who", abi.Errorf(abi.CodeDenied, "this token is %s's, which sees what is remembered of %[1]s alone", a.name))
+	}
+	if !a.house {
+		in.Who = a.name
+	}
+	found, err := d.cfg.Memories.List(ctx, in.ID, Filter{Who: in.Who, Text: in.Text, Past: in.Past, After: in.After, Limit: in.Limit})
+	if err != nil {
+		return out, places{"companion": "path.id", "after": "query.after", "who": "query.who", "text": "query.text"}.of(err)
+	}
+	if len(found) >= in.Limit {
+		out.Next = found[len(found)-1].ID
+	}
+	// Whoever finds them looks for names; whose they are is decided here.
+	found = slices.DeleteFunc(found, func(m abi.Memory) bool { return !a.concerned(m) })
+	out.Memories = append([]abi.Memory{}, found...)
+	return out, nil
+}
+
+func (d *door) one(ctx context.Context, in *oneIn) (abi.Memory, error) {
+	a, err := who(ctx, identity.Read)
+	if err != nil {
+		return abi.Memory{}, err
+	}
+	return d.get(ctx, a, *in, inPath())
+}
+
+// get finds a memory that is the asker's to see. Whether there is one of somebody else's is
+// not told.
+func (d *door) get(ctx context.Context, a asker, of oneIn, p places) (abi.Memory, error) {
+	m, err := d.cfg.Memories.One(ctx, of.ID, of.Memory)
+	if err == nil && !a.concerned(m) || !a.house && abi.CodeOf(err) == abi.CodeNotFound {
+		err = abi.Field("id", abi.CodeNotFound, "%.64q remembers nothing of %s with the id %.64q", of.ID, a.name, of.Memory)
+	}
+	if err != nil {
+		return abi.Memory{}, p.of(err)
+	}
+	return m, nil
+}
+
+func (d *door) prompts(ctx context.Context, in *promptsIn) (out promptsOut, err error) {
+	if _, err := keeper(ctx); err != nil {
+		return out, err
+	}
+	found, err := d.cfg.Prompts(ctx, in.Room, in.Seq)
+	if err != nil {
+		return out, places{"room": "path.room", "seq": "path.seq"}.of(err)
+	}
+	out.Prompts = append([]Prompt{}, found...)
+	for i := range out.Prompts {
+		p := &out.Prompts[i]
+		p.Parts, p.Left = append([]Part{}, p.Parts...), append([]string{}, p.Left...)
+	}
+	return out, nil
+}
