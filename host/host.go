@@ -32,6 +32,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -143,7 +144,7 @@ func cannotListen(listen string, err error) error {
 func (h *Host) buildRooms() (err error) {
 	h.models = newModels(h.cfg.Models, h.secrets, h.log)
 	h.models.wants = h.modelOf
-	calls := &hostCalls{kv: h.kv, models: h.models}
+	calls := &hostops.Ops{KV: h.kv, Generate: h.models.ask}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -170,9 +171,9 @@ func (h *Host) buildRooms() (err error) {
 		return err
 	}
 	if h.buildProjects(); h.projects != nil {
-		calls.talks = h.projects.talks
+		calls.Talks = h.projects.talks
 	}
-	calls.history, calls.segment, calls.act = h.rooms.History, h.rooms.Segment, h.act
+	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
 	h.models.used = h.rooms.Used
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil

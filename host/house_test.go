@@ -31,6 +31,10 @@ var floors = [][]string{
 	{"host/address/lookalike"},
 	{"host/turn", "host/conversation", "host/playback", "host/address", "host/address/v1", "host/speech"},
 	{"host/config/form"},
+	{"host/memory/wording"},
+	{"host/memory/fact"},
+	{"host/memory/dates"},
+	{"host/memory/recall", "host/memory/extract", "host/memory/ask"},
 	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/life"},
 	{"host/room/rules", "host/identity", "host/bench/world", "host/conversations/view", "host/conversations/terms"},
 	{"host/room/replay"},
@@ -52,7 +56,8 @@ var floors = [][]string{
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
 	{"host/room/registry", "host/room/retention"},
-	{"host/conversations", "host/sessions"},
+	{"host/conversations", "host/sessions", "host/memory"},
+	{"host/hostops"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
@@ -70,7 +75,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
+	pure = []string{"host/spell", "host/memory/wording", "host/memory/dates", "host/memory/fact", "host/memory/recall", "host/memory/extract", "host/memory/ask", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -103,10 +108,11 @@ var owners = map[string]string{
 
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
-	"host/child golang.org/x/sys":          "the job object of Windows",
-	"host/turn golang.org/x/text":          "why lines up a table, in which a Japanese letter is two wide",
-	"host/speech golang.org/x/text":        "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
-	"host/module/folder golang.org/x/text": "an id is its file's name in NFC; macOS writes NFD",
+	"host/child golang.org/x/sys":           "the job object of Windows",
+	"host/turn golang.org/x/text":           "why lines up a table, in which a Japanese letter is two wide",
+	"host/memory/wording golang.org/x/text": "a quotation is looked for in NFKC",
+	"host/speech golang.org/x/text":         "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
+	"host/module/folder golang.org/x/text":  "an id is its file's name in NFC; macOS writes NFD",
 }
 
 type pkg struct {

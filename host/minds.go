@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -50,11 +51,11 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h.models.wants = h.modelOf
 	h.models.used = func(context.Context, string, entry.Usage) {}
 	grants := module.Grants(h.cfg.GrantOf)
-	calls := &hostCalls{
-		kv: h.kv, models: h.models,
-		history: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
-		segment: func(context.Context, string, string, string, string) error { return nil },
-		act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {
+	calls := &hostops.Ops{
+		KV: h.kv, Generate: h.models.ask,
+		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
+		Segment: func(context.Context, string, string, string, string) error { return nil },
+		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {
 			return abi.ActionPlayed{ID: newID()}, nil
 		},
 	}

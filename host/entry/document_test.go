@@ -20,12 +20,19 @@ func TestEntriesDocument(t *testing.T) {
 		KindOwner: Owner{}, KindOpened: Opened{}, KindArchived: Archived{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
 		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindLifecycle: Lifecycle{},
+		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
+	derived, memory, _ := strings.Cut(derived, "What a companion remembers has a stream of its own")
 	for kind, body := range bodies {
 		part := derived
-		if kind.IsInput() {
-			part = inputs
+		switch kind {
+		case KindRemembered, KindRevised, KindErased, KindRead:
+			part = memory
+		default:
+			if kind.IsInput() {
+				part = inputs
+			}
 		}
 		row := regexp.MustCompile("(?m)^\\| `" + string(kind) + "` \\| `\\{([^`]*)\\}` \\|").FindStringSubmatch(part)
 		if row == nil {

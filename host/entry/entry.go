@@ -92,6 +92,12 @@ const (
 	KindHeard    Kind = "heard"    // Heard: a line that a body played is over
 
 	KindLifecycle Kind = "lifecycle" // Lifecycle: the state of the conversation is another
+
+	// What a companion remembers, in a stream of its own and never in a room's; see memory.go.
+	KindRemembered Kind = "remembered" // input, Remembered: something to remember
+	KindRevised    Kind = "revised"    // input, Revised: what is remembered was changed, or said again
+	KindErased     Kind = "erased"     // input, Erased: it is remembered no more
+	KindRead       Kind = "read"       // input, Read: a room's talk was gone through for what is worth remembering
 )
 
 // Version is that of the kind's newest shape.

@@ -1,4 +1,4 @@
-package host
+package hostops
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// talks are the conversations of agents, as far as companions that live here open and end them
+// Talks are the conversations of agents, as far as companions that live here open and end them
 // themselves. *conversations.Conversations implements it.
-type talks interface {
+type Talks interface {
 	Start(ctx context.Context, m conversations.Member, a conversations.Ask) (conversations.View, error)
 	End(ctx context.Context, m conversations.Member, id, final string) (conversations.View, error)
 	Get(ctx context.Context, id string) (conversations.View, error)
@@ -25,7 +25,7 @@ type talks interface {
 	ProjectOf(agent string) (string, error)
 }
 
-var _ talks = (*conversations.Conversations)(nil)
+var _ Talks = (*conversations.Conversations)(nil)
 
 // window is how long a start counts.
 const window = time.Minute
@@ -55,51 +55,51 @@ func (s *starts) take(who string, now time.Time) error {
 }
 
 // startTalk answers conversation.start.
-func (h *hostCalls) startTalk(ctx context.Context, c module.Caller, a abi.ConversationAsk) (abi.ConversationNow, error) {
+func (o *Ops) startTalk(ctx context.Context, c module.Caller, a abi.ConversationAsk) (abi.ConversationNow, error) {
 	if err := a.Check(); err != nil {
 		return abi.ConversationNow{}, err
 	}
-	m, err := h.member(abi.HostConversationStart, c, a.Project)
+	m, err := o.member(abi.HostConversationStart, c, a.Project)
 	if err != nil {
 		return abi.ConversationNow{}, err
 	}
-	if err := h.starts.take(c.Companion, time.Now()); err != nil {
+	if err := o.starts.take(c.Companion, time.Now()); err != nil {
 		return abi.ConversationNow{}, err
 	}
-	return talkNow(h.talks.Start(ctx, m, conversations.Ask{Targets: a.Target, Purpose: a.Purpose, Text: a.Message, MaxTurns: a.MaxTurns}))
+	return talkNow(o.Talks.Start(ctx, m, conversations.Ask{Targets: a.Target, Purpose: a.Purpose, Text: a.Message, MaxTurns: a.MaxTurns}))
 }
 
 // endTalk answers conversation.end.
-func (h *hostCalls) endTalk(ctx context.Context, c module.Caller, a abi.ConversationEndAsk) (abi.ConversationNow, error) {
-	if h.talks == nil {
+func (o *Ops) endTalk(ctx context.Context, c module.Caller, a abi.ConversationEndAsk) (abi.ConversationNow, error) {
+	if o.Talks == nil {
 		return abi.ConversationNow{}, noProject(abi.HostConversationEnd)
 	}
 	project := "" // an id says itself which it is of
 	if a.ID != "" {
-		v, err := h.talks.Get(ctx, a.ID)
+		v, err := o.Talks.Get(ctx, a.ID)
 		if err != nil {
 			return abi.ConversationNow{}, refused(err)
 		}
 		project = v.Terms.Project
 	}
-	m, err := h.member(abi.HostConversationEnd, c, project)
+	m, err := o.member(abi.HostConversationEnd, c, project)
 	if err != nil {
 		return abi.ConversationNow{}, err
 	}
-	return talkNow(h.talks.End(ctx, m, a.ID, a.Message))
+	return talkNow(o.Talks.End(ctx, m, a.ID, a.Message))
 }
 
 // member gives a companion as the member of one of its projects; "" is the only one.
-func (h *hostCalls) member(op string, c module.Caller, project string) (m conversations.Member, err error) {
-	if h.talks == nil {
+func (o *Ops) member(op string, c module.Caller, project string) (m conversations.Member, err error) {
+	if o.Talks == nil {
 		return m, noProject(op)
 	}
 	if project == "" {
-		if project, err = h.talks.ProjectOf(c.Companion); err != nil {
+		if project, err = o.Talks.ProjectOf(c.Companion); err != nil {
 			return m, refused(err)
 		}
 	}
-	p, ok := h.talks.Project(project)
+	p, ok := o.Talks.Project(project)
 	if !ok || !slices.Contains(p.Agents, c.Companion) {
 		return m, abi.Field("project", abi.CodeDenied, "%s is in no project %.64q; to have it there, write %q into agents under [project.%s] in the configuration",
 			c.Companion, project, c.Companion, project)

@@ -1,7 +1,8 @@
-package host
+package hostops
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	}
 	house, err := registry.New(registry.Config{
 		Room: room.Config{
-			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: newID,
+			Journal: j, Log: slog.New(slog.DiscardHandler), NewID: rand.Text,
 			Find: func(string) (room.Companion, bool) { return nil, false },
 		},
 		Rooms: []room.Settings{{Name: "main", Rules: entry.Rules{Policy: "vote", Seed: "x", Patience: 1000, Floor: 1000, Stale: entry.StaleReask}}},
@@ -171,7 +172,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil || len(said) != 120 {
 		t.Fatalf("%d messages, %v", len(said), err)
 	}
-	calls := module.Grants(nil).Guard(&hostCalls{kv: j, history: house.History})
+	calls := module.Grants(nil).Guard(&Ops{KV: j, History: house.History})
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {

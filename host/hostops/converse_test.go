@@ -1,4 +1,4 @@
-package host
+package hostops
 
 import (
 	"context"
@@ -57,8 +57,8 @@ func (s *spoken) ProjectOf(agent string) (string, error) {
 }
 
 // may has the companions of a house ask under their grants.
-func may(t talks, grants ...string) func(who, op, data string) (string, error) {
-	calls := module.Grants(func(string) []string { return grants }).Guard(&hostCalls{talks: t})
+func may(t Talks, grants ...string) func(who, op, data string) (string, error) {
+	calls := module.Grants(func(string) []string { return grants }).Guard(&Ops{Talks: t})
 	return func(who, op, data string) (string, error) {
 		got, err := calls.HostCall(context.Background(), module.Caller{Companion: who, Room: "main", Op: abi.OpSpeak}, op, json.RawMessage(data))
 		return string(got), err
@@ -118,7 +118,7 @@ func TestWhatACompanionMayNotStart(t *testing.T) {
 		"one there is not":   {all, false, "aya", end, `{"conversation_id":"conv_9"}`, abi.CodeNotFound, "conversation_not_found: "},
 	} {
 		s := &spoken{}
-		var house talks = s
+		var house Talks = s
 		if tc.none {
 			house = nil
 		}
@@ -180,4 +180,14 @@ func TestSoManyStartsAMinute(t *testing.T) {
 			t.Errorf("%d were asked for", n)
 		}
 	})
+}
+
+// TestLinesAreForTheSpeaker: a piece of a line is taken while a line is asked for.
+func TestLinesAreForTheSpeaker(t *testing.T) {
+	calls := &Ops{}
+	for _, op := range []string{abi.OpVote, abi.OpPerceive, abi.OpResult, abi.OpDescribe} {
+		if _, err := calls.HostCall(context.Background(), module.Caller{Op: op}, abi.HostSay, []byte(`{"text":"x"}`)); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("say while %s: %v", op, err)
+		}
+	}
 }

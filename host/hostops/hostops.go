@@ -1,0 +1,111 @@
+// Package hostops answers what modules ask of the daemon with host_call: a companion's own keys,
+// the room it was asked in, the clock, random bytes, and what was granted to it by name.
+//
+// It never looks whether an op was granted, which host/module's Grants do before, and reaches
+// nothing but what it was given.
+package hostops
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Ops answers them. What a field is not set for must not be asked for, but for Talks.
+type Ops struct {
+	KV      journal.KV
+	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
+	// Segment takes a piece of the line that a companion was asked for in a call.
+	Segment func(ctx context.Context, room, who, call, text string) error
+	Act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
+	// Generate asks the model of the companion that calls.
+	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
+	Talks    Talks // nil where no project is configured
+
+	starts starts
+}
+
+var _ module.HostCalls = (*Ops)(nil)
+
+// HostCall runs one op.
+func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	switch op {
+	case abi.HostNow:
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		return json.Marshal(abi.Now{Now: now, UnixMS: now.UnixMilli()})
+	case abi.HostSelfInfo:
+		return json.Marshal(abi.SelfInfo{ID: c.Companion, Room: c.Room, Engine: c.Engine, Generation: c.Generation})
+	case abi.HostRandom:
+		return module.Answer(data, random)
+	case abi.HostKVGet, abi.HostKVSet, abi.HostKVDel, abi.HostKVList:
+		return o.keys(ctx, c.Companion, op, data)
+	case abi.HostHistoryGet:
+		if c.Room == "" {
+			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
+		}
+		return module.Answer(data, func(a abi.HistoryAsk) (abi.History, error) { return o.History(ctx, c.Room, a) })
+	case abi.HostSay:
+		if c.Op != abi.OpSpeak {
+			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)
+		}
+		return module.Answer(data, func(a abi.SayAsk) (struct{}, error) {
+			return struct{}{}, o.Segment(ctx, c.Room, c.Companion, c.Call, a.Text)
+		})
+	case abi.HostActionEmit:
+		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.Act(ctx, c, a) })
+	case abi.HostConversationStart:
+		return module.Answer(data, func(a abi.ConversationAsk) (abi.ConversationNow, error) { return o.startTalk(ctx, c, a) })
+	case abi.HostConversationEnd:
+		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
+	case abi.HostModelGenerate:
+		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+// keys runs an op on the companion's own keys.
+func (o *Ops) keys(ctx context.Context, companion, op string, data json.RawMessage) (json.RawMessage, error) {
+	switch op {
+	case abi.HostKVGet:
+		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, ok, err := o.KV.KVGet(ctx, companion, k.Key)
+			return abi.KVValue{Found: ok, Value: v}, err
+		})
+	case abi.HostKVSet:
+		return module.Answer(data, func(p abi.KVPair) (struct{}, error) {
+			return struct{}{}, o.KV.KVSet(ctx, companion, p.Key, p.Value)
+		})
+	case abi.HostKVDel:
+		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
+			v, ok, err := o.KV.KVDel(ctx, companion, k.Key)
+			return abi.KVValue{Found: ok, Value: v}, err
+		})
+	}
+	return module.Answer(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return o.list(ctx, companion, a) })
+}
+
+func (o *Ops) list(ctx context.Context, companion string, a abi.KVListAsk) (abi.KVKeys, error) {
+	limit, err := abi.Limit(a.Limit, 100, abi.MaxKVKeys)
+	if err != nil {
+		return abi.KVKeys{}, err
+	}
+	keys, err := o.KV.KVList(ctx, companion, a.Prefix, a.After, limit)
+	if keys == nil {
+		keys = []string{}
+	}
+	return abi.KVKeys{Keys: keys}, err
+}
+
+func random(a abi.RandomAsk) (abi.Random, error) {
+	if err := a.Check(); err != nil {
+		return abi.Random{}, err
+	}
+	b := make([]byte, a.N)
+	_, err := rand.Read(b)
+	return abi.Random{Bytes: b}, err
+}
