@@ -44,8 +44,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Room"
 	case reflect.TypeFor[conversation.Member](), reflect.TypeFor[conversation.Terms](), reflect.TypeFor[conversation.Ending](), reflect.TypeFor[conversations.View]():
 		return "Conversation" + t.Name()
-	case reflect.TypeFor[memories.Part](), reflect.TypeFor[memories.Count]():
-		return map[string]string{"Part": "PromptPart", "Count": "StoreCount"}[t.Name()]
+	case reflect.TypeFor[memories.Part](), reflect.TypeFor[memories.Count](), reflect.TypeFor[memories.Order]():
+		return map[string]string{"Part": "PromptPart", "Count": "ForgetOrderCount", "Order": "ForgetOrder"}[t.Name()]
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")
 }

@@ -128,7 +128,9 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 		conversations.Register(api, mux, op, *cfg.Conversations)
 	}
 	if cfg.Memories != nil {
-		memories.Register(api, op, *cfg.Memories)
+		m := *cfg.Memories
+		m.Lives, m.Stopping = d.lives, cfg.Stopping
+		memories.Register(api, op, m)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

@@ -20,44 +20,30 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/memory"
 )
 
-// Memories are what companions remember. Errors are *abi.Error; CodeNotFound where there is
-// no such companion, and no such memory.
+// Memories are what companions remember. *memory.Keeper implements it.
 type Memories interface {
-	// List gives up to f.Limit of them: with a text the best first, else the newest.
-	List(ctx context.Context, companion string, f Filter) ([]abi.Memory, error)
-	// One gives one of them.
-	One(ctx context.Context, companion, id string) (abi.Memory, error)
-	// Add keeps what a person wrote, and gives it with its id.
-	Add(ctx context.Context, companion, by string, m abi.Memory) (abi.Memory, error)
-	// Edit changes one of them on a person's word.
-	Edit(ctx context.Context, companion, id, by string, c Change) (abi.Memory, error)
+	Companions(ctx context.Context) ([]string, error)
+	List(ctx context.Context, companion string, f memory.Filter) (memory.Page, error)
+	Get(ctx context.Context, companion, id string) (abi.Memory, error)
+	Write(ctx context.Context, companion string, a abi.MemoryAdd, visibility abi.Visibility, by string) (abi.Memory, error)
+	Edit(ctx context.Context, companion, id string, c memory.Changes, by string) (abi.Memory, error)
 }
 
-// Filter says which memories are asked for.
-type Filter struct {
-	Who   string // said by this one, or about it; empty: by whomever
-	Text  string // which they have to do with; empty: all
-	Past  bool   // also what is no longer so
-	After string // only what comes behind the one with this id, in the same list
-	Limit int
-}
-
-// Change is what becomes of a memory. Nil leaves things as they are.
-type Change struct {
-	Text       *string
-	Keys       *[]string
-	Importance *int
-	Visibility *abi.Visibility
-	ValidTo    *time.Time // it was so until then; the zero time: it still is
-}
+var _ Memories = (*memory.Keeper)(nil)
 
 // Forgetting erases for good. Errors are *abi.Error.
 type Forgetting interface {
-	// Forget erases everywhere what f names, and answers once it is gone; with f.DryRun it
-	// erases nothing, and says what would go.
-	Forget(ctx context.Context, f Forget) (Gone, error)
+	// Forget writes an order down and erases, and answers when that is done, or with the order
+	// as it stands when ctx ends: it goes on by itself. With f.DryRun nothing is written down
+	// or erased, and the answer says what would go.
+	Forget(ctx context.Context, f Forget) (Order, error)
+	// Order gives how an order stands, and Orders the newest of them.
+	Order(ctx context.Context, id string) (Order, error)
+	Orders(ctx context.Context) ([]Order, error)
 }
 
 // Forget says what is erased: all that somebody said and all that is remembered of it, or
@@ -65,19 +51,26 @@ type Forgetting interface {
 type Forget struct {
 	Who             string
 	Companion, Fact string
-	By              string // who has the word; "guest" on this machine
+	Copies          bool            // copies of the journal that lie beside it are deleted, too
+	By              identity.Caller // who has the word
 	DryRun          bool
 }
 
-// Gone is what an erasure has taken away, or would.
-type Gone struct {
-	Stores []Count  `json:"stores" doc:"What goes, or went, by where it is kept."`
-	Left   []string `json:"left" doc:"What an erasure does not reach, in words."`
+// Order is somebody's word that something be erased, and what came of it. It names nobody.
+type Order struct {
+	ID     string    `json:"order,omitempty" doc:"The order's id; none with dry_run." example:"9b2f61c0"`
+	At     time.Time `json:"at,omitzero" doc:"When it was given."`
+	State  string    `json:"state" doc:"would, with dry_run; running, done, or failed, when it is tried again." enum:"would,running,done,failed"`
+	Kind   string    `json:"kind" doc:"person or facts." example:"person"`
+	As     string    `json:"as,omitempty" doc:"What stands where the name stood." example:"forgotten-3f9a1c"`
+	Why    string    `json:"error,omitempty" doc:"Why it failed."`
+	Stores []Count   `json:"stores" doc:"What goes, or went, by where it was kept."`
+	Left   []string  `json:"left" doc:"What it does not reach, in words."`
 }
 
 // Count is how much of one store goes.
 type Count struct {
-	Store string `json:"store" doc:"Where it is kept." example:"messages"`
+	Store string `json:"store" doc:"Where it was kept." example:"entries"`
 	Count int    `json:"count" doc:"How many of it." example:"12"`
 }
 
@@ -106,6 +99,12 @@ type Config struct {
 	// Prompts gives what models were told about an entry of a room, for votes and for the
 	// line; CodeNotFound where there is no such room or entry.
 	Prompts func(ctx context.Context, room string, seq uint64) ([]Prompt, error)
+	// Lives says whether somebody lives in the house, and may have remembered nothing yet;
+	// host/door/web knows.
+	Lives func(companion string) bool
+	// Stopping ends when the daemon is about to: whoever waits for an erasure then is told how
+	// it stands, and it goes on after the start. It is that of host/door/web.
+	Stopping context.Context
 }
 
 // Operation makes an operation of the API as its other ones are, in problems and bounds.
@@ -132,7 +131,10 @@ func Register(api huma.API, op Operation, cfg Config) {
 	add(api, d.erase, op(http.MethodDelete, one, "erase-memory", "Erase one of them", http.StatusOK),
 		"It is gone for good, everywhere, with what was made of it. A person may erase what is remembered of that person.")
 	add(api, d.forget, op(http.MethodPost, "/v1/forget", "forget", "Erase what somebody said, or one memory", http.StatusOK),
-		"For good, from every store. With dry_run nothing is erased, and the answer says what would be; without it confirm has to say again what is to be erased. A person may erase what that person said.")
+		"For good, from every store. With dry_run nothing is erased, and the answer says what would be; without it confirm has to say again what is to be erased. A person may erase what that person said. What takes longer than 20 seconds goes on by itself, and its order says how it stands.")
+	add(api, d.order, op(http.MethodGet, "/v1/forget/{order}", "get-order", "Look how an erasure stands", http.StatusOK), "")
+	add(api, d.orders, op(http.MethodGet, "/v1/forget", "list-orders", "List the erasures that were ordered", http.StatusOK),
+		"The newest 100, without names. For whoever looks after the house.")
 	add(api, d.prompts, op(http.MethodGet, "/v1/rooms/{room}/entries/{seq}/prompts", "prompts", "See what language models were told", http.StatusOK),
 		"For whoever looks after the house: a prompt has the words of all who are in the room, and what is remembered of others.")
 }

@@ -14,6 +14,7 @@ const guest = "guest"
 
 // asker is who asks, and how much of it that one may.
 type asker struct {
+	identity.Caller
 	name  string
 	house bool // looks after the house: may see, change and erase everything
 }
@@ -24,15 +25,15 @@ func who(ctx context.Context, scope identity.Scope) (asker, error) {
 	c := identity.Of(ctx)
 	switch {
 	case c.Guest && c.Address == identity.Local:
-		return asker{guest, true}, nil
+		return asker{c, guest, true}, nil
 	case c.Guest:
 		return asker{}, abi.Errorf(abi.CodeDenied, "a guest who calls from elsewhere may not do this: connect with a token of a person (companiond token NAME -kind human)")
 	case c.Kind != abi.KindHuman:
 		return asker{}, abi.Errorf(abi.CodeDenied, "this is for people, and the token of %s is none of a person", orNobody(c.Name))
 	case c.May(identity.Admin) == nil:
-		return asker{c.Name, true}, nil
+		return asker{c, c.Name, true}, nil
 	}
-	return asker{c.Name, false}, c.May(scope)
+	return asker{c, c.Name, false}, c.May(scope)
 }
 
 func orNobody(name string) string {

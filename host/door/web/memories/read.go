@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/memory"
 )
 
 type (
@@ -20,6 +21,7 @@ type (
 	memoriesOut struct {
 		Memories []abi.Memory `json:"memories" doc:"The newest first; where text is asked for, the best."`
 		Next     string       `json:"next,omitempty" doc:"There may be more: ask for those after this one."`
+		Total    *int         `json:"total,omitempty" doc:"All that it remembers, whatever was asked for; for whoever looks after the house."`
 	}
 	oneIn struct {
 		ID     string `path:"id" doc:"The companion's id." example:"kyoko"`
@@ -45,17 +47,37 @@ func (d *door) list(ctx context.Context, in *listIn) (out memoriesOut, err error
 	if !a.house {
 		in.Who = a.name
 	}
-	found, err := d.cfg.Memories.List(ctx, in.ID, Filter{Who: in.Who, Text: in.Text, Past: in.Past, After: in.After, Limit: in.Limit})
+	if err := d.known(ctx, in.ID); err != nil {
+		return out, err
+	}
+	page, err := d.cfg.Memories.List(ctx, in.ID, memory.Filter{Who: in.Who, Text: in.Text, Past: in.Past, After: in.After, Limit: in.Limit})
 	if err != nil {
-		return out, places{"companion": "path.id", "after": "query.after", "who": "query.who", "text": "query.text"}.of(err)
+		return out, places{"companion": "path.id", "after": "query.after", "who": "query.who", "text": "query.text", "limit": "query.limit"}.of(err)
 	}
-	if len(found) >= in.Limit {
-		out.Next = found[len(found)-1].ID
+	if a.house {
+		out.Total = &page.Total
 	}
-	// Whoever finds them looks for names; whose they are is decided here.
-	found = slices.DeleteFunc(found, func(m abi.Memory) bool { return !a.concerned(m) })
-	out.Memories = append([]abi.Memory{}, found...)
+	// The keeper looks for names; whose memories they are is decided here.
+	out.Memories, out.Next = []abi.Memory{}, page.Next
+	for _, m := range page.Memories {
+		if a.concerned(m) {
+			out.Memories = append(out.Memories, m)
+		}
+	}
 	return out, nil
+}
+
+// known refuses a companion that neither lives here nor has ever remembered anything: a
+// typing error is not answered as if it remembered nothing.
+func (d *door) known(ctx context.Context, companion string) error {
+	if d.cfg.Lives(companion) {
+		return nil
+	}
+	all, err := d.cfg.Memories.Companions(ctx)
+	if err == nil && !slices.Contains(all, companion) {
+		return at("path.id", abi.Errorf(abi.CodeNotFound, "there is no companion %.64q", companion))
+	}
+	return err
 }
 
 func (d *door) one(ctx context.Context, in *oneIn) (abi.Memory, error) {
@@ -69,7 +91,7 @@ func (d *door) one(ctx context.Context, in *oneIn) (abi.Memory, error) {
 // get finds a memory that is the asker's to see. Whether there is one of somebody else's is
 // not told.
 func (d *door) get(ctx context.Context, a asker, of oneIn, p places) (abi.Memory, error) {
-	m, err := d.cfg.Memories.One(ctx, of.ID, of.Memory)
+	m, err := d.cfg.Memories.Get(ctx, of.ID, of.Memory)
 	if err == nil && !a.concerned(m) || !a.house && abi.CodeOf(err) == abi.CodeNotFound {
 		err = abi.Field("id", abi.CodeNotFound, "%.64q remembers nothing of %s with the id %.64q", of.ID, a.name, of.Memory)
 	}

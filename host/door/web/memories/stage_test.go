@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/memory"
 )
 
 var said = time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
@@ -30,6 +30,14 @@ type house struct {
 	kyoko []abi.Memory
 	asked []string
 	err   error // of everything, where it is set
+	stops context.Context
+}
+
+func (h *house) stopping() context.Context {
+	if h.stops == nil {
+		return context.Background()
+	}
+	return h.stops
 }
 
 // remembered is what mika said, what ken said of mika, and what ken said.
@@ -46,39 +54,41 @@ func (h *house) note(format string, args ...any) error {
 	return h.err
 }
 
-func (h *house) List(_ context.Context, companion string, f memories.Filter) ([]abi.Memory, error) {
+func (h *house) Companions(context.Context) ([]string, error) { return []string{"gone"}, h.err }
+
+func (h *house) List(_ context.Context, companion string, f memory.Filter) (memory.Page, error) {
 	if err := h.note("list %s %+v", companion, f); err != nil {
-		return nil, err
+		return memory.Page{}, err
 	}
-	if companion != "kyoko" {
-		return nil, abi.Field("companion", abi.CodeNotFound, "there is no %q", companion)
+	if f.After == "m4" {
+		return memory.Page{}, abi.Field("after", abi.CodeNotFound, "there is no %q", f.After)
 	}
-	return slices.Clone(h.kyoko[:min(f.Limit, len(h.kyoko))]), nil // whoever they are of
+	p := memory.Page{Memories: h.kyoko[:min(f.Limit, len(h.kyoko))], Total: len(h.kyoko)} // whosever they are
+	if len(p.Memories) == f.Limit {
+		p.Next = p.Memories[f.Limit-1].ID
+	}
+	return p, nil
 }
 
-func (h *house) One(_ context.Context, companion, id string) (abi.Memory, error) {
-	if err := h.note("one %s %s", companion, id); err != nil {
+func (h *house) Get(_ context.Context, companion, id string) (abi.Memory, error) {
+	if err := h.note("get %s %s", companion, id); err != nil {
 		return abi.Memory{}, err
 	}
-	if companion != "kyoko" {
-		return abi.Memory{}, abi.Field("companion", abi.CodeNotFound, "there is no %q", companion)
-	}
 	for _, m := range h.kyoko {
-		if m.ID == id {
+		if m.ID == id && companion == "kyoko" {
 			return m, nil
 		}
 	}
-	return abi.Memory{}, abi.Field("id", abi.CodeNotFound, "kyoko remembers no %q", id)
+	return abi.Memory{}, abi.Field("id", abi.CodeNotFound, "%s remembers no %q", companion, id)
 }
 
-func (h *house) Add(_ context.Context, companion, by string, m abi.Memory) (abi.Memory, error) {
-	err := h.note("add %s %s %s", companion, by, m.Text)
-	m.ID = "m9"
-	return m, err
+func (h *house) Write(_ context.Context, companion string, a abi.MemoryAdd, v abi.Visibility, by string) (abi.Memory, error) {
+	err := h.note("add %s %+v %s %s", companion, a, v, by)
+	return abi.Memory{ID: "m9", Text: a.Text}, err
 }
 
-func (h *house) Edit(ctx context.Context, companion, id, by string, c memories.Change) (abi.Memory, error) {
-	m, err := h.One(ctx, companion, id)
+func (h *house) Edit(ctx context.Context, companion, id string, c memory.Changes, by string) (abi.Memory, error) {
+	m, err := h.Get(ctx, companion, id)
 	if err == nil {
 		err = h.note("edit %s %s %s", companion, id, by)
 	}
@@ -94,15 +104,31 @@ func (h *house) Edit(ctx context.Context, companion, id, by string, c memories.C
 	return m, err
 }
 
-func (h *house) Forget(ctx context.Context, f memories.Forget) (memories.Gone, error) {
+func (h *house) Forget(ctx context.Context, f memories.Forget) (memories.Order, error) {
 	if f.Who == "nobody" {
-		return memories.Gone{}, abi.Field("who", abi.CodeNotFound, "nobody of this name was ever here")
+		return memories.Order{}, abi.Field("who", abi.CodeNotFound, "nobody of this name was ever here")
 	}
-	err := h.note("forget %+v", f)
-	if !f.DryRun && ctx.Done() != nil {
-		h.asked = append(h.asked, "which could be given up in the middle")
+	err := h.note("forget %s%s%s by %s copies=%t dry=%t", f.Who, f.Companion, f.Fact, cmp.Or(f.By.Name, "a guest"), f.Copies, f.DryRun)
+	if f.Who == "endless" {
+		<-ctx.Done()
+		return memories.Order{ID: "o1", State: "running"}, nil
 	}
-	return memories.Gone{Stores: []memories.Count{{Store: "messages", Count: 3}}, Left: nil}, err
+	if !f.DryRun {
+		return h.Order(ctx, "o1")
+	}
+	return memories.Order{State: "would", Kind: "person", Stores: []memories.Count{{Store: "entries", Count: 3}}}, err
+}
+
+func (h *house) Order(_ context.Context, id string) (memories.Order, error) {
+	if id != "o1" && h.err == nil {
+		return memories.Order{}, abi.Field("order", abi.CodeNotFound, "there is no %q", id)
+	}
+	return memories.Order{ID: id, At: said, State: "done", Kind: "person", As: "forgotten-3f9a1c", Stores: []memories.Count{{Store: "entries", Count: 3}}, Left: []string{"a copy"}}, h.err
+}
+
+func (h *house) Orders(ctx context.Context) ([]memories.Order, error) {
+	o, err := h.Order(ctx, "o1")
+	return []memories.Order{o, {}}, err
 }
 
 func (h *house) prompts(_ context.Context, room string, seq uint64) ([]memories.Prompt, error) {
@@ -140,7 +166,8 @@ func newDoor(t *testing.T, h *house, change ...func(*guard.Config)) http.Handler
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	if err := web.Register(mux, web.Config{Memories: &memories.Config{Memories: h, Forgetting: h, Prompts: h.prompts}}); err != nil {
+	lives := func() []web.Companion { return []web.Companion{{ID: "kyoko"}} }
+	if err := web.Register(mux, web.Config{Companions: lives, Stopping: h.stopping(), Memories: &memories.Config{Memories: h, Forgetting: h, Prompts: h.prompts}}); err != nil {
 		t.Fatal(err)
 	}
 	return g.Handler(guard.Mux(mux))
@@ -154,9 +181,10 @@ type answer struct {
 	Memories []abi.Memory
 	Next     string
 	Prompts  []memories.Prompt
-	DryRun   bool `json:"dry_run"`
-	Who      string
-	Stores   []memories.Count
+	Total    int
+	Order    string
+	State    string
+	Orders   []memories.Order
 	Code     string
 	Detail   string
 	Errors   []guard.Field
