@@ -69,6 +69,7 @@ var floors = [][]string{
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond/paint"},
+	{"cmd/companiond/memories"},
 	{"cmd/companiond"},
 }
 
