@@ -64,7 +64,7 @@ await elements.older.onclick();
 for (const li of elements.memories.children) console.log(li.className + ": " + all(li));
 const [li] = elements.memories.children;
 await click(li, "Erase for good"); console.log(all(li));
-await click(li, "Keep"); console.log(all(li));
+await click(li, "Leave it"); console.log(all(li));
 await click(li, "Edit");
 const [form] = li.children, [text, keys] = form.children;
 console.log(text.value, "-", keys.value);
@@ -91,7 +91,7 @@ true What Kyoko remembers - 2 in all false
 > GET /v1/companions/ky%20oko/memories?limit=50&after=m1
 : <b>Tama</b> is a cat | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 4 · told where that person is | Edit | Erase for good
 over: It rained. |  | importance 1 · no longer so since then | Edit | Erase for good
-<b>Tama</b> is a cat | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 4 · told where that person is | Edit | Erase for good? | Keep
+<b>Tama</b> is a cat | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 4 · told where that person is | Edit | Erase for good? | Leave it
 <b>Tama</b> is a cat | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 4 · told where that person is | Edit | Erase for good
 <b>Tama</b> is a cat - Tama, cat
 > PATCH /v1/companions/ky%20oko/memories/m1 {"importance":5,"keys":["Tama","dog"],"text":"Tama is a dog","visibility":"all"}
@@ -134,12 +134,12 @@ await submit(elements.erase); console.log(elements.mindtold.textContent);
 `)
 	const want = `> GET /v1/companions/aya/memories?limit=50
 > POST /v1/forget {"who":"mika","dry_run":true}
-Would go: 3 entries | Not reached: a copy false
+Would go: 3 entries of rooms | Not reached: a copy false
  true
 > POST /v1/forget {"who":"mika","dry_run":true}
 > POST /v1/forget {"who":"mika","confirm":"mika"}
 > GET /v1/companions/aya/memories?limit=50
-Gone: 3 entries · Not reached: a copy true
+Gone: 3 entries of rooms · Not reached: a copy true
 > POST /v1/forget {"who":"mika","dry_run":true}
 who: not yours true
 > POST /v1/forget {"who":"mika","confirm":"mika"}
