@@ -31,7 +31,7 @@ func TestContract(t *testing.T) {
 	for name, value := range map[string]int{
 		"MaxText": abi.MaxText, "MaxTo": abi.MaxTo, "MaxName": abi.MaxName, "MaxRequest": abi.MaxRequest, "MaxReply": abi.MaxReply, "MaxAnswer": abi.MaxAnswer, "MaxKVKey": abi.MaxKVKey, "MaxKVValue": abi.MaxKVValue,
 		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
-		"MaxMembers": abi.MaxMembers,
+		"MaxMembers": abi.MaxMembers, "MaxMemoryText": abi.MaxMemoryText, "MaxMemoryKeys": abi.MaxMemoryKeys, "MaxMemories": abi.MaxMemories, "MaxMemoryAdds": abi.MaxMemoryAdds,
 	} {
 		row := regexp.MustCompile(`\|[^|\n]*\|[^|\n]*\b` + fmt.Sprint(value) + `\b[^|\n]*\| ` + "`" + name + "`")
 		if !row.MatchString(doc) {

@@ -30,6 +30,7 @@ const (
 	MaxMemoryText = 2 << 10 // bytes of a text or a quotation
 	MaxMemoryKeys = 16      // keys of one, at most MaxName bytes each
 	MaxMemories   = 50      // found by one search
+	MaxMemoryAdds = 30      // memory.add of a companion in a minute
 )
 
 // Memory is one thing that a companion remembers. Text and Quote are words of others: data
@@ -67,7 +68,9 @@ type (
 		Memories []Memory `json:"memories"`
 	}
 	// MemoryAdd is something to remember. With a Turn, the seq of a message of the room of
-	// the call, Quote has to stand in it. Replaces are ids of what is no longer so.
+	// the call, Quote has to stand in it, and whoever said that is who said it; without one
+	// there is no Quote, and nobody said it but the module itself. Replaces are ids of what is
+	// no longer so.
 	MemoryAdd struct {
 		Kind       MemoryKind `json:"kind,omitempty"` // empty: a fact
 		Text       string     `json:"text"`
@@ -79,6 +82,41 @@ type (
 		Replaces   []string   `json:"replaces,omitempty"`
 	}
 )
+
+// Check reports what is wrong with a search.
+func (a MemoryAsk) Check() error {
+	if len(a.Text) > MaxText {
+		return Field("text", CodeTooLarge, "%d bytes, at most %d (MaxText)", len(a.Text), MaxText)
+	}
+	_, err := Limit(a.Limit, 8, MaxMemories)
+	return err
+}
+
+// Check reports what is wrong with something to remember, whatever else is.
+func (a MemoryAdd) Check() error {
+	if err := CheckText("text", a.Text); err != nil {
+		return err
+	}
+	switch {
+	case len(a.Text) > MaxMemoryText:
+		return Field("text", CodeTooLarge, "%d bytes, at most %d (MaxMemoryText)", len(a.Text), MaxMemoryText)
+	case len(a.Quote) > MaxMemoryText:
+		return Field("quote", CodeTooLarge, "%d bytes, at most %d (MaxMemoryText)", len(a.Quote), MaxMemoryText)
+	case a.Quote == "" && a.Turn != 0:
+		return Field("quote", CodeInvalid, "must not be empty with a turn; give the words of the turn that it rests on, letter by letter")
+	case a.Quote != "" && a.Turn == 0:
+		return Field("turn", CodeInvalid, "must be given with a quote: the seq of the message that it stands in")
+	case len(a.Keys) > MaxMemoryKeys:
+		return Field("keys", CodeTooLarge, "%d keys, at most %d (MaxMemoryKeys)", len(a.Keys), MaxMemoryKeys)
+	case len(a.About) > MaxMembers || len(a.Replaces) > MaxMembers:
+		return Field("about", CodeTooLarge, "at most %d ids in about and in replaces (MaxMembers)", MaxMembers)
+	case a.Importance < 0 || a.Importance > 5:
+		return Field("importance", CodeInvalid, "%d is outside 1..5", a.Importance)
+	case a.Kind != "" && a.Kind != MemoryFact && a.Kind != MemoryEpisode:
+		return Field("kind", CodeInvalid, "%q is neither %q nor %q", a.Kind, MemoryFact, MemoryEpisode)
+	}
+	return nil
+}
 
 // EventKind names what a module is told of.
 type EventKind string

@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/prompt"
@@ -34,7 +35,7 @@ func CheckFolder(c config.Config) []config.Problem {
 // those for which a card would be refused, a line each with its file and place;
 // waits says which companions would have no language model.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
-	clients := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
+	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
 	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)

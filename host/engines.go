@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
@@ -67,7 +69,12 @@ func openWasm(h *Host, calls module.HostCalls) (module.Engine, error) {
 }
 
 func openPrompt(h *Host, calls module.HostCalls) (module.Engine, error) {
-	return prompt.New(prompt.Config{Models: h.models, Host: calls, Log: h.log}), nil
+	c := prompt.Config{Models: h.models, Host: calls, Log: h.log, Zone: time.Local}
+	if h.journal != nil { // on the bench nothing is kept
+		c.Keep = kept.New(h.journal, newID()).Put
+		c.Recall = h.memory.Recall
+	}
+	return prompt.New(c), nil
 }
 
 // CollectAt is how far the heap may grow before it is collected, in percent of what is

@@ -20,9 +20,9 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/retention"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Golden journals: what each landed version left, and what it made of it itself. A
@@ -120,7 +120,7 @@ func sorted(s []string) []string { return append([]string{}, slices.Sorted(slice
 // version 3 went by. The state does not say it any more; the digests of then have it.
 type called struct{ who []string }
 
-func (c *called) read(t *testing.T, s *rules.State, e entry.Entry) {
+func (c *called) read(t *testing.T, s *fold.State, e entry.Entry) {
 	switch e.Kind {
 	case entry.KindArchived, entry.KindRound:
 		c.who = nil
@@ -141,7 +141,7 @@ func (c *called) read(t *testing.T, s *rules.State, e entry.Entry) {
 	}
 }
 
-func viewOf(s *rules.State, c called) view {
+func viewOf(s *fold.State, c called) view {
 	v := view{
 		Head: s.Head, At: s.At, Policy: s.Rules.Policy, Humans: []string{}, Last: s.Last.Seq, LastFrom: s.Last.From, LastBy: string(s.LastBy),
 		Asked: s.Asked, Called: sorted(c.who), Chain: append([]uint64{}, s.Chain...), Since: s.Since, Debt: map[string]int{},
@@ -193,7 +193,7 @@ func viewOf(s *rules.State, c called) view {
 	return v
 }
 
-func roundView(s *rules.State) *viewRound {
+func roundView(s *fold.State) *viewRound {
 	r := s.Round
 	if r == nil {
 		return nil
@@ -264,7 +264,7 @@ func roomsOf(t *testing.T, j journal.Journal) []journal.Room {
 // foldView folds a room and gives the view after each entry.
 func foldView(t *testing.T, j journal.Journal, name string) (digests []string, last view) {
 	t.Helper()
-	s, meant := rules.New(), called{}
+	s, meant := fold.New(), called{}
 	for {
 		es, err := j.Read(t.Context(), name, s.Head, 500)
 		if err != nil {
@@ -505,7 +505,7 @@ func sameFromSnapshot(t *testing.T, j journal.Journal, name string) {
 		}
 		return
 	}
-	s, err := rules.Decode(blob)
+	s, err := fold.Decode(blob)
 	if err != nil {
 		t.Fatalf("room %s: %v", name, err)
 	}

@@ -36,6 +36,8 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/memory"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/perception"
@@ -76,7 +78,8 @@ type Host struct {
 	journal     journal.Journal
 	kv          journal.KV
 	engines     []module.Engine
-	models      *models
+	models      *models.Models
+	memory      *memory.Keeper
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
@@ -142,9 +145,12 @@ func cannotListen(listen string, err error) error {
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
-	h.models = newModels(h.cfg.Models, h.secrets, h.log)
-	h.models.wants = h.modelOf
-	calls := &hostops.Ops{KV: h.kv, Generate: h.models.ask}
+	h.models = models.New(models.Config{
+		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
+		Used: h.used,
+	})
+	h.buildMemory()
+	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask, Memory: h.memory}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -174,7 +180,6 @@ func (h *Host) buildRooms() (err error) {
 		calls.Talks = h.projects.talks
 	}
 	calls.History, calls.Segment, calls.Act = h.rooms.History, h.rooms.Segment, h.act
-	h.models.used = h.rooms.Used
 	h.perceptions = perception.New(perception.Config{Card: h.card, Judge: h.judge, Keep: h.keep, Kept: h.kept, Several: h.several, Say: h.hear, NewID: newID, Log: h.log})
 	return nil
 }
@@ -187,7 +192,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	}
 	return registry.New(registry.Config{
 		Room: room.Config{
-			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed,
+			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
 				if c, ok := h.folder.Companion(id); ok {

@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
-	{"host/spell"},
+	{"host/spell", "host/context/quote"},
 	{"host/card/tree", "host/config/source"},
 	{"host/card/schema"},
 	{"host/entry"},
@@ -36,22 +36,23 @@ var floors = [][]string{
 	{"host/memory/dates"},
 	{"host/memory/recall", "host/memory/extract", "host/memory/ask"},
 	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/life"},
-	{"host/room/rules", "host/identity", "host/bench/world", "host/conversations/view", "host/conversations/terms"},
+	{"host/room/fold", "host/identity", "host/bench/world", "host/conversations/view", "host/conversations/terms"},
+	{"host/room/rules"},
 	{"host/room/replay"},
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
 	{"host/model/stream"},
 	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage"},
-	{"bench/load", "bench/fanout", "bench/polls"},
+	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
+	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema"},
 	{"host/journal/sqlite"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
-	{"host/rooms"},
+	{"host/rooms", "host/context/told", "host/models"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
@@ -76,7 +77,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/memory/wording", "host/memory/dates", "host/memory/fact", "host/memory/recall", "host/memory/extract", "host/memory/ask", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools"}
+	pure = []string{"host/spell", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/dates", "host/memory/fact", "host/memory/recall", "host/memory/extract", "host/memory/ask"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

@@ -12,9 +12,9 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/call"
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 )
@@ -47,12 +47,10 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	m := &Minds{h: h, gone: make(chan error, 1)}
 	m.heard.Store(&abi.History{Messages: []abi.Message{}})
 	h.kv = new(memory.KV)
-	h.models = newModels(h.cfg.Models, h.secrets, h.log)
-	h.models.wants = h.modelOf
-	h.models.used = func(context.Context, string, entry.Usage) {}
+	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostops.Ops{
-		KV: h.kv, Generate: h.models.ask,
+		KV: h.kv, Generate: h.models.Ask,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
 		Segment: func(context.Context, string, string, string, string) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {

@@ -15,12 +15,16 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 9) // what ended before it was asked to
+	fell := make(chan error, 10) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
 		go func() { fell <- f() }()
 	}
+	if err := h.memory.Load(ctx); err != nil && ctx.Err() == nil { // before a room wakes: what waits is then gone through later
+		h.log.Warn("which talks companions have not gone through yet cannot be read", "err", err)
+	}
+	start(func() error { return h.memory.Run(inner) })
 	start(func() error { return h.rooms.Run(inner) })
 	if h.projects != nil {
 		start(func() error { return h.projects.sessions.Run(inner) })

@@ -72,31 +72,67 @@ func replayVerb(t *term, ctx context.Context, args []string) (err error) {
 	}
 	differ := false
 	for _, name := range rooms {
-		if bad, err := j.Verify(ctx, name, 0); err != nil {
-			return fmt.Errorf("room %s: %w", name, err)
-		} else if bad != 0 {
-			differ = true
-			fmt.Fprintf(t.out, "%s: entry %d does not fit its hash: the file was damaged or changed; restore a backup\n", name, bad)
-			continue
-		}
-		r, err := reader.Replay(ctx, j, name)
-		switch {
-		case ctx.Err() != nil:
+		line, ok := replayed(ctx, j, name)
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err != nil: // the others are looked at all the same
-			differ = true
-			fmt.Fprintf(t.out, "%s: cannot be replayed: %v\n", name, err)
-		case r.Diff != nil:
-			differ = true
-			fmt.Fprintf(t.out, "%s: %v\n", name, r.Diff)
-		default:
-			fmt.Fprintf(t.out, "%s: %s\n", name, found(r))
 		}
+		differ = differ || !ok
+		fmt.Fprintf(t.out, "%s: %s\n", name, line)
+	}
+	if *name == "" {
+		ok, err := t.verifyStreams(ctx, j)
+		if err != nil {
+			return err
+		}
+		differ = differ || !ok
 	}
 	if differ {
 		return coded{exitFailed, nil}
 	}
 	return nil
+}
+
+// replayed makes a room's decisions again, and says what came of it; ok is false where that is
+// not what the journal has. Whatever is wrong with one room, the others are looked at all the same.
+func replayed(ctx context.Context, j journal.Journal, name string) (line string, ok bool) {
+	if bad, err := j.Verify(ctx, name, 0); err != nil {
+		return fmt.Sprintf("cannot be read: %v", err), false
+	} else if bad != 0 {
+		return unfit(bad), false
+	}
+	r, err := reader.Replay(ctx, j, name)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("cannot be replayed: %v", err), false
+	case r.Diff != nil:
+		return fmt.Sprint(r.Diff), false
+	}
+	return found(r), true
+}
+
+func unfit(seq uint64) string {
+	return fmt.Sprintf("entry %d does not fit its hash: the file was damaged or changed; restore a backup", seq)
+}
+
+// verifyStreams looks whether what stands beside the rooms is as it was written: nothing is
+// decided there that could be decided again.
+func (t *term) verifyStreams(ctx context.Context, j journal.Journal) (ok bool, err error) {
+	ok = true
+	for r, err := range journal.AllStreams(ctx, j) {
+		if err != nil {
+			return false, err
+		}
+		switch bad, err := j.Verify(ctx, r.Name, 0); {
+		case err != nil:
+			return false, fmt.Errorf("%s: %w", r.Name, err)
+		case bad != 0:
+			ok = false
+			fmt.Fprintf(t.out, "%s: %s\n", r.Name, unfit(bad))
+		default:
+			fmt.Fprintf(t.out, "%s: %d entries, which fit their hashes; nothing is decided there\n", r.Name, r.Head.Seq)
+		}
+	}
+	return ok, nil
 }
 
 // roomsOf gives the names of a journal's rooms.

@@ -19,7 +19,7 @@ import (
 	"github.com/companiond/companiond/host/bench/house"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/speech"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -203,7 +203,7 @@ func (o Options) play(c world.Cast, policy, seed string) (record world.Record, d
 		return world.Run(cfg, other), "", nil
 	}
 	r := o.Rules
-	r.Version, r.Policy, r.Seed = rules.Version, policy, seed
+	r.Version, r.Policy, r.Seed = fold.Version, policy, seed
 	if _, err := turn.New(policy, r.PolicyRaw); err != nil {
 		r.PolicyRaw = nil // settings of another policy
 	}

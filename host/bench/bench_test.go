@@ -16,7 +16,7 @@ import (
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -275,7 +275,7 @@ func TestCompare(t *testing.T) {
 // A replay that differs fails the gate.
 func TestReplayIsCompared(t *testing.T) {
 	r := Rules()
-	r.Version, r.Policy, r.Seed = rules.Version, "vote", "x"
+	r.Version, r.Policy, r.Seed = fold.Version, "vote", "x"
 	h := house.New(r)
 	world.Run(world.Config{Cast: Casts()[0], Seed: "x", Speech: Speech}, h)
 	if diff, err := h.Replay(); diff != "" || err != nil || h.Trouble() != nil {
@@ -305,7 +305,7 @@ func TestOnlyWhatIsSaidIsHeard(t *testing.T) {
 	for _, policy := range turn.Names() {
 		for _, c := range Casts() {
 			r := Rules()
-			r.Version, r.Policy, r.Seed = rules.Version, policy, "x"
+			r.Version, r.Policy, r.Seed = fold.Version, policy, "x"
 			h := house.New(r)
 			record := world.Run(world.Config{Cast: c, Seed: "x", Speech: Speech}, h)
 			said := map[string]int{}

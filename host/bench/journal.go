@@ -13,7 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/bench/baseline"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -46,7 +46,7 @@ func Judges() []string { return append(turn.Names(), "aikyo", "round-robin") }
 
 // judge decides a round of a recorded room: at is its due moment, votes those that were
 // cast, in the order in which they came.
-type judge func(s *rules.State, at time.Time, votes []baseline.AikyoVote) (would, why string)
+type judge func(s *fold.State, at time.Time, votes []baseline.AikyoVote) (would, why string)
 
 // Recorded asks a policy about each decided round of a room's entries, which go on from a
 // state. settings are the policy's own, null for its defaults.
@@ -54,7 +54,7 @@ type judge func(s *rules.State, at time.Time, votes []baseline.AikyoVote) (would
 // # Errors
 //
 // CodeInvalid for a policy that cannot be asked; those of the entries.
-func Recorded(room, policy string, settings json.RawMessage, begin *rules.State, entries iter.Seq2[entry.Entry, error]) (Another, error) {
+func Recorded(room, policy string, settings json.RawMessage, begin *fold.State, entries iter.Seq2[entry.Entry, error]) (Another, error) {
 	a := Another{Room: room, Policy: policy, Spoke: map[string]int{}, Would: map[string]int{}, Differs: []Otherwise{}}
 	decide, heard, err := newJudge(policy, settings)
 	if err != nil {
@@ -92,7 +92,7 @@ func Recorded(room, policy string, settings json.RawMessage, begin *rules.State,
 
 // decides says whether a decision ends the open round of a room, other than by what
 // happened meanwhile.
-func decides(s *rules.State, d entry.Decision) bool {
+func decides(s *fold.State, d entry.Decision) bool {
 	return s.Round != nil && d.Round == s.Round.ID && d.Wish == 0 && d.Outcome != entry.OutcomeSuperseded && d.Outcome != entry.OutcomeStopped
 }
 
@@ -149,7 +149,7 @@ func newJudge(policy string, settings json.RawMessage) (judge, func(entry.Said, 
 			ledger = append(ledger, turn.Spend{From: b.From, At: at, Cost: v.Cost})
 		}
 	}
-	return func(s *rules.State, at time.Time, _ []baseline.AikyoVote) (string, string) {
+	return func(s *fold.State, at time.Time, _ []baseline.AikyoVote) (string, string) {
 		r := p.Decide(s.Decides(at, young(at)))
 		if r.Outcome == entry.OutcomeGrant {
 			return r.Speaker, r.Reason
@@ -159,7 +159,7 @@ func newJudge(policy string, settings json.RawMessage) (judge, func(entry.Said, 
 }
 
 // judgeAikyo is aikyo's vote: it is decided when all have voted, or never.
-func judgeAikyo(s *rules.State, _ time.Time, votes []baseline.AikyoVote) (would, why string) {
+func judgeAikyo(s *fold.State, _ time.Time, votes []baseline.AikyoVote) (would, why string) {
 	for _, v := range s.Round.Electorate {
 		if !slices.ContainsFunc(votes, func(b baseline.AikyoVote) bool { return b.From == v.ID }) {
 			return string(entry.OutcomeSilence), v.ID + " did not vote, so that the round is never decided"
@@ -178,7 +178,7 @@ func judgeAikyo(s *rules.State, _ time.Time, votes []baseline.AikyoVote) (would,
 }
 
 // judgeInOrder is round robin, by id.
-func judgeInOrder(s *rules.State, _ time.Time, _ []baseline.AikyoVote) (would, why string) {
+func judgeInOrder(s *fold.State, _ time.Time, _ []baseline.AikyoVote) (would, why string) {
 	var ids []string
 	for _, v := range s.Round.Electorate {
 		ids = append(ids, v.ID)

@@ -12,7 +12,7 @@ import (
 	"github.com/companiond/companiond/host/bench/house"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/turn"
 )
 
@@ -25,7 +25,7 @@ func recording(t *testing.T, policy, cast string) []entry.Entry {
 // recordingOf is the journal of a talk of a cast by some rules.
 func recordingOf(t *testing.T, policy string, c world.Cast, r entry.Rules) []entry.Entry {
 	t.Helper()
-	r.Version, r.Policy, r.Seed = rules.Version, policy, "x"
+	r.Version, r.Policy, r.Seed = fold.Version, policy, "x"
 	h := house.New(r)
 	world.Run(world.Config{Cast: c, Seed: "x", Speech: Speech}, h)
 	if h.Trouble() != nil {
@@ -48,7 +48,7 @@ func read(entries []entry.Entry) iter.Seq2[entry.Entry, error] {
 func TestTheSamePolicyDecidesTheSame(t *testing.T) {
 	for _, policy := range turn.Names() {
 		for _, cast := range []string{"usual", "all-talk", "one-dead", "flood", "farewells", "interruptions"} {
-			a, err := Recorded("main", policy, nil, rules.New(), read(recording(t, policy, cast)))
+			a, err := Recorded("main", policy, nil, fold.New(), read(recording(t, policy, cast)))
 			if err != nil || a.Rounds < 5 || a.Same != a.Rounds {
 				t.Errorf("%s, %s: %d of %d, %v %v", policy, cast, a.Same, a.Rounds, a.Differs, err)
 			}
@@ -73,7 +73,7 @@ func TestTheSamePolicyKnowsTheSame(t *testing.T) {
 		r := Rules()
 		r.MaxTurns = c.most
 		for _, policy := range turn.Names() {
-			a, err := Recorded("main", policy, nil, rules.New(), read(recordingOf(t, policy, cast(name, "", c.members, c.humans), r)))
+			a, err := Recorded("main", policy, nil, fold.New(), read(recordingOf(t, policy, cast(name, "", c.members, c.humans), r)))
 			if err != nil || a.Rounds < 5 || a.Same != a.Rounds {
 				t.Errorf("%s, %s: %d of %d, %+v %v", policy, name, a.Same, a.Rounds, a.Differs, err)
 			}
@@ -92,7 +92,7 @@ func TestAnotherPolicyDecidesOtherwise(t *testing.T) {
 	for policy, why := range map[string]string{
 		"pool": "not enough resource", "aikyo": "says that it was selected", "round-robin": "is next after", "vote+pool": "",
 	} {
-		a, err := Recorded("main", policy, nil, rules.New(), read(journal))
+		a, err := Recorded("main", policy, nil, fold.New(), read(journal))
 		if err != nil {
 			t.Fatal(policy, err)
 		}
@@ -106,26 +106,26 @@ func TestAnotherPolicyDecidesOtherwise(t *testing.T) {
 		}
 	}
 	// Where one never votes aikyo decides nothing.
-	a, err := Recorded("main", "aikyo", nil, rules.New(), read(recording(t, "vote", "one-dead")))
+	a, err := Recorded("main", "aikyo", nil, fold.New(), read(recording(t, "vote", "one-dead")))
 	if err != nil || len(a.Would) != 0 || !strings.HasPrefix(a.Differs[0].Why, "ben did not vote") {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
 func TestRecordedErrors(t *testing.T) {
-	_, err := Recorded("main", "dice", nil, rules.New(), read(nil))
+	_, err := Recorded("main", "dice", nil, fold.New(), read(nil))
 	if e := (*abi.Error)(nil); !errors.As(err, &e) || e.Field != "policy" {
 		t.Error(err)
 	}
-	if _, err := Recorded("main", "pool", []byte(`{"size":"x"}`), rules.New(), read(nil)); err == nil {
+	if _, err := Recorded("main", "pool", []byte(`{"size":"x"}`), fold.New(), read(nil)); err == nil {
 		t.Error("a pool of size x")
 	}
 	broken := errors.New("broken")
-	_, err = Recorded("main", "vote", nil, rules.New(), func(yield func(entry.Entry, error) bool) { yield(entry.Entry{}, broken) })
+	_, err = Recorded("main", "vote", nil, fold.New(), func(yield func(entry.Entry, error) bool) { yield(entry.Entry{}, broken) })
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err = Recorded("main", "vote", nil, rules.New(), read(recording(t, "vote", "usual")[3:])); err == nil {
+	if _, err = Recorded("main", "vote", nil, fold.New(), read(recording(t, "vote", "usual")[3:])); err == nil {
 		t.Error("entries without a beginning")
 	}
 }

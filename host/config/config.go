@@ -9,6 +9,7 @@ package config
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -31,6 +32,7 @@ type Config struct {
 	Journal    Journal
 	Modules    Modules
 	Wasm       Wasm
+	Memory     Memory
 	Rooms      []Room      // sorted by name, never empty
 	Companions []Companion // sorted by name, often empty
 	Module     []Module    // sorted by name, often empty
@@ -80,8 +82,36 @@ type Journal struct {
 
 // Companion is one table [companion.NAME].
 type Companion struct {
-	Name string // its id
-	Home string `is:"home"` // a room; empty: the usual one
+	Name     string // its id
+	Home     string `is:"home"`                      // a room; empty: the usual one
+	Memory   string `of:"off room person all" or:""` // in place of Memory.Scope; empty: that
+	MemoryBy string `of:"auto rules model" or:""`    // in place of Memory.By; empty: that
+}
+
+// Memory is the table [memory]: how companions remember.
+type Memory struct {
+	Scope string `of:"off room person all"` // MemoryOff, or where what is new may be told: an abi.Visibility
+	By    string `of:"auto rules model"`    // MemoryAuto, MemoryRules or MemoryModel
+}
+
+// MemoryOff is a scope: nothing is remembered.
+const MemoryOff = "off"
+
+// The ways to find what is worth remembering.
+const (
+	MemoryAuto  = "auto"  // by the model of a companion that thinks with one, else by rules
+	MemoryRules = "rules" // by rules
+	MemoryModel = "model" // by its model, or the usual one, also of a module that may not ask it
+)
+
+// MemoryOf gives how a companion remembers.
+func (c Config) MemoryOf(companion string) Memory {
+	for _, one := range c.Companions {
+		if one.Name == companion {
+			return Memory{cmp.Or(one.Memory, c.Memory.Scope), cmp.Or(one.MemoryBy, c.Memory.By)}
+		}
+	}
+	return c.Memory
 }
 
 // Module is one table [module.NAME].

@@ -22,8 +22,9 @@ func defaults() Config {
 			Faults: 3, FaultWindow: time.Minute, CoolDown: 5 * time.Minute,
 			Grant: []string{abi.HostSay, abi.HostActionEmit},
 		},
-		Wasm:  Wasm{Memory: 64 << 20, CacheSize: 256 << 20, MaxFile: 32 << 20, Guard: "fuel", LogRate: 64 << 10},
-		Rooms: []Room{defaultRoom("main")},
+		Wasm:   Wasm{Memory: 64 << 20, CacheSize: 256 << 20, MaxFile: 32 << 20, Guard: "fuel", LogRate: 64 << 10},
+		Memory: Memory{Scope: "room", By: "auto"},
+		Rooms:  []Room{defaultRoom("main")},
 
 		Conversations: Conversations{Pending: 5 * time.Minute, Idle: 10 * time.Minute, Session: 15 * time.Minute},
 

@@ -119,6 +119,18 @@ func rows() []row {
 		{"journal.blank_after", map[string]any{`"0s"`: time.Duration(0), `"720h"`: 720 * time.Hour}, map[string]string{
 			`"-1s"`: `"-1s" is outside 0s..876000h`, `"30 days"`: `"30 days" is not a duration (try "720h")`,
 		}},
+		{"memory.scope", map[string]any{`"off"`: "off", `"room"`: "room", `"person"`: "person", `"all"`: "all"}, map[string]string{
+			`"rom"`: `"rom" is unknown, have: off, room, person, all (did you mean "room"?)`, `""`: `"" is unknown, have: off, room, person, all`,
+		}},
+		{"memory.by", map[string]any{`"auto"`: "auto", `"rules"`: "rules", `"model"`: "model"}, map[string]string{
+			`"modle"`: `"modle" is unknown, have: auto, rules, model (did you mean "model"?)`,
+		}},
+		{"companion.NAME.memory", map[string]any{`""`: "", `"off"`: "off", `"person"`: "person"}, map[string]string{
+			`true`: `true is unknown, have: off, room, person, all`,
+		}},
+		{"companion.NAME.memory_by", map[string]any{`""`: "", `"rules"`: "rules"}, map[string]string{
+			`"rule"`: `"rule" is unknown, have: auto, rules, model (did you mean "rules"?)`,
+		}},
 		{"companion.NAME.home", map[string]any{`""`: "", `"main"`: "main"}, map[string]string{`"a/b"`: `"a/b" may not contain '/'`}},
 		{"door.max_clients", map[string]any{
 			`1`:     int64(1),

@@ -54,7 +54,7 @@ func TestReadRoomNamesTheKey(t *testing.T) {
 func TestHomes(t *testing.T) {
 	const rooms = "[room.main]\ncompanions = [\"aya\"]\n[room.stage]\n"
 	c, problems := Parse("x", []byte(rooms+"[companion.aya]\nhome = \"stage\"\n[companion.ben]\n"), nil)
-	if len(problems) > 0 || len(c.Companions) != 2 || c.Companions[0] != (Companion{"aya", "stage"}) || c.Companions[1] != (Companion{"ben", ""}) {
+	if len(problems) > 0 || len(c.Companions) != 2 || c.Companions[0] != (Companion{Name: "aya", Home: "stage"}) || c.Companions[1] != (Companion{Name: "ben"}) {
 		t.Errorf("%+v %v", c.Companions, problems)
 	}
 	for toml, want := range map[string]string{

@@ -19,15 +19,16 @@ func TestEntriesDocument(t *testing.T) {
 	bodies := map[Kind]any{
 		KindOwner: Owner{}, KindOpened: Opened{}, KindArchived: Archived{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
-		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindLifecycle: Lifecycle{},
+		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindWords: Words{}, KindLifecycle: Lifecycle{},
 		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{},
+		KindTalks: Talks{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
 	derived, memory, _ := strings.Cut(derived, "What a companion remembers has a stream of its own")
 	for kind, body := range bodies {
 		part := derived
 		switch kind {
-		case KindRemembered, KindRevised, KindErased, KindRead:
+		case KindRemembered, KindRevised, KindErased, KindRead, KindTalks:
 			part = memory
 		default:
 			if kind.IsInput() {

@@ -79,6 +79,8 @@ const (
 	KindResult    Kind = "result"    // input, Done: what became of an action
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
+	KindWords Kind = "words" // input, Words: of prompts, in a stream that is no room
+
 	KindBody     Kind = "body"     // input, Bodies: bodies of companions came, tell when they have played, or left
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
@@ -508,21 +510,31 @@ type Usage struct {
 }
 
 // Told is what a model was told, so that it can be put together again: the house's own
-// words are kept once by their hash, what was said is in the room.
+// words are kept once by their hash, and what was said is in the room.
 type Told struct {
-	SHA256 string `json:"sha256"`         // of all of it, as [host/context/layout] writes it out
-	System string `json:"system"`         // hash of the system prompt
-	Head   uint64 `json:"head"`           // seq of the newest entry that was known
-	From   uint64 `json:"from,omitempty"` // seq of the oldest message that was told; 0: none
-	Upto   uint64 `json:"upto,omitempty"` // and of the newest
-	// Shortened are messages of which the middle was left out, with how many bytes stayed.
-	Shortened map[uint64]int `json:"shortened,omitempty"`
-	Left      int            `json:"left,omitempty"`     // older messages that were not told
-	Tail      string         `json:"tail,omitempty"`     // what stood behind the history
-	Memories  []string       `json:"memories,omitempty"` // ids, best first
-	Budget    int            `json:"budget"`             // tokens that it might come to
-	Parts     map[string]int `json:"parts"`              // tokens, as they were guessed, by part
-	Notes     []string       `json:"notes,omitempty"`    // what else was left out, and why
+	SHA256 string `json:"sha256"`           // of all of it, as host/context/layout writes it out
+	System string `json:"system"`           // hash of the system prompt
+	Tools  string `json:"tools,omitempty"`  // hash of what it might call
+	Head   uint64 `json:"head"`             // seq of the newest entry that was known
+	From   uint64 `json:"from,omitempty"`   // seq of the oldest message that was told; 0: none
+	Upto   uint64 `json:"upto,omitempty"`   // and of the newest
+	Pinned uint64 `json:"pinned,omitempty"` // an older turn of a person that was told before them
+	// Shortened are messages of which the middle was left out, with how many letters stayed.
+	Shortened map[uint64]int    `json:"shortened,omitempty"`
+	Names     map[string]string `json:"names,omitempty"` // of speakers, where they are not their ids
+	Left      bool              `json:"left,omitempty"`  // there were older messages
+	Tail      string            `json:"tail,omitempty"`  // what stood behind the history
+	Images    int               `json:"images,omitempty"`
+	Memories  []string          `json:"memories,omitempty"` // ids, best first
+	Budget    int               `json:"budget"`             // tokens that it might come to
+	Parts     map[string]int    `json:"parts"`              // tokens, as they were guessed, by part
+	Notes     []string          `json:"notes,omitempty"`    // what else was left out, and why
+}
+
+// Words is the body of KindWords: what the house itself tells models, once for all requests. The id of the entry is
+// their SHA-256.
+type Words struct {
+	Text string `json:"text"`
 }
 
 // Round is the body of KindRound.

@@ -13,10 +13,11 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/module"
 )
 
-// Ops answers them. What a field is not set for must not be asked for, but for Talks.
+// Ops answers them. What a field is not set for must not be asked for, but for Talks and Memory.
 type Ops struct {
 	KV      journal.KV
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
@@ -25,10 +26,20 @@ type Ops struct {
 	Act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Generate asks the model of the companion that calls.
 	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
-	Talks    Talks // nil where no project is configured
+	Talks    Talks  // nil where no project is configured
+	Memory   Memory // nil where nothing is remembered
 
 	starts starts
 }
+
+// Memory is what companions remember, as far as their modules ask for it. *memory.Keeper
+// implements it.
+type Memory interface {
+	Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (abi.Memories, error)
+	Add(ctx context.Context, c module.Caller, a abi.MemoryAdd) (abi.Memory, error)
+}
+
+var _ Memory = (*memory.Keeper)(nil)
 
 var _ module.HostCalls = (*Ops)(nil)
 
@@ -62,10 +73,23 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		return module.Answer(data, func(a abi.ConversationAsk) (abi.ConversationNow, error) { return o.startTalk(ctx, c, a) })
 	case abi.HostConversationEnd:
 		return module.Answer(data, func(a abi.ConversationEndAsk) (abi.ConversationNow, error) { return o.endTalk(ctx, c, a) })
+	case abi.HostMemorySearch, abi.HostMemoryAdd:
+		return o.memory(ctx, c, op, data)
 	case abi.HostModelGenerate:
 		return module.Answer(data, func(a abi.ModelAsk) (abi.ModelAnswer, error) { return o.Generate(ctx, c, a) })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", op)
+}
+
+// memory runs an op on what the companion remembers.
+func (o *Ops) memory(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	if o.Memory == nil {
+		return nil, abi.Errorf(abi.CodeUnavailable, "%s: nothing is remembered here", op)
+	}
+	if op == abi.HostMemoryAdd {
+		return module.Answer(data, func(a abi.MemoryAdd) (abi.Memory, error) { return o.Memory.Add(ctx, c, a) })
+	}
+	return module.Answer(data, func(a abi.MemoryAsk) (abi.Memories, error) { return o.Memory.Recall(ctx, c, a) })
 }
 
 // keys runs an op on the companion's own keys.

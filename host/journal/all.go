@@ -20,12 +20,12 @@ func AllEntries(ctx context.Context, j Log, room string, after uint64) iter.Seq2
 
 // AllRooms gives the rows of all rooms, by name, as AllEntries gives entries.
 func AllRooms(ctx context.Context, j Index) iter.Seq2[Room, error] {
-	return all("", func(after string) ([]Room, error) { return j.Rooms(ctx, after, page) }, nameOf)
+	return all(AfterStreams, func(after string) ([]Room, error) { return j.Rooms(ctx, after, page) }, nameOf)
 }
 
 // AllWaking gives the rows of all rooms that are to be looked at, as Waking does.
 func AllWaking(ctx context.Context, j Index, by time.Time) iter.Seq2[Room, error] {
-	return all("", func(after string) ([]Room, error) { return j.Waking(ctx, by, after, page) }, nameOf)
+	return all(AfterStreams, func(after string) ([]Room, error) { return j.Waking(ctx, by, after, page) }, nameOf)
 }
 
 func nameOf(r Room) string { return r.Name }

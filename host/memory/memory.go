@@ -13,9 +13,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
@@ -52,12 +54,21 @@ type Settings struct {
 }
 
 // Keeper keeps what companions remember. Make one with New; all methods may be called from many
-// goroutines, also without Run, which goes through talks. Errors are *abi.Error.
+// goroutines, also without Load and Run, which go through talks. Errors are *abi.Error.
 type Keeper struct {
-	cfg Config
+	cfg     Config
+	stirred chan struct{} // has a value when a talk may be due sooner than was known
+	unnoted chan struct{} // and when the list of talks is not what the journal has
+	list    list          // Load's, and then note's
+	erased  atomic.Uint64 // grows whenever somebody wishes something forgotten
 
-	mu    sync.Mutex
-	books map[string]*book // by companion; those in use
+	mu      sync.Mutex
+	books   map[string]*book // by companion; those that were ever used
+	adds    map[string][]time.Time
+	talks   map[string]*talk // that wait, by room
+	queue   queue
+	waiting []string // rooms with a talk that the list does not have
+	done    []string // and those with one that it should not
 }
 
 // New makes a keeper. Nothing is read yet.
@@ -71,5 +82,52 @@ func New(c Config) *Keeper {
 	if c.Settings == nil {
 		c.Settings = func(string) Settings { return Settings{} }
 	}
-	return &Keeper{cfg: c, books: map[string]*book{}}
+	if c.Names == nil {
+		c.Names = func(context.Context, string) map[string]string { return nil }
+	}
+	k := &Keeper{
+		cfg: c, stirred: make(chan struct{}, 1), unnoted: make(chan struct{}, 1),
+		books: map[string]*book{}, adds: map[string][]time.Time{}, talks: map[string]*talk{},
+	}
+	k.list = list{stream: k.stream(journal.Memory), waits: map[string]entry.Talk{}}
+	return k
+}
+
+// atOnce is how many talks are gone through side by side: models take their time.
+const atOnce = 4
+
+// Run goes through talks when they rest, until ctx ends, and returns when it does nothing any
+// more. A talk that was not gone through to its end is when the daemon runs again.
+func (k *Keeper) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { k.note(ctx) })
+	places := make(chan struct{}, atOnce)
+	lookAround := time.NewTicker(unused)
+	defer lookAround.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		room, wait := k.next(time.Now())
+		place := places
+		if room == "" {
+			place = nil
+			timer.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case place <- struct{}{}:
+			t := k.begun(room)
+			running.Go(func() {
+				defer func() { <-places }()
+				upto, here, err := k.goThrough(ctx, t)
+				k.ended(room, upto, here, err)
+			})
+		case <-timer.C:
+		case <-k.stirred:
+		case now := <-lookAround.C:
+			k.dropUnused(now)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 func TestRequestsThatCannotBeAsked(t *testing.T) {
@@ -136,16 +137,16 @@ func TestJoinedLeavesImagesAlone(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "a": 1, "hello world!": 3, "こんにちは": 5, "hi 世界": 3, "🎉": 1} {
-		if got := tokens(text); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
+// A picture has a size of its own, and every message one beside its words.
+func TestSize(t *testing.T) {
+	of := func(r Request) int { return new(tokens.Meter).Tokens(r.size()) }
 	r := ask()
+	if got := of(r); got < 4 || got > 10 {
+		t.Errorf("hello: %d", got)
+	}
 	r.Messages[0].Images = []Image{{}, {}}
-	if got := r.tokens(); got < 2*imageTokens {
-		t.Errorf("%d", got)
+	if got := of(r); got < 2*imageTokens {
+		t.Errorf("with two pictures: %d", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // reasoned is a piece of a thought as a server streams it under one of its names.
@@ -15,7 +16,8 @@ func reasoned(key, thought string) string {
 
 // Thoughts are counted where the endpoint does not, under each name, once, and never spoken.
 func TestThoughtsAreCounted(t *testing.T) {
-	const thought = "She said hello, so a greeting is due." // 37 letters, 10 tokens
+	const thought = "She said hello, so a greeting is due."
+	want := new(tokens.Meter).Tokens(tokens.Of(thought).Plus(tokens.Of("Hi.")))
 	for name, events := range map[string][]string{
 		"reasoning":         {reasoned("reasoning", thought), textChunk("Hi.")},
 		"reasoning_content": {reasoned("reasoning_content", thought), textChunk("Hi.")},
@@ -24,7 +26,7 @@ func TestThoughtsAreCounted(t *testing.T) {
 		"whole":             {`{"choices":[{"index":0,"message":{"content":"Hi.","reasoning":"` + thought + `"},"finish_reason":"stop"}]}`},
 	} {
 		a, heard, err := generate(t, newFake(t, sse(append(events, finish("stop"))...)).client(OpenAI, nil), ask())
-		if err != nil || heard != "Hi." || a.Usage.Out != 11 || !a.Usage.Estimated {
+		if err != nil || heard != "Hi." || a.Usage.Out != want || !a.Usage.Estimated {
 			t.Errorf("%s: heard %q, %+v, %v", name, heard, a, err)
 		}
 	}

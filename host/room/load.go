@@ -12,13 +12,13 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // load takes what is known of the room from its journal.
-func (r *Room) load(ctx context.Context, s *rules.State) error {
+func (r *Room) load(ctx context.Context, s *fold.State) error {
 	recent, err := reader.Said(ctx, r.cfg.Journal, r.Name(), journal.Span{Limit: reader.TailSize, Newest: true})
 	if err != nil {
 		return err
@@ -60,10 +60,25 @@ func (r *Room) wrote(entries []entry.Entry) {
 		if e.Kind != entry.KindSaid {
 			continue
 		}
-		if b, err := entry.Decode[entry.Said](e); err == nil && b.By != abi.KindHuman && b.Kind == abi.KindTurn {
+		b, err := entry.Decode[entry.Said](e)
+		switch {
+		case err != nil || b.Kind != abi.KindTurn:
+		case b.By == abi.KindHuman:
+			r.cfg.Heard(r.Name(), e, b, r.companions())
+		default:
 			r.lately.Add(e.Seq, b.Text, r.spokenNames())
 		}
 	}
+}
+
+// companions are those of the cast that live here.
+func (r *Room) companions() (ids []string) {
+	for _, m := range r.state().Cast {
+		if m.Kind == abi.KindCompanion {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
 
 // syncRules writes down that the room is opened and how it is to be, where that is

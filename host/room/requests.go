@@ -87,7 +87,7 @@ func (r *Room) needs(l rules.Line) (wait entry.Wait, needed bool, err error) {
 		return "", false, err
 	}
 	s := r.state()
-	wait, needed = s.Needs(l, r.loop.Now())
+	wait, needed = rules.Needs(s, l, r.loop.Now())
 	if !needed {
 		return "", false, nil
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/offer"
@@ -60,8 +61,11 @@ type Config struct {
 	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
 	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
 	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
-	Idle      time.Duration // a room with nothing to do for so long falls asleep; 0: never
-	Log       *slog.Logger
+	// Heard is told of a turn of a human, once it is in the journal, and which companions were
+	// there. The loop calls it, so that it may not wait; nil tells nobody.
+	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
+	Idle  time.Duration // a room with nothing to do for so long falls asleep; 0: never
+	Log   *slog.Logger
 }
 
 // Settings is how a room is to be.
@@ -100,7 +104,7 @@ type Room struct {
 // New makes a room that is about to wake. cast are the companions that are loaded
 // now, by id; nil: that is not known yet.
 func New(s Settings, c Config, cast []entry.Joined) *Room {
-	s.Rules.Version = rules.Version
+	s.Rules.Version = fold.Version
 	if len(s.Companions) == 0 && cast == nil {
 		cast = []entry.Joined{} // whoever is loaded, nobody of them lives here
 	}
@@ -120,6 +124,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	if r.cfg.Conversed == nil {
 		r.cfg.Conversed = func(string, conversation.Conversation, []entry.Entry) {}
+	}
+	if r.cfg.Heard == nil {
+		r.cfg.Heard = func(string, entry.Entry, entry.Said, []string) {}
 	}
 	if r.cfg.Bodies == nil {
 		r.cfg.Bodies = new(action.Bodies)
@@ -202,7 +209,7 @@ func (r *Room) nextDue() time.Duration {
 }
 
 // state is the room's, as of all entries that were made.
-func (r *Room) state() *rules.State { return r.loop.State() }
+func (r *Room) state() *fold.State { return r.loop.State() }
 
 // dueInputs records every stored time that has come.
 func (r *Room) dueInputs() {

@@ -16,8 +16,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/loop"
-	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/speech"
 )
@@ -673,11 +673,11 @@ func TestSnapshotAndJournalGiveOneState(t *testing.T) {
 		if seq < loop.SnapshotEvery {
 			t.Fatalf("no snapshot after %d entries", len(s.entries()))
 		}
-		fromSnap, err := rules.Decode(blob)
+		fromSnap, err := fold.Decode(blob)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := rules.New()
+		whole := fold.New()
 		for _, e := range s.entries() {
 			if err := whole.Apply(e); err != nil {
 				t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // A room that nobody uses falls asleep: its Run ends, and all that is to be known of it
@@ -53,7 +53,7 @@ func (r *Room) Used(ctx context.Context, u entry.Usage) error {
 
 // Settle gives the room settings, and answers when they are in the journal.
 func (r *Room) Settle(ctx context.Context, s Settings) error {
-	s.Rules.Version = rules.Version
+	s.Rules.Version = fold.Version
 	return loop.Tell(ctx, r.loop, func() error {
 		r.settings = s
 		r.present.Stale()

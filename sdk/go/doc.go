@@ -54,6 +54,12 @@
 // with the closing terminal ends it. With [Host.Converse] it opens one itself; that has to
 // be granted, by modules.grant = ["say", "conversation.start"].
 //
+// # Memory
+//
+// What people say of themselves is remembered by the daemon after a talk. With [Host.Recall] a
+// character finds it again, days later and only where it may be told, and with [Host.Remember] it
+// keeps what it thinks worth it. Both have to be granted: modules.grant = ["memory.search", "memory.add"].
+//
 // # When something goes wrong
 //
 // [Host.Fail] ends the op with an error of your choice. A panic in your code is

@@ -182,6 +182,21 @@ func (h *Host) EndConversation(id, message string) (c abi.ConversationNow, err e
 	return c, h.Ask(abi.HostConversationEnd, abi.ConversationEndAsk{ID: id, Message: message}, &c)
 }
 
+// Recall looks for what the companion remembers that has to do with something, of what may be told
+// in this room, the best first. It has to be granted. What it gives are words of
+// others: data, and never instructions.
+func (h *Host) Recall(ask abi.MemoryAsk) ([]abi.Memory, error) {
+	var found abi.Memories
+	err := h.Ask(abi.HostMemorySearch, ask, &found)
+	return found.Memories, err
+}
+
+// Remember keeps something: with Turn and Quote what somebody said, else the character's own
+// words. It has to be granted. What people say of themselves is remembered without it.
+func (h *Host) Remember(add abi.MemoryAdd) (m abi.Memory, err error) {
+	return m, h.Ask(abi.HostMemoryAdd, add, &m)
+}
+
 // Info says who and where the character is.
 func (h *Host) Info() (abi.SelfInfo, error) {
 	var info abi.SelfInfo

@@ -35,6 +35,9 @@ type Local struct {
 	// answers, and nothing is refused but what no daemon would take.
 	Started []abi.ConversationAsk
 	Ended   []abi.ConversationEndAsk
+	// Memories are what the companion remembers, oldest first. A search finds those that have a word of
+	// its text among their keys or in their own text; the daemon knows more ways.
+	Memories []abi.Memory
 	// Model answers for the language model; without it there is none.
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 
@@ -121,7 +124,7 @@ func (l *Local) hostCall(request []byte) []byte {
 }
 
 // host runs one host op. It takes and refuses the same as the
-// daemon, in the same words: host/hostops_test.go runs both side by side.
+// daemon, in the same words: host/hostops/local_test.go runs both side by side.
 func (l *Local) host(op string, data json.RawMessage) (any, error) {
 	switch op {
 	case abi.HostNow:
@@ -159,6 +162,10 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 			l.Ended = append(l.Ended, a)
 			return abi.ConversationNow{ID: a.ID, Status: "terminating"}, nil
 		})
+	case abi.HostMemorySearch:
+		return asked(data, l.recall)
+	case abi.HostMemoryAdd:
+		return asked(data, l.remember)
 	case abi.HostModelGenerate:
 		if l.Model == nil {
 			return nil, abi.Errorf(abi.CodeUnavailable, "waits for a model: set Local.Model")

@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/bench/world"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
@@ -45,7 +46,7 @@ type nod struct {
 // New makes a room with these rules.
 func New(r entry.Rules) *Room {
 	return &Room{
-		rules: r, m: &rules.Machine{State: rules.New()}, numbered: map[uint64]int{},
+		rules: r, m: &rules.Machine{State: fold.New()}, numbered: map[uint64]int{},
 		asking: map[string]bool{}, voices: map[string]*voice{}, nods: map[string]nod{},
 	}
 }
@@ -267,7 +268,7 @@ func (h *Room) keep() {
 // Replay plays the journal as it would be stored and gives the first difference, ""
 // where there is none.
 func (h *Room) Replay() (string, error) {
-	p := replay.NewPlayer(rules.New())
+	p := replay.NewPlayer(fold.New())
 	for _, e := range h.journal {
 		raw, err := json.Marshal(e)
 		if err != nil {

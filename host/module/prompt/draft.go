@@ -97,6 +97,14 @@ func (c *call) mayDraft() (free func(), ok bool) {
 // voteAndLine asks the model for a vote with the line behind it, and gives the vote as
 // soon as it stands. The line goes on beside; free is called when it is written.
 func (c *call) voteAndLine(ctx context.Context, s abi.Scene, free func()) (abi.Vote, error) {
+	if past, err := c.history(ctx, abi.HistoryAsk{Limit: abi.RecentInAsk}); err == nil {
+		s.Recent = past.Messages
+	}
+	ask, err := c.put(ctx, c.lineOf(s, c.inputs(s), true))
+	if err != nil {
+		free()
+		return abi.Vote{}, err
+	}
 	d := &draft{about: aboutOf(s), most: -1, voted: make(chan struct{}), more: make(chan struct{})}
 	if s.Budget != nil {
 		d.most = s.Budget.Chars
@@ -110,14 +118,10 @@ func (c *call) voteAndLine(ctx context.Context, s abi.Scene, free func()) (abi.V
 	during, d.end = context.WithCancelCause(during)
 	unhook := context.AfterFunc(ctx, func() { d.end(context.Cause(ctx)) })
 	c.m.keepDraft(c.caller.Room, d)
-	req := model.Request{
-		System:   c.m.words.drafter(c.m.card, s, c.m.remembered()),
-		Messages: c.m.dialogue(s), Tools: c.tools(c.inputs(s), false),
-	}
 	go func() {
 		defer release()
 		defer free()
-		a, err := c.generate(during, req, d.take)
+		a, err := c.generate(during, ask, d.take)
 		if context.Cause(during) == errUnwanted {
 			err = errUnwanted
 		}

@@ -62,7 +62,7 @@ func TestVoteAndLineInOneAnswer(t *testing.T) {
 			if n := len(r.models.requests()); n != 1 {
 				t.Errorf("%s: the model was asked %d times", name, n)
 			}
-			if sys := r.models.requests()[0].System; !strings.Contains(sys, "speak 5 none") || !strings.Contains(sys, "死にたい") {
+			if sys := r.models.requests()[0].System + asked(r.models.requests()[0]); !strings.Contains(sys, "speak 5 none") || !strings.Contains(sys, "死にたい") {
 				t.Errorf("%s: it was told\n%s", name, sys)
 			}
 		})

@@ -20,9 +20,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
@@ -61,6 +63,7 @@ type Config struct {
 	Log    *slog.Logger     // must be set, where calls are made
 	// Recall gives what a companion remembers that has to do with a text; nil: nothing.
 	Recall func(ctx context.Context, c module.Caller, ask abi.MemoryAsk) (abi.Memories, error)
+	Zone   *time.Location // in which characters are told the time; nil: UTC
 	// Keep keeps the house's own words of prompts, by their hash; nil: they are not kept.
 	Keep func(ctx context.Context, sha256, text string) error
 }
@@ -96,12 +99,13 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
 	return &Module{
-		engine: e, id: s.ID, generation: s.Generation, card: def, words: wordsOf(s.ID, def), size: int64(len(s.Data)),
+		engine: e, id: s.ID, generation: s.Generation, card: def, mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
 		lately: map[string][]string{}, drafts: map[string]*draft{},
+		talks: map[string]*talk{}, kept: map[string]bool{},
 	}, nil
 }
 
@@ -111,7 +115,7 @@ type Module struct {
 	id         string
 	generation uint64
 	card       *card.Card
-	words      words // in its language
+	mind       *layout.Mind
 	desc       abi.Description
 	size       int64
 
@@ -122,6 +126,9 @@ type Module struct {
 	results []abi.Result        // of its actions, the newest last
 	lately  map[string][]string // actions of its last line, by room
 	drafts  map[string]*draft   // that wait for the floor, by room
+	talks   map[string]*talk    // by room
+	turn    uint64              // counts the uses of talks
+	kept    map[string]bool     // hashes of words that are kept
 }
 
 var (
@@ -157,7 +164,7 @@ func (m *Module) Call(ctx context.Context, req abi.Request) (json.RawMessage, er
 	defer end()
 	call := &call{m: m, caller: module.Caller{
 		Companion: m.id, Room: req.Room, Call: req.ID, Op: req.Op, Engine: m.engine.Name(), Generation: m.generation,
-	}}
+	}, now: req.Now}
 	data, err := call.answer(ctx, req)
 	if err != nil && context.Cause(ctx) == module.ErrClosed {
 		err = module.ErrClosed
@@ -170,6 +177,7 @@ type call struct {
 	m      *Module
 	caller module.Caller
 	draft  *draft // of a line: its beginning, made with the vote; nil: there is none
+	now    time.Time
 }
 
 func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, error) {
@@ -207,8 +215,8 @@ func (m *Module) remembered() []abi.Result {
 }
 
 // generate asks the model. A call that ran out of time says so in plain words.
-func (c *call) generate(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
-	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, Ask{Request: req}, onText)
+func (c *call) generate(ctx context.Context, ask Ask, onText func(string) error) (model.Answer, error) {
+	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, ask, onText)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return a, abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
 	}

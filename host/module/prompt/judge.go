@@ -8,7 +8,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/model"
 )
 
 // judgementImportance is how much a perception that made the character speak is
@@ -28,11 +27,14 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	if len(about) == 0 {
 		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
 	}
-	req := model.Request{
-		System:   c.m.words.judge(c.m.card, p, c.m.remembered()),
-		Messages: []model.Message{c.m.words.percept(p)},
-		Tools:    c.tools(about, true), NeedsTools: true,
+	req, err := c.put(ctx, asking{
+		tail:  c.m.mind.ForPerceptions(p, c.now, about, c.m.remembered()),
+		tools: c.tools(about, true), members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,
+	})
+	if err != nil {
+		return abi.Judgement{}, err
 	}
+	req.NeedsTools = true
 	var text []string
 	var parameters json.RawMessage // of the last words
 	reason := ""

@@ -32,8 +32,8 @@ func TestAPictureMakesHerSpeak(t *testing.T) {
 	if len(req.Messages) != 1 || len(req.Messages[0].Images) != 1 || req.Messages[0].Images[0].MediaType != "image/png" || !strings.Contains(req.Messages[0].Text, "vision") {
 		t.Errorf("asked %+v", req.Messages)
 	}
-	if !strings.Contains(req.System, "画像に人が写った時") || strings.Contains(req.System, "- input →") {
-		t.Errorf("the rows are those of another perception:\n%s", req.System)
+	if !strings.Contains(req.System, "画像に人が写った時") || !strings.Contains(asked(req), "events の vision") {
+		t.Errorf("the rows are those of another perception:\n%s", asked(req))
 	}
 }
 
@@ -61,13 +61,13 @@ func TestPerceivedActions(t *testing.T) {
 		t.Fatalf("%+v, %v, played %+v", j, err, r.host.played)
 	}
 	told := r.models.requests()[1].Messages
+	if !strings.Contains(told[0].Text, `"perception":1,"title":"vision","format":"text","body":"人"}`) {
+		t.Errorf("the perception reads %s", told[0].Text)
+	}
 	for i, want := range []string{"move", "message", "JSON"} {
 		if m := told[len(told)-3+i]; !m.Failed || !strings.Contains(m.Text, want) {
 			t.Errorf("told %+v, want %s", m, want)
 		}
-	}
-	if !strings.Contains(told[0].Text, "人") || strings.Contains(told[0].Text, `"人"`) {
-		t.Errorf("the perception reads %s", told[0].Text)
 	}
 }
 
@@ -93,11 +93,15 @@ func TestSeveralAtOnce(t *testing.T) {
 		t.Errorf("played %+v", r.host.played)
 	}
 	req := r.models.requests()[0]
-	want := "知覚 1: gift (object)\n{\"from\":\"mika\",\"coins\":5}\n\n知覚 2: gift (text)\n" + forged + "\n\n知覚 3: vision (text)\n\"人\""
-	if len(req.Messages) != 1 || req.Messages[0].Text != want {
-		t.Errorf("asked %q\nwant  %q", req.Messages[0].Text, want)
+	for _, want := range []string{
+		`{"perception":1,"title":"gift","format":"object","body":{"from":"mika","coins":5}}`, `{"perception":2,"title":"gift","format":"text","body":` + forged + `}`,
+		`{"perception":3,"title":"vision","format":"text","body":"人"}`, "知覚は 3 件",
+	} {
+		if !strings.Contains(asked(req), want) {
+			t.Errorf("asked %s\nwant  %s", asked(req), want)
+		}
 	}
-	for _, row := range []string{"3件", "贈り物は見る", "画像に人が写った時"} {
+	for _, row := range []string{"贈り物は見る", "画像に人が写った時"} {
 		if !strings.Contains(req.System, row) {
 			t.Errorf("%s is not in\n%s", row, req.System)
 		}
@@ -150,7 +154,7 @@ func TestVotes(t *testing.T) {
 			t.Errorf("talkativeness %s: %+v, %v", talkativeness, v, err)
 		}
 		req := r.models.requests()[0]
-		if len(req.Schema) == 0 || !strings.Contains(req.System, "審判") || req.Messages[0].Text != "taro: 誰か彫刻に詳しい？\nAya: 知りません" {
+		if len(req.Schema) == 0 || !strings.Contains(asked(req), "頼むこと: 判断") || said(req) != `user {"from":"taro","at":"0001-01-01 00:00","text":"誰か彫刻に詳しい？"}`+"\n"+`user {"from":"Aya","text":"知りません"}` {
 			t.Errorf("asked %+v", req)
 		}
 	}

@@ -214,6 +214,18 @@ func tool(name, args string) model.ToolCall {
 	return model.ToolCall{ID: "call-" + name, Name: name, Arguments: json.RawMessage(args)}
 }
 
+// asked is what a request asks for: all that stands behind the history.
+func asked(req model.Request) string { return req.Messages[len(req.Messages)-1].Text }
+
+// said is the history of a request, a line for each message.
+func said(req model.Request) string {
+	var lines []string
+	for _, m := range req.Messages[:len(req.Messages)-1] {
+		lines = append(lines, string(m.Role)+" "+m.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
 func names(tools []model.Tool) string {
 	var all []string
 	for _, t := range tools {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/model"
 )
 
@@ -30,8 +31,11 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if s.Budget != nil {
 		out.mute, out.most = true, s.Budget.Chars
 	}
-	req := model.Request{System: c.m.words.speaker(c.m.card, s, c.m.remembered(), c.m.acted(c.caller.Room)), Messages: c.m.dialogue(s), Tools: c.tools(triggers, false)}
-	played, err := c.converse(ctx, req, out.take, out.turn, func(name string, args json.RawMessage) (string, error) {
+	ask, err := c.put(ctx, c.lineOf(s, triggers, false))
+	if err != nil {
+		return abi.Line{}, err
+	}
+	played, err := c.converse(ctx, ask, out.take, out.turn, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
 			return "ok", out.speak(card.Message(args))
 		}
@@ -94,13 +98,19 @@ func (c *call) inputs(s abi.Scene) []string {
 	if !isHuman(s.Members, s.Message.From) || s.Message.Seq == 0 {
 		return nil
 	}
-	return inputTitles(c.m.card)
+	var titles []string
+	for _, p := range c.m.card.Perceptions {
+		if p.Input {
+			titles = append(titles, p.Title)
+		}
+	}
+	return titles
 }
 
 // converse asks the model until it plays nothing any more. It gives the names of
 // the actions that were played. between is called when an answer is whole and its
 // actions come next.
-func (c *call) converse(ctx context.Context, req model.Request, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
+func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
 		req.NoCalls = turn == maxModelTurns-1
 		a, err := c.next(ctx, req, onText)
@@ -142,7 +152,7 @@ func (c *call) converse(ctx context.Context, req model.Request, onText func(stri
 
 // next gives the model's next answer: first the one that came with the vote, unless it
 // is empty, or failed before anything of it was heard.
-func (c *call) next(ctx context.Context, req model.Request, onText func(string) error) (model.Answer, error) {
+func (c *call) next(ctx context.Context, req Ask, onText func(string) error) (model.Answer, error) {
 	if d := c.draft; d != nil {
 		c.draft = nil
 		a, heard, err := d.follow(ctx, onText)
@@ -191,7 +201,7 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	if err != nil {
 		return "", err
 	}
-	return c.m.words.played(done), nil
+	return c.m.played(done), nil
 }
 
 // errNoMessage is what a model is told that speaks without words.
@@ -211,27 +221,27 @@ func others(members []abi.Member, self string) []string {
 	return names
 }
 
-// dialogue puts the newest messages into the roles of a talk with a model.
-func (m *Module) dialogue(s abi.Scene) []model.Message {
-	recent := s.Recent
-	if len(recent) == 0 && (s.Message.Seq > 0 || s.Conversation != nil && s.Message.Text != "") { // a purpose is no entry
-		recent = []abi.Message{s.Message}
+// lineOf asks for a line, withVote for a vote before it.
+func (c *call) lineOf(s abi.Scene, triggers []string, withVote bool) asking {
+	a := asking{
+		tail: c.m.mind.ForScene(layout.Asked{
+			Scene: s, Now: c.now, Results: c.m.remembered(), Acted: c.m.acted(c.caller.Room), WithLine: withVote,
+		}),
+		tools: c.tools(triggers, false), members: s.Members, recent: recent(s), recall: true,
+		about: s.Message.Seq, urgent: s.Addressed || isHuman(s.Members, s.Message.From),
 	}
-	var talk []model.Message
-	for _, msg := range recent {
-		if msg.From == m.id {
-			talk = append(talk, model.Message{Role: model.RoleAssistant, Text: msg.Text})
-			if msg.Cut != "" {
-				talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.cut(nameOf(memberOf(s.Members, msg.From)))})
-			}
-		} else {
-			talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.lineOf(s.Members, msg)})
-		}
+	if s.Grant != nil {
+		a.grant = s.Grant.Token
 	}
-	if len(talk) == 0 || talk[len(talk)-1].Role == model.RoleAssistant {
-		talk = append(talk, model.Message{Role: model.RoleUser, Text: m.words.goOn})
+	return a
+}
+
+// recent is what a scene itself says of the talk. A purpose is no entry, and told elsewhere.
+func recent(s abi.Scene) []abi.Message {
+	if len(s.Recent) == 0 && s.Message.Seq > 0 {
+		return []abi.Message{s.Message}
 	}
-	return talk
+	return s.Recent
 }
 
 // memberOf gives what is known of somebody; of one who is not there the id alone.

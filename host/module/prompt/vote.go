@@ -7,14 +7,11 @@ import (
 	"math"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/context/layout"
 )
 
 // Tokens that a vote may take: one small object.
 const voteTokens = 200
-
-// How many messages a referee sees.
-const voteHistory = 8
 
 const voteSchema = `{"type":"object","properties":{
 "state":{"type":"string","enum":["speak","listen"]},
@@ -41,10 +38,6 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	}
 	if s.Addressed && isHuman(s.Members, s.Message.From) {
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
-	}
-	past, err := host[abi.History](ctx, c, abi.HostHistoryGet, abi.HistoryAsk{Limit: abi.RecentInAsk})
-	if s.Recent = past.Messages; err != nil || len(s.Recent) == 0 {
-		s.Recent = []abi.Message{s.Message}
 	}
 	v, err := c.weigh(ctx, s)
 	if err != nil {
@@ -75,13 +68,16 @@ func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 
 // referee asks for the vote alone.
 func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
-	past := s.Recent[max(0, len(s.Recent)-voteHistory):]
-	a, err := c.generate(ctx, model.Request{
-		System:   c.m.words.referee(c.m.card, s),
-		Messages: []model.Message{{Role: model.RoleUser, Text: c.m.words.transcript(past, s.Members)}},
-		Schema:   json.RawMessage(voteSchema), SchemaName: "vote", MaxTokens: voteTokens,
-		Check: func(raw json.RawMessage) error { _, err := readVote(raw); return err },
-	}, nil)
+	ask, err := c.put(ctx, asking{
+		tail:    c.m.mind.ForScene(layout.Asked{Scene: s, Now: c.now, OnlyVote: true}),
+		members: s.Members, recent: recent(s), about: s.Message.Seq, urgent: s.Addressed,
+	})
+	if err != nil {
+		return abi.Vote{}, err
+	}
+	ask.Schema, ask.SchemaName, ask.MaxTokens = json.RawMessage(voteSchema), "vote", voteTokens
+	ask.Check = func(raw json.RawMessage) error { _, err := readVote(raw); return err }
+	a, err := c.generate(ctx, ask, nil)
 	if err != nil {
 		return abi.Vote{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -33,7 +33,7 @@ func (b *Board) Count(what string) {
 
 // Show shows the room as it is in the journal up to the entry head; known says whether
 // it is known which companions are loaded, trouble why the journal takes nothing.
-func (b *Board) Show(set Settings, s *rules.State, head uint64, members []abi.Member, known bool, trouble error) {
+func (b *Board) Show(set Settings, s *fold.State, head uint64, members []abi.Member, known bool, trouble error) {
 	i := infoOf(set, s, members, known)
 	i.Head = head
 	b.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -33,7 +33,7 @@ func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 		}
 	}
 	slices.SortFunc(s.Cast, func(a, b entry.Joined) int { return strings.Compare(a.ID, b.ID) })
-	set.Rules.Version = rules.Version
+	set.Rules.Version = fold.Version
 	s.Assume(set.Rules)
 	b := new(Board)
 	b.Show(set, s, s.Head, s.Members(), cast != nil, nil)
@@ -42,7 +42,7 @@ func Asleep(ctx context.Context, j journal.Journal, set Settings, cast []entry.J
 
 // infoOf gives a room in a state at a glance; known says whether it is known which
 // companions are loaded.
-func infoOf(set Settings, s *rules.State, members []abi.Member, known bool) rooms.Info {
+func infoOf(set Settings, s *fold.State, members []abi.Member, known bool) rooms.Info {
 	i := rooms.Info{
 		Name: set.Name, Last: s.Last.Seq, Policy: set.Rules.Policy, Closing: s.Stage,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Members: members, State: s.Condition(), Counts: map[string]int{},

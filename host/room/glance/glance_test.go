@@ -6,8 +6,8 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // A room whose companions are being loaded says so, asleep or awake; one in which nobody
@@ -29,7 +29,7 @@ func TestLoading(t *testing.T) {
 		}
 		asleep := board.Info()
 		var b glance.Board
-		b.Show(set, rules.New(), 7, nil, c.known, nil)
+		b.Show(set, fold.New(), 7, nil, c.known, nil)
 		if awake := b.Info(); asleep.Loading != c.want || awake.Loading != c.want || awake.Head != 7 {
 			t.Errorf("%+v: asleep %v, awake %v up to %d", c, asleep.Loading, awake.Loading, awake.Head)
 		}
@@ -43,12 +43,12 @@ func TestBoard(t *testing.T) {
 	var b glance.Board
 	b.Count("vote late")
 	b.Count("vote late")
-	b.Show(glance.Settings{Name: "main"}, rules.New(), 0, nil, true, nil)
+	b.Show(glance.Settings{Name: "main"}, fold.New(), 0, nil, true, nil)
 	b.Count("line late") // is shown the next time
 	if i := b.Info(); i.Counts["vote late"] != 2 || len(i.Counts) != 1 || i.Pool != nil {
 		t.Errorf("%+v", i)
 	}
-	b.Show(glance.Settings{Name: "main"}, rules.New(), 0, nil, true, abi.Errorf(abi.CodeUnavailable, "the disk is full"))
+	b.Show(glance.Settings{Name: "main"}, fold.New(), 0, nil, true, abi.Errorf(abi.CodeUnavailable, "the disk is full"))
 	if i := b.Info(); i.State != "unavailable" || i.Error != "the disk is full" || i.Counts["line late"] != 1 {
 		t.Errorf("%+v", i)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 )
 
 // Settings is how a room is to be.
@@ -28,7 +28,7 @@ type Settings struct {
 
 // In adds what the state of the room says: that it was archived, or cannot be judged by
 // these rules.
-func (s Settings) In(st *rules.State) Settings {
+func (s Settings) In(st *fold.State) Settings {
 	s.Closed = s.Closed || st.Archived != ""
 	s.Unknown = cmp.Or(s.Unknown, st.Unjudged())
 	return s

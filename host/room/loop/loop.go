@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -41,16 +42,16 @@ type Config struct {
 	Idle    time.Duration // a room with nothing to do for so long falls asleep; 0: never
 	Log     *slog.Logger
 
-	Load     func(context.Context, *rules.State) error // the room was read, anew after trouble
-	Begin    func()                                    // nothing is wrong since
-	Settle   func()                                    // after requests: finds what follows from them and from the time
-	Dispatch func(context.Context)                     // after a write: makes the calls that are due
-	Wrote    func([]entry.Entry)                       // these are durable, and nobody has heard of it
-	Dropped  func(why error)                           // what was not durable is gone
-	Show     func()                                    // the room may look different from outside
-	Next     func() time.Duration                      // until when nothing is to be done, if nobody asks
-	AtRest   func() bool                               // nothing is going on, and nothing will soon
-	Due      func() time.Time                          // when a room that sleeps is to be looked at
+	Load     func(context.Context, *fold.State) error // the room was read, anew after trouble
+	Begin    func()                                   // nothing is wrong since
+	Settle   func()                                   // after requests: finds what follows from them and from the time
+	Dispatch func(context.Context)                    // after a write: makes the calls that are due
+	Wrote    func([]entry.Entry)                      // these are durable, and nobody has heard of it
+	Dropped  func(why error)                          // what was not durable is gone
+	Show     func()                                   // the room may look different from outside
+	Next     func() time.Duration                     // until when nothing is to be done, if nobody asks
+	AtRest   func() bool                              // nothing is going on, and nothing will soon
+	Due      func() time.Time                         // when a room that sleeps is to be looked at
 }
 
 // Loop is a room's, from New until Run returns.
@@ -81,7 +82,7 @@ var errNotLoaded = errors.New("not loaded yet")
 func New(c Config) *Loop {
 	return &Loop{
 		cfg: c, inbox: make(chan func(), inboxSize), gone: make(chan struct{}), loaded: make(chan struct{}),
-		m: rules.Machine{State: rules.New()}, trouble: errNotLoaded, used: time.Now(),
+		m: rules.Machine{State: fold.New()}, trouble: errNotLoaded, used: time.Now(),
 	}
 }
 
@@ -258,7 +259,7 @@ func (l *Loop) Clock() time.Time {
 func (l *Loop) Real(at time.Time) time.Time { return time.Now().Add(at.Sub(l.Clock())) }
 
 // State is the room's. It is changed by entries only.
-func (l *Loop) State() *rules.State { return l.m.State }
+func (l *Loop) State() *fold.State { return l.m.State }
 
 // Head is how far the journal is.
 func (l *Loop) Head() journal.Head { return l.head }

@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -38,7 +39,7 @@ func New(t *testing.T) *Room {
 	}
 	r.Loop = loop.New(loop.Config{
 		Journal: r.journal, Room: "main", Owner: "test", Log: slog.New(slog.DiscardHandler),
-		Load: func(context.Context, *rules.State) error { return nil }, Begin: func() {},
+		Load: func(context.Context, *fold.State) error { return nil }, Begin: func() {},
 		Settle: step(&r.Settle), Dispatch: func(context.Context) { step(&r.Dispatch)() },
 		Wrote: func([]entry.Entry) {}, Dropped: func(error) {}, Show: func() {},
 		Next: func() time.Duration { return time.Hour }, AtRest: func() bool { return false }, Due: func() time.Time { return time.Time{} },
@@ -52,7 +53,7 @@ func (r *Room) Start(companions ...string) (end func()) {
 	go func() { _ = r.Run(ctx) }()
 	r.Do(func() {
 		r.Input(entry.KindRules, entry.Rules{
-			Version: rules.Version, Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Perceived: 12, Stale: entry.StaleReask,
+			Version: fold.Version, Policy: "vote", Seed: "test", Patience: 1000, Floor: 5000, MaxTurns: 6, Perceived: 12, Stale: entry.StaleReask,
 		})
 		var cast entry.Cast
 		for _, id := range companions {
@@ -88,7 +89,7 @@ func (r *Room) Say(from, text string) {
 
 // Give has a round end with the floor given to one of the companions: it votes for itself,
 // and the others listen.
-func (r *Room) Give(who string) *rules.Floor {
+func (r *Room) Give(who string) *fold.Floor {
 	r.t.Helper()
 	r.Do(func() {
 		round := r.State().Round

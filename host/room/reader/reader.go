@@ -9,11 +9,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // Room reads what the journal has of a room, whether the room is awake or not.
@@ -42,7 +45,7 @@ func (r Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, err
 	if err != nil {
 		return abi.History{}, journal.Coded(err)
 	}
-	return abi.History{Messages: msgs, Head: head}, nil
+	return within(abi.History{Messages: msgs, Head: head}, ask.Budget), nil
 }
 
 // Sent finds the message that was sent with an id, if any was; CodeConflict where it is
@@ -61,34 +64,49 @@ func (r Room) Sent(ctx context.Context, id string, m entry.Said) (was abi.Messag
 
 // Said reads messages, each as it was heard.
 func Said(ctx context.Context, j journal.Log, room string, s journal.Span) ([]abi.Message, error) {
+	page, err := SaidBy(ctx, j, room, s, math.MaxUint64)
+	return page.Messages, err
+}
+
+// Page is some messages, and where the next ones begin; 0: there are none.
+type Page struct {
+	Messages []abi.Message
+	Next     uint64
+}
+
+// SaidBy reads messages, each as it had been heard when the room was as far as head.
+func SaidBy(ctx context.Context, j journal.Log, room string, s journal.Span, head uint64) (p Page, err error) {
 	entries, err := j.Said(ctx, room, s)
 	if err != nil {
-		return nil, err
+		return Page{}, err
 	}
-	msgs := make([]abi.Message, 0, len(entries))
+	p.Messages = make([]abi.Message, 0, len(entries))
 	for _, e := range entries {
 		m, ok := e.Message()
 		if ok {
-			m, ok, err = heard(ctx, j, room, e, m)
+			m, ok, err = heard(ctx, j, room, e, m, head)
 		}
 		if err != nil {
-			return nil, err
+			return Page{}, err
 		}
 		if ok {
-			msgs = append(msgs, m)
+			p.Messages = append(p.Messages, m)
 		}
 	}
-	return msgs, nil
+	if len(entries) == s.Limit {
+		p.Next = entries[len(entries)-1].Seq + 1
+	}
+	return p, nil
 }
 
 // heard gives a message as it was heard, ok false where nobody heard any of it.
-func heard(ctx context.Context, j journal.Log, room string, e entry.Entry, m abi.Message) (_ abi.Message, ok bool, err error) {
+func heard(ctx context.Context, j journal.Log, room string, e entry.Entry, m abi.Message, head uint64) (_ abi.Message, ok bool, err error) {
 	b, err := entry.Decode[entry.Said](e)
 	if err != nil || !b.Played {
 		return m, true, nil
 	}
 	end, found, err := j.Find(ctx, room, entry.HeardID(cmp.Or(b.Grant, e.ID)))
-	if err != nil || !found {
+	if err != nil || !found || end.Seq > head {
 		return m, true, err
 	}
 	h, err := entry.Decode[entry.Heard](end)
@@ -150,6 +168,26 @@ func (r Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) e
 
 // checkHistory fills in the limit, and refuses one that is too large.
 func checkHistory(ask *abi.HistoryAsk) (err error) {
-	ask.Limit, err = abi.Limit(ask.Limit, 20, abi.MaxHistory)
+	usual := 20
+	switch {
+	case ask.Budget < 0:
+		return abi.Field("budget", abi.CodeInvalid, "%d is less than 0", ask.Budget)
+	case ask.Budget > 0:
+		usual = abi.MaxHistory
+	}
+	ask.Limit, err = abi.Limit(ask.Limit, usual, abi.MaxHistory)
 	return err
+}
+
+// perMessage is how many tokens a message takes besides its words, as most write it down.
+const perMessage = 16
+
+// within keeps to a budget of tokens, 0 for none.
+func within(h abi.History, budget int) abi.History {
+	if budget == 0 {
+		return h
+	}
+	meter := new(tokens.Meter)
+	h.Messages = window.Newest(h.Messages, int(float64(budget)*(1-meter.Reserve())), perMessage, meter)
+	return h
 }

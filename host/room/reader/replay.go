@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Replayed is what a replay found.
@@ -36,7 +36,7 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 }
 
 // Begin gives the state before the first entry that a room's journal still has.
-func Begin(ctx context.Context, j journal.Journal, name string) (*rules.State, error) {
+func Begin(ctx context.Context, j journal.Journal, name string) (*fold.State, error) {
 	first, err := j.Read(ctx, name, 0, 1)
 	if err != nil {
 		return nil, fmt.Errorf("read room: %w", err)
@@ -44,27 +44,27 @@ func Begin(ctx context.Context, j journal.Journal, name string) (*rules.State, e
 	if len(first) == 1 && first[0].Seq > 1 {
 		return snapshotOf(ctx, j, name)
 	}
-	return rules.New(), nil
+	return fold.New(), nil
 }
 
 // snapshotOf gives the state of a room's snapshot.
-func snapshotOf(ctx context.Context, j journal.Journal, name string) (*rules.State, error) {
+func snapshotOf(ctx context.Context, j journal.Journal, name string) (*fold.State, error) {
 	_, blob, err := j.GetSnapshot(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot: %w", err)
 	}
-	return rules.Decode(blob)
+	return fold.Decode(blob)
 }
 
 // Fold gives a room's state from its snapshot and the entries after it.
-func Fold(ctx context.Context, j journal.Journal, name string) (st *rules.State, from uint64, err error) {
-	st = rules.New()
+func Fold(ctx context.Context, j journal.Journal, name string) (st *fold.State, from uint64, err error) {
+	st = fold.New()
 	seq, blob, err := j.GetSnapshot(ctx, name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read snapshot: %w", err)
 	}
 	if seq > 0 {
-		if old, err := rules.Decode(blob); err == nil && old.Head == seq {
+		if old, err := fold.Decode(blob); err == nil && old.Head == seq {
 			st, from = old, seq
 		}
 	}
@@ -72,7 +72,7 @@ func Fold(ctx context.Context, j journal.Journal, name string) (st *rules.State,
 }
 
 // CatchUp applies the entries that a state has not seen.
-func CatchUp(ctx context.Context, j journal.Journal, name string, st *rules.State) error {
+func CatchUp(ctx context.Context, j journal.Journal, name string, st *fold.State) error {
 	for e, err := range journal.AllEntries(ctx, j, name, st.Head) {
 		if err != nil {
 			return fmt.Errorf("read room: %w", err)

@@ -91,7 +91,7 @@ func (t *Tail) History(ctx context.Context, r Room, ask abi.HistoryAsk) (abi.His
 	}
 	near, ok := t.before(ask.Before, ask.Limit)
 	if ok {
-		return near, nil
+		return within(near, ask.Budget), nil
 	}
 	if near.Head == 0 { // it could not be loaded, or is empty
 		return r.History(ctx, ask)

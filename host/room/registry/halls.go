@@ -123,10 +123,10 @@ func (g *Registry) Convened(ctx context.Context, after string, limit int) ([]roo
 }
 
 // withoutHalls gives up to limit rows of the index with a name behind after, but for the
-// rooms of conversations, of which there are many.
+// rooms of conversations, of which there are many, and streams that are no rooms'.
 func (g *Registry) withoutHalls(ctx context.Context, after string, limit int) (rows []journal.Room, err error) {
 	const end = conversation.Prefix + "\xff" // behind all of them
-	if after < conversation.Prefix {
+	if after = max(after, journal.AfterStreams); after < conversation.Prefix {
 		rows, err = g.journal.Rooms(ctx, after, limit)
 		if err != nil {
 			return nil, err

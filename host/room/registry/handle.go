@@ -35,7 +35,7 @@ func (g *Registry) Room(ctx context.Context, name string) (rooms.Room, error) {
 	}
 	if _, known, err := g.journal.Room(ctx, name); err != nil {
 		return nil, journal.Coded(err)
-	} else if !known {
+	} else if !known || !journal.IsRoom(name) {
 		return nil, notFound(name)
 	}
 	return h, nil

@@ -120,7 +120,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) err
 	switch {
 	case err != nil:
 		return journal.Coded(err)
-	case !known:
+	case !known || !journal.IsRoom(name):
 		return notFound(name)
 	case row.By != by.Name && !by.Admin:
 		return abi.Field("room", abi.CodeDenied, "%s is not yours to close", name)

@@ -189,6 +189,7 @@ func (g *Registry) settings(ctx context.Context, name string) (room.Settings, er
 	if err != nil {
 		return room.Settings{}, journal.Coded(err)
 	}
+	known = known && journal.IsRoom(name)
 	return g.settingsOf(name, row, known)
 }
 

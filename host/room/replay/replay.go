@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/rules"
 )
 
@@ -35,7 +36,7 @@ type Player struct {
 }
 
 // NewPlayer begins at a state.
-func NewPlayer(s *rules.State) *Player { return &Player{m: &rules.Machine{State: s}} }
+func NewPlayer(s *fold.State) *Player { return &Player{m: &rules.Machine{State: s}} }
 
 // Play takes the next entry of the journal. It answers how the entry differs
 // from what the rules make, nil when it does not.
@@ -86,9 +87,9 @@ func (p *Player) folds(e entry.Entry) (bool, error) {
 		}
 		version = b.Version
 	case s.Rules.Policy == "":
-		version = rules.Version // nothing can be decided yet
+		version = fold.Version // nothing can be decided yet
 	}
-	return p.blurred || version != rules.Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
+	return p.blurred || version != fold.Version || e.V < 2 || e.V > e.Kind.Version() || s.Unjudged() != "", nil
 }
 
 // redo gives an entry's input to the rules.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/turn"
 )
@@ -14,7 +15,7 @@ import (
 // Machine turns inputs into entries. Given the same state and input it makes
 // the same entries, which is what replay holds it to.
 type Machine struct {
-	State *State
+	State *fold.State
 	out   []entry.Entry // made since Take was last called
 }
 
@@ -73,7 +74,7 @@ func (m *Machine) Input(kind entry.Kind, at time.Time, body any) error {
 // The entry is the said or the refused one.
 func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	s := m.State
-	if !s.judged() {
+	if !s.Judged() {
 		return entry.Entry{}, abi.Errorf(abi.CodeUnavailable, "the room takes nothing new: %s", s.Unjudged())
 	}
 	refuse, verdict := m.judge(a, at)
@@ -87,7 +88,7 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	a.Kind, a.Cost = verdict.Kind, verdict.Cost
 	wish := a.Closing
 	if wish == "" && s.Floor != nil {
-		wish = s.Floor.closing()
+		wish = s.Floor.Closing()
 	}
 	if s.Life.Conversation != nil && s.Floor != nil && s.Floor.Token == a.Grant {
 		a.Closing = wish // a companion may take its leave with this line
@@ -108,114 +109,6 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 	return e, m.settle(at)
 }
 
-// judge gives the refusal of a line, nil for one that may be said.
-func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
-	s := m.State
-	holds := s.Floor != nil && s.Floor.Who == a.From && s.Floor.Token == a.Grant
-	v := s.policy.Admit(turn.Bid{
-		From: a.From, By: a.By, Kind: a.Kind, Text: a.Text, Floor: holds || s.resumes(a), Addressed: s.addressed(a.From),
-		Offer: a.Offer, Now: at, Ledger: s.ledger(at),
-	})
-	a.Kind = v.Kind
-	code, why := s.forbids(a, holds, at)
-	if code == "" && !v.Admit {
-		code, why = v.Code, v.Why
-	}
-	if code == "" {
-		return nil, v
-	}
-	r := &entry.Refused{Who: a.From, By: a.By, Kind: a.Kind, Code: code, Why: why, Grant: a.Grant, Basis: a.Basis, Text: a.Text, Offer: a.Offer, Wish: a.Wish}
-	switch code {
-	case abi.CodeStale:
-		r.Again = holds && m.again(a)
-	case abi.CodeExhausted:
-		r.Until = v.Until
-	}
-	return r, v
-}
-
-// forbids gives what the house has against a line, whatever the policy says: an
-// empty code where it has nothing.
-func (s *State) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
-	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
-	if s.Begun(a.Grant) && holds && s.Stopped == "" {
-		return "", "" // people have heard it
-	}
-	if s.Life.Conversation != nil {
-		if err := s.Life.Refuses(a.From, a.By, at); err != nil {
-			return abi.CodeDenied, err.Error()
-		}
-		if a.By == abi.KindAgent || a.By == abi.KindCompanion && a.Grant == "" && a.Kind == abi.KindTurn {
-			return "", "" // it writes: nobody has the floor for that
-		}
-	}
-	switch {
-	case s.resumes(a):
-		return "", ""
-	case a.By != abi.KindHuman && a.Kind == abi.KindTurn && s.Sounds() && s.Playing.ID != a.Grant && s.Stopped == "":
-		return abi.CodeConflict, s.Playing.Who + " is still heard"
-	case a.By == abi.KindHuman:
-		return "", ""
-	case s.Stopped != "":
-		return abi.CodeDenied, "stopped by " + s.Stopped
-	case a.Kind == abi.KindBackchannel:
-		if stale && a.Basis > 0 {
-			return abi.CodeStale, s.Last.From + " spoke meanwhile"
-		}
-		if s.Rules.MaxTurns > 0 && s.Backchannels >= backchannelsPerTurn*s.Rules.MaxTurns {
-			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Backchannels)
-		}
-		return "", ""
-	case a.Grant == "" && s.policy.FreeTurns():
-		return s.forbidsFree(a, stale && a.Basis > 0, at)
-	case !holds:
-		return abi.CodeDenied, "does not have the floor"
-	case !s.expires().IsZero() && at.After(s.expires()):
-		return abi.CodeTimeout, "the floor was held too long"
-	case stale:
-		return abi.CodeStale, s.Last.From + " spoke meanwhile"
-	}
-	return "", ""
-}
-
-// resumes says whether a line is what had gone out of one when the daemon was killed.
-func (s *State) resumes(a Line) bool {
-	return s.orphan() && s.Playing.ID == a.Grant && s.Playing.Who == a.From
-}
-
-// forbidsFree is forbids for a turn that is paid for instead of granted.
-func (s *State) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, string) {
-	switch {
-	case s.Stage == abi.ClosingTerminal:
-		return abi.CodeDenied, "the talk has ended; what a human says starts a new one"
-	case s.capped():
-		return abi.CodeDenied, fmt.Sprintf("%d turns were taken since a human spoke, which is the cap", s.Turns)
-	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Who != a.From:
-		return abi.CodeConflict, s.Floor.Who + " holds the floor"
-	case s.Round != nil && !at.After(s.Round.Due):
-		return abi.CodeConflict, "votes are being counted"
-	case s.Kept != nil && s.Kept.Who != a.From && at.Before(s.Kept.Until):
-		return abi.CodeConflict, s.Kept.Who + " was refused before and has the next turn"
-	case stale:
-		return abi.CodeStale, s.Last.From + " spoke meanwhile"
-	}
-	return "", ""
-}
-
-// again says whether a speaker whose line is stale is asked once more: not when
-// what was said meanwhile is addressed to somebody else.
-func (m *Machine) again(a Line) bool {
-	s := m.State
-	if s.Rules.Stale != entry.StaleReask || s.Floor.Again {
-		return false
-	}
-	to := s.Meant
-	if len(to) == 0 && len(s.Unanswered) > 0 {
-		to = s.Unanswered[len(s.Unanswered)-1].Meant
-	}
-	return len(to) == 0 || slices.Contains(to, a.From)
-}
-
 // moveClosing brings the talk nearer to its end; like is the line that by says again, 0
 // where it wishes to end.
 func (m *Machine) moveClosing(to abi.Closing, by string, like uint64, at time.Time) error {
@@ -224,16 +117,6 @@ func (m *Machine) moveClosing(to abi.Closing, by string, like uint64, at time.Ti
 	}
 	_, err := m.record(entry.KindClosing, "", at, entry.ClosingMoved{From: m.State.Stage, To: to, By: by, Like: like})
 	return err
-}
-
-// closing is the wish to end that came with the vote of who has the floor.
-func (f *Floor) closing() abi.Closing {
-	for _, c := range f.Ranking {
-		if c.Who == f.Who {
-			return c.Closing
-		}
-	}
-	return ""
 }
 
 // settle draws every consequence of the state at a moment, until there is
@@ -251,58 +134,45 @@ func (m *Machine) settle(at time.Time) error {
 func (m *Machine) step(at time.Time) (more bool, err error) {
 	s := m.State
 	switch {
-	case !s.judged():
+	case !s.Judged():
 		return false, nil // no rules yet, or none that are known
-	case s.Sounds() && (s.over() != "" && s.Playing.Of != 0 || s.Playing.Ended()), s.orphan():
+	case s.Sounds() && (s.Over() != "" && s.Playing.Of != 0 || s.Playing.Ended()), s.Orphan():
 		return true, m.heard(at)
 	case s.Life.Moved():
 		_, err := m.record(entry.KindLifecycle, "", at, s.Life.Telling())
 		return true, err
-	case s.over() != "":
+	case s.Over() != "":
 		if s.Round == nil && s.Floor == nil {
 			return false, nil
 		}
-		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.over()})
-	case s.overtaken() != nil:
-		return true, m.refuse(at, *s.overtaken())
-	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.stale(s):
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeStopped, Reason: s.Over()})
+	case s.Overtaken() != nil:
+		return true, m.refuse(at, *s.Overtaken())
+	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Stale(s):
 		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
-	case s.Floor != nil && s.Floor.Lost == "" && s.answerAtHand() != nil:
-		return true, m.grantRequest(at, *s.answerAtHand())
+	case s.Floor != nil && s.Floor.Lost == "" && s.AnswerAtHand() != nil:
+		return true, m.grantRequest(at, *s.AnswerAtHand())
 	case s.Floor != nil && s.Floor.Lost == "":
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
 	case s.Round != nil && s.Last.Seq > s.Round.Newest():
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
-	case s.Oldest(s.awaited) != nil:
-		return true, m.voteFor(at, *s.Oldest(s.awaited))
+	case s.Oldest(s.Awaited) != nil:
+		return true, m.voteFor(at, *s.Oldest(s.Awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.nextRequest() != nil && !at.Before(s.Pace):
-		return true, m.grantRequest(at, *s.nextRequest())
-	case s.woken() && !at.Before(s.Pace):
+	case s.NextRequest() != nil && !at.Before(s.Pace):
+		return true, m.grantRequest(at, *s.NextRequest())
+	case s.Woken() && !at.Before(s.Pace):
 		return true, m.open(at)
-	case s.pending() && !at.Before(s.opens()) && (s.Playing == nil || s.ahead()):
+	case s.ToAsk() && !at.Before(s.Opens()) && (s.Playing == nil || s.MayMake()):
 		return true, m.open(at)
 	}
 	return false, nil
-}
-
-// over says why nobody may speak until something changes, "" where somebody may.
-func (s *State) over() string {
-	switch {
-	case s.Archived != "":
-		return s.Archived + " closed the room"
-	case s.Stopped != "":
-		return s.Stopped + " said STOP"
-	case s.Life.Over():
-		return "the conversation is over"
-	}
-	return ""
 }
 
 // open starts the round about what waits for an answer, or says why there is none.
@@ -337,7 +207,7 @@ func (m *Machine) open(at time.Time) error {
 // rule ends the open round by the policy.
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
-	r := s.policy.Decide(s.Decides(at, s.ledger(at)))
+	r := s.Policy().Decide(s.Decides(at, s.SpentBy(at)))
 	if r.Outcome == entry.OutcomeAbsent {
 		return m.lack(at, entry.Decision{Round: s.Round.ID, Reason: r.Reason, Ranking: r.Ranking})
 	}
@@ -353,15 +223,6 @@ func (m *Machine) rule(at time.Time) error {
 	return nil
 }
 
-// Decides gives all that a policy is told to end the open round at a moment, with what it
-// remembers of the past.
-func (s *State) Decides(at time.Time, past []turn.Spend) turn.Input {
-	return turn.Input{
-		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Silent: s.Silent,
-		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: past,
-	}
-}
-
 // lack ends a round in which nobody could vote, or none of those who would speak
 // could: where a human waits for an answer it is asked again later, as often as makes
 // sense.
@@ -374,7 +235,7 @@ func (m *Machine) lack(at time.Time, d entry.Decision) error {
 		until = at // somebody has come since it was opened
 	}
 	switch {
-	case !m.State.answering():
+	case !m.State.Answering():
 		d.Outcome = entry.OutcomeSilence
 	case ok:
 		d.Outcome, d.Until = entry.OutcomeAbsent, until
@@ -396,7 +257,7 @@ func (m *Machine) pass(at time.Time) error {
 	if !f.Until.IsZero() && at.Before(f.Until) {
 		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
 	}
-	next, ok := s.next(f.Broke)
+	next, ok := s.NextSpeaker(f.Broke)
 	if !ok {
 		d := entry.Decision{Round: f.Round, Outcome: entry.OutcomeSilence, Reason: why + "; nobody else wants to speak", Ranking: f.Ranking}
 		if f.Broke {
@@ -435,5 +296,12 @@ func (m *Machine) decide(at time.Time, d entry.Decision) error {
 		d.Ranking = []entry.Candidate{}
 	}
 	_, err := m.record(entry.KindDecision, "", at, d)
+	return err
+}
+
+// heard ends the line that is heard.
+func (m *Machine) heard(at time.Time) error {
+	b := m.State.End(m.State.Over(), m.State.Rules.Seed, at)
+	_, err := m.record(entry.KindHeard, entry.HeardID(b.Line), at, b)
 	return err
 }

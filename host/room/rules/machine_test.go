@@ -18,6 +18,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
+	. "github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/replay"
 	. "github.com/companiond/companiond/host/room/rules"

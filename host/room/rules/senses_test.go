@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/host/entry"
+	. "github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/queue"
-	. "github.com/companiond/companiond/host/room/rules"
 )
 
 // TestWhatWaitsToBeJudged: only what was kept waits, until it is judged, could not be, or

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	. "github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
 	. "github.com/companiond/companiond/host/room/rules"
 )

@@ -17,11 +17,11 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/queue"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Config is what senses stand on.
@@ -44,7 +44,7 @@ type Senses struct {
 // New makes senses that have perceived nothing. It starts nothing.
 func New(c Config) *Senses { return &Senses{cfg: c, loop: c.Loop} }
 
-func (s *Senses) state() *rules.State { return s.loop.State() }
+func (s *Senses) state() *fold.State { return s.loop.State() }
 
 // Keep writes down what a companion perceives and is to judge, also after a restart.
 // kept is called with it by the loop once it is in the journal, in the order of the

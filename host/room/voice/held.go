@@ -2,7 +2,7 @@ package voice
 
 import (
 	"github.com/companiond/companiond/host/call"
-	"github.com/companiond/companiond/host/room/rules"
+	"github.com/companiond/companiond/host/room/fold"
 )
 
 // heldLine is one that was made ahead. It is not in the journal: a daemon that is
@@ -16,7 +16,7 @@ type heldLine struct {
 
 // holds says whether the line of who has the floor has to wait before it sounds, or is
 // behind what waits.
-func (v *Voice) holds(f *rules.Floor) bool {
+func (v *Voice) holds(f *fold.Floor) bool {
 	return !v.MayBegin(f) || v.held != nil && v.held.grant == f.Token
 }
 

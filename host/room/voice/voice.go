@@ -15,9 +15,9 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
-	"github.com/companiond/companiond/host/room/rules"
 )
 
 // Config is what a voice stands on.
@@ -46,10 +46,10 @@ func New(c Config) *Voice {
 	return &Voice{cfg: c, loop: c.Loop, mouth: c.Bodies.Mouth(c.Room)}
 }
 
-func (v *Voice) state() *rules.State { return v.loop.State() }
+func (v *Voice) state() *fold.State { return v.loop.State() }
 
 // Call names the call for the line of who has the floor.
-func (v *Voice) Call(f *rules.Floor) string { return call.LineID(v.cfg.Room, f.Token, f.Basis) }
+func (v *Voice) Call(f *fold.Floor) string { return call.LineID(v.cfg.Room, f.Token, f.Basis) }
 
 // Has says whether a call is the one for the line of who has the floor.
 func (v *Voice) Has(who, id string) bool {
@@ -67,7 +67,7 @@ func (v *Voice) Taken() int64 {
 
 // MayBegin says whether a line may sound now: nobody else is heard here, and its speaker
 // is heard in no other room.
-func (v *Voice) MayBegin(f *rules.Floor) bool {
+func (v *Voice) MayBegin(f *fold.Floor) bool {
 	ok, _ := v.state().MayBegin(f.Token, v.loop.Now())
 	return ok && v.mouth.Open(f.Who, v.loop.Wake)
 }

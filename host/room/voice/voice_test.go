@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/looptest"
 	"github.com/companiond/companiond/host/room/rules"
@@ -52,7 +53,7 @@ func play(t *testing.T, f func(*testing.T, *stage)) {
 }
 
 // floor has taro say something and gives aya the floor, whose call runs.
-func (s *stage) floor() *rules.Floor {
+func (s *stage) floor() *fold.Floor {
 	s.Room.Say("taro", "hello")
 	f := s.Give("aya")
 	s.Do(func() { s.running[s.Call(f)] = call.Run{Line: true, Basis: f.Basis} })
@@ -60,7 +61,7 @@ func (s *stage) floor() *rules.Floor {
 }
 
 // answer is what aya's call comes to.
-func (s *stage) answer(f *rules.Floor, text string) voice.Answer {
+func (s *stage) answer(f *fold.Floor, text string) voice.Answer {
 	return voice.Answer{Grant: f.Token, Basis: f.Basis, About: s.State().Last.Seq, Who: "aya", Line: abi.Line{Text: text}}
 }
 

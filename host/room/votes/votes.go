@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
@@ -49,7 +50,7 @@ func New(c Config) *Votes {
 	return &Votes{cfg: c, loop: c.Loop, backchannels: map[string]backchannel{}, asked: map[string]bool{}, drafts: map[string]uint64{}}
 }
 
-func (v *Votes) state() *rules.State { return v.loop.State() }
+func (v *Votes) state() *fold.State { return v.loop.State() }
 
 // Due gives the companions that are to be asked for a vote in the open round now, and
 // counts them as asked. What comes of it goes to Take.

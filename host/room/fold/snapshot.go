@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"encoding/json"
@@ -21,13 +21,13 @@ const Version = 3
 // was broken.
 func (s *State) before3() bool { return s.Rules.Version < 3 }
 
-// stateVersion is the format of a snapshot. All since 1 are read; of a newer one
+// StateVersion is the format of a snapshot. All since 1 are read; of a newer one
 // nothing is known, and the journal is folded from its start instead.
-const stateVersion = 3
+const StateVersion = 3
 
 // New gives the state of a room in which nothing has happened.
 func New() *State {
-	return &State{Version: stateVersion, Talk: Talk{Stage: abi.ClosingNone}, Rounds: Rounds{Debt: map[string]int{}}}
+	return &State{Version: StateVersion, Talk: Talk{Stage: abi.ClosingNone}, Rounds: Rounds{Debt: map[string]int{}}}
 }
 
 // Decode reads a snapshot.
@@ -37,8 +37,8 @@ func Decode(blob []byte) (*State, error) {
 	if err := json.Unmarshal(blob, s); err != nil {
 		return nil, fmt.Errorf("decode snapshot: %w", err)
 	}
-	if s.Version < 1 || s.Version > stateVersion {
-		return nil, fmt.Errorf("decode snapshot: format %d, this program knows 1 to %d", s.Version, stateVersion)
+	if s.Version < 1 || s.Version > StateVersion {
+		return nil, fmt.Errorf("decode snapshot: format %d, this program knows 1 to %d", s.Version, StateVersion)
 	}
 	if s.Debt == nil {
 		s.Debt = map[string]int{}
@@ -98,8 +98,8 @@ func (s *State) Newer() string {
 	return fmt.Sprintf("its %s have version %d and this companiond knows %d; start the newer companiond", what, has, known)
 }
 
-// judged says whether there are rules to decide by.
-func (s *State) judged() bool { return s.policy != nil && s.Newer() == "" }
+// Judged says whether there are rules to decide by.
+func (s *State) Judged() bool { return s.policy != nil && s.Newer() == "" }
 
 // fromVersion2 brings a snapshot of version 1 or 2 up to date. In those a policy
 // without settings could have the settings of the one before it.
@@ -113,7 +113,7 @@ func (s *State) fromVersion2(blob []byte) error {
 	for _, g := range old.Guests {
 		s.People = append(s.People, cast.Person{Name: g, At: s.At})
 	}
-	s.Version, s.Shape = stateVersion, 1
+	s.Version, s.Shape = StateVersion, 1
 	if s.Rules.Policy == "vote" {
 		s.Rules.PolicyRaw = nil
 	}

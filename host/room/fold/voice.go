@@ -1,16 +1,15 @@
-package rules
+package fold
 
 import (
 	"cmp"
 	"time"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 )
 
-// stalled is how long a line that has begun to sound waits for its next word.
-const stalled = 4 * time.Second
+// Stalled is how long a line that has begun to sound waits for its next word.
+const Stalled = 4 * time.Second
 
 // begins notes how long whoever has the floor took to its first words.
 func (s *State) begins(at time.Time) {
@@ -47,22 +46,22 @@ func (s *State) MayBegin(line string, now time.Time) (ok bool, at time.Time) {
 	return !now.Before(at), at
 }
 
-// ahead says whether the next line may be made while the last one is heard.
-func (s *State) ahead() bool { return s.MayWaste(s.At, s.Rules.Ahead) }
+// MayMake says whether the next line may be made while the last one is heard.
+func (s *State) MayMake() bool { return s.MayWaste(s.At, s.Rules.Ahead) }
 
-// opens is when the next round opens: while a line is heard, so long before its end
+// Opens is when the next round opens: while a line is heard, so long before its end
 // that the next is there by then, or at once where a human waits; not while somebody
 // speaks, for what is said then is what it would have to be about.
-func (s *State) opens() time.Time { return later(s.earliest(), s.Hush) }
+func (s *State) Opens() time.Time { return later(s.earliest(), s.Hush) }
 
 // earliest is opens, but for who speaks.
 func (s *State) earliest() time.Time {
 	switch at := s.pace(); {
 	case s.forLoading() != nil:
-		return s.forLoading().At.Add(longestLoad)
+		return s.forLoading().At.Add(LongestLoad)
 	case s.Playing == nil:
 		return at
-	case !s.ahead():
+	case !s.MayMake():
 		return s.Playing.Until()
 	case len(s.Unanswered) > 0:
 		return at
@@ -78,21 +77,9 @@ func (s *State) waste(at time.Time) {
 	}
 }
 
-// stale says whether a line that is made ahead is of no use any more.
-func (f *Floor) stale(s *State) bool {
-	return f.Ahead && f.Segments == 0 && s.Last.Seq > f.About && s.LastBy == abi.KindHuman && s.Rules.Stale != entry.StaleAccept
-}
-
-// orphan says whether a line has begun to sound that nobody makes any more.
-func (s *State) orphan() bool {
+// Orphan says whether a line has begun to sound that nobody makes any more.
+func (s *State) Orphan() bool {
 	return s.Playing != nil && s.Playing.Of == 0 && (s.Floor == nil || s.Floor.Token != s.Playing.ID)
-}
-
-// heard ends the line that is heard.
-func (m *Machine) heard(at time.Time) error {
-	b := m.State.End(m.State.over(), m.State.Rules.Seed, at)
-	_, err := m.record(entry.KindHeard, entry.HeardID(b.Line), at, b)
-	return err
 }
 
 // wasHeard is the fold of a line that is over.

@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"slices"
@@ -21,12 +21,12 @@ func (s *State) pace() time.Time {
 // there, or a human waits for an answer.
 func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone || len(s.Unanswered) > 0 }
 
-// pending says whether a turn is still to have its round. A human's line in an empty
+// ToAsk says whether a turn is still to have its round. A human's line in an empty
 // room waits for somebody to come; so does every turn where nobody needs a round to
 // speak. One about which nobody could vote waits for its time.
-func (s *State) pending() bool {
+func (s *State) ToAsk() bool {
 	switch {
-	case !s.judged() || s.Gathering || s.Absence != nil && !s.Absence.At.IsZero():
+	case !s.Judged() || s.Gathering || s.Absence != nil && !s.Absence.At.IsZero():
 		return false
 	case len(s.Unanswered) > 0:
 		return len(s.Voters()) > 0
@@ -35,7 +35,7 @@ func (s *State) pending() bool {
 }
 
 // awaitsAnswer says whether a human's turn is to have its round before anything else.
-func (s *State) awaitsAnswer() bool { return s.pending() && len(s.Unanswered) > 0 }
+func (s *State) awaitsAnswer() bool { return s.ToAsk() && len(s.Unanswered) > 0 }
 
 // NextDue gives the earliest stored time, ok false when there is none.
 func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
@@ -44,7 +44,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			at, d, ok = t, entry.Due{What: what, Of: of}, true
 		}
 	}
-	if s.over() != "" || !s.judged() {
+	if s.Over() != "" || !s.Judged() {
 		return at, d, false
 	}
 	if s.Life.Conversation != nil {
@@ -55,17 +55,17 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		consider(s.Round.Due, entry.DueRound, s.Round.ID)
 	}
 	if s.Floor != nil {
-		consider(s.expires(), entry.DueGrant, s.Floor.By)
+		consider(s.Expires(), entry.DueGrant, s.Floor.By)
 	}
 	if s.Round == nil && s.Floor == nil {
-		if s.pending() && (s.Playing == nil || s.ahead()) {
-			consider(s.opens(), entry.DuePace, s.Last.Seq)
+		if s.ToAsk() && (s.Playing == nil || s.MayMake()) {
+			consider(s.Opens(), entry.DuePace, s.Last.Seq)
 		}
 		if s.Absence != nil {
 			consider(s.Absence.At, entry.DueAbsent, s.Absence.Of)
 		}
 		consider(s.Silence, entry.DueSilence, s.Of)
-		if s.nextRequest() != nil || s.woken() {
+		if s.NextRequest() != nil || s.Woken() {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}
@@ -79,32 +79,7 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 // Quiet says whether nothing follows from the state by itself: the next entry is
 // an input.
 func (s *State) Quiet() bool {
-	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.pending() && s.nextRequest() == nil && !s.woken()
-}
-
-// expires is when the floor is lost. A line that is made ahead, or while a human speaks,
-// has its time from the moment at which it may begin; it is zero while somebody else is
-// still heard. A line that has begun to sound and comes to no end is over when nothing of it
-// was heard for a while.
-func (s *State) expires() time.Time {
-	at := s.Floor.Expires
-	if s.Floor.Segments > 0 {
-		if l := s.Playing; l != nil && l.ID == s.Floor.Token && l.Of == 0 {
-			if stuck := later(l.Ends(), s.Hush).Add(stalled); stuck.Before(at) {
-				return stuck
-			}
-		}
-		return at
-	}
-	if s.Playing != nil && s.Playing.ID != s.Floor.Token {
-		return time.Time{}
-	}
-	for _, begins := range []time.Time{s.Pace, s.Hush} {
-		if t := begins.Add(time.Duration(s.Rules.Floor) * time.Millisecond); t.After(at) {
-			at = t
-		}
-	}
-	return at
+	return s.Round == nil && s.Floor == nil && s.Held == nil && s.Late == nil && s.Past == nil && s.Dismissed == nil && s.Absence == nil && !s.ToAsk() && s.NextRequest() == nil && !s.Woken()
 }
 
 func later(a, b time.Time) time.Time {
@@ -126,7 +101,7 @@ func (s *State) Condition() string {
 		return "stopped"
 	case s.Round == nil && s.WaitsFor() != "":
 		return "waiting"
-	case s.Round != nil, s.Floor != nil, s.pending():
+	case s.Round != nil, s.Floor != nil, s.ToAsk():
 		return "talking"
 	case s.Rest == entry.OutcomeCapped, s.Rest == entry.OutcomeClosed:
 		return string(s.Rest)

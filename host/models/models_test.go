@@ -1,4 +1,4 @@
-package host
+package models
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -73,7 +72,7 @@ func TestWhichModel(t *testing.T) {
 		{[]config.Model{one("tiny"), one("main")}, "", "main", ""},
 		{[]config.Model{one("tiny"), one("main")}, "tiny", "tiny", ""},
 	} {
-		m := newModels(tc.models, nil, slog.New(slog.DiscardHandler))
+		m := New(Config{Settings: tc.models, Log: slog.New(slog.DiscardHandler)})
 		client, why := m.of(tc.wanted)
 		if got := client != nil; got != (tc.got != "") || got && client.Name() != tc.got || !strings.Contains(why, tc.waits) || (why == "") != got {
 			t.Errorf("%d models, %q is wanted: %v, %q", len(tc.models), tc.wanted, client, why)
@@ -100,9 +99,8 @@ func TestWithout(t *testing.T) {
 	}))
 	defer endpoint.Close()
 	c.Models[0].URL, c.Models[0].Temperature = endpoint.URL, 1
-	m := newModels(c.Models, nil, slog.New(slog.DiscardHandler))
-	m.used = func(context.Context, string, entry.Usage) {}
-	if _, err := m.ask(t.Context(), module.Caller{Companion: "aya", Room: "main"}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "hi"}}}); err != nil {
+	m := New(Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
+	if _, err := m.Ask(t.Context(), module.Caller{Companion: "aya", Room: "main"}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "hi"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := `{"model":"tiny","messages":[{"content":"hi","role":"user"}],"stream":true,"max_completion_tokens":1024}`; want != <-asked {
@@ -112,7 +110,7 @@ func TestWithout(t *testing.T) {
 
 // TestModelAsks: a wrong request of a module never reaches a model.
 func TestModelAsks(t *testing.T) {
-	m := newModels(nil, nil, slog.New(slog.DiscardHandler))
+	m := New(Config{})
 	for want, ask := range map[string]abi.ModelAsk{
 		"messages: must not be empty": {},
 		`schema.type: is "nubmer", must be one of "array", "boolean", "integer", "null", "number", "object", "string"; did you mean "number"?`: {
@@ -120,11 +118,11 @@ func TestModelAsks(t *testing.T) {
 		`schema: is no JSON`: {Schema: []byte(`x`), Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}},
 		`messages[1].role: "system" is neither "user" nor "assistant"`: {Messages: []abi.ModelMessage{{Role: "user", Text: "a"}, {Role: "system", Text: "b"}}},
 	} {
-		if _, err := m.ask(context.Background(), module.Caller{}, ask); abi.CodeOf(err) != abi.CodeInvalid || !strings.HasPrefix(abi.AsError(err).Message, want) {
+		if _, err := m.Ask(context.Background(), module.Caller{}, ask); abi.CodeOf(err) != abi.CodeInvalid || !strings.HasPrefix(abi.AsError(err).Message, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := m.ask(context.Background(), module.Caller{}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}); abi.CodeOf(err) != abi.CodeUnavailable {
+	if _, err := m.Ask(context.Background(), module.Caller{}, abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}); abi.CodeOf(err) != abi.CodeUnavailable {
 		t.Errorf("without a model: %v", err)
 	}
 }
@@ -147,10 +145,10 @@ func TestAnswersAreHeldToTheSchema(t *testing.T) {
 
 // TestWhoseModel: the card of a module names its model as that of a companion without code does.
 func TestWhoseModel(t *testing.T) {
-	m := &models{wants: func(companion string) string { return map[string]string{"seer": "big"}[companion] }}
+	m := New(Config{Wants: func(companion string) string { return map[string]string{"seer": "big"}[companion] }})
 	ask := abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "a"}}}
 	for who, want := range map[string]string{"seer": `its card names "big"`, "aya": "write [model.main]"} {
-		if _, err := m.ask(context.Background(), module.Caller{Companion: who}, ask); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := m.Ask(context.Background(), module.Caller{Companion: who}, ask); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", who, err)
 		}
 	}

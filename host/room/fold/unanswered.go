@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/queue"
-	"github.com/companiond/companiond/host/turn"
 )
 
 // Subject is what the next round, the open one, or the line that is being made is
@@ -45,9 +44,9 @@ func (s *State) Voters() []string {
 	return s.Life.Asked(s.Present.Voters(said.From))
 }
 
-// longestLoad is how long a human waits for somebody who is still being loaded before
+// LongestLoad is how long a human waits for somebody who is still being loaded before
 // others are asked.
-const longestLoad = 2 * time.Minute
+const LongestLoad = 2 * time.Minute
 
 // forLoading gives the turn that the next round is about, where whoever it addresses is
 // still being loaded, or may be; nil else.
@@ -78,26 +77,9 @@ func (s *State) WaitsFor() string {
 	return ""
 }
 
-// answering says whether a human's turn is what the room is about now.
-func (s *State) answering() bool {
-	return (s.pending() || s.Round != nil || s.Floor != nil) && s.Turn(s.subject()) != nil
-}
-
-// longestFloor is how many times as long a floor is held where nobody else would speak. No
-// call for a line takes longer.
-const longestFloor = 3
-
-// next gives who has the floor after the one who has it now: where that one could not
-// speak and a human waits for an answer, be it somebody who would rather listen.
-func (s *State) next(broke bool) (entry.Candidate, bool) {
-	f := s.Floor
-	return turn.Next(turn.Ruling{Silence: f.Silence || broke && s.answering(), Ranking: f.Ranking}, f.Tried)
-}
-
-// waitsOn says whether a line that takes long is waited for on.
-func (s *State) waitsOn() bool {
-	_, other := s.next(true)
-	return !other && s.Floor.Longer < longestFloor-1 && s.Last.Seq == s.Floor.About && !s.before3()
+// Answering says whether a human's turn is what the room is about now.
+func (s *State) Answering() bool {
+	return (s.ToAsk() || s.Round != nil || s.Floor != nil) && s.Turn(s.subject()) != nil
 }
 
 // word notes that somebody spoke, or is new here.

@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"time"

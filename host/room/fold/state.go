@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"cmp"
@@ -73,30 +73,6 @@ type Rounds struct {
 	// Absence is there while the newest turn waits for somebody who can vote.
 	Absence *queue.Absence `json:"absence,omitempty"`
 	Debt    map[string]int `json:"debt,omitempty"` // lines of others since somebody was heard, in whose rounds it wanted to speak
-}
-
-// Floor is a grant in force.
-type Floor struct {
-	abi.Grant
-	Who       string            `json:"who"`
-	By        uint64            `json:"by"`                // seq of the decision
-	Round     uint64            `json:"round"`             // seq of the round
-	About     uint64            `json:"about"`             // seq of the newest turn when it was granted
-	Subject   uint64            `json:"subject,omitempty"` // seq of what the round was about; 0: of none
-	Silence   bool              `json:"silence,omitempty"`
-	Addressed []string          `json:"addressed,omitempty"` // by the message the round was about
-	Ranking   []entry.Candidate `json:"ranking"`
-	Tried     []string          `json:"tried"`            // who had the floor in this round, Who last
-	Again     bool              `json:"again,omitempty"`  // the line was stale once
-	Lost      string            `json:"lost,omitempty"`   // why the line will not come
-	Longer    int               `json:"longer,omitempty"` // times that it was held on to, because nobody else would speak
-	Broke     bool              `json:"broke,omitempty"`  // somebody who had the floor in this round could not speak
-	Until     time.Time         `json:"until,omitzero"`   // when the pool could pay for it
-	Wish      *queue.Request    `json:"wish,omitempty"`   // the line comes with it
-	Ahead     bool              `json:"ahead,omitempty"`  // granted while another line is heard
-	Opened    time.Time         `json:"opened,omitzero"`  // when its round opened
-	Spoken    string            `json:"spoken,omitempty"` // segments of the line that were shown
-	Segments  int               `json:"segments,omitempty"`
 }
 
 // Apply changes the state by one entry. It is the only thing that does.
@@ -397,38 +373,27 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	s.asks()
 }
 
-func (s *State) refused(e entry.Entry, b entry.Refused) {
-	if r := s.Withdraw(b.Wish); r != nil && r.Waits == entry.WaitRound {
-		return
+// Over says why nobody may speak until something changes, "" where somebody may.
+func (s *State) Over() string {
+	switch {
+	case s.Archived != "":
+		return s.Archived + " closed the room"
+	case s.Stopped != "":
+		return s.Stopped + " said STOP"
+	case s.Life.Over():
+		return "the conversation is over"
 	}
-	if b.Grant == "" {
-		s.Accounts.Refused(s.policy, b, time.Duration(s.Rules.Floor)*time.Millisecond, e.At)
-		return
-	}
-	if s.Floor == nil || s.Floor.Token != b.Grant || s.Floor.Who != b.Who || b.Kind != abi.KindTurn {
-		return // the floor is not lost by what others say with it, nor by a backchannel
-	}
-	if b.Code == abi.CodeStale {
-		s.waste(e.At)
-	}
-	if b.Again {
-		s.Floor.Again, s.Floor.Basis, s.Floor.About = true, s.Last.Seq, s.Last.Seq
-		if !s.before3() { // it is made anew, and may take as long
-			s.Floor.Expires = e.At.Add(time.Duration(s.Rules.Floor) * time.Millisecond)
-		}
-		return
-	}
-	if b.Code == abi.CodeStale && s.before3() {
-		s.Debt[b.Who]++
-	}
-	s.Floor.Lost, s.Floor.Until = b.Why, b.Until
+	return ""
 }
 
-// addressed says whether somebody was addressed by the newest turn, by a human who
-// waits for an answer, or by what it has the floor to answer.
-func (s *State) addressed(who string) bool {
-	if s.Floor != nil && s.Floor.Who == who && slices.Contains(s.Floor.Addressed, who) {
-		return true
+// Decides gives all that a policy is told to end the open round at a moment, with what it
+// remembers of the past.
+func (s *State) Decides(at time.Time, past []turn.Spend) turn.Input {
+	return turn.Input{
+		Round: s.Round, Seed: s.Rules.Seed, Lost: s.Debt, Stage: s.Stage, Silent: s.Silent,
+		Turns: s.Turns, MaxTurns: s.cap(), Now: at, Ledger: past,
 	}
-	return slices.Contains(s.Meant, who) || s.Calls(who)
 }
+
+// Policy is what decides in the room, nil where nothing is judged.
+func (s *State) Policy() turn.Policy { return s.policy }

@@ -1,4 +1,4 @@
-package rules
+package fold
 
 import (
 	"time"
@@ -10,12 +10,8 @@ import (
 
 // This file is what the rules make of a pool.
 
-// backchannelsPerTurn is how many backchannels there may be for each turn that MaxTurns
-// allows.
-const backchannelsPerTurn = 5
-
-// ledger gives what the policy remembers of the past at a moment.
-func (s *State) ledger(at time.Time) []turn.Spend { return s.Remembered(s.policy, at) }
+// SpentBy gives what the policy remembers of the past at a moment.
+func (s *State) SpentBy(at time.Time) []turn.Spend { return s.Remembered(s.policy, at) }
 
 // PoolView gives the pool as it is now. Later spends do not change it.
 func (s *State) PoolView() turn.PoolView { return s.View(s.policy, s.At) }

@@ -1,0 +1,222 @@
+// Package layout puts together what a language model is told, in the order that keeps most of
+// it the same from one request to the next: the house's rules and the character's card, what
+// was said, what it remembers, how things stand, and last what it is asked for. It fits into a
+// budget of tokens.
+//
+// The system prompt is made of the card and the house's rules alone. Words of others, their
+// names and reasons, and what modules answer, are JSON in messages of the user, one value each:
+// they can pretend to be anything, and are data all the same. Nothing here asks a model, and
+// no right hangs on what it is told.
+package layout
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/quote"
+	"github.com/companiond/companiond/host/context/window"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
+)
+
+// The shares of a budget. What is left is the history's.
+const (
+	tailShare   = .15
+	memoryShare = .10
+	leastShare  = .15 // of the history, whatever else there is
+)
+
+// Overhead is what a message of the history takes besides its text and its speaker's name.
+const Overhead = 16
+
+// Mind is a character that a model lives.
+type Mind struct {
+	ID   string
+	Card *card.Card
+	Zone *time.Location // in which it is told the time
+
+	words words
+}
+
+// New makes a mind of a card. A zone of nil is UTC.
+func New(id string, c *card.Card, zone *time.Location) *Mind {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return &Mind{ID: id, Card: c, Zone: zone, words: wordsOf(c)}
+}
+
+// Budget is what a model's context leaves for a prompt, and how it is shared.
+type Budget struct {
+	Context int // tokens that a prompt may come to
+	Meter   *tokens.Meter
+	Tools   []model.Tool
+}
+
+func (b Budget) usable() int { return int(float64(b.Context) * (1 - b.Meter.Reserve())) }
+
+// History is how many tokens of what was said are told: the same for all that a character is
+// asked, so that each request begins as the one before.
+func (m *Mind) History(b Budget) int {
+	all := b.usable()
+	system, _ := m.System(all, b.Meter)
+	rest := all - b.Meter.Tokens(tokens.Of(system).Plus(sizeOf(b.Tools))) - int(float64(all)*(tailShare+memoryShare))
+	return max(rest, int(float64(all)*leastShare))
+}
+
+// Parts are what a prompt is made of.
+type Parts struct {
+	Budget
+	Told     window.Told
+	Human    func(id string) bool
+	Names    map[string]string // of speakers, by id
+	Memories []abi.Memory      // best first
+	Tail     Tail
+}
+
+// Prompt is what a model is told.
+type Prompt struct {
+	System   string
+	Messages []model.Message
+	Told     *entry.Told
+}
+
+// Build puts a prompt together. Where it would be longer than its budget, memories that matter
+// least go first, then the oldest of what was said.
+func (m *Mind) Build(p Parts) Prompt {
+	all := p.usable()
+	system, notes := m.System(all, p.Meter)
+	count := func(text string) int { return p.Meter.Tokens(tokens.Of(text)) }
+	parts := map[string]int{"system": count(system), "tools": p.Meter.Tokens(sizeOf(p.Tools))}
+	tail, dropped := p.Tail.fit(int(float64(all)*tailShare), p.Meter)
+	notes = append(notes, dropped...)
+	memory, ids := m.memory(p.Memories, int(float64(all)*memoryShare), p.Meter)
+	if len(ids) < len(p.Memories) {
+		notes = append(notes, fmt.Sprintf("%d of %d memories that were found: memory has a tenth of the model's context", len(p.Memories)-len(ids), len(p.Memories)))
+	}
+	end := strings.Join(append(append(memory, tail.Facts...), tail.Task...), "\n")
+	parts["memory"] = count(strings.Join(memory, "\n"))
+	parts["tail"] = count(end) - parts["memory"] + imageTokens*len(tail.Images)
+	told := p.Told
+	groups := linesOf(m.ID, m.Zone, told.Messages, p.Names)
+	var cut int
+	told, groups, cut = p.room(told, groups, all-parts["system"]-parts["tools"]-parts["memory"]-parts["tail"])
+	if cut > 0 {
+		notes = append(notes, fmt.Sprintf("%d older messages, for this request alone: what it is about is long", cut))
+	}
+	lines := slices.Concat(groups...)
+	parts["history"] = p.Meter.Tokens(sizeOfMessages(lines))
+	t := &entry.Told{
+		Head: told.Head, Left: told.Left || cut > 0, Tail: end, Images: len(tail.Images), Memories: ids, Budget: p.Context, Parts: parts, Notes: notes,
+		Names: namesOf(told.Messages, p.Names), Shortened: told.Shortened, Pinned: told.Pinned,
+	}
+	if len(told.Shortened) == 0 {
+		t.Shortened = nil
+	}
+	if run := told.Messages; len(run) > 0 {
+		if told.Pinned != 0 {
+			run = run[1:]
+		}
+		if len(run) > 0 {
+			t.From, t.Upto = run[0].Seq, run[len(run)-1].Seq
+		}
+	}
+	prompt := Prompt{System: system, Messages: with(lines, end, tail.Images), Told: t}
+	t.System, t.SHA256 = Hash(system), Hash(Write(system, prompt.Messages))
+	if len(p.Tools) > 0 {
+		t.Tools = Hash(WriteTools(p.Tools))
+	}
+	return prompt
+}
+
+// room leaves out the oldest messages where there is no place for all. The newest stays, and
+// so does the newest turn of a person.
+func (p Parts) room(told window.Told, lines [][]model.Message, most int) (window.Told, [][]model.Message, int) {
+	total := p.Meter.Tokens(sizeOfMessages(slices.Concat(lines...)))
+	first := 0
+	for ; first < len(lines)-1 && total > most; first++ {
+		total -= p.Meter.Tokens(sizeOfMessages(lines[first]))
+	}
+	if first == 0 {
+		return told, lines, 0
+	}
+	human := -1
+	for i, msg := range told.Messages {
+		if p.Human(msg.From) && msg.Kind != abi.KindBackchannel {
+			human = i
+		}
+	}
+	msgs, kept, cut := told.Messages[first:], lines[first:], first
+	told.Pinned = 0
+	if human >= 0 && human < first {
+		told.Pinned, cut = told.Messages[human].Seq, cut-1
+		msgs = append([]abi.Message{told.Messages[human]}, msgs...)
+		kept = append([][]model.Message{lines[human]}, kept...)
+	}
+	told.Messages = msgs
+	return told, kept, cut
+}
+
+// with puts what stands behind the history there. Requests to come are the same up to the end
+// of the history.
+func with(lines []model.Message, end string, images []model.Image) []model.Message {
+	all := append([]model.Message(nil), lines...)
+	if n := len(all); n > 0 {
+		all[n-1].Mark = true
+	}
+	return append(all, model.Message{Role: model.RoleUser, Text: end, Images: images})
+}
+
+// Hash names a text.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Write writes a prompt out, so that two can be compared.
+func Write(system string, messages []model.Message) string {
+	var b strings.Builder
+	b.WriteString(system)
+	for _, msg := range messages {
+		fmt.Fprintf(&b, "\n\n%s:\n%s", msg.Role, msg.Text)
+	}
+	return b.String()
+}
+
+// WriteTools writes out what a model may call.
+func WriteTools(all []model.Tool) string {
+	type tool struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Schema      any    `json:"schema,omitempty"`
+	}
+	lines := make([]string, len(all))
+	for i, t := range all {
+		lines[i] = quote.JSON(tool{t.Name, t.Description, t.Schema})
+	}
+	return strings.Join(lines, "\n")
+}
+
+// imageTokens is what a picture is guessed to be.
+const imageTokens = 800
+
+func sizeOf(tools []model.Tool) (s tokens.Size) {
+	for _, t := range tools {
+		s = s.Plus(tokens.Of(t.Name)).Plus(tokens.Of(t.Description)).Plus(tokens.Of(string(t.Schema))).Plus(tokens.Size{Rest: 8})
+	}
+	return s
+}
+
+func sizeOfMessages(all []model.Message) (s tokens.Size) {
+	for _, m := range all {
+		s = s.Plus(tokens.Of(m.Text)).Plus(tokens.Size{Rest: 4})
+	}
+	return s
+}

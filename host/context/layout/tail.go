@@ -1,0 +1,229 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/quote"
+	"github.com/companiond/companiond/host/context/window"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
+)
+
+// Tail is what stands behind the history: how things are at this moment, as JSON, one value a
+// line, and what is asked for, in the house's words.
+type Tail struct {
+	Facts  []string
+	Task   []string
+	Images []model.Image
+
+	percepts []percept // that Facts are to have, shortened where they are long
+}
+
+// now is how things stand.
+type now struct {
+	Time         string    `json:"time"`
+	Here         []member  `json:"here"`
+	More         int       `json:"more,omitempty"` // who are here besides
+	Turns        int       `json:"turns_since_a_human_spoke,omitempty"`
+	MaxTurns     int       `json:"of_at_most,omitempty"`
+	Stage        string    `json:"stage,omitempty"`
+	Waits        string    `json:"waits_for_an_answer,omitempty"`
+	Conversation *talk     `json:"conversation,omitempty"`
+	Results      []outcome `json:"what_became_of_your_actions,omitempty"`
+}
+
+type member struct {
+	Name string              `json:"name"`
+	ID   string              `json:"id,omitempty"` // where it is another
+	Kind abi.ParticipantKind `json:"kind"`
+}
+
+type talk struct {
+	From     string `json:"from"`
+	Purpose  string `json:"purpose,omitempty"`
+	Turns    int    `json:"turns"`
+	MaxTurns int    `json:"of_at_most,omitempty"`
+}
+
+type outcome struct {
+	Action string `json:"action"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+}
+
+type percept struct {
+	N         int             `json:"perception"`
+	Title     string          `json:"title"`
+	Format    string          `json:"format"`
+	From      string          `json:"from,omitempty"`
+	At        string          `json:"at,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"`
+	Text      string          `json:"text,omitempty"` // instead of a body that is too long
+	MediaType string          `json:"image,omitempty"`
+}
+
+// Asked is what a character is asked for a moment of a talk.
+type Asked struct {
+	Scene   abi.Scene
+	Now     time.Time
+	Results []abi.Result // of its actions, the newest last
+	Acted   []string     // played for the line that it is asked for once more
+	// OnlyVote asks for a vote alone, and WithLine for a vote and a line in one.
+	OnlyVote, WithLine bool
+}
+
+// ForScene is the tail of a request for a vote or a line.
+func (m *Mind) ForScene(a Asked) Tail {
+	s := a.Scene
+	n := m.now(a.Now, s.Members, s.Turns, s.MaxTurns, s.Closing, a.Results)
+	if c := s.Conversation; c != nil {
+		n.Turns, n.MaxTurns, n.Stage = 0, 0, "" // they mean nothing there
+		n.Conversation = &talk{From: nameOf(s.Members, c.From), Purpose: c.Purpose, Turns: c.Turns, MaxTurns: c.MaxTurns}
+	}
+	if s.Message.Seq > 0 && slices.ContainsFunc(s.Members, func(x abi.Member) bool { return x.ID == s.Message.From && x.Kind == abi.KindHuman }) {
+		n.Waits = nameOf(s.Members, s.Message.From)
+	}
+	t := Tail{Facts: []string{quote.JSON(map[string]now{"now": n})}, Task: m.words.way(m.ID, s)}
+	if a.OnlyVote {
+		t.Task = append(t.Task, m.words.vote(m.Card.Name))
+		return t
+	}
+	if s.Retry {
+		t.Task = append(t.Task, m.words.again(a.Acted)...)
+	}
+	if s.Budget != nil && s.Budget.Chars >= 0 {
+		t.Task = append(t.Task, m.words.chars(s.Budget.Chars))
+	}
+	if a.WithLine {
+		t.Task = append(t.Task, m.words.voteAndLine())
+	} else {
+		t.Task = append(t.Task, m.words.line())
+	}
+	return t
+}
+
+// ForPerceptions is the tail of a request to judge what was perceived. titles are those
+// that events of the card are about.
+func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, results []abi.Result) Tail {
+	n := m.now(at, p.Members, p.Turns, p.MaxTurns, p.Closing, results)
+	t := Tail{Facts: []string{quote.JSON(map[string]now{"now": n})}}
+	all := append(slices.Clone(p.More), p.Perception)
+	for i, x := range all {
+		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body}
+		if x.From != "" {
+			one.From = nameOf(p.Members, x.From)
+		}
+		if !x.At.IsZero() {
+			one.At = x.At.In(m.Zone).Format(stamp)
+		}
+		if len(x.Image) > 0 {
+			one.Body, one.MediaType = nil, x.MediaType
+			t.Images = append(t.Images, model.Image{MediaType: x.MediaType, Data: x.Image})
+		}
+		t.percepts = append(t.percepts, one)
+	}
+	if p.Closing.Stage() > abi.ClosingNone.Stage() {
+		t.Task = m.words.way(m.ID, abi.Scene{Closing: p.Closing})
+	}
+	t.Task = append(t.Task, m.words.judge(len(all), titles))
+	return t
+}
+
+func (m *Mind) now(at time.Time, members []abi.Member, turns, most int, closing abi.Closing, results []abi.Result) now {
+	local := at.In(m.Zone)
+	n := now{Time: local.Format(stamp) + " " + m.words.weekday(int(local.Weekday())), Turns: turns, MaxTurns: most, Stage: string(stage(closing))}
+	n.Here, n.More = m.here(members)
+	for _, r := range results {
+		n.Results = append(n.Results, outcome{r.Action, r.OK, r.Reason})
+	}
+	return n
+}
+
+// mostHere is how many of those who are in the room are told by name.
+const mostHere = 24
+
+// here tells who is there, those who live in the house first.
+func (m *Mind) here(members []abi.Member) (here []member, more int) {
+	order := slices.Clone(members)
+	slices.SortStableFunc(order, func(a, b abi.Member) int { return rank(a.Kind) - rank(b.Kind) })
+	for _, x := range order[:min(len(order), mostHere)] {
+		one := member{Name: x.Name, ID: x.ID, Kind: x.Kind}
+		if x.Name == "" || x.Name == x.ID {
+			one.Name, one.ID = x.ID, ""
+		}
+		here = append(here, one)
+	}
+	return here, max(0, len(members)-mostHere)
+}
+
+func rank(k abi.ParticipantKind) int {
+	return map[abi.ParticipantKind]int{abi.KindCompanion: 0, abi.KindHuman: 1}[k] + map[bool]int{true: 2}[k == abi.KindAgent]
+}
+
+// fit writes perceptions so that they come to no more than so many tokens: the longest is
+// shortened first.
+func (t Tail) fit(most int, meter *tokens.Meter) (_ Tail, notes []string) {
+	t.Facts = slices.Clone(t.Facts)
+	each := most
+	if len(t.percepts) > 0 {
+		each = max(most/len(t.percepts), 40)
+	}
+	for _, p := range t.percepts {
+		if text := bodyOf(p); meter.Tokens(tokens.Of(text)) > each {
+			short, kept := window.Shorten(text, each, meter)
+			notes = append(notes, fmt.Sprintf("%d letters of perception %d", len([]rune(text))-kept, p.N))
+			p.Body, p.Text = nil, short
+		}
+		t.Facts = append(t.Facts, quote.JSON(p))
+	}
+	return t, notes
+}
+
+// bodyOf is what a perception says: of a text that text.
+func bodyOf(p percept) string {
+	var text string
+	if p.Format == card.FormatText && json.Unmarshal(p.Body, &text) == nil {
+		return text
+	}
+	return string(p.Body)
+}
+
+// memory tells what the character remembers, as much of it as there is place for.
+func (m *Mind) memory(all []abi.Memory, most int, meter *tokens.Meter) (lines, ids []string) {
+	type remembered struct {
+		Text string `json:"memory"`
+		By   string `json:"said_by,omitempty"`
+		On   string `json:"on,omitempty"`
+		Till string `json:"until,omitempty"`
+	}
+	for _, x := range all {
+		r := remembered{Text: x.Text, By: x.SaidBy}
+		if !x.SaidAt.IsZero() {
+			r.On = x.SaidAt.In(m.Zone).Format("2006-01-02")
+		}
+		if !x.ValidTo.IsZero() {
+			r.Till = x.ValidTo.In(m.Zone).Format("2006-01-02")
+		}
+		text := quote.JSON(r)
+		if most -= meter.Tokens(tokens.Of(text)); most < 0 {
+			break
+		}
+		lines, ids = append(lines, text), append(ids, x.ID)
+	}
+	return lines, ids
+}
+
+// nameOf is what somebody is called.
+func nameOf(members []abi.Member, id string) string {
+	for _, m := range members {
+		if m.ID == id && m.Name != "" {
+			return m.Name
+		}
+	}
+	return id
+}

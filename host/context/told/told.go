@@ -1,0 +1,175 @@
+// Package told shows what a language model was told about something that happened in a room:
+// it puts the requests together again from the journal, and says whether that is what was sent,
+// letter by letter.
+//
+// It asks no model, and writes nothing.
+package told
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/kept"
+	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
+)
+
+// span is how many entries behind what it is about a request is looked for.
+const span = 2000
+
+// Part is a piece of a request.
+type Part struct {
+	Name   string `json:"name"` // system, tools, history, tail
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"` // as they were guessed
+}
+
+// Prompt is one request to a model.
+type Prompt struct {
+	Seq   uint64      `json:"seq"` // of the entry that says what it used
+	At    time.Time   `json:"at"`
+	Usage entry.Usage `json:"usage"` // without Told
+	// Budget is how many tokens it might come to, and Guess what it was guessed to come to.
+	Budget   int      `json:"budget"`
+	Guess    int      `json:"guess"`
+	Parts    []Part   `json:"parts"`
+	Memories []string `json:"memories,omitempty"` // ids of what was recalled
+	Left     []string `json:"left,omitempty"` // what was left out, and why
+	Exact    bool     `json:"exact"`              // Parts are what was sent, letter by letter
+	Why      string   `json:"why,omitempty"`      // why they are not
+}
+
+// Shelf is where to look.
+type Shelf struct {
+	Journal journal.Journal
+	Words   *kept.Store
+	Zone    *time.Location // in which characters are told the time
+}
+
+// About gives the requests that were made about an entry of a room: about a message those that
+// judged and answered it, about a companion's line the votes before it, too.
+//
+// # Errors
+//
+// CodeNotFound where there is no such entry.
+func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, error) {
+	about, grant := seq, ""
+	if w, err := reader.New(s.Journal, room).Why(ctx, seq); err == nil {
+		if w.About != nil {
+			about = w.About.Seq
+		}
+		if w.Message != nil && w.Decision.Grant != nil {
+			grant = w.Decision.Grant.Token
+		}
+	} else if _, _, found := s.entry(ctx, room, seq); !found {
+		return nil, err
+	}
+	prompts := []Prompt{}
+	n := 0
+	for e, err := range journal.AllEntries(ctx, s.Journal, room, min(about, seq)-1) {
+		if err != nil {
+			return nil, journal.Coded(err)
+		}
+		if n++; n > span {
+			break
+		}
+		if e.Kind != entry.KindUsage || e.Blank {
+			continue
+		}
+		u, err := entry.Decode[entry.Usage](e)
+		if err != nil || e.Seq != seq && (u.About != about || grant != "" && u.Grant != "" && u.Grant != grant) {
+			continue
+		}
+		p, err := s.again(ctx, room, e, u)
+		if err != nil {
+			return nil, err
+		}
+		prompts = append(prompts, p)
+	}
+	return prompts, nil
+}
+
+func (s Shelf) entry(ctx context.Context, room string, seq uint64) (e entry.Entry, err error, found bool) {
+	if seq == 0 {
+		return e, nil, false
+	}
+	got, err := s.Journal.Read(ctx, room, seq-1, 1)
+	if err != nil || len(got) == 0 || got[0].Seq != seq {
+		return e, err, false
+	}
+	return got[0], nil, true
+}
+
+// again puts one request together.
+func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Usage) (Prompt, error) {
+	p := Prompt{Seq: e.Seq, At: e.At, Usage: u, Parts: []Part{}}
+	t := u.Told
+	if p.Usage.Told = nil; t == nil {
+		p.Why = "what was told is not known: a module asked, or an older version of companiond"
+		return p, nil
+	}
+	p.Budget, p.Memories, p.Left = t.Budget, t.Memories, t.Notes
+	for _, n := range t.Parts {
+		p.Guess += n
+	}
+	if t.Left {
+		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("all that was said before #%d: the history has what the rest leaves of the budget", t.From))
+	}
+	system, ok, err := s.Words.Get(ctx, t.System)
+	if err != nil {
+		return p, err
+	}
+	if !ok {
+		p.Why = "the system prompt was not kept"
+	}
+	tools, _, err := s.Words.Get(ctx, t.Tools)
+	if err != nil {
+		return p, err
+	}
+	said, err := s.said(ctx, room, t)
+	if err != nil {
+		return p, err
+	}
+	again, exact := layout.Again(u.Who, s.Zone, *t, system, said)
+	p.Exact = exact
+	if !exact && p.Why == "" {
+		p.Why = "some of what was said then has changed since: it was erased"
+	}
+	var history []string
+	for _, m := range again.Messages[:len(again.Messages)-1] {
+		history = append(history, string(m.Role)+": "+m.Text)
+	}
+	p.Parts = append(p.Parts, Part{"system", system, t.Parts["system"]})
+	if tools != "" {
+		p.Parts = append(p.Parts, Part{"tools", tools, t.Parts["tools"]})
+	}
+	p.Parts = append(p.Parts, Part{"history", strings.Join(history, "\n"), t.Parts["history"]}, Part{"tail", t.Tail, t.Parts["memory"] + t.Parts["tail"]})
+	if t.Images > 0 {
+		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("%d pictures were sent too; they are not kept", t.Images))
+	}
+	return p, nil
+}
+
+// said gives the messages that were told, each as it had been heard by then.
+func (s Shelf) said(ctx context.Context, room string, t *entry.Told) (all []abi.Message, err error) {
+	for _, run := range [][2]uint64{{t.Pinned, t.Pinned}, {t.From, t.Upto}} {
+		for after := run[0]; run[0] > 0; {
+			page, err := reader.SaidBy(ctx, s.Journal, room, journal.Span{After: after - 1, Before: run[1] + 1, Limit: abi.MaxHistory}, t.Head)
+			if err != nil {
+				return nil, journal.Coded(err)
+			}
+			all = append(all, page.Messages...)
+			if page.Next == 0 {
+				break
+			}
+			after = page.Next
+		}
+	}
+	return all, nil
+}

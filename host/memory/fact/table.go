@@ -1,0 +1,249 @@
+package fact
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// MaxFacts is how many a table keeps where nobody says otherwise.
+const MaxFacts = 10_000
+
+// mostTurns are kept of the turns in which the same was said.
+const mostTurns = 16
+
+// Table is what one companion remembers. It is not safe for concurrent use.
+type Table struct {
+	most  int
+	facts map[string]*Fact
+	order []string            // ids, in the order of entries; some may be gone
+	by    map[string][]string // ids by SaidBy
+	read  map[string]uint64
+
+	words map[string][]uint64 // seqs of entries with the words of an id, also of one that is not here
+	gone  map[string]bool
+	blank map[uint64]bool
+}
+
+// NewTable gives an empty table that keeps at most so many; 0 means [MaxFacts].
+func NewTable(most int) *Table {
+	if most <= 0 {
+		most = MaxFacts
+	}
+	return &Table{most: most, facts: map[string]*Fact{}, by: map[string][]string{}, read: map[string]uint64{},
+		words: map[string][]uint64{}, gone: map[string]bool{}, blank: map[uint64]bool{}}
+}
+
+// Apply folds one entry in and gives the ids of what is other than before. An entry of
+// another kind, one that lost its body, and one about what is not there change nothing.
+func (t *Table) Apply(e entry.Entry) (changed []string, err error) {
+	if e.Blank || len(e.Body) == 0 || string(e.Body) == "null" {
+		delete(t.blank, e.Seq)
+		return nil, nil
+	}
+	switch e.Kind {
+	case entry.KindRemembered:
+		return fold(e, t.remember)
+	case entry.KindRevised:
+		return fold(e, t.revise)
+	case entry.KindErased:
+		return fold(e, t.erase)
+	case entry.KindRead:
+		return fold(e, func(_ entry.Entry, r entry.Read) []string {
+			t.read[r.Room] = max(t.read[r.Room], r.Upto)
+			return nil
+		})
+	}
+	return nil, nil
+}
+
+// fold decodes the body of an entry for what it does to a table.
+func fold[T any](e entry.Entry, apply func(entry.Entry, T) []string) ([]string, error) {
+	body, err := entry.Decode[T](e)
+	if err != nil {
+		return nil, fmt.Errorf("fold %s of seq %d: %w", e.Kind, e.Seq, err)
+	}
+	return apply(e, body), nil
+}
+
+func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
+	if t.spoken(e.Seq, r.ID); t.gone[r.ID] || t.facts[r.ID] != nil {
+		return nil
+	}
+	f := &Fact{Memory: r.Memory, Slot: r.Slot, Value: r.Value, How: r.How, Confirmed: r.SaidAt}
+	t.facts[r.ID] = f
+	t.order = append(t.order, r.ID)
+	t.by[r.SaidBy] = append(t.by[r.SaidBy], r.ID)
+	changed = append(changed, r.ID)
+	for _, id := range r.Closes {
+		if old := t.facts[id]; old != nil && old != f && old.ValidTo.IsZero() {
+			old.ValidTo = f.since()
+			changed = append(changed, id)
+		}
+	}
+	return changed
+}
+
+// since is from when on it is so.
+func (f *Fact) since() time.Time {
+	if f.ValidFrom.IsZero() {
+		return f.SaidAt
+	}
+	return f.ValidFrom
+}
+
+func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
+	if r.Text != nil || r.Keys != nil {
+		t.spoken(e.Seq, r.Of)
+	}
+	f := t.facts[r.Of]
+	if f == nil {
+		return nil
+	}
+	if r.Text != nil && *r.Text != f.Text {
+		f.Text, f.Quote, f.Value = *r.Text, "", "" // it rests on whoever wrote it now
+	}
+	if r.Keys != nil {
+		f.Keys = *r.Keys
+	}
+	if r.Importance != nil {
+		f.Importance = *r.Importance
+	}
+	if r.Visibility != nil {
+		f.Visibility = *r.Visibility
+	}
+	if r.ValidTo != nil {
+		f.ValidTo = *r.ValidTo
+	}
+	if a := r.Again; a != nil {
+		f.again(*a)
+	}
+	return []string{r.Of}
+}
+
+// again notes that it was said again. The first turn stays first: the quotation is from it.
+func (f *Fact) again(a entry.Again) {
+	if a.At.After(f.Confirmed) {
+		f.Confirmed = a.At
+	}
+	if a.Turn == 0 || a.Room != f.Room || slices.Contains(f.Turns, a.Turn) {
+		return
+	}
+	turns := append(slices.Clone(f.Turns), a.Turn)
+	if len(turns) > mostTurns {
+		turns = slices.Delete(turns, 1, 2)
+	}
+	f.Turns = turns
+}
+
+func (t *Table) erase(_ entry.Entry, r entry.Erased) (changed []string) {
+	for _, id := range r.IDs {
+		for _, seq := range t.words[id] {
+			t.blank[seq] = true
+		}
+		delete(t.words, id)
+		t.gone[id] = true
+		f := t.facts[id]
+		if f == nil {
+			continue
+		}
+		delete(t.facts, id)
+		t.by[f.SaidBy] = without(t.by[f.SaidBy], id)
+		if len(t.by[f.SaidBy]) == 0 {
+			delete(t.by, f.SaidBy)
+		}
+		changed = append(changed, id)
+	}
+	if len(t.order) > 2*len(t.facts)+16 {
+		t.order = slices.DeleteFunc(t.order, func(id string) bool { return t.facts[id] == nil })
+	}
+	return changed
+}
+
+func without(ids []string, id string) []string {
+	if i := slices.Index(ids, id); i >= 0 {
+		return slices.Delete(ids, i, i+1)
+	}
+	return ids
+}
+
+// spoken notes that an entry has words of an id.
+func (t *Table) spoken(seq uint64, id string) {
+	switch {
+	case t.gone[id]:
+		t.blank[seq] = true
+	case !slices.Contains(t.words[id], seq):
+		t.words[id] = append(t.words[id], seq)
+	}
+}
+
+// Get gives what is remembered by its id. What it refers to is not to be changed.
+func (t *Table) Get(id string) (Fact, bool) {
+	f := t.facts[id]
+	if f == nil {
+		return Fact{}, false
+	}
+	got := *f
+	got.Entries = slices.Clone(t.words[id])
+	return got, true
+}
+
+// Len is how many there are.
+func (t *Table) Len() int { return len(t.facts) }
+
+// All gives everything, in the order of entries.
+func (t *Table) All() []Fact { return t.some(t.order, func(*Fact) bool { return true }) }
+
+// Of gives all that somebody said or that is about somebody, with what is no longer so.
+func (t *Table) Of(who string) []Fact {
+	return t.some(t.order, func(f *Fact) bool { return f.SaidBy == who || slices.Contains(f.About, who) })
+}
+
+// From gives what rests on any of these turns of a room.
+func (t *Table) From(room string, turns []uint64) []Fact {
+	return t.some(t.order, func(f *Fact) bool {
+		return f.Room == room && slices.ContainsFunc(f.Turns, func(seq uint64) bool { return slices.Contains(turns, seq) })
+	})
+}
+
+func (t *Table) some(ids []string, which func(*Fact) bool) (facts []Fact) {
+	for _, id := range ids {
+		if f := t.facts[id]; f != nil && which(f) {
+			got, _ := t.Get(id)
+			facts = append(facts, got)
+		}
+	}
+	return facts
+}
+
+// Read gives how far a room's talk was gone through.
+func (t *Table) Read(room string) uint64 { return t.read[room] }
+
+// Blank gives the seqs of the entries whose words are to be taken out of the stream, because
+// what they remembered was erased. Those that are blank are not among them.
+func (t *Table) Blank() []uint64 {
+	seqs := make([]uint64, 0, len(t.blank))
+	for seq := range t.blank {
+		seqs = append(seqs, seq)
+	}
+	slices.Sort(seqs)
+	return seqs
+}
+
+// Visible says whether it may be used in a room in which these are, by ids of participants.
+// What has no visibility counts as [abi.VisibleRoom].
+func (f Fact) Visible(room string, present []string) bool {
+	switch f.Visibility {
+	case abi.VisibleAll:
+		return true
+	case abi.VisiblePerson:
+		if f.SaidBy != "" {
+			return slices.Contains(present, f.SaidBy)
+		}
+		return slices.ContainsFunc(f.About, func(who string) bool { return slices.Contains(present, who) })
+	}
+	return f.Room != "" && f.Room == room
+}

@@ -1,0 +1,184 @@
+package prompt
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/context/window"
+	"github.com/companiond/companiond/host/model"
+)
+
+// maxTalks is how many rooms a character keeps a window of; of others it begins anew.
+const maxTalks = 64
+
+// talk is what a character has been told of a room.
+type talk struct {
+	window window.Window
+
+	mu    sync.Mutex
+	names map[string]string // as they were when somebody was first seen, so that what was told stays
+	used  uint64            // counts up
+}
+
+// talkOf gives the talk of a room.
+func (m *Module) talkOf(room string) *talk {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn++
+	t := m.talks[room]
+	if t == nil {
+		if len(m.talks) >= maxTalks {
+			oldest := ""
+			for name, have := range m.talks {
+				if oldest == "" || have.used < m.talks[oldest].used {
+					oldest = name
+				}
+			}
+			delete(m.talks, oldest)
+		}
+		t = &talk{names: map[string]string{}}
+		m.talks[room] = t
+	}
+	t.used = m.turn
+	return t
+}
+
+// Forgotten drops what was told of rooms, and lines that were begun: something was erased.
+func (m *Module) Forgotten() {
+	m.mu.Lock()
+	m.talks, m.results, m.lately = map[string]*talk{}, nil, map[string][]string{}
+	drafts := m.drafts
+	m.drafts = map[string]*draft{}
+	m.mu.Unlock()
+	for _, d := range drafts {
+		d.end(errUnwanted)
+	}
+}
+
+// meet learns the names of those who are there.
+func (t *talk) meet(members []abi.Member) map[string]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range members {
+		if m.Name != "" && m.Name != m.ID && t.names[m.ID] == "" {
+			t.names[m.ID] = m.Name
+		}
+	}
+	names := make(map[string]string, len(t.names))
+	for id, name := range t.names {
+		names[id] = name
+	}
+	return names
+}
+
+// asking is what a model is asked for, before it is put into words.
+type asking struct {
+	tail    layout.Tail
+	tools   []model.Tool
+	members []abi.Member
+	recent  []abi.Message // where the history cannot be read
+	recall  bool          // with what the character remembers
+	about   uint64
+	grant   string
+	urgent  bool
+}
+
+// put makes a request of it.
+func (c *call) put(ctx context.Context, a asking) (Ask, error) {
+	m := c.m
+	context, meter := m.engine.cfg.Models.Window(m.card.Model)
+	human := func(id string) bool { return isHuman(a.members, id) }
+	room := m.talkOf(c.caller.Room)
+	terms := window.Terms{
+		Budget: m.mind.History(layout.Budget{Context: context, Meter: meter, Tools: m.everyTool()}),
+		Meter:  meter, Overhead: layout.Overhead, Human: human,
+	}
+	told, err := room.window.Tell(ctx, c.history, terms)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Ask{}, ctx.Err()
+		}
+		told = window.Told{}
+	}
+	if len(told.Messages) == 0 {
+		told.Messages = a.recent
+	}
+	parts := layout.Parts{
+		Budget: layout.Budget{Context: context, Meter: meter, Tools: a.tools},
+		Told:   told, Human: human, Names: room.meet(a.members), Tail: a.tail,
+	}
+	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
+		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {
+			parts.Memories = found.Memories
+		} else if ctx.Err() != nil {
+			return Ask{}, ctx.Err()
+		}
+	}
+	p := m.mind.Build(parts)
+	c.keep(ctx, p.Told.System, p.System)
+	if len(a.tools) > 0 {
+		c.keep(ctx, p.Told.Tools, layout.WriteTools(a.tools))
+	}
+	return Ask{
+		Request: model.Request{System: p.System, Messages: p.Messages, Tools: a.tools, CacheKey: layout.Hash(m.id + "\n" + c.caller.Room)[:32]},
+		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
+	}, nil
+}
+
+// history reads the room.
+func (c *call) history(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	return host[abi.History](ctx, c, abi.HostHistoryGet, ask)
+}
+
+// recalled is how many of the newest messages say what is to be remembered.
+const recalled = 4
+
+// recallAsk asks for what has to do with what was said last.
+func recallAsk(said []abi.Message, human func(string) bool) abi.MemoryAsk {
+	var ask abi.MemoryAsk
+	var texts []string
+	for _, msg := range said[max(0, len(said)-recalled):] {
+		texts = append(texts, msg.Text)
+		if human(msg.From) && !slices.Contains(ask.About, msg.From) {
+			ask.About = append(ask.About, msg.From)
+		}
+	}
+	ask.Text = strings.Join(texts, "\n")
+	return ask
+}
+
+// keep keeps the house's own words of a prompt, so that it can be shown; each once.
+func (c *call) keep(ctx context.Context, hash, text string) {
+	keep := c.m.engine.cfg.Keep
+	if keep == nil {
+		return
+	}
+	c.m.mu.Lock()
+	known := c.m.kept[hash]
+	c.m.mu.Unlock()
+	if known {
+		return
+	}
+	if err := keep(ctx, hash, text); err != nil {
+		if ctx.Err() == nil {
+			c.m.engine.cfg.Log.Warn("what a model is told cannot be kept; why -prompt will not show all of it", "companion", c.m.id, "err", err)
+		}
+		return
+	}
+	c.m.mu.Lock()
+	c.m.kept[hash] = true
+	c.m.mu.Unlock()
+}
+
+// everyTool is all that the model may ever be offered.
+func (m *Module) everyTool() []model.Tool {
+	tools := make([]model.Tool, 0, len(m.card.Actions))
+	for _, a := range m.card.Actions {
+		tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+	}
+	return tools
+}
