@@ -19,7 +19,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/cmd/companiond/paint"
-	"github.com/companiond/companiond/host/door/web/memories"
+	"github.com/companiond/companiond/host/context/told"
 )
 
 // Desk is what the verbs have to do with the outside.
@@ -276,7 +276,7 @@ func (d Desk) printJSON(v any) error {
 
 // Prompts shows what models were told about an entry of a room.
 func (d Desk) Prompts(ctx context.Context, room string, seq uint64) error {
-	var out struct{ Prompts []memories.Prompt }
+	var out struct{ Prompts []told.Prompt }
 	if err := d.Call(ctx, http.MethodGet, fmt.Sprintf("/v1/rooms/%s/entries/%d/prompts", url.PathEscape(room), seq), nil, &out); err != nil {
 		return d.explain(err)
 	}

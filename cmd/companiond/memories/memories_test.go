@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/cmd/companiond/paint"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -75,9 +76,9 @@ func (s *daemon) call(_ context.Context, method, path string, in, out any) error
 		}
 		answer = order
 	case strings.HasSuffix(path, "/prompts"):
-		answer = map[string]any{"prompts": []memories.Prompt{{
+		answer = map[string]any{"prompts": []told.Prompt{{
 			Seq: 14, At: said, Usage: entry.Usage{Who: "kyoko", Model: "small", Op: "speak", In: 900, Out: 12, Cached: 640, Calls: 2, Cost: .0021, Estimated: true},
-			Parts: []memories.Part{{Name: "system", Text: "You are Kyoko.\nSpeak.", Tokens: 5}, {Name: "task", Text: "Say it."}}, Left: []string{"12 older messages, for the budget"}, Exact: true,
+			Parts: []told.Part{{Name: "system", Text: "You are Kyoko.\nSpeak.", Tokens: 5}, {Name: "task", Text: "Say it."}}, Left: []string{"12 older messages, for the budget"}, Exact: true, Memories: []string{"m1", "m2"}, Budget: 8000, Guess: 880,
 		}, {Seq: 13, At: said, Usage: entry.Usage{Who: "aya", Op: "vote", Calls: 1, Error: "too slow"}, Why: "it is too old"}}}
 	default:
 		return errors.New("nothing is here")
@@ -276,6 +277,8 @@ func TestPromptsAreShown(t *testing.T) {
   task, about 0 tokens
     Say it.
   left out: 12 older messages, for the budget
+  remembered: m1, m2
+  guessed at 880 tokens, of 8000 that it may come to
   cost: 900 tokens in (640 of them cached), 12 out, as guessed; 0.0021 by the prices of its settings; 2 requests
 
 aya vote, by the model , written down as #13 at 2026-01-02 03:04:05

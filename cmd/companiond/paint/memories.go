@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/door/web/memories"
 )
 
@@ -96,7 +97,7 @@ func (p Painter) Order(o memories.Order) error {
 
 // Prompts writes what models were told, a call behind the other: each part of it, what was
 // left out, and what it cost. An error is Out's.
-func (p Painter) Prompts(all []memories.Prompt) error {
+func (p Painter) Prompts(all []told.Prompt) error {
 	var b strings.Builder
 	for i, q := range all {
 		if i > 0 {
@@ -118,6 +119,12 @@ func (p Painter) Prompts(all []memories.Prompt) error {
 		for _, left := range q.Left {
 			fmt.Fprintf(&b, "  left out: %s\n", plain(left, 4))
 		}
+		if len(q.Memories) > 0 {
+			fmt.Fprintf(&b, "  remembered: %s\n", oneLine(strings.Join(q.Memories, ", ")))
+		}
+		if q.Budget > 0 {
+			fmt.Fprintf(&b, "  guessed at %d tokens, of %d that it may come to\n", q.Guess, q.Budget)
+		}
 		fmt.Fprintf(&b, "  %s\n", plain(cost(q), 2))
 	}
 	_, err := fmt.Fprint(p.Out, b.String())
@@ -125,7 +132,7 @@ func (p Painter) Prompts(all []memories.Prompt) error {
 }
 
 // cost says in words what a call used.
-func cost(q memories.Prompt) string {
+func cost(q told.Prompt) string {
 	u := q.Usage
 	words := fmt.Sprintf("cost: %d tokens in", u.In)
 	if u.Cached > 0 {

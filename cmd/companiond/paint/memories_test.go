@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 )
@@ -17,12 +18,12 @@ func TestMemoriesAreHarmless(t *testing.T) {
 	const evil = "x\nm2  all is well\x1b[1A\u202e\r"
 	m := abi.Memory{ID: evil, Kind: evil, Text: evil, Quote: evil, About: []string{evil}, Keys: []string{evil}, Room: evil, SaidBy: evil, SaidAt: opened, Turns: []uint64{1}}
 	order := memories.Order{State: "done", As: evil, Why: evil, Stores: []memories.Count{{Store: evil, Count: 1}}, Left: []string{evil}}
-	prompt := memories.Prompt{Usage: entry.Usage{Who: evil, Op: evil, Model: evil, Error: evil}, Parts: []memories.Part{{Name: evil, Text: evil}}, Left: []string{evil}, Why: evil}
+	prompt := told.Prompt{Usage: entry.Usage{Who: evil, Op: evil, Model: evil, Error: evil}, Parts: []told.Part{{Name: evil, Text: evil}}, Left: []string{evil}, Why: evil}
 	for name, show := range map[string]func(Painter) error{
 		"memory": func(p Painter) error { return p.Memory(m) },
 		"order":  func(p Painter) error { return p.Order(order) },
 		"prompt": func(p Painter) error {
-			return p.Prompts([]memories.Prompt{prompt, {Usage: prompt.Usage, Why: evil}})
+			return p.Prompts([]told.Prompt{prompt, {Usage: prompt.Usage, Why: evil}})
 		},
 	} {
 		var out bytes.Buffer

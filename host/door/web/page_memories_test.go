@@ -165,8 +165,8 @@ await click(li, "?");
 const [box] = li.children.slice(-1), [said, told] = box.children;
 console.log(said.textContent, "-", all(told));
 answers[of("prompts")] = { prompts: [
-  { seq: 4, usage: { who: "aya", op: "speak", model: "small", in: 900, out: 12, cached: 640, cost: 0.0021, calls: 1 }, exact: true, parts: [{ name: "system", text: "You are <Aya>.", tokens: 5 }, { name: "task", text: "Say it.", tokens: 3 }], left: ["12 messages"] },
-  { seq: 5, usage: { who: "aya", op: "vote", model: "small", in: 9, out: 1, calls: 1, error: "slow" }, exact: false, why: "erased", parts: [], left: [] } ] };
+  { seq: 4, usage: { who: "aya", op: "speak", model: "small", in: 900, out: 12, cached: 640, cost: 0.0021, calls: 1 }, exact: true, parts: [{ name: "system", text: "You are <Aya>.", tokens: 5 }, { name: "tail", text: "Say it.", tokens: 3 }], left: ["12 messages"] },
+  { seq: 5, usage: { who: "aya", op: "vote", model: "small", in: 9, out: 1, calls: 1, error: "slow" }, exact: false, why: "erased", parts: [] } ] };
 await told.ontoggle(); await new Promise(done => setImmediate(done));
 for (const d of told.children.slice(1)) console.log(all(d));
 await told.ontoggle();
@@ -184,7 +184,7 @@ true 3
 aya gets it
 with <b>7</b> - What the model was told
 > GET /v1/rooms/a%20b/entries/3/prompts
-aya · speak · small | byte by byte what was sent · 900 tokens in (640 cached), 12 out; 0.0021 by the prices of its settings | system | about 5 tokens | You are <Aya>. | task | about 3 tokens | Say it. | left out: 12 messages
+aya · speak · small | byte by byte what was sent · 900 tokens in (640 cached), 12 out; 0.0021 by the prices of its settings | system prompt | about 5 tokens | You are <Aya>. | memories, how things stand, and the task | about 3 tokens | Say it. | left out: 12 messages
 aya · vote · small | what was sent is not there: erased · 9 tokens in (0 cached), 1 out; slow
 3
 > GET /v1/rooms/a%20b/entries/3/why

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
@@ -44,7 +45,7 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Room"
 	case reflect.TypeFor[conversation.Member](), reflect.TypeFor[conversation.Terms](), reflect.TypeFor[conversation.Ending](), reflect.TypeFor[conversations.View]():
 		return "Conversation" + t.Name()
-	case reflect.TypeFor[memories.Part](), reflect.TypeFor[memories.Count](), reflect.TypeFor[memories.Order]():
+	case reflect.TypeFor[told.Part](), reflect.TypeFor[memories.Count](), reflect.TypeFor[memories.Order]():
 		return map[string]string{"Part": "PromptPart", "Count": "ForgetOrderCount", "Order": "ForgetOrder"}[t.Name()]
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")

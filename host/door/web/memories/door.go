@@ -18,8 +18,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/door/guard"
-	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/memory"
 )
@@ -74,31 +74,12 @@ type Count struct {
 	Count int    `json:"count" doc:"How many of it." example:"12"`
 }
 
-// Prompt is what a model was told in one call, put together again from the journal.
-type Prompt struct {
-	Seq   uint64      `json:"seq" doc:"The entry that says what the call used."`
-	At    time.Time   `json:"at" doc:"When it was written down."`
-	Usage entry.Usage `json:"usage" doc:"What the call was for, and what it cost."`
-	Parts []Part      `json:"parts" doc:"What the model was told, in order."`
-	Left  []string    `json:"left" doc:"What was left out, and why."`
-	Exact bool        `json:"exact" doc:"It is byte by byte what was sent: its hash is the one in the journal."`
-	Why   string      `json:"why,omitempty" doc:"Why it is not exact, or is not there at all."`
-}
-
-// Part is one part of a prompt.
-type Part struct {
-	Name   string `json:"name" doc:"system, history, memory, volatile or task." example:"history"`
-	Text   string `json:"text" doc:"The words of it."`
-	Tokens int    `json:"tokens" doc:"How many tokens it was guessed to come to."`
-}
-
 // Config is what the door stands before. All of it must be set where something is asked.
 type Config struct {
 	Memories   Memories
 	Forgetting Forgetting
-	// Prompts gives what models were told about an entry of a room, for votes and for the
-	// line; CodeNotFound where there is no such room or entry.
-	Prompts func(ctx context.Context, room string, seq uint64) ([]Prompt, error)
+	// Prompts gives what models were told about an entry of a room, see [told.Shelf.About].
+	Prompts func(ctx context.Context, room string, seq uint64) ([]told.Prompt, error)
 	// Lives says whether somebody lives in the house, and may have remembered nothing yet;
 	// host/door/web knows.
 	Lives func(companion string) bool

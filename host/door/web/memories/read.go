@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/memory"
 )
@@ -32,7 +33,7 @@ type (
 		Seq  uint64 `path:"seq" minimum:"1" maximum:"9007199254740991" doc:"A message, or another entry that a model was asked about."`
 	}
 	promptsOut struct {
-		Prompts []Prompt `json:"prompts" doc:"One for each call: those for votes, and the one for the line."`
+		Prompts []told.Prompt `json:"prompts" doc:"One for each call: those for votes, and the one for the line."`
 	}
 )
 
@@ -109,10 +110,9 @@ func (d *door) prompts(ctx context.Context, in *promptsIn) (out promptsOut, err 
 	if err != nil {
 		return out, places{"room": "path.room", "seq": "path.seq"}.of(err)
 	}
-	out.Prompts = append([]Prompt{}, found...)
+	out.Prompts = append([]told.Prompt{}, found...)
 	for i := range out.Prompts {
-		p := &out.Prompts[i]
-		p.Parts, p.Left = append([]Part{}, p.Parts...), append([]string{}, p.Left...)
+		out.Prompts[i].Parts = append([]told.Part{}, out.Prompts[i].Parts...)
 	}
 	return out, nil
 }

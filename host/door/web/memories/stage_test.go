@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/door/web/memories"
@@ -131,16 +132,16 @@ func (h *house) Orders(ctx context.Context) ([]memories.Order, error) {
 	return []memories.Order{o, {}}, err
 }
 
-func (h *house) prompts(_ context.Context, room string, seq uint64) ([]memories.Prompt, error) {
+func (h *house) prompts(_ context.Context, room string, seq uint64) ([]told.Prompt, error) {
 	if err := h.note("prompts %s %d", room, seq); err != nil {
 		return nil, err
 	}
 	if room != "main" {
 		return nil, abi.Field("room", abi.CodeNotFound, "there is no %q", room)
 	}
-	return []memories.Prompt{{
+	return []told.Prompt{{
 		Seq: 14, At: said, Usage: entry.Usage{Who: "kyoko", Model: "small", Op: abi.OpSpeak, In: 900, Out: 12, Cached: 640, Calls: 1, Cost: .0021, About: seq},
-		Parts: []memories.Part{{Name: "system", Text: "You are <Kyoko>.", Tokens: 5}}, Exact: true,
+		Parts: []told.Part{{Name: "system", Text: "You are <Kyoko>.", Tokens: 5}}, Exact: true,
 	}, {Seq: 13, At: said, Why: "it was trimmed"}}, nil
 }
 
@@ -180,7 +181,7 @@ type answer struct {
 	abi.Memory
 	Memories []abi.Memory
 	Next     string
-	Prompts  []memories.Prompt
+	Prompts  []told.Prompt
 	Total    int
 	Order    string
 	State    string
