@@ -46,7 +46,7 @@ packages: npm
 	else echo "not all of $(DEBIAN) is installed: some tests will be skipped"; fi
 
 DEBIAN = wabt e2fsprogs clang lld rustc libstd-rust-dev-wasm32
-NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock bench sdk/examples/assemblyscript
+NPM = host/testdata/agents host/testdata/agents7 host/testdata/spec host/testdata/chat host/testdata/conversations host/door/mcp/testdata/conformance host/model/testdata/aimock host/model/testdata/tokenizers bench sdk/examples/assemblyscript
 
 npm:
 	@if command -v npm >/dev/null; then \

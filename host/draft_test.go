@@ -27,7 +27,7 @@ func (m *writers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	who := ""
 	for name := range m.importance {
-		if strings.Contains(string(body), "You are "+name+". Decide") {
+		if strings.Contains(string(body), "You are "+name+", in a room with others") {
 			who = name
 		}
 	}

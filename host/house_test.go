@@ -42,7 +42,7 @@ var floors = [][]string{
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
 	{"host/model/stream"},
-	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage"},
+	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage", "host/model/tokens/tokenstest"},
 	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},

@@ -519,8 +519,9 @@ type Told struct {
 	From   uint64 `json:"from,omitempty"`   // seq of the oldest message that was told; 0: none
 	Upto   uint64 `json:"upto,omitempty"`   // and of the newest
 	Pinned uint64 `json:"pinned,omitempty"` // an older turn of a person that was told before them
-	// Shortened are messages of which the middle was left out, with how many letters stayed.
-	Shortened map[uint64]int    `json:"shortened,omitempty"`
+	// Shortened are messages of which the middle was left out, with how many bytes stayed of
+	// the beginning and of the end.
+	Shortened map[uint64][2]int `json:"shortened,omitempty"`
 	Names     map[string]string `json:"names,omitempty"` // of speakers, where they are not their ids
 	Left      bool              `json:"left,omitempty"`  // there were older messages
 	Tail      string            `json:"tail,omitempty"`  // what stood behind the history

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/companiond/companiond/host/model/tokens"
 )
@@ -17,8 +18,11 @@ func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	if in == 0 && out == 0 && !t.ended && wrote == 0 {
 		return
 	}
-	if in == 0 {
+	switch {
+	case in == 0:
 		in, cached, used.Estimated = e.meter.Tokens(req.size()), 0, true
+	case !req.shows():
+		e.meter.Learn(req.size(), in)
 	}
 	if out == 0 {
 		if out = wrote; out > 0 {
@@ -31,6 +35,11 @@ func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	used.Out += out
 	used.Cached += cached
 	used.Cost += (float64(in-cached)*e.cfg.PriceIn + float64(cached)*price + float64(out)*e.cfg.PriceOut) / 1e6
+}
+
+// shows says whether there are pictures in a request: endpoints count them each in a way of its own.
+func (r Request) shows() bool {
+	return slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 })
 }
 
 // size guesses what a request comes to.

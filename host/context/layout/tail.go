@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -17,11 +18,10 @@ import (
 // Tail is what stands behind the history: how things are at this moment, as JSON, one value a
 // line, and what is asked for, in the house's words.
 type Tail struct {
-	Facts  []string
-	Task   []string
-	Images []model.Image
-
-	percepts []percept // that Facts are to have, shortened where they are long
+	now      now
+	percepts []percept
+	task     []string
+	images   []model.Image
 }
 
 // now is how things stand.
@@ -65,6 +65,7 @@ type percept struct {
 	Body      json.RawMessage `json:"body,omitempty"`
 	Text      string          `json:"text,omitempty"` // instead of a body that is too long
 	MediaType string          `json:"image,omitempty"`
+	image     int             // which one, from 1
 }
 
 // Asked is what a character is asked for a moment of a talk.
@@ -88,21 +89,21 @@ func (m *Mind) ForScene(a Asked) Tail {
 	if s.Message.Seq > 0 && slices.ContainsFunc(s.Members, func(x abi.Member) bool { return x.ID == s.Message.From && x.Kind == abi.KindHuman }) {
 		n.Waits = nameOf(s.Members, s.Message.From)
 	}
-	t := Tail{Facts: []string{quote.JSON(map[string]now{"now": n})}, Task: m.words.way(m.ID, s)}
+	t := Tail{now: n, task: m.words.way(m.ID, s)}
 	if a.OnlyVote {
-		t.Task = append(t.Task, m.words.vote(m.Card.Name))
+		t.task = append(t.task, m.words.vote(m.Card.Name))
 		return t
 	}
 	if s.Retry {
-		t.Task = append(t.Task, m.words.again(a.Acted)...)
+		t.task = append(t.task, m.words.again(a.Acted)...)
 	}
 	if s.Budget != nil && s.Budget.Chars >= 0 {
-		t.Task = append(t.Task, m.words.chars(s.Budget.Chars))
+		t.task = append(t.task, m.words.chars(s.Budget.Chars))
 	}
 	if a.WithLine {
-		t.Task = append(t.Task, m.words.voteAndLine())
+		t.task = append(t.task, m.words.voteAndLine())
 	} else {
-		t.Task = append(t.Task, m.words.line())
+		t.task = append(t.task, m.words.line())
 	}
 	return t
 }
@@ -111,7 +112,7 @@ func (m *Mind) ForScene(a Asked) Tail {
 // that events of the card are about.
 func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, results []abi.Result) Tail {
 	n := m.now(at, p.Members, p.Turns, p.MaxTurns, p.Closing, results)
-	t := Tail{Facts: []string{quote.JSON(map[string]now{"now": n})}}
+	t := Tail{now: n}
 	all := append(slices.Clone(p.More), p.Perception)
 	for i, x := range all {
 		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body}
@@ -122,15 +123,15 @@ func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, r
 			one.At = x.At.In(m.Zone).Format(stamp)
 		}
 		if len(x.Image) > 0 {
-			one.Body, one.MediaType = nil, x.MediaType
-			t.Images = append(t.Images, model.Image{MediaType: x.MediaType, Data: x.Image})
+			t.images = append(t.images, model.Image{MediaType: x.MediaType, Data: x.Image})
+			one.Body, one.MediaType, one.image = nil, x.MediaType, len(t.images)
 		}
 		t.percepts = append(t.percepts, one)
 	}
 	if p.Closing.Stage() > abi.ClosingNone.Stage() {
-		t.Task = m.words.way(m.ID, abi.Scene{Closing: p.Closing})
+		t.task = m.words.way(m.ID, abi.Scene{Closing: p.Closing})
 	}
-	t.Task = append(t.Task, m.words.judge(len(all), titles))
+	t.task = append(t.task, m.words.judge(len(all), titles))
 	return t
 }
 
@@ -165,24 +166,54 @@ func rank(k abi.ParticipantKind) int {
 	return map[abi.ParticipantKind]int{abi.KindCompanion: 0, abi.KindHuman: 1}[k] + map[bool]int{true: 2}[k == abi.KindAgent]
 }
 
-// fit writes perceptions so that they come to no more than so many tokens: the longest is
-// shortened first.
-func (t Tail) fit(most int, meter *tokens.Meter) (_ Tail, notes []string) {
-	t.Facts = slices.Clone(t.Facts)
-	each := most
-	if len(t.percepts) > 0 {
-		each = max(most/len(t.percepts), 40)
+// leastPercept is how many tokens a perception has at least. Where there is no place for that,
+// the oldest are left out.
+const leastPercept = 60
+
+// fit writes the tail so that it comes to about so many tokens: of those who are here the last
+// are not named, and perceptions are shortened. images are those that are left.
+func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model.Image, notes []string) {
+	count := func(text string) int { return meter.Tokens(tokens.Of(text)) }
+	task := count(strings.Join(t.task, "\n"))
+	n := t.now
+	if len(t.percepts) > 0 { // they need the place more
+		most = max(most, task+leastPercept)
 	}
-	for _, p := range t.percepts {
-		if text := bodyOf(p); meter.Tokens(tokens.Of(text)) > each {
-			short, kept := window.Shorten(text, each, meter)
-			notes = append(notes, fmt.Sprintf("%d letters of perception %d", len([]rune(text))-kept, p.N))
+	written := quote.JSON(map[string]now{"now": n})
+	for len(n.Here) > 1 && count(written)+task > most {
+		n.More += len(n.Here) - len(n.Here)/2
+		n.Here = n.Here[:len(n.Here)/2]
+		written = quote.JSON(map[string]now{"now": n})
+	}
+	if n.More > t.now.More {
+		notes = append(notes, fmt.Sprintf("the names of %d who are here", n.More-t.now.More))
+	}
+	facts = []string{written}
+	if len(t.percepts) == 0 {
+		return facts, nil, notes
+	}
+	rest := most - task - count(written)
+	told := t.percepts[len(t.percepts)-min(len(t.percepts), max(1, rest/leastPercept)):]
+	if left := len(t.percepts) - len(told); left > 0 {
+		notes = append(notes, fmt.Sprintf("the oldest %d perceptions", left))
+	}
+	each := max(rest/len(told)-overPercept, leastPercept-overPercept)
+	for _, p := range told {
+		if text := bodyOf(p); count(text) > each {
+			short, left := window.Shorten(text, each-overPercept/2, meter)
+			notes = append(notes, fmt.Sprintf("the middle of perception %d: %d of %d bytes", p.N, len(text)-left[0]-left[1], len(text)))
 			p.Body, p.Text = nil, short
 		}
-		t.Facts = append(t.Facts, quote.JSON(p))
+		if p.image > 0 {
+			images = append(images, t.images[p.image-1])
+		}
+		facts = append(facts, quote.JSON(p))
 	}
-	return t, notes
+	return facts, images, notes
 }
+
+// overPercept is what a perception takes besides its body.
+const overPercept = 40
 
 // bodyOf is what a perception says: of a text that text.
 func bodyOf(p percept) string {

@@ -40,7 +40,7 @@ type Prompt struct {
 	Guess    int      `json:"guess"`
 	Parts    []Part   `json:"parts"`
 	Memories []string `json:"memories,omitempty"` // ids of what was recalled
-	Left     []string `json:"left,omitempty"` // what was left out, and why
+	Left     []string `json:"left,omitempty"`     // what was left out, and why
 	Exact    bool     `json:"exact"`              // Parts are what was sent, letter by letter
 	Why      string   `json:"why,omitempty"`      // why they are not
 }

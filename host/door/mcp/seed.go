@@ -44,10 +44,11 @@ type statusOut struct {
 }
 
 type historyIn struct {
-	From  string  `json:"from"`
-	Room  string  `json:"room"`
-	Since *uint64 `json:"since"`
-	Limit int     `json:"limit"`
+	From   string  `json:"from"`
+	Room   string  `json:"room"`
+	Since  *uint64 `json:"since"`
+	Limit  int     `json:"limit"`
+	Budget int     `json:"budget"`
 }
 
 // historyOut is chat-relay's; what is added is there for who gives its name or a position.
@@ -185,6 +186,12 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	if in.Limit < 0 || in.Limit > abi.MaxHistory {
 		return nil, abi.Field("limit", abi.CodeInvalid, "%d is outside 1..%d", in.Limit, abi.MaxHistory)
 	}
+	switch {
+	case in.Budget < 0:
+		return nil, abi.Field("budget", abi.CodeInvalid, "%d is less than 0", in.Budget)
+	case in.Budget > 0 && in.Since != nil:
+		return nil, abi.Field("budget", abi.CodeInvalid, "is for the newest messages, and since for those that follow; leave one of them out")
+	}
 	if in.Limit == 0 {
 		in.Limit = abi.MaxHistory
 	}
@@ -195,7 +202,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	if in.Since != nil {
 		return d.historySince(ctx, talk, at, *in.Since, in.Limit)
 	}
-	past, err := talk.History(ctx, abi.HistoryAsk{Limit: in.Limit})
+	past, err := talk.History(ctx, abi.HistoryAsk{Limit: in.Limit, Budget: in.Budget})
 	if err != nil {
 		return nil, err
 	}

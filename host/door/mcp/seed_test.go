@@ -189,6 +189,39 @@ func TestHistorySince(t *testing.T) {
 	}
 }
 
+// Asked with a budget, history has the newest messages that fit; one that alone is too long is
+// cut in its middle, and says so.
+func TestHistoryKeepsToABudget(t *testing.T) {
+	h := openHome(t, map[string]entry.Rules{"main": rulesOf("vote", abi.Pool{})})
+	a := h.connect(nil)
+	for i := range 30 {
+		h.human("main", fmt.Sprintf("%d番目の発言です。", i))
+	}
+	got, _ := a.call("history", map[string]any{"budget": 200})
+	list := got["history"].([]any)
+	if len(list) < 3 || len(list) > 12 || list[len(list)-1].(map[string]any)["message"] != "29番目の発言です。" {
+		t.Errorf("%d messages: %v", len(list), got)
+	}
+	h.human("main", strings.Repeat("あ", 1000)+strings.Repeat("ん", 1000))
+	got, _ = a.call("history", map[string]any{"budget": 200})
+	list = got["history"].([]any)
+	text := list[0].(map[string]any)["message"].(string)
+	if len(list) != 1 || !strings.HasPrefix(text, "ああ") || !strings.HasSuffix(text, "んん") || !strings.Contains(text, "letters left out]") || len([]rune(text)) > 400 {
+		t.Errorf("%d messages, the newest is %s", len(list), text)
+	}
+	for _, c := range []struct {
+		args map[string]any
+		want string
+	}{
+		{map[string]any{"budget": -1}, "budget: -1 is less than 0"},
+		{map[string]any{"budget": 10, "since": 0}, "budget: is for the newest messages, and since for those that follow; leave one of them out"},
+	} {
+		if got, failed := a.call("history", c.args); !failed || got["message"] != c.want {
+			t.Errorf("%v: %v", c.args, got)
+		}
+	}
+}
+
 // A hundred clients at once: each gets its own answer and none fails.
 // The answers tell them apart, since each leaves another level behind.
 func TestHundredClients(t *testing.T) {

@@ -94,7 +94,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	human := func(id string) bool { return isHuman(a.members, id) }
 	room := m.talkOf(c.caller.Room)
 	terms := window.Terms{
-		Budget: m.mind.History(layout.Budget{Context: context, Meter: meter, Tools: m.everyTool()}),
+		Budget: m.mind.History(layout.Budget{Context: context, Meter: meter}),
 		Meter:  meter, Overhead: layout.Overhead, Human: human,
 	}
 	told, err := room.window.Tell(ctx, c.history, terms)
@@ -108,8 +108,8 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 		told.Messages = a.recent
 	}
 	parts := layout.Parts{
-		Budget: layout.Budget{Context: context, Meter: meter, Tools: a.tools},
-		Told:   told, Human: human, Names: room.meet(a.members), Tail: a.tail,
+		Budget: layout.Budget{Context: context, Meter: meter}, Tools: a.tools,
+		Told: told, Human: human, Names: room.meet(a.members), Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {
@@ -120,11 +120,11 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	p := m.mind.Build(parts)
 	c.keep(ctx, p.Told.System, p.System)
-	if len(a.tools) > 0 {
-		c.keep(ctx, p.Told.Tools, layout.WriteTools(a.tools))
+	if len(p.Tools) > 0 {
+		c.keep(ctx, p.Told.Tools, layout.WriteTools(p.Tools))
 	}
 	return Ask{
-		Request: model.Request{System: p.System, Messages: p.Messages, Tools: a.tools, CacheKey: layout.Hash(m.id + "\n" + c.caller.Room)[:32]},
+		Request: model.Request{System: p.System, Messages: p.Messages, Tools: p.Tools, CacheKey: layout.Hash(m.id + "\n" + c.caller.Room)[:32]},
 		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
 	}, nil
 }
@@ -172,13 +172,4 @@ func (c *call) keep(ctx context.Context, hash, text string) {
 	c.m.mu.Lock()
 	c.m.kept[hash] = true
 	c.m.mu.Unlock()
-}
-
-// everyTool is all that the model may ever be offered.
-func (m *Module) everyTool() []model.Tool {
-	tools := make([]model.Tool, 0, len(m.card.Actions))
-	for _, a := range m.card.Actions {
-		tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
-	}
-	return tools
 }

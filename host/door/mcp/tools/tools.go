@@ -84,6 +84,7 @@ func History() Tool {
 			readerArg(), roomArg(),
 			prop{"since?", integer("Only messages with a greater seq, from the oldest on: where more is true, call again with since = head. Not beyond the head of the last answer. The answer has what it has with from.")},
 			prop{"limit?", integer("At most so many, 1 to 100.")},
+			prop{"budget?", integer("At most so many tokens of a language model, as they are guessed: the newest messages that fit. The newest is always there, its middle left out where it alone is too long. Not together with since.")},
 		),
 		Out: shape(
 			prop{"history", list("", shape(
