@@ -85,6 +85,8 @@ const (
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
 
+	KindForgotten Kind = "forgotten" // input, Forgotten: words were erased on somebody's word
+
 	KindConversation Kind = "conversation" // input, conversation.Input: something happened to the conversation that the room is for
 
 	KindRound    Kind = "round"    // Round: votes are asked for
@@ -658,5 +660,9 @@ func (e Entry) Message() (m abi.Message, ok bool) {
 	if s.To == nil {
 		s.To = []string{}
 	}
-	return abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}, true
+	m = abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}
+	if s.Text == "" && ErasedBy(e) != "" {
+		m.Cut = CutErased
+	}
+	return m, true
 }

@@ -92,8 +92,12 @@ func (s *State) Apply(e entry.Entry) error {
 
 func (s *State) change(e entry.Entry) error {
 	if e.Blank && e.Kind != entry.KindSaid {
-		s.blank(e)
-		return nil
+		if erased := entry.ErasedBy(e) != ""; !erased {
+			s.blank(e)
+			return nil
+		} else if e.Kind == entry.KindPerceived { // there is nothing left to judge
+			return nil
+		}
 	}
 	switch e.Kind {
 	case entry.KindRules:
@@ -158,6 +162,8 @@ func (s *State) change(e entry.Entry) error {
 				s.hush()
 			}
 		})
+	case entry.KindForgotten:
+		return with(e, s.forgotten)
 	case entry.KindAction:
 		return with(e, s.Act)
 	case entry.KindResult:
