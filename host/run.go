@@ -24,8 +24,12 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	if err := h.memory.Load(ctx); err != nil && ctx.Err() == nil { // before a room wakes: what waits is then gone through later
 		h.log.Warn("which talks companions have not gone through yet cannot be read", "err", err)
 	}
-	start(func() error { return h.memory.Run(inner) })
-	start(func() error { return h.rooms.Run(inner) })
+	heard, gone := context.WithCancel(context.WithoutCancel(ctx))
+	start(func() error { return h.memory.Run(heard) })
+	start(func() error {
+		defer gone() // the rooms have told it everything
+		return h.rooms.Run(inner)
+	})
 	if h.projects != nil {
 		start(func() error { return h.projects.sessions.Run(inner) })
 		start(func() error { return h.projects.talks.Run(inner) })

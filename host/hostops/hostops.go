@@ -89,7 +89,12 @@ func (o *Ops) memory(ctx context.Context, c module.Caller, op string, data json.
 	if op == abi.HostMemoryAdd {
 		return module.Answer(data, func(a abi.MemoryAdd) (abi.Memory, error) { return o.Memory.Add(ctx, c, a) })
 	}
-	return module.Answer(data, func(a abi.MemoryAsk) (abi.Memories, error) { return o.Memory.Recall(ctx, c, a) })
+	return module.Answer(data, func(a abi.MemoryAsk) (abi.Memories, error) {
+		if err := a.Check(); err != nil {
+			return abi.Memories{}, err
+		}
+		return o.Memory.Recall(ctx, c, a)
+	})
 }
 
 // keys runs an op on the companion's own keys.

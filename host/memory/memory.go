@@ -97,7 +97,8 @@ func New(c Config) *Keeper {
 const atOnce = 4
 
 // Run goes through talks when they rest, until ctx ends, and returns when it does nothing any
-// more. A talk that was not gone through to its end is when the daemon runs again.
+// more. A talk that was not gone through to its end is when the daemon runs again. The rooms
+// have to end first: what they tell afterwards is not noted.
 func (k *Keeper) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
@@ -27,6 +28,7 @@ const lately = 100
 // does not remember. Whoever asks is one of those whom it is about, unless others are named.
 func (k *Keeper) Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (found abi.Memories, err error) {
 	found.Memories = []abi.Memory{}
+	a.Text = a.Text[beginning(a.Text):]
 	if err := a.Check(); err != nil {
 		return found, err
 	}
@@ -52,6 +54,16 @@ func (k *Keeper) Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (
 		return nil
 	})
 	return found, err
+}
+
+// beginning is where the end of a text begins that is not too long to be looked for: several
+// messages are.
+func beginning(text string) int {
+	i := max(0, len(text)-abi.MaxText)
+	for i < len(text) && !utf8.RuneStart(text[i]) {
+		i++
+	}
+	return i
 }
 
 // present gives the people who are in a room as far as anybody can tell, whoever spoke last

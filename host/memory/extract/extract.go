@@ -7,13 +7,204 @@
 package extract
 
 import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/memory/dates"
+	"github.com/companiond/companiond/host/memory/doubt"
 	"github.com/companiond/companiond/host/memory/fact"
+	"github.com/companiond/companiond/host/memory/wording"
 )
 
 // Facts gives what people said of themselves in these turns, in their order. known are
-// facts of theirs that are so, which a correction may close.
-func Facts(turns []fact.Turn, known []fact.Fact) []fact.New { panic("later") }
+// facts of theirs that are so, which a correction may be about.
+func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
+	r, last := reader{known: known}, map[string]uint64{}
+	for i, t := range turns {
+		if t.By != abi.KindHuman {
+			continue
+		}
+		if doubt.Joke(t.Text) {
+			r.takeBack(t.From, last[t.From])
+		}
+		r.turn, last[t.From] = t, t.Seq
+		r.others, r.asked = false, ""
+		if i > 0 && turns[i-1].From != t.From {
+			r.others = others.MatchString(turns[i-1].Text)
+			r.asked = turns[i-1].Text
+		}
+		r.read()
+	}
+	return r.found
+}
 
-// Episode gives one line for a talk: when it was, who was there, and the most telling words
-// that people said. ok is false where nothing would be worth it. names are display names by id.
-func Episode(turns []fact.Turn, names map[string]string) (n fact.New, ok bool) { panic("later") }
+// reader goes through turns.
+type reader struct {
+	known  []fact.Fact
+	found  []fact.New
+	turn   fact.Turn
+	others bool   // somebody else is spoken of, so that what has no subject may be theirs
+	asked  string // what somebody said before
+}
+
+// claim is what a clause says of whoever said it.
+type claim struct {
+	slot, value string
+	text        string
+	keys        []string
+	importance  int
+	corrects    []string
+}
+
+// takeBack drops what somebody has said in a turn that they now say was a joke.
+func (r *reader) takeBack(who string, seq uint64) {
+	r.found = slices.DeleteFunc(r.found, func(f fact.New) bool { return f.SaidBy == who && f.Turns[0] == seq })
+}
+
+// read goes through one turn.
+func (r *reader) read() {
+	sentences := doubt.Sentences(r.turn.Text)
+	for i, s := range sentences {
+		if s.Why != "" {
+			r.others = r.others || others.MatchString(s.Text)
+			continue
+		}
+		before := ""
+		if i > 0 && sentences[i-1].Why == "" {
+			before = sentences[i-1].Text
+		}
+		from := len(r.found)
+		whole := r.sentence(s)
+		for _, c := range clauses(s.Text) {
+			if whole {
+				break
+			}
+			r.clause(s, c)
+		}
+		r.remember(s, before, from)
+		r.others = r.others || others.MatchString(s.Text)
+	}
+}
+
+// sentence reads what takes a whole sentence: plans, promises and corrections; done says
+// that its clauses say nothing more.
+func (r *reader) sentence(s doubt.Sentence) (done bool) {
+	if c, ok := r.correction(s.Text); ok {
+		r.add(c, s)
+		return true
+	}
+	if c, ok := r.plan(s.Text); ok {
+		r.add(c, s)
+		return true
+	}
+	if c, ok := promise(s.Text); ok {
+		r.add(c, s)
+		return true
+	}
+	return false
+}
+
+// clause reads one clause by the rules. One that says what somebody is called says nothing else.
+func (r *reader) clause(s doubt.Sentence, c string) {
+	if self.MatchString(c) {
+		r.others = false
+	}
+	for _, rule := range rules {
+		m := rule.pattern.FindStringSubmatch(c)
+		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) {
+			continue
+		}
+		if found, ok := rule.claim(m); ok && sensible(found.value) {
+			r.add(found, s)
+			if rule.last {
+				break
+			}
+		}
+	}
+	if c, ok := r.answer(c); ok {
+		r.add(c, s)
+	}
+	r.others = r.others || others.MatchString(c)
+}
+
+// sensible says whether a value can be one: neither empty, nor a pronoun, nor what says that there is none.
+func sensible(value string) bool {
+	return value != "" && utf8.RuneCountInString(value) <= 40 && !nothing.MatchString(value)
+}
+
+// add puts a claim among what was found.
+func (r *reader) add(c claim, s doubt.Sentence) {
+	m := abi.Memory{
+		Kind: abi.MemoryFact, Text: c.text, Quote: r.turn.Text[s.From:s.To], About: []string{r.turn.From}, Keys: keys(c),
+		Room: r.turn.Room, Turns: []uint64{r.turn.Seq}, SaidBy: r.turn.From, SaidAt: r.turn.At, Importance: c.importance,
+	}
+	if len(m.Quote) > abi.MaxMemoryText || len(m.Text) > abi.MaxMemoryText {
+		return
+	}
+	for _, f := range r.found {
+		if f.SaidBy == m.SaidBy && f.Turns[0] == m.Turns[0] && (f.Text == m.Text || c.slot != "" && f.Slot == c.slot && f.Value == c.value) {
+			return
+		}
+	}
+	r.found = append(r.found, fact.New{Memory: m, Slot: c.slot, Value: c.value, How: entry.HowRules, Corrects: c.corrects})
+}
+
+// keys gives what a claim is found by: what it says by itself, and the words of its value.
+func keys(c claim) (all []string) {
+	for _, k := range append(slices.Clone(c.keys), wording.Words(c.value)...) {
+		if k != "" && len(k) <= abi.MaxName && !slices.Contains(all, k) && len(all) < abi.MaxMemoryKeys {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// remember reads 「覚えておいて」 and "remember that ...": what was said with it, or just before,
+// is worth the most. from is where what the sentence itself says begins.
+func (r *reader) remember(s doubt.Sentence, before string, from int) {
+	m := remembers.FindStringSubmatch(s.Text)
+	if m == nil || asksBack.MatchString(s.Text) {
+		return
+	}
+	if len(r.found) > from {
+		for i := range r.found[from:] {
+			r.found[from+i].Importance = 5
+		}
+		return
+	}
+	what := strings.TrimFunc(strings.Join(m[1:], ""), blank)
+	if this.MatchString(what) || utf8.RuneCountInString(what) < 4 {
+		if n := len(r.found); n > 0 && r.found[n-1].Turns[0] == r.turn.Seq {
+			r.found[n-1].Importance = 5
+			return
+		}
+		what = strings.TrimFunc(before, blank)
+	}
+	if utf8.RuneCountInString(what) < 4 || !strings.Contains(r.turn.Text, what) {
+		return
+	}
+	c := claim{text: what, importance: 5, keys: append(dayKeys(what, r.turn), wording.Words(what)...)}
+	at := strings.Index(r.turn.Text, what)
+	r.add(c, doubt.Sentence{From: at, To: at + len(what)})
+}
+
+func blank(c rune) bool { return strings.ContainsRune(" \t\n、。,.!！:：「」\"", c) }
+
+// dayKeys gives the days that a text names as keys.
+func dayKeys(text string, t fact.Turn) (keys []string) {
+	for _, d := range dates.Find(text, t.At) {
+		keys = append(keys, d.Key())
+	}
+	return keys
+}
+
+var (
+	greets    = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|nice to meet you|good (?:morning|evening|afternoon)|greetings)\b|\bnice to meet you\b`)
+	remembers = regexp.MustCompile(`^(.*?)(?:って|という?こと|のこと|こと)?[をは、]?[ ]*(?:ちゃんと|絶対に?|ずっと|よく)?(?:覚えて|おぼえて|憶えて)(?:おいて|おけ|てね|て|ね|いて|ください|欲しい|ほしい)(?:ね|よ|ください|くれ|ほしい|欲しい|な)*[。!！♪ ]*$|^.*?(?:覚えて|おぼえて|憶えて)おいて(?:ほしい|欲しい|ください|ね|よ|な)*(?:んだけど|んですけど|けど|の)?[、,:： ]+(.+)$|(?i)^(?:(?:and|so|please|ok|okay|hey|oh|also|always|just|you must|you should)[, ]+)*(?:remember|don['’]t forget|keep in mind|note|never forget)(?: this)?(?: that|:|,)? (.*)$`)
+	asksBack  = regexp.MustCompile(`(?i)(?:remember|forget) (?:that time|the time|the day|when|how|who|what|where|why|me|you|us|to)\b|覚えて(?:る|ます|いる|います|た|ない)`)
+	this      = regexp.MustCompile(`(?i)^(?:これ|それ|このこと|そのこと|ちゃんと|絶対|this|that|it)?$`)
+)

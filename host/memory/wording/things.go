@@ -76,8 +76,23 @@ func stands(text, word string) bool {
 		at = from + len(word)
 		before, _ := utf8.DecodeLastRuneInString(text[:from])
 		after, _ := utf8.DecodeRuneInString(text[at:])
-		if !alone || scriptOf(before, other) != script && scriptOf(after, script) != script {
+		if !alone || scriptOf(before, other) != script && (scriptOf(after, script) != script || after == '\'') {
 			return true
 		}
 	}
+}
+
+// In gives how a thing is called in Japanese or English, "" for one that the table does not have.
+func In(name string, japanese bool) string {
+	for _, t := range things {
+		if t.name != name {
+			continue
+		}
+		for _, w := range t.words {
+			if first, _ := utf8.DecodeRuneInString(w); scriptOf(first, other) != latin == japanese {
+				return w
+			}
+		}
+	}
+	return ""
 }

@@ -144,7 +144,7 @@ func (p *Process) clock(id uint32) (ns int64, ok bool) {
 	case 0:
 		return time.Now().UnixNano(), true
 	case 1:
-		return int64(time.Since(p.Born)) + p.slept, true
+		return max(1, int64(time.Since(p.Born))+p.slept), true // Go's runtime takes 0 for a clock that stands still
 	}
 	return 0, false
 }
