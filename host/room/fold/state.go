@@ -37,6 +37,7 @@ type State struct {
 	queue.Wishes
 	queue.Senses
 	queue.Deeds
+	queue.Bars
 	Life life.Life `json:"life,omitzero"` // of the conversation that the room is for
 
 	policy   turn.Policy
@@ -122,7 +123,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindVote:
 		return with(e, s.voted)
 	case entry.KindFailed:
-		return with(e, s.failed)
+		return with(e, func(b entry.Failed) { s.failed(e, b) })
 	case entry.KindDue:
 		return with(e, func(b entry.Due) { s.due(e, b) })
 	case entry.KindStop:
@@ -213,6 +214,7 @@ func (s *State) taken() {
 	if s.Absence != nil {
 		s.askAgain()
 	}
+	s.Unbar(func(bar queue.Bar) bool { return bar.House })
 	s.Abandon(s.At)
 	s.Awaits, s.Gathering = nil, true
 }
@@ -249,6 +251,7 @@ func (s *State) left(b entry.Left) {
 	s.Luck(b.ID)
 	s.word(b.ID)
 	s.Drop(func(r queue.Request) bool { return r.Who == b.ID })
+	s.Unbar(func(bar queue.Bar) bool { return bar.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -313,9 +316,11 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	}
 }
 
-func (s *State) failed(b entry.Failed) {
+func (s *State) failed(e entry.Entry, b entry.Failed) {
 	if b.Perception != 0 {
 		s.Judge(b.Perception)
+	} else if b.Until.After(e.At) {
+		s.Bar(queue.Bar{Who: b.Who, Until: b.Until, Why: b.Error, House: b.Code == abi.CodeExhausted})
 	}
 	s.NoVote(b)
 	if s.Floor != nil && b.Grant == s.Floor.Token {
@@ -376,6 +381,10 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	m, by, _ := s.turnAt(b.About)
 	s.Begin(turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds()), e.At)
 	s.Asked, s.Began = s.Round.Newest(), e.At
+	s.Lift(e.At)
+	for _, bar := range s.Barred {
+		s.Round.Bar(bar.Who, bar.Note())
+	}
 	s.asks()
 }
 

@@ -103,7 +103,7 @@ func TestAbsence(t *testing.T) {
 		if d := want[min(n, len(want)-1)]; !ok || !at.Equal(noon.Add(d)) {
 			t.Errorf("after %d: %v, %v, want %v", n, at.Sub(noon), ok, d)
 		}
-		a = a.And(entry.Decision{Until: at, Reason: "nobody could vote"}, uint64(n))
+		a = a.And(entry.Decision{Until: at, Reason: "nobody could vote"}, uint64(n), true)
 	}
 	if _, ok := a.Again(noon, 0); ok || a.N != MaxAbsent || a.Of != MaxAbsent-1 {
 		t.Errorf("%+v is asked again", a)

@@ -208,7 +208,8 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.Policy().Decide(s.Decides(at, s.SpentBy(at)))
-	if r.Outcome == entry.OutcomeAbsent {
+	_, barred := s.BarredUntil(at)
+	if r.Outcome == entry.OutcomeAbsent || barred && r.Outcome == entry.OutcomeSilence {
 		return m.lack(at, entry.Decision{Round: s.Round.ID, Reason: r.Reason, Ranking: r.Ranking})
 	}
 	d := entry.Decision{
@@ -228,6 +229,13 @@ func (m *Machine) rule(at time.Time) error {
 // sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
 	until, ok := m.State.Absence.Again(at, time.Duration(m.State.Rules.Patience)*time.Millisecond)
+	switch bar, all := m.State.BarredUntil(at); {
+	case bar.IsZero():
+	case all || !ok:
+		until, ok = bar, true
+	case bar.Before(until):
+		until = bar
+	}
 	came := func(v string) bool {
 		return !slices.ContainsFunc(m.State.Round.Electorate, func(have turn.Voter) bool { return have.ID == v })
 	}

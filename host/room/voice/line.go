@@ -45,6 +45,7 @@ func (v *Voice) Take(a Answer) {
 		b := entry.Failed{Grant: a.Grant, Who: a.Who, Error: "passed"}
 		if a.Err != nil {
 			b.Code, b.Error = call.Failure(a.Err)
+			b.Until = call.Until(a.Err, v.loop.Now())
 			v.cfg.Board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
