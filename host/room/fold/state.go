@@ -48,7 +48,8 @@ type State struct {
 type Talk struct {
 	Last   abi.Message         `json:"last"` // the newest turn
 	LastBy abi.ParticipantKind `json:"last_by,omitempty"`
-	Meant  []string            `json:"meant,omitempty"` // whom it addresses
+	Meant  []string            `json:"meant,omitempty"`  // whom it addresses
+	Heeded *Heeded             `json:"heeded,omitempty"` // nil: it is the newest turn
 	queue.Answers
 	Turns        int         `json:"turns"`            // of others than humans since a human spoke
 	Backchannels int         `json:"asides,omitempty"` // the same
@@ -59,6 +60,13 @@ type Talk struct {
 	Of           uint64      `json:"of,omitempty"`      // entry that set Silence
 	Broken       bool        `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
 	Knock        bool        `json:"knock,omitempty"`   // the next round breaks a silence
+}
+
+// Heeded is the newest turn that whoever speaks has to know: none of a chat's, in which so
+// many write that no line would ever be about the newest.
+type Heeded struct {
+	Seq  uint64 `json:"seq"`
+	From string `json:"from"`
 }
 
 // Rounds are how votes are asked for, and how that came out.
@@ -283,16 +291,21 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		subject = s.Floor.Subject
 	}
+	crowd := b.By == abi.KindHuman && b.Source == entry.SourceChat && !s.before4()
+	s.heed(crowd)
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
 		s.Meant = s.AddressedV1(s.Last)
 	}
-	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence, s.Dismissed = time.Time{}, "", false, false, nil, nil, nil
+	s.Silence, s.Rest, s.Knock, s.Alone, s.Dismissed = time.Time{}, "", false, false, nil
+	s.goesOn(crowd, e.At)
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
-		s.Ask(s.Last, s.Meant)
-		s.Turn(s.Last.Seq).Calls = b.How == string(address.Unknown)
+		if !s.before4() {
+			subject = s.subject()
+		}
+		s.Ask(queue.Unanswered{Message: s.Last, Meant: s.Meant, Calls: b.How == string(address.Unknown), Crowd: crowd}, subject)
 		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, false, time.Time{}, nil
 		if b.Source != entry.SourceChat || b.From == s.Stopped { // what somebody stopped, no chat begins again

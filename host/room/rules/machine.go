@@ -149,7 +149,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 	case s.Overtaken() != nil:
 		return true, m.refuse(at, *s.Overtaken())
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Stale(s):
-		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
+		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Newest().From, s.Floor.Who)
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
 	case s.Floor != nil && s.Floor.Lost == "" && s.AnswerAtHand() != nil:
 		return true, m.grantRequest(at, *s.AnswerAtHand())
@@ -157,8 +157,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
-	case s.Round != nil && s.Last.Seq > s.Round.Newest():
-		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
+	case s.Round != nil && s.Newest().Seq > s.Round.Newest():
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Newest().From + " said something newer"})
 	case s.Oldest(s.Awaited) != nil:
 		return true, m.voteFor(at, *s.Oldest(s.Awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
@@ -259,8 +259,8 @@ func (m *Machine) lack(at time.Time, d entry.Decision) error {
 func (m *Machine) pass(at time.Time) error {
 	s, f := m.State, m.State.Floor
 	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
-	if s.Last.Seq > f.About {
-		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
+	if s.Newest().Seq > f.About {
+		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSuperseded, Reason: why + "; " + s.Newest().From + " said something newer"})
 	}
 	if !f.Until.IsZero() && at.Before(f.Until) {
 		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})
