@@ -43,7 +43,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	r.dropDrafts()
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
-		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {
+		if run.Line && run.Basis < s.Newest().Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {
 			r.running.Over(id)
 		}
 	}

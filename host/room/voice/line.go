@@ -45,6 +45,7 @@ func (v *Voice) Take(a Answer) {
 		b := entry.Failed{Grant: a.Grant, Who: a.Who, Error: "passed"}
 		if a.Err != nil {
 			b.Code, b.Error = call.Failure(a.Err)
+			b.Until = call.Until(a.Err, v.loop.Now())
 			v.cfg.Board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
@@ -80,7 +81,7 @@ func (a Answer) how(text string) (parameters json.RawMessage, warning string) {
 // example: a human still waits for the answer, and nothing was said since.
 func (v *Voice) stillOfUse(a Answer) bool {
 	s := v.state()
-	if s.Last.Seq > a.Basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == a.About }) {
+	if s.Newest().Seq > a.Basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == a.About }) {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == a.Who && f.Wish == nil && f.Basis == a.Basis && !s.Begun(f.Token) { // it is asked once more
@@ -124,8 +125,8 @@ func (v *Voice) sound(who, call, text string) error {
 		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != who && s.Rules.Stale != entry.StaleAccept:
-		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
+	case f.Segments == 0 && s.Behind(f.Basis, who) && s.Rules.Stale != entry.StaleAccept:
+		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Newest().From)
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
