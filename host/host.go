@@ -32,6 +32,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
@@ -80,6 +81,7 @@ type Host struct {
 	engines     []module.Engine
 	models      *models.Models
 	memory      *memory.Keeper
+	forgets     *forget.Service
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
@@ -123,6 +125,9 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
+		return err
+	}
+	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
