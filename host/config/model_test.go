@@ -73,7 +73,7 @@ func modelRows() []row {
 		{"model.NAME.without", map[string]any{
 			`[]`: []string{}, `["tools", "max_tokens"]`: []string{"tools", "max_tokens"},
 		}, map[string]string{
-			`["tool"]`:           `"tool" is unknown, have: tools, tool_choice, tools_while_thinking, temperature, effort, stream_options, max_tokens, json_schema, json_object (did you mean "tools"?)`,
+			`["tool"]`:           `"tool" is unknown, have: tools, tool_choice, tools_while_thinking, temperature, effort, stream_options, max_tokens, cache_key, json_schema, json_object (did you mean "tools"?)`,
 			`["tools", "tools"]`: `"tools" is in the list twice`,
 			`"tools"`:            `"tools" is not a list (try ["tools"])`,
 		}},

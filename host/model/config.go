@@ -67,7 +67,7 @@ type Config struct {
 
 	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one, as Anthropic's API is for a structured answer;
 	// tools_while_thinking; temperature; effort; stream_options; max_tokens, where the limit is called
-	// max_completion_tokens; json_schema and json_object for StructuredAuto. What is not named is tried,
+	// max_completion_tokens; cache_key, to be told what to keep of a prompt; json_schema and json_object for StructuredAuto. What is not named is tried,
 	// and found out from the first refusal: that is remembered as long as the client lives, and the log
 	// says the line to keep it.
 	Without []string
@@ -107,4 +107,14 @@ func target(api, base string) string {
 		base += "/v1"
 	}
 	return base + "/chat/completions"
+}
+
+// keeps says whether an endpoint takes a Request.CacheKey: many of those that do not know it refuse it.
+func (c Config) keeps() bool {
+	u, err := url.Parse(c.URL)
+	if err != nil || c.API != OpenAI {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return host == "api.mistral.ai" || host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }

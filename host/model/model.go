@@ -97,6 +97,8 @@ type Message struct {
 	// Mark says that requests to come are the same up to the end of this message, for
 	// endpoints that are told what to keep. The system prompt always has such a mark.
 	Mark bool
+
+	parts []Message // that were joined, where they were
 }
 
 // Image is a picture, as a card has let it in.
