@@ -76,6 +76,10 @@ type Config struct {
 	// endpoint asks for writing to its cache is not counted.
 	PriceIn, PriceOut, PriceCached float64
 
+	// Embeddings is the name of a model at URL that makes vectors of texts; empty: none does. OpenAI alone has
+	// such. Its prices are not known, so that what it costs is not counted.
+	Embeddings string
+
 	HTTP *http.Client // nil: http.DefaultClient; its CheckRedirect is not used
 	Log  *slog.Logger
 }
@@ -97,6 +101,9 @@ func New(c Config) Client {
 // effortNone tells a model not to think.
 const effortNone = "none"
 
+// chatPath is where chat completions are, below the base of the API.
+const chatPath = "/chat/completions"
+
 // target makes the address of an API's one request from the base of the API.
 func target(api, base string) string {
 	base = strings.TrimRight(base, "/")
@@ -106,7 +113,7 @@ func target(api, base string) string {
 	if u, err := url.Parse(base); err == nil && u.Path == "" {
 		base += "/v1"
 	}
-	return base + "/chat/completions"
+	return base + chatPath
 }
 
 // keeps says whether an endpoint takes a Request.CacheKey: many of those that do not know it refuse it.
