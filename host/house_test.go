@@ -118,7 +118,6 @@ var shared = map[string]string{
 	"host/forget/scrub golang.org/x/text":   "a word is looked for in NFKC",
 	"host/speech golang.org/x/text":         "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
 	"host/module/folder golang.org/x/text":  "an id is its file's name in NFC; macOS writes NFD",
-	"host/forget/scrub golang.org/x/text":   "words that are to be found wherever they stand are compared in NFKC",
 }
 
 type pkg struct {
