@@ -3,6 +3,7 @@ package extract
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // rule reads one thing out of a clause.
@@ -18,8 +19,9 @@ type rule struct {
 	last bool
 }
 
-// rules are all there are, the narrower first.
-var rules = append(japanese(), english()...)
+// rules are all there are, the narrower first. They are made when the first is needed: there
+// are many, and a daemon without companions that remember needs none.
+var rules = sync.OnceValue(func() []rule { return append(japanese(), english()...) })
 
 // What patterns are made of. An apostrophe stands for both that people write.
 const (

@@ -51,6 +51,13 @@ type reader struct {
 	asked  string // what somebody said before
 }
 
+// Nobody tells of themselves in sentences that are longer, nor in more of them; and the rules
+// take more than twice as long for one that is twice as long.
+const (
+	longest = 500 // bytes of a sentence
+	most    = 60  // sentences of a turn
+)
+
 // claim is what a clause says of whoever said it.
 type claim struct {
 	slot, value string
@@ -69,7 +76,7 @@ func (r *reader) takeBack(who string, seq uint64) {
 func (r *reader) read() {
 	sentences := doubt.Sentences(r.turn.Text)
 	for i, s := range sentences {
-		if s.Why != "" {
+		if s.Why != "" || len(s.Text) > longest || i >= most {
 			r.others = r.others || others.MatchString(s.Text)
 			continue
 		}
@@ -113,7 +120,7 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	if self.MatchString(c) {
 		r.others = false
 	}
-	for _, rule := range rules {
+	for _, rule := range rules() {
 		m := rule.pattern.FindStringSubmatch(c)
 		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) {
 			continue

@@ -1,7 +1,6 @@
 package wording
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,10 +13,11 @@ import (
 // endings; none of those that are in every text.
 func Words(text string) []string {
 	var words []string
+	seen := map[string]bool{}
 	for _, r := range runs(norm.NFKC.String(text)) {
 		for _, w := range r.words() {
-			if !slices.Contains(words, w) {
-				words = append(words, w)
+			if !seen[w] {
+				seen[w], words = true, append(words, w)
 			}
 		}
 	}
@@ -27,14 +27,15 @@ func Words(text string) []string {
 // Bigrams gives the pairs of letters of the Japanese among some words, each once.
 func Bigrams(words []string) []string {
 	var pairs []string
+	seen := map[string]bool{}
 	for _, w := range words {
 		letters := []rune(w)
 		if len(letters) < 3 || letters[0] <= unicode.MaxLatin1 {
 			continue // a word of two letters is its own pair
 		}
 		for i := range len(letters) - 1 {
-			if p := string(letters[i : i+2]); !slices.Contains(pairs, p) {
-				pairs = append(pairs, p)
+			if p := string(letters[i : i+2]); !seen[p] {
+				seen[p], pairs = true, append(pairs, p)
 			}
 		}
 	}
