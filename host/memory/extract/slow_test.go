@@ -3,20 +3,32 @@ package extract_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 )
 
-// TestLongTurns: no text of the greatest length keeps the rules busy for long, whatever it is of.
+// TestLongTurns: sentences that nobody speaks in, and more of them than anybody speaks in, are
+// not read, for the rules would take long over them.
 func TestLongTurns(t *testing.T) {
-	for _, part := range []string{"、", "猫、", "私は", "a, ", "I, ", "my and I ", "猫の名前は", "「", "not ", "じゃなくて", "。", "a. ", "明日", "monday ", "覚えておいて、", "名前はタマです。", "I like cats. ", "1/2 ", "あ", "x"} {
+	if got := said("名前はタマです。" + strings.Repeat("うん。", 40)); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := said(strings.Repeat("うん。", 80) + "名前はタマです。"); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := said(strings.Repeat("えっと、", 60) + "名前はタマです。"); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// BenchmarkLongest reads the longest turns, of what the rules have the most to do with.
+func BenchmarkLongest(b *testing.B) {
+	for _, part := range []string{"、", "猫、", "I, ", "my and I ", "not ", "I like cats. ", "1/2 ", "x"} {
 		text := strings.Repeat(part, abi.MaxText/len(part))
-		from := time.Now()
-		n := len(said(text))
-		if took := time.Since(from); took > 10*time.Second { // a hundred times what it takes
-			t.Errorf("%q: %v", part, took)
-		}
-		t.Logf("%8.1f ms %q: %d", float64(time.Since(from).Microseconds())/1000, part, n)
+		b.Run(part, func(b *testing.B) {
+			for b.Loop() {
+				said(text)
+			}
+		})
 	}
 }

@@ -308,6 +308,9 @@ func TestErase(t *testing.T) {
 	if got := s.table.Blank(); !slices.Equal(got, []uint64{1, 3}) {
 		t.Fatalf("to blank: %v", got)
 	}
+	if _, _, err := s.table.Add(fact.New{Memory: abi.Memory{Text: "another one", Room: "main"}}, "", "a", start); err == nil {
+		t.Error("the id of what was erased was given again")
+	}
 	// One was blanked when the daemon was killed.
 	s.entries[0].Blank, s.entries[0].Body = true, json.RawMessage("null")
 	if got := s.again().Blank(); !slices.Equal(got, []uint64{3}) {
@@ -319,6 +322,11 @@ func TestErase(t *testing.T) {
 	}
 	if _, ok := s.table.Erase([]string{"a"}, "ken"); ok {
 		t.Error("it was erased twice")
+	}
+	// A change that was written beside the erasure has words, too.
+	s.write(fact.Change{Kind: entry.KindRevised, Body: entry.Revised{Of: "a", By: "ken", Text: &text}})
+	if got := s.again().Blank(); !slices.Equal(got, []uint64{6}) {
+		t.Errorf("to blank: %v", got)
 	}
 }
 
