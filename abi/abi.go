@@ -129,6 +129,7 @@ type Scene struct {
 	Closing   Closing   `json:"closing,omitempty"`   // where the talk is in its way to an end
 	Recent    []Message `json:"recent,omitempty"`    // OpSpeak only: the newest messages, oldest first, Message last
 	Grant     *Grant    `json:"grant,omitempty"`     // OpSpeak only
+	Waiting   []Message `json:"waiting,omitempty"`   // OpSpeak only: what other humans wait for this companion to answer, oldest first; the line counts as the answer to all
 	Retry     bool      `json:"retry,omitempty"`     // OpSpeak only: the previous line was stale; say what fits now
 	Budget    *Budget   `json:"budget,omitempty"`    // what there is to spend on talk, in a room with a pool
 	// Conversation is the conversation between agents that it is of; nil in a room that is none.

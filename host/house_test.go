@@ -41,7 +41,7 @@ var floors = [][]string{
 	{"host/room/replay"},
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
-	{"host/model/stream"},
+	{"host/model/stream", "host/module/prompt/together"},
 	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage", "host/model/tokens/tokenstest"},
 	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
@@ -49,8 +49,9 @@ var floors = [][]string{
 	{"host/module/wasm/compiler/compilertest"},
 	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
-	{"host/journal/sqlite/schema"},
+	{"host/journal/sqlite/schema", "host/journal/sqlite/erasure"},
 	{"host/journal/sqlite"},
+	{"host/module/prompt/spoken"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
 	{"host/rooms", "host/context/told", "host/models"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
@@ -66,10 +67,11 @@ var floors = [][]string{
 	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
-	{"host/door/web/conversations"},
+	{"host/door/web/conversations", "host/door/web/memories"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond/paint"},
+	{"cmd/companiond/memories"},
 	{"cmd/companiond"},
 }
 
@@ -114,6 +116,7 @@ var shared = map[string]string{
 	"host/memory/wording golang.org/x/text": "a quotation is looked for in NFKC",
 	"host/speech golang.org/x/text":         "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
 	"host/module/folder golang.org/x/text":  "an id is its file's name in NFC; macOS writes NFD",
+	"host/forget/scrub golang.org/x/text":   "words that are to be found wherever they stand are compared in NFKC",
 }
 
 type pkg struct {

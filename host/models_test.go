@@ -115,6 +115,14 @@ func TestSensesInWasm(t *testing.T) {
 	if first := h.next(frames); first.Action != "speak" || first.Parameters["message"] != "Let me think. " || first.Part != 1 {
 		t.Errorf("%+v", first)
 	}
+	for tone, want := range map[string]string{"glad": `{"message":"So be it.","tone":"glad"}`, "sour": ""} { // how a line is said
+		h.say("main", "taro", "Seer, tone: "+tone)
+		h.until("it is said so", func() bool { m := h.messages("main"); return m[len(m)-1].From == "seer" })
+		said := ofKind[entry.Said](h, "main", entry.KindSaid)
+		if s := said[len(said)-1]; s.Text != "So be it." || string(s.Parameters) != want || strings.Contains(s.Warning, "parameters.tone") != (want == "") {
+			t.Errorf("%s: %+v", tone, s)
+		}
+	}
 	used := ofKind[entry.Usage](h, "main", entry.KindUsage)
 	if u := used[0]; u.Who != "seer" || u.Op != abi.OpSpeak || u.Model != "main" || u.In != 9 || u.Out != 4 {
 		t.Errorf("%+v", u)

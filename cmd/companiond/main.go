@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/memories"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
@@ -44,7 +45,7 @@ func doMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout)}
+	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout), asks: isTerminal(os.Stdin)}
 	return t.do(ctx, args)
 }
 
@@ -54,6 +55,7 @@ type term struct {
 	out, err io.Writer
 	env      []string
 	colour   bool
+	asks     bool // somebody sits before in
 }
 
 // verb is one thing the program does.
@@ -70,7 +72,9 @@ func verbs() []verb {
 		{"say", "[-f] [-room ROOM] [-from NAME] [-to NAME,...] TEXT", "say something in a room; with - for TEXT what comes on standard input", sayVerb},
 		{"tail", "[-room ROOM] [-since SEQ] [-n COUNT] [-votes=false]", "show a room live: who asked for the floor, who got it", tailVerb},
 		{"stop", "[-room ROOM] [-from NAME]", "take the floor from everybody until a human speaks", stopVerb},
-		{"why", "[-room ROOM] SEQ", "explain who spoke and why, or why nobody did", whyVerb},
+		{"why", "[-room ROOM] [-prompt] SEQ", "explain who spoke and why, or why nobody did; with -prompt also what language models were told", whyVerb},
+		{"memory", "[COMPANION] | add COMPANION TEXT | edit COMPANION ID | erase COMPANION ID [-who NAME] [-past] [-json]", "list what companions remember, add to it, correct it, or erase it", memoryVerb},
+		{"forget", "NAME|FACT [-dry-run] [-yes]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
 		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
@@ -131,7 +135,22 @@ func (t *term) printHelp(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
 	}
-	fmt.Fprintf(w, "\nsay, tail, stop, why and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+}
+
+// desk is what the verbs about memories have to do with the outside.
+func (t *term) desk(r *remote) memories.Desk {
+	return memories.Desk{In: t.in, Asks: t.asks, Paint: t.painter(false), Call: r.do, Parse: parse, Usage: usage}
+}
+
+func memoryVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("memory")
+	return t.desk(t.hostFlags(fs)).Memory(ctx, fs, args)
+}
+
+func forgetVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("forget")
+	return t.desk(t.hostFlags(fs)).Forget(ctx, fs, args)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {

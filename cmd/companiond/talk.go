@@ -284,6 +284,7 @@ func stopVerb(t *term, ctx context.Context, args []string) error {
 func whyVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("why")
 	r := t.remoteFlags(fs)
+	prompt := fs.Bool("prompt", false, "show also what language models were told")
 	rest, err := parse(fs, args, many)
 	if err != nil {
 		return err
@@ -296,11 +297,18 @@ func whyVerb(t *term, ctx context.Context, args []string) error {
 		return usage("%q is not the number of an entry", rest[0])
 	}
 	var why struct{ Text string }
-	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/entries/%d/why", seq), nil, &why); err != nil {
+	err = r.call(ctx, http.MethodGet, fmt.Sprintf("/entries/%d/why", seq), nil, &why)
+	if err == nil {
+		fmt.Fprintln(t.out, strings.TrimRight(why.Text, "\n"))
+	}
+	if !*prompt || err != nil && !strings.HasPrefix(err.Error(), "seq: ") {
 		return err
 	}
-	fmt.Fprintln(t.out, strings.TrimRight(why.Text, "\n"))
-	return nil
+	if err != nil { // models are asked also about what leads to no decision
+		fmt.Fprintln(t.err, "companiond:", err)
+	}
+	fmt.Fprintln(t.out)
+	return t.desk(r).Prompts(ctx, r.room, seq)
 }
 
 func tailVerb(t *term, ctx context.Context, args []string) error {

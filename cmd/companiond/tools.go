@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
 	"github.com/companiond/companiond/host/room/reader"
@@ -148,6 +149,11 @@ func roomsOf(ctx context.Context, j journal.Journal) (names []string, err error)
 
 // found says what a replay without a difference did.
 func found(r reader.Replayed) string {
+	if n := len(r.Erased); n > 0 {
+		spans := entry.ShowSpans(entry.Spans(r.Erased, 20))
+		r.Erased = nil
+		return fmt.Sprintf("%s; %d were erased on somebody's word: %s", found(r), n, spans)
+	}
 	switch {
 	case r.Folded == 0:
 		return fmt.Sprintf("%d entries, no difference", r.Derived)

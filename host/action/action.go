@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,15 +184,6 @@ func Speech(a entry.Action) string {
 	return text
 }
 
-// Beside gives the parameters of a "speak" that has more than its message.
-func Beside(parameters json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(parameters, &fields) != nil || len(fields) < 2 {
-		return nil
-	}
-	return parameters
-}
-
 // CheckSpeech reports the first thing that is wrong with the parameters of the action
 // "speak" that come with a judgement: they are the card's, and their message is its text.
 // permit asks the card; the words may be about any of what was perceived.
@@ -205,4 +197,23 @@ func CheckSpeech(j abi.Judgement, perceived []abi.Percept, permit func(abi.Actio
 		}
 	}
 	return err
+}
+
+// CheckLine reports the first thing that is wrong with the parameters of the action "speak"
+// that come with a line; the words are about no perception.
+func CheckLine(l abi.Line, permit func(abi.ActionAsk) (string, error)) error {
+	_, err := permit(abi.ActionAsk{Action: card.Speak, Parameters: l.Parameters})
+	return err
+}
+
+// Said gives the parameters that a line has in the journal: none where they are a message
+// alone. Their message has to be the text that was said; space around it does not count.
+func Said(parameters json.RawMessage, text string) (json.RawMessage, error) {
+	switch {
+	case len(parameters) == 0:
+		return nil, nil
+	case strings.TrimSpace(card.Message(parameters)) != strings.TrimSpace(text):
+		return nil, abi.Errorf(abi.CodeInvalid, "line.parameters: their message is not the text")
+	}
+	return card.Beside(card.Saying(parameters, text)), nil
 }

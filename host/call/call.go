@@ -142,6 +142,19 @@ func Failure(err error) (abi.Code, string) {
 	return e.Code, Clip(e.Message)
 }
 
+// longestWait is how long an answer may have itself not asked again; a day, as endpoints of
+// models say at most.
+const longestWait = 24 * time.Hour
+
+// Until gives when a companion that failed may be asked again, zero where it did not say.
+func Until(err error, now time.Time) time.Time {
+	var e *abi.Error
+	if !errors.As(err, &e) || e.After <= 0 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(min(e.After, longestWait.Milliseconds())) * time.Millisecond).UTC().Truncate(time.Millisecond)
+}
+
 // Clip keeps a module's words in the journal short.
 func Clip(s string) string {
 	const most = 300

@@ -136,6 +136,36 @@ func Message(parameters json.RawMessage) string {
 	return text
 }
 
+// Beside gives the parameters of a "speak" that has more than its message, nil for others.
+func Beside(parameters json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(parameters, &fields) != nil || len(fields) < 2 {
+		return nil
+	}
+	return parameters
+}
+
+// Saying gives the parameters of a "speak" with another message, nil where they are no
+// object.
+func Saying(parameters json.RawMessage, message string) json.RawMessage {
+	if Message(parameters) == message {
+		return parameters
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(parameters, &fields) != nil || fields == nil {
+		return nil
+	}
+	fields["message"], _ = json.Marshal(message) // a text can always be written
+	said, _ := json.Marshal(fields)              // and so can what was read
+	return said
+}
+
+// Expressive says whether the card's action "speak" names parameters beside its message.
+func (c *Card) Expressive() bool {
+	a, ok := c.Action(Speak)
+	return ok && a.schema.DescribesBeside("message")
+}
+
 // languageTag is what a language looks like: BCP 47, without its rarer forms.
 var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 

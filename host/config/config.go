@@ -184,25 +184,26 @@ type Room struct {
 
 // Model is one table [model.NAME]: a language model and how it is asked.
 type Model struct {
-	Name         string
-	API          string        `of:"openai anthropic"`                    // openai or anthropic
-	URL          string        `is:"url"`                                 // the API's base, without a '/' at the end; empty means the vendor's own
-	Model        string        `is:"short"`                               // its name there, never empty
-	Key          string        `is:"key"`                                 // path of a file, or Credential and a name; empty means none
-	Structured   string        `of:"auto json_schema json_object prompt"` // auto, json_schema, json_object or prompt
-	Timeout      time.Duration `in:"100ms..1h"`                           // of a call with all its retries
-	FirstByte    time.Duration `in:"100ms..1h"`                           // until the answer begins
-	Retries      int           `in:"0..10"`                               // 0 means never
-	Parallel     int           `in:"1..256"`                              // calls at once
-	VoteWithLine bool          // it is asked for a vote and the line behind it in one
-	Context      int           `in:"1000..2000000"`              // tokens that a prompt may come to
-	MaxTokens    int           `in:"16..100000"`                 // of an answer
-	Temperature  float64       `in:"0..2" or:"-1"`               // 0..2; -1 means the model's own
-	Effort       string        `of:"none low medium high" or:""` // none, low, medium or high; empty means the model's own
-	Without      []string      `is:"without"`                    // what it cannot do, or its endpoint refuses
-	PriceIn      float64       `in:"0..1000000"`                 // of a million tokens, as the other two
-	PriceOut     float64       `in:"0..1000000"`
-	PriceCached  float64       `in:"0..1000000"` // 0 means PriceIn
+	Name          string
+	API           string        `of:"openai anthropic"`                    // openai or anthropic
+	URL           string        `is:"url"`                                 // the API's base, without a '/' at the end; empty means the vendor's own
+	Model         string        `is:"short"`                               // its name there, never empty
+	Key           string        `is:"key"`                                 // path of a file, or Credential and a name; empty means none
+	Structured    string        `of:"auto json_schema json_object prompt"` // auto, json_schema, json_object or prompt
+	Timeout       time.Duration `in:"100ms..1h"`                           // of a call with all its retries
+	FirstByte     time.Duration `in:"100ms..1h"`                           // until the answer begins
+	Retries       int           `in:"0..10"`                               // 0 means never
+	Parallel      int           `in:"1..256"`                              // calls at once
+	VoteWithLine  bool          // it is asked for a vote and the line behind it in one
+	VotesTogether bool          // one call votes for all of its characters in a room
+	Context       int           `in:"1000..2000000"`              // tokens that a prompt may come to
+	MaxTokens     int           `in:"16..100000"`                 // of an answer
+	Temperature   float64       `in:"0..2" or:"-1"`               // 0..2; -1 means the model's own
+	Effort        string        `of:"none low medium high" or:""` // none, low, medium or high; empty means the model's own
+	Without       []string      `is:"without"`                    // what it cannot do, or its endpoint refuses
+	PriceIn       float64       `in:"0..1000000"`                 // of a million tokens, as the other two
+	PriceOut      float64       `in:"0..1000000"`
+	PriceCached   float64       `in:"0..1000000"` // 0 means PriceIn
 }
 
 // Everyone, in Room.Companions, stands for every companion in the folder.

@@ -44,6 +44,13 @@ func (p *parse) cross() {
 				hint:    "set " + key.String() + " to the model's name at its url, such as \"qwen3:8b\"",
 			}, key, table, dotted{sectionModel})
 		}
+		if model.VoteWithLine && model.VotesTogether {
+			p.complain(&fault{
+				message:  "does nothing, because vote_with_line is true: each character writes its own line behind its own vote",
+				hint:     "take one of the two out",
+				severity: Warning,
+			}, table.add("votes_together"), table.add("vote_with_line"))
+		}
 	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {

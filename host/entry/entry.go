@@ -85,6 +85,8 @@ const (
 	KindPlayed   Kind = "played"   // input, Played: a body's word about a line
 	KindSpeaking Kind = "speaking" // input, Speaking: a human has begun to speak, or has ended
 
+	KindForgotten Kind = "forgotten" // input, Forgotten: words were erased on somebody's word
+
 	KindConversation Kind = "conversation" // input, conversation.Input: something happened to the conversation that the room is for
 
 	KindRound    Kind = "round"    // Round: votes are asked for
@@ -259,10 +261,13 @@ type Said struct {
 	// Like is the seq of an earlier line that says much the same, 0 for none.
 	Like   uint64 `json:"like,omitempty"`
 	Source string `json:"source,omitempty"` // SourceChat, or empty
-	// Wish is the seq of the KindWish that the line came with, and Parameters are
-	// those of that wish.
-	Wish       uint64          `json:"wish,omitempty"`
+	// Wish is the seq of the KindWish that the line came with.
+	Wish uint64 `json:"wish,omitempty"`
+	// Parameters are those of the action "speak" that the line is, Text among them as its
+	// message, where it has more than that.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Warning is why it has no Parameters though some came with it.
+	Warning string `json:"warning,omitempty"`
 }
 
 // SourceChat is where those write of whom there are many: no line would ever end there
@@ -507,6 +512,8 @@ type Usage struct {
 	About uint64 `json:"about,omitempty"`
 	Grant string `json:"grant,omitempty"`
 	Told  *Told  `json:"told,omitempty"`
+	// With are the others for whom the same call was: the votes of several characters.
+	With []string `json:"with,omitempty"`
 }
 
 // Told is what a model was told, so that it can be put together again: the house's own
@@ -519,8 +526,9 @@ type Told struct {
 	From   uint64 `json:"from,omitempty"`   // seq of the oldest message that was told; 0: none
 	Upto   uint64 `json:"upto,omitempty"`   // and of the newest
 	Pinned uint64 `json:"pinned,omitempty"` // an older turn of a person that was told before them
-	// Shortened are messages of which the middle was left out, with how many letters stayed.
-	Shortened map[uint64]int    `json:"shortened,omitempty"`
+	// Shortened are messages of which the middle was left out, with how many bytes stayed of
+	// the beginning and of the end.
+	Shortened map[uint64][2]int `json:"shortened,omitempty"`
 	Names     map[string]string `json:"names,omitempty"` // of speakers, where they are not their ids
 	Left      bool              `json:"left,omitempty"`  // there were older messages
 	Tail      string            `json:"tail,omitempty"`  // what stood behind the history
@@ -657,5 +665,9 @@ func (e Entry) Message() (m abi.Message, ok bool) {
 	if s.To == nil {
 		s.To = []string{}
 	}
-	return abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}, true
+	m = abi.Message{Seq: e.Seq, ID: e.ID, From: s.From, To: s.To, Text: s.Text, Kind: s.Kind, At: e.At, Addressed: s.Addressed}
+	if s.Text == "" && ErasedBy(e) != "" {
+		m.Cut = CutErased
+	}
+	return m, true
 }

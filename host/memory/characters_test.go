@@ -32,9 +32,10 @@ func (character) Permit(abi.ActionAsk) (string, error) { return "", nil }
 // it might know stand there.
 type scripted struct{ things []string }
 
-func (scripted) Window(string) (int, *tokens.Meter) { return 8000, new(tokens.Meter) }
-func (scripted) Waits(string, string) string        { return "" }
-func (scripted) VotesWithLine(string) (string, int) { return "main", 0 }
+func (scripted) Window(string) (int, *tokens.Meter)  { return 8000, new(tokens.Meter) }
+func (scripted) Waits(string, string) string         { return "" }
+func (scripted) VotesWithLine(string) (string, int)  { return "main", 0 }
+func (scripted) VotesTogether(string) (string, bool) { return "main", false }
 func (s scripted) Generate(_ context.Context, c module.Caller, _ string, ask prompt.Ask, onText func(string) error) (a model.Answer, err error) {
 	if c.Op != abi.OpSpeak {
 		return a, abi.Errorf(abi.CodeUnavailable, "it only talks")

@@ -33,9 +33,10 @@ type Config struct {
 type Models struct {
 	cfg      Config
 	clients  map[string]model.Client
-	context  map[string]int // tokens that a prompt may come to
-	withLine map[string]int // how many lines one writes behind votes at once
-	usual    string         // for companions that name none; empty: there is none
+	context  map[string]int  // tokens that a prompt may come to
+	withLine map[string]int  // how many lines one writes behind votes at once
+	together map[string]bool // one votes for several characters in a call
+	usual    string          // for companions that name none; empty: there is none
 }
 
 var _ prompt.Models = (*Models)(nil)
@@ -51,7 +52,7 @@ func vendorURL(api string) string {
 // New makes the clients. Nothing is asked yet, and a key that is not there is told by the
 // first call that needs it.
 func New(cfg Config) *Models {
-	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}}
+	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}, together: map[string]bool{}}
 	for _, c := range cfg.Settings {
 		client := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -67,6 +68,7 @@ func New(cfg Config) *Models {
 		if c.VoteWithLine {
 			m.withLine[c.Name] = c.Parallel - 1
 		}
+		m.together[c.Name] = c.VotesTogether && !c.VoteWithLine
 		if len(cfg.Settings) == 1 || c.Name == config.DefaultName {
 			m.usual = c.Name
 		}
@@ -101,6 +103,13 @@ func (m *Models) VotesWithLine(wanted string) (model string, most int) {
 	return model, m.withLine[model]
 }
 
+// VotesTogether gives the name of a companion's model, and whether it votes for several of
+// its characters in one call.
+func (m *Models) VotesTogether(wanted string) (model string, ok bool) {
+	model = cmp.Or(wanted, m.usual)
+	return model, m.together[model]
+}
+
 // Window gives how long a prompt for a companion's model may be.
 func (m *Models) Window(wanted string) (budget int, meter *tokens.Meter) {
 	client, _ := m.of(wanted)
@@ -119,7 +128,7 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 	a, err := client.Generate(ctx, ask.Request, onText)
 	u := entry.Usage{
 		Who: c.Companion, Model: client.Name(), Op: c.Op, In: a.Usage.In, Out: a.Usage.Out, Cached: a.Usage.Cached,
-		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost, About: ask.About, Grant: ask.Grant, Told: ask.Told,
+		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost, About: ask.About, Grant: ask.Grant, Told: ask.Told, With: ask.With,
 	}
 	if err != nil {
 		u.Error = abi.AsError(err).Message

@@ -108,7 +108,7 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 		reason = a.By + " " + reason
 	}
 	wish := r.loop.Input(entry.KindWish, entry.Wish{
-		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: r.loop.Now().Add(queue.WishPatience), Parameters: action.Beside(a.Parameters),
+		Who: a.Who, Importance: playedImportance, Reason: reason, Text: text, Due: r.loop.Now().Add(queue.WishPatience), Parameters: card.Beside(a.Parameters),
 	})
 	return abi.ActionPlayed{ID: fmt.Sprintf("%s/%d", entry.KindWish, wish), Wish: wish, Warning: a.Warning}, nil
 }

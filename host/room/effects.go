@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/room/voice"
 )
@@ -42,7 +43,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	r.dropDrafts()
 	for id, run := range r.running { // a line that nobody waits for any more, and that is no answer to what was said since
-		if run.Line && run.Basis < s.Last.Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {
+		if run.Line && run.Basis < s.Newest().Seq && (s.Floor == nil || id != r.voice.Call(s.Floor)) {
 			r.running.Over(id)
 		}
 	}
@@ -102,5 +103,23 @@ func (r *Room) speak(ctx, during context.Context, who string, m call.Context, sc
 	if a.Err == nil && !known {
 		a.Line.Pass = "does not speak"
 	}
+	if a.Err == nil && len(a.Line.Parameters) > 0 {
+		a.Warning = r.checkParameters(who, a.Line)
+	}
 	r.loop.Post(ctx, func() { r.voice.Take(a) })
+}
+
+// checkParameters says what is wrong with the parameters of a companion's line. The line is
+// good without them: it loses them, the journal says why, and so does the log.
+func (r *Room) checkParameters(who string, l abi.Line) (warning string) {
+	c, ok := r.cfg.Find(who)
+	if !ok { // gone meanwhile, and with it what would check them
+		return who + " is not loaded"
+	}
+	err := action.CheckLine(l, c.Permit)
+	if err == nil {
+		return ""
+	}
+	r.cfg.Blame(who, abi.OpSpeak, err)
+	return call.Clip(abi.AsError(err).Message)
 }

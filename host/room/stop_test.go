@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,6 +164,37 @@ func TestHowItIsSaid(t *testing.T) {
 			synctest.Wait()
 			if said := s.said(); len(said) != 1 || string(said[0].Parameters) != tc.want || said[0].Wish == 0 || said[0].Text != "猫だ！" {
 				t.Errorf("%+v: said %+v", tc, said)
+			}
+		})
+	}
+}
+
+// TestHowALineIsSaid: what comes with a line of whoever has the floor is held to the card. The
+// line is said in any case, and the journal says what it lost.
+func TestHowALineIsSaid(t *testing.T) {
+	const glad = `{"message":"猫だ！","emotion":"joy"}`
+	for parameters, tc := range map[string]struct {
+		can           []string
+		want, warning string
+	}{
+		"":                  {[]string{"speak"}, "", ""},
+		glad:                {[]string{"speak"}, glad, ""},
+		`{"message":"猫だ！"}`: {[]string{"speak"}, "", ""},
+		`{"message":"犬だ！","emotion":"joy"}`: {[]string{"speak"}, "", "line.parameters: their message is not the text"},
+		`{"emotion":"joy"}`:                 {[]string{"speak"}, "", "line.parameters: their message is not the text"},
+		` ` + glad:                          {nil, "", "is none of"},
+	} {
+		n := wants_("nikoni", 9)
+		n.can = tc.can
+		n.speak = func(context.Context, abi.Scene) (abi.Line, error) {
+			return abi.Line{Text: "猫だ！", Parameters: json.RawMessage(parameters)}, nil
+		}
+		play(t, testRules, []*actor{n}, func(s *stage) {
+			s.say("taro", "nikoni, look")
+			synctest.Wait()
+			said := s.said()[1:]
+			if len(said) != 1 || said[0].Text != "猫だ！" || string(said[0].Parameters) != tc.want || !strings.Contains(said[0].Warning, tc.warning) || (tc.warning == "") != (said[0].Warning == "") {
+				t.Errorf("%s: said %+v", parameters, said)
 			}
 		})
 	}

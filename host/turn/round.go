@@ -135,6 +135,13 @@ func (r *Round) Fail(voter, why string) bool { return r.fail(voter, why, false) 
 // one of which nothing was heard when the round is decided.
 func (r *Round) Late(voter, why string) bool { return r.fail(voter, why, true) }
 
+// Bar notes that a voter is not asked: a vote of its that was carried does not stay.
+func (r *Round) Bar(voter, why string) {
+	if !r.Decided && r.has(voter) {
+		r.ballot(voter, Ballot{Absent: why})
+	}
+}
+
 func (r *Round) fail(voter, why string, late bool) bool {
 	if !r.Awaits(voter) {
 		return false

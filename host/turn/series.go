@@ -105,16 +105,29 @@ func (s *Series) Supersede() {
 // KeepPast keeps the round in which somebody got the floor, for the votes that are
 // still to come.
 func (s *Series) KeepPast() {
-	s.Past = nil
-	if r := s.Round; !r.Complete() {
-		past := &Round{ID: r.ID, About: r.About, From: r.From, Ballots: map[string]Ballot{}}
-		for _, v := range r.Electorate {
-			if r.Awaits(v.ID) {
-				past.Electorate = append(past.Electorate, v)
-			}
-		}
-		s.Past = past
+	s.Past = s.Round.rest()
+}
+
+// LatePast ends what waits for votes that are late: wishes among them count in the next round.
+func (s *Series) LatePast() {
+	if s.Late != nil {
+		s.Past = s.Late.rest()
 	}
+	s.Late = nil
+}
+
+// rest gives the round as it is to those of whom it awaits a vote, nil where there are none.
+func (r *Round) rest() *Round {
+	if r.Complete() {
+		return nil
+	}
+	rest := &Round{ID: r.ID, About: r.About, From: r.From, Ballots: map[string]Ballot{}}
+	for _, v := range r.Electorate {
+		if r.Awaits(v.ID) {
+			rest.Electorate = append(rest.Electorate, v)
+		}
+	}
+	return rest
 }
 
 // KeepLate ends the open round, and keeps it where votes in it may still come.

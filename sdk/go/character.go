@@ -2,6 +2,7 @@ package companion
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 
@@ -81,6 +82,20 @@ func Listen(reason string) Vote { return Vote{State: abi.Listen, Reason: reason}
 
 // Say is a line to everybody, or to those whose ids are given.
 func Say(text string, to ...string) Line { return Line{Text: text, To: to} }
+
+// Express is a line with how it is said: the parameters of the card's action "speak" beside
+// the message, as {"emotion": "joy"}. What the card does not take is left out, and the
+// journal says so.
+func Express(how map[string]any, text string, to ...string) Line {
+	all := map[string]any{}
+	maps.Copy(all, how)
+	all["message"] = text
+	b, err := json.Marshal(all)
+	if err != nil { // what stands in the journal then is that this is no object
+		b, _ = json.Marshal(err.Error())
+	}
+	return Line{Text: text, To: to, Parameters: b}
+}
 
 // Pass gives the floor back without a word.
 func Pass(why string) Line { return Line{Pass: why} }

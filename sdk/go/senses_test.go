@@ -104,6 +104,25 @@ func TestSayPieces(t *testing.T) {
 	}
 }
 
+// TestExpress: how a line is said is with its message, whatever it holds.
+func TestExpress(t *testing.T) {
+	for _, tc := range []struct {
+		how  map[string]any
+		want string
+	}{
+		{nil, `{"message":"Yes!"}`},
+		{map[string]any{"emotion": "joy", "volume": 3, "message": "No!"}, `{"emotion":"joy","message":"Yes!","volume":3}`},
+		{map[string]any{"emotion": func() {}}, `"json: unsupported type: func()"`},
+	} {
+		l := probe(func(*companion.Host, companion.Scene) companion.Line {
+			return companion.Express(tc.how, "Yes!", "taro")
+		})
+		if line, err := l.Speak(companion.Scene{}); err != nil || line.Text != "Yes!" || string(line.Parameters) != tc.want || !slices.Equal(line.To, []string{"taro"}) {
+			t.Errorf("%v: %+v, %s, %v", tc.how, line, line.Parameters, err)
+		}
+	}
+}
+
 func TestGenerate(t *testing.T) {
 	ask := abi.ModelAsk{System: "You see.", Messages: []abi.ModelMessage{{Role: "user", Text: "What?"}}}
 	var answer abi.ModelAnswer

@@ -120,7 +120,7 @@ func (h *Room) askSpeaker() {
 // human still waits for it and nothing was said since.
 func (h *Room) late(l *line) {
 	s := h.m.State
-	if l.failed != "" || l.line.Text == "" || s.Last.Seq > l.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == l.about }) {
+	if l.failed != "" || l.line.Text == "" || s.Newest().Seq > l.basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == l.about }) {
 		return
 	}
 	if f := s.Floor; f != nil && f.Who == l.who && f.Wish == nil && f.Basis == l.basis && !s.Begun(f.Token) && h.held == nil {

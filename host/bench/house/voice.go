@@ -84,7 +84,7 @@ func (h *Room) piece(l *line, text string) {
 func (h *Room) show(l *line, text string) bool {
 	s := h.m.State
 	f := s.Floor
-	if !h.mine(l) || f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != f.Who && s.Rules.Stale != entry.StaleAccept {
+	if !h.mine(l) || f.Segments == 0 && s.Behind(f.Basis, f.Who) && s.Rules.Stale != entry.StaleAccept {
 		return false
 	}
 	h.input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})

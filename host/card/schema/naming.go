@@ -60,6 +60,16 @@ func (v *Schema) Describes(name string) bool {
 	return v.named.known[name] || v.named.matches(name)
 }
 
+// DescribesBeside reports whether the schema says so of a property with another name.
+func (v *Schema) DescribesBeside(name string) bool {
+	for known, described := range v.named.known {
+		if described && known != name {
+			return true
+		}
+	}
+	return false
+}
+
 // TakesOthers reports whether the schema says what properties have to be that it
 // does not describe, and does not just forbid them.
 func (v *Schema) TakesOthers() bool { return v.named.others }

@@ -87,8 +87,8 @@ func namesOf(all []abi.Message, names map[string]string) map[string]string {
 func Again(self string, zone *time.Location, t entry.Told, system string, said []abi.Message) (p Prompt, exact bool) {
 	all := make([]abi.Message, 0, len(said))
 	for _, msg := range said {
-		if letters, short := t.Shortened[msg.Seq]; short {
-			msg.Text, _ = window.Shortened(msg.Text, letters)
+		if left, short := t.Shortened[msg.Seq]; short && left[0]+left[1] <= len(msg.Text) {
+			msg.Text = window.Shortened(msg.Text, left)
 		}
 		all = append(all, msg)
 	}

@@ -15,11 +15,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
@@ -43,6 +43,11 @@ type Mind struct {
 	Zone *time.Location // in which it is told the time
 
 	words words
+	panel []*Mind      // see [Panel]
+	all   []model.Tool // that its model may ever be offered
+
+	mu     sync.Mutex
+	chosen choice // how the card is told
 }
 
 // New makes a mind of a card. A zone of nil is UTC.
@@ -50,14 +55,13 @@ func New(id string, c *card.Card, zone *time.Location) *Mind {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &Mind{ID: id, Card: c, Zone: zone, words: wordsOf(c)}
+	return &Mind{ID: id, Card: c, Zone: zone, words: wordsOf(c), all: toolsOf(c)}
 }
 
 // Budget is what a model's context leaves for a prompt, and how it is shared.
 type Budget struct {
 	Context int // tokens that a prompt may come to
 	Meter   *tokens.Meter
-	Tools   []model.Tool
 }
 
 func (b Budget) usable() int { return int(float64(b.Context) * (1 - b.Meter.Reserve())) }
@@ -66,14 +70,15 @@ func (b Budget) usable() int { return int(float64(b.Context) * (1 - b.Meter.Rese
 // asked, so that each request begins as the one before.
 func (m *Mind) History(b Budget) int {
 	all := b.usable()
-	system, _ := m.System(all, b.Meter)
-	rest := all - b.Meter.Tokens(tokens.Of(system).Plus(sizeOf(b.Tools))) - int(float64(all)*(tailShare+memoryShare))
+	system, _ := m.System(b)
+	rest := all - b.Meter.Tokens(tokens.Of(system).Plus(sizeOf(m.Offer(b, m.all)))) - int(float64(all)*(tailShare+memoryShare))
 	return max(rest, int(float64(all)*leastShare))
 }
 
 // Parts are what a prompt is made of.
 type Parts struct {
 	Budget
+	Tools    []model.Tool
 	Told     window.Told
 	Human    func(id string) bool
 	Names    map[string]string // of speakers, by id
@@ -85,6 +90,7 @@ type Parts struct {
 type Prompt struct {
 	System   string
 	Messages []model.Message
+	Tools    []model.Tool
 	Told     *entry.Told
 }
 
@@ -92,17 +98,19 @@ type Prompt struct {
 // least go first, then the oldest of what was said.
 func (m *Mind) Build(p Parts) Prompt {
 	all := p.usable()
-	system, notes := m.System(all, p.Meter)
+	system, dropped := m.System(p.Budget)
+	notes := slices.Clone(dropped)
+	tools := m.Offer(p.Budget, p.Tools)
 	count := func(text string) int { return p.Meter.Tokens(tokens.Of(text)) }
-	parts := map[string]int{"system": count(system), "tools": p.Meter.Tokens(sizeOf(p.Tools))}
+	parts := map[string]int{"system": count(system), "tools": p.Meter.Tokens(sizeOf(tools))}
 	rest := all - parts["system"] - parts["tools"]
 	least := int(float64(all) * leastShare)
 	place := min(int(float64(all)*tailShare), rest-least)
 	if len(p.Tail.percepts) > 0 {
 		place = min(rest/2, rest-least)
 	}
-	facts, images, dropped := p.Tail.fit(place, p.Meter)
-	notes = append(notes, dropped...)
+	facts, images, shortened := p.Tail.fit(place, p.Meter)
+	notes = append(notes, shortened...)
 	end := strings.Join(append(facts, p.Tail.task...), "\n")
 	parts["tail"] = count(end) + imageTokens*len(images)
 	memory, ids := m.memory(p.Memories, min(int(float64(all)*memoryShare), rest-parts["tail"]-least), p.Meter)
@@ -125,10 +133,13 @@ func (m *Mind) Build(p Parts) Prompt {
 	parts["history"] = p.Meter.Tokens(sizeOfMessages(lines))
 	t := &entry.Told{
 		Head: told.Head, Left: told.Left || cut > 0, Tail: end, Images: len(images), Memories: ids, Budget: p.Context, Parts: parts, Notes: notes,
-		Names: namesOf(told.Messages, p.Names), Shortened: told.Shortened, Pinned: told.Pinned,
+		Names: namesOf(told.Messages, p.Names), Pinned: told.Pinned,
 	}
-	if len(told.Shortened) == 0 {
-		t.Shortened = nil
+	for seq, left := range told.Shortened {
+		if t.Shortened == nil {
+			t.Shortened = map[uint64][2]int{}
+		}
+		t.Shortened[seq] = left
 	}
 	if run := told.Messages; len(run) > 0 {
 		if told.Pinned != 0 {
@@ -138,10 +149,10 @@ func (m *Mind) Build(p Parts) Prompt {
 			t.From, t.Upto = run[0].Seq, run[len(run)-1].Seq
 		}
 	}
-	prompt := Prompt{System: system, Messages: with(lines, end, images), Told: t}
+	prompt := Prompt{System: system, Messages: with(lines, end, images), Tools: tools, Told: t}
 	t.System, t.SHA256 = Hash(system), Hash(Write(system, prompt.Messages))
-	if len(p.Tools) > 0 {
-		t.Tools = Hash(WriteTools(p.Tools))
+	if len(tools) > 0 {
+		t.Tools = Hash(WriteTools(tools))
 	}
 	return prompt
 }
@@ -200,29 +211,8 @@ func Write(system string, messages []model.Message) string {
 	return b.String()
 }
 
-// WriteTools writes out what a model may call.
-func WriteTools(all []model.Tool) string {
-	type tool struct {
-		Name        string `json:"name"`
-		Description string `json:"description,omitempty"`
-		Schema      any    `json:"schema,omitempty"`
-	}
-	lines := make([]string, len(all))
-	for i, t := range all {
-		lines[i] = quote.JSON(tool{t.Name, t.Description, t.Schema})
-	}
-	return strings.Join(lines, "\n")
-}
-
 // imageTokens is what a picture is guessed to be.
 const imageTokens = 800
-
-func sizeOf(tools []model.Tool) (s tokens.Size) {
-	for _, t := range tools {
-		s = s.Plus(tokens.Of(t.Name)).Plus(tokens.Of(t.Description)).Plus(tokens.Of(string(t.Schema))).Plus(tokens.Size{Rest: 8})
-	}
-	return s
-}
 
 func sizeOfMessages(all []model.Message) (s tokens.Size) {
 	for _, m := range all {

@@ -91,7 +91,7 @@ func (m *Mind) ForScene(a Asked) Tail {
 	}
 	t := Tail{now: n, task: m.words.way(m.ID, s)}
 	if a.OnlyVote {
-		t.task = append(t.task, m.words.vote(m.Card.Name))
+		t.task = append(t.task, m.words.vote(m.name()))
 		return t
 	}
 	if s.Retry {
@@ -200,8 +200,8 @@ func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model
 	each := max(rest/len(told)-overPercept, leastPercept-overPercept)
 	for _, p := range told {
 		if text := bodyOf(p); count(text) > each {
-			short, kept := window.Shorten(text, each-overPercept/2, meter)
-			notes = append(notes, fmt.Sprintf("%d letters of perception %d", len([]rune(text))-kept, p.N))
+			short, left := window.Shorten(text, each-overPercept/2, meter)
+			notes = append(notes, fmt.Sprintf("the middle of perception %d: %d of %d bytes", p.N, len(text)-left[0]-left[1], len(text)))
 			p.Body, p.Text = nil, short
 		}
 		if p.image > 0 {

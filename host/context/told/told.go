@@ -136,7 +136,11 @@ func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Us
 	if err != nil {
 		return p, err
 	}
-	again, exact := layout.Again(u.Who, s.Zone, *t, system, said)
+	self := u.Who
+	if len(u.With) > 0 { // it was none of them
+		self = ""
+	}
+	again, exact := layout.Again(self, s.Zone, *t, system, said)
 	p.Exact = exact
 	if !exact && p.Why == "" {
 		p.Why = "some of what was said then has changed since: it was erased"

@@ -3,6 +3,7 @@ package window
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/tokens"
@@ -11,31 +12,29 @@ import (
 // tokensOfMark is what the mark of what was left out comes to at most.
 const tokensOfMark = 24
 
-// Shorten leaves out the middle of a text so that it comes to no more than so many tokens, and
-// says there how much is missing. kept is how many of its letters stayed.
-func Shorten(text string, most int, meter *tokens.Meter) (short string, kept int) {
-	all := []rune(text)
-	lo, hi := 0, len(all) // of letters that stay
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if meter.Tokens(tokens.Of(string(all[:mid-mid/3])).Plus(tokens.Of(string(all[len(all)-mid/3:])))) <= most {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return Shortened(text, lo)
+// Ends are how many bytes of a text stay: of its beginning, and of its end.
+type Ends [2]int
+
+// Shorten leaves out the middle of a text so that its ends come to no more than so many tokens,
+// and says there how much is missing. A text that fits stays as it is.
+func Shorten(text string, most int, meter *tokens.Meter) (short string, left Ends) {
+	head, tail := tokens.Cut(text, most, meter)
+	left = Ends{len(head), len(tail)}
+	return Shortened(text, left), left
 }
 
-// Shortened is what Shorten makes of a text of which so many letters stay, two thirds of them at
-// its beginning.
-func Shortened(text string, letters int) (short string, kept int) {
-	all := []rune(text)
-	if letters >= len(all) {
-		return text, len(all)
+// Shortened is what Shorten makes of a text of which these ends stay.
+func Shortened(text string, left Ends) string {
+	if left[0]+left[1] >= len(text) {
+		return text
 	}
-	head, tail := string(all[:letters-letters/3]), string(all[len(all)-letters/3:])
-	return fmt.Sprintf("%s … [%d letters left out] … %s", head, len(all)-letters, tail), letters
+	head, tail := text[:left[0]], text[len(text)-left[1]:]
+	return fmt.Sprintf("%s … [%d letters left out] … %s", head, missing(text, left), tail)
+}
+
+// missing counts the letters between the ends.
+func missing(text string, left Ends) int {
+	return utf8.RuneCountInString(text[left[0] : len(text)-left[1]])
 }
 
 // Newest gives as many of the newest messages as come to no more than so many tokens, guessed

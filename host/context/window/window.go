@@ -35,11 +35,11 @@ type Terms struct {
 
 // Told is a part of a history.
 type Told struct {
-	Messages  []abi.Message  // oldest first
-	Shortened map[uint64]int // of which the middle is left out: how many letters stayed
-	Pinned    uint64         // seq of the first, where it is an older turn of a person; others lie between
-	Left      bool           // there are older ones
-	Head      uint64         // seq of the newest entry of the room
+	Messages  []abi.Message   // oldest first
+	Shortened map[uint64]Ends // of which the middle is left out
+	Pinned    uint64          // seq of the first, where it is an older turn of a person; others lie between
+	Left      bool            // there are older ones
+	Head      uint64          // seq of the newest entry of the room
 	Tokens    int
 }
 
@@ -61,7 +61,6 @@ func (w *Window) Tell(ctx context.Context, from Source, t Terms) (Told, error) {
 	if err != nil {
 		return Told{}, err
 	}
-	w.measure(t, 0)
 	if w.total(t) > t.Budget {
 		w.cut(t)
 	}
@@ -76,28 +75,49 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 		return 0, err
 	}
 	fresh := slices.Clone(page.Messages)
+	sizes := w.sizesOf(fresh, t)
 	full := len(page.Messages) == abi.MaxHistory // there may be more before
-	for full && !w.overlaps(fresh) && !w.enough(fresh, t) {
+	for full && !w.overlaps(fresh) && t.Meter.Tokens(sum(sizes)) < t.Budget {
 		older, err := from(ctx, abi.HistoryAsk{Before: fresh[0].Seq, Limit: abi.MaxHistory})
 		if err != nil {
 			return 0, err
 		}
 		full = len(older.Messages) == abi.MaxHistory
+		sizes = append(w.sizesOf(older.Messages, t), sizes...)
 		fresh = append(slices.Clone(older.Messages), fresh...)
 	}
-	if w.overlaps(fresh) {
-		begin := w.told[0].Seq
-		if fresh[0].Seq > begin {
-			at := w.index(fresh[0].Seq)
-			w.told, w.sizes = append(w.told[:at:at], fresh...), w.sizes[:at:at]
-			return page.Head, nil
-		}
-		at := slices.IndexFunc(fresh, func(m abi.Message) bool { return m.Seq >= begin })
-		w.told, w.sizes = fresh[at:], nil
+	if !w.overlaps(fresh) {
+		w.told, w.sizes, w.left, w.human = fresh, sizes, full, nil
 		return page.Head, nil
 	}
-	w.told, w.sizes, w.left, w.human = fresh, nil, full, nil
+	if begin := w.told[0].Seq; fresh[0].Seq <= begin {
+		at := slices.IndexFunc(fresh, func(m abi.Message) bool { return m.Seq >= begin })
+		w.told, w.sizes = fresh[at:], sizes[at:]
+		return page.Head, nil
+	}
+	at := w.index(fresh[0].Seq)
+	w.told, w.sizes = append(w.told[:at:at], fresh...), append(w.sizes[:at:at], sizes...)
 	return page.Head, nil
+}
+
+// sizesOf measures messages. One that is known, and as it was, is not measured again.
+func (w *Window) sizesOf(all []abi.Message, t Terms) []tokens.Size {
+	sizes := make([]tokens.Size, len(all))
+	for i, m := range all {
+		if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq && w.told[at].Text == m.Text {
+			sizes[i] = w.sizes[at]
+			continue
+		}
+		sizes[i] = t.size(m)
+	}
+	return sizes
+}
+
+func sum(all []tokens.Size) (s tokens.Size) {
+	for _, one := range all {
+		s = s.Plus(one)
+	}
+	return s
 }
 
 // overlaps says whether messages, which reach to the newest, go on where the known ones end.
@@ -113,25 +133,9 @@ func (w *Window) index(seq uint64) int {
 	return i
 }
 
-// enough says whether messages fill what a window begins with.
-func (w *Window) enough(all []abi.Message, t Terms) bool {
-	var s tokens.Size
-	for _, m := range all {
-		s = s.Plus(t.size(m))
-	}
-	return t.Meter.Tokens(s) >= t.Budget
-}
-
 // size is what a message comes to at most: one is never told longer than half of a window.
 func (t Terms) size(m abi.Message) tokens.Size {
 	return tokens.Of(m.Text).Plus(tokens.Of(m.From)).Plus(tokens.Size{Rest: float64(t.Overhead)})
-}
-
-// measure brings sizes up to date.
-func (w *Window) measure(t Terms, from int) {
-	for _, m := range w.told[max(from, len(w.sizes)):] {
-		w.sizes = append(w.sizes, t.size(m))
-	}
 }
 
 // most is how long one message may be.
@@ -185,7 +189,7 @@ func (w *Window) give(t Terms, head uint64) Told {
 	if w.human != nil && slices.ContainsFunc(w.told, func(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }) {
 		w.human = nil
 	}
-	told := Told{Left: w.left, Head: head, Tokens: w.total(t), Shortened: map[uint64]int{}}
+	told := Told{Left: w.left, Head: head, Tokens: w.total(t), Shortened: map[uint64]Ends{}}
 	all := w.told
 	if w.human != nil {
 		told.Pinned = w.human.Seq
@@ -193,10 +197,13 @@ func (w *Window) give(t Terms, head uint64) Told {
 	}
 	told.Messages = make([]abi.Message, len(all))
 	for i, m := range all {
-		if size := t.size(m); t.Meter.Tokens(size) > t.most() {
+		size := t.size
+		if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq {
+			size = func(abi.Message) tokens.Size { return w.sizes[at] }
+		}
+		if t.Meter.Tokens(size(m)) > t.most() {
 			left := t.most() - t.Meter.Tokens(t.size(abi.Message{From: m.From})) - tokensOfMark
-			text, kept := Shorten(m.Text, left, t.Meter)
-			m.Text, told.Shortened[m.Seq] = text, kept
+			m.Text, told.Shortened[m.Seq] = Shorten(m.Text, left, t.Meter)
 		}
 		told.Messages[i] = m
 	}

@@ -62,6 +62,8 @@ type whole struct {
 	Last      bool      `json:"last"`
 	End       entry.End `json:"end,omitempty"` // of a line that no body was to say: nothing more is told of it
 	Reason    string    `json:"reason,omitempty"`
+	// Parameters are how all of it was said, where the action "speak" has more than a message.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // ended is the frame with which a line ends, for whatever reason: what a body has not
@@ -107,7 +109,7 @@ func (b *body) word(e entry.Entry) ([]byte, error) {
 		if err != nil || s.From != b.companion || s.Segments == 0 || s.Grant == "" || !b.hears() {
 			return nil, err
 		}
-		w := whole{Seq: e.Seq, At: e.At, Companion: b.companion, Line: s.Grant, Parts: s.Segments, Last: true}
+		w := whole{Seq: e.Seq, At: e.At, Companion: b.companion, Line: s.Grant, Parts: s.Segments, Last: true, Parameters: s.Parameters}
 		switch {
 		case s.Played:
 		case s.Broken != "":

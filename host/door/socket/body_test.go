@@ -102,6 +102,10 @@ func TestALineThatNoBodySays(t *testing.T) {
 			e := s.room.Append(entry.KindSaid, b)
 			s.want(c, fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00Z","companion":"nikoni","line":"g","parts":2,"last":true,%s}`, e.Seq, want))
 		}
+		b := line("nikoni", "やあ、元気？") // how all of it was said comes behind its pieces
+		b.Segments, b.Grant, b.Played, b.Parameters = 2, "g", true, json.RawMessage(`{"message":"やあ、元気？","emotion":"joy"}`)
+		e := s.room.Append(entry.KindSaid, b)
+		s.want(c, fmt.Sprintf(`{"seq":%d,"at":"2000-01-01T00:00:00Z","companion":"nikoni","line":"g","parts":2,"last":true,"parameters":%s}`, e.Seq, b.Parameters))
 		s.quiet(c)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -233,6 +234,10 @@ func stopper(caller identity.Caller, body *stopBody) (string, error) {
 
 func (d *door) companions(context.Context, *struct{}) ([]Companion, error) {
 	return list(d.cfg.Companions()), nil
+}
+
+func (d *door) lives(id string) bool {
+	return slices.ContainsFunc(d.cfg.Companions(), func(c Companion) bool { return c.ID == id })
 }
 
 func (d *door) version(context.Context, *struct{}) (Version, error) { return d.cfg.Version, nil }

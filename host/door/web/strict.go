@@ -12,9 +12,11 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/conversations"
 	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -43,6 +45,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Room"
 	case reflect.TypeFor[conversation.Member](), reflect.TypeFor[conversation.Terms](), reflect.TypeFor[conversation.Ending](), reflect.TypeFor[conversations.View]():
 		return "Conversation" + t.Name()
+	case reflect.TypeFor[told.Part](), reflect.TypeFor[memories.Count](), reflect.TypeFor[memories.Order]():
+		return map[string]string{"Part": "PromptPart", "Count": "ForgetOrderCount", "Order": "ForgetOrder"}[t.Name()]
 	}
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Out")
 }
@@ -81,7 +85,7 @@ func tidy(doc *huma.OpenAPI) {
 		}
 	}
 	for _, path := range doc.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Patch, path.Delete} {
 			if op == nil {
 				continue
 			}

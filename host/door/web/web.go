@@ -23,6 +23,7 @@ import (
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -50,6 +51,9 @@ type Config struct {
 	// Conversations are those of agents; nil where no project is configured, and then
 	// nothing of them is offered.
 	Conversations *conversations.Config
+	// Memories are those of companions; nil where nothing is remembered, and then nothing of
+	// them is offered.
+	Memories *memories.Config
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -109,7 +113,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -117,10 +121,16 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 	api.UseMiddleware(strict)
 	d := &door{cfg: cfg}
 	register(api, d)
+	op := func(method, path, id, summary string, status int) huma.Operation {
+		return operation(api, method, path, id, summary, status)
+	}
 	if cfg.Conversations != nil {
-		conversations.Register(api, mux, func(method, path, id, summary string, status int) huma.Operation {
-			return operation(api, method, path, id, summary, status)
-		}, *cfg.Conversations)
+		conversations.Register(api, mux, op, *cfg.Conversations)
+	}
+	if cfg.Memories != nil {
+		m := *cfg.Memories
+		m.Lives, m.Stopping = d.lives, cfg.Stopping
+		memories.Register(api, op, m)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/door/web/conversations"
+	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/waittest"
 )
@@ -39,7 +40,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,27 +385,36 @@ func TestOpenAPI(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
+		"DELETE /v1/companions/{id}/memories/{memory} erase-memory",
 		"DELETE /v1/rooms/{room} close-room",
 		"GET /v1/companions list-companions",
 		"GET /v1/companions/{id} get-companion",
 		"GET /v1/companions/{id}/card get-card",
+		"GET /v1/companions/{id}/memories list-memories",
+		"GET /v1/companions/{id}/memories/{memory} get-memory",
 		"GET /v1/conversations list-conversations",
 		"GET /v1/conversations/feed follow-conversations",
 		"GET /v1/conversations/{id} get-conversation",
 		"GET /v1/conversations/{id}/messages list-conversation-messages",
+		"GET /v1/forget list-orders",
+		"GET /v1/forget/{order} get-order",
 		"GET /v1/rooms list-rooms",
 		"GET /v1/rooms/{room} get-room",
 		"GET /v1/rooms/{room}/entries list-entries",
+		"GET /v1/rooms/{room}/entries/{seq}/prompts prompts",
 		"GET /v1/rooms/{room}/entries/{seq}/why why",
 		"GET /v1/rooms/{room}/messages list-messages",
 		"GET /v1/schemas/companion.json get-card-schema",
 		"GET /v1/version version",
+		"PATCH /v1/companions/{id}/memories/{memory} edit-memory",
 		"POST /v1/chat chat",
 		"POST /v1/chat/end end-chat",
 		"POST /v1/chat/start start-chat",
+		"POST /v1/companions/{id}/memories add-memory",
 		"POST /v1/companions/{id}/perceptions perceive",
 		"POST /v1/conversations/{id}/messages say-in-conversation",
 		"POST /v1/conversations/{id}/stop stop-conversation",
+		"POST /v1/forget forget",
 		"POST /v1/rooms open-room",
 		"POST /v1/rooms/{room}/messages say",
 		"POST /v1/rooms/{room}/stop stop",

@@ -6,43 +6,68 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"time"
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite/chain"
+	"github.com/companiond/companiond/host/journal/sqlite/erasure"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
 // Blank implements journal.Admin. A body is overwritten in the file
 // (secure_delete), and is gone from the log with the next checkpoint.
 func (j *Journal) Blank(ctx context.Context, room string, upTo uint64, bodies map[uint64][]byte) error {
-	seqs := slices.Sorted(maps.Keys(bodies))
 	return wrap("blank entries", j.submit(ctx, &request{run: func(w *writer) error {
 		row, err := w.room(room)
 		if err != nil {
 			return store.Present(err)
 		}
-		for _, seq := range seqs {
-			var salt, body []byte
-			err := w.Row(context.Background(), `SELECT salt, body FROM entries WHERE room_id = ? AND seq = ? AND digest IS NULL`,
-				[]any{row.id, sqlInt(seq)}, &salt, &body)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("read body: %w", err)
-			}
-			left := sql.NullString{String: string(bodies[seq]), Valid: bodies[seq] != nil}
-			if err := w.Exec(`UPDATE entries SET salt = NULL, body = ?, digest = ?, blanked_ms = ? WHERE room_id = ? AND seq = ?`,
-				left, chain.Digest(salt, body), time.Now().UnixMilli(), row.id, int64(seq)); err != nil {
-				return fmt.Errorf("take body out: %w", err)
-			}
+		if err := erasure.Blank(w.Store, row.id, bodies); err != nil {
+			return err
 		}
 		return w.Exec(`UPDATE rooms SET swept = ?1 WHERE id = ?2 AND swept < ?1`, sqlInt(upTo), row.id)
 	}}))
 }
+
+// Erase implements journal.Eraser.
+func (j *Journal) Erase(ctx context.Context, room string, bodies map[uint64][]byte) error {
+	return wrap("erase words", j.submit(ctx, &request{run: func(w *writer) error {
+		row, err := w.room(room)
+		if err != nil {
+			return store.Present(err)
+		}
+		return erasure.Erase(w.Store, row.id, bodies)
+	}}))
+}
+
+// SetErased implements journal.Eraser.
+func (j *Journal) SetErased(ctx context.Context, order string) error {
+	return wrap("mark as erased", j.submit(ctx, &request{run: func(w *writer) error { return erasure.Mark(w.Store, order) }}))
+}
+
+// Erased implements journal.Eraser.
+func (j *Journal) Erased(ctx context.Context) (order string, err error) {
+	err = j.reading(ctx, "read what was erased", func(r *store.Store) error {
+		order, err = erasure.Marked(ctx, r)
+		return err
+	})
+	return order, err
+}
+
+// Pairs implements journal.Eraser.
+func (j *Journal) Pairs(ctx context.Context, f func(journal.Pair) error) error {
+	return j.reading(ctx, "read keys", func(r *store.Store) error { return erasure.Pairs(ctx, r, f) })
+}
+
+// Purge implements journal.Eraser.
+func (j *Journal) Purge(_ context.Context, anew bool) error {
+	return wrap("empty the log", erasure.Purge(j.path, anew))
+}
+
+// Copies implements journal.Eraser.
+func (j *Journal) Copies() ([]string, error) { return erasure.Copies(j.path) }
+
+// DeleteCopies implements journal.Eraser.
+func (j *Journal) DeleteCopies(copies []string) error { return erasure.Delete(copies) }
 
 // Trim implements journal.Admin. The space is used again, the file does not
 // shrink. The sum of the last forgotten entry is kept, so that Verify can start

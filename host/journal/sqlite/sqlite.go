@@ -85,6 +85,7 @@ var (
 	_ journal.Journal  = (*Journal)(nil)
 	_ journal.KV       = (*Journal)(nil)
 	_ journal.Backuper = (*Journal)(nil)
+	_ journal.Eraser   = (*Journal)(nil)
 )
 
 // tuning is what only tests change.

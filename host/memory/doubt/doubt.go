@@ -98,11 +98,12 @@ var (
 		`[?？]`,
 		`(?:です|ます|でした|ました|ません|でしょう|だろう|の|ん|だっけ|っけ|だれ|どこ|いつ|なん|何|どう)か(?:な|ね|しら)?あ?`+end,
 		`(?:っけ|かな|かなあ|かしら|でしょ|だろうか|ないの|たの|るの|いの)`+end,
+		`(?:何|なに|どう|どこ|誰|だれ|いつ|なぜ|なんで|どんな|どれ|いくつ|どっち)[^。]*の`+end,
 		start+`(?:(?:so|and|but|well|ok|okay|hey|oh|wait)[, ]+)*(?:what|what's|who|who's|whose|which|where|where's|when|why|how|do|does|did|is|are|was|were|am|can|could|would|should|shall|will|have|has|had|may|don't|doesn't|didn't|isn't|aren't|can't|won't|haven't|guess|tell me|wonder|i wonder)\b`,
 		`\b(?:i wonder|do you|don't you|can you|could you|isn't it|right\?)`,
 	)
 	supposes = either(
-		`もし(?:も|、|私|僕|俺|ね|$|[^くっもゃ])`, `[いきしちにびみりえけせてねべめれげじっ]たら(?:[、 ]|ば|[^こしずばん])`, `んだら(?:[、 ]|[^けず])`, `(?:だ|なら|だった|とした|よかった)ら[、ば ]`, `[るただいん]なら`, `れば`, `えば[、 ]`, `けば[、 ]`, `せば[、 ]`, `だとして`, `としても`, `仮に`, `たとえば`, `例えば`,
+		`(?:^|[^かし])もし(?:も[^し]|[^くっもゃ]|$)`, `[いきしちにびみりえけせてねべめれげじっ]たら(?:[、 ]|ば|[^こしずばん])`, `んだら(?:[、 ]|[^けず])`, `(?:だ|なら|だった|とした|よかった)ら[、ば ]`, `[^う]なら[^なんずびぶべうっ]`, `れば`, `えば[、 ]`, `けば[、 ]`, `せば[、 ]`, `だとして`, `としても`, `仮に`, `たとえば`, `例えば`,
 		`妄想`, `夢の中`, `夢で`, `夢を見`, `という設定`, `って設定`, `ってことにし`, `ごっこ`, `つもりになって`, `ふりをし`, `小説`, `(?:映画|アニメ|漫画|ドラマ|ゲーム)の中`, `主人公`,
 		`\bif\b`, `\bunless\b`, `\bsuppos(?:e|ing)\b`, `\bimagin(?:e|ing|ary)\b`, `\bwhat if\b`, `\blet's say\b`, `\bpretend`, `\bhypothetical`, `\bfor example\b`, `\bfor instance\b`, `\bin (?:my|a|the) (?:dream|story|game|movie|film|novel|book|show)\b`, `\bdream(?:ed|t)\b`, `\bwould\b`, `\bcould have\b`, `\bi'd\b`, `\bas though\b`, `\bas if\b`,
 		`\bi wish\b`, `\brole-?play`, `\bin character\b`, `\bmy character\b`, `\bin another life\b`, `\bwere i\b`)

@@ -46,7 +46,7 @@ func filledEn(slot, before, after string, importance int, keys ...string) func([
 }
 
 // vague is what says too little of its own, or tells of whoever is spoken to.
-var vague = regexp.MustCompile(`(?i)^(?:a|an|the|my|fear|hope|peace|it|this|that|these|those|you|your|him|her|them|us|here|there|how|when|what|why|where|who|to be|being|hell|bed|pain|love|danger|trouble|shock|town|general|particular)$|^(?:it|this|that|these|those|you|your|him|her|them|us|here|there|how|when|what|why|where|who|the way|the idea|the fact|the future|the past|to see|to think|to hear|to say|to know|to talk|to ask|talking to|chatting with)\b|\b(?:you|your|yours)\b`)
+var vague = regexp.MustCompile(`(?i)^(?:a|an|the|my|fear|hope|peace|it|this|that|these|those|you|your|him|her|them|us|here|there|how|when|what|why|where|who|to be|being|hell|bed|pain|love|danger|trouble|shock|town|general|particular)$|^(?:it|this|that|these|those|you|your|him|her|them|us|here|there|how|when|what|why|where|who|the way|not|none|no longer|anything|the idea|the fact|the future|the past|to see|to think|to hear|to say|to know|to talk|to ask|talking to|chatting with)\b|\b(?:you|your|yours)\b`)
 
 func tasteEn(likes bool) func([]string) (claim, bool) {
 	return func(m []string) (claim, bool) {

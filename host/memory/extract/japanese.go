@@ -107,14 +107,14 @@ func japanese() []rule {
 		{pattern: ja(`(?:<SELF>に(?:は|も)?|家に(?:は|も)?|我が家に(?:は|も)?)、?<ANIMAL>が?(?:[0-9０-９一二三四五]匹|[0-9０-９一二三四五]羽)?(?:います|いる)<END>`), claim: func(m []string) (claim, bool) { return petJa(m) }, last: true},
 	}
 	person := []rule{
-		{pattern: ja(`<S>(?:今年で?)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true},
+		{pattern: ja(`<S>(?:今年で?|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true},
 		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday")},
 		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true},
 		{pattern: ja(`<S>` + place + `(?:に|で)(?:住んで|すんで|暮らして|一人暮らしして)(?:い?ます|い?る)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "住む"), own: true},
 		{pattern: ja(`<S>` + place + `(?:に|へ)(?:引っ越しました|引っ越した|引っ越してきた|引っ越してきました|引越しました|引越した)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "引っ越し"), own: true},
 		{pattern: ja(`<S>` + place + `在住<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place"), own: true},
 		{pattern: ja(`(?:<SELF>の)?(?:出身|地元|実家)は、?` + place + `<END>`), claim: filled("origin", "出身は", "", 3, "出身", "origin")},
-		{pattern: ja(`<S>` + place + `(?:の)?(?:出身|生まれ)<END>`), claim: filled("origin", "出身は", "", 3, "出身", "origin"), own: true},
+		{pattern: ja(`<S>` + place + `(?:の)?出身<END>`), claim: filled("origin", "出身は", "", 3, "出身", "origin"), own: true},
 		{pattern: ja(`(?:<SELF>の)?(?:仕事|職業)は、?([\p{Han}\p{Katakana}\p{Hiragana}ーA-Za-z]{1,14}?)(?:をして(?:い?ます|い?る)|をやって(?:い?ます|い?る)|やって(?:い?ます|い?る)|して(?:い?ます|い?る))?<END>`), claim: filled("job", "仕事は", "", 3, "仕事", "job")},
 		{pattern: ja(`<S>([\p{Han}\p{Katakana}\p{Hiragana}ーA-Za-z]{1,14}?)(?:として|で|に)(?:働いて|勤めて|勤務して)(?:い?ます|い?る)<END>`), claim: filled("job", "仕事: ", "", 3, "仕事", "job", "働く"), own: true},
 		{pattern: ja(`<S>` + jobs + `(?:を|として)?(?:して|やって)(?:い?ます|い?る)<END>`), claim: filled("job", "仕事は", "", 3, "仕事", "job"), own: true},
@@ -128,7 +128,7 @@ func japanese() []rule {
 			return claim{slot: "family:" + wording.Thing(m[1]), value: m[1], text: m[1] + "がいる", keys: []string{m[1], wording.Thing(m[1]), "家族", "family"}, importance: 3}, true
 		}, last: true},
 		{pattern: ja(`<S>([0-9０-９一二三四五]人(?:兄弟|姉妹|きょうだい)(?:の(?:長男|長女|次男|次女|末っ子|真ん中))?|一人っ子|長男|長女|次男|次女|末っ子)<END>`), claim: filled("family:siblings", "", "", 3, "家族", "兄弟", "family"), own: true},
-		{pattern: ja(`<S>(結婚して(?:い?ます|い?る)|結婚しました|婚約しました|独身)<END>`), claim: filled("family:married", "", "", 4, "結婚", "家族", "family"), own: true},
+		{pattern: ja(`<S>(?:今年|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?、?(結婚して(?:い?ます|い?る)|結婚しました|婚約しました|独身)<END>`), claim: filled("family:married", "", "", 4, "結婚", "家族", "family"), own: true},
 	}
 	health := []rule{
 		{pattern: ja(`<S>` + food + `(?:の)?アレルギー(?:が(?:ある|あります)|を?持ち|を持って(?:い?ます|い?る))?<END>`), claim: refusalJa("allergy", "アレルギー", "アレルギー", "allergy"), own: true, last: true},

@@ -50,36 +50,43 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 // again gives the entry that says that a fact was said again, none where that is known or it
 // was only recalled.
 func (n New) again(f *Fact) []Change {
-	if n.Quote == "" || len(n.Turns) == 0 || n.Room == f.Room && slices.Contains(f.Turns, n.Turns[0]) {
+	known := n.Room != f.Room && !n.SaidAt.After(f.Confirmed) // of other rooms only the time is kept
+	if n.Quote == "" || len(n.Turns) == 0 || known || n.Room == f.Room && slices.Contains(f.Turns, n.Turns[0]) {
 		return nil
 	}
 	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt}}}}
 }
 
-// same finds what is remembered already: the same of the same person, that may be told in
-// the same places and is still so, or that was found in the same turn before.
-func (t *Table) same(n New) *Fact {
+// same finds what is remembered already: what was found in the same turn before, or else the
+// same of the same person that may be told in the same places and is still so.
+func (t *Table) same(n New) (still *Fact) {
 	letters, value := wording.Letters(n.Text), wording.Letters(n.Value)
 	for _, id := range t.by[n.SaidBy] {
 		f := t.facts[id]
-		read := f.Room == n.Room && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0])
-		elsewhere := f.Room != n.Room && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom)
-		if f.Kind != n.Kind || f.Slot != n.Slot || elsewhere || !read && !(f.ValidTo.IsZero() && n.ValidTo.IsZero()) {
+		if f.Kind != n.Kind || f.Slot != n.Slot || !f.says(letters, value) {
 			continue
 		}
-		if f.Slot != "" && value != "" {
-			if wording.Letters(f.Value) == value {
-				return f
-			}
-		} else if wording.Letters(f.Text) == letters {
+		if f.Room == n.Room && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
 			return f
 		}
+		elsewhere := f.Room != n.Room && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom)
+		if still == nil && !elsewhere && f.ValidTo.IsZero() && n.ValidTo.IsZero() {
+			still = f
+		}
 	}
-	return nil
+	return still
+}
+
+// says compares by the value where there is a slot for it, and by the text otherwise.
+func (f *Fact) says(letters, value string) bool {
+	if f.Slot != "" && value != "" {
+		return wording.Letters(f.Value) == value
+	}
+	return wording.Letters(f.Text) == letters
 }
 
 // shortest is how many letters of what is remembered make a text that has them a recalled one.
-const shortest = 8
+const shortest = 6
 
 // recalled finds what a text without a quotation says over again.
 func (t *Table) recalled(text string) *Fact {

@@ -72,13 +72,19 @@ const (
 // Index is what a table's facts are found by. It is not safe for concurrent use.
 type Index struct {
 	table *fact.Table
-	terms map[string][]string // of each fact, by id
-	where map[string]map[string]struct{}
+	facts map[string]indexed
+	where map[string]map[string]struct{} // ids by term
+}
+
+// indexed is a fact with its terms.
+type indexed struct {
+	fact.Fact
+	terms []string
 }
 
 // NewIndex gives an index of a table as it is now.
 func NewIndex(t *fact.Table) *Index {
-	ix := &Index{table: t, terms: map[string][]string{}, where: map[string]map[string]struct{}{}}
+	ix := &Index{table: t, facts: map[string]indexed{}, where: map[string]map[string]struct{}{}}
 	for _, f := range t.All() {
 		ix.put(f)
 	}
@@ -88,12 +94,12 @@ func NewIndex(t *fact.Table) *Index {
 // Update takes in what [fact.Table.Apply] says has changed.
 func (ix *Index) Update(changed []string) {
 	for _, id := range changed {
-		for _, term := range ix.terms[id] {
+		for _, term := range ix.facts[id].terms {
 			if delete(ix.where[term], id); len(ix.where[term]) == 0 {
 				delete(ix.where, term)
 			}
 		}
-		delete(ix.terms, id)
+		delete(ix.facts, id)
 		if f, ok := ix.table.Get(id); ok {
 			ix.put(f)
 		}
@@ -102,7 +108,7 @@ func (ix *Index) Update(changed []string) {
 
 func (ix *Index) put(f fact.Fact) {
 	terms := termsOf(f)
-	ix.terms[f.ID] = terms
+	ix.facts[f.ID] = indexed{f, terms}
 	for _, term := range terms {
 		if ix.where[term] == nil {
 			ix.where[term] = map[string]struct{}{}
@@ -182,9 +188,9 @@ func (ix *Index) Find(q Query) []Found {
 
 // newest gives all that may be told, by importance and age; with About, theirs.
 func (ix *Index) newest(q Query) (found []Found) {
-	for _, f := range ix.table.All() {
-		if q.shows(f) && (len(q.About) == 0 || q.theirs(f)) {
-			found = append(found, Found{f, q.standing(f)})
+	for _, f := range ix.facts {
+		if q.shows(f.Fact) && (len(q.About) == 0 || q.theirs(f.Fact)) {
+			found = append(found, Found{f.Fact, q.standing(f.Fact)})
 		}
 	}
 	return found
@@ -195,8 +201,7 @@ func (ix *Index) related(q Query) (found []Found) {
 	common := ix.weigh(q)
 	best := 0.0
 	for id, w := range common {
-		f, _ := ix.table.Get(id)
-		if !q.shows(f) {
+		if !q.shows(ix.facts[id].Fact) {
 			delete(common, id)
 			continue
 		}
@@ -206,7 +211,7 @@ func (ix *Index) related(q Query) (found []Found) {
 		if w < max(least, part*best) {
 			continue
 		}
-		f, _ := ix.table.Get(id)
+		f := ix.facts[id].Fact
 		found = append(found, Found{f, min(w, most) + q.standing(f)})
 	}
 	return found
@@ -225,9 +230,8 @@ func (ix *Index) weigh(q Query) map[string]float64 {
 	own := ownWords.MatchString(q.Text)
 	for _, s := range asked {
 		for id := range ix.where[slot+s] {
-			f, _ := ix.table.Get(id)
 			switch {
-			case len(q.About) == 0 || q.theirs(f):
+			case len(q.About) == 0 || q.theirs(ix.facts[id].Fact):
 				weights[id] += weightSlot
 			case weights[id] >= least && !own:
 				weights[id] += weightSlot // somebody else, who is named
@@ -235,7 +239,7 @@ func (ix *Index) weigh(q Query) map[string]float64 {
 		}
 	}
 	for id := range weights {
-		if f, _ := ix.table.Get(id); own && len(q.About) > 0 && !q.theirs(f) {
+		if own && len(q.About) > 0 && !q.theirs(ix.facts[id].Fact) {
 			weights[id] *= others
 		}
 	}
@@ -244,7 +248,7 @@ func (ix *Index) weigh(q Query) map[string]float64 {
 
 // weight gives what a term counts: the less, the more facts have it.
 func (ix *Index) weight(term string) float64 {
-	n, has := len(ix.terms), len(ix.where[term])
+	n, has := len(ix.facts), len(ix.where[term])
 	if has == 0 {
 		return 0
 	}
@@ -288,14 +292,14 @@ func (ix *Index) joined(q Query, found []Found) []Found {
 	}
 	rank := 0
 	for _, id := range q.Near {
-		f, ok := ix.table.Get(id)
-		if !ok || !q.shows(f) {
+		f, ok := ix.facts[id]
+		if !ok || !q.shows(f.Fact) {
 			continue
 		}
 		rank++
 		scores[id] += 1 / float64(ranks+rank)
 		if _, ok := all[id]; !ok {
-			all[id] = Found{Fact: f}
+			all[id] = Found{Fact: f.Fact}
 		}
 	}
 	found = found[:0]

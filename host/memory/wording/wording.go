@@ -38,12 +38,11 @@ type part struct{ from, to int }
 func plain(source string) (string, []part) {
 	var b strings.Builder
 	var parts []part
-	var it norm.Iter
-	it.InitString(norm.NFKC, source)
-	for !it.Done() {
-		p := part{from: it.Pos()}
-		letters := string(it.Next())
-		p.to = it.Pos()
+	for at := 0; at < len(source); {
+		n := max(1, norm.NFKC.NextBoundaryInString(source[at:], true))
+		p := part{at, at + n}
+		letters := norm.NFKC.String(source[at:p.to])
+		at = p.to
 		for _, r := range letters {
 			if unicode.IsSpace(r) {
 				if n := b.Len(); n > 0 && b.String()[n-1] == ' ' {

@@ -165,6 +165,13 @@ func between(text string) (words []string) {
 	}
 	for at := 0; at < len(text); {
 		rest = text[at:]
+		if n := known(rest); n > 0 { // it has letters of particles: ねこ
+			cut(at)
+			from, at = at, at+n
+			cut(at)
+			from = at
+			continue
+		}
 		n := 0
 		for _, g := range grammar {
 			if len(g) > n && strings.HasPrefix(rest, g) {
@@ -182,6 +189,29 @@ func between(text string) (words []string) {
 	}
 	cut(len(text))
 	return words
+}
+
+// kana are the words of the table of things that are in hiragana, and what is asked for the most.
+var kana = func() []string {
+	words := []string{"なまえ"}
+	for _, t := range things {
+		for _, w := range t.words {
+			if !strings.ContainsFunc(w, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) {
+				words = append(words, w)
+			}
+		}
+	}
+	return words
+}()
+
+// known gives how long the word of kana is that a text begins with.
+func known(text string) (n int) {
+	for _, w := range kana {
+		if len(w) > n && strings.HasPrefix(text, w) {
+			n = len(w)
+		}
+	}
+	return n
 }
 
 var honorifics = []string{"様", "君", "達"}

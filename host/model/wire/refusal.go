@@ -36,6 +36,7 @@ func refusal(status int, said string, after time.Duration) *Failure {
 	}
 	f := Failed(code, again, nil, "%s", what)
 	f.Status, f.Said, f.After = status, strings.ToLower(said), after
+	f.Coded.After = after.Milliseconds()
 	return f
 }
 

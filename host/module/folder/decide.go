@@ -132,6 +132,9 @@ func (l *loader) start(s *slot) {
 			j.serving = key{} // saving the file again ends a quarantine, also unchanged
 		}
 	}
+	if s.anew {
+		j.serving, s.anew = key{}, false
+	}
 	s.want, s.job = nil, j
 	l.running++
 	go func() { l.outcomes <- l.f.load(j) }()

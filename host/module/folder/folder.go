@@ -97,6 +97,7 @@ type Folder struct {
 	begun  atomic.Bool
 
 	reading chan struct{} // holds a token for each file that is read and checked
+	renew   chan struct{} // has a value when all are to be loaded anew
 
 	mu      sync.Mutex
 	views   map[string]view
@@ -123,6 +124,7 @@ func New(cfg Config) (*Folder, error) {
 		ready:  make(chan struct{}),
 
 		reading: make(chan struct{}, readers),
+		renew:   make(chan struct{}, 1),
 		views:   map[string]view{},
 	}, nil
 }
@@ -151,6 +153,15 @@ func (f *Folder) Run(ctx context.Context) error {
 // loaded or refused, and Changed has been told of it. A folder that does not
 // exist yet has nothing in it.
 func (f *Folder) Ready() <-chan struct{} { return f.ready }
+
+// Renew has all companions loaded anew though no byte of their files changed, so that nothing
+// is left of what they held in memory. Until the new generations are there the old ones serve on.
+func (f *Folder) Renew() {
+	select {
+	case f.renew <- struct{}{}:
+	default: // they will be
+	}
+}
 
 // IDs gives the ids of all companions there are files for, sorted, also of those
 // that are being loaded or were refused.

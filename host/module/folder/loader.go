@@ -98,9 +98,23 @@ func (l *loader) run(ctx context.Context) {
 		case o := <-l.outcomes:
 			l.now = time.Now()
 			l.ended(o)
+		case <-l.f.renew:
+			l.now = time.Now()
+			l.loadAnew()
 		case <-timer.C:
 			l.now = time.Now()
 			l.tick()
+		}
+	}
+}
+
+// loadAnew has every companion loaded that is there.
+func (l *loader) loadAnew() {
+	for _, id := range slices.Sorted(maps.Keys(l.slots)) {
+		if s := l.slots[id]; s.companion != nil && len(s.sources) > 0 {
+			l.drop(s) // what is being loaded may hold something by now
+			s.anew = true
+			l.decide(s, s.sources)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type slot struct {
 	trouble string   // why the sources are wrong as they are
 	refusal string   // why the newest save was not loaded
 	refused key      // the content of that save, if it is to blame
+	anew    bool     // it is to be loaded though nothing changed
 	behind  bool     // another companion's id reads the same, and was first
 
 	file    string // source.show of the serving generation

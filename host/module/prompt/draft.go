@@ -3,13 +3,14 @@ package prompt
 import (
 	"context"
 	"errors"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
 
 // A draft is a line that is written behind its vote, in the same answer of the model: the
@@ -24,13 +25,6 @@ const (
 	// model is asked for votes and lines one by one, until the card is loaded again.
 	maxUnfit = 3
 )
-
-// voteLine is how an answer begins: a few tokens, for the vote has to be there before the
-// line is.
-var voteLine = regexp.MustCompile("(?i)^(speak|listen)\\b[ \\t:,]*([0-9]+(?:\\.[0-9]+)?)?(?:/10)?[ \\t,]*(none|pre-closing|closing|terminal)?[ \\t.*`]*")
-
-// marks may stand before a vote.
-const marks = "\ufeff`* \t\r\n"
 
 // errNoVote says that an answer does not begin with a vote.
 var errNoVote = errors.New("the model's answer does not begin with a vote")
@@ -143,7 +137,7 @@ func (d *draft) take(delta string) error {
 		return nil
 	}
 	d.head.WriteString(delta)
-	head := strings.TrimLeft(d.head.String(), marks)
+	head := strings.TrimLeft(d.head.String(), spoken.Marks)
 	switch {
 	case strings.Contains(head, "\n"):
 		return d.cast(head)
@@ -157,7 +151,7 @@ func (d *draft) take(delta string) error {
 // stands behind it is the line. No vote is told of text without one.
 func (d *draft) cast(head string) error {
 	defer close(d.voted)
-	m := voteLine.FindStringSubmatch(head)
+	m := spoken.Vote(head)
 	if m == nil {
 		d.novote = errNoVote
 		return errUnwanted
@@ -208,8 +202,12 @@ func (d *draft) close(a model.Answer, err error) {
 	defer d.mu.Unlock()
 	switch {
 	case d.standing():
+	case err == nil && strings.Trim(d.head.String(), spoken.Marks) == "" && slices.ContainsFunc(a.Calls, spoken.Says):
+		// Some models write nothing beside a tool that they call. They want to speak.
+		d.vote = abi.Vote{State: abi.Speak, Importance: judgementImportance}
+		close(d.voted)
 	case err == nil:
-		_ = d.cast(strings.TrimLeft(d.head.String(), marks)) // it has ended
+		_ = d.cast(strings.TrimLeft(d.head.String(), spoken.Marks)) // it has ended
 	default:
 		d.novote = err
 		close(d.voted)

@@ -29,6 +29,7 @@ import (
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt/together"
 )
 
 // Models gives the models of companions. The host implements it.
@@ -45,6 +46,9 @@ type Models interface {
 	// VotesWithLine gives a model's name, and of how many votes at once it is to write
 	// the line behind, 0 for none.
 	VotesWithLine(wanted string) (model string, most int)
+	// VotesTogether gives a model's name, and whether it is to vote for several characters
+	// in one call.
+	VotesTogether(wanted string) (model string, ok bool)
 }
 
 // Ask is a request for a model, with what it is for.
@@ -54,6 +58,7 @@ type Ask struct {
 	Grant  string      // token of the line
 	Urgent bool        // a human waits for it: the last of a bound on calls is for these
 	Told   *entry.Told // what it says, for those who ask
+	With   []string    // the others for whom it is, beside the caller
 }
 
 // Config is what the engine needs.
@@ -72,15 +77,23 @@ type Config struct {
 type Engine struct {
 	cfg Config
 
+	tables *together.Tables[round, voter, abi.Vote]
+
 	mu     sync.Mutex
-	drafts map[string]int // being written, by model
+	drafts map[string]int     // being written, by model
+	cards  map[string]*Module // by id
+	panels map[part]*panel
+	astray map[string]int // answers of a model in a row that were to be votes for several and were not
+	turn   uint64         // counts the uses of panels
 }
 
 var _ module.Engine = (*Engine)(nil)
 
 // New makes an engine. It starts nothing.
 func New(c Config) *Engine {
-	return &Engine{cfg: c, drafts: map[string]int{}}
+	e := &Engine{cfg: c, drafts: map[string]int{}, cards: map[string]*Module{}, panels: map[part]*panel{}, astray: map[string]int{}}
+	e.tables = together.New[round](panelWait, e.judge)
+	return e
 }
 
 // Name is "prompt".
@@ -98,15 +111,17 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 	if def.ID != "" && def.ID != s.ID {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s: id: is %q, but the file's name makes it %q; take the id out or rename the file", s.Name, def.ID, s.ID)
 	}
-	return &Module{
-		engine: e, id: s.ID, generation: s.Generation, card: def, mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
+	m := &Module{
+		engine: e, id: s.ID, generation: s.Generation, card: def, expressive: def.Expressive(), mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
 			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
 		},
 		lately: map[string][]string{}, drafts: map[string]*draft{},
 		talks: map[string]*talk{}, kept: map[string]bool{},
-	}, nil
+	}
+	e.loaded(m)
+	return m, nil
 }
 
 // Module is one loaded card. Its calls run side by side.
@@ -116,10 +131,12 @@ type Module struct {
 	generation uint64
 	card       *card.Card
 	mind       *layout.Mind
+	expressive bool // its "speak" says how a line is said
 	desc       abi.Description
 	size       int64
 
 	calls module.Calls
+	gone  bool         // it was closed; under the engine's lock
 	unfit atomic.Int32 // answers in a row that were to begin with a vote and did not
 
 	mu      sync.Mutex
@@ -150,6 +167,7 @@ func (m *Module) Close(ctx context.Context) error {
 	for _, room := range rooms {
 		m.Withdraw(room)
 	}
+	m.engine.closed(m)
 	idle, _ := m.calls.Close(ctx)
 	<-idle
 	return nil

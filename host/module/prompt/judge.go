@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
 
 // judgementImportance is how much a perception that made the character speak is
@@ -51,7 +52,7 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		}
 		said := strings.TrimSpace(card.Message(args))
 		if said == "" {
-			return "", errNoMessage
+			return "", spoken.ErrNoMessage
 		}
 		text, parameters = append(text, said), args
 		return "ok", nil

@@ -31,15 +31,18 @@ type reply struct {
 
 // fakeModels plays replies, and keeps what it was asked.
 type fakeModels struct {
-	mu      sync.Mutex
-	replies []reply
-	asked   []model.Request
-	waits   string
-	hang    bool
-	inOne   int // votes at once with which the line comes
+	mu       sync.Mutex
+	replies  []reply
+	asked    []model.Request
+	waits    string
+	hang     bool
+	inOne    int  // votes at once with which the line comes
+	together bool // votes for several characters are one call
 }
 
 func (f *fakeModels) VotesWithLine(string) (string, int) { return "main", f.inOne }
+
+func (f *fakeModels) VotesTogether(string) (string, bool) { return "main", f.together }
 
 func (f *fakeModels) Window(string) (int, *tokens.Meter) { return 8000, new(tokens.Meter) }
 

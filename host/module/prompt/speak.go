@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
 
 // maxModelTurns bounds how often the model is asked for one answer: it plays
@@ -22,53 +23,56 @@ const maxModelTurns = 4
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
 	c.draft = c.m.drafted(c.caller.Room, s)
-	out := newSegmenter(c.m.names(), others(s.Members, c.m.id), func(text string) error {
+	out := spoken.New(c.m.names(), others(s.Members, c.m.id), func(text string) error {
 		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
 		return err
 	})
 	_, most := c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model)
-	out.votes = most > 0
+	if most > 0 {
+		out.MayVote()
+	}
 	if s.Budget != nil {
-		out.mute, out.most = true, s.Budget.Chars
+		out.InOnePiece(s.Budget.Chars)
 	}
 	ask, err := c.put(ctx, c.lineOf(s, triggers, false))
 	if err != nil {
 		return abi.Line{}, err
 	}
-	played, err := c.converse(ctx, ask, out.take, out.turn, func(name string, args json.RawMessage) (string, error) {
+	var how json.RawMessage // it is said
+	played, err := c.converse(ctx, ask, out.Take, out.Written, func(name string, args json.RawMessage) (string, error) {
 		if name == card.Speak {
-			return "ok", out.speak(card.Message(args))
+			beside := c.m.expressive && card.Beside(args) != nil
+			if beside {
+				how = args
+			}
+			return "ok", out.Speak(card.Message(args), beside)
 		}
 		return c.play(ctx, name, args, triggers)
 	})
 	played = slices.DeleteFunc(played, func(name string) bool { return name == card.Speak }) // that is the line
 	c.m.keepActs(c.caller.Room, played)
-	if err == nil || errors.Is(err, errOver) {
-		err = out.end()
+	if err == nil || errors.Is(err, spoken.ErrOver) {
+		err = out.End()
 	}
-	if out.lost != nil { // the floor is gone: the model's words are nobody's business now
-		return abi.Line{}, out.lost
+	if out.Lost() != nil { // the floor is gone: the model's words are nobody's business now
+		return abi.Line{}, out.Lost()
 	}
-	if err != nil && out.breaksOff() { // what was shown stands, and people are told that more was to come
+	if err != nil && out.BreaksOff() { // what was shown stands, and people are told that more was to come
 		return abi.Line{}, err
 	}
-	line := abi.Line{Text: out.said()}
+	line := abi.Line{Text: out.Said()}
 	switch {
 	case line.Text != "":
+		line.Parameters = card.Saying(how, line.Text)
 	case len(played) > 0: // an error would have it asked again, and play them again
 		line.Pass = did(played, err)
 	case err != nil:
 		return abi.Line{}, err
 	default:
-		line.Pass = out.why()
+		line.Pass = out.Why()
 	}
 	return line, nil
 }
-
-// ended is an error of an action after which the model is asked no more.
-type ended struct{ error }
-
-func (e ended) Unwrap() error { return e.error }
 
 // did says what was played where nothing was said, and what went wrong then.
 func did(played []string, err error) string {
@@ -110,7 +114,7 @@ func (c *call) inputs(s abi.Scene) []string {
 // converse asks the model until it plays nothing any more. It gives the names of
 // the actions that were played. between is called when an answer is whole and its
 // actions come next.
-func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func() error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
+func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func([]model.ToolCall) error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
 		req.NoCalls = turn == maxModelTurns-1
 		a, err := c.next(ctx, req, onText)
@@ -121,7 +125,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 			return played, nil
 		}
 		if between != nil {
-			if err := between(); err != nil {
+			if err := between(a.Calls); err != nil {
 				return played, err
 			}
 		}
@@ -136,8 +140,8 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 				told, silent = abi.AsError(err).Message, false
 			}
 			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: told, Failed: err != nil})
-			if over := new(ended); errors.As(err, over) {
-				return played, over.error
+			if over := new(spoken.Ended); errors.As(err, over) {
+				return played, over.Unwrap()
 			}
 			if ctx.Err() != nil {
 				return played, ctx.Err()
@@ -163,12 +167,21 @@ func (c *call) next(ctx context.Context, req Ask, onText func(string) error) (mo
 	return c.generate(ctx, req, onText)
 }
 
-// tools offers what the events allow for these perceptions; in warn mode all.
-func (c *call) tools(triggers []string, withSpeak bool) []model.Tool {
+// tools offers what the events allow for these perceptions; in warn mode all. To speak is
+// among them where something is judged. Whoever has the floor just writes its line, and has
+// the tool only to say how that is said: no prompt tells of it, for there are models that
+// cannot call tools.
+func (c *call) tools(triggers []string, judging bool) []model.Tool {
 	var tools []model.Tool
 	for _, a := range c.m.card.Actions {
-		if (a.Title != card.Speak || withSpeak) && (c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0) {
-			tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+		t := model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema}
+		switch {
+		case a.Title == card.Speak && !judging:
+			if c.m.expressive {
+				tools = append(tools, c.m.tool(a))
+			}
+		case c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0:
+			tools = append(tools, t)
 		}
 	}
 	return tools
@@ -203,9 +216,6 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	}
 	return c.m.played(done), nil
 }
-
-// errNoMessage is what a model is told that speaks without words.
-var errNoMessage = abi.Errorf(abi.CodeInvalid, "parameters.message: is missing, or no text")
 
 // names gives what the character is called.
 func (m *Module) names() []string { return append([]string{m.card.Name, m.id}, m.card.Aliases...) }

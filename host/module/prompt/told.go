@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/model"
@@ -57,6 +58,7 @@ func (m *Module) Forgotten() {
 	for _, d := range drafts {
 		d.end(errUnwanted)
 	}
+	m.engine.forgotten()
 }
 
 // meet learns the names of those who are there.
@@ -75,8 +77,21 @@ func (t *talk) meet(members []abi.Member) map[string]string {
 	return names
 }
 
+// hearer is who is told something: a character, or several that are judged together.
+type hearer struct {
+	mind *layout.Mind
+	talk *talk
+	key  string // the same for requests that begin alike
+}
+
+// self is the character, as one who hears a room.
+func (c *call) self() *hearer {
+	return &hearer{c.m.mind, c.m.talkOf(c.caller.Room), c.m.id + "\n" + c.caller.Room}
+}
+
 // asking is what a model is asked for, before it is put into words.
 type asking struct {
+	of      *hearer // nil: the character itself
 	tail    layout.Tail
 	tools   []model.Tool
 	members []abi.Member
@@ -89,15 +104,17 @@ type asking struct {
 
 // put makes a request of it.
 func (c *call) put(ctx context.Context, a asking) (Ask, error) {
-	m := c.m
+	m, of := c.m, a.of
+	if of == nil {
+		of = c.self()
+	}
 	context, meter := m.engine.cfg.Models.Window(m.card.Model)
 	human := func(id string) bool { return isHuman(a.members, id) }
-	room := m.talkOf(c.caller.Room)
 	terms := window.Terms{
-		Budget: m.mind.History(layout.Budget{Context: context, Meter: meter, Tools: m.everyTool()}),
+		Budget: of.mind.History(layout.Budget{Context: context, Meter: meter}),
 		Meter:  meter, Overhead: layout.Overhead, Human: human,
 	}
-	told, err := room.window.Tell(ctx, c.history, terms)
+	told, err := of.talk.window.Tell(ctx, c.history, terms)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Ask{}, ctx.Err()
@@ -108,8 +125,8 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 		told.Messages = a.recent
 	}
 	parts := layout.Parts{
-		Budget: layout.Budget{Context: context, Meter: meter, Tools: a.tools},
-		Told:   told, Human: human, Names: room.meet(a.members), Tail: a.tail,
+		Budget: layout.Budget{Context: context, Meter: meter}, Tools: a.tools,
+		Told: told, Human: human, Names: of.talk.meet(a.members), Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {
@@ -118,13 +135,13 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 			return Ask{}, ctx.Err()
 		}
 	}
-	p := m.mind.Build(parts)
+	p := of.mind.Build(parts)
 	c.keep(ctx, p.Told.System, p.System)
-	if len(a.tools) > 0 {
-		c.keep(ctx, p.Told.Tools, layout.WriteTools(a.tools))
+	if len(p.Tools) > 0 {
+		c.keep(ctx, p.Told.Tools, layout.WriteTools(p.Tools))
 	}
 	return Ask{
-		Request: model.Request{System: p.System, Messages: p.Messages, Tools: a.tools, CacheKey: layout.Hash(m.id + "\n" + c.caller.Room)[:32]},
+		Request: model.Request{System: p.System, Messages: p.Messages, Tools: p.Tools, CacheKey: layout.Hash(of.key)[:32]},
 		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
 	}, nil
 }
@@ -174,11 +191,11 @@ func (c *call) keep(ctx context.Context, hash, text string) {
 	c.m.mu.Unlock()
 }
 
-// everyTool is all that the model may ever be offered.
-func (m *Module) everyTool() []model.Tool {
-	tools := make([]model.Tool, 0, len(m.card.Actions))
-	for _, a := range m.card.Actions {
-		tools = append(tools, model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema})
+// tool gives an action as a model with the floor is offered it.
+func (m *Module) tool(a card.Action) model.Tool {
+	t := model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema}
+	if a.Title == card.Speak {
+		t.Description = strings.TrimSpace(t.Description + "\n" + m.how())
 	}
-	return tools
+	return t
 }

@@ -37,6 +37,7 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		return abi.Vote{State: abi.Listen, Reason: "talks when it is spoken to"}, nil
 	}
 	if s.Addressed && isHuman(s.Members, s.Message.From) {
+		c.declines(ctx, s)
 		return abi.Vote{State: abi.Speak, Importance: 10, Selected: true, Reason: "was addressed"}, nil
 	}
 	v, err := c.weigh(ctx, s)
@@ -62,6 +63,9 @@ func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 			c.m.engine.cfg.Log.Warn("the model does not begin its answers with a vote: votes and lines are asked for one by one from now on",
 				"companion", c.m.id, "why", err.Error())
 		}
+	}
+	if v, ok, err := c.voteTogether(ctx, s); ok || err != nil {
+		return v, err
 	}
 	return c.referee(ctx, s)
 }

@@ -15,3 +15,11 @@ func (m *Module) played(a abi.ActionPlayed) string {
 	}
 	return text
 }
+
+// how describes the tool that is a line, to a character with the floor.
+func (m *Module) how() string {
+	return m.mind.Pick(
+		"あなたの発言そのものです。どのように話すかを添えるときに使います。message は発言の全文で、使うときは同じ発言を文章では書きません。使わずに発言を文章で書くだけでもかまいません。",
+		"This is your line itself, for when you want to tell how it is said. message is the whole line; when you use this, do not write the line\n"+
+			"as text as well. You may also just write your line as text.")
+}

@@ -47,7 +47,7 @@ func (f *Floor) Closing() abi.Closing {
 
 // Stale says whether a line that is made ahead is of no use any more.
 func (f *Floor) Stale(s *State) bool {
-	return f.Ahead && f.Segments == 0 && s.Last.Seq > f.About && s.LastBy == abi.KindHuman && s.Rules.Stale != entry.StaleAccept
+	return f.Ahead && f.Segments == 0 && s.Newest().Seq > f.About && s.LastBy == abi.KindHuman && s.Rules.Stale != entry.StaleAccept
 }
 
 func (s *State) refused(e entry.Entry, b entry.Refused) {
@@ -125,7 +125,7 @@ func (s *State) NextSpeaker(broke bool) (entry.Candidate, bool) {
 // waitsOn says whether a line that takes long is waited for on.
 func (s *State) waitsOn() bool {
 	_, other := s.NextSpeaker(true)
-	return !other && s.Floor.Longer < longestFloor-1 && s.Last.Seq == s.Floor.About && !s.before3()
+	return !other && s.Floor.Longer < longestFloor-1 && s.Newest().Seq <= s.Floor.About && !s.before3()
 }
 
 // spoke notes a segment. A line that has begun to sound is not stale any more.

@@ -97,7 +97,7 @@ func (s *State) Woken() bool {
 func (s *State) Overtaken() *queue.Request {
 	_, mute := s.Mute()
 	return s.Oldest(func(r queue.Request) bool {
-		return r.Waits == entry.WaitRound && (mute != "" || s.Last.Seq > r.Basis && s.Last.From != r.Who)
+		return r.Waits == entry.WaitRound && (mute != "" || s.Behind(r.Basis, r.Who))
 	})
 }
 

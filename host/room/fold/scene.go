@@ -22,6 +22,13 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, subject.From),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
+	if f := s.Floor; f != nil && f.Who == who {
+		for _, u := range s.Unanswered {
+			if u.For(who, f.Basis) && u.Seq != subject.Seq {
+				scene.Waiting = append(scene.Waiting, u.Message)
+			}
+		}
+	}
 	if b, ok := s.Budget(now); ok && (s.Floor == nil || s.PaysTurns()) {
 		scene.Budget = &b
 	}

@@ -14,12 +14,16 @@ import (
 // when the same inputs lead to other entries. It stands in the room's rules, so
 // that a replay derives again only what this version decided. 1 is that of commit
 // 66dce41.
-const Version = 3
+const Version = 4
 
 // before3 says whether what is folded was decided by rules before version 3: they
 // counted what was lost as the floor was granted, and each turn ended the silence that
 // was broken.
 func (s *State) before3() bool { return s.Rules.Version < 3 }
+
+// before4 says whether what is folded was decided by rules before version 4: to them a
+// chat's turn was one like all others.
+func (s *State) before4() bool { return s.Rules.Version < 4 }
 
 // StateVersion is the format of a snapshot. All since 1 are read; of a newer one
 // nothing is known, and the journal is folded from its start instead.

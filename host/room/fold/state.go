@@ -37,6 +37,7 @@ type State struct {
 	queue.Wishes
 	queue.Senses
 	queue.Deeds
+	queue.Bars
 	Life life.Life `json:"life,omitzero"` // of the conversation that the room is for
 
 	policy   turn.Policy
@@ -47,7 +48,8 @@ type State struct {
 type Talk struct {
 	Last   abi.Message         `json:"last"` // the newest turn
 	LastBy abi.ParticipantKind `json:"last_by,omitempty"`
-	Meant  []string            `json:"meant,omitempty"` // whom it addresses
+	Meant  []string            `json:"meant,omitempty"`  // whom it addresses
+	Heeded *Heeded             `json:"heeded,omitempty"` // nil: it is the newest turn
 	queue.Answers
 	Turns        int         `json:"turns"`            // of others than humans since a human spoke
 	Backchannels int         `json:"asides,omitempty"` // the same
@@ -58,6 +60,13 @@ type Talk struct {
 	Of           uint64      `json:"of,omitempty"`      // entry that set Silence
 	Broken       bool        `json:"broken,omitempty"`  // a silence since a human spoke was broken into already
 	Knock        bool        `json:"knock,omitempty"`   // the next round breaks a silence
+}
+
+// Heeded is the newest turn that whoever speaks has to know: none of a chat's, in which so
+// many write that no line would ever be about the newest.
+type Heeded struct {
+	Seq  uint64 `json:"seq"`
+	From string `json:"from"`
 }
 
 // Rounds are how votes are asked for, and how that came out.
@@ -92,8 +101,12 @@ func (s *State) Apply(e entry.Entry) error {
 
 func (s *State) change(e entry.Entry) error {
 	if e.Blank && e.Kind != entry.KindSaid {
-		s.blank(e)
-		return nil
+		if erased := entry.ErasedBy(e) != ""; !erased {
+			s.blank(e)
+			return nil
+		} else if e.Kind == entry.KindPerceived { // there is nothing left to judge
+			return nil
+		}
 	}
 	switch e.Kind {
 	case entry.KindRules:
@@ -118,7 +131,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindVote:
 		return with(e, s.voted)
 	case entry.KindFailed:
-		return with(e, s.failed)
+		return with(e, func(b entry.Failed) { s.failed(e, b) })
 	case entry.KindDue:
 		return with(e, func(b entry.Due) { s.due(e, b) })
 	case entry.KindStop:
@@ -158,6 +171,8 @@ func (s *State) change(e entry.Entry) error {
 				s.hush()
 			}
 		})
+	case entry.KindForgotten:
+		return with(e, s.forgotten)
 	case entry.KindAction:
 		return with(e, s.Act)
 	case entry.KindResult:
@@ -207,6 +222,7 @@ func (s *State) taken() {
 	if s.Absence != nil {
 		s.askAgain()
 	}
+	s.Unbar(func(bar queue.Bar) bool { return bar.House })
 	s.Abandon(s.At)
 	s.Awaits, s.Gathering = nil, true
 }
@@ -243,6 +259,7 @@ func (s *State) left(b entry.Left) {
 	s.Luck(b.ID)
 	s.word(b.ID)
 	s.Drop(func(r queue.Request) bool { return r.Who == b.ID })
+	s.Unbar(func(bar queue.Bar) bool { return bar.Who == b.ID })
 	if s.Round != nil {
 		s.Round.Fail(b.ID, "left the room")
 	}
@@ -274,16 +291,21 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	if s.Floor != nil && s.Floor.Token == b.Grant {
 		subject = s.Floor.Subject
 	}
+	crowd := b.By == abi.KindHuman && b.Source == entry.SourceChat && !s.before4()
+	s.heed(crowd)
 	s.Last, _ = e.Message()
 	s.LastBy, s.Meant = b.By, b.Addressed
 	if e.V < 2 { // it does not say it
 		s.Meant = s.AddressedV1(s.Last)
 	}
-	s.Silence, s.Rest, s.Knock, s.Alone, s.Late, s.Absence, s.Dismissed = time.Time{}, "", false, false, nil, nil, nil
+	s.Silence, s.Rest, s.Knock, s.Alone, s.Dismissed = time.Time{}, "", false, false, nil
+	s.goesOn(crowd, e.At)
 	s.Broken = s.Broken && !s.before3()
 	if b.By == abi.KindHuman {
-		s.Ask(s.Last, s.Meant)
-		s.Turn(s.Last.Seq).Calls = b.How == string(address.Unknown)
+		if !s.before4() {
+			subject = s.subject()
+		}
+		s.Ask(queue.Unanswered{Message: s.Last, Meant: s.Meant, Calls: b.How == string(address.Unknown), Crowd: crowd}, subject)
 		s.Interrupt(b, s.Rules, e.At)
 		s.Turns, s.Backchannels, s.Waits, s.Stage, s.Broken, s.Pace, s.Kept = 0, 0, 0, abi.ClosingNone, false, time.Time{}, nil
 		if b.Source != entry.SourceChat || b.From == s.Stopped { // what somebody stopped, no chat begins again
@@ -307,9 +329,11 @@ func (s *State) said(e entry.Entry, b entry.Said) {
 	}
 }
 
-func (s *State) failed(b entry.Failed) {
+func (s *State) failed(e entry.Entry, b entry.Failed) {
 	if b.Perception != 0 {
 		s.Judge(b.Perception)
+	} else if b.Until.After(e.At) {
+		s.Bar(queue.Bar{Who: b.Who, Until: b.Until, Why: b.Error, House: b.Code == abi.CodeExhausted})
 	}
 	s.NoVote(b)
 	if s.Floor != nil && b.Grant == s.Floor.Token {
@@ -370,6 +394,10 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	m, by, _ := s.turnAt(b.About)
 	s.Begin(turn.Open(e.Seq, b, turn.Voter{ID: m.From, Kind: by}, s.Kinds()), e.At)
 	s.Asked, s.Began = s.Round.Newest(), e.At
+	s.Lift(e.At)
+	for _, bar := range s.Barred {
+		s.Round.Bar(bar.Who, bar.Note())
+	}
 	s.asks()
 }
 

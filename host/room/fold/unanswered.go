@@ -8,6 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/queue"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // Subject is what the next round, the open one, or the line that is being made is
@@ -90,9 +91,56 @@ func (s *State) word(who string) {
 // absent keeps a round in which nobody could vote, or whose line came to nothing, to
 // be asked again: as soon as one of them can, or when that may be.
 func (s *State) absent(e entry.Entry, d entry.Decision) {
-	s.Absence, s.Asked = s.Absence.And(d, e.Seq), min(s.Asked, s.Last.Seq-1)
+	_, barred := s.BarredUntil(e.At)
+	s.Absence, s.Asked = s.Absence.And(d, e.Seq, !barred), min(s.Asked, s.Last.Seq-1)
 	s.KeepLate()
 	s.Floor = nil
+}
+
+// BarredUntil gives when the first may be asked again of those who could not be asked, or
+// could not answer, in the open round or with the floor; all says that nobody else could have.
+// Where somebody was called by a human, and is barred, the room waits for nobody else.
+func (s *State) BarredUntil(at time.Time) (first time.Time, all bool) {
+	who, called := s.unable()
+	if i := slices.IndexFunc(called, func(id string) bool { return s.BarOf(id, at) != nil }); i >= 0 {
+		who = called[i : i+1]
+	}
+	all = len(who) > 0
+	for _, id := range who {
+		switch bar := s.BarOf(id, at); {
+		case bar == nil:
+			all = false
+		case first.IsZero() || bar.Until.Before(first):
+			first = bar.Until
+		}
+	}
+	return first, all
+}
+
+// unable gives who had no vote in the open round, or had the floor and said nothing, and whom
+// a human called.
+func (s *State) unable() (who, called []string) {
+	if r := s.Round; r != nil {
+		for _, v := range r.Electorate {
+			if b, voted := r.Ballots[v.ID]; !voted || b.Absent != "" {
+				who = append(who, v.ID)
+			}
+		}
+		if r.From.Kind == abi.KindHuman {
+			called = r.Addressed
+		}
+	} else if f := s.Floor; f != nil {
+		who = slices.Clone(f.Tried)
+		for _, c := range f.Ranking {
+			if c.Standing == turn.StandingAbsent && !slices.Contains(who, c.Who) {
+				who = append(who, c.Who)
+			}
+		}
+		if s.Turn(f.Subject) != nil {
+			called = f.Addressed
+		}
+	}
+	return who, called
 }
 
 // askAgain has the newest turn asked about at once: somebody came, or voted late.

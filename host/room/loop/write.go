@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/rules"
 )
@@ -130,12 +130,35 @@ func (l *Loop) failed(ctx context.Context, first string, err error) {
 	l.drop(err)
 }
 
-func (l *Loop) snapshot(ctx context.Context) {
-	blob, err := json.Marshal(l.m.State)
+// Refold puts another fold of the same entries in the place of the state, because words
+// were taken out of them: anew gives it for the journal up to an entry. What is not written yet is
+// written first. Rounds, grants and numbers are the same, so that all that runs beside the loop goes on.
+func (l *Loop) Refold(ctx context.Context, anew func(ctx context.Context, head uint64) (*fold.State, error), then func(*fold.State) error) error {
+	if len(l.m.Made()) > 0 {
+		l.write(ctx)
+	}
+	if l.trouble != nil {
+		return l.Trouble()
+	}
+	st, err := anew(ctx, l.head.Seq)
+	if err == nil && st.Head != l.head.Seq {
+		err = fmt.Errorf("fold room anew: it ends at %d and not at %d", st.Head, l.head.Seq)
+	}
+	if err == nil { // the one that is kept has what was taken out
+		err = reader.Keep(ctx, l.cfg.Journal, l.cfg.Room, st)
+	}
 	if err == nil {
-		err = l.cfg.Journal.PutSnapshot(ctx, l.cfg.Room, l.m.State.Head, blob)
+		err = then(st)
 	}
 	if err != nil {
+		return journal.Coded(err)
+	}
+	l.m, l.snapped = rules.Machine{State: st}, st.Head
+	return nil
+}
+
+func (l *Loop) snapshot(ctx context.Context) {
+	if err := reader.Keep(ctx, l.cfg.Journal, l.cfg.Room, l.m.State); err != nil {
 		l.cfg.Log.Warn("snapshot failed", "err", err)
 		return
 	}

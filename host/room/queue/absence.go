@@ -23,10 +23,14 @@ type Absence struct {
 	Why string `json:"why,omitempty"`
 }
 
-// And gives the absence after one more round, which ended by a decision with that seq. The
-// one before may be nil.
-func (a *Absence) And(d entry.Decision, seq uint64) *Absence {
-	next := &Absence{N: 1, At: d.Until, Of: seq, Why: d.Reason}
+// And gives the absence after one more round, which ended by a decision with that seq;
+// counts says whether it is one of those of which there are [MaxAbsent]. The one before may
+// be nil.
+func (a *Absence) And(d entry.Decision, seq uint64, counts bool) *Absence {
+	next := &Absence{At: d.Until, Of: seq, Why: d.Reason}
+	if counts {
+		next.N = 1
+	}
 	if a != nil {
 		next.N += a.N
 	}

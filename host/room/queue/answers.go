@@ -18,6 +18,16 @@ type Unanswered struct {
 	Meant  []string `json:"meant,omitempty"`  // whom it addresses, or the turns of the same human before it did
 	Calls  bool     `json:"calls,omitempty"`  // it calls a name that nobody is known to have
 	Passed int      `json:"passed,omitempty"` // lines that were about another while it waited
+	Crowd  bool     `json:"crowd,omitempty"`  // of those who are many
+}
+
+// idle says whether it is what one of many said to nobody: it waits behind all else.
+func (u Unanswered) idle() bool { return u.Crowd && len(u.Meant) == 0 }
+
+// For says whether somebody who speaks is told that it waits, as one of those that the line
+// answers. What many say to nobody is in the history, or is not.
+func (u Unanswered) For(who string, basis uint64) bool {
+	return u.Seq <= basis && !u.idle() && (len(u.Meant) == 0 || slices.Contains(u.Meant, who))
 }
 
 // Answers are the turns that wait for an answer.
@@ -32,17 +42,20 @@ const (
 	maxPassed     = 2  // lines about somebody newer before the oldest is next
 )
 
-// Ask notes what a human said.
-func (a *Answers) Ask(m abi.Message, meant []string) {
-	u := Unanswered{Message: m, Meant: meant}
-	if i := a.index(func(w Unanswered) bool { return w.From == m.From }); i >= 0 {
-		if was := a.Unanswered[i]; len(meant) == 0 {
+// Ask notes what a human said. Of too many the oldest goes that one of many said to
+// nobody, else that addresses nobody; what an answer is being made to stays.
+func (a *Answers) Ask(u Unanswered, subject uint64) {
+	if i := a.index(func(w Unanswered) bool { return w.From == u.From }); i >= 0 {
+		if was := a.Unanswered[i]; len(u.Meant) == 0 {
 			u.Meant = was.Meant // "Aya, listen." "What do you think?"
 		}
 		a.Unanswered = slices.Delete(a.Unanswered, i, i+1)
 	}
 	if len(a.Unanswered) == maxUnanswered {
-		i := max(0, a.index(func(w Unanswered) bool { return len(w.Meant) == 0 }))
+		i := a.index(func(w Unanswered) bool { return w.idle() && w.Seq != subject })
+		if i < 0 {
+			i = max(0, a.index(func(w Unanswered) bool { return len(w.Meant) == 0 && w.Seq != subject }))
+		}
 		a.Unanswered = slices.Delete(a.Unanswered, i, i+1)
 	}
 	a.Unanswered = append(a.Unanswered, u)
@@ -61,16 +74,21 @@ func (a *Answers) Turn(seq uint64) *Unanswered {
 }
 
 // Next gives the turn that is to be answered first: the newest, but the oldest where that
-// was passed over; 0 where none waits.
+// was passed over; 0 where none waits. What one of many said to nobody comes after all else.
 func (a *Answers) Next() (seq uint64) {
-	switch n := len(a.Unanswered); {
-	case n == 0:
+	if len(a.Unanswered) == 0 {
 		return 0
-	case a.Unanswered[0].Passed >= maxPassed:
-		return a.Unanswered[0].Seq
-	default:
-		return a.Unanswered[n-1].Seq
 	}
+	oldest := max(0, a.index(func(u Unanswered) bool { return !u.idle() }))
+	if a.Unanswered[oldest].Passed >= maxPassed {
+		return a.Unanswered[oldest].Seq
+	}
+	for _, u := range slices.Backward(a.Unanswered) {
+		if !u.idle() {
+			return u.Seq
+		}
+	}
+	return a.Unanswered[len(a.Unanswered)-1].Seq
 }
 
 // Calls says whether a turn that waits addresses somebody.

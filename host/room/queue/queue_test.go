@@ -14,6 +14,8 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func said(seq uint64, from string) abi.Message { return abi.Message{Seq: seq, From: from} }
 
+func ask(a *Answers, m abi.Message, meant []string) { a.Ask(Unanswered{Message: m, Meant: meant}, 0) }
+
 func seqs(a Answers) (all []uint64) {
 	for _, u := range a.Unanswered {
 		all = append(all, u.Seq)
@@ -25,9 +27,9 @@ func seqs(a Answers) (all []uint64) {
 // newest is next until others went before the oldest twice.
 func TestWhatWaitsForAnAnswer(t *testing.T) {
 	var a Answers
-	a.Ask(said(1, "taro"), []string{"aya"})
-	a.Ask(said(2, "hanako"), nil)
-	a.Ask(said(3, "taro"), nil)
+	ask(&a, said(1, "taro"), []string{"aya"})
+	ask(&a, said(2, "hanako"), nil)
+	ask(&a, said(3, "taro"), nil)
 	if got := seqs(a); !slices.Equal(got, []uint64{2, 3}) || a.Next() != 3 || !a.Calls("aya") || a.Turn(1) != nil {
 		t.Fatalf("%v wait, %d is next", got, a.Next())
 	}
@@ -35,14 +37,14 @@ func TestWhatWaitsForAnAnswer(t *testing.T) {
 		t.Errorf("mio was asked: %v, %v wait", asked, seqs(a)) // 3 was its, and 2 was nobody's
 	}
 	a = Answers{}
-	a.Ask(said(1, "taro"), []string{"aya"})
+	ask(&a, said(1, "taro"), []string{"aya"})
 	for seq := uint64(2); seq < 2+maxPassed; seq++ {
-		if a.Ask(said(seq, "hanako"), nil); a.Next() != seq {
+		if ask(&a, said(seq, "hanako"), nil); a.Next() != seq {
 			t.Errorf("%d is next, want %d", a.Next(), seq)
 		}
 		a.Answer(entry.Said{From: "mio", Basis: seq}, seq)
 	}
-	if a.Ask(said(9, "hanako"), nil); a.Next() != 1 {
+	if ask(&a, said(9, "hanako"), nil); a.Next() != 1 {
 		t.Errorf("%d is next, though 1 was passed over", a.Next())
 	}
 }
@@ -50,12 +52,71 @@ func TestWhatWaitsForAnAnswer(t *testing.T) {
 // TestTheQueueIsBounded: too many drop the oldest that calls nobody.
 func TestTheQueueIsBounded(t *testing.T) {
 	var a Answers
-	a.Ask(said(1, "taro"), []string{"aya"})
+	ask(&a, said(1, "taro"), []string{"aya"})
 	for i := range uint64(maxUnanswered) {
-		a.Ask(said(2+i, fmt.Sprint("viewer", i)), nil)
+		ask(&a, said(2+i, fmt.Sprint("viewer", i)), nil)
 	}
 	if got := seqs(a); len(got) != maxUnanswered || got[0] != 1 || got[1] != 3 {
 		t.Errorf("%v wait", got)
+	}
+}
+
+// TestOneOfMany: what one of many said to nobody is next when nothing else waits, and goes
+// first where too many wait; what an answer is being made to stays.
+func TestOneOfMany(t *testing.T) {
+	var a Answers
+	crowd := func(seq uint64, meant ...string) {
+		a.Ask(Unanswered{Message: said(seq, fmt.Sprint("viewer", seq)), Meant: meant, Crowd: true}, 3)
+	}
+	crowd(1)
+	if crowd(2); a.Next() != 2 {
+		t.Errorf("%d is next", a.Next())
+	}
+	crowd(3)
+	crowd(4, "aya")
+	crowd(5)
+	ask(&a, said(6, "taro"), nil)
+	if crowd(7); a.Next() != 6 {
+		t.Errorf("%d is next, want the human's", a.Next())
+	}
+	for _, u := range a.Unanswered {
+		if want := u.Seq == 4 || u.Seq == 6; u.For("aya", 9) != want || u.For("aya", 3) || u.For("ben", 9) != (u.Seq == 6) {
+			t.Errorf("%d is told: %v", u.Seq, u.For("aya", 9))
+		}
+	}
+	for seq := uint64(8); seq < 100; seq++ {
+		crowd(seq)
+	}
+	if got := seqs(a); len(got) != maxUnanswered || !slices.Equal(got[:3], []uint64{3, 4, 6}) || a.Next() != 6 {
+		t.Errorf("%v wait, %d is next", got, a.Next())
+	}
+	a.Answer(entry.Said{From: "ben", Basis: 6}, 6)
+	if a.Answer(entry.Said{From: "ben", Basis: 70}, 70); a.Next() != 4 || a.Turn(70) != nil {
+		t.Errorf("%d is next, want what calls aya", a.Next())
+	}
+}
+
+// TestBars: one at a time for each, in the order of their names, until their time has come.
+func TestBars(t *testing.T) {
+	var b Bars
+	for i, who := range []string{"eri", "aya", "ben", "aya"} {
+		b.Bar(Bar{Who: who, Until: noon.Add(time.Duration(i) * time.Second), Why: "busy"})
+	}
+	var who []string
+	for _, bar := range b.Barred {
+		who = append(who, bar.Who)
+	}
+	if !slices.Equal(who, []string{"aya", "ben", "eri"}) || b.BarOf("eri", noon) != nil || b.BarOf("ben", noon.Add(2*time.Second)) != nil {
+		t.Errorf("%v", b.Barred)
+	}
+	if bar := b.BarOf("aya", noon.Add(2999*time.Millisecond)); bar == nil || bar.Note() != "over its rate until 12:00:03: busy" {
+		t.Errorf("%+v", bar)
+	}
+	if b.Lift(noon.Add(2 * time.Second)); len(b.Barred) != 1 {
+		t.Errorf("%v", b.Barred)
+	}
+	if b.Lift(noon.Add(3 * time.Second)); b.Barred != nil {
+		t.Errorf("%v", b.Barred)
 	}
 }
 
@@ -63,9 +124,9 @@ func TestTheQueueIsBounded(t *testing.T) {
 func TestDismissed(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		var a Answers
-		a.Ask(said(1, "taro"), nil)
-		a.Ask(said(2, "hanako"), []string{"aya"})
-		a.Ask(said(3, "jiro"), nil)
+		ask(&a, said(1, "taro"), nil)
+		ask(&a, said(2, "hanako"), []string{"aya"})
+		ask(&a, said(3, "jiro"), nil)
 		a.Dismiss(3, keep)
 		if got := seqs(a); !slices.Equal(got, []uint64{2}) || (a.Dismissed != nil) != keep {
 			t.Errorf("%v wait, %+v was dismissed", got, a.Dismissed)
@@ -103,7 +164,7 @@ func TestAbsence(t *testing.T) {
 		if d := want[min(n, len(want)-1)]; !ok || !at.Equal(noon.Add(d)) {
 			t.Errorf("after %d: %v, %v, want %v", n, at.Sub(noon), ok, d)
 		}
-		a = a.And(entry.Decision{Until: at, Reason: "nobody could vote"}, uint64(n))
+		a = a.And(entry.Decision{Until: at, Reason: "nobody could vote"}, uint64(n), true)
 	}
 	if _, ok := a.Again(noon, 0); ok || a.N != MaxAbsent || a.Of != MaxAbsent-1 {
 		t.Errorf("%+v is asked again", a)

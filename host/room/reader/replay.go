@@ -2,8 +2,10 @@ package reader
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/replay"
@@ -13,6 +15,7 @@ import (
 type Replayed struct {
 	Derived int                // entries that were made again and compared, byte for byte
 	Folded  int                // entries that were only folded: of other versions of the rules, or with an input taken out
+	Erased  []uint64           // seqs of entries that lost words on somebody's word; they were only folded
 	Diff    *replay.Difference // the first difference, nil for none
 }
 
@@ -24,15 +27,22 @@ func Replay(ctx context.Context, j journal.Journal, name string) (Replayed, erro
 		return Replayed{}, err
 	}
 	p := replay.NewPlayer(begin)
+	found := func(diff *replay.Difference) Replayed { return Replayed{p.Derived, p.Folded, p.Erased, diff} }
+	var group []entry.Entry // an input, and what followed from it
 	for e, err := range journal.AllEntries(ctx, j, name, begin.Head) {
 		if err != nil {
 			return Replayed{}, fmt.Errorf("read room: %w", err)
 		}
-		if diff, err := p.Play(e); diff != nil || err != nil {
-			return Replayed{p.Derived, p.Folded, diff}, err
+		if e.Kind.IsInput() && len(group) > 0 {
+			if diff, err := p.Group(group); diff != nil || err != nil {
+				return found(diff), err
+			}
+			group = group[:0]
 		}
+		group = append(group, e)
 	}
-	return Replayed{p.Derived, p.Folded, nil}, nil
+	diff, err := p.Group(group)
+	return found(diff), err
 }
 
 // Begin gives the state before the first entry that a room's journal still has.
@@ -82,4 +92,13 @@ func CatchUp(ctx context.Context, j journal.Journal, name string, st *fold.State
 		}
 	}
 	return nil
+}
+
+// Keep keeps a state as a room's snapshot.
+func Keep(ctx context.Context, j journal.Snapshots, name string, st *fold.State) error {
+	blob, err := json.Marshal(st)
+	if err != nil {
+		return fmt.Errorf("encode state: %w", err)
+	}
+	return j.PutSnapshot(ctx, name, st.Head, blob)
 }

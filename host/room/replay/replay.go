@@ -6,6 +6,7 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/fold"
@@ -28,7 +29,8 @@ func (d Difference) String() string {
 // another version of the rules decided, and what cannot be decided again because
 // an input was taken out, it folds and counts apart.
 type Player struct {
-	Derived, Folded int // entries so far
+	Derived, Folded int      // entries so far
+	Erased          []uint64 // seqs of those that lost words on somebody's word; see [Player.Group]
 
 	m       *rules.Machine
 	expect  []entry.Entry // made by the rules and not yet seen in the journal
@@ -66,6 +68,29 @@ func (p *Player) Play(e entry.Entry) (*Difference, error) {
 		return &Difference{e.Seq, Show(e), Show(want)}, nil
 	}
 	p.Derived++
+	return nil, nil
+}
+
+// Group is Play for an input and all that follows from it. Where words were taken out of one of
+// them on somebody's word, none is made again, for the rules would name whoever is forgotten.
+func (p *Player) Group(es []entry.Entry) (*Difference, error) {
+	erased := slices.ContainsFunc(es, func(e entry.Entry) bool { return entry.ErasedBy(e) != "" })
+	for _, e := range es {
+		if entry.ErasedBy(e) != "" {
+			p.Erased = append(p.Erased, e.Seq)
+		}
+		if erased && len(p.expect) == 0 {
+			p.blurred = true
+			p.Folded++
+			if err := p.m.State.Apply(e); err != nil {
+				return nil, fmt.Errorf("replay entry %d: %w", e.Seq, err)
+			}
+			continue
+		}
+		if diff, err := p.Play(e); diff != nil || err != nil {
+			return diff, err
+		}
+	}
 	return nil, nil
 }
 

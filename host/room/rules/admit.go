@@ -44,7 +44,7 @@ func (m *Machine) judge(a Line, at time.Time) (*entry.Refused, turn.Verdict) {
 // empty code where it has nothing.
 func (m *Machine) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 	s := m.State
-	stale := s.Last.Seq > a.Basis && s.Last.From != a.From && s.Rules.Stale != entry.StaleAccept
+	stale := s.Behind(a.Basis, a.From) && s.Rules.Stale != entry.StaleAccept
 	if s.Begun(a.Grant) && holds && s.Stopped == "" {
 		return "", "" // people have heard it
 	}
@@ -67,7 +67,7 @@ func (m *Machine) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return abi.CodeDenied, "stopped by " + s.Stopped
 	case a.Kind == abi.KindBackchannel:
 		if stale && a.Basis > 0 {
-			return abi.CodeStale, s.Last.From + " spoke meanwhile"
+			return abi.CodeStale, s.Newest().From + " spoke meanwhile"
 		}
 		if s.Rules.MaxTurns > 0 && s.Backchannels >= backchannelsPerTurn*s.Rules.MaxTurns {
 			return abi.CodeDenied, fmt.Sprintf("%d backchannels were said since a human spoke, which is the cap", s.Backchannels)
@@ -80,7 +80,7 @@ func (m *Machine) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 	case !s.Expires().IsZero() && at.After(s.Expires()):
 		return abi.CodeTimeout, "the floor was held too long"
 	case stale:
-		return abi.CodeStale, s.Last.From + " spoke meanwhile"
+		return abi.CodeStale, s.Newest().From + " spoke meanwhile"
 	}
 	return "", ""
 }
@@ -106,7 +106,7 @@ func (m *Machine) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, strin
 	case s.Kept != nil && s.Kept.Who != a.From && at.Before(s.Kept.Until):
 		return abi.CodeConflict, s.Kept.Who + " was refused before and has the next turn"
 	case stale:
-		return abi.CodeStale, s.Last.From + " spoke meanwhile"
+		return abi.CodeStale, s.Newest().From + " spoke meanwhile"
 	}
 	return "", ""
 }

@@ -149,7 +149,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 	case s.Overtaken() != nil:
 		return true, m.refuse(at, *s.Overtaken())
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Stale(s):
-		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Last.From, s.Floor.Who)
+		why := fmt.Sprintf("%s said something newer before the line of %s could be heard", s.Newest().From, s.Floor.Who)
 		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: why})
 	case s.Floor != nil && s.Floor.Lost == "" && s.AnswerAtHand() != nil:
 		return true, m.grantRequest(at, *s.AnswerAtHand())
@@ -157,8 +157,8 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return false, nil
 	case s.Floor != nil:
 		return true, m.pass(at)
-	case s.Round != nil && s.Last.Seq > s.Round.Newest():
-		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Last.From + " said something newer"})
+	case s.Round != nil && s.Newest().Seq > s.Round.Newest():
+		return true, m.decide(at, entry.Decision{Outcome: entry.OutcomeSuperseded, Reason: s.Newest().From + " said something newer"})
 	case s.Oldest(s.Awaited) != nil:
 		return true, m.voteFor(at, *s.Oldest(s.Awaited))
 	case s.Round != nil && (s.Round.Complete() || !at.Before(s.Round.Due)):
@@ -208,7 +208,8 @@ func (m *Machine) open(at time.Time) error {
 func (m *Machine) rule(at time.Time) error {
 	s := m.State
 	r := s.Policy().Decide(s.Decides(at, s.SpentBy(at)))
-	if r.Outcome == entry.OutcomeAbsent {
+	_, barred := s.BarredUntil(at)
+	if r.Outcome == entry.OutcomeAbsent || barred && r.Outcome == entry.OutcomeSilence {
 		return m.lack(at, entry.Decision{Round: s.Round.ID, Reason: r.Reason, Ranking: r.Ranking})
 	}
 	d := entry.Decision{
@@ -228,6 +229,13 @@ func (m *Machine) rule(at time.Time) error {
 // sense.
 func (m *Machine) lack(at time.Time, d entry.Decision) error {
 	until, ok := m.State.Absence.Again(at, time.Duration(m.State.Rules.Patience)*time.Millisecond)
+	switch bar, all := m.State.BarredUntil(at); {
+	case bar.IsZero():
+	case all || !ok:
+		until, ok = bar, true
+	case bar.Before(until):
+		until = bar
+	}
 	came := func(v string) bool {
 		return !slices.ContainsFunc(m.State.Round.Electorate, func(have turn.Voter) bool { return have.ID == v })
 	}
@@ -251,8 +259,8 @@ func (m *Machine) lack(at time.Time, d entry.Decision) error {
 func (m *Machine) pass(at time.Time) error {
 	s, f := m.State, m.State.Floor
 	why := fmt.Sprintf("%s: %s", f.Who, f.Lost)
-	if s.Last.Seq > f.About {
-		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSuperseded, Reason: why + "; " + s.Last.From + " said something newer"})
+	if s.Newest().Seq > f.About {
+		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeSuperseded, Reason: why + "; " + s.Newest().From + " said something newer"})
 	}
 	if !f.Until.IsZero() && at.Before(f.Until) {
 		return m.decide(at, entry.Decision{Round: f.Round, Outcome: entry.OutcomeWaits, Reason: why, Ranking: f.Ranking, Until: f.Until})

@@ -12,7 +12,7 @@ import (
 
 // refuse writes down that a request is lost.
 func (m *Machine) refuse(at time.Time, r queue.Request) error {
-	b := r.Lost(abi.CodeStale, m.State.Last.From+" spoke first")
+	b := r.Lost(abi.CodeStale, m.State.Newest().From+" spoke first")
 	if _, why := m.State.Mute(); why != "" {
 		b.Code, b.Why = abi.CodeDenied, why
 	}

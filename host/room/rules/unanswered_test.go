@@ -418,7 +418,7 @@ func TestSceneShowsWhoWaits(t *testing.T) {
 		s.Joins(entry.Joined{ID: fmt.Sprintf("c%03d", i), Kind: abi.KindCompanion})
 	}
 	s.Hears("zoe", at)
-	s.Ask(abi.Message{Seq: 1, From: "zoe", Text: "?"}, []string{"c001"})
+	s.Ask(queue.Unanswered{Message: abi.Message{Seq: 1, From: "zoe", Text: "?"}, Meant: []string{"c001"}}, 0)
 	s.Last, s.LastBy = abi.Message{Seq: 2, From: "c000", Text: "!"}, abi.KindCompanion
 	scene := s.Scene("c001", s.Members(), at)
 	if scene.Message.From != "zoe" {

@@ -11,10 +11,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room/fold"
@@ -124,14 +126,14 @@ func (s *Senses) perceive(p perception.Judging, note entry.Perceived) {
 // lost ends an image that cannot be judged any more.
 func (s *Senses) lost(p perception.Judging) {
 	err := abi.Errorf(abi.CodeUnavailable, "the daemon ended before it was judged, and images are not kept")
-	s.fail(p, abi.CodeUnavailable, err.Message)
+	s.fail(p, abi.CodeUnavailable, err.Message, time.Time{})
 	s.loop.Ack(func(trouble error) { p.Tell(abi.Judged{}, cmp.Or(trouble, p.Ended(err))) })
 }
 
 // fail writes down that perceptions could not be judged.
-func (s *Senses) fail(p perception.Judging, code abi.Code, why string) {
+func (s *Senses) fail(p perception.Judging, code abi.Code, why string, until time.Time) {
 	for _, seq := range p.Seqs() {
-		s.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: p.Who, Code: code, Error: why})
+		s.loop.Input(entry.KindFailed, entry.Failed{Perception: seq, Who: p.Who, Code: code, Error: why, Until: until})
 	}
 }
 
@@ -170,12 +172,14 @@ func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
 	res := abi.Judged{Seq: p.Newest().Seq, Judgement: j}
 	why := ""
 	var code abi.Code
+	var until time.Time
 	switch st := s.state(); {
 	case !live:
 		code, why = abi.CodeDenied, "a human said STOP before it had judged"
 		res.Judgement, failed = abi.Judgement{State: abi.Listen, Reason: why}, nil
 	case failed != nil:
 		code, why = call.Failure(failed)
+		until = call.Until(failed, s.loop.Now())
 		s.cfg.Board.Count("perception failed: " + string(code))
 	case j.State != abi.Speak:
 	case st.Kinds()[p.Who] != abi.KindCompanion:
@@ -185,12 +189,12 @@ func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
 	default:
 		res.Wish = s.loop.Input(entry.KindWish, entry.Wish{
 			Who: p.Who, Perception: res.Seq, Importance: j.Importance, Reason: call.Clip(j.Reason),
-			Text: j.Text, To: presence.Here(st.Members(), j.To), Due: s.loop.Now().Add(queue.WishPatience), Parameters: action.Beside(j.Parameters),
+			Text: j.Text, To: presence.Here(st.Members(), j.To), Due: s.loop.Now().Add(queue.WishPatience), Parameters: card.Beside(j.Parameters),
 		})
 	}
 	switch {
 	case why != "":
-		s.fail(p, code, why)
+		s.fail(p, code, why, until)
 	case p.Kept:
 		s.loop.Input(entry.KindJudged, entry.Judged{Who: p.Who, Perceptions: p.Seqs(), Wish: res.Wish, Reason: call.Clip(j.Reason)})
 	}

@@ -2,10 +2,12 @@ package voice
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/presence"
@@ -33,7 +35,7 @@ func (v *Voice) Take(a Answer) {
 		if a.Err != nil {
 			_, broken = call.Failure(a.Err)
 		}
-		v.finish(a.Line, broken, "")
+		v.finish(a, broken, "")
 		return
 	}
 	if a.Err != nil || a.Line.Text == "" {
@@ -43,6 +45,7 @@ func (v *Voice) Take(a Answer) {
 		b := entry.Failed{Grant: a.Grant, Who: a.Who, Error: "passed"}
 		if a.Err != nil {
 			b.Code, b.Error = call.Failure(a.Err)
+			b.Until = call.Until(a.Err, v.loop.Now())
 			v.cfg.Board.Count("line failed: " + string(b.Code))
 		} else {
 			b.Pass = true
@@ -53,17 +56,32 @@ func (v *Voice) Take(a Answer) {
 		v.loop.Input(entry.KindFailed, b)
 		return
 	}
-	v.cfg.Say(entry.Said{
+	said := entry.Said{
 		From: a.Who, By: abi.KindCompanion, To: a.Line.To, Text: a.Line.Text, Kind: abi.KindTurn,
 		Basis: a.Basis, Grant: a.Grant, Closing: a.Line.Closing,
-	})
+	}
+	said.Parameters, said.Warning = a.how(said.Text)
+	v.cfg.Say(said)
+}
+
+// how gives how a text is said, as the line tells it; else why that is not told on. A line
+// is not lost for what comes with it.
+func (a Answer) how(text string) (parameters json.RawMessage, warning string) {
+	if a.Warning != "" {
+		return nil, a.Warning
+	}
+	parameters, err := action.Said(a.Line.Parameters, text)
+	if err != nil {
+		return nil, call.Clip(abi.AsError(err).Message)
+	}
+	return parameters, ""
 }
 
 // stillOfUse takes a line that comes when the floor has passed on, on a slow machine for
 // example: a human still waits for the answer, and nothing was said since.
 func (v *Voice) stillOfUse(a Answer) bool {
 	s := v.state()
-	if s.Last.Seq > a.Basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == a.About }) {
+	if s.Newest().Seq > a.Basis || !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq == a.About }) {
 		return false
 	}
 	if f := s.Floor; f != nil && f.Who == a.Who && f.Wish == nil && f.Basis == a.Basis && !s.Begun(f.Token) { // it is asked once more
@@ -77,9 +95,10 @@ func (v *Voice) stillOfUse(a Answer) bool {
 		return false
 	}
 	v.cfg.Board.Count("line late")
+	how, _ := a.how(a.Line.Text)
 	v.loop.Input(entry.KindWish, entry.Wish{
 		Who: a.Who, Importance: 10, Reason: "its line came late", Text: a.Line.Text, To: a.Line.To, Basis: a.Basis, Answers: a.About,
-		Closing: a.Line.Closing, Due: v.loop.Now().Add(queue.WishPatience),
+		Closing: a.Line.Closing, Due: v.loop.Now().Add(queue.WishPatience), Parameters: how,
 	})
 	return true
 }
@@ -106,8 +125,8 @@ func (v *Voice) sound(who, call, text string) error {
 		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Last.Seq > f.Basis && s.Last.From != who && s.Rules.Stale != entry.StaleAccept:
-		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Last.From)
+	case f.Segments == 0 && s.Behind(f.Basis, who) && s.Rules.Stale != entry.StaleAccept:
+		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Newest().From)
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
@@ -120,7 +139,7 @@ func (v *Voice) sound(who, call, text string) error {
 func (v *Voice) BreakOff(ends entry.End, why string) {
 	if f := v.state().Floor; v.loop.Trouble() == nil && f != nil && v.state().Begun(f.Token) {
 		v.cfg.Board.Count("line broken off")
-		v.finish(abi.Line{}, why, ends)
+		v.finish(Answer{}, why, ends)
 		v.cfg.Running.Over(v.Call(f))
 	}
 }
@@ -128,8 +147,8 @@ func (v *Voice) BreakOff(ends entry.End, why string) {
 // finish says a line that has begun to sound. Its words are those that were
 // shown, and what the speaker adds to them; broken says why no more comes, and ends how that
 // is called where it is no failure.
-func (v *Voice) finish(line abi.Line, broken string, ends entry.End) {
-	f := v.state().Floor
+func (v *Voice) finish(a Answer, broken string, ends entry.End) {
+	f, line := v.state().Floor, a.Line
 	rest, ok := strings.CutPrefix(line.Text, f.Spoken)
 	switch {
 	case line.Text == "" || ok && strings.TrimSpace(rest) == "":
@@ -143,10 +162,12 @@ func (v *Voice) finish(line abi.Line, broken string, ends entry.End) {
 		return
 	}
 	f = v.state().Floor
-	v.cfg.Say(entry.Said{
+	said := entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
 		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken, Ends: ends,
-	})
+	}
+	said.Parameters, said.Warning = a.how(said.Text)
+	v.cfg.Say(said)
 }
 
 // Resume ends what was heard when the daemon was killed: what had gone out of a line is

@@ -107,5 +107,7 @@ type Answer struct {
 	About uint64 // seq of the message that it answers
 	Who   string
 	Line  abi.Line
-	Err   error
+	// Warning is why the line lost its parameters.
+	Warning string
+	Err     error
 }

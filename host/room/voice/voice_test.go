@@ -2,6 +2,7 @@ package voice_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -274,4 +275,76 @@ func TestACallFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// How a line is said is with its message, whether it went out in pieces, at once, or comes
+// late; it is about the whole line or about nothing.
+func TestHow(t *testing.T) {
+	const how = `{"emotion":"joy","message":"One. Two."}`
+	play(t, func(t *testing.T, s *stage) {
+		f := s.floor()
+		if err := s.segment(s.Call(f), "One. "); err != nil {
+			t.Fatal(err)
+		}
+		a := s.answer(f, "One. Two. ")
+		a.Line.Parameters = json.RawMessage(`{"message":"One. Two. ","emotion":"joy"}`)
+		s.take(a)
+		if got := s.said(); len(got) != 1 || got[0].Segments != 2 || string(got[0].Parameters) != `{"message":"One. Two. ","emotion":"joy"}` || got[0].Warning != "" {
+			t.Errorf("in pieces: %+v", got)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) { // an empty line ends what its pieces said
+		f := s.floor()
+		if err := s.segment(s.Call(f), "One. Two."); err != nil {
+			t.Fatal(err)
+		}
+		a := s.answer(f, "")
+		a.Line.Parameters = json.RawMessage(how)
+		s.take(a)
+		if got := s.said(); len(got) != 1 || string(got[0].Parameters) != how {
+			t.Errorf("by its pieces: %+v", got)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) { // the rest is no good text
+		f := s.floor()
+		if err := s.segment(s.Call(f), "One. "); err != nil {
+			t.Fatal(err)
+		}
+		a := s.answer(f, "Two.")
+		a.Line.Parameters = json.RawMessage(`{"emotion":"joy","message":"Two."}`)
+		s.take(a)
+		if got := s.said(); len(got) != 1 || got[0].Text != "One. " || got[0].Parameters != nil || !strings.Contains(got[0].Warning, "not the text") {
+			t.Errorf("of another line: %+v", got)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) { // a line that failed has no how
+		f := s.floor()
+		if err := s.segment(s.Call(f), "One. "); err != nil {
+			t.Fatal(err)
+		}
+		a := s.answer(f, "")
+		a.Err = abi.Errorf(abi.CodeUnavailable, "away")
+		s.take(a)
+		if got := s.said(); len(got) != 1 || got[0].Parameters != nil || got[0].Warning != "" || got[0].Broken == "" {
+			t.Errorf("broken off: %+v", got)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) {
+		s.Room.Say("taro", "hello")
+		a := s.answer(s.Give("kyoko"), "One. Two.")
+		a.Grant, a.Line.Parameters = "the grant before", json.RawMessage(how)
+		s.take(a)
+		if ws := looptest.Bodies[entry.Wish](s.Room, entry.KindWish); len(ws) != 1 || string(ws[0].Parameters) != how {
+			t.Errorf("late: %+v", ws)
+		}
+	})
+	play(t, func(t *testing.T, s *stage) { // it was found wrong before
+		f := s.floor()
+		a := s.answer(f, "One. Two.")
+		a.Line.Parameters, a.Warning = json.RawMessage(how), "parameters.emotion: no"
+		s.take(a)
+		if got := s.said(); len(got) != 1 || got[0].Parameters != nil || got[0].Warning != a.Warning {
+			t.Errorf("with a warning: %+v", got)
+		}
+	})
 }

@@ -83,7 +83,7 @@ func (v *Votes) Take(round uint64, who string, vote abi.Vote, err error) {
 		if s.Round != nil && s.Round.ID == round && s.Round.Awaits(who) {
 			code, why := call.Failure(err)
 			v.cfg.Board.Count("vote failed: " + string(code))
-			v.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why})
+			v.loop.Input(entry.KindFailed, entry.Failed{Round: round, Who: who, Code: code, Error: why, Until: call.Until(err, v.loop.Now())})
 		}
 		return
 	}

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/companiond/companiond/abi"
 	companion "github.com/companiond/companiond/sdk/go"
 )
@@ -11,7 +13,7 @@ const card = `{
   "name": "Seer",
   "actions": [
     {"title": "nod", "properties": {"times": {"type": "integer", "maximum": 3}}, "required": ["times"]},
-    {"title": "speak", "properties": {"message": {"type": "string"}}, "required": ["message"]}
+    {"title": "speak", "properties": {"message": {"type": "string"}, "tone": {"enum": ["glad", "sad"]}}, "required": ["message"]}
   ],
   "perceptions": [{"title": "sound"}],
   "events": [{"perception": "sound", "action": ["nod"], "condition": "Somebody knocks."}]
@@ -33,8 +35,11 @@ func init() {
 
 func main() {}
 
-// speak says one piece, thinks, and says the rest.
+// speak says one piece, thinks, and says the rest; asked for a tone, it takes that.
 func speak(h *companion.Host, s companion.Scene) companion.Line {
+	if _, tone, ok := strings.Cut(s.Message.Text, "tone: "); ok {
+		return companion.Express(map[string]any{"tone": tone}, "So be it.")
+	}
 	const first = "Let me think. "
 	check(h, h.Say(first))
 	a, err := h.Generate(abi.ModelAsk{System: "You see.", Messages: []abi.ModelMessage{{Role: "user", Text: s.Message.Text}}})

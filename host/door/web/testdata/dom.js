@@ -2,10 +2,16 @@
 class Element {
   children = []; dataset = {}; className = ""; value = ""; options = []; style = { setProperty() {} }; classList = { toggle() {} };
   scrollHeight = 0; scrollTop = 0; clientHeight = 0;
-  append(...more) { this.children.push(...more); }
-  replaceChildren(...all) { this.children = all; }
-  setAttribute() {}
+  append(...more) { this.replaceChildren(...this.children, ...more); }
+  replaceChildren(...all) { this.children = all; for (const c of all) if (typeof c !== "string") c.parent = this; }
+  attributes = {};
+  setAttribute(name, value) { this.attributes[name] = value; }
+  getAttribute(name) { return this.attributes[name] ?? null; }
   focus() {}
+  showModal() { this.open = true; }
+  close() { this.open = false; }
+  remove() { this.parent?.replaceChildren(...this.parent.children.filter(c => c !== this)); }
+  replaceWith(...all) { this.parent.replaceChildren(...this.parent.children.flatMap(c => c === this ? all : [c])); }
   get childElementCount() { return this.children.length; }
   get textContent() { return this.children.map(c => typeof c === "string" ? c : c.textContent).join(""); }
   set textContent(text) { this.children = [text]; }
@@ -14,6 +20,7 @@ class Element {
     return this.children.find(c => name ? c.className === name : String(c.dataset?.seq) === seq) ?? null;
   }
 }
+globalThis.Option = class extends Element { constructor(text, value) { super(); this.textContent = text; this.value = String(value); } };
 const elements = {};
 globalThis.document = {
   documentElement: {}, hidden: true, querySelectorAll: () => [],

@@ -211,6 +211,14 @@ func (s *Store) Settle(all bool) error {
 	return nil
 }
 
+// Rewrite writes the whole file anew, so that nothing stands between its rows. All who write wait for it.
+func (s *Store) Rewrite() error {
+	if err := s.Script("PRAGMA secure_delete=1; VACUUM"); err != nil {
+		return fmt.Errorf("write the file anew: %w", err)
+	}
+	return nil
+}
+
 // Check reads the whole file at path on a connection of its own, and says whether
 // it is damaged. One that cannot be read now is not.
 func Check(path string) error {
@@ -234,7 +242,9 @@ func Check(path string) error {
 // on a connection of its own, so that writers go on.
 func Copy(ctx context.Context, to, from string) error {
 	return Whole(to, func(name string) error {
-		s, err := Open(from, OnlyReading, Patience) // VACUUM INTO does not go with query_only
+		// VACUUM INTO does not go with query_only. With secure_delete the copy has nothing between
+		// its rows, of which nobody could take anything out again.
+		s, err := Open(from, OnlyReading, Patience, "secure_delete(1)")
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package prompt
+package spoken
 
 import (
 	"errors"
@@ -29,17 +29,17 @@ func TestSentences(t *testing.T) {
 	} {
 		for _, size := range []int{1, 2, 100} {
 			var got []string
-			out := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
+			out := New(nil, nil, func(s string) error { got = append(got, s); return nil })
 			for _, c := range chunks(text, size) {
-				if err := out.take(c); err != nil {
+				if err := out.Take(c); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := out.end(); err != nil {
+			if err := out.End(); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got, want) || out.said() != text {
-				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, out.said())
+			if !slices.Equal(got, want) || out.Said() != text {
+				t.Errorf("%q in chunks of %d: %q, said %q", text, size, got, out.Said())
 			}
 		}
 	}
@@ -52,28 +52,28 @@ func TestAnEndlessSentence(t *testing.T) {
 		strings.Repeat("あ", 5000): "あ", strings.Repeat("あいう、", 1200): "、", strings.Repeat("「la la ", 1500): " ",
 	} {
 		var got []string
-		out := newSegmenter(nil, nil, func(s string) error { got = append(got, s); return nil })
+		out := New(nil, nil, func(s string) error { got = append(got, s); return nil })
 		for _, c := range chunks(text, 1) {
-			if err := out.take(c); err != nil {
+			if err := out.Take(c); err != nil {
 				t.Fatal(err)
 			}
 			if len(out.held) > maxSentence {
 				t.Fatalf("%d bytes are held back", len(out.held))
 			}
 		}
-		if err := out.end(); err != nil {
+		if err := out.End(); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Join(got, "") != text || len(got) < 10 {
-			t.Errorf("%.20q: %d segments, %d of %d bytes", text, len(got), len(out.said()), len(text))
+			t.Errorf("%.20q: %d segments, %d of %d bytes", text, len(got), len(out.Said()), len(text))
 		}
 		for _, s := range got[:len(got)-1] {
 			if len(s) > maxSentence+4 || !strings.HasSuffix(s, last) {
 				t.Errorf("a segment of %d bytes, ending in %q", len(s), s[len(s)-4:])
 			}
 		}
-		out = newSegmenter(nil, nil, func(string) error { return nil })
-		if err := out.take(text); err != nil || len(out.held) > maxSentence {
+		out = New(nil, nil, func(string) error { return nil })
+		if err := out.Take(text); err != nil || len(out.held) > maxSentence {
 			t.Errorf("in one piece: %v, %d bytes are held back", err, len(out.held))
 		}
 	}
@@ -81,21 +81,21 @@ func TestAnEndlessSentence(t *testing.T) {
 
 // TestTheLineIsOver: the talk with the model ends there, and why is known.
 func TestTheLineIsOver(t *testing.T) {
-	out := newSegmenter(nil, []string{"Aya"}, func(string) error { return nil })
-	if err := out.take("やあ！\nAya: うん。そう。"); !errors.Is(err, errOver) || out.said() != "やあ！" {
-		t.Errorf("%v, said %q", err, out.said())
+	out := New(nil, []string{"Aya"}, func(string) error { return nil })
+	if err := out.Take("やあ！\nAya: うん。そう。"); !errors.Is(err, ErrOver) || out.Said() != "やあ！" {
+		t.Errorf("%v, said %q", err, out.Said())
 	}
-	if err := out.take("もっと。"); !errors.Is(err, errOver) || out.end() != nil {
+	if err := out.Take("もっと。"); !errors.Is(err, ErrOver) || out.End() != nil {
 		t.Errorf("%v", err)
 	}
-	out = newSegmenter(nil, nil, func(string) error { return nil })
+	out = New(nil, nil, func(string) error { return nil })
 	out.mute, out.most = true, 5
-	if err := out.take("とても長い話です。はい。"); !errors.Is(err, errOver) || out.said() != "" || !strings.Contains(out.why(), "more than the 5 characters") {
-		t.Errorf("%v, said %q, %s", err, out.said(), out.why())
+	if err := out.Take("とても長い話です。はい。"); !errors.Is(err, ErrOver) || out.Said() != "" || !strings.Contains(out.Why(), "more than the 5 characters") {
+		t.Errorf("%v, said %q, %s", err, out.Said(), out.Why())
 	}
-	out = newSegmenter(nil, nil, func(string) error { return nil })
-	if err := out.take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, errOver) || len(out.said()) > abi.MaxText || len(out.said()) < abi.MaxText-20 {
-		t.Errorf("%v, said %d bytes", err, len(out.said()))
+	out = New(nil, nil, func(string) error { return nil })
+	if err := out.Take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, ErrOver) || len(out.Said()) > abi.MaxText || len(out.Said()) < abi.MaxText-20 {
+		t.Errorf("%v, said %d bytes", err, len(out.Said()))
 	}
 }
 
@@ -105,20 +105,20 @@ func TestSegmentsAreTheLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("あい。！？!?. \n「」『』♪…a1:：Aya"))).Draw(t, "text")
 		var got []string
-		out := newSegmenter([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
+		out := New([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
-			if err := out.take(string(rest[:n])); err != nil {
+			if err := out.Take(string(rest[:n])); err != nil {
 				t.Fatal(err)
 			}
 			rest = rest[n:]
 		}
-		if err := out.end(); err != nil {
+		if err := out.End(); err != nil {
 			t.Fatal(err)
 		}
 		shown := strings.Join(got, "")
-		if strings.TrimRight(out.said(), " \n") != strings.TrimRight(shown, " \n") || !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(out.said())) {
-			t.Fatalf("%q: said %q, shown %q", text, out.said(), got)
+		if strings.TrimRight(out.Said(), " \n") != strings.TrimRight(shown, " \n") || !strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(out.Said())) {
+			t.Fatalf("%q: said %q, shown %q", text, out.Said(), got)
 		}
 		if slices.ContainsFunc(got, func(s string) bool { return strings.TrimSpace(s) == "" }) {
 			t.Fatalf("%q: a blank segment in %q", text, got)
@@ -132,22 +132,31 @@ func FuzzSegmenter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		var got strings.Builder
 		whole := text
-		out := newSegmenter([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
+		out := New([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
 		for len(text) > 0 {
 			n := min(max(1, size), len(text))
-			if err := out.take(text[:n]); err != nil && !errors.Is(err, errOver) {
+			if err := out.Take(text[:n]); err != nil && !errors.Is(err, ErrOver) {
 				t.Fatal(err)
 			}
 			text = text[n:]
 		}
-		if err := out.end(); err != nil {
+		if err := out.End(); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(out.said(), got.String()) {
-			t.Errorf("shown %q, said %q", got.String(), out.said())
+		if !strings.HasPrefix(out.Said(), got.String()) {
+			t.Errorf("shown %q, said %q", got.String(), out.Said())
 		}
-		if !utf8.ValidString(out.said()) || strings.ContainsAny(out.said(), "\x00\x07\r") {
-			t.Errorf("%q became %q", whole, out.said())
+		if !utf8.ValidString(out.Said()) || strings.ContainsAny(out.Said(), "\x00\x07\r") {
+			t.Errorf("%q became %q", whole, out.Said())
 		}
 	})
+}
+
+func chunks(s string, size int) (all []string) {
+	runes := []rune(s)
+	for len(runes) > 0 {
+		n := min(size, len(runes))
+		all, runes = append(all, string(runes[:n])), runes[n:]
+	}
+	return all
 }

@@ -1,23 +1,29 @@
-package prompt
+// Package spoken makes of what a language model writes the line that a character says: the
+// name that models like to put before it is cut off, what they write for others is not said,
+// and each sentence goes out as soon as it is complete.
+//
+// It asks no model, and never shows anything itself.
+package spoken
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/speech"
 )
 
-// segmenter turns what streams in from a model into a line: the name that models like
-// to put before it is cut off, what they write for others is not said, and each
-// sentence goes out as soon as it is complete.
-type segmenter struct {
+// Line is one that is being said. Make it with [New].
+type Line struct {
 	own, others []string // names
 	say         func(segment string) error
 	mute        bool // segments are not shown; the line is said in one piece
@@ -25,21 +31,55 @@ type segmenter struct {
 	votes       bool // the model may write a vote before the line
 	voted       bool // and did
 
+	from  int    // bytes of line that are of earlier answers
+	wrote string // by the answer whose actions are played
 	held  string // not cut into sentences yet
 	begun bool   // something of this answer was cut already: no name comes any more
 	line  strings.Builder
 	sent  int   // bytes of line that were shown
-	over  error // errOver with the reason: nothing that comes is said any more
+	over  error // ErrOver with the reason: nothing that comes is said any more
 	lost  error // the floor is gone
 }
 
-// errOver ends the talk with a model whose line is complete: nobody pays for words
-// that are not said.
-var errOver = errors.New("the line is over")
+// ErrNoMessage is what a model is told that speaks without words.
+var ErrNoMessage = abi.Errorf(abi.CodeInvalid, "parameters.message: is missing, or no text")
 
-func newSegmenter(own, others []string, say func(string) error) *segmenter {
-	return &segmenter{own: own, others: others, say: say}
+// Ended is an error of an action after which the model is asked no more.
+type Ended struct{ error }
+
+// Unwrap gives why.
+func (e Ended) Unwrap() error { return e.error }
+
+// voteLine is how an answer begins: a few tokens, for the vote has to be there before the
+// line is.
+var voteLine = regexp.MustCompile("(?i)^(speak|listen)\\b[ \\t:,]*([0-9]+(?:\\.[0-9]+)?)?(?:/10)?[ \\t,]*(none|pre-closing|closing|terminal)?[ \\t.*`]*")
+
+// Vote finds the vote at the beginning of an answer: all of it, the state, the importance and
+// the closing, the last two empty where they are missing; nil for none.
+func Vote(head string) []string { return voteLine.FindStringSubmatch(head) }
+
+// Marks may stand before a vote.
+const Marks = "\ufeff`* \t\r\n"
+
+// ErrOver ends the talk with a model whose line is complete: nobody pays for words
+// that are not said.
+var ErrOver = errors.New("the line is over")
+
+// New makes a line of somebody with these names. say shows a part of it; its error says that
+// the floor is gone, or, before anything was shown, that the line is to be said in one piece.
+func New(own, others []string, say func(string) error) *Line {
+	return &Line{own: own, others: others, say: say}
 }
+
+// InOnePiece has nothing shown: the line is said at its end, and is no longer than so many
+// characters; below 0: any.
+func (s *Line) InOnePiece(most int) { s.mute, s.most = true, most }
+
+// MayVote says that the model may write a vote before the line, which is not said.
+func (s *Line) MayVote() { s.votes = true }
+
+// Lost gives why the floor is gone, nil while it is not.
+func (s *Line) Lost() error { return s.lost }
 
 // maxHead is how much text may stand before the colon of a name; maxSentence how
 // much is held back, in bytes, until a sentence ends.
@@ -48,8 +88,8 @@ const (
 	maxSentence = 1 << 10
 )
 
-// take takes what the model wrote next. Its error ends the talk with the model.
-func (s *segmenter) take(delta string) error {
+// Take takes what the model wrote next. Its error ends the talk with the model.
+func (s *Line) Take(delta string) error {
 	for delta != "" && s.lost == nil && s.over == nil {
 		n := max(1, floorRune(delta, min(len(delta), maxSentence)))
 		s.held, delta = s.held+delta[:n], delta[n:]
@@ -60,58 +100,89 @@ func (s *segmenter) take(delta string) error {
 	return cmp.Or(s.lost, s.over)
 }
 
-// turn is between an answer of the model and the next: the rest is said before
-// the actions are played.
-func (s *segmenter) turn() error {
-	if err := s.end(); err != nil {
+// Written is between what an answer of the model says and the actions that it calls: the
+// rest is said before these are played. Where nothing of it was heard yet, and the line is
+// among the actions, that is the line, and the text was none.
+func (s *Line) Written(calls []model.ToolCall) error {
+	before := s.from
+	if s.sent <= before && slices.ContainsFunc(calls, Says) {
+		line := s.Said()[:before]
+		s.line.Reset()
+		s.line.WriteString(line)
+		s.held = ""
+	}
+	err := s.turn()
+	s.wrote = strings.TrimSpace(s.Said()[before:])
+	return err
+}
+
+// Says reports whether an action is a line.
+func Says(t model.ToolCall) bool {
+	return t.Name == card.Speak && strings.TrimSpace(card.Message(t.Arguments)) != ""
+}
+
+// turn ends what an answer of the model, or an action in it, says.
+func (s *Line) turn() error {
+	if err := s.End(); err != nil {
 		return err
 	}
-	s.begun = false
+	s.begun, s.from = false, s.line.Len()
 	return nil
 }
 
-// speak takes a whole line that the model put into an action.
-func (s *segmenter) speak(text string) error {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return errNoMessage
+// Speak takes a whole line that the model put into an action. One that comes with how it is
+// Said is not shown in pieces, if it can be helped. What the same answer has written as
+// text is not said again: the model does both.
+func (s *Line) Speak(text string, withHow bool) error {
+	if text = strings.TrimSpace(text); text == "" {
+		return ErrNoMessage
 	}
-	if strings.HasSuffix(strings.TrimSpace(s.said()), text) { // written and then called
+	rest, goesOn := strings.CutPrefix(text, s.wrote)
+	switch {
+	case strings.HasSuffix(strings.TrimSpace(s.Said()), text): // written and then called
+		return nil
+	case s.wrote == "":
+	case goesOn: // in the sentence
+		text, s.begun = rest, true
+	case speech.Alike(speech.Shape(s.wrote, nil), speech.Shape(text, nil)):
 		return nil
 	}
-	err := s.take(text)
+	if withHow && s.sent == 0 && !s.mute {
+		s.InOnePiece(-1)
+	}
+	err := s.Take(text)
 	if err == nil {
 		err = s.turn()
 	}
 	if err != nil {
-		return ended{err}
+		return Ended{err}
 	}
 	return nil
 }
 
-// end says what is left.
-func (s *segmenter) end() error {
+// End says what is left.
+func (s *Line) End() error {
 	if s.lost == nil && s.over == nil {
 		_ = s.cut(true) // that the line is over is no error any more
 	}
 	return s.lost
 }
 
-// said gives the line: what was shown, and in a mute segmenter all of it.
-func (s *segmenter) said() string { return s.line.String() }
+// Said gives the line: what was shown, and in a mute segmenter all of it.
+func (s *Line) Said() string { return s.line.String() }
 
-// breaksOff says whether an answer that does not go on was shown in part.
-func (s *segmenter) breaksOff() bool { return s.begun && s.sent > 0 && !s.mute }
+// BreaksOff says whether an answer that does not go on was shown in part.
+func (s *Line) BreaksOff() bool { return s.begun && s.sent > 0 && !s.mute }
 
-// why says why there is no line.
-func (s *segmenter) why() string {
+// Why says why there is no line.
+func (s *Line) Why() string {
 	if s.over != nil {
 		return abi.AsError(s.over).Message
 	}
 	return "the model said nothing"
 }
 
-func (s *segmenter) cut(end bool) error {
+func (s *Line) cut(end bool) error {
 	if !s.begun {
 		if s.votes && !s.stripVotes(end) {
 			return nil
@@ -129,7 +200,7 @@ func (s *segmenter) cut(end bool) error {
 		}
 		text := s.held[:n]
 		if at := otherName(text, s.others); at >= 0 {
-			text, s.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, errOver, "the model began to speak for somebody else")
+			text, s.over = strings.TrimRight(text[:at], " \t\r\n　"), abi.Wrap(abi.CodeConflict, ErrOver, "the model began to speak for somebody else")
 		}
 		if !s.begun {
 			text = s.gap() + text
@@ -146,11 +217,11 @@ func (s *segmenter) cut(end bool) error {
 // stripVotes cuts votes off the beginning of what should be a line alone: a model that is
 // asked for both at other times writes one there, too. sure is false while one may still
 // come.
-func (s *segmenter) stripVotes(end bool) (sure bool) {
+func (s *Line) stripVotes(end bool) (sure bool) {
 	for {
-		head := strings.TrimLeft(s.held, marks)
+		head := strings.TrimLeft(s.held, Marks)
 		line, after, whole := strings.Cut(head, "\n")
-		m := voteLine.FindStringSubmatch(line)
+		m := Vote(line)
 		if vote := m != nil && strings.TrimSpace(line[len(m[0]):]) == "" && (m[2] != "" || strings.EqualFold(m[1], string(abi.Listen))); vote && (whole || end) {
 			s.held, s.voted = after, true
 			continue
@@ -165,7 +236,7 @@ func (s *segmenter) stripVotes(end bool) (sure bool) {
 }
 
 // gap is what has to stand between what was said and what another answer adds.
-func (s *segmenter) gap() string {
+func (s *Line) gap() string {
 	last, _ := utf8.DecodeLastRuneInString(s.line.String())
 	if s.line.Len() == 0 || unicode.IsSpace(last) || last > unicode.MaxLatin1 && strings.ContainsRune(speech.Enders+speech.Closers, last) {
 		return ""
@@ -173,14 +244,14 @@ func (s *segmenter) gap() string {
 	return " "
 }
 
-func (s *segmenter) emit(text string) error {
+func (s *Line) emit(text string) error {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if s.line.Len()+len(text) > abi.MaxText {
-		s.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
+		s.over = abi.Wrap(abi.CodeTooLarge, ErrOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
 		return s.over
 	}
 	if s.mute && s.most >= 0 && utf8.RuneCountInString(s.line.String()+strings.TrimSpace(text)) > s.most {
-		s.over = abi.Wrap(abi.CodeTooLarge, errOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", s.most))
+		s.over = abi.Wrap(abi.CodeTooLarge, ErrOver, fmt.Sprintf("the model wrote more than the %d characters that can be paid for", s.most))
 		return s.over
 	}
 	if strings.TrimSpace(text) == "" || s.mute {
@@ -193,7 +264,7 @@ func (s *segmenter) emit(text string) error {
 	case err == nil:
 		s.sent = s.line.Len() + len(text)
 	case s.sent == 0 && (code == abi.CodeUnavailable || code == abi.CodeUnknownOp || errors.Is(err, module.ErrNotGranted)):
-		s.mute, s.most = true, -1
+		s.InOnePiece(-1)
 	default:
 		s.lost = err
 		return err

@@ -1,0 +1,55 @@
+package paint
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/told"
+	"github.com/companiond/companiond/host/door/web/memories"
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Whatever is remembered or was told, a terminal acts on none of it, and no line of it begins
+// as one of ours.
+func TestMemoriesAreHarmless(t *testing.T) {
+	const evil = "x\nm2  all is well\x1b[1A\u202e\r"
+	m := abi.Memory{ID: evil, Kind: evil, Text: evil, Quote: evil, About: []string{evil}, Keys: []string{evil}, Room: evil, SaidBy: evil, SaidAt: opened, Turns: []uint64{1}}
+	order := memories.Order{State: "done", As: evil, Why: evil, Stores: []memories.Count{{Store: evil, Count: 1}}, Left: []string{evil}}
+	prompt := told.Prompt{Usage: entry.Usage{Who: evil, Op: evil, Model: evil, Error: evil}, Parts: []told.Part{{Name: evil, Text: evil}}, Left: []string{evil}, Why: evil}
+	for name, show := range map[string]func(Painter) error{
+		"memory": func(p Painter) error { return p.Memory(m) },
+		"order":  func(p Painter) error { return p.Order(order) },
+		"prompt": func(p Painter) error {
+			return p.Prompts([]told.Prompt{prompt, {Usage: prompt.Usage, Why: evil}})
+		},
+	} {
+		var out bytes.Buffer
+		if err := show(Painter{Out: &out}); err != nil {
+			t.Error(err)
+		}
+		for _, r := range out.String() {
+			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+				t.Errorf("%s: %U in %q", name, r, &out)
+			}
+		}
+		if strings.Contains(out.String(), "\nm2  all is well") || !strings.Contains(out.String(), `\u001b`) {
+			t.Errorf("%s: shown as\n%s", name, &out)
+		}
+	}
+}
+
+func TestOrdersStand(t *testing.T) {
+	for state, want := range map[string]string{"would": "would go: nothing\n", "running": "going: nothing\n", "done": "gone: nothing\n", "failed": "not all gone yet: nothing\nit is tried again: the disk is full\n"} {
+		var out bytes.Buffer
+		o := memories.Order{State: state}
+		if state == "failed" {
+			o.Why = "the disk is full"
+		}
+		if err := (Painter{Out: &out}).Order(o); err != nil || out.String() != want {
+			t.Errorf("%s: %v %q", state, err, &out)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package memories
+
+import (
+	"context"
+	"errors"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/forget"
+)
+
+// Service is what erases. *forget.Service implements it.
+type Service interface {
+	Plan(ctx context.Context, o forget.Order) (forget.Receipt, error)
+	Forget(ctx context.Context, o forget.Order) (forget.Receipt, error)
+	Wait(ctx context.Context, id string) (forget.Receipt, error)
+	Receipt(id string) (forget.Receipt, error)
+	Receipts() []forget.Receipt
+}
+
+// Orders is a [Forgetting] by a service of host/forget.
+type Orders struct{ Service Service }
+
+var _ Forgetting = Orders{}
+
+// Forget gives an order, and waits for it.
+func (s Orders) Forget(ctx context.Context, f Forget) (Order, error) {
+	o := forget.Order{By: f.By, Who: f.Who, Companion: f.Companion, Copies: f.Copies}
+	if f.Fact != "" {
+		o.Facts = []string{f.Fact}
+	}
+	if f.By.Guest { // who may have everybody forgotten who has no token
+		if o.Claimed = f.Who; f.Who == "" {
+			o.Claimed = guest
+		}
+	}
+	if f.DryRun {
+		r, err := s.Service.Plan(ctx, o)
+		return orderOf(r, true), named(err)
+	}
+	r, err := s.Service.Forget(ctx, o)
+	if err != nil {
+		return Order{}, named(err)
+	}
+	now, err := s.Service.Wait(ctx, r.ID)
+	if err != nil && ctx.Err() != nil {
+		err = nil // it goes on, and its order says how it stands
+	}
+	return orderOf(now, false), err
+}
+
+// Order gives how an order stands.
+func (s Orders) Order(_ context.Context, id string) (Order, error) {
+	r, err := s.Service.Receipt(id)
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		err = abi.Field("order", abi.CodeNotFound, "there is no such order")
+	}
+	return orderOf(r, false), err
+}
+
+// Orders gives the newest of them.
+func (s Orders) Orders(context.Context) (all []Order, err error) {
+	for _, r := range s.Service.Receipts() {
+		all = append(all, orderOf(r, false))
+	}
+	return all, nil
+}
+
+// named gives the fields of an order the names that they have at this door.
+func named(err error) error {
+	e := (*abi.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Field {
+	case "facts":
+		return abi.Field("fact", e.Code, "%s", e.Reason())
+	case "from":
+		return abi.Field("who", e.Code, "%s", e.Reason())
+	}
+	return err
+}
+
+// orderOf shows a receipt.
+func orderOf(r forget.Receipt, would bool) Order {
+	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Why: r.Error}
+	if would {
+		o.ID, o.As, o.State = "", "", "would"
+	}
+	o.Stores = []Count{{"entries", r.Entries}, {"memories", r.Memories}, {"keys", r.Keys}}
+	for _, file := range r.Copies {
+		o.Left = append(o.Left, "the copy "+file+" of the journal")
+	}
+	for _, name := range r.Names {
+		o.Left = append(o.Left, "the name of the room "+name)
+	}
+	if r.Common > 0 {
+		o.Left = append(o.Left, "words in what others said that many use")
+	}
+	return o
+}

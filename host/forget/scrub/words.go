@@ -1,0 +1,139 @@
+package scrub
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+// Words is what is looked for. It may be used from several goroutines at once as long as
+// nothing is gathered any more, but for the memory of names that were asked for.
+type Words struct {
+	order, as string
+	is        func(name string) bool
+	owns      func(kind entry.Kind, body map[string]any) bool
+	forms     []string        // of the name, as they were written, the longest first
+	names     []string        // plain, looked for in texts
+	words     map[string]bool // each one run of letters
+	loose     []string        // all others
+	runs      map[uint64]bool
+}
+
+// As is what stands where the name stood.
+func (w *Words) As() string { return w.as }
+
+// List gives the names and words that are looked for, for those who have to look themselves.
+func (w *Words) List() []string {
+	all := append(append([]string{}, w.names...), w.loose...)
+	for k := range w.words {
+		all = append(all, k)
+	}
+	return all
+}
+
+// addName adds a form of the name. A single letter, or two of an alphabet, are looked for
+// where a name stands and in no text: they are in all of them.
+func (w *Words) addName(name string) {
+	at := 0
+	for at < len(w.forms) && len(w.forms[at]) >= len(name) {
+		at++
+	}
+	w.forms = append(w.forms[:at], append([]string{name}, w.forms[at:]...)...)
+	p := plain(name)
+	r, _ := firstRune(p)
+	if n := utf8.RuneCountInString(p); n < 2 || n < 3 && (scriptOf(r) == latin || scriptOf(r) == digit) {
+		return
+	}
+	w.names = append(w.names, p)
+}
+
+// Hits says whether a text has the name or a word in it, as it is or encoded: as JSON, with
+// escapes, or in base64.
+func (w *Words) Hits(text string) bool {
+	for _, text := range layers(text) {
+		if w.hits(plain(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Words) hits(text string) bool {
+	if w.named(text) {
+		return true
+	}
+	for _, l := range w.loose {
+		if has(text, l) {
+			return true
+		}
+	}
+	found := false
+	if len(w.words) > 0 {
+		runs(text, func(word string, _ script) { found = found || w.words[word] })
+	}
+	if !found && len(w.runs) > 0 {
+		windows(text, func(h uint64) bool { found = w.runs[h]; return !found })
+	}
+	return found
+}
+
+// named says whether the name stands in a plain text.
+func (w *Words) named(text string) bool {
+	for _, n := range w.names {
+		if has(text, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Text gives what may stay of a text: all of it, or nothing.
+func (w *Words) Text(s string) string {
+	if s == "" || w.Hits(s) {
+		return ""
+	}
+	return s
+}
+
+// house gives what may stay of a sentence that the house made: the name is another, and where
+// there is more than the name in it, nothing.
+func (w *Words) house(s string) string {
+	for _, form := range w.forms {
+		s = replaceName(s, form, w.as)
+	}
+	return w.Text(s)
+}
+
+// replaceName replaces a name where it is no part of a longer word.
+func replaceName(s, name, by string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, name)
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		j := i + len(name)
+		b.WriteString(s[:i])
+		if alone(s, i, j) {
+			b.WriteString(by)
+		} else {
+			b.WriteString(name)
+		}
+		s = s[j:]
+	}
+}
+
+// Has says whether a text has one of some words in it, as [Words.List] gives them.
+func Has(text string, words []string) bool {
+	for _, text := range layers(text) {
+		text = plain(text)
+		for _, w := range words {
+			if has(text, w) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,407 @@
+package forget_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/address"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/room"
+	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
+)
+
+// world is a state directory, and a daemon on it while it runs.
+type world struct {
+	t       testing.TB
+	dir     string
+	j       *sqlite.Journal
+	rooms   *registry.Registry
+	service *forget.Service
+	modules *modules
+	memory  *remembers
+	ids     atomic.Int64
+	end     func()
+	mu      sync.Mutex
+	dropped []string
+}
+
+func newWorld(t testing.TB) *world {
+	return &world{t: t, dir: t.TempDir(), modules: &modules{ready: make(chan struct{})}, memory: &remembers{}}
+}
+
+func (w *world) path() string { return filepath.Join(w.dir, "companiond.db") }
+
+// open opens the journal and the ledger, as a start does, and does what is still to be done.
+func (w *world) open() {
+	w.t.Helper()
+	w.prepare()
+	if err := w.service.Resume(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) prepare() {
+	w.t.Helper()
+	var err error
+	if w.j, err = sqlite.Open(sqlite.Config{Path: w.path(), Reserve: 4096}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: "forget/" + w.newID(), Memory: w.memory, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.dropped = append(w.dropped, room)
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) newID() string { return fmt.Sprintf("id%d-%d", w.ids.Add(1), time.Now().UnixNano()) }
+
+// start is open, and then everything runs.
+func (w *world) start(names ...string) {
+	w.t.Helper()
+	w.open()
+	w.run(names...)
+}
+
+func (w *world) run(names ...string) {
+	w.t.Helper()
+	var sets []room.Settings
+	for _, n := range names {
+		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: 200, Floor: 5000, MaxTurns: 1, Stale: entry.StaleReask}})
+	}
+	var err error
+	w.rooms, err = registry.New(registry.Config{
+		Room:  room.Config{Journal: w.j, NewID: w.newID, House: house{}, Log: slog.New(slog.DiscardHandler), Idle: 50 * time.Millisecond, Find: find},
+		Rooms: sets, Usual: names[0], MaxRooms: 3,
+		Read: func(name string, settings []byte) (room.Settings, error) { return room.Settings{Name: name}, nil },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.rooms.Run(ctx) })
+	running.Go(func() { _ = w.service.Run(ctx, w.rooms, w.modules) })
+	w.rooms.SetCast(ctx, []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}})
+	close(w.modules.ready)
+	w.end = sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		if err := w.j.Close(); err != nil {
+			w.t.Error(err)
+		}
+		w.modules = &modules{ready: make(chan struct{})}
+	})
+	w.t.Cleanup(w.end)
+}
+
+func (w *world) say(room, from, text string) abi.Message {
+	w.t.Helper()
+	r, err := w.rooms.Room(context.Background(), room)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := r.Say(context.Background(), rooms.Utterance{From: from, By: abi.KindHuman, Text: text})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// settle waits until a room has nothing to do.
+func (w *world) settle(room string) {
+	w.t.Helper()
+	waittest.Until(w.t, "the room falls asleep", func() bool { return !w.rooms.Awake(room) })
+}
+
+// append writes entries behind all others of a room that sleeps, as they come.
+func (w *world) append(room string, kind entry.Kind, body any) entry.Entry {
+	w.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	row, _, err := w.j.Room(context.Background(), room)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h, err := w.j.Append(context.Background(), room, row.Head, journal.New{ID: w.newID(), Kind: kind, V: 1, At: time.Now(), Body: raw})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return entry.Entry{Seq: h.Seq}
+}
+
+// forget gives an order and waits until it is done.
+func (w *world) forget(o forget.Order) forget.Receipt {
+	w.t.Helper()
+	if o.By.Scopes == nil {
+		o.By = admin
+	}
+	r, err := w.service.Forget(context.Background(), o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if r, err = w.service.Wait(ctx, r.ID); err != nil || r.State != forget.Done {
+		w.t.Fatalf("%+v %v", r, err)
+	}
+	return r
+}
+
+var admin = identity.Caller{Name: "boss", Kind: abi.KindHuman, Scopes: identity.Scopes()}
+
+// sound checks every chain, and that each room can be folded and replayed.
+func (w *world) sound() {
+	w.t.Helper()
+	ctx := context.Background()
+	for r, err := range journal.AllRooms(ctx, w.j) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if bad, err := w.j.Verify(ctx, r.Name, 0); bad != 0 || err != nil {
+			w.t.Errorf("%s: the chain breaks at %d: %v", r.Name, bad, err)
+		}
+		if _, _, err := reader.Fold(ctx, w.j, r.Name); err != nil {
+			w.t.Errorf("%s: %v", r.Name, err)
+		}
+		if got, err := reader.Replay(ctx, w.j, r.Name); err != nil || got.Diff != nil {
+			w.t.Errorf("%s: replay: %v %v", r.Name, got.Diff, err)
+		}
+	}
+}
+
+// find is a companion that says again what it hears.
+func find(id string) (room.Companion, bool) { return parrot{}, id == "aya" }
+
+type parrot struct{}
+
+func (parrot) Describe() abi.Description {
+	return abi.Description{ABI: "1", Name: "アヤ", Ops: []string{abi.OpVote, abi.OpSpeak}}
+}
+
+func (parrot) Permit(abi.ActionAsk) (string, error) { return "", nil }
+
+func (parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
+	switch req.Op {
+	case abi.OpVote:
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) {
+			return abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + s.Message.Text}, nil
+		})
+	case abi.OpSpeak:
+		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return abi.Line{Text: "へえ、" + s.Message.Text}, nil })
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "a parrot knows no %s", req.Op)
+}
+
+// house is where nobody has a name but those who are loaded.
+type house struct{}
+
+func (house) Residents() []string                 { return []string{"aya"} }
+func (house) Loading() []string                   { return nil }
+func (house) Resident(name string) (string, bool) { return "aya", address.Same(name, "aya") }
+func (house) Holder(string) (string, bool)        { return "", false }
+
+// modules are told, and note what of.
+type modules struct {
+	ready chan struct{}
+	mu    sync.Mutex
+	told  []abi.Forget
+	anew  int
+}
+
+func (m *modules) Ready() <-chan struct{} { return m.ready }
+func (m *modules) Tell(_ context.Context, f abi.Forget) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.told = append(m.told, f)
+}
+func (m *modules) Renew(context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.anew++
+}
+
+// remembers is what a companion remembers, in memory.
+type remembers struct {
+	mu  sync.Mutex
+	all map[string][]abi.Memory
+}
+
+func (r *remembers) Each(_ context.Context, f func(string, abi.Memory)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c, ms := range r.all {
+		for _, m := range ms {
+			f(c, m)
+		}
+	}
+	return nil
+}
+
+func (r *remembers) Erase(_ context.Context, companion string, ids []string, _ string) (n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var left []abi.Memory
+	for _, m := range r.all[companion] {
+		if strings.Contains(strings.Join(ids, "\n"), m.ID) {
+			n++
+			continue
+		}
+		left = append(left, m)
+	}
+	r.all[companion] = left
+	return n, nil
+}
+
+// left decodes every file of a state directory, and tells where one of some needles stands.
+func left(t testing.TB, dir string, needles ...string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, n := range needles {
+			if in(string(raw), n) {
+				found = append(found, filepath.Base(path)+" (bytes): "+n)
+			}
+		}
+		if strings.HasPrefix(string(raw), "SQLite format 3\x00") {
+			rows(t, path, func(where string, value string) {
+				decoded(value, 4, func(text string) {
+					for _, n := range needles {
+						if in(text, n) {
+							found = append(found, where+": "+n+" in "+text)
+						}
+					}
+				})
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// in says whether a needle stands in a text, plainly, or with the escapes of JSON.
+func in(text, needle string) bool {
+	var escaped strings.Builder
+	for _, r := range needle {
+		if r < 0x80 {
+			escaped.WriteRune(r)
+		} else {
+			fmt.Fprintf(&escaped, `\u%04x`, r)
+		}
+	}
+	text, needle = strings.ToLower(text), strings.ToLower(needle)
+	return strings.Contains(text, needle) || strings.Contains(text, escaped.String()) || strings.Contains(norm.NFKC.String(text), norm.NFKC.String(needle))
+}
+
+// rows gives all values of a database.
+func rows(t testing.TB, path string, f func(where, value string)) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var tables []string
+	list, err := db.Query("SELECT name FROM sqlite_schema WHERE type = 'table'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for list.Next() {
+		var name string
+		if err := list.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	for _, table := range tables {
+		all, err := db.Query("SELECT * FROM " + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, _ := all.Columns()
+		for n := 0; all.Next(); n++ {
+			values := make([]any, len(columns))
+			at := make([]any, len(columns))
+			for i := range values {
+				at[i] = &values[i]
+			}
+			if err := all.Scan(at...); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range values {
+				text := fmt.Sprint(v)
+				if b, ok := v.([]byte); ok {
+					text = string(b)
+				}
+				f(fmt.Sprintf("%s %s[%d].%s", filepath.Base(path), table, n, columns[i]), text)
+			}
+		}
+	}
+}
+
+// decoded gives a text and all that is encoded in it.
+func decoded(s string, depth int, f func(string)) {
+	f(s)
+	if depth == 0 {
+		return
+	}
+	var v any
+	if json.Unmarshal([]byte(s), &v) == nil {
+		walk(v, func(s string) { decoded(s, depth-1, f) })
+	}
+	if b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "=")); err == nil && len(b) > 3 && utf8.Valid(b) {
+		decoded(string(b), depth-1, f)
+	}
+}
+
+func walk(v any, f func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, v := range v {
+			f(k)
+			walk(v, f)
+		}
+	case []any:
+		for _, v := range v {
+			walk(v, f)
+		}
+	case string:
+		f(v)
+	}
+}

@@ -1,0 +1,423 @@
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget/ledger"
+	"github.com/companiond/companiond/host/forget/scrub"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/fold"
+	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/room/rules"
+)
+
+const (
+	// batch is how many entries are looked through in one go, and pause how long the
+	// journal, and the processor, is left to the rooms afterwards.
+	batch = 250
+	pause = 10 * time.Millisecond
+)
+
+// work is an order that is followed. Where it is interrupted it is begun anew: what tells a
+// repetition of the person's words, which are the person's words, goes last.
+type work struct {
+	order   ledger.Order
+	words   *scrub.Words
+	names   []string // of the person, as they were written
+	receipt Receipt
+	done    time.Time
+}
+
+// follow does all that an order asks for.
+func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error) {
+	w = work{order: o, receipt: *receiptOf(o)}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+abi.AsError(journal.Coded(err)).Message
+			s.log.Error("words cannot be erased now; it is tried again", "order", o.ID, "err", err)
+			s.set(w.receipt)
+		}
+	}()
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, *work) error
+	}{
+		{"gather", s.gather}, {"keys", s.keys}, {"index", s.eraseIndex}, {"repeats", s.eraseRepeats}, {"rooms", s.eraseRooms},
+		{"memory", s.eraseMemory}, {"images", s.images}, {"files", s.files},
+	} {
+		if err := step.do(ctx, &w); err != nil {
+			return w, fmt.Errorf("%s: %w", step.name, err)
+		}
+		if err := s.stopped(step.name); err != nil {
+			return w, err
+		}
+	}
+	w.receipt.State, w.done = Done, time.Now()
+	if err := s.ledger.Done(o.ID, w.receipt); err != nil {
+		return w, err
+	}
+	if err := s.stopped("done"); err != nil {
+		return w, err
+	}
+	if err := s.cfg.Journal.SetErased(ctx, o.ID); err != nil {
+		return w, err
+	}
+	s.log.Info("words were erased", "order", o.ID, "rooms", w.receipt.Rooms, "entries", w.receipt.Entries, "keys", w.receipt.Keys, "memories", w.receipt.Memories)
+	s.set(w.receipt)
+	return w, nil
+}
+
+// entries calls f with all entries of a room behind one, in batches, with pauses while others
+// want the journal.
+func (s *Service) entries(ctx context.Context, room string, after, upto uint64, f func([]entry.Entry) error) error {
+	for after < upto {
+		es, err := s.cfg.Journal.Read(ctx, room, after, int(min(batch, upto-after)))
+		if err != nil || len(es) == 0 {
+			return err
+		}
+		after = es[len(es)-1].Seq
+		if err := f(es); err != nil {
+			return err
+		}
+		if s.rooms == nil || len(es) < batch {
+			continue
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// everywhere calls f with every room of the journal. What companions remember stands beside
+// the rooms, and is erased by who keeps it.
+func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) error {
+	for r, err := range journal.AllRooms(ctx, s.cfg.Journal) {
+		if err != nil {
+			return err
+		}
+		if err := f(r); err != nil {
+			return fmt.Errorf("room %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// gather learns what is looked for.
+func (s *Service) gather(ctx context.Context, w *work) error {
+	g := scrub.NewGatherer(w.order.Is, w.order.Facts)
+	if err := s.each(ctx, func(companion string, m abi.Memory) {
+		if w.order.Companion == "" || w.order.Companion == companion {
+			g.Remembered(m)
+		}
+	}); err != nil {
+		return err
+	}
+	for _, read := range []func(entry.Entry){g.Learn, g.Weigh} {
+		err := s.everywhere(ctx, func(r journal.Room) error {
+			g.Is(r.By)
+			return s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
+				for _, e := range es {
+					read(e)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w.words, w.receipt.Common = g.Words(w.order.ID, w.order.As)
+	w.names = g.Names()
+	return nil
+}
+
+// keys tells the modules, and deletes what they left.
+func (s *Service) keys(ctx context.Context, w *work) (err error) {
+	f := abi.Forget{Facts: w.order.Facts, Words: w.words.List()}
+	if len(w.names) > 0 {
+		f.Who = w.names[0]
+	}
+	if s.modules == nil {
+		s.untold = append(s.untold, f)
+	} else {
+		s.modules.Tell(ctx, f)
+	}
+	w.receipt.Keys, err = s.deleteKeys(ctx, func(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words.Hits(p.Value) })
+	return err
+}
+
+// eraseKeys deletes the keys that modules left which have one of some words.
+func (s *Service) eraseKeys(ctx context.Context, words []string) (int, error) {
+	return s.deleteKeys(ctx, func(p journal.Pair) bool { return scrub.Has(p.Key, words) || scrub.Has(p.Value, words) })
+}
+
+func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) (n int, err error) {
+	var hit []journal.Pair
+	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+		if gone(p) {
+			hit = append(hit, p)
+		}
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	for _, p := range hit {
+		if _, _, err := s.cfg.Journal.KVDel(ctx, p.Companion, p.Key); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// eraseRepeats takes out of the rooms what others said after the person.
+func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
+	return s.everywhere(ctx, func(r journal.Room) error {
+		t := track{s: s, w: w, room: r.Name}
+		return t.upTo(ctx, r.Head.Seq)
+	})
+}
+
+// eraseRooms takes out what the person said, and all else, and has the rooms go on from what is
+// left.
+func (s *Service) eraseRooms(ctx context.Context, w *work) error {
+	w.receipt.Rooms, w.receipt.Entries = 0, 0
+	return s.everywhere(ctx, func(r journal.Room) error {
+		t := track{s: s, w: w, room: r.Name, all: true}
+		if err := t.begin(ctx); err != nil {
+			return err
+		}
+		if err := t.upTo(ctx, r.Head.Seq); err != nil {
+			return err
+		}
+		if len(t.seqs) == 0 {
+			return nil
+		}
+		w.receipt.Rooms++
+		w.receipt.Entries += len(t.seqs)
+		if t.told {
+			return nil
+		}
+		if s.rooms != nil {
+			defer s.cfg.Forgotten(r.Name)
+			return s.rooms.Forget(ctx, r.Name, t.anew)
+		}
+		return t.write(ctx)
+	})
+}
+
+// track goes along the entries of one room, takes out what has to go, and folds what is left.
+type track struct {
+	s    *Service
+	w    *work
+	room string
+	all  bool // the person's own entries, too
+	st   *fold.State
+	at   uint64
+	seqs []uint64 // that lost words by this order, whenever that was
+	told bool     // the room has been told of all of them
+}
+
+// begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
+// that is in its snapshot alone.
+func (t *track) begin(ctx context.Context) error {
+	first, err := t.s.cfg.Journal.Read(ctx, t.room, 0, 1)
+	if err != nil || len(first) == 0 || first[0].Seq == 1 {
+		t.st = fold.New()
+		return err
+	}
+	_, blob, err := t.s.cfg.Journal.GetSnapshot(ctx, t.room)
+	if err != nil {
+		return err
+	}
+	blob, _ = t.w.words.JSON(blob)
+	if t.st, err = fold.Decode(blob); err == nil {
+		t.at = t.st.Head
+	}
+	return err
+}
+
+// upTo goes on to an entry.
+func (t *track) upTo(ctx context.Context, head uint64) error {
+	return t.s.entries(ctx, t.room, t.at, head, func(es []entry.Entry) error {
+		bodies := map[uint64][]byte{}
+		for i, e := range es {
+			if !t.all && t.w.words.Own(e) {
+				continue
+			}
+			left, lost := t.w.words.Entry(e)
+			if lost {
+				e.Body, e.Blank, t.told = left, true, false
+				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
+				bodies[e.Seq] = left
+			}
+			if lost || entry.ErasedBy(e) == t.w.order.ID {
+				t.seqs = append(t.seqs, e.Seq)
+			}
+		}
+		if len(bodies) > 0 {
+			if err := t.s.cfg.Journal.Erase(ctx, t.room, bodies); err != nil {
+				return err
+			}
+			if err := t.s.stopped("erased"); err != nil {
+				return err
+			}
+		}
+		return t.fold(es)
+	})
+}
+
+// fold applies entries of which nothing has to go any more.
+func (t *track) fold(es []entry.Entry) error {
+	t.at = es[len(es)-1].Seq
+	if !t.all {
+		return nil
+	}
+	for _, e := range es {
+		if e.Kind == entry.KindForgotten {
+			if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID && b.Count == len(t.seqs) {
+				t.told = true
+			}
+		}
+		if err := t.st.Apply(e); err != nil {
+			return fmt.Errorf("%w: %v", journal.ErrCorrupt, err)
+		}
+	}
+	return nil
+}
+
+// maxSpans is how many spans of entries a room is told of.
+const maxSpans = 200
+
+// anew goes on to the head of a room, and gives the state there, and what the room is told.
+func (t *track) anew(ctx context.Context, head uint64) (*fold.State, entry.Forgotten, error) {
+	err := t.upTo(ctx, head)
+	by := t.w.order.By
+	if t.w.order.Done != nil {
+		by = "ledger"
+	}
+	return t.st, entry.Forgotten{
+		Order: t.w.order.ID, By: by, As: t.w.order.As, Count: len(t.seqs), Upto: head, Seqs: entry.Spans(t.seqs, maxSpans),
+	}, err
+}
+
+// write does what a room that runs does by itself.
+func (t *track) write(ctx context.Context) error {
+	j := t.s.cfg.Journal
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	if t.st.At.After(at) {
+		at = t.st.At
+	}
+	head, err := j.Acquire(ctx, t.room, t.s.cfg.Owner, at)
+	if err != nil {
+		return err
+	}
+	st, body, err := t.anew(ctx, head.Seq)
+	if err != nil {
+		return err
+	}
+	if err := reader.Keep(ctx, j, t.room, st); err != nil {
+		return err
+	}
+	if err := t.s.stopped("kept"); err != nil {
+		return err
+	}
+	m := rules.Machine{State: st}
+	if err := m.Input(entry.KindForgotten, at, body); err != nil {
+		return err
+	}
+	var news []journal.New
+	for _, e := range m.Take() {
+		news = append(news, journal.New{ID: e.ID, V: e.V, Kind: e.Kind, At: e.At, Body: e.Body})
+	}
+	_, err = j.Append(ctx, t.room, head, news...)
+	return err
+}
+
+// eraseIndex takes the name and the words out of what the index knows of rooms.
+func (s *Service) eraseIndex(ctx context.Context, w *work) error {
+	return s.everywhere(ctx, func(r journal.Room) error {
+		if w.words.Hits(r.Name) {
+			w.receipt.Names = append(w.receipt.Names, r.Name)
+		}
+		l, lost := r.Listing, false
+		if w.order.Is(l.By) {
+			l.By, lost = w.order.As, true
+		}
+		if l.Settings != nil {
+			left, less := w.words.JSON(l.Settings)
+			l.Settings, lost = left, lost || less
+		}
+		if w.words.Hits(l.Key) && !w.words.Hits(r.Name) { // two who are in a conversation
+			l.Key, lost = "", true
+		}
+		if !lost {
+			return nil
+		}
+		if s.rooms != nil {
+			return s.rooms.Relist(ctx, r.Name, l)
+		}
+		return s.cfg.Journal.Register(ctx, r.Name, l)
+	})
+}
+
+// eraseMemory erases what companions remember of it.
+func (s *Service) eraseMemory(ctx context.Context, w *work) error {
+	gone := map[string][]string{}
+	if err := s.each(ctx, func(companion string, m abi.Memory) {
+		named := slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is)
+		if named || w.words.Hits(m.Text) || w.words.Hits(m.Quote) || slices.ContainsFunc(m.Keys, w.words.Hits) {
+			gone[companion] = append(gone[companion], m.ID)
+		}
+	}); err != nil {
+		return err
+	}
+	for companion, ids := range gone {
+		n, err := s.cfg.Memory.Erase(ctx, companion, ids, w.order.By)
+		if err != nil {
+			return err
+		}
+		w.receipt.Memories += n
+	}
+	return nil
+}
+
+// images lets go of what is kept in memory of what was said.
+func (s *Service) images(ctx context.Context, _ *work) error {
+	s.cfg.Forgotten("")
+	if s.modules != nil {
+		s.modules.Renew(ctx)
+	}
+	return nil
+}
+
+// files sees to it that the files have nothing of it, and says which still do.
+func (s *Service) files(ctx context.Context, w *work) error {
+	copies, err := s.cfg.Journal.Copies()
+	if err == nil && w.order.Copies {
+		err = s.cfg.Journal.DeleteCopies(copies)
+		copies = nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
+	}
+	for range 5 {
+		if err = s.cfg.Journal.Purge(ctx, s.rooms == nil); !errors.Is(err, journal.ErrUnavailable) {
+			return err
+		}
+	}
+	return err
+}

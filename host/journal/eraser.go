@@ -1,0 +1,28 @@
+package journal
+
+import "context"
+
+// Eraser is what an engine has that can take words out for good, because a person wants it.
+type Eraser interface {
+	// Erase takes the bodies out of entries, as Blank does, and leaves what bodies has in their
+	// place; of one that is blank already it takes out what was left, unless that is nothing.
+	Erase(ctx context.Context, room string, bodies map[uint64][]byte) error
+	// Pairs calls f with all that is in the stores of characters, by companion and key. f must
+	// not write there.
+	Pairs(ctx context.Context, f func(Pair) error) error
+	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. With anew
+	// also where the files were made elsewhere; all writing waits for that. It is
+	// ErrUnavailable while somebody else reads there.
+	Purge(ctx context.Context, anew bool) error
+	// Copies gives what lies beside the engine's files and is a copy of them: of before a migration, of
+	// damaged ones. DeleteCopies deletes them.
+	Copies() ([]string, error)
+	DeleteCopies(copies []string) error
+	// SetErased says that all orders of the ledger up to one are done here; Erased gives that
+	// one, empty for none. An older journal that is put in place knows an older one.
+	SetErased(ctx context.Context, order string) error
+	Erased(ctx context.Context) (order string, err error)
+}
+
+// Pair is a key of a companion's store and what it holds.
+type Pair struct{ Companion, Key, Value string }

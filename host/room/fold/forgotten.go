@@ -1,0 +1,26 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/cast"
+	"github.com/companiond/companiond/host/room/queue"
+)
+
+// forgotten is what follows from an erasure, besides what the entries that it left say:
+// whoever it was is not here any more, and waits for nothing. Nobody is asked about a turn
+// of which no word is left.
+func (s *State) forgotten(b entry.Forgotten) {
+	s.People = slices.DeleteFunc(s.People, func(p cast.Person) bool { return p.Name == b.As })
+	gone := func(m abi.Message) bool { return m.Cut == entry.CutErased }
+	s.Unanswered = slices.DeleteFunc(s.Unanswered, func(u queue.Unanswered) bool { return gone(u.Message) })
+	if s.Dismissed != nil && gone(s.Dismissed.Message) {
+		s.Dismissed = nil
+	}
+	s.Drop(func(r queue.Request) bool { return r.Who == b.As })
+	if gone(s.Last) {
+		s.Asked, s.Absence, s.Alone = max(s.Asked, s.Last.Seq), nil, false
+	}
+}
