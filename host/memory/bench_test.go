@@ -38,7 +38,9 @@ func BenchmarkFull(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	begin := func() *memory.Keeper { return memory.New(memory.Config{Journal: j, NewID: func() string { return "x" }}) }
+	begin := func() *memory.Keeper {
+		return memory.New(memory.Config{Journal: j, NewID: func() string { return "x" }})
+	}
 	b.Run("load", func(b *testing.B) {
 		for b.Loop() {
 			if p, err := begin().List(ctx, "aya", memory.Filter{}); err != nil || p.Total != 10_000 {
