@@ -32,6 +32,7 @@ import (
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
@@ -80,6 +81,7 @@ type Host struct {
 	engines     []module.Engine
 	models      *models.Models
 	memory      *memory.Keeper
+	forgets     *forget.Service
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
@@ -123,6 +125,9 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
+		return err
+	}
+	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
@@ -319,7 +324,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.buildSummoner(at)

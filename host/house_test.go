@@ -42,14 +42,14 @@ var floors = [][]string{
 	{"host/bench/baseline", "host/bench/house"},
 	{"host/bench"},
 	{"host/model/stream", "host/module/prompt/together"},
-	{"host/model/wire", "host/model/tokens", "bench/wire", "bench/usage", "host/model/tokens/tokenstest"},
+	{"host/model/wire", "host/model/shape", "host/model/vectors", "host/model/tokens", "bench/wire", "bench/usage", "host/model/tokens/tokenstest"},
 	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover"},
+	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
-	{"host/journal/sqlite/schema", "host/journal/sqlite/erasure"},
+	{"host/journal/sqlite/schema", "host/journal/sqlite/erasure", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
@@ -57,9 +57,10 @@ var floors = [][]string{
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
-	{"host/room/registry", "host/room/retention"},
+	{"host/room/registry", "host/room/retention", "host/forget"},
 	{"host/conversations", "host/sessions", "host/memory"},
 	{"host/hostops"},
+	{"host/forget/told"},
 	{"host/door/guard", "host/door/doortest", "host/door/places", "host/door/mcp/rpc"},
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
@@ -78,7 +79,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/extract", "host/memory/ask"}
+	pure = []string{"host/spell", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -114,9 +115,9 @@ var shared = map[string]string{
 	"host/child golang.org/x/sys":           "the job object of Windows",
 	"host/turn golang.org/x/text":           "why lines up a table, in which a Japanese letter is two wide",
 	"host/memory/wording golang.org/x/text": "a quotation is looked for in NFKC",
+	"host/forget/scrub golang.org/x/text":   "a word is looked for in NFKC",
 	"host/speech golang.org/x/text":         "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
 	"host/module/folder golang.org/x/text":  "an id is its file's name in NFC; macOS writes NFD",
-	"host/forget/scrub golang.org/x/text":   "words that are to be found wherever they stand are compared in NFKC",
 }
 
 type pkg struct {

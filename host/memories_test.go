@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,12 +11,12 @@ import (
 	"github.com/companiond/companiond/host/door/web/memories"
 )
 
-// remembers gives what a companion remembers, as people at this machine are shown it.
-func (h *home) remembers(companion, query string) (all []abi.Memory) {
+// remembers gives the facts that a companion remembers, as people at this machine are shown them.
+func (h *home) remembers(companion, query string) (facts []abi.Memory) {
 	h.t.Helper()
 	var page struct{ Memories []abi.Memory }
 	h.get("/v1/companions/"+companion+"/memories?"+query, &page)
-	return page.Memories
+	return slices.DeleteFunc(page.Memories, func(m abi.Memory) bool { return m.Kind != abi.MemoryFact })
 }
 
 // TestMemoriesAtTheDoor: a companion of a running daemon is told a cat, remembers it after the talk, is

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/companiond/companiond/host/forget/told"
 	"github.com/companiond/companiond/host/room/retention"
 )
 
@@ -15,7 +16,7 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 10) // what ended before it was asked to
+	fell := make(chan error, 11) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -40,6 +41,9 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	}
 	start(func() error { return h.folder.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
+	start(func() error {
+		return h.forgets.Run(inner, h.rooms, told.Modules{Folder: h.folder, NewID: newID, Log: h.log})
+	})
 	start(func() error { return h.agents.Run(inner) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
 	start(func() error {

@@ -46,6 +46,7 @@ func TestBetweenKeys(t *testing.T) {
 		"[modules]\ncharacters = \"/a\"\ncache = \"a/b\"":                        "",
 		"[wasm]\nfuel = 0\nguard = \"context\"":                                  "",
 		"[model.a]\nmodel = \"b\"\nvote_with_line = true\nvotes_together = true": `c:4:18: model.a.votes_together: does nothing, because vote_with_line is true: each character writes its own line behind its own vote (take one of the two out)`,
+		"[model.a]\nmodel = \"m\"\napi = \"anthropic\"\nembeddings = \"e\"":      `c:4:14: model.a.embeddings: Anthropic's API makes no embeddings (leave it out)`,
 		"[wasm]\nfuel = 9\nguard = \"fuel\"":                                     "",
 		"[wasm]\nfuel = 9\nguard = \"context\"":                                  `c:2:8: wasm.fuel: does nothing, because wasm.guard is "context" (set wasm.guard = "fuel")`,
 		"[room.a]\ncompanions = [\"*\"]":                                         "",

@@ -188,6 +188,7 @@ type Model struct {
 	API           string        `of:"openai anthropic"`                    // openai or anthropic
 	URL           string        `is:"url"`                                 // the API's base, without a '/' at the end; empty means the vendor's own
 	Model         string        `is:"short"`                               // its name there, never empty
+	Embeddings    string        `is:"short"`                               // the name there of the model that makes embeddings; empty means none
 	Key           string        `is:"key"`                                 // path of a file, or Credential and a name; empty means none
 	Structured    string        `of:"auto json_schema json_object prompt"` // auto, json_schema, json_object or prompt
 	Timeout       time.Duration `in:"100ms..1h"`                           // of a call with all its retries

@@ -36,21 +36,8 @@ func (p *parse) cross() {
 			severity: Warning,
 		}, dotted{"wasm", "fuel"}, dotted{"wasm", "guard"})
 	}
-	for _, model := range c.Models {
-		table := dotted{sectionModel, model.Name}
-		if key := table.add("model"); model.Model == "" {
-			p.complain(&fault{
-				message: "must not be empty",
-				hint:    "set " + key.String() + " to the model's name at its url, such as \"qwen3:8b\"",
-			}, key, table, dotted{sectionModel})
-		}
-		if model.VoteWithLine && model.VotesTogether {
-			p.complain(&fault{
-				message:  "does nothing, because vote_with_line is true: each character writes its own line behind its own vote",
-				hint:     "take one of the two out",
-				severity: Warning,
-			}, table.add("votes_together"), table.add("vote_with_line"))
-		}
+	for _, m := range c.Models {
+		p.checkModel(m)
 	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
@@ -69,6 +56,30 @@ func (p *parse) cross() {
 				severity: Warning,
 			}, dotted{sectionRoom, r.Name, "companions"})
 		}
+	}
+}
+
+// checkModel holds the checks of one model.
+func (p *parse) checkModel(model Model) {
+	table := dotted{sectionModel, model.Name}
+	if key := table.add("model"); model.Model == "" {
+		p.complain(&fault{
+			message: "must not be empty",
+			hint:    "set " + key.String() + " to the model's name at its url, such as \"qwen3:8b\"",
+		}, key, table, dotted{sectionModel})
+	}
+	if model.Embeddings != "" && model.API == "anthropic" {
+		p.complain(&fault{
+			message: "Anthropic's API makes no embeddings",
+			hint:    "leave it out",
+		}, table.add("embeddings"), table.add("api"))
+	}
+	if model.VoteWithLine && model.VotesTogether {
+		p.complain(&fault{
+			message:  "does nothing, because vote_with_line is true: each character writes its own line behind its own vote",
+			hint:     "take one of the two out",
+			severity: Warning,
+		}, table.add("votes_together"), table.add("vote_with_line"))
 	}
 }
 

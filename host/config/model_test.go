@@ -46,6 +46,9 @@ func modelRows() []row {
 			`""`: `must not be empty (set model.main.model to the model's name at its url, such as "qwen3:8b")`,
 			`8`:  `8 is not a text (try "8")`, `"` + strings.Repeat("a", 257) + `"`: `257 bytes, at most 256`,
 		}},
+		{"model.NAME.embeddings", map[string]any{`""`: "", `"nomic-embed-text"`: "nomic-embed-text"}, map[string]string{
+			`true`: `true is not a text (try "true")`, `"` + strings.Repeat("a", 257) + `"`: `257 bytes, at most 256`,
+		}},
 		{"model.NAME.key", map[string]any{
 			`""`: "", `"state/main.key"`: "state/main.key", `"credential:main"`: "credential:main", `"key"`: "key", `"./sk-1"`: "./sk-1",
 			`'` + strings.Repeat("a", 31) + `'`: strings.Repeat("a", 31), `'` + strings.Repeat("a", 31) + `.key'`: strings.Repeat("a", 31) + ".key",
@@ -73,7 +76,7 @@ func modelRows() []row {
 		{"model.NAME.without", map[string]any{
 			`[]`: []string{}, `["tools", "max_tokens"]`: []string{"tools", "max_tokens"},
 		}, map[string]string{
-			`["tool"]`:           `"tool" is unknown, have: tools, tool_choice, tools_while_thinking, temperature, effort, stream_options, max_tokens, json_schema, json_object (did you mean "tools"?)`,
+			`["tool"]`:           `"tool" is unknown, have: tools, tool_choice, tools_while_thinking, temperature, effort, stream_options, max_tokens, cache_key, json_schema, json_object (did you mean "tools"?)`,
 			`["tools", "tools"]`: `"tools" is in the list twice`,
 			`"tools"`:            `"tools" is not a list (try ["tools"])`,
 		}},

@@ -115,9 +115,9 @@ func (d *draft) write(t *rapid.T, s section, at dotted) {
 		key := at.add(k.name).String()
 		generic := s.name + "." + k.name
 		switch {
-		// Those of a pool depend on each other, so does the fuel on the guard, and votes are
-		// not asked for in two ways; others tests have them.
-		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel", generic == "model.votes_together":
+		// Those of a pool depend on each other, so do the fuel on the guard and embeddings on the
+		// API, and votes are not asked for in two ways; other tests have them.
+		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel", generic == "model.votes_together", generic == "model.embeddings":
 			continue
 		case generic != "model.model" && generic != "project.agents" && !rapid.Bool().Draw(t, key+"?"):
 			continue

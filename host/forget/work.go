@@ -50,7 +50,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		do   func(context.Context, *work) error
 	}{
 		{"gather", s.gather}, {"keys", s.keys}, {"index", s.eraseIndex}, {"repeats", s.eraseRepeats}, {"rooms", s.eraseRooms},
-		{"memory", s.eraseMemory}, {"images", s.images}, {"files", s.files},
+		{"memory", s.eraseMemory}, {"streams", s.eraseStreams}, {"images", s.images}, {"files", s.files},
 	} {
 		if err := step.do(ctx, &w); err != nil {
 			return w, fmt.Errorf("%s: %w", step.name, err)
@@ -221,8 +221,8 @@ type track struct {
 	s    *Service
 	w    *work
 	room string
-	all  bool // the person's own entries, too
-	st   *fold.State
+	all  bool        // the person's own entries, too
+	st   *fold.State // nil: it is no room, or not to be folded
 	at   uint64
 	seqs []uint64 // that lost words by this order, whenever that was
 	told bool     // the room has been told of all of them
@@ -280,7 +280,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 // fold applies entries of which nothing has to go any more.
 func (t *track) fold(es []entry.Entry) error {
 	t.at = es[len(es)-1].Seq
-	if !t.all {
+	if t.st == nil {
 		return nil
 	}
 	for _, e := range es {
@@ -388,6 +388,20 @@ func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 			return err
 		}
 		w.receipt.Memories += n
+	}
+	return nil
+}
+
+// eraseStreams takes out what stands beside the rooms: what models were told there.
+func (s *Service) eraseStreams(ctx context.Context, w *work) error {
+	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
+		if err != nil {
+			return err
+		}
+		t := track{s: s, w: w, room: r.Name, all: true}
+		if err := t.upTo(ctx, r.Head.Seq); err != nil {
+			return fmt.Errorf("stream %s: %w", r.Name, err)
+		}
 	}
 	return nil
 }

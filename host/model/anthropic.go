@@ -3,8 +3,10 @@ package model
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/stream"
 	"github.com/companiond/companiond/host/model/wire"
 )
@@ -24,7 +26,7 @@ func (messagesAPI) tool(described object, parameters json.RawMessage) object {
 	return described
 }
 
-func (a messagesAPI) fill(out *body, req Request, way string, _ quirks) {
+func (a messagesAPI) fill(out *body, req Request, way string, q quirks) {
 	if out.MaxTokens == 0 {
 		out.MaxTokens = defaultMaxTokens
 	}
@@ -42,22 +44,63 @@ func (a messagesAPI) fill(out *body, req Request, way string, _ quirks) {
 	case StructuredSchema:
 		out.Output = object{"format": object{"type": way, "schema": req.Schema}}
 	}
-	// What came of tools is a user's message to this API, that of all calls of one answer together, with
-	// what a user said next.
+	marks := !q.has(noCacheKey)
+	switch {
+	case strings.TrimSpace(out.system) == "":
+	case marks:
+		out.System = []object{marked(object{"type": "text", "text": out.system})}
+	default:
+		out.System = out.system
+	}
+	out.Messages = talkOf(req.Messages, marks)
+}
+
+// maxMarks is how many marks are sent beside that of the system prompt. The API takes four.
+const maxMarks = 3
+
+// marked tells the API to keep what it has read up to the end of a block.
+func marked(block object) object {
+	block["cache_control"] = object{"type": "ephemeral"}
+	return block
+}
+
+// talkOf gives the messages. What came of tools is a user's message to this API, that of all calls of one answer
+// together, with what a user said next. Where there are marks each message has blocks of its own, also where
+// it was joined: only the ends of blocks are looked up in the cache.
+func talkOf(all []Message, marks bool) (talk []object) {
+	marks = marks && slices.ContainsFunc(all, func(m Message) bool {
+		return slices.ContainsFunc(m.split(), func(p Message) bool { return p.Mark })
+	})
 	var role Role
-	var blocks []object
-	for _, m := range req.Messages {
+	var blocks, ends []object
+	for _, m := range all {
 		of := m.Role
 		if of == RoleTool {
 			of = RoleUser
 		}
 		if of != role {
 			role, blocks = of, nil
-			out.Messages = append(out.Messages, object{"role": role})
+			talk = append(talk, object{"role": role})
 		}
-		blocks = append(blocks, blocksOf(m)...)
-		out.Messages[len(out.Messages)-1]["content"] = blocks
+		parts := []Message{m}
+		if marks {
+			parts = m.split()
+		}
+		for i, p := range parts {
+			if i > 0 && p.Text != "" {
+				p.Text = "\n" + p.Text
+			}
+			own := blocksOf(p)
+			if blocks = append(blocks, own...); marks && p.Mark && len(own) > 0 {
+				ends = append(ends, own[len(own)-1])
+			}
+		}
+		talk[len(talk)-1]["content"] = blocks
 	}
+	for _, end := range ends[max(0, len(ends)-maxMarks):] {
+		marked(end)
+	}
+	return talk
 }
 
 // blocksOf gives what a message consists of.
@@ -82,7 +125,7 @@ func blocksOf(m Message) (blocks []object) {
 		blocks = append(blocks, object{"type": "text", "text": m.Text})
 	}
 	for _, c := range m.Calls {
-		blocks = append(blocks, object{"type": "tool_use", "id": c.ID, "name": wireName(c.Name), "input": sendable(c.Arguments)})
+		blocks = append(blocks, object{"type": "tool_use", "id": c.ID, "name": shape.Name(c.Name), "input": shape.Arguments(c.Arguments)})
 	}
 	return blocks
 }

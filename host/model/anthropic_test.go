@@ -61,7 +61,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("usage %+v, want %+v", a.Usage, want)
 	}
 	got := f.last(1)
-	const body = `{"model":"tiny","system":"You are Aya.","messages":[{"content":[{"text":"hello","type":"text"}],"role":"user"}],"stream":true,"max_tokens":4096,"temperature":1}`
+	const body = `{"model":"tiny","system":[{"cache_control":{"type":"ephemeral"},"text":"You are Aya.","type":"text"}],"messages":[{"content":[{"text":"hello","type":"text"}],"role":"user"}],"stream":true,"max_tokens":4096,"temperature":1}`
 	if got.raw != body {
 		t.Errorf("asked %s", got.raw)
 	}
@@ -189,7 +189,7 @@ func TestMessagesStructured(t *testing.T) {
 	}
 	f := newFake(t, claude("end_turn", textBlock(`{"state":"speak"}`)))
 	a, _, err := generate(t, f.client(Anthropic, func(c *Config) { c.Structured = StructuredPrompt }), voteRequest())
-	if got := f.last(1); err != nil || string(a.JSON) != `{"state":"speak"}` || got.get("tools") != nil || !strings.HasSuffix(got.get("system").(string), voteSchema) {
+	if got := f.last(1); err != nil || string(a.JSON) != `{"state":"speak"}` || got.get("tools") != nil || !strings.HasSuffix(got.get("system.0.text").(string), voteSchema) {
 		t.Errorf("%+v, %v, asked %s", a, err, got.raw)
 	}
 }
@@ -224,7 +224,7 @@ func TestMessagesFallBack(t *testing.T) {
 	if second := f.requests()[1]; second.get("output_config.format.type") != "json_schema" || second.get("output_config.format.schema.type") != "object" || second.get("tools") != nil {
 		t.Errorf("asked %s", second.raw)
 	}
-	if got.get("output_config") != nil || got.get("tools") != nil || !strings.Contains(got.get("system").(string), "JSON Schema") {
+	if got.get("output_config") != nil || got.get("tools") != nil || !strings.Contains(got.get("system.0.text").(string), "JSON Schema") {
 		t.Errorf("asked %s", got.raw)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/stream"
 	"github.com/companiond/companiond/host/model/wire"
 )
@@ -27,7 +28,7 @@ type adapter interface {
 // body is a request of either API.
 type body struct {
 	Model         string   `json:"model"`
-	System        string   `json:"system,omitempty"`
+	System        any      `json:"system,omitempty"`
 	Messages      []object `json:"messages"`
 	Tools         []object `json:"tools,omitempty"`
 	Choice        any      `json:"tool_choice,omitempty"`
@@ -39,6 +40,9 @@ type body struct {
 	Effort        string   `json:"reasoning_effort,omitempty"`
 	Format        object   `json:"response_format,omitempty"`
 	Output        object   `json:"output_config,omitempty"`
+	CacheKey      string   `json:"prompt_cache_key,omitempty"`
+
+	system string // the system prompt, which each API has in a place of its own
 }
 
 // object is a JSON object that is written and never read.
@@ -46,16 +50,16 @@ type object map[string]any
 
 // body writes a request.
 func (e *endpoint) body(req Request, q quirks) []byte {
-	out := body{Model: e.cfg.Model, System: req.System, Stream: true, MaxTokens: req.MaxTokens}
+	out := body{Model: e.cfg.Model, system: req.System, Stream: true, MaxTokens: req.MaxTokens}
 	if !q.has(noTemperature) {
 		out.Temperature = req.temperature
 	}
 	for _, t := range req.Tools {
-		described := object{"name": wireName(t.Name)}
+		described := object{"name": shape.Name(t.Name)}
 		if words := t.described(); words != "" {
 			described["description"] = words
 		}
-		parameters, _ := t.parameters() // a request with a tool that has none was refused
+		parameters, _ := shape.Parameters(t.Schema) // a request with a tool that has none was refused
 		out.Tools = append(out.Tools, e.api.tool(described, parameters))
 	}
 	way := ""
@@ -63,7 +67,7 @@ func (e *endpoint) body(req Request, q quirks) []byte {
 		way, _ = e.way(q)
 	}
 	if way == StructuredObject || way == StructuredPrompt {
-		out.System = req.withInstruction()
+		out.system = req.withInstruction()
 	}
 	e.api.fill(&out, req, way, q)
 	raw, _ := json.Marshal(out) // what is raw JSON in it was looked at

@@ -42,12 +42,10 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.cfg.Timeout)
 	defer cancel()
-	select {
-	case e.places <- struct{}{}:
-		defer func() { <-e.places }()
-	case <-ctx.Done():
-		return Answer{}, e.named(wire.Ended(ctx, "none of the "+strconv.Itoa(e.cfg.Parallel)+" places at the model became free"))
+	if err := e.enter(ctx); err != nil {
+		return Answer{}, e.named(err)
 	}
+	defer e.leave()
 	req = req.filled(e.cfg)
 	var used Usage
 	var answer Answer
@@ -135,19 +133,29 @@ func (e *endpoint) ask(ctx context.Context, req Request, onText func(string) err
 			q = next
 			continue
 		}
-		wait := e.pause(n, f.After)
-		if !f.Again || n >= e.cfg.Retries {
-			return nil, err
-		}
-		e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", wait, "why", f.Coded.Message)
-		if !sleep(ctx, wait) {
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return nil, wire.Ended(ctx, "the model did not answer")
-			}
+		if err := e.wait(ctx, n, err); err != nil {
 			return nil, err
 		}
 		n++
 	}
+}
+
+// wait waits until the request that failed is to be sent again, after n that were; it gives the error where it
+// is not.
+func (e *endpoint) wait(ctx context.Context, n int, err error) error {
+	var f *wire.Failure
+	if !errors.As(err, &f) || !f.Again || n >= e.cfg.Retries {
+		return err
+	}
+	pause := e.pause(n, f.After)
+	e.cfg.Log.Info("the model is asked again", "model", e.cfg.Name, "in", pause, "why", f.Coded.Message)
+	if sleep(ctx, pause) {
+		return nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return wire.Ended(ctx, "the model did not answer")
+	}
+	return err
 }
 
 // once sends one request.
@@ -174,11 +182,16 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 		err = t.text.End()
 	}
 	e.count(used, req, t)
+	return t, scrubbed(err, key)
+}
+
+// scrubbed gives an error without the key, whoever wrote it.
+func scrubbed(err error, key string) error {
 	var f *wire.Failure
 	if errors.As(err, &f) {
-		f.Coded.Message = stream.Scrub(f.Coded.Message, key) // whoever wrote it
+		f.Coded.Message = stream.Scrub(f.Coded.Message, key)
 	}
-	return t, err
+	return err
 }
 
 // key reads the key.

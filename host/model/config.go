@@ -67,7 +67,7 @@ type Config struct {
 
 	// Without names what the endpoint or its model cannot do: tools; tool_choice, to be made to call one, as Anthropic's API is for a structured answer;
 	// tools_while_thinking; temperature; effort; stream_options; max_tokens, where the limit is called
-	// max_completion_tokens; json_schema and json_object for StructuredAuto. What is not named is tried,
+	// max_completion_tokens; cache_key, to be told what to keep of a prompt; json_schema and json_object for StructuredAuto. What is not named is tried,
 	// and found out from the first refusal: that is remembered as long as the client lives, and the log
 	// says the line to keep it.
 	Without []string
@@ -75,6 +75,10 @@ type Config struct {
 	// Prices per million tokens. Without PriceCached what is cached costs PriceIn. What an
 	// endpoint asks for writing to its cache is not counted.
 	PriceIn, PriceOut, PriceCached float64
+
+	// Embeddings is the name of a model at URL that makes vectors of texts; empty: none does. OpenAI alone has
+	// such. Its prices are not known, so that what it costs is not counted.
+	Embeddings string
 
 	HTTP *http.Client // nil: http.DefaultClient; its CheckRedirect is not used
 	Log  *slog.Logger
@@ -97,6 +101,9 @@ func New(c Config) Client {
 // effortNone tells a model not to think.
 const effortNone = "none"
 
+// chatPath is where chat completions are, below the base of the API.
+const chatPath = "/chat/completions"
+
 // target makes the address of an API's one request from the base of the API.
 func target(api, base string) string {
 	base = strings.TrimRight(base, "/")
@@ -106,5 +113,15 @@ func target(api, base string) string {
 	if u, err := url.Parse(base); err == nil && u.Path == "" {
 		base += "/v1"
 	}
-	return base + "/chat/completions"
+	return base + chatPath
+}
+
+// keeps says whether an endpoint takes a Request.CacheKey: many of those that do not know it refuse it.
+func (c Config) keeps() bool {
+	u, err := url.Parse(c.URL)
+	if err != nil || c.API != OpenAI {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	return host == "api.mistral.ai" || host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com")
 }

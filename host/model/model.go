@@ -40,6 +40,12 @@ type Client interface {
 	// CodeTimeout, CodeTooLarge for an answer above 4 MiB. When ctx was cancelled, context.Canceled
 	// is in its chain. The Answer that comes with an error has the Usage and nothing else.
 	Generate(ctx context.Context, req Request, onText func(delta string) error) (Answer, error)
+
+	// Embed gives a vector for each text, in their order, all of one length. They are asked for 64 at a time;
+	// Config.Timeout is the deadline of each such request with its retries. Requests are sent again, and errors
+	// are, as with Generate; where no model for it is configured ErrNoEmbeddings is in the chain. The Usage
+	// has no Out and no Cost. No texts are no request.
+	Embed(ctx context.Context, texts []string) ([][]float32, Usage, error)
 }
 
 // Request is what a model is asked.
@@ -97,6 +103,8 @@ type Message struct {
 	// Mark says that requests to come are the same up to the end of this message, for
 	// endpoints that are told what to keep. The system prompt always has such a mark.
 	Mark bool
+
+	parts []Message // that were joined, where they were
 }
 
 // Image is a picture, as a card has let it in.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/stream"
 	"github.com/companiond/companiond/host/model/wire"
 )
@@ -37,13 +38,15 @@ func (chatAPI) fill(out *body, req Request, way string, q quirks) {
 	out.Effort = req.effort
 	switch way {
 	case StructuredSchema:
-		out.Format = object{"type": way, "json_schema": object{"name": req.SchemaName, "schema": req.Schema, "strict": strict(req.Schema)}}
+		out.Format = object{"type": way, "json_schema": object{"name": req.SchemaName, "schema": req.Schema, "strict": shape.Strict(req.Schema)}}
 	case StructuredObject:
 		out.Format = object{"type": way}
 	}
-	if out.System != "" {
-		out.Messages = append(out.Messages, object{"role": "system", "content": out.System})
-		out.System = ""
+	if req.CacheKey != "" && !q.has(noCacheKey) {
+		out.CacheKey = shape.Name(req.CacheKey)
+	}
+	if out.system != "" {
+		out.Messages = append(out.Messages, object{"role": "system", "content": out.system})
 	}
 	for _, m := range req.Messages {
 		out.Messages = append(out.Messages, chatMessage(m))
@@ -65,7 +68,7 @@ func chatMessage(m Message) object {
 		var calls []object
 		for _, c := range m.Calls {
 			calls = append(calls, object{"id": c.ID, "type": "function",
-				"function": object{"name": wireName(c.Name), "arguments": string(sendable(c.Arguments))}})
+				"function": object{"name": shape.Name(c.Name), "arguments": string(shape.Arguments(c.Arguments))}})
 		}
 		out["tool_calls"] = calls
 	case len(m.Images) > 0:

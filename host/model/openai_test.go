@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/shape"
 )
 
 const voteSchema = `{"type":"object","properties":{"state":{"type":"string","enum":["speak","listen"]},"importance":{"type":"number"}},"required":["state","importance"],"additionalProperties":false}`
@@ -138,7 +139,7 @@ func TestToolsAndFollowUp(t *testing.T) {
 	f := newFake(t,
 		sse(`{"choices":[{"index":0,"delta":{"content":"Hi. ","reasoning_content":"I wave.","tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"wave","arguments":""}}]}}]}`,
 			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"hand\":"}}]}}]}`,
-			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"left\"}"}},{"index":1,"id":"c2","function":{"name":"`+wireName("手を振る")+`","arguments":""}}]}}]}`,
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"left\"}"}},{"index":1,"id":"c2","function":{"name":"`+shape.Name("手を振る")+`","arguments":""}}]}}]}`,
 			finish("tool_calls"), "[DONE]"),
 		says("Done."))
 	client := f.client(OpenAI, nil)
@@ -152,7 +153,7 @@ func TestToolsAndFollowUp(t *testing.T) {
 	got := f.last(1)
 	if got.get("tool_choice") != nil || got.get("tools.0.function.name") != "wave" || got.get("tools.0.type") != "function" ||
 		got.get("tools.0.function.parameters.properties.hand.type") != "string" ||
-		got.get("tools.1.function.name") != wireName("手を振る") || got.get("tools.1.function.description") != "手を振る: 両手で" ||
+		got.get("tools.1.function.name") != shape.Name("手を振る") || got.get("tools.1.function.description") != "手を振る: 両手で" ||
 		got.get("tools.1.function.parameters.type") != "object" {
 		t.Errorf("asked %s", got.raw)
 	}
@@ -166,7 +167,7 @@ func TestToolsAndFollowUp(t *testing.T) {
 	for path, want := range map[string]any{
 		"messages.1.role": "assistant", "messages.1.content": "Hi. ", "messages.1.reasoning_content": "I wave.",
 		"messages.1.tool_calls.0.id": "c1", "messages.1.tool_calls.0.type": "function",
-		"messages.1.tool_calls.0.function.arguments": `{"hand":"left"}`, "messages.1.tool_calls.1.function.name": wireName("手を振る"),
+		"messages.1.tool_calls.0.function.arguments": `{"hand":"left"}`, "messages.1.tool_calls.1.function.name": shape.Name("手を振る"),
 		"messages.2.role": "tool", "messages.2.tool_call_id": "c1", "messages.2.content": `{"delivered":1}`,
 		"messages.3.tool_call_id": "c2", "messages.3.content": "failed: no hands", "tool_choice": "none",
 	} {
@@ -219,14 +220,6 @@ func TestToolsOfOtherServers(t *testing.T) {
 
 // Arguments that the model wrote wrong go back as an object: Ollama and vLLM refuse anything else.
 func TestWrongArgumentsGoBack(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a":1}`: `{"a":1}`, ``: `{}`, ` {} `: `{}`,
-		`left!`: `{"not_an_object":"left!"}`, `[1]`: `{"not_an_object":"[1]"}`, `{"a":`: `{"not_an_object":"{\"a\":"}`,
-	} {
-		if got := sendable(json.RawMessage(in)); string(got) != want {
-			t.Errorf("%q: %s", in, got)
-		}
-	}
 	f := newFake(t, says("x"))
 	req := ask()
 	req.Messages = append(req.Messages, Message{Role: RoleAssistant, Calls: []ToolCall{{ID: "a", Name: "wave", Arguments: json.RawMessage("left!")}}},
@@ -283,22 +276,6 @@ func TestStructured(t *testing.T) {
 			if err != nil || string(schema) != `["state","importance"]` || got.get("response_format.json_schema.name") != "vote" || got.get("response_format.json_schema.strict") != true {
 				t.Errorf("asked %s", got.raw)
 			}
-		}
-	}
-}
-
-// JSON is found where a model puts it.
-func TestFirstObject(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a":1}`: `{"a":1}`, " \n{\"a\":1}\n": `{"a":1}`,
-		"```json\n{\"a\":1}\n```":                           `{"a":1}`,
-		"Like {x}:\n```json\n{\"a\":1}\n```":                `{"a":1}`,
-		"Here it is: {\"a\":{\"b\":\"}\"}} - as you wished": `{"a":{"b":"}"}}`,
-		`{"a":{"b":1}`: "", `[1]`: "", `"x"`: "", ``: "", `{a:1}`: "", "```\nno\n```": "",
-	} {
-		got, ok := firstObject(in)
-		if string(got) != want || ok != (want != "") {
-			t.Errorf("%q: %q", in, got)
 		}
 	}
 }
@@ -428,23 +405,6 @@ func TestComplaintsEnd(t *testing.T) {
 	wantErr(t, err, abi.CodeInvalid, "(400)")
 	if n := len(f.requests()); n != 6 {
 		t.Errorf("%d requests", n)
-	}
-}
-
-func TestStrict(t *testing.T) {
-	for schema, want := range map[string]bool{
-		voteSchema:          true,
-		`{"type":"object"}`: false,
-		`{"type":"object","additionalProperties":false}`:                                                                                                true,
-		`{"type":"object","properties":{"a":{}},"additionalProperties":false}`:                                                                          false,
-		`{"type":"object","properties":{"a":{}},"required":["a"]}`:                                                                                      false,
-		`{"type":"object","properties":{},"additionalProperties":false,"$defs":{"x":{"type":"object"}}}`:                                                false,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{}}}},"required":["a"],"additionalProperties":false}`: false,
-		`no`: false,
-	} {
-		if got := strict(json.RawMessage(schema)); got != want {
-			t.Errorf("%s: %v", schema, got)
-		}
 	}
 }
 

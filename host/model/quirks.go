@@ -22,6 +22,7 @@ const (
 	calmTools                        // calls tools only when it is told not to think
 	noSchema                         // refuses a JSON Schema
 	noObject                         // refuses to be held to JSON
+	noCacheKey                       // refuses to be told what to keep of a prompt
 
 	// These are found out from answers, so that nobody has to say them.
 
@@ -51,6 +52,7 @@ var lacks = []lack{
 		regexp.MustCompile(`reasoning_effort|reasoningeffort|reasoning\.effort|reasoning is mandatory|support thinking|think value`)},
 	{"tools", noTools, Request.usesTools, toolless},
 	{"tool_choice", noForce, nil, nil},
+	{"cache_key", noCacheKey, nil, regexp.MustCompile(`prompt_cache_key|cache_control`)},
 	{StructuredSchema, noSchema, nil, nil},
 	{StructuredObject, noObject, nil, nil},
 }

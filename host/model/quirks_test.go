@@ -245,6 +245,8 @@ func TestWithout(t *testing.T) {
 		{"effort", OpenAI, "unknown field reasoning_effort", nil, func(c *Config) { c.Effort = "low" }, "reasoning_effort", ""},
 		{"stream_options", OpenAI, "extra field: stream_options", nil, nil, "stream_options", ""},
 		{"max_tokens", OpenAI, "use max_completion_tokens instead", func(r *Request) { r.MaxTokens = 9 }, nil, "max_tokens", "max_completion_tokens"},
+		{"cache_key", OpenAI, "Unrecognized request argument supplied: prompt_cache_key", func(r *Request) { r.CacheKey = "main" }, func(c *Config) { atOpenAI(c) }, "prompt_cache_key", ""},
+		{"cache_key", Anthropic, "system.0.cache_control: Extra inputs are not permitted", func(r *Request) { r.System = "You are Aya." }, nil, "system.0", "system"},
 		{"json_schema", OpenAI, "response_format json_schema is unknown", func(r *Request) { *r = voteRequest() }, nil, "response_format.json_schema", "response_format.type"},
 		{"json_schema", Anthropic, "output_config is unknown", func(r *Request) { *r = voteRequest() }, func(c *Config) { c.Without = []string{"tool_choice"} }, "output_config", "system"},
 		{"json_object", OpenAI, "response_format is unknown", func(r *Request) { *r = voteRequest() }, func(c *Config) { c.Without = []string{"json_schema"} }, "response_format", ""},

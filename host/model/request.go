@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/shape"
 )
 
 // check says what cannot be asked.
@@ -16,11 +17,11 @@ func (r Request) check() error {
 	}
 	names := map[string]bool{}
 	for i, t := range r.Tools {
-		if t.Name == "" || names[wireName(t.Name)] {
+		if t.Name == "" || names[shape.Name(t.Name)] {
 			return invalid("tools[%d].name: is missing or there twice: %.80q", i, t.Name)
 		}
-		names[wireName(t.Name)] = true
-		if _, err := t.parameters(); err != nil {
+		names[shape.Name(t.Name)] = true
+		if _, err := shape.Parameters(t.Schema); err != nil {
 			return invalid("tools[%d].schema: %s", i, err)
 		}
 	}
@@ -67,6 +68,9 @@ func (r Request) filled(c Config) Request {
 	if c.API == OpenAI {
 		r.effort = c.Effort
 	}
+	if !c.keeps() {
+		r.CacheKey = ""
+	}
 	r.Messages = joined(r.Messages)
 	return r
 }
@@ -83,16 +87,27 @@ func joined(all []Message) []Message {
 		}
 		if len(out) > 0 && m.joins(out[len(out)-1]) {
 			last := &out[len(out)-1]
+			last.parts = append(last.split(), m.split()...)
+			last.Mark = m.Mark
 			last.Text = strings.TrimPrefix(last.Text+"\n"+m.Text, "\n")
 			last.Images = append(slices.Clip(last.Images), m.Images...)
 			continue
 		}
+		m.parts = slices.Clip(m.parts) // the caller's
 		out = append(out, m)
 	}
 	if last := out[len(out)-1]; last.Role == RoleAssistant && len(last.Calls) == 0 {
 		out = append(out, Message{Role: RoleUser, Text: pausing})
 	}
 	return out
+}
+
+// split gives the messages that one was joined from.
+func (m Message) split() []Message {
+	if m.parts == nil {
+		return []Message{m}
+	}
+	return m.parts
 }
 
 // joins says whether a message can be one with the one before it.

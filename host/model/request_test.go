@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/tokens"
 )
 
@@ -32,46 +33,6 @@ func TestRequestsThatCannotBeAsked(t *testing.T) {
 		wantErr(t, err, abi.CodeInvalid, want)
 		if a.Usage.Calls != 0 {
 			t.Errorf("%s: it was asked", want)
-		}
-	}
-}
-
-func TestWireName(t *testing.T) {
-	for _, name := range []string{"wave", "look_at-me", strings.Repeat("a", 64)} {
-		if got := wireName(name); got != name {
-			t.Errorf("%s became %s", name, got)
-		}
-	}
-	if got := wireName("手を振る"); !strings.HasPrefix(got, "tool_") {
-		t.Errorf("a name without a letter that is taken became %s", got)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.String().Draw(t, "a"), rapid.StringMatching(`[a-zA-Z0-9_.あ-ん-]{1,80}`).Draw(t, "b")
-		for _, name := range []string{a, b} {
-			wire := wireName(name)
-			if len(wire) < 1 || len(wire) > 64 || strings.ContainsFunc(wire, func(r rune) bool { return !nameRune(r) }) {
-				t.Fatalf("%q became %q", name, wire)
-			}
-		}
-		if a != b && wireName(a) == wireName(b) {
-			t.Fatalf("%q and %q are both %q", a, b, wireName(a))
-		}
-		if got := toolName(wireName(b), []Tool{{Name: "x"}, {Name: b}}); got != b {
-			t.Fatalf("%q came back as %q", b, got)
-		}
-	})
-}
-
-func TestParameters(t *testing.T) {
-	for in, want := range map[string]string{
-		``:                  `{"properties":{},"type":"object"}`,
-		`{"type":"object"}`: `{"properties":{},"type":"object"}`,
-		`{"type":"object","properties":{"b":{},"a":{}}}`:                              `{"type":"object","properties":{"b":{},"a":{}}}`,
-		`{"type":"object","properties":{"a":{"oneOf":[{}]}},"anyOf":[{}],"enum":[1]}`: `{"properties":{"a":{"oneOf":[{}]}},"type":"object"}`,
-		`{"properties":{}}`: `{"properties":{},"type":"object"}`,
-	} {
-		if got, err := (Tool{Schema: json.RawMessage(in)}).parameters(); err != nil || string(got) != want {
-			t.Errorf("%s: %s, %v", in, got, err)
 		}
 	}
 }
@@ -190,4 +151,13 @@ func FuzzAnswer(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// The names under which tools are sent are translated back.
+func TestToolName(t *testing.T) {
+	for _, name := range []string{"wave", "手を振る", "look at"} {
+		if got := toolName(shape.Name(name), []Tool{{Name: "x"}, {Name: name}}); got != name {
+			t.Errorf("%q came back as %q", name, got)
+		}
+	}
 }

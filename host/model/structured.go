@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/wire"
 )
 
@@ -76,7 +76,7 @@ func (r Request) object(a Answer) (json.RawMessage, error) {
 			text = string(c.Arguments)
 		}
 	}
-	found, ok := firstObject(text)
+	found, ok := shape.Object(text)
 	switch {
 	case !ok && a.Stop == StopLength:
 		return nil, errors.New("it is too long and was cut off")
@@ -89,23 +89,6 @@ func (r Request) object(a Answer) (json.RawMessage, error) {
 		}
 	}
 	return found, nil
-}
-
-// firstObject finds a JSON object in what a model wrote: alone, in a code fence, or with words
-// around it. What is within an object that is not whole is not looked at.
-func firstObject(text string) (json.RawMessage, bool) {
-	for _, from := range []string{"```json", "```", ""} {
-		_, rest, found := strings.Cut(text, from)
-		at := strings.IndexByte(rest, '{')
-		if !found || at < 0 {
-			continue
-		}
-		var raw json.RawMessage
-		if json.NewDecoder(strings.NewReader(rest[at:])).Decode(&raw) == nil {
-			return raw, true
-		}
-	}
-	return nil, false
 }
 
 const (
@@ -137,35 +120,4 @@ func (r Request) repaired(a Answer, wrong error) Request {
 func (r Request) withInstruction() string {
 	return strings.TrimPrefix(r.System+"\n\nAnswer with one JSON object and nothing else: no words around it, no code fence. "+
 		"It must be valid against this JSON Schema:\n"+string(r.Schema), "\n\n")
-}
-
-// strict says whether a schema is one that OpenAI's strict mode takes: every object says that it has
-// no other properties, and requires all it has.
-func strict(schema json.RawMessage) bool {
-	var v any
-	return json.Unmarshal(schema, &v) == nil && !loose(v)
-}
-
-// loose says whether there is an object in a schema that is not closed.
-func loose(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, loose)
-	case map[string]any:
-		if properties, ok := v["properties"].(map[string]any); (ok || v["type"] == "object") && !closed(v, properties) {
-			return true
-		}
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), loose)
-	}
-	return false
-}
-
-func closed(object, properties map[string]any) bool {
-	required, _ := object["required"].([]any)
-	for name := range properties {
-		if !slices.Contains(required, any(name)) {
-			return false
-		}
-	}
-	return object["additionalProperties"] == false
 }

@@ -58,7 +58,7 @@ func New(cfg Config) *Models {
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
 			Timeout: c.Timeout, FirstByte: c.FirstByte, Retries: c.Retries, Parallel: c.Parallel, MaxTokens: c.MaxTokens,
 			PriceIn: c.PriceIn, PriceOut: c.PriceOut, PriceCached: c.PriceCached, Log: cfg.Log,
-			Effort: c.Effort, Without: c.Without,
+			Effort: c.Effort, Without: c.Without, Embeddings: c.Embeddings,
 			Key: func() (string, error) { return readKey(c, cfg.File) },
 		}
 		if c.Temperature >= 0 {

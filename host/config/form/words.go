@@ -120,7 +120,7 @@ func Grant(s string) (string, *Fault) {
 
 // Lacks are what [Without] takes.
 func Lacks() []string {
-	return []string{"tools", "tool_choice", "tools_while_thinking", "temperature", "effort", "stream_options", "max_tokens", "json_schema", "json_object"}
+	return []string{"tools", "tool_choice", "tools_while_thinking", "temperature", "effort", "stream_options", "max_tokens", "cache_key", "json_schema", "json_object"}
 }
 
 // Without takes one of what a language model may lack.

@@ -216,6 +216,10 @@ func New(cfg Config) *Feed {
 	return f
 }
 
+// Forget lets go of what is at hand of a room, of all with "", because words were taken out of
+// its entries.
+func (f *Feed) Forget(room string) { f.rooms.Forget(room) }
+
 // Register mounts the feed and the socket of actions.
 func (f *Feed) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/rooms/{room}/feed", f.handshake(func(r *http.Request) (view, error) {

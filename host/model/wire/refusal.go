@@ -89,6 +89,15 @@ func Readable(s string) string {
 	return s
 }
 
+// Complains says whether a whole answer is an error.
+func Complains(data []byte) bool {
+	var shape struct {
+		Error  json.RawMessage
+		Object any
+	}
+	return json.Unmarshal(data, &shape) == nil && (len(shape.Error) > 0 && string(shape.Error) != "null" || shape.Object == "error")
+}
+
 // Streamed reads an error that comes within a stream. Some servers give it the HTTP status that it
 // would have been.
 func Streamed(data []byte, key string) *Failure {

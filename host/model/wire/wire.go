@@ -7,6 +7,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type Endpoint struct {
 	HTTP      *http.Client // its CheckRedirect is not used
 	URL       string
 	FirstByte time.Duration                   // from a request to the first byte of its answer; 0: for ever
+	Most      int                             // bytes of an answer; 0: 4 MiB
 	Sign      func(h http.Header, key string) // puts the key, and what else is demanded, into the header
 }
 
@@ -66,7 +68,8 @@ type Endpoint struct {
 func (e Endpoint) Post(ctx context.Context, key string, body []byte, each func(stream.Event) (last bool, err error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	in := &inflow{arrived: func() {}, left: maxAnswer}
+	e.Most = cmp.Or(e.Most, maxAnswer)
+	in := &inflow{arrived: func() {}, left: e.Most}
 	if e.FirstByte > 0 {
 		timer := time.AfterFunc(e.FirstByte, func() { cancel(errFirstByte) })
 		defer timer.Stop()
@@ -110,7 +113,7 @@ func (e Endpoint) stream(ctx context.Context, key string, in *inflow, each func(
 		switch {
 		case errors.Is(err, io.EOF) && any:
 			return io.EOF // whether it was the end, the API knows
-		case errors.Is(err, io.EOF) && in.left == maxAnswer:
+		case errors.Is(err, io.EOF) && in.left == e.Most:
 			return Failed(abi.CodeUnavailable, true, err, "the endpoint closed the connection without an answer")
 		case errors.Is(err, io.EOF):
 			return Failed(abi.CodeInvalid, false, nil, "the endpoint's answer is none of this API; is url its base, with the version?")
@@ -147,7 +150,7 @@ func (r *inflow) Read(p []byte) (int, error) {
 func (e Endpoint) broken(ctx context.Context, key string, err error, begun bool) error {
 	switch {
 	case errors.Is(err, errTooLarge):
-		return Failed(abi.CodeTooLarge, false, nil, "the endpoint's answer is larger than %d MiB", maxAnswer>>20)
+		return Failed(abi.CodeTooLarge, false, nil, "the endpoint's answer is larger than %d MiB", e.Most>>20)
 	case errors.Is(context.Cause(ctx), errFirstByte):
 		return Failed(abi.CodeTimeout, true, context.DeadlineExceeded, "the endpoint sent nothing within %v", e.FirstByte)
 	case ctx.Err() != nil:
