@@ -71,7 +71,7 @@ func (h *hearing) say(e entry.Entry, s entry.Said, at func(entry.Entry) fact.Tur
 	if s.Source == entry.SourceChat {
 		by = slices.DeleteFunc(by, func(id string) bool { return !slices.Contains(s.Addressed, id) })
 	}
-	if s.By == abi.KindHuman {
+	if s.By == abi.KindHuman && len(by) > 0 {
 		h.people++
 	}
 	h.turns = append(h.turns, heard{Turn: t, by: by})

@@ -154,6 +154,68 @@ func TestWhoWasThere(t *testing.T) {
 	})
 }
 
+// TestWhoCameAndWent: whoever comes later or leaves before has not heard it, but for what waited for an
+// answer.
+func TestWhoCameAndWent(t *testing.T) {
+	in(t, func(h *house) {
+		h.rooms = []room.Settings{roomOf("main", "aya", "kyoko")}
+	}, func(t *testing.T, h *house) {
+		cast := func(ids ...string) {
+			all := []entry.Joined{}
+			for _, id := range ids {
+				all = append(all, entry.Joined{ID: id, Kind: abi.KindCompanion})
+			}
+			h.SetCast(context.Background(), all)
+			sleep(time.Second)
+		}
+		cast("aya")
+		h.say("main", "taro", "My cat is called Tama.")
+		cast("aya", "kyoko")
+		h.say("main", "taro", "My dog is called Pochi.")
+		cast("kyoko")
+		h.say("main", "taro", "My bird is called Pii.")
+		cast()
+		h.say("main", "taro", "My fish is called Kin.")
+		cast("aya")
+		rests()
+		for who, want := range map[string][]string{"aya": {"Kin", "Pochi", "Tama"}, "kyoko": {"Pii", "Pochi"}} {
+			got := h.facts(who)
+			slices.Sort(got)
+			for _, name := range []string{"Tama", "Pochi", "Pii", "Kin"} {
+				if contains(got, name) != slices.Contains(want, name) {
+					t.Errorf("%s: %q, want %q", who, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestOnlyOnce: a talk of which it is not known any more that it was gone through is not gone through again.
+func TestOnlyOnce(t *testing.T) {
+	in(t, func(h *house) {
+		h.settings["aya"] = memory.Settings{Model: true}
+		h.model = func(modelRequest) (string, error) { return `{"facts":[]}`, nil }
+	}, func(t *testing.T, h *house) {
+		h.say("main", "taro", "My cat is called Tama.")
+		rests()
+		h.end()
+		head, err := h.journal.Acquire(context.Background(), journal.Memory, "before", time.Now())
+		if err == nil {
+			_, err = h.journal.Append(context.Background(), journal.Memory, head, journal.New{
+				ID: "again", V: 1, Kind: entry.KindTalks, At: time.Now(), Body: []byte(`{"waits":[{"room":"main","from":1,"here":["aya"]}]}`),
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.run("aya")
+		rests()
+		if n := h.asked.Load(); n != 1 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+}
+
 // TestSixtyTurns: a talk that does not rest is gone through all the same, once for each turn.
 func TestSixtyTurns(t *testing.T) {
 	in(t, nil, func(t *testing.T, h *house) {

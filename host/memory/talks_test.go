@@ -246,6 +246,9 @@ func TestChat(t *testing.T) {
 		for i := range 200 {
 			say(fmt.Sprint("viewer", i), "My cat is called Mike.")
 		}
+		if got := h.read(journal.Memory); len(got) > 0 {
+			t.Errorf("it waits to be gone through: %+v", got)
+		}
 		say("hana", "My dog is called Pochi.", "aya")
 		sleep(time.Second)
 		if got := h.facts("aya"); len(got) > 0 {
