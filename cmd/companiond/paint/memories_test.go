@@ -53,3 +53,16 @@ func TestOrdersStand(t *testing.T) {
 		}
 	}
 }
+
+// A line whose words were erased says so, and so does the entry that tells of it.
+func TestErasedIsSaid(t *testing.T) {
+	for want, e := range map[string]entry.Entry{
+		"#3    forgotten-1:  (erased)\n":                {Seq: 3, Kind: entry.KindSaid, Blank: true, Body: []byte(`{"from":"forgotten-1","text":"","erased":"o1","kind":"turn"}`)},
+		"words of somebody were erased, in 7 entries\n": {Seq: 4, Kind: entry.KindForgotten, Body: []byte(`{"order":"o1","by":"admin","count":7}`)},
+	} {
+		var out bytes.Buffer
+		if err := (Painter{Out: &out}).Entry(e); err != nil || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%v: %q, want %q", err, &out, want)
+		}
+	}
+}

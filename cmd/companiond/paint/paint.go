@@ -45,6 +45,9 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		if len(m.To) > 0 {
 			to = p.dim(" → " + strings.Join(m.To, ", "))
 		}
+		if entry.ErasedBy(e) != "" {
+			to += p.dim(" (erased)")
+		}
 		return p.said(m) + to, nil
 	}
 	if e.Blank || !p.Votes && (e.Kind == entry.KindVote || e.Kind == entry.KindFailed) {
@@ -67,6 +70,8 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		return shown(e, func(b entry.Refused) string { return p.aside("%s was not heard (%s): %s", b.Who, b.Why, b.Text) })
 	case entry.KindDecision:
 		return shown(e, p.decision)
+	case entry.KindForgotten:
+		return shown(e, func(b entry.Forgotten) string { return p.aside("words of somebody were erased, in %d entries", b.Count) })
 	case entry.KindVote:
 		return shown(e, p.vote)
 	case entry.KindFailed:

@@ -76,7 +76,7 @@ func TestDocumentOfRights(t *testing.T) {
 		"a guest from elsewhere": "elsewhere", "an agent's token, whatever its scopes": "bot",
 	}
 	columns := []string{"", "see mine", "edit mine", "erase mine", "forget me", "forget me and copies", "prompts"}
-	rows := table(t, "| see memories")
+	rows, door := table(t, "| see memories"), newDoor(t, &house{kyoko: remembered()})
 	if len(rows) != len(callers) {
 		t.Fatalf("%q", rows)
 	}
@@ -90,7 +90,7 @@ func TestDocumentOfRights(t *testing.T) {
 			if column < 1 {
 				continue
 			}
-			a := ask(t, newDoor(t, &house{kyoko: remembered()}), whoever, o.method, o.path, o.body)
+			a := ask(t, door, whoever, o.method, o.path, o.body)
 			if may := row[column] != "no"; may != (a.status < 300) {
 				t.Errorf("%s, %s: the table says %q, the door %s", row[0], o.name, row[column], a.text)
 			}

@@ -49,7 +49,8 @@ func operations() []operation {
 // TestWhoMay has each row of the table of rights of docs/MEMORY.md: who may do what, and
 // nothing else.
 func TestWhoMay(t *testing.T) {
-	everything := []string{}
+	h := &house{kyoko: remembered()}
+	door, everything := newDoor(t, h), []string{}
 	for _, o := range operations() {
 		everything = append(everything, o.name)
 	}
@@ -64,8 +65,8 @@ func TestWhoMay(t *testing.T) {
 		"kyoko":     {},
 	} {
 		for _, o := range operations() {
-			h := &house{kyoko: remembered()}
-			a := ask(t, newDoor(t, h), whoever, o.method, o.path, o.body)
+			h.asked = nil
+			a := ask(t, door, whoever, o.method, o.path, o.body)
 			allowed := slices.Contains(may, o.name)
 			if ok := a.status < 300; ok != allowed {
 				t.Errorf("%s, %s: %d %s", whoever, o.name, a.status, a.text)
@@ -137,11 +138,12 @@ func TestOnesOwn(t *testing.T) {
 
 // Nobody sees, or has erased, what is another's, whatever the names are: law of the table.
 func TestNobodySeesAnothers(t *testing.T) {
+	h := &house{}
+	door := newDoor(t, h)
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom([]string{"ken", "mik", "mikaa", "m.ika", "みか", "", "tama", "mi-ka"})
 		m := abi.Memory{ID: "m1", Text: "x", SaidBy: name.Draw(rt, "said by"), About: rapid.SliceOfN(name, 0, 4).Draw(rt, "about")}
-		h := &house{kyoko: []abi.Memory{m}}
-		door := newDoor(t, h)
+		h.kyoko, h.asked = []abi.Memory{m}, nil
 		if a := ask(t, door, "mika", "GET", of, ""); len(a.Memories) > 0 {
 			rt.Fatalf("%+v is shown", m)
 		}
@@ -265,6 +267,8 @@ func TestPrompts(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	long, many := strings.Repeat("x", abi.MaxMemoryText+1), strings.Repeat(`"k",`, abi.MaxMemoryKeys)+`"k"`
 	name := strings.Repeat("n", abi.MaxName+1)
+	h := &house{kyoko: remembered()}
+	door := newDoor(t, h)
 	for _, c := range []struct {
 		method, path, body string
 		status             int
@@ -317,8 +321,8 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v1/rooms/attic/entries/1/prompts", "", 404, "not_found", "path.room", ""},
 		{"GET", "/v1/rooms/main/entries/0/prompts", "", 400, "invalid", "path.seq", ""},
 	} {
-		h := &house{kyoko: remembered()}
-		a := ask(t, newDoor(t, h), "admin", c.method, c.path, c.body)
+		h.asked = nil
+		a := ask(t, door, "admin", c.method, c.path, c.body)
 		where := ""
 		if len(a.Errors) == 1 {
 			where = a.Errors[0].Location
@@ -330,7 +334,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s %s: %s", c.method, c.path, done)
 		}
 	}
-	a := ask(t, newDoor(t, &house{}), "admin", "POST", of, `{"text":"","about":["a b"],"keys":[""]}`)
+	a := ask(t, door, "admin", "POST", of, `{"text":"","about":["a b"],"keys":[""]}`)
 	if a.Detail == "" || len(a.Errors) != 3 {
 		t.Errorf("three mistakes: %s", a.text)
 	}
