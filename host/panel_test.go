@@ -52,7 +52,7 @@ func (m *refereed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var votes []string
 		for i, who := range task.Asked {
 			if who != m.omit {
-				votes = append(votes, fmt.Sprintf(`{"who":%q,`+vote, who, 3+i))
+				votes = append(votes, fmt.Sprintf(`{"who":%q,`+vote, who, 8-i))
 			}
 		}
 		content = `{"votes":[` + strings.Join(votes, ",") + `]}`
@@ -99,7 +99,7 @@ func TestVotesTogether(t *testing.T) {
 			t.Errorf("%s answers after %s, want %s after %s", got.From, m.asked(), speaker, asked)
 		}
 	}
-	round("taro", "", "cid", "[[ann bob cid]]")
+	round("taro", "", "ann", "[[ann bob cid]]")
 	round("taro", "bob", "bob", "[[ann bob cid] []]")
 	var together []entry.Usage
 	h.until("what they cost is written down", func() bool {
@@ -118,8 +118,8 @@ func TestVotesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	prompts, err := told.Shelf{Journal: db, Words: kept.New(db, ""), Zone: time.Local}.About(t.Context(), "main", together[0].About)
-	if err != nil || len(prompts) == 0 || !prompts[0].Exact || len(prompts[0].Usage.With) != 2 || !strings.Contains(prompts[0].Parts[0].Text, "is Bob") {
+	prompts, err := told.Shelf{Journal: db, Words: kept.New(db, ""), Zone: time.Local}.About(t.Context(), "main", together[1].About)
+	if err != nil || len(prompts) == 0 || slices.ContainsFunc(prompts, func(p told.Prompt) bool { return !p.Exact }) || len(prompts[0].Usage.With) != 2 || !strings.Contains(prompts[0].Parts[0].Text, "is Bob") {
 		t.Errorf("%v, %+v", err, prompts)
 	}
 }
