@@ -152,7 +152,7 @@ func cannotListen(listen string, err error) error {
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: h.used,
+		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.kv,
 	})
 	h.buildMemory()
 	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask, Memory: h.memory}
@@ -216,6 +216,10 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 	if r.Companion != "" {
 		const why = "is for rooms of the configuration: whoever names no companion asks nowhere else"
 		problems = append(problems, config.Problem{Key: "companion", Message: why, Severity: config.Error})
+	}
+	if r.CallsMinute != 0 || r.CallsDay != 0 || r.CostDay != 0 {
+		const why = "bounds on calls are for rooms of the configuration"
+		problems = append(problems, config.Problem{Key: "calls_minute", Message: why, Severity: config.Error})
 	}
 	var mistakes []string
 	var field string // of the first

@@ -25,8 +25,12 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	if err := h.memory.Load(ctx); err != nil && ctx.Err() == nil { // before a room wakes: what waits is then gone through later
 		h.log.Warn("which talks companions have not gone through yet cannot be read", "err", err)
 	}
+	if err := h.models.Restore(ctx); err != nil && ctx.Err() == nil {
+		h.log.Warn("what models cost today before the start cannot be read: its bounds begin anew", "err", err)
+	}
 	heard, gone := context.WithCancel(context.WithoutCancel(ctx))
 	start(func() error { return h.memory.Run(heard) })
+	start(func() error { return h.models.Run(heard) })
 	start(func() error {
 		defer gone() // the rooms have told it everything
 		return h.rooms.Run(inner)

@@ -82,10 +82,13 @@ type Journal struct {
 
 // Companion is one table [companion.NAME].
 type Companion struct {
-	Name     string // its id
-	Home     string `is:"home"`                      // a room; empty: the usual one
-	Memory   string `of:"off room person all" or:""` // in place of Memory.Scope; empty: that
-	MemoryBy string `of:"auto rules model" or:""`    // in place of Memory.By; empty: that
+	Name        string  // its id
+	Home        string  `is:"home"`                      // a room; empty: the usual one
+	Memory      string  `of:"off room person all" or:""` // in place of Memory.Scope; empty: that
+	MemoryBy    string  `of:"auto rules model" or:""`    // in place of Memory.By; empty: that
+	CallsMinute int     `in:"0..1000000"`                // calls of models; 0 means any number
+	CallsDay    int     `in:"0..1000000000"`             // by the calendar of the daemon's clock
+	CostDay     float64 `in:"0..1000000"`                // in the currency of the prices
 }
 
 // Memory is the table [memory]: how companions remember.
@@ -171,8 +174,11 @@ type Room struct {
 	// Interrupters are the humans who end a line with whatever they say; Everyone means
 	// all of them but those in a chat.
 	Interrupters []string `is:"companion"`
-	Ahead        int      `in:"0..1000"` // lines an hour that may be made ahead for nothing; 0 means that none is made ahead
-	Seed         string   `is:"short"`   // never empty: the room's name unless the file says otherwise
+	Ahead        int      `in:"0..1000"`       // lines an hour that may be made ahead for nothing; 0 means that none is made ahead
+	Seed         string   `is:"short"`         // never empty: the room's name unless the file says otherwise
+	CallsMinute  int      `in:"0..1000000"`    // calls of models; 0 means any number
+	CallsDay     int      `in:"0..1000000000"` // by the calendar of the daemon's clock
+	CostDay      float64  `in:"0..1000000"`    // in the currency of the prices
 
 	PoolPricing  string        `of:"strict free"` // these are abi.Pool's
 	PoolSize     int           `in:"1..2147483647"`
@@ -204,7 +210,10 @@ type Model struct {
 	Without       []string      `is:"without"`                    // what it cannot do, or its endpoint refuses
 	PriceIn       float64       `in:"0..1000000"`                 // of a million tokens, as the other two
 	PriceOut      float64       `in:"0..1000000"`
-	PriceCached   float64       `in:"0..1000000"` // 0 means PriceIn
+	PriceCached   float64       `in:"0..1000000"`    // 0 means PriceIn
+	CallsMinute   int           `in:"0..1000000"`    // calls of models; 0 means any number
+	CallsDay      int           `in:"0..1000000000"` // by the calendar of the daemon's clock
+	CostDay       float64       `in:"0..1000000"`    // in the currency of the prices
 }
 
 // Everyone, in Room.Companions, stands for every companion in the folder.

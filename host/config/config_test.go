@@ -56,7 +56,7 @@ func defaultRoom(name string) Room {
 func defaultModel(name, model string) Model {
 	return Model{
 		Name: name, API: "openai", Model: model, Structured: "auto", Timeout: time.Minute, FirstByte: 20 * time.Second,
-		Retries: 2, Parallel: 4, Context: 8000, MaxTokens: 1024, Temperature: -1, Without: []string{},
+		Retries: 2, Parallel: 4, Context: 8000, MaxTokens: 1024, Temperature: -1, Without: []string{}, CallsMinute: 120,
 	}
 }
 

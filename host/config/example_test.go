@@ -88,6 +88,9 @@ func ExampleConfig_Print() {
 	// pool_recovery = "5s"                       # default
 	// pool_reserve = 0                           # default
 	// pool_share = 0                             # default
+	// calls_minute = 0                           # default
+	// calls_day = 0                              # default
+	// cost_day = 0                               # default
 	//
 	// [conversations]
 	// pending = "5m"   # default

@@ -131,6 +131,12 @@ func rows() []row {
 		{"companion.NAME.memory_by", map[string]any{`""`: "", `"rules"`: "rules"}, map[string]string{
 			`"rule"`: `"rule" is unknown, have: auto, rules, model (did you mean "rules"?)`,
 		}},
+		{"companion.NAME.calls_minute", map[string]any{`0`: int64(0), `60`: int64(60)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
+		{"companion.NAME.calls_day", map[string]any{`5000`: int64(5000)}, map[string]string{`"5"`: `"5" is not a whole number (try 5)`}},
+		{"companion.NAME.cost_day", map[string]any{`0.5`: 0.5, `2`: 2.0}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
+		{"room.NAME.calls_minute", map[string]any{`0`: int64(0), `60`: int64(60)}, map[string]string{`1000001`: `1000001 is outside 0..1000000`}},
+		{"room.NAME.calls_day", map[string]any{`5000`: int64(5000)}, map[string]string{`-1`: `-1 is outside 0..1000000000`}},
+		{"room.NAME.cost_day", map[string]any{`0.5`: 0.5}, map[string]string{`"1"`: `"1" is not a number (try 1)`}},
 		{"companion.NAME.home", map[string]any{`""`: "", `"main"`: "main"}, map[string]string{`"a/b"`: `"a/b" may not contain '/'`}},
 		{"door.max_clients", map[string]any{
 			`1`:     int64(1),

@@ -109,6 +109,9 @@ func modelNumberRows() []row {
 		{"model.NAME.context", map[string]any{`1000`: int64(1000), `2_000_000`: int64(2_000_000)}, map[string]string{
 			`999`: `999 is outside 1000..2000000`, `"8k"`: `"8k" is not a whole number`,
 		}},
+		{"model.NAME.calls_minute", map[string]any{`0`: int64(0), `60`: int64(60)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
+		{"model.NAME.calls_day", map[string]any{`5000`: int64(5000)}, map[string]string{`1.5`: `1.5 is not a whole number`}},
+		{"model.NAME.cost_day", map[string]any{`0.5`: 0.5}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
 		{"model.NAME.max_tokens", map[string]any{`16`: int64(16), `100000`: int64(100_000)}, map[string]string{
 			`15`: `15 is outside 16..100000`, `"1024"`: `"1024" is not a whole number (try 1024)`,
 		}},

@@ -59,7 +59,7 @@ func (m *Models) Ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (ab
 	if m.cfg.Wants != nil {
 		wanted = m.cfg.Wants(c.Companion)
 	}
-	a, err := m.Generate(ctx, c, wanted, prompt.Ask{Request: req}, nil)
+	a, err := m.Generate(ctx, c, wanted, prompt.Ask{Request: req, Urgent: c.Op == abi.OpSpeak}, nil)
 	if err != nil {
 		return abi.ModelAnswer{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
@@ -26,6 +27,8 @@ type Config struct {
 	File     func(setting string) (path string, err error)         // of a setting that names a file with a key
 	Wants    func(companion string) string                         // which model the card of a module names; nil: none does
 	Used     func(ctx context.Context, room string, u entry.Usage) // told of each call that is of a room; nil: nobody is
+	Bounds   map[limits.Key]limits.Bounds                          // on calls and money
+	Store    Store                                                 // of what was spent; for Restore and Run
 	Log      *slog.Logger
 }
 
@@ -36,7 +39,8 @@ type Models struct {
 	context  map[string]int  // tokens that a prompt may come to
 	withLine map[string]int  // how many lines one writes behind votes at once
 	together map[string]bool // one votes for several characters in a call
-	usual    string          // for companions that name none; empty: there is none
+	bounds   *bounds
+	usual    string // for companions that name none; empty: there is none
 }
 
 var _ prompt.Models = (*Models)(nil)
@@ -52,7 +56,7 @@ func vendorURL(api string) string {
 // New makes the clients. Nothing is asked yet, and a key that is not there is told by the
 // first call that needs it.
 func New(cfg Config) *Models {
-	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}, together: map[string]bool{}}
+	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}, together: map[string]bool{}, bounds: newBounds(cfg.Bounds)}
 	for _, c := range cfg.Settings {
 		client := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -119,13 +123,19 @@ func (m *Models) Window(wanted string) (budget int, meter *tokens.Meter) {
 	return m.context[client.Name()], client.Meter()
 }
 
-// Generate asks a companion's model and writes down what it used.
+// Generate asks a companion's model and writes down what it used. What is over a bound is not
+// asked, and costs nothing.
 func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, ask prompt.Ask, onText func(string) error) (model.Answer, error) {
 	client, why := m.of(wanted)
 	if client == nil {
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
+	counted := keys(client.Name(), c)
+	if err := m.take(client, counted, ask.Urgent); err != nil {
+		return model.Answer{}, err
+	}
 	a, err := client.Generate(ctx, ask.Request, onText)
+	m.spend(counted, a.Usage, err)
 	u := entry.Usage{
 		Who: c.Companion, Model: client.Name(), Op: c.Op, In: a.Usage.In, Out: a.Usage.Out, Cached: a.Usage.Cached,
 		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost, About: ask.About, Grant: ask.Grant, Told: ask.Told, With: ask.With,

@@ -33,6 +33,7 @@ type now struct {
 	MaxTurns     int       `json:"of_at_most,omitempty"`
 	Stage        string    `json:"stage,omitempty"`
 	Waits        string    `json:"waits_for_an_answer,omitempty"`
+	Too          []line    `json:"wait_for_your_answer_too,omitempty"` // one line answers all
 	Conversation *talk     `json:"conversation,omitempty"`
 	Results      []outcome `json:"what_became_of_your_actions,omitempty"`
 }
@@ -88,6 +89,9 @@ func (m *Mind) ForScene(a Asked) Tail {
 	}
 	if s.Message.Seq > 0 && slices.ContainsFunc(s.Members, func(x abi.Member) bool { return x.ID == s.Message.From && x.Kind == abi.KindHuman }) {
 		n.Waits = nameOf(s.Members, s.Message.From)
+	}
+	for _, w := range s.Waiting {
+		n.Too = append(n.Too, line{From: nameOf(s.Members, w.From), Text: w.Text})
 	}
 	t := Tail{now: n, task: m.words.way(m.ID, s)}
 	if a.OnlyVote {
@@ -179,6 +183,10 @@ func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model
 	if len(t.percepts) > 0 { // they need the place more
 		most = max(most, task+leastPercept)
 	}
+	var left int
+	if n.Too, left = n.waiting((most-task)/2, meter); left > 0 {
+		notes = append(notes, fmt.Sprintf("the oldest %d who wait for an answer too", left))
+	}
 	written := quote.JSON(map[string]now{"now": n})
 	for len(n.Here) > 1 && count(written)+task > most {
 		n.More += len(n.Here) - len(n.Here)/2
@@ -210,6 +218,26 @@ func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model
 		facts = append(facts, quote.JSON(p))
 	}
 	return facts, images, notes
+}
+
+// overLine is what a line of somebody who waits takes besides its text.
+const overLine = 16
+
+// waiting gives what waits for an answer too, shortened so that it comes to about so many tokens;
+// left is how many there is no place for.
+func (n now) waiting(most int, meter *tokens.Meter) (told []line, left int) {
+	if len(n.Too) == 0 {
+		return nil, 0
+	}
+	left = max(0, len(n.Too)-max(1, most/(2*overLine)))
+	told = slices.Clone(n.Too[left:])
+	each := max(most/len(told)-overLine, overLine)
+	for i, l := range told {
+		if meter.Tokens(tokens.Of(l.Text)) > each {
+			told[i].Text, _ = window.Shorten(l.Text, each, meter)
+		}
+	}
+	return told, left
 }
 
 // overPercept is what a perception takes besides its body.

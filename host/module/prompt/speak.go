@@ -238,7 +238,7 @@ func (c *call) lineOf(s abi.Scene, triggers []string, withVote bool) asking {
 			Scene: s, Now: c.now, Results: c.m.remembered(), Acted: c.m.acted(c.caller.Room), WithLine: withVote,
 		}),
 		tools: c.tools(triggers, false), members: s.Members, recent: recent(s), recall: true,
-		about: s.Message.Seq, urgent: s.Addressed || isHuman(s.Members, s.Message.From),
+		about: s.Message.Seq, urgent: s.Addressed || len(s.Waiting) > 0 || isHuman(s.Members, s.Message.From),
 	}
 	if s.Grant != nil {
 		a.grant = s.Grant.Token

@@ -42,6 +42,9 @@ func (c *call) vote(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	}
 	v, err := c.weigh(ctx, s)
 	if err != nil {
+		if e := abi.AsError(err); e.Code == abi.CodeExhausted && e.After == 0 { // a bound, and nobody waits for it
+			return abi.Vote{State: abi.Listen, Reason: e.Message}, nil
+		}
 		return abi.Vote{}, err
 	}
 	v.Importance = math.Max(0, math.Min(10, v.Importance+(c.m.card.Talkativeness-0.5)*4))

@@ -1,0 +1,21 @@
+package host
+
+import (
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/limits"
+)
+
+// boundsOf gives the bounds on calls of models that a configuration sets.
+func boundsOf(c config.Config) map[limits.Key]limits.Bounds {
+	all := map[limits.Key]limits.Bounds{}
+	for _, m := range c.Models {
+		all[limits.Key{Table: "model", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	for _, m := range c.Companions {
+		all[limits.Key{Table: "companion", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	for _, m := range c.Rooms {
+		all[limits.Key{Table: "room", Name: m.Name}] = limits.Bounds{Minute: m.CallsMinute, Day: m.CallsDay, Cost: m.CostDay}
+	}
+	return all
+}

@@ -1,0 +1,208 @@
+// Package limits counts calls of language models and what they cost, a minute and a day, for
+// each model, each companion and each room, and says no where a bound is reached. Of each
+// bound a part is kept for calls that somebody waits for.
+//
+// It is pure: the time comes in with what is asked, in the zone whose calendar the day is of.
+// It never asks a model, never keeps anything on a disk, and is not safe for several goroutines
+// at once.
+package limits
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Key names what a bound is for, as the configuration does: a model, a companion or a room.
+type Key struct {
+	Table string // "model", "companion" or "room"
+	Name  string
+}
+
+// String gives the table of the configuration.
+func (k Key) String() string { return k.Table + "." + k.Name }
+
+// Bounds are how much may be spent; 0 is as much as there is to spend.
+type Bounds struct {
+	Minute int     // calls in any minute
+	Day    int     // calls in a day of the calendar
+	Cost   float64 // a day, in the currency of the prices
+}
+
+// reserve is the part of each bound that is kept for what is urgent, one in so many.
+const reserve = 3
+
+// Refusal says why a call is not made.
+type Refusal struct {
+	Why   string
+	After time.Duration // then it may be made
+	First bool          // in this window: worth a line in the log
+}
+
+// Limits are the bounds of a house. Make them with [New].
+type Limits struct {
+	accounts map[Key]*account
+}
+
+// account is what was spent of one key.
+type account struct {
+	bounds Bounds
+	minute minute
+	day    Day
+	held   time.Time // whoever is asked has asked to be left alone until then
+	why    string    // and said so
+	told   map[string]time.Time
+}
+
+// Day is what was spent in a day.
+type Day struct {
+	Table string  `json:"table"`
+	Name  string  `json:"name"`
+	Date  string  `json:"date"` // as in "2026-11-23"
+	Calls int     `json:"calls"`
+	Cost  float64 `json:"cost"`
+}
+
+// New makes limits of which nothing is spent. A key without bounds is not counted.
+func New(bounds map[Key]Bounds) *Limits {
+	l := &Limits{accounts: map[Key]*account{}}
+	for key, b := range bounds {
+		if b != (Bounds{}) {
+			l.account(key).bounds = b
+		}
+	}
+	return l
+}
+
+func (l *Limits) account(key Key) *account {
+	a := l.accounts[key]
+	if a == nil {
+		a = &account{day: Day{Table: key.Table, Name: key.Name}, told: map[string]time.Time{}}
+		l.accounts[key] = a
+	}
+	return a
+}
+
+// Take counts a call for all of the keys, or says why it is not to be made and counts none.
+// The first key that says no is told.
+func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
+	for _, key := range keys {
+		if a := l.accounts[key]; a != nil {
+			if r := a.refuses(key, now, urgent); r != nil {
+				return r
+			}
+		}
+	}
+	l.Spend(now, 1, 0, keys...)
+	return nil
+}
+
+// Spend counts more calls than the one that was taken, or fewer, and what they cost.
+func (l *Limits) Spend(now time.Time, calls int, cost float64, keys ...Key) {
+	for _, key := range keys {
+		if a := l.accounts[key]; a != nil {
+			a.today(now)
+			a.minute.add(now, calls)
+			a.day.Calls, a.day.Cost = max(0, a.day.Calls+calls), a.day.Cost+cost
+		}
+	}
+}
+
+// Hold has nothing be asked for a while: whoever is asked has said so.
+func (l *Limits) Hold(key Key, until time.Time, why string) {
+	a := l.account(key)
+	a.held, a.why = until, why
+}
+
+// Held gives until when nothing is to be asked, and why; zero where it may be.
+func (l *Limits) Held(key Key, now time.Time) (until time.Time, why string) {
+	if a := l.accounts[key]; a != nil && now.Before(a.held) {
+		return a.held, a.why
+	}
+	return time.Time{}, ""
+}
+
+// Days gives what was spent of bounds of a day, to be kept.
+func (l *Limits) Days() (all []Day) {
+	for _, a := range l.accounts {
+		if a.day.Date != "" && (a.bounds.Day > 0 || a.bounds.Cost > 0) {
+			all = append(all, a.day)
+		}
+	}
+	slices.SortFunc(all, func(a, b Day) int { return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// Restore takes what was kept. What has no bounds any more is left out.
+func (l *Limits) Restore(days []Day) {
+	for _, d := range days {
+		if a := l.accounts[Key{d.Table, d.Name}]; a != nil && d.Calls >= 0 && d.Cost >= 0 {
+			a.day = d
+		}
+	}
+}
+
+// today begins a new day where one has. A clock that is set back by less than a day goes on with
+// the day that was, or its bounds would be there twice.
+func (a *account) today(now time.Time) {
+	date := now.Format(time.DateOnly)
+	if date == a.day.Date {
+		return
+	}
+	was, err := time.ParseInLocation(time.DateOnly, a.day.Date, now.Location())
+	if err == nil && was.After(now) && was.Sub(now) < 24*time.Hour {
+		return
+	}
+	a.day = Day{Table: a.day.Table, Name: a.day.Name, Date: date}
+}
+
+// part is how much of a bound a call may reach: what is not urgent leaves a part of it.
+func part(bound float64, urgent bool) float64 {
+	if urgent {
+		return bound
+	}
+	return bound - bound/reserve
+}
+
+// whole is part for a number of calls.
+func whole(bound int, urgent bool) int {
+	if urgent {
+		return bound
+	}
+	return bound - bound/reserve
+}
+
+func (a *account) refuses(key Key, now time.Time, urgent bool) *Refusal {
+	a.today(now)
+	b := a.bounds
+	tomorrow := func() time.Duration {
+		y, m, d := now.Date()
+		return time.Date(y, m, d+1, 0, 0, 0, 0, now.Location()).Sub(now)
+	}
+	switch {
+	case b.Minute > 0 && a.minute.sum(now) >= whole(b.Minute, urgent):
+		why := fmt.Sprintf("%d calls a minute are used up", b.Minute)
+		return a.refusal(now, time.Minute, key, "calls_minute", why, urgent, a.minute.free(now, whole(b.Minute, urgent)))
+	case b.Day > 0 && a.day.Calls >= whole(b.Day, urgent):
+		why := fmt.Sprintf("%d calls a day are used up", b.Day)
+		return a.refusal(now, 24*time.Hour, key, "calls_day", why, urgent, tomorrow())
+	case b.Cost > 0 && a.day.Cost >= part(b.Cost, urgent):
+		why := fmt.Sprintf("%v a day is spent", b.Cost)
+		return a.refusal(now, 24*time.Hour, key, "cost_day", why, urgent, tomorrow())
+	}
+	return nil
+}
+
+// refusal puts it into words, and notes that it was told in its window.
+func (a *account) refusal(now time.Time, window time.Duration, key Key, setting, why string, urgent bool, after time.Duration) *Refusal {
+	if !urgent {
+		why += ", but for what is kept for answers"
+	}
+	told, ok := a.told[setting]
+	first := !ok || now.Sub(told) >= window
+	if first {
+		a.told[setting] = now
+	}
+	return &Refusal{Why: fmt.Sprintf("%s (%s.%s)", why, key, setting), After: after, First: first}
+}

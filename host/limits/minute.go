@@ -1,0 +1,50 @@
+package limits
+
+import "time"
+
+// seconds are the calls of a minute by the second, and those of the second that has begun: what
+// they sum up to is never less than the calls of any 60 seconds.
+const seconds = 61
+
+// minute counts calls that slide out of it.
+type minute struct {
+	newest int64 // the second, since 1970
+	calls  [seconds]int
+}
+
+// slide forgets what is older. A clock that is set back stays where it was.
+func (m *minute) slide(now time.Time) {
+	at := max(now.Unix(), m.newest)
+	for s := max(m.newest+1, at-seconds+1); s <= at; s++ {
+		m.calls[s%seconds] = 0
+	}
+	m.newest = at
+}
+
+func (m *minute) add(now time.Time, calls int) {
+	m.slide(now)
+	i := m.newest % seconds
+	m.calls[i] = max(0, m.calls[i]+calls)
+}
+
+func (m *minute) sum(now time.Time) (sum int) {
+	m.slide(now)
+	for _, n := range m.calls {
+		sum += n
+	}
+	return sum
+}
+
+// free gives how long until fewer than most calls are in the minute.
+func (m *minute) free(now time.Time, most int) time.Duration {
+	sum := m.sum(now)
+	for s := m.newest - seconds + 1; s <= m.newest; s++ {
+		if s < 0 {
+			continue
+		}
+		if sum -= m.calls[s%seconds]; sum < most {
+			return time.Unix(s+seconds, 0).Sub(now)
+		}
+	}
+	return seconds * time.Second
+}

@@ -1,0 +1,149 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/limits"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+)
+
+// Store keeps what was spent in the day; host/journal's store of keys is one.
+type Store interface {
+	KVGet(ctx context.Context, owner, key string) (value string, ok bool, err error)
+	KVSet(ctx context.Context, owner, key, value string) error
+}
+
+// Where it is kept. No companion is called like that.
+const (
+	storeOwner = ":house"
+	storeKey   = "spent"
+)
+
+// bounds are the limits of a house, for many goroutines at once.
+type bounds struct {
+	mu     sync.Mutex
+	limits *limits.Limits
+	spent  chan struct{} // something was; it is to be kept
+}
+
+func newBounds(of map[limits.Key]limits.Bounds) *bounds {
+	return &bounds{limits: limits.New(of), spent: make(chan struct{}, 1)}
+}
+
+// keys gives whose bounds a call counts for.
+func keys(model string, c module.Caller) []limits.Key {
+	return []limits.Key{{Table: "model", Name: model}, {Table: "companion", Name: c.Companion}, {Table: "room", Name: c.Room}}
+}
+
+// take counts a call before it is made. What is urgent is told when it may be made; what is
+// not is not to come back for it.
+func (m *Models) take(client model.Client, keys []limits.Key, urgent bool) error {
+	b := m.bounds
+	now := time.Now()
+	b.mu.Lock()
+	until, why := b.limits.Held(keys[0], now)
+	var no *limits.Refusal
+	if until.IsZero() {
+		no = b.limits.Take(now, urgent, keys...)
+	}
+	b.mu.Unlock()
+	switch {
+	case !until.IsZero():
+		err := abi.Errorf(abi.CodeUnavailable, "%s", why)
+		err.After = milliseconds(until.Sub(now))
+		return err
+	case no == nil:
+		b.changed()
+		return nil
+	}
+	if no.First && m.cfg.Log != nil {
+		m.cfg.Log.Warn("a bound on calls of models is reached: what is over it is not asked", "model", client.Name(), "why", no.Why)
+	}
+	err := abi.Errorf(abi.CodeExhausted, "%s", no.Why)
+	if urgent {
+		err.After = milliseconds(no.After)
+	}
+	return err
+}
+
+// spend counts what a call that was taken came to.
+func (m *Models) spend(keys []limits.Key, used model.Usage, err error) {
+	b := m.bounds
+	now := time.Now()
+	b.mu.Lock()
+	b.limits.Spend(now, used.Calls-1, used.Cost, keys...)
+	if e := abi.AsError(err); e != nil && e.Code == abi.CodeUnavailable && e.After > 0 {
+		b.limits.Hold(keys[0], now.Add(time.Duration(e.After)*time.Millisecond), e.Message)
+	}
+	b.mu.Unlock()
+	b.changed()
+}
+
+// milliseconds rounds up, so that nobody comes back too early.
+func milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+func (b *bounds) changed() {
+	select {
+	case b.spent <- struct{}{}:
+	default: // whoever keeps it will see this too
+	}
+}
+
+func (b *bounds) days() []limits.Day {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.limits.Days()
+}
+
+// Restore reads what was spent in the day before the daemon was started.
+func (m *Models) Restore(ctx context.Context) error {
+	kept, ok, err := m.cfg.Store.KVGet(ctx, storeOwner, storeKey)
+	if err != nil || !ok {
+		return err
+	}
+	var days []limits.Day
+	if err := json.Unmarshal([]byte(kept), &days); err != nil {
+		return fmt.Errorf("read what was spent today: %w", err)
+	}
+	m.bounds.mu.Lock()
+	defer m.bounds.mu.Unlock()
+	m.bounds.limits.Restore(days)
+	return nil
+}
+
+// Run keeps what is spent in the day, beside the calls, until ctx ends. A daemon that is killed
+// loses what was spent since the last of it was written, which is a call or two.
+func (m *Models) Run(ctx context.Context) error {
+	was := ""
+	keep := func(ctx context.Context) {
+		days := m.bounds.days()
+		text, err := json.Marshal(days)
+		if err != nil || len(days) == 0 || string(text) == was {
+			return
+		}
+		if err = m.cfg.Store.KVSet(ctx, storeOwner, storeKey, string(text)); err == nil {
+			was = string(text)
+		} else if ctx.Err() == nil {
+			m.cfg.Log.Warn("what models cost today cannot be written down; after a restart it would not count", "err", err)
+		}
+	}
+	for {
+		select {
+		case <-m.bounds.spent:
+			keep(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			keep(last)
+			return nil
+		}
+	}
+}
