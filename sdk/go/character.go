@@ -21,6 +21,7 @@ type (
 	Perceiving = abi.Perceiving
 	Judgement  = abi.Judgement
 	Result     = abi.Result
+	Forget     = abi.Forget
 )
 
 // Character is what a maker registers. Name is required; a character without
@@ -47,6 +48,9 @@ type Character struct {
 	Several  bool
 	// Result hears what became of an action.
 	Result func(h *Host, r Result)
+	// Forget hears that words were erased on somebody's word: take out of your keys what
+	// you made of them. What is left of them there is deleted by the daemon.
+	Forget func(h *Host, f Forget)
 }
 
 // registered is set once, by an initialiser, before the first call.
@@ -109,7 +113,7 @@ func (c *Character) describe() abi.Description {
 	for _, op := range []struct {
 		name string
 		has  bool
-	}{{abi.OpVote, c.Vote != nil}, {abi.OpSpeak, c.Speak != nil}, {abi.OpPerceive, c.Perceive != nil}, {abi.OpResult, c.Result != nil}} {
+	}{{abi.OpVote, c.Vote != nil}, {abi.OpSpeak, c.Speak != nil}, {abi.OpPerceive, c.Perceive != nil}, {abi.OpResult, c.Result != nil}, {abi.OpEvent, c.Forget != nil}} {
 		if op.has {
 			d.Ops = append(d.Ops, op.name)
 		}

@@ -80,6 +80,11 @@ func (l *Local) Result(r Result) error {
 	return l.ask(abi.OpResult, r, &struct{}{})
 }
 
+// Forget tells the character that words were erased.
+func (l *Local) Forget(f Forget) error {
+	return l.ask(abi.OpEvent, abi.Event{Kind: abi.EventForget, Forget: &f}, &struct{}{})
+}
+
 // ask sends one op on the way that the daemon's requests go.
 func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()

@@ -95,6 +95,13 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 			c.Result(h, r)
 			return struct{}{}, nil
 		})
+	case req.Op == abi.OpEvent && c.Forget != nil:
+		return given(req, "an event", func(e abi.Event) (any, error) {
+			if e.Kind == abi.EventForget && e.Forget != nil {
+				c.Forget(h, *e.Forget)
+			}
+			return struct{}{}, nil
+		})
 	case req.Op == "":
 		return nil, abi.Errorf(abi.CodeInvalid, "request.op: must not be empty")
 	}

@@ -60,6 +60,7 @@ func (e *Engine) loaded(m *Module) {
 	defer e.mu.Unlock()
 	e.cards[m.id] = m
 	clear(e.astray)
+	clear(e.panels) // what they were told may have been erased, and then all are loaded anew
 }
 
 // closed forgets a card, unless a newer one has its place.
@@ -69,13 +70,6 @@ func (e *Engine) closed(m *Module) {
 	if m.gone = true; e.cards[m.id] == m {
 		delete(e.cards, m.id)
 	}
-}
-
-// forgotten drops what panels were told.
-func (e *Engine) forgotten() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	clear(e.panels)
 }
 
 // mates gives those for whom the same call is to vote, by id; ok is false where the

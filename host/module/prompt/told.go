@@ -48,19 +48,6 @@ func (m *Module) talkOf(room string) *talk {
 	return t
 }
 
-// Forgotten drops what was told of rooms, and lines that were begun: something was erased.
-func (m *Module) Forgotten() {
-	m.mu.Lock()
-	m.talks, m.results, m.lately = map[string]*talk{}, nil, map[string][]string{}
-	drafts := m.drafts
-	m.drafts = map[string]*draft{}
-	m.mu.Unlock()
-	for _, d := range drafts {
-		d.end(errUnwanted)
-	}
-	m.engine.forgotten()
-}
-
 // meet learns the names of those who are there.
 func (t *talk) meet(members []abi.Member) map[string]string {
 	t.mu.Lock()
