@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestForget talks, and has one who talked forgotten.
@@ -405,5 +406,22 @@ func TestWhoMay(t *testing.T) {
 	}
 	if n := strings.Count(string(raw), "\n"); n != 3 { // the admin's and hers are one, for neither is done
 		t.Errorf("%d orders", n)
+	}
+}
+
+// TestLate has a line that repeats the words come when everything is erased.
+func TestLate(t *testing.T) {
+	w := newWorld(t)
+	w.late = time.Second
+	w.start("main")
+	w.say("main", "mika", "うちの猫はタマっていうの")
+	w.settle("main")
+	w.forget(forget.Order{Who: "mika"})
+	w.say("main", "taro", "タマって?")
+	waittest.Until(t, "it is erased, too", func() bool { return len(left(t, w.dir, "タマ")) == 0 })
+	w.settle("main")
+	w.sound()
+	if !slices.Contains(w.dropped, "main") || !slices.Contains(w.dropped, "") {
+		t.Errorf("what is at hand was dropped of %q", w.dropped)
 	}
 }

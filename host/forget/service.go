@@ -62,7 +62,10 @@ type Config struct {
 	// memory goes; with "" of all. Nil: nobody is.
 	Forgotten func(room string)
 	Memory    Memory // nil: nobody remembers anything
-	Log       *slog.Logger
+	// Late is how long after an order what was said meanwhile is looked through once more: a line that was
+	// begun before may come behind it. 0 means two minutes.
+	Late time.Duration
+	Log  *slog.Logger
 }
 
 // Service follows orders, one after the other. Make one with [Open].
@@ -90,6 +93,9 @@ func Open(c Config) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{cfg: c, ledger: l, log: c.Log, wake: make(chan struct{}, 1), changed: make(chan struct{}), stopped: func(string) error { return nil }}
+	if s.cfg.Late == 0 {
+		s.cfg.Late = 2 * time.Minute
+	}
 	if s.cfg.Forgotten == nil {
 		s.cfg.Forgotten = func(string) {}
 	}
@@ -261,13 +267,8 @@ func (s *Service) set(r Receipt) {
 	s.changed = make(chan struct{})
 }
 
-// retry is how long the service waits after something could not be erased, and late how long
-// after an order it looks once more for what was being said meanwhile: a line that was begun before
-// may come behind it.
-const (
-	retry = 10 * time.Second
-	late  = 2 * time.Minute
-)
+// retry is how long the service waits after something could not be erased.
+const retry = 10 * time.Second
 
 // Resume does what is in the ledger and not in the journal: orders of before a kill, and all of those that
 // an older journal, which was put in place, does not know. It is called before anything
@@ -317,10 +318,10 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 			}
 		}
 		again = slices.DeleteFunc(again, func(w work) bool {
-			return err == nil && time.Since(w.done) >= late && s.late(ctx, w)
+			return err == nil && time.Since(w.done) >= s.cfg.Late && s.late(ctx, w)
 		})
 		for _, w := range again {
-			wait = min(wait, max(time.Second, late-time.Since(w.done)))
+			wait = min(wait, max(10*time.Millisecond, s.cfg.Late-time.Since(w.done)))
 		}
 		if err != nil {
 			wait = retry
@@ -338,6 +339,10 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 func (s *Service) late(ctx context.Context, w work) bool {
 	if err := s.eraseRooms(ctx, &w); err != nil {
 		s.log.Warn("what was said meanwhile cannot be looked through now", "order", w.order.ID, "err", err)
+		return false
+	}
+	if err := s.cfg.Journal.Purge(ctx, false); err != nil {
+		s.log.Warn("the journal's log cannot be emptied now", "order", w.order.ID, "err", err)
 		return false
 	}
 	return true
