@@ -154,6 +154,10 @@ func TestNothingIsLeft(t *testing.T) {
 	if err := os.WriteFile(copied, []byte("タマ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	plan, err := w.service.Plan(t.Context(), forget.Order{By: admin, Who: "mika"})
+	if err != nil || len(left(t, w.dir, "タマ")) == 0 || len(plan.Copies) != 1 {
+		t.Errorf("%+v %v", plan, err)
+	}
 	if _, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika", Copies: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +174,9 @@ func TestNothingIsLeft(t *testing.T) {
 	r := w.service.Receipts()[0]
 	if r.State != forget.Done || r.Keys != 4 || r.Memories != 2 || r.Rooms != 3 || len(w.memory.all["aya"]) != 1 {
 		t.Errorf("%+v", r)
+	}
+	if plan.Rooms != r.Rooms || plan.Entries != r.Entries || plan.Keys != r.Keys || plan.Memories != r.Memories {
+		t.Errorf("planned %+v, done %+v", plan, r)
 	}
 	for text, stays := range map[string]string{"今日は寒い": "words of others", "大阪は遠い": "a common word", "tea": "a key", `"outcome":"superseded"`: "a decision", r.As: "the name that stands for nobody"} {
 		if len(left(t, w.dir, text)) == 0 {

@@ -78,8 +78,7 @@ type Service struct {
 	untold  []abi.Forget // what modules are to be told when they are there
 
 	mu       sync.Mutex
-	receipts []*Receipt // oldest first
-	by       map[string]string
+	receipts []*Receipt    // oldest first
 	changed  chan struct{} // closed when a receipt changes
 	stopped  func(step string) error
 }

@@ -152,8 +152,17 @@ func (s *Service) keys(ctx context.Context, w *work) (err error) {
 	} else {
 		s.modules.Tell(ctx, f)
 	}
-	w.receipt.Keys, err = s.deleteKeys(ctx, func(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words.Hits(p.Value) })
+	w.receipt.Keys, err = s.deleteKeys(ctx, w.hits)
 	return err
+}
+
+// hits says whether a key of a module, or what it holds, has any of it.
+func (w *work) hits(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words.Hits(p.Value) }
+
+// goes says whether something that is remembered goes.
+func (w *work) goes(m abi.Memory) bool {
+	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is) ||
+		w.words.Hits(m.Text) || w.words.Hits(m.Quote) || slices.ContainsFunc(m.Keys, w.words.Hits)
 }
 
 // eraseKeys deletes the keys that modules left which have one of some words.
@@ -226,6 +235,7 @@ type track struct {
 	at   uint64
 	seqs []uint64 // that lost words by this order, whenever that was
 	told bool     // the room has been told of all of them
+	dry  bool     // nothing is taken out, only counted
 }
 
 // begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
@@ -256,6 +266,10 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				continue
 			}
 			left, lost := t.w.words.Entry(e)
+			if lost && t.dry {
+				t.seqs = append(t.seqs, e.Seq)
+				continue
+			}
 			if lost {
 				e.Body, e.Blank, t.told = left, true, false
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
@@ -375,8 +389,7 @@ func (s *Service) eraseIndex(ctx context.Context, w *work) error {
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 	gone := map[string][]string{}
 	if err := s.each(ctx, func(companion string, m abi.Memory) {
-		named := slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is)
-		if named || w.words.Hits(m.Text) || w.words.Hits(m.Quote) || slices.ContainsFunc(m.Keys, w.words.Hits) {
+		if w.goes(m) {
 			gone[companion] = append(gone[companion], m.ID)
 		}
 	}); err != nil {

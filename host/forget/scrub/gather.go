@@ -29,6 +29,7 @@ type Gatherer struct {
 	keep   map[string]bool // plain names of others, which are no words of the person's
 	names  map[string]bool // the person's, as they were written
 	words  map[string]*weight
+	loose  map[string]*weight // of these, those that are no single run of letters
 	runs   map[uint64]*weight
 	others int // texts of others
 
@@ -46,7 +47,7 @@ type weight struct {
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, words: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -55,7 +56,7 @@ func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
 
 // Is says whether a name is the person's; what was asked once is known.
 func (g *Gatherer) Is(name string) bool {
-	if name == "" || len(name) > abi.MaxName {
+	if name == "" || len(name) > abi.MaxName || strings.ContainsFunc(name, noName) {
 		return false
 	}
 	is, ok := g.known[name]
@@ -70,6 +71,11 @@ func (g *Gatherer) Is(name string) bool {
 		g.names[name] = true
 	}
 	return is
+}
+
+// noName says whether a letter stands in no name, so that most texts need not be looked at closer.
+func noName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '.' && !unicode.Is(unicode.Cf, r)
 }
 
 // Learn reads an entry of any room for what the person said there. All entries are to be learned
@@ -201,7 +207,10 @@ func (g *Gatherer) word(w string, at int64) {
 	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] {
 		return
 	}
-	earlier(g.words, w, at)
+	x := earlier(g.words, w, at)
+	if !single(w) {
+		g.loose[w] = x
+	}
 }
 
 // key takes a word by which something is remembered, unless it is one that could be about anything.
@@ -253,8 +262,8 @@ func (g *Gatherer) Weigh(e entry.Entry) {
 		}
 	}
 	runs(lower, func(w string, _ script) { use(g.words[w]) })
-	for w, x := range g.words {
-		if !single(w) && has(lower, w) {
+	for w, x := range g.loose {
+		if x.hits < muchOf && has(lower, w) {
 			use(x)
 		}
 	}

@@ -1,0 +1,69 @@
+package forget
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/forget/ledger"
+	"github.com/companiond/companiond/host/journal"
+)
+
+// Plan says what an order would erase, by the same checks and the same counts, and writes nothing down.
+// While people talk it may be more by the time that the order is given. Its receipt has no id.
+func (s *Service) Plan(ctx context.Context, o Order) (Receipt, error) {
+	by, err := s.allow(ctx, o)
+	if err != nil {
+		return Receipt{}, err
+	}
+	order := ledger.Order{ID: "plan", As: "somebody", By: by, Facts: o.Facts, Companion: o.Companion}
+	if o.Who != "" {
+		order.Name(o.Who)
+	}
+	w := work{order: order, receipt: *receiptOf(order)}
+	for _, count := range []func(context.Context, *work) error{s.gather, s.countEntries, s.countRest} {
+		if err := count(ctx, &w); err != nil {
+			return Receipt{}, journal.Coded(err)
+		}
+	}
+	w.receipt.ID, w.receipt.As, w.receipt.State = "", "", ""
+	return w.receipt, nil
+}
+
+func (s *Service) countEntries(ctx context.Context, w *work) error {
+	return s.everywhere(ctx, func(r journal.Room) error {
+		if w.words.Hits(r.Name) {
+			w.receipt.Names = append(w.receipt.Names, r.Name)
+		}
+		t := track{s: s, w: w, room: r.Name, all: true, dry: true}
+		if err := t.upTo(ctx, r.Head.Seq); err != nil || len(t.seqs) == 0 {
+			return err
+		}
+		w.receipt.Rooms++
+		w.receipt.Entries += len(t.seqs)
+		return nil
+	})
+}
+
+func (s *Service) countRest(ctx context.Context, w *work) error {
+	copies, err := s.cfg.Journal.Copies()
+	if err != nil {
+		return err
+	}
+	for _, c := range copies {
+		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
+	}
+	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+		if w.hits(p) {
+			w.receipt.Keys++
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	return s.each(ctx, func(_ string, m abi.Memory) {
+		if w.goes(m) {
+			w.receipt.Memories++
+		}
+	})
+}
