@@ -71,7 +71,9 @@ func (p Painter) line(e entry.Entry) (string, error) {
 	case entry.KindDecision:
 		return shown(e, p.decision)
 	case entry.KindForgotten:
-		return shown(e, func(b entry.Forgotten) string { return p.aside("words of somebody were erased, in %d entries", b.Count) })
+		return shown(e, func(b entry.Forgotten) string {
+			return p.aside("words of somebody were erased, in %d entries", b.Count)
+		})
 	case entry.KindVote:
 		return shown(e, p.vote)
 	case entry.KindFailed:
