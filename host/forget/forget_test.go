@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
+	"github.com/companiond/companiond/host/forget/forgettest"
 	"github.com/companiond/companiond/host/forget/ledger"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
@@ -38,11 +39,11 @@ func TestForget(t *testing.T) {
 	w.settle("main")
 	w.say("other", "taro", "タマに会いたい")
 	w.settle("other")
-	if found := left(t, w.dir, "mika"); len(found) == 0 {
+	if found := forgettest.Left(t, w.dir, "mika"); len(found) == 0 {
 		t.Fatal("the search finds nothing of what is there")
 	}
 	r := w.forget(forget.Order{Who: "mika"})
-	if found := left(t, w.dir, "mika", "タマ", "っていうの"); len(found) > 0 {
+	if found := forgettest.Left(t, w.dir, "mika", "タマ", "っていうの"); len(found) > 0 {
 		t.Error(strings.Join(found, "\n"))
 	}
 	w.sound()
@@ -145,7 +146,7 @@ func TestNothingIsLeft(t *testing.T) {
 	w := newWorld(t)
 	w.prepare()
 	plant(t, w)
-	found := strings.Join(left(t, w.dir, words...), "\n")
+	found := strings.Join(forgettest.Left(t, w.dir, words...), "\n")
 	for _, word := range words {
 		if !strings.Contains(found, ": "+word) {
 			t.Errorf("%q is not found where it is", word)
@@ -156,7 +157,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan, err := w.service.Plan(t.Context(), forget.Order{By: admin, Who: "mika"})
-	if err != nil || len(left(t, w.dir, "タマ")) == 0 || len(plan.Copies) != 1 {
+	if err != nil || len(forgettest.Left(t, w.dir, "タマ")) == 0 || len(plan.Copies) != 1 {
 		t.Errorf("%+v %v", plan, err)
 	}
 	if _, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika", Copies: true}); err != nil {
@@ -165,7 +166,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if err := w.service.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if found := left(t, w.dir, words...); len(found) > 0 {
+	if found := forgettest.Left(t, w.dir, words...); len(found) > 0 {
 		t.Error(strings.Join(found, "\n"))
 	}
 	if _, err := os.Stat(copied); !errors.Is(err, os.ErrNotExist) {
@@ -180,7 +181,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("planned %+v, done %+v", plan, r)
 	}
 	for text, stays := range map[string]string{"今日は寒い": "words of others", "大阪は遠い": "a common word", "tea": "a key", `"outcome":"superseded"`: "a decision", r.As: "the name that stands for nobody"} {
-		if len(left(t, w.dir, text)) == 0 {
+		if len(forgettest.Left(t, w.dir, text)) == 0 {
 			t.Errorf("%s, %q, is gone", stays, text)
 		}
 	}
@@ -239,7 +240,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		}
 		w := &world{t: t, dir: dir, modules: &modules{}, memory: &remembers{}}
 		w.open()
-		if found := left(t, dir, words...); len(found) > 0 {
+		if found := forgettest.Left(t, dir, words...); len(found) > 0 {
 			t.Errorf("killed at %d: %s", at, strings.Join(found, "\n"))
 		}
 		w.sound()
@@ -296,11 +297,11 @@ func TestBackupPutBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(left(t, w.dir, "タマ")) == 0 {
+	if len(forgettest.Left(t, w.dir, "タマ")) == 0 {
 		t.Fatal("the backup has nothing")
 	}
 	w.open()
-	if found := left(t, w.dir, append(words, "hana")...); len(found) > 0 {
+	if found := forgettest.Left(t, w.dir, append(words, "hana")...); len(found) > 0 {
 		t.Error(strings.Join(found, "\n"))
 	}
 	w.sound()
@@ -348,7 +349,7 @@ func TestTwoAtOnce(t *testing.T) {
 	talk.Wait()
 	w.settle("main")
 	w.settle("other")
-	if found := left(t, w.dir, "mika", "hana", "タマ", "ポチ"); len(found) > 0 {
+	if found := forgettest.Left(t, w.dir, "mika", "hana", "タマ", "ポチ"); len(found) > 0 {
 		t.Error(strings.Join(found, "\n"))
 	}
 	w.sound()
@@ -418,7 +419,7 @@ func TestLate(t *testing.T) {
 	w.settle("main")
 	w.forget(forget.Order{Who: "mika"})
 	w.say("main", "taro", "タマって?")
-	waittest.Until(t, "it is erased, too", func() bool { return len(left(t, w.dir, "タマ")) == 0 })
+	waittest.Until(t, "it is erased, too", func() bool { return len(forgettest.Left(t, w.dir, "タマ")) == 0 })
 	w.settle("main")
 	w.sound()
 	if !slices.Contains(w.dropped, "main") || !slices.Contains(w.dropped, "") {
