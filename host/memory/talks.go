@@ -26,7 +26,8 @@ type talk struct {
 	entry.Talk
 	newest uint64    // seq of the newest turn of a person
 	last   time.Time // of that
-	turns  int       // of people, since it was last begun
+	turns  int       // of people that somebody heard, since it was last begun
+	queued bool      // it has a place in the queue
 	busy   bool      // it is being gone through
 	failed time.Time // when it last could not be
 }
@@ -72,13 +73,18 @@ func (k *Keeper) Heard(room string, e entry.Entry, said entry.Said, companions [
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := k.talks[room]
+	begins := t == nil || !t.queued
 	if t == nil {
 		t = &talk{Talk: entry.Talk{Room: room, From: e.Seq, Here: companions}}
 		k.talks[room] = t
 		k.waiting = append(k.waiting, room)
 	}
 	t.newest, t.last = e.Seq, time.Now()
-	if t.turns++; !t.busy && (t.turns == 1 || t.turns == Turns) {
+	if len(companions) > 0 { // what is said while they are loaded is heard when they are: until then it rests
+		t.turns++
+	}
+	if !t.busy && (begins || t.turns == Turns) {
+		t.queued = true
 		heap.Push(&k.queue, turn{t.due(), room})
 		k.look()
 	}
@@ -126,7 +132,7 @@ func (k *Keeper) begun(room string) talk {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := k.talks[room]
-	t.busy, t.turns = true, 0
+	t.busy, t.turns, t.queued = true, 0, false
 	return *t
 }
 
@@ -150,6 +156,7 @@ func (k *Keeper) ended(room string, upto uint64, here []string, err error) {
 		t.failed = time.Time{}
 		k.waiting = append(k.waiting, room)
 	}
+	t.queued = true
 	heap.Push(&k.queue, turn{t.due(), room})
 	k.look()
 }
@@ -209,7 +216,10 @@ func (k *Keeper) Load(ctx context.Context) error {
 
 // loadAwake takes the rooms that were awake when the daemon ended: what was said there may not be in the list. They
 // are looked through from when they woke; a room that fell asleep is in the list.
+//
+// They are written into the list before any room runs: the next daemon would begin with its own time.
 func (k *Keeper) loadAwake(ctx context.Context) error {
+	var found entry.Talks
 	for row, err := range journal.AllWaking(ctx, k.cfg.Journal, time.Time{}) {
 		if err != nil {
 			return journal.Coded(err)
@@ -222,15 +232,20 @@ func (k *Keeper) loadAwake(ctx context.Context) error {
 			return journal.Coded(err)
 		}
 		if ok {
-			k.waits(entry.Talk{Room: row.Name, From: woke.Seq})
+			t := entry.Talk{Room: row.Name, From: woke.Seq}
+			k.waits(t)
+			found.Waits = append(found.Waits, t)
 		}
 	}
-	return nil
+	if len(found.Waits) == 0 {
+		return nil
+	}
+	return k.list.note(ctx, found)
 }
 
 // waits takes in a talk of before the daemon started.
 func (k *Keeper) waits(t entry.Talk) {
-	k.talks[t.Room] = &talk{Talk: t, last: time.Now()}
+	k.talks[t.Room] = &talk{Talk: t, last: time.Now(), queued: true}
 	heap.Push(&k.queue, turn{time.Now().Add(Rests), t.Room})
 }
 
