@@ -73,6 +73,9 @@ func TestWhatAModelWasTold(t *testing.T) {
 	h.until("all is written down", func() bool {
 		return len(h.messages("main")) == 6 && len(usages(h.entries("main"))) >= 4
 	})
+	if all := fmt.Sprint(h.entries("main")); strings.Contains(all, "sha256") || strings.Contains(all, "turns_since") {
+		t.Error("everybody who may read the room is shown what models were told")
+	}
 	h.stop()
 	db, err := sqlite.OpenReadOnly(filepath.Join(h.dir, "state", "companiond.db"))
 	if err != nil {

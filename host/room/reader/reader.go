@@ -6,8 +6,10 @@
 package reader
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -126,7 +128,7 @@ func (r Room) head(ctx context.Context, seen uint64) (uint64, error) {
 	return max(row.Head.Seq, seen), nil
 }
 
-// Entries gives up to limit entries with Seq > since and the room's head.
+// Entries gives up to limit entries with Seq > since and the room's head, as doors show them.
 func (r Room) Entries(ctx context.Context, since uint64, limit int) ([]entry.Entry, uint64, error) {
 	entries, err := r.journal.Read(ctx, r.name, since, limit)
 	if err != nil {
@@ -137,7 +139,25 @@ func (r Room) Entries(ctx context.Context, since uint64, limit int) ([]entry.Ent
 		seen = entries[n-1].Seq
 	}
 	head, err := r.head(ctx, seen)
-	return entries, head, err
+	return shown(entries), head, err
+}
+
+// shown gives entries as everybody who may read a room is shown them: without what models were
+// told, in which there may be what a companion remembers of other rooms.
+func shown(all []entry.Entry) []entry.Entry {
+	copied := false
+	for i, e := range all {
+		var body map[string]json.RawMessage
+		if e.Kind != entry.KindUsage || !bytes.Contains(e.Body, []byte(`"told"`)) || json.Unmarshal(e.Body, &body) != nil || body["told"] == nil {
+			continue
+		}
+		delete(body, "told")
+		if !copied {
+			all, copied = slices.Clone(all), true
+		}
+		all[i].Body, _ = json.Marshal(body) // it was read from JSON
+	}
+	return all
 }
 
 // Messages gives up to limit messages with Seq > since and the room's head.
@@ -159,7 +179,7 @@ func (r Room) Messages(ctx context.Context, since uint64, limit int) ([]abi.Mess
 // Follow calls fn with entries with Seq > since until ctx ends or fn answers
 // an error.
 func (r Room) Follow(ctx context.Context, since uint64, fn func([]entry.Entry) error) error {
-	err := r.journal.Follow(ctx, r.name, since, fn)
+	err := r.journal.Follow(ctx, r.name, since, func(all []entry.Entry) error { return fn(shown(all)) })
 	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrUnavailable) {
 		return journal.Coded(err)
 	}

@@ -35,7 +35,7 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 	if err != nil {
 		return Why{}, err
 	}
-	w := Why{Seq: seq, Entry: e}
+	w := Why{Seq: seq, Entry: shown([]entry.Entry{e})[0]}
 	led := e // to the decision, or came of it
 	if e.Kind == entry.KindClosing {
 		if led, err = r.entry(ctx, e.Seq-1); err != nil {
