@@ -57,8 +57,10 @@ func TestMemoriesFromTheShell(t *testing.T) {
 	if got := d.verb("forget", "mika", "-yes"); !strings.HasPrefix(got, "gone: ") || strings.HasPrefix(got, "gone: 0 entries") || !strings.Contains(got, "where the name stood: forgotten-") {
 		t.Errorf("forget says\n%s", got)
 	}
-	if tail := d.tail(); strings.Contains(tail, "mika") || strings.Contains(tail, "Tama") {
-		t.Errorf("tail shows\n%s", tail)
+	for _, e := range d.entries(0) {
+		if body := string(e.Body); strings.Contains(body, "mika") || strings.Contains(body, "Tama") {
+			t.Errorf("%s: %s", e.Kind, body)
+		}
 	}
 	if got := d.verb("why", "-prompt", "1"); !strings.HasSuffix(got, "no model was asked about #1\n") {
 		t.Errorf("why -prompt says\n%s", got)
