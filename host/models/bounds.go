@@ -43,7 +43,7 @@ func keys(model string, c module.Caller) []limits.Key {
 
 // take counts a call before it is made. What is urgent is told when it may be made; what is
 // not is not to come back for it.
-func (m *Models) take(client model.Client, keys []limits.Key, urgent bool) error {
+func (m *Models) take(keys []limits.Key, urgent bool) error {
 	b := m.bounds
 	now := time.Now()
 	b.mu.Lock()
@@ -63,7 +63,7 @@ func (m *Models) take(client model.Client, keys []limits.Key, urgent bool) error
 		return nil
 	}
 	if no.First && m.cfg.Log != nil {
-		m.cfg.Log.Warn("a bound on calls of models is reached: what is over it is not asked", "model", client.Name(), "why", no.Why)
+		m.cfg.Log.Warn("a bound on calls of models is reached: what is over it is not asked", "why", no.Why)
 	}
 	err := abi.Errorf(abi.CodeExhausted, "%s", no.Why)
 	if urgent {

@@ -131,7 +131,7 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
 	counted := keys(client.Name(), c)
-	if err := m.take(client, counted, ask.Urgent); err != nil {
+	if err := m.take(counted, ask.Urgent); err != nil {
 		return model.Answer{}, err
 	}
 	a, err := client.Generate(ctx, ask.Request, onText)

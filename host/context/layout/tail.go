@@ -33,7 +33,7 @@ type now struct {
 	MaxTurns     int       `json:"of_at_most,omitempty"`
 	Stage        string    `json:"stage,omitempty"`
 	Waits        string    `json:"waits_for_an_answer,omitempty"`
-	Too          []line    `json:"wait_for_your_answer_too,omitempty"` // one line answers all
+	Too          []line    `json:"wait_for_your_answer,omitempty"` // one line answers all
 	Conversation *talk     `json:"conversation,omitempty"`
 	Results      []outcome `json:"what_became_of_your_actions,omitempty"`
 }
@@ -90,7 +90,11 @@ func (m *Mind) ForScene(a Asked) Tail {
 	if s.Message.Seq > 0 && slices.ContainsFunc(s.Members, func(x abi.Member) bool { return x.ID == s.Message.From && x.Kind == abi.KindHuman }) {
 		n.Waits = nameOf(s.Members, s.Message.From)
 	}
-	for _, w := range s.Waiting {
+	waiting := s.Waiting
+	if !slices.ContainsFunc(s.Recent, func(r abi.Message) bool { return r.Seq == s.Message.Seq }) && len(s.Recent) > 0 && n.Waits != "" {
+		waiting = append(slices.Clone(waiting), s.Message) // so many spoke since that the history may begin later
+	}
+	for _, w := range waiting {
 		n.Too = append(n.Too, line{From: nameOf(s.Members, w.From), Text: w.Text})
 	}
 	t := Tail{now: n, task: m.words.way(m.ID, s)}

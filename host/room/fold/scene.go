@@ -17,7 +17,10 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 	} else if s.Floor != nil {
 		addressed = s.Floor.Addressed
 	}
-	subject, _, _ := s.Subject()
+	subject, by, _ := s.Subject()
+	if !slices.ContainsFunc(members, func(m abi.Member) bool { return m.ID == subject.From }) && by == abi.KindHuman {
+		members = append(slices.Clip(members), abi.Member{ID: subject.From, Kind: by}) // so many spoke since that it is forgotten
+	}
 	scene := abi.Scene{
 		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, subject.From),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,

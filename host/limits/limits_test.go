@@ -1,0 +1,198 @@
+package limits_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	. "github.com/companiond/companiond/host/limits"
+)
+
+var (
+	tokyo = time.FixedZone("JST", 9*60*60)
+	noon  = time.Date(2026, 11, 23, 12, 0, 0, 0, tokyo)
+	model = Key{"model", "main"}
+	aya   = Key{"companion", "aya"}
+	main_ = Key{"room", "main"}
+)
+
+// TestAPartIsKept: what nobody waits for leaves a third of a bound, which is there for what is
+// urgent; the refusal says which bound it is, and when the next call may be made.
+func TestAPartIsKept(t *testing.T) {
+	l := New(map[Key]Bounds{model: {Minute: 9}})
+	made, told := 0, 0
+	for range 20 {
+		if r := l.Take(noon, false, model, aya, main_); r == nil {
+			made++
+		} else if r.First {
+			told++
+			if want := "9 calls a minute are used up, but for what is kept for answers (model.main.calls_minute)"; r.Why != want {
+				t.Errorf("%q, want %q", r.Why, want)
+			}
+		}
+	}
+	if made != 6 || told != 1 {
+		t.Errorf("%d calls were made, and %d lines logged", made, told)
+	}
+	later := noon.Add(10 * time.Second)
+	for range 3 {
+		if r := l.Take(later, true, model); r != nil {
+			t.Fatal(r.Why)
+		}
+	}
+	r := l.Take(later, true, model)
+	if r == nil || r.Why != "9 calls a minute are used up (model.main.calls_minute)" || r.After != 51*time.Second {
+		t.Fatalf("%+v", r)
+	}
+	if r := l.Take(later.Add(r.After-time.Millisecond), true, model); r == nil {
+		t.Error("it may be made too early")
+	}
+	if r := l.Take(later.Add(r.After), true, model); r != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestEachBound: the first that is reached says no, and the others do not count that call.
+func TestEachBound(t *testing.T) {
+	bounds := map[Key]Bounds{model: {Day: 100}, aya: {Minute: 2}, main_: {Cost: 1.5}}
+	l := New(bounds)
+	for range 5 {
+		l.Take(noon, true, model, aya, main_)
+	}
+	if d := l.Days(); len(d) != 2 || d[0].Calls != 2 || d[0].Name != "main" || d[0].Date != "2026-11-23" {
+		t.Errorf("%+v", d)
+	}
+	if r := l.Take(noon, true, model, Key{"companion", "ben"}, main_); r != nil {
+		t.Errorf("another companion: %+v", r)
+	}
+	l.Spend(noon, 0, 1, model, main_)
+	if r := l.Take(noon, false, model, main_); r == nil || !strings.Contains(r.Why, "1.5 a day is spent, but for what is kept for answers (room.main.cost_day)") {
+		t.Errorf("%+v", r)
+	}
+	l.Spend(noon, 3, 0.5, model, main_)
+	if r := l.Take(noon, true, model, main_); r == nil || r.After != 12*time.Hour {
+		t.Errorf("%+v", r)
+	}
+	for range 94 {
+		if r := l.Take(noon, true, model); r != nil {
+			t.Fatal(r)
+		}
+	}
+	if r := l.Take(noon, true, model); r == nil || r.After != 12*time.Hour || !strings.Contains(r.Why, "100 calls a day are used up (model.main.calls_day)") {
+		t.Errorf("%+v", r)
+	}
+	if r := l.Take(noon.Add(12*time.Hour), true, model, main_); r != nil {
+		t.Errorf("the next day: %+v", r)
+	}
+}
+
+// TestADayIsKept through a restart, and a clock that is set back a little does not make its
+// bounds twice.
+func TestADayIsKept(t *testing.T) {
+	bounds := map[Key]Bounds{model: {Day: 3, Cost: 2}}
+	l := New(bounds)
+	l.Take(noon, true, model)
+	l.Spend(noon, 1, 0.25, model)
+	again := New(bounds)
+	again.Restore(append(l.Days(), Day{Table: "model", Name: "gone", Date: "2026-11-23", Calls: 9}, Day{Table: "room", Calls: -1}))
+	if d := again.Days(); len(d) != 1 || d[0].Calls != 2 || d[0].Cost != 0.25 {
+		t.Errorf("%+v", d)
+	}
+	if again.Take(noon, true, model) != nil || again.Take(noon, true, model) == nil {
+		t.Error("not one more")
+	}
+	midnight := time.Date(2026, 11, 24, 0, 0, 0, 0, tokyo)
+	for range 3 {
+		if r := again.Take(midnight, true, model); r != nil {
+			t.Fatal(r)
+		}
+	}
+	if r := again.Take(midnight.Add(-time.Second), true, model); r == nil {
+		t.Error("the day is there twice")
+	}
+	if r := again.Take(midnight.AddDate(0, -1, 0), true, model); r != nil {
+		t.Errorf("a clock that was wrong by a month: %+v", r)
+	}
+}
+
+// TestHeld: whoever said so is left alone.
+func TestHeld(t *testing.T) {
+	l := New(nil)
+	l.Hold(model, noon.Add(time.Minute), "rate limited")
+	if until, why := l.Held(model, noon); !until.Equal(noon.Add(time.Minute)) || why != "rate limited" {
+		t.Errorf("%v %q", until, why)
+	}
+	if until, _ := l.Held(model, noon.Add(time.Minute)); !until.IsZero() {
+		t.Errorf("%v", until)
+	}
+	if len(l.Days()) != 0 {
+		t.Error("what has no bounds is kept")
+	}
+}
+
+// TestNeverOverTheBound: in no 60 seconds, and on no day, are more calls made than may be, those
+// that are not urgent never more than their part; and After is when one may be made, unless others
+// come between.
+func TestNeverOverTheBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := Bounds{Minute: rapid.IntRange(1, 12).Draw(t, "minute"), Day: rapid.IntRange(0, 60).Draw(t, "day")}
+		l := New(map[Key]Bounds{model: b})
+		now := noon.Add(11*time.Hour + 50*time.Minute)
+		var made, idle []time.Time
+		within := func(all []time.Time, from time.Time) (n int) {
+			for _, at := range all {
+				if at.After(from) {
+					n++
+				}
+			}
+			return n
+		}
+		for range rapid.IntRange(1, 150).Draw(t, "calls") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 9000).Draw(t, "ms")) * time.Millisecond)
+			urgent := rapid.Bool().Draw(t, "urgent")
+			r := l.Take(now, urgent, model)
+			if r != nil {
+				if r.After <= 0 || r.After > 24*time.Hour {
+					t.Fatalf("after %v", r.After)
+				}
+				if rapid.Bool().Draw(t, "wait") {
+					now = now.Add(r.After)
+					if next := l.Take(now, urgent, model); next != nil && strings.Contains(next.Why, "minute") {
+						t.Fatalf("after %v it is still no: %s", r.After, next.Why)
+					} else if next == nil {
+						r = nil
+					}
+				}
+			}
+			if r != nil {
+				continue
+			}
+			if made = append(made, now); !urgent {
+				idle = append(idle, now)
+			}
+			if n := within(made, now.Add(-time.Minute)); n > b.Minute {
+				t.Fatalf("%d calls in a minute, of %d", n, b.Minute)
+			}
+			if n := within(idle, now.Add(-time.Minute)); n > b.Minute-b.Minute/3 {
+				t.Fatalf("%d calls in a minute that nobody waits for, of %d", n, b.Minute)
+			}
+			y, m, d := now.Date()
+			if n := within(made, time.Date(y, m, d, 0, 0, 0, -1, tokyo)); b.Day > 0 && n > b.Day {
+				t.Fatalf("%d calls in a day, of %d", n, b.Day)
+			}
+		}
+	})
+}
+
+func ExampleLimits() {
+	l := New(map[Key]Bounds{{"model", "main"}: {Minute: 3}})
+	for i := range 4 {
+		if r := l.Take(noon, i == 3, Key{"model", "main"}); r != nil {
+			fmt.Println(r.Why)
+		}
+	}
+	// Output: 3 calls a minute are used up, but for what is kept for answers (model.main.calls_minute)
+}

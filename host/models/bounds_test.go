@@ -1,0 +1,137 @@
+package models
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/limits"
+	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/prompt"
+)
+
+// endpoint answers everything; while over is set it is over its rate.
+func endpoint(t *testing.T) (c config.Model, asked *atomic.Int32, over *atomic.Bool) {
+	asked, over = new(atomic.Int32), new(atomic.Bool)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if over.Load() {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"Hello."},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000000,"completion_tokens":0}}`)
+	}))
+	t.Cleanup(s.Close)
+	return config.Model{Name: "main", API: model.OpenAI, URL: s.URL, Model: "tiny", Temperature: -1, Timeout: 10 * time.Second, FirstByte: 10 * time.Second, Parallel: 4, MaxTokens: 100, PriceIn: 2}, asked, over
+}
+
+var hello = model.Request{Messages: []model.Message{{Role: model.RoleUser, Text: "hi"}}}
+
+// TestWhatIsOverABound is not asked: what is urgent is told when it may be, what is not is not,
+// and a module's call counts like any other.
+func TestWhatIsOverABound(t *testing.T) {
+	settings, asked, _ := endpoint(t)
+	m := New(Config{
+		Settings: []config.Model{settings}, Log: slog.New(slog.DiscardHandler),
+		Bounds: map[limits.Key]limits.Bounds{{Table: "companion", Name: "aya"}: {Minute: 3}, {Table: "room", Name: "stage"}: {Cost: 3}},
+	})
+	aya := module.Caller{Companion: "aya", Room: "main", Op: abi.OpVote}
+	for range 2 {
+		if _, err := m.Generate(t.Context(), aya, "", prompt.Ask{Request: hello}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := abi.ModelAsk{Messages: []abi.ModelMessage{{Role: "user", Text: "hi"}}}
+	_, err := m.Ask(t.Context(), aya, ask)
+	if e := abi.AsError(err); abi.CodeOf(err) != abi.CodeExhausted || e.After != 0 || !strings.Contains(e.Message, "companion.aya.calls_minute") {
+		t.Errorf("%+v", err)
+	}
+	aya.Op = abi.OpSpeak
+	if _, err := m.Ask(t.Context(), aya, ask); err != nil {
+		t.Error(err)
+	}
+	_, err = m.Generate(t.Context(), aya, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+	if e := abi.AsError(err); abi.CodeOf(err) != abi.CodeExhausted || e.After < 50_000 || e.After > 61_000 {
+		t.Errorf("%+v", err)
+	}
+	ben := module.Caller{Companion: "ben", Room: "stage"}
+	for n := range 3 {
+		if _, err = m.Generate(t.Context(), ben, "", prompt.Ask{Request: hello, Urgent: true}, nil); (err != nil) != (n == 2) {
+			t.Errorf("%d: %v", n, err) // two million tokens cost 4
+		}
+	}
+	if n := asked.Load(); n != 5 || !strings.Contains(err.Error(), "3 a day is spent (room.stage.cost_day)") {
+		t.Errorf("asked %d times: %v", n, err)
+	}
+}
+
+// TestOverItsRate: an endpoint that has asked to be left alone is asked by nobody until then.
+func TestOverItsRate(t *testing.T) {
+	settings, asked, over := endpoint(t)
+	over.Store(true)
+	m := New(Config{Settings: []config.Model{settings}, Log: slog.New(slog.DiscardHandler)})
+	for _, who := range []string{"aya", "ben"} {
+		_, err := m.Generate(t.Context(), module.Caller{Companion: who, Room: "main"}, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+		if e := abi.AsError(err); e.Code != abi.CodeUnavailable || e.After < 20_000 || e.After > 30_000 || !strings.Contains(e.Message, "rate limited") {
+			t.Errorf("%s: %+v", who, err)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestSpentIsKept: it is written while the daemon runs, so that one that is killed has it again.
+func TestSpentIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(memory.KV)
+		bounds := map[limits.Key]limits.Bounds{{Table: "model", Name: "main"}: {Day: 5}}
+		m := New(Config{Bounds: bounds, Store: store, Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithCancel(context.Background())
+		gone := make(chan error, 1)
+		go func() { gone <- m.Run(ctx) }()
+		counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+		for range 3 {
+			if err := m.take(counted, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.spend(counted, model.Usage{Calls: 2}, nil) // it was repeated once
+		synctest.Wait()
+		again := New(Config{Bounds: bounds, Store: store}) // nothing was told the first that it ends
+		if err := again.Restore(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.take(counted, true); err != nil {
+			t.Error(err)
+		}
+		if d := again.bounds.days(); len(d) != 1 || d[0].Calls != 5 {
+			t.Errorf("%+v", d)
+		}
+		if err := m.take(counted, true); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-gone; err != nil {
+			t.Error(err)
+		}
+		if text, _, _ := store.KVGet(context.Background(), storeOwner, storeKey); !strings.Contains(text, `"calls":5`) {
+			t.Errorf("kept %s", text)
+		}
+		if err := store.KVSet(context.Background(), storeOwner, storeKey, "{"); err != nil || again.Restore(context.Background()) == nil {
+			t.Error("what cannot be read is taken for nothing")
+		}
+	})
+}
