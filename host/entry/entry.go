@@ -331,31 +331,6 @@ type Stop struct {
 	From string `json:"from"`
 }
 
-// Perceived is the body of KindPerceived. Images are kept by their hash, and a
-// long body too unless it waits (Kept); a perception is nothing that was said.
-type Perceived struct {
-	Who       string          `json:"who"` // the companion
-	Title     string          `json:"title"`
-	Format    string          `json:"format"`
-	From      string          `json:"from,omitempty"`
-	Body      json.RawMessage `json:"body,omitempty"` // when it is short, or kept
-	MediaType string          `json:"media_type,omitempty"`
-	Size      int             `json:"size"` // bytes
-	SHA256    string          `json:"sha256"`
-	// Kept says that nothing takes its place: it waits, also through a restart, until a
-	// KindJudged or a KindFailed names it, or a KindStop or a KindArchived ends all.
-	Kept bool `json:"kept,omitempty"`
-}
-
-// Judged is the body of KindJudged: perceptions that were kept wait no more. Others
-// are judged without one.
-type Judged struct {
-	Who         string   `json:"who"`            // the companion
-	Perceptions []uint64 `json:"perceptions"`    // seqs of the KindPerceived that it judged together, ascending
-	Wish        uint64   `json:"wish,omitempty"` // seq of the KindWish that came of it; 0: it would rather listen
-	Reason      string   `json:"reason,omitempty"`
-}
-
 // Wish is the body of KindWish: a request to speak, of an agent or a companion. It ends
 // with what is said, with a KindRefused that names it, with a DueStale, a KindStop or
 // a KindArchived.
@@ -475,75 +450,6 @@ const (
 	EndStopped End = "stopped" // a human said STOP, or closed the room
 	EndFailed  End = "failed"  // it broke off, or no body could play it
 )
-
-// Action is the body of KindAction. It was checked against the card.
-type Action struct {
-	ID         string          `json:"id"`
-	Who        string          `json:"who"` // the companion
-	Action     string          `json:"action"`
-	Parameters json.RawMessage `json:"parameters"`
-	Perception string          `json:"perception,omitempty"` // title of what led to it
-	By         string          `json:"by,omitempty"`         // an agent that played it
-	Delivered  int             `json:"delivered"`            // bodies connected
-	Warning    string          `json:"warning,omitempty"`
-	// Perceived is the seq of the KindPerceived that the companion was judging.
-	Perceived uint64 `json:"perceived,omitempty"`
-}
-
-// Done is the body of KindResult.
-type Done struct {
-	Who string `json:"who"` // the companion
-	abi.Result
-}
-
-// Usage is the body of KindUsage. Tokens as the model's server counts them.
-type Usage struct {
-	Who       string  `json:"who"`
-	Model     string  `json:"model"` // the name of its settings
-	Op        string  `json:"op"`    // for which op of the companion
-	In        int     `json:"in"`
-	Out       int     `json:"out"`
-	Cached    int     `json:"cached,omitempty"`
-	Calls     int     `json:"calls"`               // requests, repeated ones included
-	Estimated bool    `json:"estimated,omitempty"` // the server did not say
-	Cost      float64 `json:"cost,omitempty"`      // by the prices of its settings
-	Error     string  `json:"error,omitempty"`
-	// About is the seq of what was judged or answered, and Grant the token of the line.
-	About uint64 `json:"about,omitempty"`
-	Grant string `json:"grant,omitempty"`
-	Told  *Told  `json:"told,omitempty"`
-	// With are the others for whom the same call was: the votes of several characters.
-	With []string `json:"with,omitempty"`
-}
-
-// Told is what a model was told, so that it can be put together again: the house's own
-// words are kept once by their hash, and what was said is in the room.
-type Told struct {
-	SHA256 string `json:"sha256"`           // of all of it, as host/context/layout writes it out
-	System string `json:"system"`           // hash of the system prompt
-	Tools  string `json:"tools,omitempty"`  // hash of what it might call
-	Head   uint64 `json:"head"`             // seq of the newest entry that was known
-	From   uint64 `json:"from,omitempty"`   // seq of the oldest message that was told; 0: none
-	Upto   uint64 `json:"upto,omitempty"`   // and of the newest
-	Pinned uint64 `json:"pinned,omitempty"` // an older turn of a person that was told before them
-	// Shortened are messages of which the middle was left out, with how many bytes stayed of
-	// the beginning and of the end.
-	Shortened map[uint64][2]int `json:"shortened,omitempty"`
-	Names     map[string]string `json:"names,omitempty"` // of speakers, where they are not their ids
-	Left      bool              `json:"left,omitempty"`  // there were older messages
-	Tail      string            `json:"tail,omitempty"`  // what stood behind the history
-	Images    int               `json:"images,omitempty"`
-	Memories  []string          `json:"memories,omitempty"` // ids, best first
-	Budget    int               `json:"budget"`             // tokens that it might come to
-	Parts     map[string]int    `json:"parts"`              // tokens, as they were guessed, by part
-	Notes     []string          `json:"notes,omitempty"`    // what else was left out, and why
-}
-
-// Words is the body of KindWords: what the house itself tells models, once for all requests. The id of the entry is
-// their SHA-256.
-type Words struct {
-	Text string `json:"text"`
-}
 
 // Round is the body of KindRound.
 type Round struct {

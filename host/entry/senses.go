@@ -1,0 +1,54 @@
+package entry
+
+import (
+	"encoding/json"
+
+	"github.com/companiond/companiond/abi"
+)
+
+// What companions perceive and do.
+
+// Perceived is the body of KindPerceived. Images are kept by their hash, and a
+// long body too unless it waits (Kept); a perception is nothing that was said.
+type Perceived struct {
+	Who       string          `json:"who"` // the companion
+	Title     string          `json:"title"`
+	Format    string          `json:"format"`
+	From      string          `json:"from,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"` // when it is short, or kept
+	MediaType string          `json:"media_type,omitempty"`
+	Size      int             `json:"size"` // bytes
+	SHA256    string          `json:"sha256"`
+	// Kept says that nothing takes its place: it waits, also through a restart, until a
+	// KindJudged or a KindFailed names it, or a KindStop or a KindArchived ends all.
+	Kept bool `json:"kept,omitempty"`
+}
+
+// Judged is the body of KindJudged: perceptions that were kept wait no more. Others
+// are judged without one.
+type Judged struct {
+	Who         string   `json:"who"`            // the companion
+	Perceptions []uint64 `json:"perceptions"`    // seqs of the KindPerceived that it judged together, ascending
+	Wish        uint64   `json:"wish,omitempty"` // seq of the KindWish that came of it; 0: it would rather listen
+	Reason      string   `json:"reason,omitempty"`
+}
+
+// Action is the body of KindAction. It was checked against the card.
+type Action struct {
+	ID         string          `json:"id"`
+	Who        string          `json:"who"` // the companion
+	Action     string          `json:"action"`
+	Parameters json.RawMessage `json:"parameters"`
+	Perception string          `json:"perception,omitempty"` // title of what led to it
+	By         string          `json:"by,omitempty"`         // an agent that played it
+	Delivered  int             `json:"delivered"`            // bodies connected
+	Warning    string          `json:"warning,omitempty"`
+	// Perceived is the seq of the KindPerceived that the companion was judging.
+	Perceived uint64 `json:"perceived,omitempty"`
+}
+
+// Done is the body of KindResult.
+type Done struct {
+	Who string `json:"who"` // the companion
+	abi.Result
+}
