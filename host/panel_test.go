@@ -107,7 +107,7 @@ func TestVotesTogether(t *testing.T) {
 		return len(together) == 3
 	})
 	for i, want := range []string{"ann[bob cid]", "ann[bob cid]", "bob[]"} {
-		if u := together[i]; fmt.Sprint(u.Who, u.With) != want || u.In != 100 || u.About == 0 || u.Told == nil {
+		if u := together[i]; fmt.Sprint(u.Who, u.With) != want || u.In != 100 || u.About == 0 {
 			t.Errorf("usage %d: %+v, want %s", i, u, want)
 		}
 	}

@@ -353,7 +353,7 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Error(strings.Join(found, "\n"))
 	}
 	w.sound()
-	if n < 10 || w.modules.anew != 2 || len(w.modules.told) != 2 {
+	if n < 10 || w.modules.anew < 2 || len(w.modules.told) != 2 {
 		t.Errorf("%d lines were said meanwhile; modules were told %v, made anew %d times", n, w.modules.told, w.modules.anew)
 	}
 }

@@ -147,9 +147,11 @@ func (s *Service) keys(ctx context.Context, w *work) (err error) {
 	if len(w.names) > 0 {
 		f.Who = w.names[0]
 	}
-	if s.modules == nil {
+	switch {
+	case f.Who == "" && len(f.Facts)+len(f.Words) == 0: // they were told before a step that is tried again
+	case s.modules == nil:
 		s.untold = append(s.untold, f)
-	} else {
+	default:
 		s.modules.Tell(ctx, f)
 	}
 	w.receipt.Keys, err = s.deleteKeys(ctx, w.hits)

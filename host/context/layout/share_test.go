@@ -84,7 +84,7 @@ func TestWhatAModelHasReadStays(t *testing.T) {
 	all := talk(1000)
 	for _, size := range []int{2000, 8000, 128_000} {
 		var now, before share
-		for _, id := range []string{"aya", "kyoko", "momo"}[:map[bool]int{true: 1, false: 3}[size > 100_000]] {
+		for _, id := range []string{"aya", "kyoko", "momo"}[:map[int]int{2000: 3, 8000: 1, 128_000: 1}[size]] {
 			m, w, meter := persona(t, id), new(window.Window), new(tokens.Meter)
 			human := func(id string) bool { return id == "taro" }
 			budget := layout.Budget{Context: size, Meter: meter}

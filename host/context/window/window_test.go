@@ -57,9 +57,9 @@ func TestWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, w := &room{}, new(window.Window)
 		terms := terms(rapid.IntRange(120, 3000).Draw(t, "budget"))
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			for range rapid.IntRange(0, 30).Draw(t, "lines") {
-				n := rapid.SampledFrom([]int{1, 5, 20, 60, 400, 5000}).Draw(t, "letters")
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			for range rapid.IntRange(0, 20).Draw(t, "lines") {
+				n := rapid.SampledFrom([]int{1, 5, 20, 60, 400, 2000}).Draw(t, "letters")
 				r.say(rapid.SampledFrom([]string{"taro", "aya", "kyoko", "momo"}).Draw(t, "from"), strings.Repeat("あ", n))
 			}
 			if n := len(r.all); n > 0 && rapid.IntRange(0, 5).Draw(t, "heard") == 0 { // people heard less of it
