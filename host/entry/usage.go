@@ -36,11 +36,14 @@ type Told struct {
 	Names     map[string]string `json:"names,omitempty"` // of speakers, where they are not their ids
 	Left      bool              `json:"left,omitempty"`  // there were older messages
 	Tail      string            `json:"tail,omitempty"`  // what stood behind the history
-	Images    int               `json:"images,omitempty"`
-	Memories  []string          `json:"memories,omitempty"` // ids, best first
-	Budget    int               `json:"budget"`             // tokens that it might come to
-	Parts     map[string]int    `json:"parts"`              // tokens, as they were guessed, by part
-	Notes     []string          `json:"notes,omitempty"`    // what else was left out, and why
+	// More is what followed in the same answer: what the model played, and what it was told
+	// became of that.
+	More     string         `json:"more,omitempty"`
+	Images   int            `json:"images,omitempty"`
+	Memories []string       `json:"memories,omitempty"` // ids, best first
+	Budget   int            `json:"budget"`             // tokens that it might come to
+	Parts    map[string]int `json:"parts"`              // tokens, as they were guessed, by part
+	Notes    []string       `json:"notes,omitempty"`    // what else was left out, and why
 }
 
 // Words is the body of KindWords: what the house itself tells models, once for all requests. The id of the entry is

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
@@ -129,6 +130,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 				return played, err
 			}
 		}
+		from := len(req.Messages)
 		req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Text: a.Text, Calls: a.Calls})
 		silent := true
 		for _, t := range a.Calls {
@@ -147,11 +149,27 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 				return played, ctx.Err()
 			}
 		}
+		req.Told = more(req.Told, req.Messages[from:])
 		if silent { // it has said what it wanted to; there is nothing to tell it
 			return played, nil
 		}
 	}
 	return played, nil
+}
+
+// more notes what a model is told besides when it is asked on.
+func more(t *entry.Told, messages []model.Message) *entry.Told {
+	if t == nil {
+		return nil
+	}
+	told := *t
+	for _, m := range messages {
+		told.More += strings.TrimPrefix("\n"+string(m.Role)+": "+m.Text, map[bool]string{true: "\n"}[told.More == ""])
+		for _, c := range m.Calls {
+			told.More += "\n  " + c.Name + " " + string(c.Arguments)
+		}
+	}
+	return &told
 }
 
 // next gives the model's next answer: first the one that came with the vote, unless it
