@@ -25,7 +25,7 @@ const span = 2000
 
 // Part is a piece of a request.
 type Part struct {
-	Name   string `json:"name"` // system, tools, history, tail
+	Name   string `json:"name"` // system, tools, history, tail, actions
 	Text   string `json:"text"`
 	Tokens int    `json:"tokens"` // as they were guessed
 }
@@ -154,6 +154,12 @@ func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Us
 		p.Parts = append(p.Parts, Part{"tools", tools, t.Parts["tools"]})
 	}
 	p.Parts = append(p.Parts, Part{"history", strings.Join(history, "\n"), t.Parts["history"]}, Part{"tail", t.Tail, t.Parts["memory"] + t.Parts["tail"]})
+	if t.More != "" {
+		p.Parts = append(p.Parts, Part{Name: "actions", Text: t.More})
+	}
+	if u.Calls > 1 {
+		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("%d requests were sent in all: it was sent again, or its answer had to be mended; what that was told besides is not kept", u.Calls))
+	}
 	if t.Images > 0 {
 		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("%d pictures were sent too; they are not kept", t.Images))
 	}

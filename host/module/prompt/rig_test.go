@@ -51,7 +51,7 @@ func (f *fakeModels) Waits(string, string) string { return f.waits }
 func (f *fakeModels) Generate(ctx context.Context, _ module.Caller, _ string, ask Ask, onText func(string) error) (a model.Answer, err error) {
 	req := ask.Request
 	f.mu.Lock()
-	f.asked = append(f.asked, req)
+	f.asked, f.told = append(f.asked, req), append(f.told, ask.Told)
 	hang := f.hang
 	var r reply
 	if len(f.replies) > 0 {

@@ -163,12 +163,17 @@ func more(t *entry.Told, messages []model.Message) *entry.Told {
 		return nil
 	}
 	told := *t
+	var lines []string
+	if told.More != "" {
+		lines = append(lines, told.More)
+	}
 	for _, m := range messages {
-		told.More += strings.TrimPrefix("\n"+string(m.Role)+": "+m.Text, map[bool]string{true: "\n"}[told.More == ""])
+		lines = append(lines, string(m.Role)+": "+m.Text)
 		for _, c := range m.Calls {
-			told.More += "\n  " + c.Name + " " + string(c.Arguments)
+			lines = append(lines, "  "+c.Name+" "+string(c.Arguments))
 		}
 	}
+	told.More = strings.Join(lines, "\n")
 	return &told
 }
 

@@ -50,6 +50,11 @@ func TestAWrongParameterIsToldToTheModel(t *testing.T) {
 	if told.Role != model.RoleTool || !told.Failed || told.CallID != "call-move" || !strings.Contains(told.Text, "parameters.x") {
 		t.Errorf("told %+v", told)
 	}
+	r.models.mu.Lock()
+	defer r.models.mu.Unlock()
+	if got := r.models.told[2]; got == nil || !strings.Contains(got.More, `move {"x":"みぎ","y":0,"z":2}`) || !strings.HasSuffix(got.More, "tool: 行いました") || r.models.told[0].More != "" {
+		t.Errorf("what followed is noted as %+v", got)
+	}
 	if told := asked[2].Messages[len(asked[2].Messages)-1]; told.Failed || told.Text != "行いました" {
 		t.Errorf("told %+v", told)
 	}
