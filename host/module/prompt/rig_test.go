@@ -14,6 +14,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
@@ -34,6 +35,8 @@ type fakeModels struct {
 	mu       sync.Mutex
 	replies  []reply
 	asked    []model.Request
+	told     []*entry.Told
+	told     []*entry.Told
 	waits    string
 	hang     bool
 	inOne    int  // votes at once with which the line comes
