@@ -36,7 +36,6 @@ type fakeModels struct {
 	replies  []reply
 	asked    []model.Request
 	told     []*entry.Told
-	told     []*entry.Told
 	waits    string
 	hang     bool
 	inOne    int  // votes at once with which the line comes
