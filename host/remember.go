@@ -17,16 +17,19 @@ import (
 
 // buildMemory makes what keeps what companions remember; nothing is read yet.
 func (h *Host) buildMemory() {
-	h.memory = memory.New(memory.Config{
+	c := memory.Config{
 		Journal: h.journal, Owner: "companiond/" + newID(), NewID: newID, Location: time.Local, Log: h.log,
 		Settings: h.remembers, Names: h.names,
 		Model: func(ctx context.Context, c module.Caller, ask model.Request) (model.Answer, error) {
 			return h.models.Generate(ctx, c, h.modelOf(c.Companion), prompt.Ask{Request: ask}, nil)
 		},
-		Meaning: meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
+	}
+	if slices.ContainsFunc(h.cfg.Models, func(m config.Model) bool { return m.Embeddings != "" }) {
+		c.Meaning = meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
 			return h.models.Embed(ctx, c, h.modelOf(c.Companion), texts)
-		}}),
-	})
+		}})
+	}
+	h.memory = memory.New(c)
 }
 
 // remembers says how a companion remembers: by a model only where it has one.
