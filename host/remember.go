@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/memory"
+	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
@@ -16,13 +17,19 @@ import (
 
 // buildMemory makes what keeps what companions remember; nothing is read yet.
 func (h *Host) buildMemory() {
-	h.memory = memory.New(memory.Config{
+	c := memory.Config{
 		Journal: h.journal, Owner: "companiond/" + newID(), NewID: newID, Location: time.Local, Log: h.log,
 		Settings: h.remembers, Names: h.names,
 		Model: func(ctx context.Context, c module.Caller, ask model.Request) (model.Answer, error) {
 			return h.models.Generate(ctx, c, h.modelOf(c.Companion), prompt.Ask{Request: ask}, nil)
 		},
-	})
+	}
+	if slices.ContainsFunc(h.cfg.Models, func(m config.Model) bool { return m.Embeddings != "" }) {
+		c.Meaning = meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
+			return h.models.Embed(ctx, c, h.modelOf(c.Companion), texts)
+		}})
+	}
+	h.memory = memory.New(c)
 }
 
 // remembers says how a companion remembers: by a model only where it has one.
@@ -36,6 +43,15 @@ func (h *Host) remembers(companion string) memory.Settings {
 		s.Model = (c.By == config.MemoryModel || h.thinks(companion)) && h.models.Waits(companion, h.modelOf(companion)) == ""
 	}
 	return s
+}
+
+// embeds names the model that makes vectors of what a companion remembers: of one whose words its
+// model is told anyway.
+func (h *Host) embeds(companion string) string {
+	if h.cfg.MemoryOf(companion).By != config.MemoryModel && !h.thinks(companion) {
+		return ""
+	}
+	return h.models.Embeds(h.modelOf(companion))
 }
 
 // thinks says whether a companion asks a language model by itself.
@@ -56,9 +72,10 @@ func (h *Host) names(ctx context.Context, room string) map[string]string {
 // used writes down what a language model was asked for: in the room, which for what it remembers of a talk
 // nobody wakes again.
 func (h *Host) used(ctx context.Context, room string, u entry.Usage) {
-	if u.Op == memory.Op {
+	switch {
+	case u.Op == memory.Op || u.Op == meaning.OpIndex:
 		h.memory.Used(ctx, u)
-		return
+	case room != "":
+		h.rooms.Used(ctx, room, u)
 	}
-	h.rooms.Used(ctx, room, u)
 }

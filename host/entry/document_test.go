@@ -20,7 +20,7 @@ func TestEntriesDocument(t *testing.T) {
 		KindOwner: Owner{}, KindOpened: Opened{}, KindArchived: Archived{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
 		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindWords: Words{}, KindLifecycle: Lifecycle{},
-		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{}, KindForgotten: Forgotten{},
+		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{}, KindVector: Vector{}, KindForgotten: Forgotten{},
 		KindTalks: Talks{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")
@@ -28,7 +28,7 @@ func TestEntriesDocument(t *testing.T) {
 	for kind, body := range bodies {
 		part := derived
 		switch kind {
-		case KindRemembered, KindRevised, KindErased, KindRead, KindTalks:
+		case KindRemembered, KindRevised, KindErased, KindRead, KindVector, KindTalks:
 			part = memory
 		default:
 			if kind.IsInput() {

@@ -102,6 +102,7 @@ const (
 	KindRevised    Kind = "revised"    // input, Revised: what is remembered was changed, or said again
 	KindErased     Kind = "erased"     // input, Erased: it is remembered no more
 	KindRead       Kind = "read"       // input, Read: a room's talk was gone through for what is worth remembering
+	KindVector     Kind = "vector"     // input, Vector: what a model made of the text of what is remembered
 )
 
 // Version is that of the kind's newest shape.

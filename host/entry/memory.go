@@ -70,3 +70,13 @@ type Read struct {
 	Room string `json:"room"`
 	Upto uint64 `json:"upto"` // seq of the newest entry that was looked at
 }
+
+// Vector is the body of KindVector: the direction in which a model for vectors sees the text that
+// something remembered has at that moment. It is made of the words, and goes with them.
+type Vector struct {
+	Of    string `json:"of"`    // id of what is remembered
+	Model string `json:"model"` // its name at the endpoint
+	Dims  int    `json:"dims"`
+	// Numbers are Dims signed bytes, the largest of them 127 or -127.
+	Numbers []byte `json:"numbers"`
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory/fact"
+	"github.com/companiond/companiond/host/memory/near"
 	"github.com/companiond/companiond/host/memory/recall"
 )
 
@@ -22,7 +23,8 @@ type book struct {
 
 	mu    sync.Mutex // guards what follows, and the stream
 	table *fact.Table
-	index *recall.Index
+	index *recall.Index // by words
+	near  *near.Index   // by vectors
 	used  time.Time
 }
 
@@ -41,7 +43,11 @@ func (k *Keeper) with(ctx context.Context, companion string, do func(*book) erro
 		return journal.Coded(err)
 	}
 	b.used = time.Now()
-	return journal.Coded(do(b))
+	if err := do(b); err != nil {
+		return journal.Coded(err)
+	}
+	k.lackOf(companion, b)
+	return nil
 }
 
 func (k *Keeper) stream(name string) stream {
@@ -66,12 +72,12 @@ func (b *book) load(ctx context.Context) error {
 	if err := b.takeOut(ctx, t.Blank()); err != nil {
 		return err
 	}
-	b.table, b.index = t, recall.NewIndex(t)
+	b.table, b.index, b.near = t, recall.NewIndex(t), near.NewIndex(t)
 	return nil
 }
 
 // drop lets go of the table; the journal has it.
-func (b *book) drop() { b.table, b.index = nil, nil }
+func (b *book) drop() { b.table, b.index, b.near = nil, nil, nil }
 
 // dropUnused lets go of the tables that nobody asked for a while.
 func (k *Keeper) dropUnused(now time.Time) {
@@ -106,6 +112,7 @@ func (p pen) put(changes ...fact.Change) error {
 			return err
 		}
 		p.book.index.Update(changed)
+		p.book.near.Update(changed)
 	}
 	return nil
 }
@@ -126,11 +133,15 @@ func (b *book) write(ctx context.Context, do func(pen) error) error {
 		}
 		return err
 	}
+	blank := b.table.Blank()
 	if !slices.ContainsFunc(w.entries, func(e entry.Entry) bool { return e.Kind == entry.KindErased }) {
+		// Only vectors of before: where they cannot be taken out now they are with the next.
+		if b.takeOut(ctx, blank) == nil {
+			b.table.Blanked(blank)
+		}
 		return nil
 	}
 	// What an erased fact closed is so again: it is read from what is left, as after a restart.
-	blank := b.table.Blank()
 	b.drop()
 	return b.takeOut(ctx, blank)
 }

@@ -230,6 +230,9 @@ func (k *Keeper) eraseAll(ctx context.Context, by string, which func(fact.Fact) 
 // erase takes out of companions' memories. An error leaves what was taken out before.
 func (k *Keeper) erase(ctx context.Context, companions []string, by string, which func(fact.Fact) bool) (gone []Forgotten, err error) {
 	k.erased.Add(1)
+	if k.cfg.Meaning != nil {
+		k.cfg.Meaning.Forget()
+	}
 	for _, companion := range companions {
 		err := k.with(ctx, companion, func(b *book) error {
 			var ids []string

@@ -17,6 +17,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	jmem "github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/memory"
+	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
@@ -59,6 +60,7 @@ type house struct {
 	settings map[string]memory.Settings
 	model    func(model.Request) (string, error) // nil: there is none
 	minds    map[string]room.Companion           // others than listeners
+	meaning  func() *meaning.Finder              // nil: there is none
 	asked    atomic.Int64
 	ids      atomic.Int64
 	log      strings.Builder
@@ -94,6 +96,9 @@ func (h *house) run(loaded ...string) {
 			text, err := h.model(ask)
 			return model.Answer{Text: text, JSON: json.RawMessage(text)}, err
 		}
+	}
+	if h.meaning != nil {
+		c.Meaning = h.meaning()
 	}
 	h.keeper = memory.New(c)
 	var err error

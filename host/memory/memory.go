@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -39,6 +40,8 @@ type Config struct {
 	Settings func(companion string) Settings
 	// Model asks the model of a companion for what is worth remembering in a talk; nil: no companion has one.
 	Model func(ctx context.Context, c module.Caller, ask model.Request) (model.Answer, error)
+	// Meaning finds what is near in meaning; nil: words alone find.
+	Meaning *meaning.Finder
 	// Names gives what those in a room are called, by id; nil: as their ids.
 	Names func(ctx context.Context, room string) map[string]string
 	// Location is where "tomorrow" is meant; nil: UTC.
@@ -58,6 +61,7 @@ type Settings struct {
 type Keeper struct {
 	cfg     Config
 	stirred chan struct{} // has a value when a talk may be due sooner than was known
+	lacking chan struct{} // and when something was added to lacks
 	unnoted chan struct{} // and when the list of talks is not what the journal has
 	list    list          // Load's, and then note's
 	erased  atomic.Uint64 // grows whenever somebody wishes something forgotten
@@ -67,8 +71,9 @@ type Keeper struct {
 	adds    map[string][]time.Time
 	talks   map[string]*talk // that wait, by room
 	queue   queue
-	waiting []string // rooms with a talk that the list does not have
-	done    []string // and those with one that it should not
+	lacks   map[string]lack // companions of whose facts some have no vector
+	waiting []string        // rooms with a talk that the list does not have
+	done    []string        // and those with one that it should not
 }
 
 // New makes a keeper. Nothing is read yet.
@@ -86,8 +91,8 @@ func New(c Config) *Keeper {
 		c.Names = func(context.Context, string) map[string]string { return nil }
 	}
 	k := &Keeper{
-		cfg: c, stirred: make(chan struct{}, 1), unnoted: make(chan struct{}, 1),
-		books: map[string]*book{}, adds: map[string][]time.Time{}, talks: map[string]*talk{},
+		cfg: c, stirred: make(chan struct{}, 1), unnoted: make(chan struct{}, 1), lacking: make(chan struct{}, 1),
+		books: map[string]*book{}, adds: map[string][]time.Time{}, talks: map[string]*talk{}, lacks: map[string]lack{},
 	}
 	k.list = list{stream: k.stream(journal.Memory), waits: map[string]entry.Talk{}}
 	return k
@@ -103,6 +108,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { k.note(ctx) })
+	if k.cfg.Meaning != nil {
+		running.Go(func() { k.index(ctx) })
+	}
 	places := make(chan struct{}, atOnce)
 	lookAround := time.NewTicker(unused)
 	defer lookAround.Stop()

@@ -35,6 +35,7 @@ func (k *Keeper) Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (
 	if k.cfg.Settings(c.Companion).Off {
 		return found, nil
 	}
+	meant := k.meant(ctx, c, a.Text)
 	err = k.with(ctx, c.Companion, func(b *book) error {
 		if b.table.Len() == 0 {
 			return nil
@@ -44,7 +45,7 @@ func (k *Keeper) Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (
 		if err != nil {
 			return err
 		}
-		q := recall.Query{Text: a.Text, About: a.About, Room: c.Room, Present: present, Limit: a.Limit, Past: a.Past, At: now.In(k.cfg.Location)}
+		q := recall.Query{Text: a.Text, About: a.About, Room: c.Room, Present: present, Limit: a.Limit, Past: a.Past, At: now.In(k.cfg.Location), Near: b.near.Find(meant)}
 		if len(q.About) == 0 && len(present) > 0 {
 			q.About = present[:1]
 		}

@@ -61,6 +61,7 @@ func (e *endpoint) embedSome(ctx context.Context, texts []string, used *Usage) (
 		a, err := e.embedOnce(ctx, texts, used)
 		if err == nil {
 			used.In += a.In
+			used.Cost += float64(a.In) * e.cfg.PriceIn / 1e6
 			return a.Vectors, nil
 		}
 		if err := e.wait(ctx, n, err); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func TestEmbed(t *testing.T) {
 			c.PriceIn, c.Key = 3, func() (string, error) { return secret, nil }
 		})
 		got, used, err := client.Embed(t.Context(), numbered(n))
-		if err != nil || len(got) != n || used != (Usage{In: 10 * n, Calls: requests}) {
+		if err != nil || len(got) != n || used.In != 10*n || used.Calls != requests || math.Abs(used.Cost-30e-6*float64(n)) > 1e-9 {
 			t.Fatalf("%d: %d vectors, %+v, %v", n, len(got), used, err)
 		}
 		for i, v := range got {

@@ -26,7 +26,7 @@ type Config struct {
 	Settings []config.Model
 	File     func(setting string) (path string, err error)         // of a setting that names a file with a key
 	Wants    func(companion string) string                         // which model the card of a module names; nil: none does
-	Used     func(ctx context.Context, room string, u entry.Usage) // told of each call that is of a room; nil: nobody is
+	Used     func(ctx context.Context, room string, u entry.Usage) // told of each call; nil: nobody is
 	Bounds   map[limits.Key]limits.Bounds                          // on calls and money
 	Store    Store                                                 // of what was spent; for Restore and Run
 	Log      *slog.Logger
@@ -36,9 +36,10 @@ type Config struct {
 type Models struct {
 	cfg      Config
 	clients  map[string]model.Client
-	context  map[string]int  // tokens that a prompt may come to
-	withLine map[string]int  // how many lines one writes behind votes at once
-	together map[string]bool // one votes for several characters in a call
+	context  map[string]int    // tokens that a prompt may come to
+	vectors  map[string]string // the model for embeddings beside it; empty: it has none
+	withLine map[string]int    // how many lines one writes behind votes at once
+	together map[string]bool   // one votes for several characters in a call
 	bounds   *bounds
 	usual    string // for companions that name none; empty: there is none
 }
@@ -56,7 +57,7 @@ func vendorURL(api string) string {
 // New makes the clients. Nothing is asked yet, and a key that is not there is told by the
 // first call that needs it.
 func New(cfg Config) *Models {
-	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, withLine: map[string]int{}, together: map[string]bool{}, bounds: newBounds(cfg.Bounds)}
+	m := &Models{cfg: cfg, clients: map[string]model.Client{}, context: map[string]int{}, vectors: map[string]string{}, withLine: map[string]int{}, together: map[string]bool{}, bounds: newBounds(cfg.Bounds)}
 	for _, c := range cfg.Settings {
 		client := model.Config{
 			Name: c.Name, API: c.API, URL: cmp.Or(c.URL, vendorURL(c.API)), Model: c.Model, Structured: c.Structured,
@@ -68,7 +69,7 @@ func New(cfg Config) *Models {
 		if c.Temperature >= 0 {
 			client.Temperature = &c.Temperature
 		}
-		m.clients[c.Name], m.context[c.Name] = model.New(client), c.Context
+		m.clients[c.Name], m.context[c.Name], m.vectors[c.Name] = model.New(client), c.Context, c.Embeddings
 		if c.VoteWithLine {
 			m.withLine[c.Name] = c.Parallel - 1
 		}
@@ -136,15 +137,6 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 	}
 	a, err := client.Generate(ctx, ask.Request, onText)
 	m.spend(counted, a.Usage, err)
-	u := entry.Usage{
-		Who: c.Companion, Model: client.Name(), Op: c.Op, In: a.Usage.In, Out: a.Usage.Out, Cached: a.Usage.Cached,
-		Calls: a.Usage.Calls, Estimated: a.Usage.Estimated, Cost: a.Usage.Cost, About: ask.About, Grant: ask.Grant, Told: ask.Told, With: ask.With,
-	}
-	if err != nil {
-		u.Error = abi.AsError(err).Message
-	}
-	if m.cfg.Used != nil && c.Room != "" && (u.Calls > 0 || err != nil) {
-		m.cfg.Used(context.WithoutCancel(ctx), c.Room, u)
-	}
+	m.used(ctx, c, entry.Usage{Model: client.Name(), About: ask.About, Grant: ask.Grant, Told: ask.Told, With: ask.With}, a.Usage, err)
 	return a, err
 }

@@ -16,7 +16,7 @@ import (
 // fixed are the fields whose texts are words of the house, one of a few each, or numbers of things. They are
 // never anybody's words.
 var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage", "closing", "code", "policy", "waits", "end", "ends", "how",
-	"stale", "interrupt", "op", "engine", "format", "media_type", "source", "grant", "token", "line", "hash", "seed", "model", "order", "version", "waiting", "selected")
+	"stale", "interrupt", "op", "engine", "format", "media_type", "source", "grant", "token", "line", "hash", "seed", "model", "order", "version", "waiting", "selected", "numbers")
 
 // names are the fields that name somebody. What stands there is the person's name, which gets another, or
 // somebody else's, which stays also in the person's own entries.

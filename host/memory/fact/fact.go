@@ -21,8 +21,11 @@ type Fact struct {
 	How   entry.How
 	// Confirmed is when it was last said: SaidAt, or later.
 	Confirmed time.Time
-	// Entries are seqs of the stream in which its words stand.
+	// Entries are seqs of the stream in which its words stand, or what was made of them.
 	Entries []uint64
+	// Vector is what a model made of Text; without Numbers none did.
+	Vector entry.Vector
+	vector uint64 // seq of its entry
 }
 
 // ValidAt says whether it is so at a time.

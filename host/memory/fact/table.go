@@ -56,6 +56,8 @@ func (t *Table) Apply(e entry.Entry) (changed []string, err error) {
 			t.read[r.Room] = max(t.read[r.Room], r.Upto)
 			return nil
 		})
+	case entry.KindVector:
+		return fold(e, t.vector)
 	}
 	return nil, nil
 }
@@ -105,6 +107,7 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 	}
 	if r.Text != nil && *r.Text != f.Text {
 		f.Text, f.Quote, f.Value = *r.Text, "", "" // it rests on whoever wrote it now
+		t.unlearn(f)
 	}
 	if r.Keys != nil {
 		f.Keys = *r.Keys
@@ -122,6 +125,27 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 		f.again(*a)
 	}
 	return []string{r.Of}
+}
+
+// vector takes in what a model made of a text, in place of what was made of it before.
+func (t *Table) vector(e entry.Entry, v entry.Vector) (changed []string) {
+	t.spoken(e.Seq, v.Of)
+	f := t.facts[v.Of]
+	if f == nil || len(v.Numbers) != v.Dims {
+		return nil
+	}
+	t.unlearn(f)
+	f.Vector, f.vector = v, e.Seq
+	return []string{v.Of}
+}
+
+// unlearn lets go of a fact's vector, which is to be taken out of the stream.
+func (t *Table) unlearn(f *Fact) {
+	if f.vector != 0 {
+		t.blank[f.vector] = true
+		t.words[f.ID] = slices.DeleteFunc(t.words[f.ID], func(seq uint64) bool { return seq == f.vector })
+	}
+	f.Vector, f.vector = entry.Vector{}, 0
 }
 
 // again notes that it was said again. The first turn stays first: the quotation is from it.
@@ -223,7 +247,7 @@ func (t *Table) some(ids []string, which func(*Fact) bool) (facts []Fact) {
 func (t *Table) Read(room string) uint64 { return t.read[room] }
 
 // Blank gives the seqs of the entries whose words are to be taken out of the stream, because
-// what they remembered was erased. Those that are blank are not among them.
+// what they remembered was erased, and of vectors in whose place there is another. Those that are blank are not among them.
 func (t *Table) Blank() []uint64 {
 	seqs := make([]uint64, 0, len(t.blank))
 	for seq := range t.blank {
@@ -231,6 +255,13 @@ func (t *Table) Blank() []uint64 {
 	}
 	slices.Sort(seqs)
 	return seqs
+}
+
+// Blanked says that these were taken out.
+func (t *Table) Blanked(seqs []uint64) {
+	for _, seq := range seqs {
+		delete(t.blank, seq)
+	}
 }
 
 // Visible says whether it may be used in a room in which these are, by ids of participants.

@@ -33,7 +33,7 @@ type Query struct {
 	Past       bool // also what is no longer so
 	// At is now; relative dates in Text are counted in its location.
 	At time.Time
-	// Near are ids, the nearest vectors first (see [Nearest]); nil without vectors.
+	// Near are ids of what is near in meaning, the nearest first; nil without vectors.
 	Near []string
 }
 
@@ -314,46 +314,4 @@ func (ix *Index) joined(q Query, found []Found) []Found {
 		return cmp.Compare(a.ID, b.ID)
 	})
 	return found
-}
-
-// Nearest gives the ids of at most n vectors that are nearest to one, by the cosine, and no
-// farther than the cosine floor. Vectors of another length are passed over.
-func Nearest(to []float32, vectors map[string][]float32, n int, floor float64) []string {
-	type near struct {
-		id  string
-		cos float64
-	}
-	var all []near
-	length := norm(to)
-	for id, v := range vectors {
-		if len(v) != len(to) || length == 0 {
-			continue
-		}
-		dot := 0.0
-		for i := range v {
-			dot += float64(v[i]) * float64(to[i])
-		}
-		if l := norm(v); l > 0 && dot/(l*length) >= floor {
-			all = append(all, near{id, dot / (l * length)})
-		}
-	}
-	slices.SortFunc(all, func(a, b near) int {
-		if c := cmp.Compare(b.cos, a.cos); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.id, b.id)
-	})
-	ids := make([]string, 0, min(n, len(all)))
-	for _, a := range all[:max(0, min(n, len(all)))] {
-		ids = append(ids, a.id)
-	}
-	return ids
-}
-
-func norm(v []float32) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	return math.Sqrt(sum)
 }

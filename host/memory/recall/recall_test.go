@@ -197,19 +197,6 @@ func TestNear(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	vectors := map[string][]float32{"a": {1, 0}, "b": {1, 1}, "c": {0, 1}, "short": {1}, "zero": {0, 0}, "away": {-1, 0}}
-	if got := recall.Nearest([]float32{2, 0.1}, vectors, 9, .1); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("%v", got)
-	}
-	if got := recall.Nearest([]float32{2, 0.1}, vectors, 1, -1); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%v", got)
-	}
-	if got := recall.Nearest([]float32{0, 0}, vectors, 3, -1); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-}
-
 // TestLaws: whatever is asked, nothing is told where it may not be told, nothing that is no
 // longer so is told as if it were, and nothing that was erased; no more than asked for; and an index that
 // was kept finds the same as one that is made anew.
