@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/forget/ledger"
 	"github.com/companiond/companiond/host/journal"
 )
@@ -41,6 +40,7 @@ func (s *Service) countEntries(ctx context.Context, w *work) error {
 		}
 		w.receipt.Rooms++
 		w.receipt.Entries += len(t.seqs)
+		w.receipt.Others.Entries += t.others
 		return nil
 	})
 }
@@ -61,9 +61,9 @@ func (s *Service) countRest(ctx context.Context, w *work) error {
 	}); err != nil {
 		return err
 	}
-	return s.each(ctx, func(_ string, m abi.Memory) {
-		if w.goes(m) {
-			w.receipt.Memories++
-		}
-	})
+	gone, err := s.gone(ctx, w)
+	for _, ids := range gone {
+		w.receipt.Memories += len(ids)
+	}
+	return err
 }

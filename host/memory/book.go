@@ -144,7 +144,11 @@ func (b *book) takeOut(ctx context.Context, seqs []uint64) error {
 	for _, seq := range seqs {
 		bodies[seq] = nil
 	}
-	if err := b.stream.journal.Blank(context.WithoutCancel(ctx), b.stream.name, 0, bodies); err != nil {
+	out := func(ctx context.Context) error { return b.stream.journal.Blank(ctx, b.stream.name, 0, bodies) }
+	if j, ok := b.stream.journal.(journal.Eraser); ok { // also of what lost a name before
+		out = func(ctx context.Context) error { return j.Erase(ctx, b.stream.name, bodies) }
+	}
+	if err := out(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("take words out of %s: %w", b.stream.name, err)
 	}
 	return nil

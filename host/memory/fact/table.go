@@ -40,7 +40,8 @@ func NewTable(most int) *Table {
 // Apply folds one entry in and gives the ids of what is other than before. An entry of
 // another kind, one that lost its body, and one about what is not there change nothing.
 func (t *Table) Apply(e entry.Entry) (changed []string, err error) {
-	if e.Blank || len(e.Body) == 0 || string(e.Body) == "null" {
+	none := len(e.Body) == 0 || string(e.Body) == "null"
+	if none || e.Blank && e.Kind != entry.KindRevised && e.Kind != entry.KindErased { // these have more than words
 		delete(t.blank, e.Seq)
 		return nil, nil
 	}
@@ -96,6 +97,9 @@ func (f *Fact) since() time.Time {
 }
 
 func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
+	if e.Blank && r.Text != nil && *r.Text == "" {
+		r.Text = nil
+	}
 	if r.Text != nil || r.Keys != nil {
 		t.spoken(e.Seq, r.Of)
 	}
