@@ -129,7 +129,7 @@ func (b *book) write(ctx context.Context, do func(pen) error) error {
 	if !slices.ContainsFunc(w.entries, func(e entry.Entry) bool { return e.Kind == entry.KindErased }) {
 		return nil
 	}
-	// What an erased fact closed is so again: it is read from what is left, as after a restart.
+	// It is read from what is left, as after a restart.
 	blank := b.table.Blank()
 	b.drop()
 	return b.takeOut(ctx, blank)

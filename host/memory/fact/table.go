@@ -81,7 +81,7 @@ func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
 	changed = append(changed, r.ID)
 	for _, id := range r.Closes {
 		if old := t.facts[id]; old != nil && old != f && old.ValidTo.IsZero() {
-			old.ValidTo = f.since()
+			old.ValidTo, old.ClosedBy = f.since(), f.ID
 			changed = append(changed, id)
 		}
 	}
@@ -120,7 +120,7 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 		f.Visibility = *r.Visibility
 	}
 	if r.ValidTo != nil {
-		f.ValidTo = *r.ValidTo
+		f.ValidTo, f.ClosedBy = *r.ValidTo, ""
 	}
 	if a := r.Again; a != nil {
 		f.again(*a)
