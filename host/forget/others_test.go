@@ -40,6 +40,35 @@ func remembering(t *testing.T, lines ...[2]string) *world {
 	return w
 }
 
+// TestHouseKeepsItsKeys: what the house counts is no module's, whatever it is called.
+func TestHouseKeepsItsKeys(t *testing.T) {
+	w := remembering(t, [2]string{"mika", "モデルはclaude-9000、猫はタマ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "眠い時間だ"}, [2]string{"hana", "眠い時間だね"})
+	defer w.close(t)
+	const spent = `{"models":{"mika":{"spent":12345678},"claude-9000":1},"note":"タマ"}`
+	for who, value := range map[string]string{":house": spent, "aya": "タマ"} {
+		if err := w.j.KVSet(t.Context(), who, "spent", value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	order := forget.Order{By: admin, Who: "mika"}
+	plan, err := w.service.Plan(t.Context(), order)
+	if err == nil {
+		_, err = w.service.Forget(t.Context(), order)
+	}
+	if err == nil {
+		err = w.service.Resume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := w.j.KVGet(t.Context(), ":house", "spent"); got != spent || err != nil {
+		t.Errorf("of what was spent there is left %q, %v", got, err)
+	}
+	if _, ok, _ := w.j.KVGet(t.Context(), "aya", "spent"); ok || plan.Keys != 1 || w.service.Receipts()[0].Keys != 1 {
+		t.Errorf("planned %+v", plan)
+	}
+}
+
 // TestOthersKeepTheirWords: by the words that the house finds things by, nobody else's words go, nor what is remembered of
 // them.
 func TestOthersKeepTheirWords(t *testing.T) {

@@ -53,11 +53,10 @@ func (s *Service) countRest(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+	if err := s.pairs(ctx, func(p journal.Pair) {
 		if w.hits(p) {
 			w.receipt.Keys++
 		}
-		return nil
 	}); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -186,13 +187,23 @@ func (s *Service) eraseKeys(ctx context.Context, words []string) (int, error) {
 	return s.deleteKeys(ctx, func(p journal.Pair) bool { return scrub.Has(p.Key, words) || scrub.Has(p.Value, words) })
 }
 
+// pairs calls f with all keys of modules. The house has keys of its own beside them, in which there are numbers and its
+// own names for things: without them it would spend what it had spent once more.
+func (s *Service) pairs(ctx context.Context, f func(journal.Pair)) error {
+	return s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+		if !strings.HasPrefix(p.Companion, journal.House) {
+			f(p)
+		}
+		return nil
+	})
+}
+
 func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) (n int, err error) {
 	var hit []journal.Pair
-	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+	if err := s.pairs(ctx, func(p journal.Pair) {
 		if gone(p) {
 			hit = append(hit, p)
 		}
-		return nil
 	}); err != nil {
 		return 0, err
 	}
