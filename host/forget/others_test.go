@@ -69,6 +69,49 @@ func TestHouseKeepsItsKeys(t *testing.T) {
 	}
 }
 
+// TestPiecesOfALine: where a line loses its text, so does all that was written of it, though no piece tells anything, and
+// also what is between two pieces.
+func TestPiecesOfALine(t *testing.T) {
+	w := remembering(t, [2]string{"mika", "猫はビスコッティ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "眠い時間だ"}, [2]string{"hana", "眠い時間だね"})
+	defer w.close(t)
+	pieces := func(grant string, texts ...string) {
+		for i, text := range texts {
+			w.append("main", entry.KindSegment, entry.Segment{Grant: grant, Who: "aya", N: i + 1, Text: text, Voice: []entry.Beat{{Bytes: len(text), MS: 400}}})
+		}
+	}
+	wish := w.append("main", entry.KindWish, entry.Wish{Who: "aya", Importance: 3, Text: "白いふわふわの", Due: time.Now().Add(time.Hour), Parameters: []byte(`{"message":"白いふわふわの"}`)})
+	w.append("main", entry.KindRefused, entry.Refused{Who: "aya", By: abi.KindCompanion, Kind: abi.KindTurn, Code: abi.CodeStale, Why: "taro spoke", Grant: "g1", Text: "まるくて柔らか"})
+	pieces("g1", "あの子は", "とても甘えん坊で", "ビスコッティね")
+	said := w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "あの子はとても甘えん坊でビスコッティね", Kind: abi.KindTurn, Grant: "g1", Segments: 3, Wish: wish.Seq})
+	w.append("main", entry.KindHeard, entry.Heard{Line: "g1", Who: "aya", Of: said.Seq, End: entry.EndCut, Text: "あの子はとて", Why: "somebody spoke over it"})
+	pieces("g2", "それはビス", "コッティの毛", "そして欠片")
+	pieces("g3", "今夜は月が", "きれいだ")
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "今夜は月がきれいだ", Kind: abi.KindTurn, Grant: "g3", Segments: 2})
+	order := forget.Order{By: admin, Who: "mika"}
+	plan, err := w.service.Plan(t.Context(), order)
+	if err == nil {
+		_, err = w.service.Forget(t.Context(), order)
+	}
+	if err == nil {
+		err = w.service.Resume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := forgettest.Left(t, w.dir, "あの子は", "甘えん坊", "ビスコッティ", "それはビス", "コッティの毛", "欠片", "ふわふわ", "まるくて柔らか"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+	for _, text := range []string{"今夜は月が", "きれいだ"} {
+		if len(forgettest.Left(t, w.dir, text)) == 0 {
+			t.Errorf("%q is gone", text)
+		}
+	}
+	if r := w.service.Receipts()[0]; r.Entries != 11 || plan.Entries != r.Entries {
+		t.Errorf("planned %+v, done %+v", plan, r)
+	}
+	w.sound()
+}
+
 // TestOthersKeepTheirWords: by the words that the house finds things by, nobody else's words go, nor what is remembered of
 // them.
 func TestOthersKeepTheirWords(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *Service) countEntries(ctx context.Context, w *work) error {
 		if w.words.Hits(r.Name) {
 			w.receipt.Names = append(w.receipt.Names, r.Name)
 		}
-		t := track{s: s, w: w, room: r.Name, all: true, dry: true}
+		t := track{s: s, w: w, room: r.Name, all: true, dry: true, lines: w.words.Lines()}
 		if err := t.upTo(ctx, r.Head.Seq); err != nil || len(t.seqs) == 0 {
 			return err
 		}

@@ -2,6 +2,7 @@ package forget
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -219,7 +220,7 @@ func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) 
 // eraseRepeats takes out of the rooms what others said after the person.
 func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name}
+		t := track{s: s, w: w, room: r.Name, lines: w.words.Lines()}
 		return t.upTo(ctx, r.Head.Seq)
 	})
 }
@@ -229,7 +230,7 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries = 0, 0, 0
 	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name, all: true}
+		t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
 		if err := t.begin(ctx); err != nil {
 			return err
 		}
@@ -265,6 +266,9 @@ type track struct {
 	told bool     // the room has been told of all of them
 	dry  bool     // nothing is taken out, only counted
 
+	lines   *scrub.Lines // nil: it is no room
+	scanned uint64       // lines have read so far
+
 	memory bool // it is what a companion remembers
 	others int  // of seqs, those that other people said
 }
@@ -290,6 +294,9 @@ func (t *track) begin(ctx context.Context) error {
 
 // upTo goes on to an entry.
 func (t *track) upTo(ctx context.Context, head uint64) error {
+	if err := t.scan(ctx, head); err != nil {
+		return err
+	}
 	return t.s.entries(ctx, t.room, t.at, head, func(es []entry.Entry) error {
 		bodies := map[uint64][]byte{}
 		for i, e := range es {
@@ -299,7 +306,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if t.memory && e.Kind != entry.KindRevised && e.Kind != entry.KindErased {
 				continue
 			}
-			left, lost := t.w.words.Entry(e)
+			left, lost := t.left(e)
 			if lost && t.dry {
 				t.seqs = append(t.seqs, e.Seq)
 				t.count(entry.Entry{Kind: e.Kind, Body: left})
@@ -324,6 +331,28 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			}
 		}
 		return t.fold(es)
+	})
+}
+
+// left gives what is left of an entry.
+func (t *track) left(e entry.Entry) (json.RawMessage, bool) {
+	if t.lines != nil {
+		return t.lines.Entry(e)
+	}
+	return t.w.words.Entry(e)
+}
+
+// scan finds out which lines lose their texts, of all up to an entry: the pieces stand before the line.
+func (t *track) scan(ctx context.Context, head uint64) error {
+	if t.lines == nil {
+		return nil
+	}
+	return t.s.entries(ctx, t.room, t.scanned, head, func(es []entry.Entry) error {
+		for _, e := range es {
+			t.lines.Read(e)
+		}
+		t.scanned = es[len(es)-1].Seq
+		return nil
 	})
 }
 

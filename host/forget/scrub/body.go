@@ -50,11 +50,23 @@ func set(words ...string) map[string]bool {
 
 // Entry gives what is left of an entry's body, and whether that is less than it was.
 func (w *Words) Entry(e entry.Entry) (left json.RawMessage, lost bool) {
-	body := object(e.Body)
+	return w.entry(e, object(e.Body), false)
+}
+
+// entry is Entry, of a body that was decoded; silent: its text goes whatever it is.
+func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left json.RawMessage, lost bool) {
 	if body == nil {
 		return nil, false
 	}
 	v := visit{w: w, kind: e.Kind, own: w.owns(e.Kind, body), others: Others(e.Kind, body)}
+	if text, _ := body["text"].(string); silent && text != "" {
+		body["text"], v.lost = "", true
+		silence(body["voice"])
+	}
+	if _, ok := body["parameters"]; silent && ok {
+		delete(body, "parameters")
+		v.lost = true
+	}
 	body = v.object("", body)
 	if !v.lost {
 		return nil, false
