@@ -44,11 +44,20 @@ type Receipt struct {
 	Keys     int `json:"keys"`             // of modules, deleted after the modules were told
 	Memories int `json:"memories"`         // of companions
 	Common   int `json:"common,omitempty"` // words that too many use to be looked for in what others said
+	// Others is what of these is other people's.
+	Others Others `json:"others"`
 	// Copies are files in the state directory that still hold what was erased everywhere
 	// else: copies made before migrations, and of damaged journals. Order.Copies deletes them.
 	Copies []string `json:"copies,omitempty"`
 	// Names are rooms that have the words in their own names, which do not change.
 	Names []string `json:"names,omitempty"`
+}
+
+// Others is what goes of what other people said, and of what is remembered of them.
+type Others struct {
+	Entries  int `json:"entries"`  // that lost their texts
+	Memories int `json:"memories"` // that somebody else said
+	Episodes int `json:"episodes"` // of talks in which others were, too
 }
 
 // MaxFacts is how many facts one order may name.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/forget/ledger"
 	"github.com/companiond/companiond/host/journal"
 )
@@ -35,12 +34,13 @@ func (s *Service) countEntries(ctx context.Context, w *work) error {
 		if w.words.Hits(r.Name) {
 			w.receipt.Names = append(w.receipt.Names, r.Name)
 		}
-		t := track{s: s, w: w, room: r.Name, all: true, dry: true}
+		t := track{s: s, w: w, room: r.Name, all: true, dry: true, lines: w.words.Lines()}
 		if err := t.upTo(ctx, r.Head.Seq); err != nil || len(t.seqs) == 0 {
 			return err
 		}
 		w.receipt.Rooms++
 		w.receipt.Entries += len(t.seqs)
+		w.receipt.Others.Entries += t.others
 		return nil
 	})
 }
@@ -53,17 +53,16 @@ func (s *Service) countRest(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+	if err := s.pairs(ctx, func(p journal.Pair) {
 		if w.hits(p) {
 			w.receipt.Keys++
 		}
-		return nil
 	}); err != nil {
 		return err
 	}
-	return s.each(ctx, func(_ string, m abi.Memory) {
-		if w.goes(m) {
-			w.receipt.Memories++
-		}
-	})
+	gone, err := s.gone(ctx, w)
+	for _, ids := range gone {
+		w.receipt.Memories += len(ids)
+	}
+	return err
 }

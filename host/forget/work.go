@@ -2,10 +2,12 @@ package forget
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -125,6 +127,7 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	for _, read := range []func(entry.Entry){g.Learn, g.Weigh} {
 		err := s.everywhere(ctx, func(r journal.Room) error {
 			g.Is(r.By)
+			g.Enter(r.Name)
 			return s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
 				for _, e := range es {
 					read(e)
@@ -161,10 +164,23 @@ func (s *Service) keys(ctx context.Context, w *work) (err error) {
 // hits says whether a key of a module, or what it holds, has any of it.
 func (w *work) hits(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words.Hits(p.Value) }
 
-// goes says whether something that is remembered goes.
+// goes says whether something that is remembered goes: because of the person, or because words stand in it. What somebody
+// else said, and an episode, which has the words of several, goes for fewer of them.
 func (w *work) goes(m abi.Memory) bool {
+	hits := w.words.Hits
+	if m.SaidBy != "" || m.Kind == abi.MemoryEpisode {
+		hits = w.words.HitsOther
+	}
 	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is) ||
-		w.words.Hits(m.Text) || w.words.Hits(m.Quote) || slices.ContainsFunc(m.Keys, w.words.Hits)
+		hits(m.Text) || hits(m.Quote) || slices.ContainsFunc(m.Keys, hits)
+}
+
+// others says whether something that is remembered is somebody else's, or of somebody else, too.
+func (w *work) others(m abi.Memory) bool {
+	if m.Kind == abi.MemoryEpisode {
+		return slices.ContainsFunc(m.About, func(who string) bool { return !w.order.Is(who) })
+	}
+	return m.SaidBy != "" && !w.order.Is(m.SaidBy) && !slices.Contains(w.order.Facts, m.ID)
 }
 
 // eraseKeys deletes the keys that modules left which have one of some words.
@@ -172,13 +188,23 @@ func (s *Service) eraseKeys(ctx context.Context, words []string) (int, error) {
 	return s.deleteKeys(ctx, func(p journal.Pair) bool { return scrub.Has(p.Key, words) || scrub.Has(p.Value, words) })
 }
 
+// pairs calls f with all keys of modules. The house has keys of its own beside them, in which there are numbers and its
+// own names for things: without them it would spend what it had spent once more.
+func (s *Service) pairs(ctx context.Context, f func(journal.Pair)) error {
+	return s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+		if !strings.HasPrefix(p.Companion, journal.House) {
+			f(p)
+		}
+		return nil
+	})
+}
+
 func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) (n int, err error) {
 	var hit []journal.Pair
-	if err := s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
+	if err := s.pairs(ctx, func(p journal.Pair) {
 		if gone(p) {
 			hit = append(hit, p)
 		}
-		return nil
 	}); err != nil {
 		return 0, err
 	}
@@ -194,7 +220,7 @@ func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) 
 // eraseRepeats takes out of the rooms what others said after the person.
 func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name}
+		t := track{s: s, w: w, room: r.Name, lines: w.words.Lines()}
 		return t.upTo(ctx, r.Head.Seq)
 	})
 }
@@ -202,9 +228,9 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 // eraseRooms takes out what the person said, and all else, and has the rooms go on from what is
 // left.
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
-	w.receipt.Rooms, w.receipt.Entries = 0, 0
+	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries = 0, 0, 0
 	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name, all: true}
+		t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
 		if err := t.begin(ctx); err != nil {
 			return err
 		}
@@ -216,6 +242,7 @@ func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 		}
 		w.receipt.Rooms++
 		w.receipt.Entries += len(t.seqs)
+		w.receipt.Others.Entries += t.others
 		if t.told {
 			return nil
 		}
@@ -238,6 +265,12 @@ type track struct {
 	seqs []uint64 // that lost words by this order, whenever that was
 	told bool     // the room has been told of all of them
 	dry  bool     // nothing is taken out, only counted
+
+	lines   *scrub.Lines // nil: it is no room
+	scanned uint64       // lines have read so far
+
+	memory bool // it is what a companion remembers
+	others int  // of seqs, those that other people said
 }
 
 // begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
@@ -261,15 +294,22 @@ func (t *track) begin(ctx context.Context) error {
 
 // upTo goes on to an entry.
 func (t *track) upTo(ctx context.Context, head uint64) error {
+	if err := t.scan(ctx, head); err != nil {
+		return err
+	}
 	return t.s.entries(ctx, t.room, t.at, head, func(es []entry.Entry) error {
 		bodies := map[uint64][]byte{}
 		for i, e := range es {
 			if !t.all && t.w.words.Own(e) {
 				continue
 			}
-			left, lost := t.w.words.Entry(e)
+			if t.memory && e.Kind != entry.KindRevised && e.Kind != entry.KindErased {
+				continue
+			}
+			left, lost := t.left(e)
 			if lost && t.dry {
 				t.seqs = append(t.seqs, e.Seq)
+				t.count(entry.Entry{Kind: e.Kind, Body: left})
 				continue
 			}
 			if lost {
@@ -279,6 +319,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			}
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
+				t.count(e)
 			}
 		}
 		if len(bodies) > 0 {
@@ -291,6 +332,35 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 		}
 		return t.fold(es)
 	})
+}
+
+// left gives what is left of an entry.
+func (t *track) left(e entry.Entry) (json.RawMessage, bool) {
+	if t.lines != nil {
+		return t.lines.Entry(e)
+	}
+	return t.w.words.Entry(e)
+}
+
+// scan finds out which lines lose their texts, of all up to an entry: the pieces stand before the line.
+func (t *track) scan(ctx context.Context, head uint64) error {
+	if t.lines == nil {
+		return nil
+	}
+	return t.s.entries(ctx, t.room, t.scanned, head, func(es []entry.Entry) error {
+		for _, e := range es {
+			t.lines.Read(e)
+		}
+		t.scanned = es[len(es)-1].Seq
+		return nil
+	})
+}
+
+// count counts an entry that lost its text, where another person said it.
+func (t *track) count(e entry.Entry) {
+	if t.w.words.SilencedOther(e) {
+		t.others++
+	}
 }
 
 // fold applies entries of which nothing has to go any more.
@@ -389,12 +459,8 @@ func (s *Service) eraseIndex(ctx context.Context, w *work) error {
 
 // eraseMemory erases what companions remember of it.
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
-	gone := map[string][]string{}
-	if err := s.each(ctx, func(companion string, m abi.Memory) {
-		if w.goes(m) {
-			gone[companion] = append(gone[companion], m.ID)
-		}
-	}); err != nil {
+	gone, err := s.gone(ctx, w)
+	if err != nil {
 		return err
 	}
 	for companion, ids := range gone {
@@ -407,13 +473,76 @@ func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 	return nil
 }
 
-// eraseStreams takes out what stands beside the rooms: what models were told there.
+// gone gives the ids of what companions remember that goes, by companion, and counts what of it is others'. What was written
+// of something before it was changed goes with it.
+func (s *Service) gone(ctx context.Context, w *work) (map[string][]string, error) {
+	gone, old := map[string][]string{}, map[string]map[string]bool{}
+	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
+		companion, ok := journal.Remembers(r.Name)
+		if err != nil || !ok {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		old[companion] = map[string]bool{}
+		if err := s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
+			for _, e := range es {
+				if m, ok := written(e); ok && w.goes(m) {
+					old[companion][m.ID] = true
+				}
+			}
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("stream %s: %w", r.Name, err)
+		}
+	}
+	w.receipt.Others.Memories, w.receipt.Others.Episodes = 0, 0
+	err := s.each(ctx, func(companion string, m abi.Memory) {
+		if !w.goes(m) && !old[companion][m.ID] {
+			return
+		}
+		gone[companion] = append(gone[companion], m.ID)
+		switch {
+		case !w.others(m):
+		case m.Kind == abi.MemoryEpisode:
+			w.receipt.Others.Episodes++
+		default:
+			w.receipt.Others.Memories++
+		}
+	})
+	return gone, err
+}
+
+// written gives the words of an entry of a memory's stream as if they were remembered.
+func written(e entry.Entry) (abi.Memory, bool) {
+	switch e.Kind {
+	case entry.KindRemembered:
+		r, err := entry.Decode[entry.Remembered](e)
+		return r.Memory, err == nil
+	case entry.KindRevised:
+		r, err := entry.Decode[entry.Revised](e)
+		m := abi.Memory{ID: r.Of, Kind: abi.MemoryEpisode} // of anybody
+		if r.Text != nil {
+			m.Text = *r.Text
+		}
+		if r.Keys != nil {
+			m.Keys = *r.Keys
+		}
+		return m, err == nil
+	}
+	return abi.Memory{}, false
+}
+
+// eraseStreams takes out what stands beside the rooms: what models were told there. Of the streams of memories it
+// is the names of those who changed something; what is remembered has gone by now, or stays as it is.
 func (s *Service) eraseStreams(ctx context.Context, w *work) error {
 	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
 		if err != nil {
 			return err
 		}
 		t := track{s: s, w: w, room: r.Name, all: true}
+		_, t.memory = journal.Remembers(r.Name)
 		if err := t.upTo(ctx, r.Head.Seq); err != nil {
 			return fmt.Errorf("stream %s: %w", r.Name, err)
 		}

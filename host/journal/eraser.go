@@ -7,7 +7,7 @@ type Eraser interface {
 	// Erase takes the bodies out of entries, as Blank does, and leaves what bodies has in their
 	// place; of one that is blank already it takes out what was left, unless that is nothing.
 	Erase(ctx context.Context, room string, bodies map[uint64][]byte) error
-	// Pairs calls f with all that is in the stores of characters, by companion and key. f must
+	// Pairs calls f with all that is in the stores of characters, and of the house, by companion and key. f must
 	// not write there.
 	Pairs(ctx context.Context, f func(Pair) error) error
 	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. With anew
@@ -23,6 +23,10 @@ type Eraser interface {
 	SetErased(ctx context.Context, order string) error
 	Erased(ctx context.Context) (order string, err error)
 }
+
+// House begins the names under which the house keeps keys of its own among those of companions. No companion is called
+// like that.
+const House = ":"
 
 // Pair is a key of a companion's store and what it holds.
 type Pair struct{ Companion, Key, Value string }

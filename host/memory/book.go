@@ -141,7 +141,7 @@ func (b *book) write(ctx context.Context, do func(pen) error) error {
 		}
 		return nil
 	}
-	// What an erased fact closed is so again: it is read from what is left, as after a restart.
+	// It is read from what is left, as after a restart.
 	b.drop()
 	return b.takeOut(ctx, blank)
 }
@@ -155,7 +155,11 @@ func (b *book) takeOut(ctx context.Context, seqs []uint64) error {
 	for _, seq := range seqs {
 		bodies[seq] = nil
 	}
-	if err := b.stream.journal.Blank(context.WithoutCancel(ctx), b.stream.name, 0, bodies); err != nil {
+	out := func(ctx context.Context) error { return b.stream.journal.Blank(ctx, b.stream.name, 0, bodies) }
+	if j, ok := b.stream.journal.(journal.Eraser); ok { // also of what lost a name before
+		out = func(ctx context.Context) error { return j.Erase(ctx, b.stream.name, bodies) }
+	}
+	if err := out(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("take words out of %s: %w", b.stream.name, err)
 	}
 	return nil

@@ -242,11 +242,11 @@ func (k *Keeper) erase(ctx context.Context, companions []string, by string, whic
 					ids, here = append(ids, f.ID), append(here, Forgotten{companion, f.Memory})
 				}
 			}
-			change, some := b.table.Erase(ids, by)
-			if !some {
+			changes := b.table.Erase(ids, by)
+			if len(changes) == 0 {
 				return nil
 			}
-			err := b.write(ctx, func(w pen) error { return w.put(change) })
+			err := b.write(ctx, func(w pen) error { return w.put(changes...) })
 			if err == nil {
 				gone = append(gone, here...)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
@@ -21,7 +22,7 @@ type Store interface {
 
 // Where it is kept. No companion is called like that.
 const (
-	storeOwner = ":house"
+	storeOwner = journal.House + "house"
 	storeKey   = "spent"
 )
 

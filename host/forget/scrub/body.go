@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -49,11 +50,23 @@ func set(words ...string) map[string]bool {
 
 // Entry gives what is left of an entry's body, and whether that is less than it was.
 func (w *Words) Entry(e entry.Entry) (left json.RawMessage, lost bool) {
-	body := object(e.Body)
+	return w.entry(e, object(e.Body), false)
+}
+
+// entry is Entry, of a body that was decoded; silent: its text goes whatever it is.
+func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left json.RawMessage, lost bool) {
 	if body == nil {
 		return nil, false
 	}
-	v := visit{w: w, kind: e.Kind, own: w.owns(e.Kind, body)}
+	v := visit{w: w, kind: e.Kind, own: w.owns(e.Kind, body), others: Others(e.Kind, body)}
+	if text, _ := body["text"].(string); silent && text != "" {
+		body["text"], v.lost = "", true
+		silence(body["voice"])
+	}
+	if _, ok := body["parameters"]; silent && ok {
+		delete(body, "parameters")
+		v.lost = true
+	}
 	body = v.object("", body)
 	if !v.lost {
 		return nil, false
@@ -64,6 +77,23 @@ func (w *Words) Entry(e entry.Entry) (left json.RawMessage, lost bool) {
 	body[entry.ErasedKey] = w.order
 	left, err := json.Marshal(body)
 	return left, err == nil
+}
+
+// Others says whether the body of an entry is what a person said, whoever that is.
+func Others(kind entry.Kind, body map[string]any) bool {
+	return (kind == entry.KindSaid || kind == entry.KindRefused || kind == entry.KindWish) && body["by"] == string(abi.KindHuman)
+}
+
+// SilencedOther says whether an entry that was erased is what another person said, and has no text any more.
+func (w *Words) SilencedOther(e entry.Entry) bool {
+	body := object(e.Body)
+	if body == nil || !Others(e.Kind, body) || body["text"] != "" {
+		return false
+	}
+	return !slices.ContainsFunc(authors[e.Kind], func(field string) bool {
+		who, _ := body[field].(string)
+		return who == w.as && w.as != ""
+	})
 }
 
 // Own says whether an entry is the person's own.
@@ -93,7 +123,9 @@ type visit struct {
 	kind entry.Kind
 	own  bool // the person's own entry, or part of one
 	free bool // inside a field that is free
-	lost bool
+
+	others bool // what another person said
+	lost   bool
 }
 
 func (v *visit) value(key string, x any) any {
@@ -109,7 +141,7 @@ func (v *visit) value(key string, x any) any {
 		v.lost = v.lost || s != x
 		return s
 	case json.Number:
-		if len(x) >= 4 && !v.w.is(key) && v.w.hits(string(x)) && v.kind == "" {
+		if len(x) >= 4 && !v.w.is(key) && v.w.Hits(string(x)) && v.kind == "" {
 			v.lost = true
 			return json.Number("0")
 		}
@@ -157,7 +189,7 @@ func (v *visit) field(k string) string {
 	case !v.free && (fixed[k] || names[k]):
 	case v.w.is(k):
 		return v.w.as
-	case v.w.hits(plain(k)):
+	case v.w.Hits(k):
 		return "erased"
 	}
 	return k
@@ -179,7 +211,7 @@ func (v *visit) text(key, s string) string {
 	case isTime(s):
 		return s
 	}
-	return v.w.Text(s)
+	return v.w.Text(s, v.others)
 }
 
 // participants are what somebody can be, which stands in the same field as a name.

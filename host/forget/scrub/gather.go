@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/memory/wording"
 )
 
 // A word is left out as too common where so many others used it before the person did, or
-// where more than half of what others said has it, and that is much.
+// more in rooms in which the person never spoke, or where more than half of what others said has it, and that is much.
 const (
 	manyBefore = 2
+	manyApart  = 3
 	muchOf     = 40
 )
 
@@ -32,6 +35,8 @@ type Gatherer struct {
 	loose  map[string]*weight // of these, those that are no single run of letters
 	runs   map[uint64]*weight
 	others int // texts of others
+	room   string
+	spoke  map[string]bool // rooms in which the person did
 
 	// Mine counts the entries that are the person's.
 	Mine int
@@ -41,13 +46,15 @@ type Gatherer struct {
 type weight struct {
 	at     int64           // when the person first used it, in milliseconds
 	before map[string]bool // who used it earlier; nil: nobody
+	apart  map[string]bool // people who used it where the person never spoke
 	hits   int             // texts of others that have it
+	soft   bool            // it may be any word: what people said themselves does not go because of it
 }
 
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -78,6 +85,9 @@ func noName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '.' && !unicode.Is(unicode.Cf, r)
 }
 
+// Enter says in which room the next entries stand.
+func (g *Gatherer) Enter(room string) { g.room = room }
+
 // Learn reads an entry of any room for what the person said there. All entries are to be learned
 // before the first is weighed.
 func (g *Gatherer) Learn(e entry.Entry) {
@@ -93,6 +103,7 @@ func (g *Gatherer) Learn(e entry.Entry) {
 		return
 	}
 	g.Mine++
+	g.spoke[g.room] = true
 	at := e.At.UnixMilli()
 	texts(e.Kind, "", body, func(s string) { g.take(s, at) })
 }
@@ -138,19 +149,30 @@ func (g *Gatherer) lookForNames(v any) {
 func (g *Gatherer) Name(name string) { g.names[name] = true }
 
 // Remembered reads what a companion remembers, and answers whether that is to go because the
-// person said it, or it is about the person, or it was named.
+// person said it, or it is about the person, or it was named. Words are taken from what the person said
+// alone, letter by letter: what the house found it by, or made of it, are the house's words, and an episode has
+// the words of all who were there.
 func (g *Gatherer) Remembered(m abi.Memory) bool {
 	goes := g.facts[m.ID] || g.Is(m.SaidBy) || slices.ContainsFunc(m.About, g.Is)
 	if !goes {
 		return false
 	}
-	at := m.SaidAt.UnixMilli()
-	for _, k := range m.Keys {
-		g.key(k, at)
+	if m.Kind == abi.MemoryEpisode || !g.facts[m.ID] && !g.Is(m.SaidBy) {
+		return true
 	}
-	g.take(m.Quote, at)
-	g.take(m.Text, at)
+	at, said := m.SaidAt.UnixMilli(), cmp.Or(m.Quote, m.Text)
+	g.take(said, at)
+	for _, k := range m.Keys {
+		if thing(k) && strings.Contains(plain(said), plain(k)) {
+			g.word(k, at, true)
+		}
+	}
 	return true
+}
+
+// thing says whether a key may be what something is called in Chinese characters, of which a text alone does not tell.
+func thing(key string) bool {
+	return utf8.RuneCountInString(key) >= 3 && !strings.ContainsFunc(plain(key), func(r rune) bool { return scriptOf(r) != han })
 }
 
 // quoted is what stands in quotation marks, and a name before さん.
@@ -170,16 +192,21 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 	lower := plain(text)
 	for _, re := range []*regexp.Regexp{quoted, honored} {
 		for _, m := range re.FindAllStringSubmatch(lower, -1) {
-			g.word(m[1], at)
+			g.word(m[1], at, false)
 		}
 	}
 	big := capitals(text)
 	runs(lower, func(w string, of script) {
 		n := utf8.RuneCountInString(w)
+		inside, capital := big[w]
+		numbered := strings.ContainsFunc(w, unicode.IsDigit)
 		switch {
-		case of == katakana && n >= 2, of == digit && n >= 4,
-			of == latin && n >= 3 && (big[w] || strings.ContainsFunc(w, unicode.IsDigit)):
-			g.word(w, at)
+		case of == katakana && n >= 2:
+			g.word(w, at, false)
+		case of == digit && n >= 4 && !date.MatchString(w):
+			g.word(w, at, n == 4 || strings.HasSuffix(w, "000"))
+		case of == latin && n >= 3 && (capital || numbered):
+			g.word(w, at, !inside && !numbered)
 		}
 	})
 	windows(lower, func(h uint64) bool {
@@ -190,38 +217,42 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 	})
 }
 
-// capitals gives the words of a text that begin with a capital letter, in small letters.
+// date is a year, or a day.
+var date = regexp.MustCompile(`^(19|20)\d\d([-.]\d{1,2}){0,2}$`)
+
+// capitals gives the words of a text that begin with a capital letter, in small letters, and of each whether it
+// does so inside a sentence, where no other word would.
 func capitals(text string) map[string]bool {
-	big := map[string]bool{}
-	runs(norm.NFKC.String(shown(text)), func(w string, of script) {
+	big, at := map[string]bool{}, 0
+	text = norm.NFKC.String(shown(text))
+	runs(text, func(w string, of script) {
+		i := at + strings.Index(text[at:], w)
+		at = i + len(w)
 		if r, _ := firstRune(w); of == latin && unicode.IsUpper(r) {
-			big[plain(w)] = true
+			big[plain(w)] = big[plain(w)] || !begins(text[:i])
 		}
 	})
 	return big
 }
 
-// word takes a word, unless it is a name of somebody else's, or one that says nothing.
-func (g *Gatherer) word(w string, at int64) {
-	w = strings.TrimSpace(plain(w))
-	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] {
-		return
-	}
-	x := earlier(g.words, w, at)
-	if !single(w) {
-		g.loose[w] = x
-	}
+// begins says whether a sentence begins behind a text.
+func begins(before string) bool {
+	r, ok := lastRune(strings.TrimRight(before, " \u3000\"'“‘「『("))
+	return !ok || strings.ContainsRune(".!?。！？…\n", r)
 }
 
-// key takes a word by which something is remembered, unless it is one that could be about anything.
-func (g *Gatherer) key(k string, at int64) {
-	p := plain(k)
-	named := len(capitals(k)) > 0
-	for _, r := range p {
-		named = named || scriptOf(r) == katakana || scriptOf(r) == han || unicode.IsDigit(r)
+// word takes a word, unless it is a name of somebody else's, or one that says nothing: one of those by which the
+// house finds things is nobody's.
+func (g *Gatherer) word(w string, at int64, soft bool) {
+	w = strings.TrimSpace(plain(w))
+	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" || len(wording.Words(w)) == 0 {
+		return
 	}
-	if named {
-		g.word(k, at)
+	_, known := g.words[w]
+	x := earlier(g.words, w, at)
+	x.soft = soft && (x.soft || !known)
+	if !single(w) {
+		g.loose[w] = x
 	}
 }
 
@@ -260,6 +291,12 @@ func (g *Gatherer) Weigh(e entry.Entry) {
 			}
 			w.before[who] = true
 		}
+		if body["by"] == string(abi.KindHuman) && len(g.spoke) > 0 && !g.spoke[g.room] {
+			if w.apart == nil {
+				w.apart = map[string]bool{}
+			}
+			w.apart[who] = true
+		}
 	}
 	runs(lower, func(w string, _ script) { use(g.words[w]) })
 	for w, x := range g.loose {
@@ -281,12 +318,12 @@ func single(w string) bool {
 // Words gives what is looked for, and how many words are too common for that. order is the
 // id that entries are marked with, as stands where the name stood.
 func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, words: map[string]bool{}, runs: map[uint64]bool{}}
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
 	for n := range g.names {
 		w.addName(n)
 	}
 	fits := func(x *weight) bool {
-		return len(x.before) < manyBefore && (x.hits <= muchOf || 2*x.hits <= g.others)
+		return len(x.before) < manyBefore && len(x.apart) < manyApart && (x.hits <= muchOf || 2*x.hits <= g.others)
 	}
 	for k, x := range g.words {
 		switch {
@@ -294,19 +331,21 @@ func (g *Gatherer) Words(order, as string) (w *Words, common int) {
 		case !fits(x):
 			common++
 		case single(k):
-			w.words[k] = true
+			w.words[k] = x.first()
 		default:
-			w.loose = append(w.loose, k)
+			w.loose[k] = x.first()
 		}
 	}
 	for k, x := range g.runs {
 		if fits(x) {
-			w.runs[k] = true
+			w.runs[k] = x.first()
 		}
 	}
-	slices.Sort(w.loose)
 	return w, common
 }
+
+// first says whether a word came from the person, as far as one can know, so that whoever says it has it from there.
+func (x *weight) first() bool { return !x.soft && len(x.before) == 0 && len(x.apart) < manyApart-1 }
 
 // Names gives the ways in which the person is called, sorted.
 func (g *Gatherer) Names() []string {

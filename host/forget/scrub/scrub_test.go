@@ -125,8 +125,8 @@ func TestFacts(t *testing.T) {
 	for i := range 30 {
 		g.Weigh(said(i+1, fmt.Sprint("p", i), "タマだね"))
 	}
-	if w, _ := g.Words("o", ""); !w.Hits("タマ") || !w.Hits("「猫の名前」") {
-		t.Error("a key of a fact stays")
+	if w, _ := g.Words("o", ""); !w.Hits("タマ") || w.Hits("「猫の名前」") || !w.HitsOther("タマだね") {
+		t.Error("by which words a fact is told")
 	}
 }
 
@@ -230,4 +230,49 @@ func FuzzEntry(f *testing.F) {
 			t.Errorf("%s", left)
 		}
 	})
+}
+
+// What another person said goes for less than what a companion did.
+func TestWhatOthersSaid(t *testing.T) {
+	tell := "食物繊維のサプリを毎朝かならず飲んでいるんだ。Gardening is what I do. 番号は4321と88123"
+	w, _ := wordsOf("mika", said(0, "taro", "サプリって効くの?"), said(1, "mika", tell), said(2, "mika", "旅行に行く予定です"))
+	for text, want := range map[string][2]bool{
+		"サプリ?":             {true, false}, // taro said it before
+		"Gardening, again": {true, false}, // it may be any word
+		"4321":             {true, false},
+		"88123":            {true, true},
+		"明日から旅行に行く予定です":    {true, false}, // a phrase
+		"毎朝かならず飲んでいるんだってさ": {true, true},
+		"mikaさん": {true, true},
+		"別の話":    {false, false},
+	} {
+		if got := [2]bool{w.Hits(text), w.HitsOther(text)}; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		human, companion := said(3, "taro", text), made(3, entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
+		_, lost := w.Entry(human)
+		_, lostToo := w.Entry(companion)
+		if lost != want[1] || lostToo != want[0] {
+			t.Errorf("%q: a person's line goes: %v, a companion's: %v", text, lost, lostToo)
+		}
+	}
+	for _, word := range []string{"アレルギー", "ゲーム", "2026", "2026-12-03", "好き"} {
+		if w, _ := wordsOf("mika", said(1, "mika", word)); w.Hits("また" + word + " ") {
+			t.Errorf("%q tells a repetition", word)
+		}
+	}
+}
+
+// What people say where the person never was is theirs.
+func TestApart(t *testing.T) {
+	g := NewGatherer(is("mika"), nil)
+	g.Enter("main")
+	g.Learn(said(0, "mika", "ローマとビスコッティ"))
+	g.Enter("other")
+	for i, text := range []string{"ローマ", "ローマ!", "ローマ?", "ビスコッティ"} {
+		g.Weigh(said(i+1, fmt.Sprint("p", i), text))
+	}
+	if w, common := g.Words("o", "x"); w.Hits("ローマ") || !w.HitsOther("ビスコッティ") || common != 1 {
+		t.Errorf("%v, %d too common", w.List(), common)
+	}
 }

@@ -1,6 +1,8 @@
 package scrub
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,23 +15,27 @@ type Words struct {
 	order, as string
 	is        func(name string) bool
 	owns      func(kind entry.Kind, body map[string]any) bool
-	forms     []string        // of the name, as they were written, the longest first
-	names     []string        // plain, looked for in texts
-	words     map[string]bool // each one run of letters
-	loose     []string        // all others
-	runs      map[uint64]bool
+	forms     []string // of the name, as they were written, the longest first
+	names     []string // plain, looked for in texts
+	// Of each word: whether it came from the person first, so that it is looked for in what people said
+	// themselves, too.
+	words map[string]bool // each one run of letters
+	loose map[string]bool // all others
+	runs  map[uint64]bool
 }
+
+// inRow is how many runs have to follow each other in what a person said: 12 letters of Japanese and 24 of an
+// alphabet, for whoever talks about the same uses the same phrases.
+const inRow = 5
 
 // As is what stands where the name stood.
 func (w *Words) As() string { return w.as }
 
 // List gives the names and words that are looked for, for those who have to look themselves.
 func (w *Words) List() []string {
-	all := append(append([]string{}, w.names...), w.loose...)
-	for k := range w.words {
-		all = append(all, k)
-	}
-	return all
+	rest := slices.AppendSeq(slices.Collect(maps.Keys(w.loose)), maps.Keys(w.words))
+	slices.Sort(rest)
+	return append(slices.Clone(w.names), rest...)
 }
 
 // addName adds a form of the name. A single letter, or two of an alphabet, are looked for
@@ -50,30 +56,48 @@ func (w *Words) addName(name string) {
 
 // Hits says whether a text has the name or a word in it, as it is or encoded: as JSON, with
 // escapes, or in base64.
-func (w *Words) Hits(text string) bool {
+func (w *Words) Hits(text string) bool { return w.hits(text, false) }
+
+// HitsOther is Hits for what another person said, or is remembered of another one: that has to have the name, a word that
+// came from the person first, or a longer run of letters.
+func (w *Words) HitsOther(text string) bool { return w.hits(text, true) }
+
+func (w *Words) hits(text string, others bool) bool {
 	for _, text := range layers(text) {
-		if w.hits(plain(text)) {
+		if w.hitsLayer(plain(text), others) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *Words) hits(text string) bool {
+func (w *Words) hitsLayer(text string, others bool) bool {
 	if w.named(text) {
 		return true
 	}
-	for _, l := range w.loose {
-		if has(text, l) {
+	for l, first := range w.loose {
+		if (first || !others) && has(text, l) {
 			return true
 		}
 	}
 	found := false
 	if len(w.words) > 0 {
-		runs(text, func(word string, _ script) { found = found || w.words[word] })
+		runs(text, func(word string, _ script) {
+			first, ok := w.words[word]
+			found = found || ok && (first || !others)
+		})
 	}
 	if !found && len(w.runs) > 0 {
-		windows(text, func(h uint64) bool { found = w.runs[h]; return !found })
+		row := 0
+		windows(text, func(h uint64) bool {
+			if first, ok := w.runs[h]; ok && (first || !others) {
+				row++
+			} else {
+				row = 0
+			}
+			found = row >= inRow || row > 0 && !others
+			return !found
+		})
 	}
 	return found
 }
@@ -88,9 +112,9 @@ func (w *Words) named(text string) bool {
 	return false
 }
 
-// Text gives what may stay of a text: all of it, or nothing.
-func (w *Words) Text(s string) string {
-	if s == "" || w.Hits(s) {
+// Text gives what may stay of a text, of another person's where others is true: all of it, or nothing.
+func (w *Words) Text(s string, others bool) string {
+	if s == "" || w.hits(s, others) {
 		return ""
 	}
 	return s
@@ -102,7 +126,7 @@ func (w *Words) house(s string) string {
 	for _, form := range w.forms {
 		s = replaceName(s, form, w.as)
 	}
-	return w.Text(s)
+	return w.Text(s, false)
 }
 
 // replaceName replaces a name where it is no part of a longer word.

@@ -41,7 +41,7 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		r.Closes, r.ValidTo = t.closes(n)
 	}
 	if out := t.least(1); len(out) > 0 {
-		changes = append(changes, Change{entry.KindErased, entry.Erased{IDs: out, Why: entry.GoneFull}})
+		changes = append(t.stay(out, ""), Change{entry.KindErased, entry.Erased{IDs: out, Why: entry.GoneFull}})
 		r.Closes = slices.DeleteFunc(r.Closes, func(id string) bool { return slices.Contains(out, id) })
 	}
 	return id, append(changes, Change{entry.KindRemembered, r}), nil
@@ -201,9 +201,9 @@ func (t *Table) Revise(r entry.Revised) (Change, error) {
 	return Change{entry.KindRevised, r}, nil
 }
 
-// Erase gives the entry by which by has these forgotten; those that are not there are left out, and
+// Erase gives the entries by which by has these forgotten; those that are not there are left out, and
 // with none left there is no entry.
-func (t *Table) Erase(ids []string, by string) (c Change, ok bool) {
+func (t *Table) Erase(ids []string, by string) (changes []Change) {
 	var here []string
 	for _, id := range ids {
 		if t.facts[id] != nil {
@@ -212,5 +212,22 @@ func (t *Table) Erase(ids []string, by string) (c Change, ok bool) {
 	}
 	slices.Sort(here)
 	here = slices.Compact(here)
-	return Change{entry.KindErased, entry.Erased{IDs: here, By: by, Why: entry.GoneForgotten}}, len(here) > 0
+	if len(here) == 0 {
+		return nil
+	}
+	return append(t.stay(here, by), Change{entry.KindErased, entry.Erased{IDs: here, By: by, Why: entry.GoneForgotten}})
+}
+
+// stay gives the entries by which what some closed stays closed when they are erased: the entry that closed it has no words
+// then, and so does not say so any more.
+func (t *Table) stay(gone []string, by string) (changes []Change) {
+	for _, id := range t.order {
+		f := t.facts[id]
+		if f == nil || f.ClosedBy == "" || !slices.Contains(gone, f.ClosedBy) || slices.Contains(gone, id) {
+			continue
+		}
+		to := f.ValidTo
+		changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to}})
+	}
+	return changes
 }

@@ -21,6 +21,8 @@ type Fact struct {
 	How   entry.How
 	// Confirmed is when it was last said: SaidAt, or later.
 	Confirmed time.Time
+	// ClosedBy is the id of what it is no longer so by; empty where somebody said that at a door.
+	ClosedBy string
 	// Entries are seqs of the stream in which its words stand, or what was made of them.
 	Entries []uint64
 	// Vector is what a model made of Text; without Numbers none did.

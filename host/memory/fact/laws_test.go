@@ -50,8 +50,16 @@ func (s *stream) step(rt *rapid.T, id string) {
 	case "erase":
 		for _, f := range s.table.All() {
 			if rapid.Bool().Draw(rt, "erased") {
-				c, _ := s.table.Erase([]string{f.ID}, "ken")
-				s.write(c)
+				closed := map[string]time.Time{}
+				for _, f := range s.table.All() {
+					closed[f.ID] = f.ValidTo
+				}
+				s.write(s.table.Erase([]string{f.ID}, "ken")...)
+				for _, f := range s.left() {
+					if !f.ValidTo.Equal(closed[f.ID]) {
+						rt.Fatalf("%s was so until %v, and now until %v", f.ID, closed[f.ID], f.ValidTo)
+					}
+				}
 				if _, ok := s.table.Get(f.ID); ok {
 					rt.Fatal("it is still there")
 				}

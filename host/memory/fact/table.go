@@ -40,7 +40,8 @@ func NewTable(most int) *Table {
 // Apply folds one entry in and gives the ids of what is other than before. An entry of
 // another kind, one that lost its body, and one about what is not there change nothing.
 func (t *Table) Apply(e entry.Entry) (changed []string, err error) {
-	if e.Blank || len(e.Body) == 0 || string(e.Body) == "null" {
+	none := len(e.Body) == 0 || string(e.Body) == "null"
+	if none || e.Blank && e.Kind != entry.KindRevised && e.Kind != entry.KindErased { // these have more than words
 		delete(t.blank, e.Seq)
 		return nil, nil
 	}
@@ -82,7 +83,7 @@ func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
 	changed = append(changed, r.ID)
 	for _, id := range r.Closes {
 		if old := t.facts[id]; old != nil && old != f && old.ValidTo.IsZero() {
-			old.ValidTo = f.since()
+			old.ValidTo, old.ClosedBy = f.since(), f.ID
 			changed = append(changed, id)
 		}
 	}
@@ -98,6 +99,9 @@ func (f *Fact) since() time.Time {
 }
 
 func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
+	if e.Blank && r.Text != nil && *r.Text == "" {
+		r.Text = nil
+	}
 	if r.Text != nil || r.Keys != nil {
 		t.spoken(e.Seq, r.Of)
 	}
@@ -119,7 +123,7 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 		f.Visibility = *r.Visibility
 	}
 	if r.ValidTo != nil {
-		f.ValidTo = *r.ValidTo
+		f.ValidTo, f.ClosedBy = *r.ValidTo, ""
 	}
 	if a := r.Again; a != nil {
 		f.again(*a)

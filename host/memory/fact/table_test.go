@@ -286,6 +286,49 @@ func TestRevise(t *testing.T) {
 	}
 }
 
+// left folds the entries anew, of which those that are to be blank are so.
+func (s *stream) left() []fact.Fact {
+	s.t.Helper()
+	was := s.entries
+	defer func() { s.entries = was }()
+	s.entries = slices.Clone(was)
+	for _, seq := range s.table.Blank() {
+		s.entries[seq-1].Blank, s.entries[seq-1].Body = true, nil
+	}
+	return s.again().All()
+}
+
+// What was corrected stays so when what corrected it is erased, live and after a restart.
+func TestErasedCorrection(t *testing.T) {
+	s := newStream(t, 0)
+	s.cat("ビスケット", 1, "a")
+	s.cat("クッキー", 2, "b")
+	s.cat("タマ", 3, "c")
+	old, _ := s.table.Get("a")
+	if old.ValidTo.IsZero() || old.ClosedBy != "b" {
+		t.Fatalf("%+v", old)
+	}
+	s.write(s.table.Erase([]string{"b", "c"}, "ken")...)
+	if got, _ := s.table.Get("a"); !got.ValidTo.Equal(old.ValidTo) {
+		t.Errorf("it is so until %v, and was until %v", got.ValidTo, old.ValidTo)
+	}
+	if left := s.left(); len(left) != 1 || left[0].ID != "a" || !left[0].ValidTo.Equal(old.ValidTo) {
+		t.Errorf("after a restart: %+v", left)
+	}
+}
+
+// A change of which a name or the words were taken out has the rest.
+func TestBlankChange(t *testing.T) {
+	s := newStream(t, 0)
+	s.cat("タマ", 1, "a")
+	until := start.Add(time.Hour)
+	s.write(fact.Change{Kind: entry.KindRevised, Body: entry.Revised{Of: "a", By: "forgotten-1", Text: new(string), ValidTo: &until}})
+	s.entries[1].Blank = true
+	if got := s.again().All(); len(got) != 1 || !got[0].ValidTo.Equal(until) || got[0].Text != "猫の名前はタマ" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestErase(t *testing.T) {
 	s := newStream(t, 0)
 	s.cat("タマ", 1, "a")
@@ -294,9 +337,12 @@ func TestErase(t *testing.T) {
 	c, _ := s.table.Revise(entry.Revised{Of: "a", By: "ken", Text: &text})
 	s.write(c)
 	s.add(fact.New{Memory: abi.Memory{Text: "another", Room: "main"}}, "", "b")
-	c, ok := s.table.Erase([]string{"a", "nothing", "a"}, "ken")
-	if !ok {
-		t.Fatal("nothing to erase")
+	gone := s.table.Erase([]string{"a", "nothing", "a"}, "ken")
+	if len(gone) != 1 {
+		t.Fatalf("%+v", gone)
+	}
+	if c = gone[0]; c.Kind != entry.KindErased {
+		t.Error(c.Kind)
 	}
 	if raw, _ := json.Marshal(c.Body); strings.Contains(string(raw), "猫") || !strings.Contains(string(raw), `"ids":["a"]`) {
 		t.Errorf("%s", raw)
@@ -320,7 +366,7 @@ func TestErase(t *testing.T) {
 	if again := s.again(); len(again.Blank()) != 0 || again.Len() != 1 {
 		t.Errorf("to blank: %v", again.Blank())
 	}
-	if _, ok := s.table.Erase([]string{"a"}, "ken"); ok {
+	if len(s.table.Erase([]string{"a"}, "ken")) > 0 {
 		t.Error("it was erased twice")
 	}
 	// A change that was written beside the erasure has words, too.
