@@ -133,7 +133,7 @@ func (s *Service) Forget(ctx context.Context, o Order) (Receipt, error) {
 	id := ledger.NewID()
 	order := ledger.Order{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), By: by, Facts: o.Facts, Companion: o.Companion, Copies: o.Copies}
 	if o.Who != "" {
-		order.As = "forgotten-" + id
+		order.As = address.Forgotten + id
 		order.Name(o.Who)
 	}
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget/ledger"
 	"github.com/companiond/companiond/host/forget/scrub"
@@ -412,6 +413,9 @@ func (s *Service) eraseStreams(ctx context.Context, w *work) error {
 	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
 		if err != nil {
 			return err
+		}
+		if r.Name == kept.Stream { // cards and rules of the house, found by their hashes: nobody's words
+			continue
 		}
 		t := track{s: s, w: w, room: r.Name, all: true}
 		if err := t.upTo(ctx, r.Head.Seq); err != nil {
