@@ -361,33 +361,6 @@ func (t *track) write(ctx context.Context) error {
 	return err
 }
 
-// eraseIndex takes the name and the words out of what the index knows of rooms.
-func (s *Service) eraseIndex(ctx context.Context, w *work) error {
-	return s.everywhere(ctx, func(r journal.Room) error {
-		if w.words.Hits(r.Name) {
-			w.receipt.Names = append(w.receipt.Names, r.Name)
-		}
-		l, lost := r.Listing, false
-		if w.order.Is(l.By) {
-			l.By, lost = w.order.As, true
-		}
-		if l.Settings != nil {
-			left, less := w.words.JSON(l.Settings)
-			l.Settings, lost = left, lost || less
-		}
-		if w.words.Hits(l.Key) && !w.words.Hits(r.Name) { // two who are in a conversation
-			l.Key, lost = "", true
-		}
-		if !lost {
-			return nil
-		}
-		if s.rooms != nil {
-			return s.rooms.Relist(ctx, r.Name, l)
-		}
-		return s.cfg.Journal.Register(ctx, r.Name, l)
-	})
-}
-
 // eraseMemory erases what companions remember of it.
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 	gone := map[string][]string{}
