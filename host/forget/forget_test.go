@@ -67,7 +67,7 @@ func TestForget(t *testing.T) {
 }
 
 // words are planted, and must not be found.
-var words = []string{"mika", "ｍｉｋａ", "みかりん", "タマ", "ﾀﾏ", "Whiskers", "銀の匙", "090-1234-5678", "ひみつの\"こと\"", "{\"secret\":1}", "来月から大阪の店で働く", "moving to the blue house near Nara", "z\u0301a\u030alg\u00f6"}
+var words = []string{"mika", "ｍｉｋａ", "みかりん", "タマ", "ﾀﾏ", "Whiskers", "銀の匙", "090-1234-5678", "ひみつの\"こと\"", "{\"secret\":1}", "来月から大阪の店で働く", "moving to the blue house near Nara", "z\u0301a\u030alg\u00f6", "Klaudiusz"}
 
 // plant puts words wherever they can be: what the person said, in every kind of entry, and what
 // others made of it.
@@ -88,6 +88,7 @@ func plant(t *testing.T, w *world) {
 		said("main", "mika", "human", text)
 	}
 	said("main", "ｍｉｋａ", "human", "ねむい")
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: "きて", Kind: abi.KindTurn, To: []string{"Klaudiusz", "ken"}})
 	said("main", "aya", "companion", "タマは元気? mikaさん")
 	said("main", "aya", "companion", "今日は寒い")
 	w.append("main", entry.KindVote, entry.Voted{Round: 3, Voter: "aya", Vote: abi.Vote{State: "speak", Importance: 3, Reason: "銀の匙の話がしたい", Backchannel: "タマ!"}})

@@ -32,6 +32,7 @@ type work struct {
 	order   ledger.Order
 	words   *scrub.Words
 	names   []string // of the person, as they were written
+	known   known
 	receipt Receipt
 	done    time.Time
 }
@@ -123,7 +124,9 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	}); err != nil {
 		return err
 	}
-	for _, read := range []func(entry.Entry){g.Learn, g.Weigh} {
+	w.known = known{}
+	weigh := func(e entry.Entry) { g.Weigh(e); w.known.learn(e) }
+	for _, read := range []func(entry.Entry){g.Learn, weigh} {
 		err := s.everywhere(ctx, func(r journal.Room) error {
 			g.Is(r.By)
 			return s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
@@ -268,7 +271,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if !t.all && t.w.words.Own(e) {
 				continue
 			}
-			left, lost := t.w.words.Entry(e)
+			left, lost := t.w.left(e)
 			if lost && t.dry {
 				t.seqs = append(t.seqs, e.Seq)
 				continue
