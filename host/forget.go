@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/forget/told"
 )
@@ -13,7 +14,7 @@ import (
 func (h *Host) buildForget(ctx context.Context, j forget.Journal) (err error) {
 	h.forgets, err = forget.Open(forget.Config{
 		Journal: j, Dir: filepath.Dir(h.cfg.Journal.Path), Owner: "companiond/" + newID(),
-		Memory: told.Memory{Keeper: h.memory}, Forgotten: h.forgotten, Log: h.log,
+		Memory: told.Memory{Keeper: h.memory}, Forgotten: h.forgotten, Resident: h.livesHere, Log: h.log,
 	})
 	if err != nil {
 		return err
@@ -22,6 +23,23 @@ func (h *Host) buildForget(ctx context.Context, j forget.Journal) (err error) {
 		return nil // it was stopped before it was open
 	}
 	return err
+}
+
+// livesHere says which companion, be it loaded or not, or agent of the configuration has a name that reads or looks like
+// one.
+func (h *Host) livesHere(name string) (who string, lives bool) {
+	if h.house == nil { // no door is open
+		return "", false
+	}
+	if id, lives := h.house.Resident(name); lives {
+		return id, true
+	}
+	for _, a := range h.cfg.Agents {
+		if address.Same(a.Name, name) || address.Skeleton(a.Name) == address.Skeleton(name) {
+			return a.Name, true
+		}
+	}
+	return "", false
 }
 
 // forgotten lets go of what is kept in memory of a room in which words were erased, of all with "".

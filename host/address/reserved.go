@@ -34,7 +34,7 @@ var humans = []string{
 // Some words are nobody's name, and those that stand for a human are for humans
 // only. A name is compared as readers see it ([Skeleton]), whole, and without the
 // '-', '_', '.' and digits at its ends: "system_" and "admin2" are read as "system"
-// and "admin". A single letter with a number is no word: "i7" may be taken, and so
+// and "admin", and what begins as a [Forgotten] name may nobody take. A single letter with a number is no word: "i7" may be taken, and so
 // may L, though it looks like i to Skeleton.
 func Reserved(name string, kind abi.ParticipantKind) (why string) {
 	plain := strings.Trim(norm.NFKC.String(shown(name)), "-_.")
@@ -44,6 +44,8 @@ func Reserved(name string, kind abi.ParticipantKind) (why string) {
 	}
 	is := func(word string) bool { return slices.Contains(shapes, word) }
 	switch {
+	case strings.HasPrefix(shapes[0], forgottenShape), strings.HasPrefix(shapes[1], forgottenShape):
+		return fmt.Sprintf("%q reads as the name that stands for whoever was forgotten; take a name of your own, such as %q", name, "mika")
 	case slices.ContainsFunc(nobodysShapes, is):
 		return fmt.Sprintf("%q reads as the daemon, its keepers, everybody or nobody; take a name of your own, such as %q", name, "mika")
 	case kind != abi.KindHuman && (slices.ContainsFunc(humansShapes, is) || Reading(plain) == "i"):
@@ -51,6 +53,11 @@ func Reserved(name string, kind abi.ParticipantKind) (why string) {
 	}
 	return ""
 }
+
+// Forgotten begins the names that stand where the name of whoever was forgotten stood.
+const Forgotten = "forgotten-"
+
+var forgottenShape = Skeleton(Forgotten)
 
 var nobodysShapes, humansShapes = skeletons(nobodys), skeletons(humans)
 

@@ -14,6 +14,7 @@ func TestReserved(t *testing.T) {
 		"admin", "Admin", "adm1n", "AdmIn", "admln", "ADMIN2", "administrator", "root", "r00t", "moderator", "server", "daemon", "operator",
 		"everyone", "everybody", "nobody", "n0body", "nu11", "null", "undefined", "none", "here",
 		"システム", "ｼｽﾃﾑ", "しすてむ", "システ厶", "システム2", "管理者", "管理者１", "運営", "みんな", "ミンナ", "全員", "皆さん", "サーバー", "サ一バ一",
+		"forgotten-0a1b2c3d4e", "Forgotten-x", "f0rgotten-0a1b2c3d4e", "ｆｏｒｇｏｔｔｅｎ-1", "fоrgotten-0a", "-forgotten-1", "forgotten-",
 	} {
 		for _, kind := range kinds {
 			if why := Reserved(name, kind); !strings.Contains(why, "take a name of your own") || !strings.Contains(why, "mika") {
@@ -34,7 +35,7 @@ func TestReserved(t *testing.T) {
 	for _, name := range []string{
 		"taro", "mika", "hana", "mochi", "ren", "kyoko-bot", "aki", "aya", "kyoko", "natsumi", "nikoni", "bot", "agent1", "a", "k", "e", "i7", "L", "L1", "1", "42",
 		"mod", "Mod", "all", "Ali", "Nil", "Mina", "みな", "きみ", "ゆうし", "guestbook", "usher", "systema", "my-system", "user-bot", "admins", "rooty", "Noone",
-		"system-of-a-down", "youko", "human-like", "サーバル", "システィ", "私立探偵", "君江", "皆川", "全", "meg", "Yui", "ユーサ", "assistant",
+		"system-of-a-down", "youko", "human-like", "サーバル", "システィ", "私立探偵", "君江", "皆川", "全", "meg", "Yui", "ユーサ", "assistant", "forgotten", "forgottenhero",
 	} {
 		for _, kind := range kinds {
 			if why := Reserved(name, kind); why != "" {

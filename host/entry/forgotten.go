@@ -20,6 +20,11 @@ type Forgotten struct {
 	Seqs  [][2]uint64 `json:"seqs,omitempty"`
 }
 
+// Has says whether an entry is one of those that lost words, as far as Seqs tells.
+func (f Forgotten) Has(seq uint64) bool {
+	return slices.ContainsFunc(f.Seqs, func(s [2]uint64) bool { return s[0] <= seq && seq <= s[1] })
+}
+
 // CutErased is the [abi.Message.Cut] of a message whose words were erased.
 const CutErased = "erased"
 

@@ -67,7 +67,7 @@ func TestForget(t *testing.T) {
 }
 
 // words are planted, and must not be found.
-var words = []string{"mika", "ｍｉｋａ", "みかりん", "タマ", "ﾀﾏ", "Whiskers", "銀の匙", "090-1234-5678", "ひみつの\"こと\"", "{\"secret\":1}", "来月から大阪の店で働く", "moving to the blue house near Nara", "z\u0301a\u030alg\u00f6"}
+var words = []string{"mika", "ｍｉｋａ", "みかりん", "タマ", "ﾀﾏ", "Whiskers", "銀の匙", "090-1234-5678", "ひみつの\"こと\"", "{\"secret\":1}", "来月から大阪の店で働く", "moving to the blue house near Nara", "z\u0301a\u030alg\u00f6", "Klaudiusz"}
 
 // plant puts words wherever they can be: what the person said, in every kind of entry, and what
 // others made of it.
@@ -88,6 +88,7 @@ func plant(t *testing.T, w *world) {
 		said("main", "mika", "human", text)
 	}
 	said("main", "ｍｉｋａ", "human", "ねむい")
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: "きて", Kind: abi.KindTurn, To: []string{"Klaudiusz", "ken"}})
 	said("main", "aya", "companion", "タマは元気? mikaさん")
 	said("main", "aya", "companion", "今日は寒い")
 	w.append("main", entry.KindVote, entry.Voted{Round: 3, Voter: "aya", Vote: abi.Vote{State: "speak", Importance: 3, Reason: "銀の匙の話がしたい", Backchannel: "タマ!"}})
@@ -394,6 +395,8 @@ func TestWhoMay(t *testing.T) {
 		"a fact that nobody remembers": {forget.Order{By: admin, Facts: []string{"f9"}, Companion: "aya"}, abi.CodeNotFound},
 		"a fact of no companion":       {forget.Order{By: admin, Facts: []string{"f1"}}, abi.CodeInvalid},
 		"copies, on a person's word":   {forget.Order{By: mika, Who: "mika", Copies: true}, abi.CodeDenied},
+		"a companion, by an admin":     {forget.Order{By: admin, Who: "Aya"}, abi.CodeDenied},
+		"a companion, by a guest":      {forget.Order{By: guest, Claimed: "aya", Who: "aya"}, abi.CodeDenied},
 		"a name that is none":          {forget.Order{By: admin, Who: " mika"}, abi.CodeInvalid},
 	} {
 		r, err := w.service.Forget(t.Context(), c.o)
@@ -424,5 +427,30 @@ func TestLate(t *testing.T) {
 	w.sound()
 	if !slices.Contains(w.dropped, "main") || !slices.Contains(w.dropped, "") {
 		t.Errorf("what is at hand was dropped of %q", w.dropped)
+	}
+}
+
+// TestSettingsStay has somebody forgotten whose words are those of a room's settings.
+func TestSettingsStay(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	if _, err := w.j.Acquire(t.Context(), "side", "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	settings := `{"companions":["aya","Lulu"],"policy":"vote","policy_settings":{"Bidding":1},"interrupters":["mika","taro"]}`
+	if err := w.j.Register(t.Context(), "side", journal.Listing{Key: "side", By: "mika", Settings: []byte(settings)}); err != nil {
+		t.Fatal(err)
+	}
+	w.append("side", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Kind: abi.KindTurn, Text: "Lulu Bidding Vote Aya Companions"})
+	if _, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	row, _, err := w.j.Room(t.Context(), "side")
+	if want := `{"companions":["aya","Lulu"],"interrupters":["taro"],"policy":"vote","policy_settings":{"Bidding":1}}`; err != nil || string(row.Settings) != want || row.By != w.service.Receipts()[0].As {
+		t.Errorf("%s by %s %v", row.Settings, row.By, err)
 	}
 }

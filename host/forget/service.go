@@ -62,6 +62,9 @@ type Config struct {
 	// memory goes; with "" of all. Nil: nobody is.
 	Forgotten func(room string)
 	Memory    Memory // nil: nobody remembers anything
+	// Resident says which companion that lives here, or agent of the configuration, has a name, or one that
+	// looks like it: of them nobody is forgotten. Nil: there are none.
+	Resident func(name string) (who string, lives bool)
 	// Late is how long after an order what was said meanwhile is looked through once more: a line that was
 	// begun before may come behind it. 0 means two minutes.
 	Late time.Duration
@@ -95,6 +98,9 @@ func Open(c Config) (*Service, error) {
 	s := &Service{cfg: c, ledger: l, log: c.Log, wake: make(chan struct{}, 1), changed: make(chan struct{}), stopped: func(string) error { return nil }}
 	if s.cfg.Late == 0 {
 		s.cfg.Late = 2 * time.Minute
+	}
+	if s.cfg.Resident == nil {
+		s.cfg.Resident = func(string) (string, bool) { return "", false }
 	}
 	if s.cfg.Forgotten == nil {
 		s.cfg.Forgotten = func(string) {}
@@ -133,7 +139,7 @@ func (s *Service) Forget(ctx context.Context, o Order) (Receipt, error) {
 	id := ledger.NewID()
 	order := ledger.Order{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), By: by, Facts: o.Facts, Companion: o.Companion, Copies: o.Copies}
 	if o.Who != "" {
-		order.As = "forgotten-" + id
+		order.As = address.Forgotten + id
 		order.Name(o.Who)
 	}
 	s.mu.Lock()
@@ -162,6 +168,9 @@ func (s *Service) allow(ctx context.Context, o Order) (by string, err error) {
 	by = "person"
 	if admin {
 		by = "admin"
+	}
+	if who, lives := s.cfg.Resident(o.Who); lives && o.Who != "" {
+		return "", abi.Field("who", abi.CodeDenied, "%s is a companion that lives here, or an agent: what one says is not erased this way, but with what it repeats of a person", who)
 	}
 	if len(o.Facts) == 0 {
 		return by, nil

@@ -64,7 +64,7 @@ func (w *world) prepare() {
 	if w.j, err = sqlite.Open(sqlite.Config{Path: w.path(), Reserve: 4096}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
+	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Resident: house{}.Resident, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.dropped = append(w.dropped, room)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget/ledger"
 	"github.com/companiond/companiond/host/forget/scrub"
@@ -33,6 +34,7 @@ type work struct {
 	order   ledger.Order
 	words   *scrub.Words
 	names   []string // of the person, as they were written
+	known   known
 	receipt Receipt
 	done    time.Time
 }
@@ -124,7 +126,9 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	}); err != nil {
 		return err
 	}
-	for _, read := range []func(entry.Entry){g.Learn, g.Weigh} {
+	w.known = known{}
+	weigh := func(e entry.Entry) { g.Weigh(e); w.known.learn(e) }
+	for _, read := range []func(entry.Entry){g.Learn, weigh} {
 		err := s.everywhere(ctx, func(r journal.Room) error {
 			g.Is(r.By)
 			g.Enter(r.Name)
@@ -336,10 +340,12 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 
 // left gives what is left of an entry.
 func (t *track) left(e entry.Entry) (json.RawMessage, bool) {
+	entry := t.w.words.Entry
 	if t.lines != nil {
-		return t.lines.Entry(e)
+		entry = t.lines.Entry
 	}
-	return t.w.words.Entry(e)
+	left, lost := entry(e)
+	return t.w.withoutNobody(e, left, lost)
 }
 
 // scan finds out which lines lose their texts, of all up to an entry: the pieces stand before the line.
@@ -430,33 +436,6 @@ func (t *track) write(ctx context.Context) error {
 	return err
 }
 
-// eraseIndex takes the name and the words out of what the index knows of rooms.
-func (s *Service) eraseIndex(ctx context.Context, w *work) error {
-	return s.everywhere(ctx, func(r journal.Room) error {
-		if w.words.Hits(r.Name) {
-			w.receipt.Names = append(w.receipt.Names, r.Name)
-		}
-		l, lost := r.Listing, false
-		if w.order.Is(l.By) {
-			l.By, lost = w.order.As, true
-		}
-		if l.Settings != nil {
-			left, less := w.words.JSON(l.Settings)
-			l.Settings, lost = left, lost || less
-		}
-		if w.words.Hits(l.Key) && !w.words.Hits(r.Name) { // two who are in a conversation
-			l.Key, lost = "", true
-		}
-		if !lost {
-			return nil
-		}
-		if s.rooms != nil {
-			return s.rooms.Relist(ctx, r.Name, l)
-		}
-		return s.cfg.Journal.Register(ctx, r.Name, l)
-	})
-}
-
 // eraseMemory erases what companions remember of it.
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 	gone, err := s.gone(ctx, w)
@@ -540,6 +519,9 @@ func (s *Service) eraseStreams(ctx context.Context, w *work) error {
 	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
 		if err != nil {
 			return err
+		}
+		if r.Name == kept.Stream { // cards and rules of the house, found by their hashes: nobody's words
+			continue
 		}
 		t := track{s: s, w: w, room: r.Name, all: true}
 		_, t.memory = journal.Remembers(r.Name)

@@ -7,11 +7,15 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// Coded puts trouble of the journal into the words that doors show, nil for none.
+// Coded puts trouble of the journal into the words that doors show, nil for none. What is in them
+// already stays as it is.
 func Coded(err error) error {
+	var known *abi.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, ErrUnavailable):
 		return abi.Wrap(abi.CodeUnavailable, err, "the journal takes no entries now: "+reason(err, ErrUnavailable))
 	case errors.Is(err, ErrCorrupt):
