@@ -72,7 +72,7 @@ func TestWhatIsOverABound(t *testing.T) {
 			t.Errorf("%d: %v", n, err) // two million tokens cost 4
 		}
 	}
-	if n := asked.Load(); n != 5 || !strings.Contains(err.Error(), "3 a day is spent (room.stage.cost_day)") {
+	if n := asked.Load(); n != 5 || !strings.Contains(err.Error(), "room.stage.cost_day: 3 a day is spent") {
 		t.Errorf("asked %d times: %v", n, err)
 	}
 }
