@@ -142,8 +142,8 @@ func Failure(err error) (abi.Code, string) {
 	return e.Code, Clip(e.Message)
 }
 
-// longestWait is how long an answer may have itself not asked again; a day, as endpoints of
-// models say at most.
+// longestWait is how long an answer may have itself not asked again; a day, as bounds of a day
+// say at most.
 const longestWait = 24 * time.Hour
 
 // Until gives when a companion that failed may be asked again, zero where it did not say.

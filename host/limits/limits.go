@@ -85,9 +85,9 @@ func (l *Limits) account(key Key) *account {
 	return a
 }
 
-// Take counts a call for all of the keys, or says why it is not to be made and counts none.
-// The first key that says no is told.
-func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
+// May says why a call for all of the keys is not to be made, nil where it may be. The first key that
+// says no is told.
+func (l *Limits) May(now time.Time, urgent bool, keys ...Key) *Refusal {
 	for _, key := range keys {
 		if a := l.accounts[key]; a != nil {
 			if r := a.refuses(key, now, urgent); r != nil {
@@ -95,11 +95,19 @@ func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
 			}
 		}
 	}
+	return nil
+}
+
+// Take counts a call for all of the keys, or says why it is not to be made and counts none.
+func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
+	if r := l.May(now, urgent, keys...); r != nil {
+		return r
+	}
 	l.Spend(now, 1, 0, keys...)
 	return nil
 }
 
-// Spend counts more calls than the one that was taken, or fewer, and what they cost.
+// Spend counts calls that were not taken, and what was spent.
 func (l *Limits) Spend(now time.Time, calls int, cost float64, keys ...Key) {
 	for _, key := range keys {
 		if a := l.accounts[key]; a != nil {

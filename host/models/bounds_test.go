@@ -108,7 +108,10 @@ func TestSpentIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m.spend(counted, model.Usage{Calls: 2}, nil) // it was repeated once
+		if err := m.take(counted, true); err != nil { // it was repeated once
+			t.Fatal(err)
+		}
+		m.spend(counted, model.Usage{Calls: 2}, nil)
 		synctest.Wait()
 		again := New(Config{Bounds: bounds, Store: store}) // nothing was told the first that it ends
 		if err := again.Restore(ctx); err != nil {

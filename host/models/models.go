@@ -131,9 +131,10 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
 	counted := keys(client.Name(), c)
-	if err := m.take(counted, ask.Urgent); err != nil {
+	if err := m.may(counted, ask.Urgent); err != nil { // before it waits for a place
 		return model.Answer{}, err
 	}
+	ask.Before = func() error { return m.take(counted, ask.Urgent) }
 	a, err := client.Generate(ctx, ask.Request, onText)
 	m.spend(counted, a.Usage, err)
 	u := entry.Usage{
@@ -143,7 +144,7 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 	if err != nil {
 		u.Error = abi.AsError(err).Message
 	}
-	if m.cfg.Used != nil && c.Room != "" && (u.Calls > 0 || err != nil) {
+	if m.cfg.Used != nil && c.Room != "" && (u.Calls > 0 || err != nil && abi.CodeOf(err) != abi.CodeExhausted) {
 		m.cfg.Used(context.WithoutCancel(ctx), c.Room, u)
 	}
 	return a, err
