@@ -119,10 +119,20 @@ func (c Calls) Withdraw(who, room string) bool {
 }
 
 // useless says whether an error is the companion's own and is worth its maker's
-// attention: not that it is late, away, or broke down, which is told elsewhere.
+// attention: not that it is late, away, or broke down, which is told elsewhere, nor that a bound
+// was reached, or that the talk went on without it.
 func useless(err error) bool {
 	var own *abi.Error
-	return errors.As(err, &own) && own.Code != abi.CodeUnavailable && own.Code != abi.CodeTimeout
+	if !errors.As(err, &own) {
+		return false
+	}
+	switch own.Code {
+	case abi.CodeUnavailable, abi.CodeTimeout, abi.CodeExhausted, abi.CodeStale, abi.CodeConflict:
+		return false
+	case abi.CodeDenied: // the room says so where the floor is another's
+		return !strings.HasPrefix(own.Message, "say: ") && !strings.HasPrefix(own.Message, "action: ")
+	}
+	return true
 }
 
 // Failure puts a failed call into words for the journal.
@@ -142,8 +152,8 @@ func Failure(err error) (abi.Code, string) {
 	return e.Code, Clip(e.Message)
 }
 
-// longestWait is how long an answer may have itself not asked again; a day, as endpoints of
-// models say at most.
+// longestWait is how long an answer may have itself not asked again; a day, as bounds of a day
+// say at most.
 const longestWait = 24 * time.Hour
 
 // Until gives when a companion that failed may be asked again, zero where it did not say.

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -84,9 +85,9 @@ func (l *Limits) account(key Key) *account {
 	return a
 }
 
-// Take counts a call for all of the keys, or says why it is not to be made and counts none.
-// The first key that says no is told.
-func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
+// May says why a call for all of the keys is not to be made, nil where it may be. The first key that
+// says no is told.
+func (l *Limits) May(now time.Time, urgent bool, keys ...Key) *Refusal {
 	for _, key := range keys {
 		if a := l.accounts[key]; a != nil {
 			if r := a.refuses(key, now, urgent); r != nil {
@@ -94,11 +95,19 @@ func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
 			}
 		}
 	}
+	return nil
+}
+
+// Take counts a call for all of the keys, or says why it is not to be made and counts none.
+func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
+	if r := l.May(now, urgent, keys...); r != nil {
+		return r
+	}
 	l.Spend(now, 1, 0, keys...)
 	return nil
 }
 
-// Spend counts more calls than the one that was taken, or fewer, and what they cost.
+// Spend counts calls that were not taken, and what was spent.
 func (l *Limits) Spend(now time.Time, calls int, cost float64, keys ...Key) {
 	for _, key := range keys {
 		if a := l.accounts[key]; a != nil {
@@ -143,15 +152,24 @@ func (l *Limits) Restore(days []Day) {
 	}
 }
 
-// today begins a new day where one has. A clock that is set back by less than a day goes on with
-// the day that was, or its bounds would be there twice.
+// aside is how far a clock that is right may be set back.
+const aside = time.Hour
+
+// today begins a new day where one has. A clock that is set back a little goes on with the day that
+// was, or its bounds would be there twice. One that was wrong by hours takes what was spent along
+// into the day that it is, or that would last until the wrong one is over.
 func (a *account) today(now time.Time) {
 	date := now.Format(time.DateOnly)
 	if date == a.day.Date {
 		return
 	}
 	was, err := time.ParseInLocation(time.DateOnly, a.day.Date, now.Location())
-	if err == nil && was.After(now) && was.Sub(now) < 24*time.Hour {
+	switch ahead := was.Sub(now); {
+	case err != nil || ahead <= 0 || ahead >= 24*time.Hour:
+	case ahead < aside:
+		return
+	default:
+		a.day.Date = date
 		return
 	}
 	a.day = Day{Table: a.day.Table, Name: a.day.Name, Date: date}
@@ -182,27 +200,27 @@ func (a *account) refuses(key Key, now time.Time, urgent bool) *Refusal {
 	}
 	switch {
 	case b.Minute > 0 && a.minute.sum(now) >= whole(b.Minute, urgent):
-		why := fmt.Sprintf("%d calls a minute are used up", b.Minute)
+		why := fmt.Sprintf("%d a minute are used up", b.Minute)
 		return a.refusal(now, time.Minute, key, "calls_minute", why, urgent, a.minute.free(now, whole(b.Minute, urgent)))
 	case b.Day > 0 && a.day.Calls >= whole(b.Day, urgent):
-		why := fmt.Sprintf("%d calls a day are used up", b.Day)
+		why := fmt.Sprintf("%d a day are used up", b.Day)
 		return a.refusal(now, 24*time.Hour, key, "calls_day", why, urgent, tomorrow())
 	case b.Cost > 0 && a.day.Cost >= part(b.Cost, urgent):
-		why := fmt.Sprintf("%v a day is spent", b.Cost)
+		why := strconv.FormatFloat(b.Cost, 'f', -1, 64) + " a day is spent"
 		return a.refusal(now, 24*time.Hour, key, "cost_day", why, urgent, tomorrow())
 	}
 	return nil
 }
 
-// refusal puts it into words, and notes that it was told in its window.
+// refusal puts it into words, the setting first for they may be cut, and notes that it was told in its window.
 func (a *account) refusal(now time.Time, window time.Duration, key Key, setting, why string, urgent bool, after time.Duration) *Refusal {
 	if !urgent {
 		why += ", but for what is kept for answers"
 	}
 	told, ok := a.told[setting]
-	first := !ok || now.Sub(told) >= window
+	first := !ok || now.Sub(told) >= window || now.Before(told)
 	if first {
 		a.told[setting] = now
 	}
-	return &Refusal{Why: fmt.Sprintf("%s (%s.%s)", why, key, setting), After: after, First: first}
+	return &Refusal{Why: fmt.Sprintf("%s.%s: %s", key, setting, why), After: after, First: first}
 }

@@ -29,7 +29,7 @@ func TestAPartIsKept(t *testing.T) {
 			made++
 		} else if r.First {
 			told++
-			if want := "9 calls a minute are used up, but for what is kept for answers (model.main.calls_minute)"; r.Why != want {
+			if want := "model.main.calls_minute: 9 a minute are used up, but for what is kept for answers"; r.Why != want {
 				t.Errorf("%q, want %q", r.Why, want)
 			}
 		}
@@ -44,7 +44,7 @@ func TestAPartIsKept(t *testing.T) {
 		}
 	}
 	r := l.Take(later, true, model)
-	if r == nil || r.Why != "9 calls a minute are used up (model.main.calls_minute)" || r.After != 51*time.Second {
+	if r == nil || r.Why != "model.main.calls_minute: 9 a minute are used up" || r.After != 51*time.Second {
 		t.Fatalf("%+v", r)
 	}
 	if r := l.Take(later.Add(r.After-time.Millisecond), true, model); r == nil {
@@ -69,7 +69,7 @@ func TestEachBound(t *testing.T) {
 		t.Errorf("another companion: %+v", r)
 	}
 	l.Spend(noon, 0, 1, model, main_)
-	if r := l.Take(noon, false, model, main_); r == nil || !strings.Contains(r.Why, "1.5 a day is spent, but for what is kept for answers (room.main.cost_day)") {
+	if r := l.Take(noon, false, model, main_); r == nil || !strings.Contains(r.Why, "room.main.cost_day: 1.5 a day is spent, but for what is kept for answers") {
 		t.Errorf("%+v", r)
 	}
 	l.Spend(noon, 3, 0.5, model, main_)
@@ -81,7 +81,7 @@ func TestEachBound(t *testing.T) {
 			t.Fatal(r)
 		}
 	}
-	if r := l.Take(noon, true, model); r == nil || r.After != 12*time.Hour || !strings.Contains(r.Why, "100 calls a day are used up (model.main.calls_day)") {
+	if r := l.Take(noon, true, model); r == nil || r.After != 12*time.Hour || !strings.Contains(r.Why, "model.main.calls_day: 100 a day are used up") {
 		t.Errorf("%+v", r)
 	}
 	if r := l.Take(noon.Add(12*time.Hour), true, model, main_); r != nil {
@@ -194,5 +194,5 @@ func ExampleLimits() {
 			fmt.Println(r.Why)
 		}
 	}
-	// Output: 3 calls a minute are used up, but for what is kept for answers (model.main.calls_minute)
+	// Output: model.main.calls_minute: 3 a minute are used up, but for what is kept for answers
 }

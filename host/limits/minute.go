@@ -12,18 +12,30 @@ type minute struct {
 	calls  [seconds]int
 }
 
-// slide forgets what is older. A clock that is set back stays where it was.
+// slide forgets what is older. A clock that is set back takes what was counted along: how long ago
+// a call was is never taken for more than it is, and nothing waits until the clock is where it was.
 func (m *minute) slide(now time.Time) {
-	at := max(now.Unix(), m.newest)
+	at := now.Unix()
+	if at < m.newest {
+		was := *m
+		for s := range int64(seconds) {
+			m.calls[modulo(at-s)] = was.calls[modulo(was.newest-s)]
+		}
+		m.newest = at
+		return
+	}
 	for s := max(m.newest+1, at-seconds+1); s <= at; s++ {
-		m.calls[s%seconds] = 0
+		m.calls[modulo(s)] = 0
 	}
 	m.newest = at
 }
 
+// modulo gives where a second is counted, also one before 1970.
+func modulo(s int64) int64 { return (s%seconds + seconds) % seconds }
+
 func (m *minute) add(now time.Time, calls int) {
 	m.slide(now)
-	i := m.newest % seconds
+	i := modulo(m.newest)
 	m.calls[i] = max(0, m.calls[i]+calls)
 }
 
@@ -39,10 +51,7 @@ func (m *minute) sum(now time.Time) (sum int) {
 func (m *minute) free(now time.Time, most int) time.Duration {
 	sum := m.sum(now)
 	for s := m.newest - seconds + 1; s <= m.newest; s++ {
-		if s < 0 {
-			continue
-		}
-		if sum -= m.calls[s%seconds]; sum < most {
+		if sum -= m.calls[modulo(s)]; sum < most {
 			return time.Unix(s+seconds, 0).Sub(now)
 		}
 	}

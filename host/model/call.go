@@ -61,6 +61,8 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	switch {
 	case heard != nil:
 		return Answer{Usage: used}, heard
+	case abi.CodeOf(err) == abi.CodeExhausted: // of Request.Before, which says whose it is
+		return Answer{Usage: used}, err
 	case err != nil:
 		if !errors.Is(err, errNoTools) { // that was told
 			e.tell(ctx, abi.AsError(err).Message)
@@ -167,6 +169,12 @@ func (e *endpoint) once(ctx context.Context, req Request, q quirks, onText func(
 	}
 	req = e.suited(req, q)
 	t.key, t.text = key, stream.NewText(key, q.has(thinks), onText)
+	if err = e.at.Rest.Wait(ctx); err == nil && req.Before != nil {
+		err = req.Before()
+	}
+	if err != nil {
+		return t, err
+	}
 	used.Calls++
 	err = e.at.Post(ctx, key, e.body(req, q), func(ev stream.Event) (bool, error) { return e.api.event(ev, t) })
 	if err == io.EOF { // not wrapped: a failure's cause may be one as well

@@ -78,6 +78,9 @@ func (e *endpoint) embedOnce(ctx context.Context, texts []string, used *Usage) (
 	}
 	at := e.at
 	at.URL, at.Most = strings.TrimSuffix(at.URL, chatPath)+"/embeddings", maxVectors
+	if err := e.at.Rest.Wait(ctx); err != nil {
+		return a, err
+	}
 	used.Calls++
 	err = at.Post(ctx, key, vectors.Request(e.cfg.Embeddings, texts), func(ev stream.Event) (bool, error) {
 		if wire.Complains(ev.Data) {

@@ -29,7 +29,8 @@ type Client interface {
 	// error ends the call and is returned as it is. With a Schema onText is never called, for half
 	// a JSON value is no text.
 	//
-	// A request is sent again after 408, 429, 5xx, a connection that failed or broke, and a first
+	// While the endpoint has asked to be left alone no request goes out, of no call: it waits, or fails
+	// at once where its deadline comes before. A request is sent again after 408, 429, 5xx, a connection that failed or broke, and a first
 	// byte that did not come, as long as onText was given nothing; and once with more room, when the
 	// model spent its limit on thoughts and said nothing. The deadline of all that, the waiting for a
 	// place included, is Config.Timeout or ctx's, whichever is earlier.
@@ -74,6 +75,10 @@ type Request struct {
 	// CacheKey is the same for requests that begin alike, for endpoints that keep what they
 	// have read by it; empty: none.
 	CacheKey string
+
+	// Before is asked before each HTTP request, those that are sent again included; its error,
+	// which is CodeExhausted, ends the call and is returned as it is. nil: nobody is.
+	Before func() error
 
 	temperature *float64 // as configured; nil: the model's own
 	effort      string   // as configured, where the API has it; "": the model's own

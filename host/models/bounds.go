@@ -42,16 +42,30 @@ func keys(model string, c module.Caller) []limits.Key {
 	return []limits.Key{{Table: "model", Name: model}, {Table: "companion", Name: c.Companion}, {Table: "room", Name: c.Room}}
 }
 
-// take counts a call before it is made. What is urgent is told when it may be made; what is
-// not is not to come back for it.
+// may says why a call is not to be made; it counts nothing.
+func (m *Models) may(keys []limits.Key, urgent bool) error {
+	return m.bounded((*limits.Limits).May, keys, urgent)
+}
+
+// take counts a request before it is sent, be it the first of a call or one that is sent again.
 func (m *Models) take(keys []limits.Key, urgent bool) error {
+	err := m.bounded((*limits.Limits).Take, keys, urgent)
+	if err == nil {
+		m.bounds.changed()
+	}
+	return err
+}
+
+// bounded asks the limits. What is urgent is told when it may be made; what is not is not to
+// come back for it.
+func (m *Models) bounded(ask func(l *limits.Limits, now time.Time, urgent bool, keys ...limits.Key) *limits.Refusal, keys []limits.Key, urgent bool) error {
 	b := m.bounds
 	now := time.Now()
 	b.mu.Lock()
 	until, why := b.limits.Held(keys[0], now)
 	var no *limits.Refusal
 	if until.IsZero() {
-		no = b.limits.Take(now, urgent, keys...)
+		no = ask(b.limits, now, urgent, keys...)
 	}
 	b.mu.Unlock()
 	switch {
@@ -60,7 +74,6 @@ func (m *Models) take(keys []limits.Key, urgent bool) error {
 		err.After = milliseconds(until.Sub(now))
 		return err
 	case no == nil:
-		b.changed()
 		return nil
 	}
 	if no.First && m.cfg.Log != nil {
@@ -73,12 +86,12 @@ func (m *Models) take(keys []limits.Key, urgent bool) error {
 	return err
 }
 
-// spend counts what a call that was taken came to.
+// spend counts what a call came to, whose requests were taken.
 func (m *Models) spend(keys []limits.Key, used model.Usage, err error) {
 	b := m.bounds
 	now := time.Now()
 	b.mu.Lock()
-	b.limits.Spend(now, used.Calls-1, used.Cost, keys...)
+	b.limits.Spend(now, 0, used.Cost, keys...)
 	if e := abi.AsError(err); e != nil && e.Code == abi.CodeUnavailable && e.After > 0 {
 		b.limits.Hold(keys[0], now.Add(time.Duration(e.After)*time.Millisecond), e.Message)
 	}

@@ -72,7 +72,7 @@ func TestWhatIsOverABound(t *testing.T) {
 			t.Errorf("%d: %v", n, err) // two million tokens cost 4
 		}
 	}
-	if n := asked.Load(); n != 5 || !strings.Contains(err.Error(), "3 a day is spent (room.stage.cost_day)") {
+	if n := asked.Load(); n != 5 || !strings.Contains(err.Error(), "room.stage.cost_day: 3 a day is spent") {
 		t.Errorf("asked %d times: %v", n, err)
 	}
 }
@@ -108,7 +108,10 @@ func TestSpentIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m.spend(counted, model.Usage{Calls: 2}, nil) // it was repeated once
+		if err := m.take(counted, true); err != nil { // it was repeated once
+			t.Fatal(err)
+		}
+		m.spend(counted, model.Usage{Calls: 2}, nil)
 		synctest.Wait()
 		again := New(Config{Bounds: bounds, Store: store}) // nothing was told the first that it ends
 		if err := again.Restore(ctx); err != nil {

@@ -43,7 +43,7 @@ func (m *Models) used(ctx context.Context, c module.Caller, u entry.Usage, used 
 	if err != nil {
 		u.Error = abi.AsError(err).Message
 	}
-	if m.cfg.Used != nil && (u.Calls > 0 || err != nil) {
+	if m.cfg.Used != nil && (u.Calls > 0 || err != nil && abi.CodeOf(err) != abi.CodeExhausted) {
 		m.cfg.Used(context.WithoutCancel(ctx), c.Room, u)
 	}
 }

@@ -32,7 +32,17 @@ func TestUselessAnswersAreTold(t *testing.T) {
 		own := &actor{id: "own", vote: func(context.Context, abi.Scene) (abi.Vote, error) {
 			return abi.Vote{}, abi.Errorf(abi.CodeInvalid, "vote.state: no") // as the SDK answers
 		}}
-		s := newStage(t, testRules, bad, odd, mute, slow, no, own)
+		all := []*actor{bad, odd, mute, slow, no, own}
+		for i, late := range []*abi.Error{
+			abi.Errorf(abi.CodeExhausted, "model.main.calls_minute: 9 a minute are used up"), abi.Errorf(abi.CodeStale, "say: mika spoke meanwhile"),
+			abi.Errorf(abi.CodeConflict, "votes are being counted"), abi.Errorf(abi.CodeDenied, "say: odd does not have the floor"), abi.Errorf(abi.CodeDenied, "action: odd does not have the floor any more"),
+		} {
+			all = append(all, &actor{id: fmt.Sprint("late", i), vote: func(context.Context, abi.Scene) (abi.Vote, error) { return abi.Vote{}, late }})
+		}
+		barred := &actor{id: "barred", vote: func(context.Context, abi.Scene) (abi.Vote, error) {
+			return abi.Vote{}, abi.Errorf(abi.CodeDenied, "model.generate: is not granted")
+		}}
+		s := newStage(t, testRules, append(all, barred)...)
 		defer s.end()
 		var mu sync.Mutex
 		told := map[string]int{}
@@ -46,7 +56,7 @@ func TestUselessAnswersAreTold(t *testing.T) {
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		if told["bad vote vote.state"] == 0 || told["odd speak line.closing"] == 0 || told["own vote vote.state"] == 0 || len(told) != 3 {
+		if told["bad vote vote.state"] == 0 || told["odd speak line.closing"] == 0 || told["own vote vote.state"] == 0 || told["barred vote model.generate"] == 0 || len(told) != 4 {
 			t.Errorf("told: %v", told)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // Requests to speak: a line that somebody offers waits in the journal for what it
@@ -120,7 +121,7 @@ func (r *Room) over() error {
 	case entry.OutcomeClosed:
 		return abi.Errorf(abi.CodeDenied, "the talk has ended; a human's next line starts a new one")
 	case entry.OutcomeCapped:
-		return abi.Errorf(abi.CodeDenied, "%d turns were taken since a human spoke, which is the cap", s.Turns)
+		return abi.Errorf(abi.CodeDenied, "%s since a human spoke, which is the cap", turn.Taken(s.Turns))
 	}
 	return nil
 }

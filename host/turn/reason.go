@@ -73,7 +73,7 @@ func compared(in Input, r Ruling, a, b entry.Candidate) string {
 	case entry.RuleDebt:
 		return fmt.Sprintf("equal importance %s; %s lost %s, %s %d", equal(a, b), a.Who, lostRounds(r.Ranking, a), b.Who, b.Debt)
 	}
-	return fmt.Sprintf("equal importance %s, both lost %s; the draw of round %d put %s before %s", equal(a, b), count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
+	return fmt.Sprintf("equal importance %s, both lost %s; the draw of round %d put %s before %s", equal(a, b), Count(a.Debt, "round"), in.Round.ID, a.Who, b.Who)
 }
 
 // importance gives the importance that counts, with what a call added to it: "5+3".
@@ -97,9 +97,9 @@ func equal(a, b entry.Candidate) string {
 // there is a bound.
 func lostRounds(ranking []entry.Candidate, c entry.Candidate) string {
 	if !Wants(c) {
-		return count(c.Debt, "round")
+		return Count(c.Debt, "round")
 	}
-	return fmt.Sprintf("%d of at most %s", c.Debt, count(bound(ranking, c), "round"))
+	return fmt.Sprintf("%d of at most %s", c.Debt, Count(bound(ranking, c), "round"))
 }
 
 // alsoWant names the others who want to speak, at most three.
@@ -122,15 +122,24 @@ func alsoWant(r Ruling, first entry.Candidate) string {
 	return "; " + strings.Join(who[:last], ", ") + " and " + who[last] + " want to speak too"
 }
 
-// silenceReason says how many listened, and who was absent and why.
-func silenceReason(ranking []entry.Candidate) string {
-	listened, absent := 0, []string(nil)
+// silenceReason says how many listened, why where all do for the same reason, and who was absent and why.
+func silenceReason(in Input, ranking []entry.Candidate) string {
+	listened, absent, all := 0, []string(nil), ""
 	for _, c := range ranking {
-		if c.Standing == StandingAbsent {
+		said := in.Round.Ballots[c.Who].Vote.Reason
+		switch {
+		case c.Standing == StandingAbsent:
 			absent = append(absent, c.Who+" ("+brief(c.Note, maxReason)+")")
-		} else {
-			listened++
+			continue
+		case listened == 0:
+			all = said
+		case all != said:
+			all = ""
 		}
+		listened++
+	}
+	if all = brief(all, maxReason); all != "" { // a bound on calls, for example
+		all = " (" + all + ")"
 	}
 	if len(absent) > 5 {
 		absent = append(absent[:4:4], strconv.Itoa(len(absent)-4)+" others")
@@ -141,20 +150,29 @@ func silenceReason(ranking []entry.Candidate) string {
 	case listened == 0:
 		return "nobody could vote, absent: " + strings.Join(absent, ", ")
 	case len(absent) == 0:
-		return fmt.Sprintf("nobody wants to speak: %d listened", listened)
+		return fmt.Sprintf("nobody wants to speak: %d listened%s", listened, all)
 	}
-	return fmt.Sprintf("nobody wants to speak: %d listened, absent: %s", listened, strings.Join(absent, ", "))
+	return fmt.Sprintf("nobody wants to speak: %d listened%s, absent: %s", listened, all, strings.Join(absent, ", "))
 }
 
 func cappedReason(in Input) string {
-	return fmt.Sprintf("companions have spoken %s since a human last spoke, and %d is the cap", count(in.Turns, "time"), in.MaxTurns)
+	return fmt.Sprintf("companions have spoken %s since a human last spoke, and %d is the cap", Count(in.Turns, "time"), in.MaxTurns)
 }
 
-func count(n int, what string) string {
+// Count puts a number before what it is of.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// Taken says how many turns were.
+func Taken(n int) string {
+	if n == 1 {
+		return "1 turn was taken"
+	}
+	return Count(n, "turn") + " were taken"
 }
 
 func num(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

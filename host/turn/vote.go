@@ -70,7 +70,7 @@ func (Vote) Decide(in Input) Ruling {
 	}
 	first, ok := Next(r, nil)
 	if !ok {
-		r.Outcome, r.Reason = entry.OutcomeSilence, silenceReason(r.Ranking)
+		r.Outcome, r.Reason = entry.OutcomeSilence, silenceReason(in, r.Ranking)
 		if allAbsent(r.Ranking) {
 			r.Outcome = entry.OutcomeAbsent
 		}

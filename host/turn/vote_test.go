@@ -101,6 +101,10 @@ func TestDecide(t *testing.T) {
 			entry.OutcomeSilence, "", "", "nobody wants to speak: 2 listened", "aya=listen kyoko=listen"},
 		{"a human is not asked", newRig("yui:human").to("yui").cast("yui", listen(9)),
 			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened", "yui=listen"},
+		{"all listen for the same reason", newRig("aya", "kyoko").cast("aya", bounded).cast("kyoko", bounded),
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 2 listened (model.main.calls_minute: 9 a minute are used up, but for wh…)", "aya=listen kyoko=listen"},
+		{"each for its own", newRig("aya", "kyoko").cast("aya", bounded).cast("kyoko", listen(0)),
+			entry.OutcomeSilence, "", "", "nobody wants to speak: 2 listened", "aya=listen kyoko=listen"},
 		{"the absent is not asked", newRig("aya", "kyoko").to("kyoko").cast("aya", listen(9)).fail("kyoko", "no answer in 1s"),
 			entry.OutcomeSilence, "", "", "nobody wants to speak: 1 listened, absent: kyoko (no answer in 1s)", "aya=listen kyoko=absent"},
 		{"silence breaker", newRig("aya", "kyoko", "nat", "yui:human").silence().cast("aya", listen(2)).cast("kyoko", listen(1)).cast("yui", listen(9)),
@@ -384,3 +388,6 @@ func BenchmarkDecide(b *testing.B) {
 		})
 	}
 }
+
+// bounded is the vote of whoever is not asked for there is a bound.
+var bounded = abi.Vote{State: abi.Listen, Reason: "model.main.calls_minute: 9 a minute are used up, but for what is kept for answers"}

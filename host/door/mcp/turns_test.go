@@ -296,7 +296,7 @@ func TestWishWhereNobodyMaySpeak(t *testing.T) {
 		t.Errorf("the agent is not told how far the talk is: %v", got)
 	}
 	a.call("history", nil)
-	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "1 turns were taken since a human spoke, which is the cap" {
+	if got := a.consume("bot", 60, "私も"); got["success"] != false || got["message"] != "1 turn was taken since a human spoke, which is the cap" {
 		t.Errorf("%v", got)
 	}
 	if _, err := h.talk("main").Stop(t.Context(), "taro"); err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -21,6 +22,9 @@ func refusal(status int, said string, after time.Duration) *Failure {
 		code, again, what = abi.CodeUnavailable, true, "rate limited"
 		if after > 0 {
 			what += fmt.Sprintf(", asked to wait %v", after.Round(time.Millisecond))
+			if after == mostAfter {
+				what += " or longer, and is asked again then"
+			}
 		}
 	case status == http.StatusRequestTimeout || status >= 500:
 		code, again, what = abi.CodeUnavailable, true, fmt.Sprintf("the endpoint failed (%d)", status)
@@ -134,25 +138,35 @@ var statuses = map[string]int{
 }
 
 // retryAfter reads how long an endpoint asks to wait: seconds or a date (RFC 9110 10.2.3), or the
-// milliseconds that OpenAI's API adds. 0: it does not say.
+// milliseconds that OpenAI's API adds. 0: it does not say. More than mostAfter is taken for that much.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
+	if ms, ok := number(h.Get("Retry-After-Ms")); ok && ms > 0 {
 		return clamp(ms / 1000)
 	}
 	value := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(value, 64); err == nil {
+	if s, ok := number(value); ok {
 		return clamp(s)
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
+		return clamp(at.Sub(now).Seconds())
 	}
 	return 0
 }
 
-// clamp gives seconds as a duration that cannot overflow; a day is for ever here.
+// mostAfter is the longest that an endpoint is left alone on its own word, which may be wrong: a
+// date that is years away would silence whoever thinks with it.
+const mostAfter = time.Hour
+
+// number reads one, of any size.
+func number(s string) (float64, bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// clamp gives seconds as a duration that is not above mostAfter.
 func clamp(seconds float64) time.Duration {
 	if !(seconds > 0) {
 		return 0
 	}
-	return time.Duration(min(seconds, 24*60*60) * float64(time.Second))
+	return time.Duration(min(seconds, mostAfter.Seconds()) * float64(time.Second))
 }

@@ -61,6 +61,7 @@ type Endpoint struct {
 	FirstByte time.Duration                   // from a request to the first byte of its answer; 0: for ever
 	Most      int                             // bytes of an answer; 0: 4 MiB
 	Sign      func(h http.Header, key string) // puts the key, and what else is demanded, into the header
+	Rest      *Rest                           // is told of refusals; nil: nobody is
 }
 
 // Post sends one request and gives each event of its answer to each, until that says that it was the
@@ -191,6 +192,7 @@ func (e Endpoint) refused(ctx context.Context, key string, resp *http.Response, 
 			Readable(stream.Scrub(to.Scheme+"://"+to.Host, key)))
 	}
 	f.Status, f.Said, f.Again = resp.StatusCode, strings.ToLower(said), f.Again && !spent(string(body))
+	e.Rest.hold(f, time.Now())
 	return f
 }
 

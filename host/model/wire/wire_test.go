@@ -126,7 +126,10 @@ func TestRetryAfter(t *testing.T) {
 		{"Retry-After", "Saturday, 21-Nov-26 10:00:07 GMT", 7 * time.Second},
 		{"Retry-After", "Sat, 21 Nov 2026 09:00:00 GMT", 0},
 		{"Retry-After", "soon", 0}, {"Retry-After", "", 0}, {"Retry-After", "-3", 0}, {"Retry-After", "NaN", 0},
-		{"Retry-After", "1e300", 24 * time.Hour}, {"Retry-After", "Inf", 24 * time.Hour},
+		{"Retry-After", "1e300", time.Hour}, {"Retry-After", "Inf", time.Hour},
+		{"Retry-After", "3599", 3599 * time.Second}, {"Retry-After", "3601", time.Hour}, {"Retry-After", "1e400", time.Hour}, {"Retry-After", "-1e400", 0}, {"Retry-After", "-inf", 0},
+		{"Retry-After", "Fri, 01 Jan 2100 00:00:00 GMT", time.Hour}, {"Retry-After", "Mon, 01 Jan 0001 00:00:00 GMT", 0}, {"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", time.Hour},
+		{"Retry-After-Ms", "1e400", time.Hour}, {"Retry-After-Ms", "-1e400", 0},
 		{"Retry-After-Ms", "20", 20 * time.Millisecond},
 	} {
 		h := http.Header{}

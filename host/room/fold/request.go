@@ -8,6 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/queue"
+	"github.com/companiond/companiond/host/turn"
 )
 
 func (s *State) requested(seq uint64, w entry.Wish) {
@@ -130,7 +131,7 @@ func (s *State) Mute() (outcome entry.Outcome, why string) {
 	case s.Stage == abi.ClosingTerminal:
 		return entry.OutcomeClosed, "the talk has ended"
 	case s.Capped():
-		return entry.OutcomeCapped, fmt.Sprintf("companions took %d turns since a human spoke, and may take %d", s.Turns, s.Rules.MaxTurns)
+		return entry.OutcomeCapped, fmt.Sprintf("companions took %s since a human spoke, and may take %d", turn.Count(s.Turns, "turn"), s.Rules.MaxTurns)
 	}
 	return "", ""
 }

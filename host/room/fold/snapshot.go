@@ -14,7 +14,7 @@ import (
 // when the same inputs lead to other entries. It stands in the room's rules, so
 // that a replay derives again only what this version decided. 1 is that of commit
 // 66dce41.
-const Version = 4
+const Version = 5
 
 // before3 says whether what is folded was decided by rules before version 3: they
 // counted what was lost as the floor was granted, and each turn ended the silence that

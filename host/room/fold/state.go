@@ -396,7 +396,7 @@ func (s *State) opened(e entry.Entry, b entry.Round) {
 	s.Asked, s.Began = s.Round.Newest(), e.At
 	s.Lift(e.At)
 	for _, bar := range s.Barred {
-		s.Round.Bar(bar.Who, bar.Note())
+		s.Round.Bar(bar.Who, bar.Note(e.At))
 	}
 	s.asks()
 }

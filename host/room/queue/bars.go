@@ -15,9 +15,21 @@ type Bar struct {
 	House bool `json:"house,omitempty"`
 }
 
-// Note puts it into words for the ranking of a round.
-func (b Bar) Note() string {
-	return "over its rate until " + b.Until.UTC().Format(time.TimeOnly) + ": " + b.Why
+// near is how far away a time is that is told without its date.
+const near = 12 * time.Hour
+
+// Note puts it into words for the ranking of a round that begins at a moment. They may be cut: the
+// reason is not to be what is lost of them.
+func (b Bar) Note(at time.Time) string {
+	layout := time.TimeOnly
+	if b.Until.Sub(at).Abs() > near {
+		layout = time.DateTime
+	}
+	note := "until " + b.Until.UTC().Format(layout) + " UTC: " + b.Why
+	if b.House {
+		return note
+	}
+	return "over its rate " + note
 }
 
 // Bars are those who are not asked for a while, by name.

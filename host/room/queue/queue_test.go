@@ -109,7 +109,7 @@ func TestBars(t *testing.T) {
 	if !slices.Equal(who, []string{"aya", "ben", "eri"}) || b.BarOf("eri", noon) != nil || b.BarOf("ben", noon.Add(2*time.Second)) != nil {
 		t.Errorf("%v", b.Barred)
 	}
-	if bar := b.BarOf("aya", noon.Add(2999*time.Millisecond)); bar == nil || bar.Note() != "over its rate until 12:00:03: busy" {
+	if bar := b.BarOf("aya", noon.Add(2999*time.Millisecond)); bar == nil || bar.Note(noon) != "over its rate until 12:00:03 UTC: busy" {
 		t.Errorf("%+v", bar)
 	}
 	if b.Lift(noon.Add(2 * time.Second)); len(b.Barred) != 1 {
@@ -168,5 +168,22 @@ func TestAbsence(t *testing.T) {
 	}
 	if _, ok := a.Again(noon, 0); ok || a.N != MaxAbsent || a.Of != MaxAbsent-1 {
 		t.Errorf("%+v is asked again", a)
+	}
+}
+
+// TestWhenItMayBeAsked has its date where that is not today's to whoever reads it, and the reason
+// where nothing is cut from it.
+func TestWhenItMayBeAsked(t *testing.T) {
+	for until, want := range map[time.Duration]string{
+		3 * time.Second:     "until 12:00:03 UTC: model.main.calls_day: 9 a day are used up",
+		12 * time.Hour:      "until 00:00:00 UTC: model.main.calls_day: 9 a day are used up",
+		12*time.Hour + 1:    "until 2026-11-23 00:00:00 UTC: model.main.calls_day: 9 a day are used up",
+		-13 * time.Hour:     "until 2026-11-21 23:00:00 UTC: model.main.calls_day: 9 a day are used up",
+		80 * 24 * time.Hour: "until 2027-02-10 12:00:00 UTC: model.main.calls_day: 9 a day are used up",
+	} {
+		now := time.Date(2026, 11, 22, 21, 0, 0, 0, time.FixedZone("JST", 9*60*60))
+		if got := (Bar{Who: "aya", Until: now.Add(until), Why: "model.main.calls_day: 9 a day are used up", House: true}).Note(now); got != want {
+			t.Errorf("%v: %q, want %q", until, got, want)
+		}
 	}
 }

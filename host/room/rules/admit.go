@@ -98,7 +98,7 @@ func (m *Machine) forbidsFree(a Line, stale bool, at time.Time) (abi.Code, strin
 	case s.Stage == abi.ClosingTerminal:
 		return abi.CodeDenied, "the talk has ended; what a human says starts a new one"
 	case s.Capped():
-		return abi.CodeDenied, fmt.Sprintf("%d turns were taken since a human spoke, which is the cap", s.Turns)
+		return abi.CodeDenied, turn.Taken(s.Turns) + " since a human spoke, which is the cap"
 	case s.Floor != nil && s.Floor.Lost == "" && s.Floor.Who != a.From:
 		return abi.CodeConflict, s.Floor.Who + " holds the floor"
 	case s.Round != nil && !at.After(s.Round.Due):

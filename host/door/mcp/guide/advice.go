@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/watch"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // Advice is what would be right to do now.
@@ -111,7 +112,7 @@ func halted(i rooms.Info) string {
 	case "stopped":
 		return "a human said STOP; a human's next line starts the talk again"
 	case "capped":
-		return fmt.Sprintf("%d turns were taken since a human spoke, which is the cap; a human's next line starts the talk again", i.Turns)
+		return turn.Taken(i.Turns) + " since a human spoke, which is the cap; a human's next line starts the talk again"
 	case "closed":
 		return "the talk has come to its end; a human's next line opens it again"
 	}
