@@ -163,7 +163,7 @@ func (w *work) hits(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words
 
 // goes says whether something that is remembered goes.
 func (w *work) goes(m abi.Memory) bool {
-	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is) ||
+	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
 		w.words.Hits(m.Text) || w.words.Hits(m.Quote) || slices.ContainsFunc(m.Keys, w.words.Hits)
 }
 

@@ -111,9 +111,9 @@ func (b *book) listed(f Filter, now time.Time) (all []fact.Fact) {
 	})
 }
 
-// of says whether somebody said it, or it is about somebody.
+// of says whether somebody said or wrote it, or it is about somebody.
 func of(m abi.Memory, who string) bool {
-	return m.SaidBy != "" && address.Same(m.SaidBy, who) || slices.ContainsFunc(m.About, func(id string) bool { return address.Same(id, who) })
+	return m.SaidBy != "" && address.Same(m.SaidBy, who) || m.EditedBy != "" && address.Same(m.EditedBy, who) || slices.ContainsFunc(m.About, func(id string) bool { return address.Same(id, who) })
 }
 
 func none(id string) error {

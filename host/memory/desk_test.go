@@ -331,3 +331,33 @@ func TestBodies(t *testing.T) {
 		}
 	})
 }
+
+// TestEdited: another text is whose who wrote it, and is forgotten with that one as well.
+func TestEdited(t *testing.T) {
+	in(t, nil, func(t *testing.T, h *house) {
+		ctx := context.Background()
+		h.say("main", "mika", "My cat is called Tama.")
+		rests()
+		id := h.remembers("aya")[0].ID
+		same, four := "has a cat called Tama", 4
+		if m, err := h.keeper.Edit(ctx, "aya", id, memory.Changes{Text: &same, Importance: &four}, "ken"); err != nil || m.EditedBy != "" || m.Quote == "" {
+			t.Errorf("the same text: %+v %v", m, err)
+		}
+		text := "Tama is a dog"
+		m, err := h.keeper.Edit(ctx, "aya", id, memory.Changes{Text: &text}, "ken")
+		if err != nil || m.EditedBy != "ken" || m.Quote != "" || m.SaidBy != "mika" {
+			t.Errorf("%+v %v", m, err)
+		}
+		h.again("aya")
+		if m, err = h.keeper.Get(ctx, "aya", id); err != nil || m.EditedBy != "ken" {
+			t.Errorf("after a restart: %+v %v", m, err)
+		}
+		got, err := h.keeper.Recall(ctx, caller("aya", "main"), abi.MemoryAsk{Text: "Is Tama a dog?", About: []string{"mika"}})
+		if err != nil || len(got.Memories) == 0 || got.Memories[0].EditedBy != "ken" {
+			t.Errorf("%+v %v", got, err)
+		}
+		if gone, err := h.keeper.EraseOf(ctx, "ken", "mika"); err != nil || len(gone) != 1 {
+			t.Errorf("forgotten with ken: %+v %v", gone, err)
+		}
+	})
+}

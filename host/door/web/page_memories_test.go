@@ -71,7 +71,7 @@ console.log(text.value, "-", keys.value);
 text.value = "Tama is a dog"; keys.value = "Tama、dog, "; form.children[2].value = "5"; form.children[3].value = "all"; form.children[4].children[0].checked = false;
 answers["PATCH "] = { status: 400, detail: "text: no" };
 await submit(form); console.log(elements.mindtold.textContent);
-answers["PATCH "] = { ...cat, text: "Tama is a dog", importance: 5 };
+answers["PATCH "] = { ...cat, text: "Tama is a dog", quote: undefined, edited_by: "guest", importance: 5 };
 await submit(form); console.log(all(elements.memories.children[0]), "-", elements.mindtold.textContent);
 answers["DELETE "] = { state: "running", order: "o 1", stores: [], left: [] };
 answers["GET /v1/forget/o%201"] = [{ state: "running", order: "o 1", stores: [], left: [] }, { state: "done", order: "o 1", stores: [{ store: "memories", count: 1 }, { store: "keys", count: 0 }], left: ["a copy"] }];
@@ -97,7 +97,7 @@ over: It rained. |  | importance 1 · no longer so since then | Edit | Erase for
 > PATCH /v1/companions/ky%20oko/memories/m1 {"importance":5,"keys":["Tama","dog"],"text":"Tama is a dog","visibility":"all"}
 text: no
 > PATCH /v1/companions/ky%20oko/memories/m1 {"importance":5,"keys":["Tama","dog"],"text":"Tama is a dog","visibility":"all"}
-Tama is a dog | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 5 · told where that person is | Edit | Erase for good - 
+Tama is a dog | guest wrote this over what mika said · in main #12 · then | about mika · found by Tama, cat · importance 5 · told where that person is | Edit | Erase for good - 
 > DELETE /v1/companions/ky%20oko/memories/m1
 > GET /v1/forget/o%201
 > GET /v1/forget/o%201

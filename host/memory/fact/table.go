@@ -104,7 +104,7 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 		return nil
 	}
 	if r.Text != nil && *r.Text != f.Text {
-		f.Text, f.Quote, f.Value = *r.Text, "", "" // it rests on whoever wrote it now
+		f.Text, f.Quote, f.Value, f.EditedBy = *r.Text, "", "", r.By // it rests on whoever wrote it now
 	}
 	if r.Keys != nil {
 		f.Keys = *r.Keys
