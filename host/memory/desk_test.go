@@ -47,7 +47,7 @@ func TestDesk(t *testing.T) {
 		h.say("main", "taro", "My cat is called Tama.")
 		rests()
 		mine, err := h.keeper.Write(ctx, "aya", abi.MemoryAdd{Text: "Hana likes rain", About: []string{"hana"}}, "", "taro")
-		if err != nil || mine.SaidBy != "taro" || mine.Visibility != abi.VisibleAll || mine.Kind != abi.MemoryFact || mine.Importance != 3 || mine.Quote != "" {
+		if err != nil || mine.SaidBy != "taro" || mine.Visibility != abi.VisiblePerson || mine.Kind != abi.MemoryFact || mine.Importance != 3 || mine.Quote != "" {
 			t.Fatalf("%+v %v", mine, err)
 		}
 		text, five, room := "Hana likes the rain", 5, abi.VisiblePerson
@@ -358,6 +358,34 @@ func TestEdited(t *testing.T) {
 		}
 		if gone, err := h.keeper.EraseOf(ctx, "ken", "mika"); err != nil || len(gone) != 1 {
 			t.Errorf("forgotten with ken: %+v %v", gone, err)
+		}
+	})
+}
+
+// TestWrittenAtADoor: what nobody said in a room is told where those are whom it is about, and everywhere only
+// where that was written.
+func TestWrittenAtADoor(t *testing.T) {
+	in(t, threeRooms(""), func(t *testing.T, h *house) {
+		ctx := context.Background()
+		for _, w := range []struct {
+			text  string
+			about []string
+			v     abi.Visibility
+		}{{"Mika's umbrella is yellow", []string{"mika"}, ""}, {"The boss keeps an umbrella in the car", nil, ""}, {"The umbrella stand is full", nil, abi.VisibleAll}} {
+			if _, err := h.keeper.Write(ctx, "aya", abi.MemoryAdd{Text: w.text, About: w.about}, w.v, "boss"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.say("main", "mika", "Hello.")
+		h.say("kitchen", "boss", "Hello.")
+		h.say("garden", "taro", "Hello.")
+		for room, want := range map[string]string{"main": "yellow full", "kitchen": "car full", "garden": "full"} {
+			got := h.recall("aya", room, "Where is the umbrella?")
+			for _, word := range []string{"yellow", "car", "full"} {
+				if contains(got, word) != slices.Contains(strings.Fields(want), word) {
+					t.Errorf("in %s: %q, want %s", room, got, want)
+				}
+			}
 		}
 	})
 }

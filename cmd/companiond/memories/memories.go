@@ -60,7 +60,7 @@ func (h *how) flags(fs *flag.FlagSet) {
 	fs.StringVar(&h.about, "about", "", "add: `names` of those whom it is about, with commas")
 	fs.StringVar(&h.keys, "keys", "", "add, edit: `words` that it is found by, with commas")
 	fs.IntVar(&h.importance, "importance", 3, "add, edit: how much it matters, 1 to 5")
-	fs.StringVar(&h.visibility, "visibility", "", "add, edit: where it may be used: `room`, person or all")
+	fs.StringVar(&h.visibility, "visibility", "", "add, edit: where it may be used: `room`, person or all; what is added is for person, where one of -about is, or without -about who adds it, unless this says all")
 	fs.StringVar(&h.until, "until", "", "edit: it was so until then, a `time` like 2026-01-02, 2026-01-02T03:04:05Z or now")
 	fs.BoolVar(&h.still, "still", false, "edit: it is still so")
 	fs.BoolVar(&h.yes, "yes", false, "erase: ask nothing")
