@@ -125,10 +125,18 @@ func (d Desk) list(ctx context.Context, companion string, h *how) error {
 		return d.printJSON(p)
 	}
 	if len(p.Memories) == 0 {
-		_, err := fmt.Fprintln(d.Paint.Out, "nothing of that is remembered")
+		_, err := fmt.Fprintln(d.Paint.Out, h.nothing(p.Total))
 		return err
 	}
 	return d.show(companion, p)
+}
+
+// nothing says that nothing was found, of so many in all.
+func (h *how) nothing(total int) string {
+	if total == 0 && h.who+h.text+h.after == "" {
+		return "nothing is remembered yet"
+	}
+	return "nothing of that is remembered"
 }
 
 func (d Desk) show(companion string, p page) error {
@@ -160,13 +168,13 @@ func (d Desk) listAll(ctx context.Context, h *how) error {
 	if err != nil {
 		return err
 	}
-	pages, none := map[string]page{}, true
+	pages, none, total := map[string]page{}, true, 0
 	for _, id := range ids {
 		p, err := d.page(ctx, id, h)
 		if err != nil {
 			return err
 		}
-		pages[id] = p
+		pages[id], total = p, total+p.Total
 		if len(p.Memories) > 0 && !h.json {
 			none = false
 			fmt.Fprintf(d.Paint.Out, "%s remembers\n", id)
@@ -179,7 +187,7 @@ func (d Desk) listAll(ctx context.Context, h *how) error {
 		return d.printJSON(pages)
 	}
 	if none {
-		fmt.Fprintln(d.Paint.Out, "nothing of that is remembered")
+		fmt.Fprintln(d.Paint.Out, h.nothing(total))
 	}
 	return nil
 }

@@ -85,6 +85,8 @@ elements.topic.value = " cat & dog "; elements.whose.value = "mika"; elements.pa
 await submit(elements.seek); console.log(elements.memories.children.length, elements.mindtold.textContent, elements.older.hidden);
 answers["GET /v1/companions/aya/memories?"] = { memories: [], total: 0 };
 await submit(elements.seek); console.log(elements.mindtold.textContent);
+elements.topic.value = elements.whose.value = ""; elements.past.checked = false;
+await submit(elements.seek); console.log(elements.mindtold.textContent);
 `)
 	const want = `> GET /v1/companions/ky%20oko/memories?limit=50
 true What Kyoko remembers - 2 in all false
@@ -108,6 +110,8 @@ mine |  | importance 3 | Erase for good -
 0 this is for people true
 > GET /v1/companions/aya/memories?limit=50&text=cat+%26+dog&who=mika&past=true
 Nothing of that is remembered.
+> GET /v1/companions/aya/memories?limit=50
+Nothing is remembered yet.
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
