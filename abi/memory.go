@@ -41,12 +41,15 @@ type Memory struct {
 	Text string     `json:"text"`
 	// Quote is the part of the source that Text rests on, letter by letter; the daemon found
 	// it there. Empty for what a module added, or a person wrote at a door.
-	Quote      string     `json:"quote,omitempty"`
-	About      []string   `json:"about,omitempty"` // ids of those whom it is about
-	Keys       []string   `json:"keys,omitempty"`  // what it is found by: names, things
-	Room       string     `json:"room,omitempty"`  // where it was said
-	Turns      []uint64   `json:"turns,omitempty"` // seqs there
-	SaidBy     string     `json:"said_by,omitempty"`
+	Quote  string   `json:"quote,omitempty"`
+	About  []string `json:"about,omitempty"` // ids of those whom it is about
+	Keys   []string `json:"keys,omitempty"`  // what it is found by: names, things
+	Room   string   `json:"room,omitempty"`  // where it was said
+	Turns  []uint64 `json:"turns,omitempty"` // seqs there
+	SaidBy string   `json:"said_by,omitempty"`
+	// EditedBy is who wrote Text as it is now at a door: it is not what SaidBy said any more,
+	// and has no Quote.
+	EditedBy   string     `json:"edited_by,omitempty"`
 	SaidAt     time.Time  `json:"said_at,omitzero"`
 	ValidFrom  time.Time  `json:"valid_from,omitzero"`
 	ValidTo    time.Time  `json:"valid_to,omitzero"` // it was so until then; zero: it still is

@@ -47,7 +47,7 @@ func TestMemoriesAtTheDoor(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	tall := h.remembers("aya", "who=ken")
-	if len(tall) != 1 || tall[0].SaidBy != "guest" || tall[0].Visibility != abi.VisibleAll {
+	if len(tall) != 1 || tall[0].SaidBy != "guest" || tall[0].Visibility != abi.VisiblePerson {
 		t.Fatalf("%+v", tall)
 	}
 	var o memories.Order

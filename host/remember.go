@@ -41,6 +41,7 @@ func (h *Host) remembers(companion string) memory.Settings {
 	s := memory.Settings{Visibility: abi.Visibility(c.Scope)}
 	if c.By != config.MemoryRules {
 		s.Model = (c.By == config.MemoryModel || h.thinks(companion)) && h.models.Waits(companion, h.modelOf(companion)) == ""
+		s.Mind, _ = h.models.VotesWithLine(h.modelOf(companion))
 	}
 	return s
 }

@@ -18,7 +18,7 @@ func TestMemoriesFromTheShell(t *testing.T) {
 	dir := t.TempDir()
 	momo(t, dir)
 	d := start(t, dir, "[journal]\nballast = \"0\"\n[room.main]\npace = \"0s\"\npatience = \"60s\"\nfloor = \"60s\"\n")
-	if got := d.verb("memory", "momo"); got != "nothing of that is remembered\n" {
+	if got := d.verb("memory", "momo"); got != "nothing is remembered yet\n" {
 		t.Errorf("memory says\n%s", got)
 	}
 	told := d.verb("memory", "add", "momo", "Mika's cat is called Tama.", "-about", "mika", "-keys", "Tama,cat")
@@ -47,7 +47,7 @@ func TestMemoriesFromTheShell(t *testing.T) {
 	if got := d.verb("forget", id, "-yes"); !strings.HasPrefix(got, "gone: 0 entries, 1 memories, ") {
 		t.Errorf("forget says\n%s", got)
 	}
-	if got := d.verb("memory", "-past"); got != "nothing of that is remembered\n" {
+	if got := d.verb("memory", "-past"); got != "nothing is remembered yet\n" {
 		t.Errorf("memory says\n%s", got)
 	}
 

@@ -175,7 +175,7 @@ func (w *work) goes(m abi.Memory) bool {
 	if m.SaidBy != "" || m.Kind == abi.MemoryEpisode {
 		hits = w.words.HitsOther
 	}
-	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || slices.ContainsFunc(m.About, w.order.Is) ||
+	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
 		hits(m.Text) || hits(m.Quote) || slices.ContainsFunc(m.Keys, hits)
 }
 

@@ -111,9 +111,9 @@ func (b *book) listed(f Filter, now time.Time) (all []fact.Fact) {
 	})
 }
 
-// of says whether somebody said it, or it is about somebody.
+// of says whether somebody said or wrote it, or it is about somebody.
 func of(m abi.Memory, who string) bool {
-	return m.SaidBy != "" && address.Same(m.SaidBy, who) || slices.ContainsFunc(m.About, func(id string) bool { return address.Same(id, who) })
+	return m.SaidBy != "" && address.Same(m.SaidBy, who) || m.EditedBy != "" && address.Same(m.EditedBy, who) || slices.ContainsFunc(m.About, func(id string) bool { return address.Same(id, who) })
 }
 
 func none(id string) error {
@@ -132,11 +132,12 @@ func (k *Keeper) Get(ctx context.Context, companion, id string) (m abi.Memory, e
 	return m, err
 }
 
-// Write has a companion remember what a person wrote at a door, who is by: for all rooms
-// unless visibility says otherwise. Turn and Quote are not used.
+// Write has a companion remember what a person wrote at a door, who is by: for the rooms in which
+// those are whom it is about, or by where that is nobody, unless visibility says otherwise: no
+// room is told of what was not said there before somebody has said so. Turn and Quote are not used.
 func (k *Keeper) Write(ctx context.Context, companion string, a abi.MemoryAdd, visibility abi.Visibility, by string) (abi.Memory, error) {
 	if visibility == "" {
-		visibility = abi.VisibleAll
+		visibility = abi.VisiblePerson
 	}
 	n := fact.New{How: entry.HowDoor, Replaces: a.Replaces, Memory: abi.Memory{
 		Kind: a.Kind, Text: a.Text, About: a.About, Keys: a.Keys, Importance: a.Importance, SaidBy: by, Visibility: visibility,

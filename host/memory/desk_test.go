@@ -47,7 +47,7 @@ func TestDesk(t *testing.T) {
 		h.say("main", "taro", "My cat is called Tama.")
 		rests()
 		mine, err := h.keeper.Write(ctx, "aya", abi.MemoryAdd{Text: "Hana likes rain", About: []string{"hana"}}, "", "taro")
-		if err != nil || mine.SaidBy != "taro" || mine.Visibility != abi.VisibleAll || mine.Kind != abi.MemoryFact || mine.Importance != 3 || mine.Quote != "" {
+		if err != nil || mine.SaidBy != "taro" || mine.Visibility != abi.VisiblePerson || mine.Kind != abi.MemoryFact || mine.Importance != 3 || mine.Quote != "" {
 			t.Fatalf("%+v %v", mine, err)
 		}
 		text, five, room := "Hana likes the rain", 5, abi.VisiblePerson
@@ -328,6 +328,64 @@ func TestBodies(t *testing.T) {
 		}
 		if kinds[entry.KindRemembered] == 0 || kinds[entry.KindRead] != 1 || kinds[entry.KindTalks] != 2 || kinds[entry.KindOwner] != 2 {
 			t.Errorf("%v", kinds)
+		}
+	})
+}
+
+// TestEdited: another text is whose who wrote it, and is forgotten with that one as well.
+func TestEdited(t *testing.T) {
+	in(t, nil, func(t *testing.T, h *house) {
+		ctx := context.Background()
+		h.say("main", "mika", "My cat is called Tama.")
+		rests()
+		id := h.remembers("aya")[0].ID
+		same, four := "has a cat called Tama", 4
+		if m, err := h.keeper.Edit(ctx, "aya", id, memory.Changes{Text: &same, Importance: &four}, "ken"); err != nil || m.EditedBy != "" || m.Quote == "" {
+			t.Errorf("the same text: %+v %v", m, err)
+		}
+		text := "Tama is a dog"
+		m, err := h.keeper.Edit(ctx, "aya", id, memory.Changes{Text: &text}, "ken")
+		if err != nil || m.EditedBy != "ken" || m.Quote != "" || m.SaidBy != "mika" {
+			t.Errorf("%+v %v", m, err)
+		}
+		h.again("aya")
+		if m, err = h.keeper.Get(ctx, "aya", id); err != nil || m.EditedBy != "ken" {
+			t.Errorf("after a restart: %+v %v", m, err)
+		}
+		got, err := h.keeper.Recall(ctx, caller("aya", "main"), abi.MemoryAsk{Text: "Is Tama a dog?", About: []string{"mika"}})
+		if err != nil || len(got.Memories) == 0 || got.Memories[0].EditedBy != "ken" {
+			t.Errorf("%+v %v", got, err)
+		}
+		if gone, err := h.keeper.EraseOf(ctx, "ken", "mika"); err != nil || len(gone) != 1 {
+			t.Errorf("forgotten with ken: %+v %v", gone, err)
+		}
+	})
+}
+
+// TestWrittenAtADoor: what nobody said in a room is told where those are whom it is about, and everywhere only
+// where that was written.
+func TestWrittenAtADoor(t *testing.T) {
+	in(t, threeRooms(""), func(t *testing.T, h *house) {
+		ctx := context.Background()
+		for _, w := range []struct {
+			text  string
+			about []string
+			v     abi.Visibility
+		}{{"Mika's umbrella is yellow", []string{"mika"}, ""}, {"The boss keeps an umbrella in the car", nil, ""}, {"The umbrella stand is full", nil, abi.VisibleAll}} {
+			if _, err := h.keeper.Write(ctx, "aya", abi.MemoryAdd{Text: w.text, About: w.about}, w.v, "boss"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.say("main", "mika", "Hello.")
+		h.say("kitchen", "boss", "Hello.")
+		h.say("garden", "taro", "Hello.")
+		for room, want := range map[string]string{"main": "yellow full", "kitchen": "car full", "garden": "full"} {
+			got := h.recall("aya", room, "Where is the umbrella?")
+			for _, word := range []string{"yellow", "car", "full"} {
+				if contains(got, word) != slices.Contains(strings.Fields(want), word) {
+					t.Errorf("in %s: %q, want %s", room, got, want)
+				}
+			}
 		}
 	})
 }

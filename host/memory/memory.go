@@ -54,6 +54,9 @@ type Settings struct {
 	Off        bool           // nothing new is remembered, and nothing recalled
 	Visibility abi.Visibility // of what is new; empty: for the room
 	Model      bool           // its model goes through talks, and rules where that cannot
+	// Mind names that model: those who have the same one, and heard the same, have it asked
+	// once for all of them. Empty: nobody else has it.
+	Mind string
 }
 
 // Keeper keeps what companions remember. Make one with New; all methods may be called from many

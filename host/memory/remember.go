@@ -2,54 +2,75 @@ package memory
 
 import (
 	"context"
-	"errors"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
-	"github.com/companiond/companiond/host/memory/ask"
 	"github.com/companiond/companiond/host/memory/extract"
 	"github.com/companiond/companiond/host/memory/fact"
-	"github.com/companiond/companiond/host/model"
-	"github.com/companiond/companiond/host/module"
 )
-
-// Op is what a model is asked for by the keeper: no op of a module.
-const Op = "remember"
 
 // maxKnown is how many facts of those who speak are looked at beside what they say now.
 const maxKnown = 100
+
+// listener is a companion that heard a part of a talk, with what it knows of those who spoke.
+type listener struct {
+	id       string
+	settings Settings
+	turns    []fact.Turn
+	known    []fact.Fact
+	asks     *question // nil: rules find what is worth it
+}
 
 // remember has everybody who heard a part of a talk remember what is worth it.
 func (k *Keeper) remember(ctx context.Context, h *hearing, erased uint64) error {
 	if h.people == 0 {
 		return nil
 	}
-	for _, id := range h.companions() {
-		if s := k.cfg.Settings(id); !s.Off {
-			if err := k.rememberAs(ctx, id, s, h, erased); err != nil {
-				return err
-			}
+	all, err := k.listeners(ctx, h)
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if err := k.rememberAs(ctx, l, h, erased); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// listeners gives those who have something of it to go through, with what is to be asked for them.
+func (k *Keeper) listeners(ctx context.Context, h *hearing) (all []listener, err error) {
+	questions := map[string]*question{}
+	for _, id := range h.companions() {
+		l, people := listener{id: id, settings: k.cfg.Settings(id)}, false
+		if l.settings.Off {
+			continue
+		}
+		err := k.with(ctx, id, func(b *book) error {
+			if l.turns, people = h.of(id, b.table.Read(h.room)); people {
+				l.known = knownOf(b.table, h.room, l.turns)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !people {
+			continue
+		}
+		if l.settings.Model && k.cfg.Model != nil {
+			l.asks = l.question(questions)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
 // rememberAs has one companion do so, once: how far it has come is written down together with what it
 // remembers.
-func (k *Keeper) rememberAs(ctx context.Context, id string, s Settings, h *hearing, erased uint64) error {
-	var turns []fact.Turn
-	var known []fact.Fact
-	people := false
-	err := k.with(ctx, id, func(b *book) error {
-		if turns, people = h.of(id, b.table.Read(h.room)); people {
-			known = knownOf(b.table, h.room, turns)
-		}
-		return nil
-	})
-	if err != nil || !people {
-		return err
-	}
-	found, err := k.find(ctx, id, s, h.room, known, turns)
+func (k *Keeper) rememberAs(ctx context.Context, l listener, h *hearing, erased uint64) error {
+	id, s, turns := l.id, l.settings, l.turns
+	found, err := k.find(ctx, l, h.room)
 	if err != nil {
 		return err
 	}
@@ -117,49 +138,23 @@ func people(turns []fact.Turn) (ids []string) {
 
 // find finds what is worth remembering: by the companion's model where that is wished, and by
 // rules where it is not, or the model cannot.
-func (k *Keeper) find(ctx context.Context, id string, s Settings, room string, known []fact.Fact, turns []fact.Turn) (found []fact.New, err error) {
-	if s.Model && k.cfg.Model != nil {
-		found, err = k.asked(ctx, id, room, known, turns)
+func (k *Keeper) find(ctx context.Context, l listener, room string) (found []fact.New, err error) {
+	if l.asks != nil {
+		found, err = k.asked(ctx, l, room)
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // the daemon stops; it is done again
 		}
 	}
-	if !s.Model || k.cfg.Model == nil || err != nil {
-		found = extract.Facts(turns, known)
+	if l.asks == nil || err != nil {
+		found = extract.Facts(l.turns, l.known)
 	}
 	for _, n := range found {
 		if n.Kind == abi.MemoryEpisode {
 			return found, nil
 		}
 	}
-	if e, ok := extract.Episode(turns, k.cfg.Names(ctx, room)); ok {
+	if e, ok := extract.Episode(l.turns, k.cfg.Names(ctx, room)); ok {
 		found = append(found, e)
-	}
-	return found, nil
-}
-
-var errNothingHolds = errors.New("nothing of the answer stands up to what was said")
-
-// asked asks the model.
-func (k *Keeper) asked(ctx context.Context, id, room string, known []fact.Fact, turns []fact.Turn) ([]fact.New, error) {
-	p := ask.For(known, turns)
-	a, err := k.cfg.Model(ctx, module.Caller{Companion: id, Room: room, Call: k.cfg.NewID(), Op: Op}, model.Request{
-		System: p.System, Schema: p.Schema, SchemaName: Op, Messages: []model.Message{{Role: model.RoleUser, Text: p.User}},
-	})
-	if err != nil {
-		k.cfg.Log.Debug("a model could not go through a talk; rules do", "companion", id, "room", room, "err", err)
-		return nil, err
-	}
-	answer := string(a.JSON)
-	if answer == "" {
-		answer = a.Text
-	}
-	found, rejected := ask.Read(answer, known, turns)
-	for _, why := range rejected {
-		k.cfg.Log.Debug("something that a model found in a talk is not remembered", "companion", id, "room", room, "why", why)
-	}
-	if len(found) == 0 && len(rejected) > 0 {
-		return nil, errNothingHolds
 	}
 	return found, nil
 }

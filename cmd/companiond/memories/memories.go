@@ -60,7 +60,7 @@ func (h *how) flags(fs *flag.FlagSet) {
 	fs.StringVar(&h.about, "about", "", "add: `names` of those whom it is about, with commas")
 	fs.StringVar(&h.keys, "keys", "", "add, edit: `words` that it is found by, with commas")
 	fs.IntVar(&h.importance, "importance", 3, "add, edit: how much it matters, 1 to 5")
-	fs.StringVar(&h.visibility, "visibility", "", "add, edit: where it may be used: `room`, person or all")
+	fs.StringVar(&h.visibility, "visibility", "", "add, edit: where it may be used: `room`, person or all; what is added is for person, where one of -about is, or without -about who adds it, unless this says all")
 	fs.StringVar(&h.until, "until", "", "edit: it was so until then, a `time` like 2026-01-02, 2026-01-02T03:04:05Z or now")
 	fs.BoolVar(&h.still, "still", false, "edit: it is still so")
 	fs.BoolVar(&h.yes, "yes", false, "erase: ask nothing")
@@ -125,10 +125,18 @@ func (d Desk) list(ctx context.Context, companion string, h *how) error {
 		return d.printJSON(p)
 	}
 	if len(p.Memories) == 0 {
-		_, err := fmt.Fprintln(d.Paint.Out, "nothing of that is remembered")
+		_, err := fmt.Fprintln(d.Paint.Out, h.nothing(p.Total))
 		return err
 	}
 	return d.show(companion, p)
+}
+
+// nothing says that nothing was found, of so many in all.
+func (h *how) nothing(total int) string {
+	if total == 0 && h.who+h.text+h.after == "" {
+		return "nothing is remembered yet"
+	}
+	return "nothing of that is remembered"
 }
 
 func (d Desk) show(companion string, p page) error {
@@ -160,13 +168,13 @@ func (d Desk) listAll(ctx context.Context, h *how) error {
 	if err != nil {
 		return err
 	}
-	pages, none := map[string]page{}, true
+	pages, none, total := map[string]page{}, true, 0
 	for _, id := range ids {
 		p, err := d.page(ctx, id, h)
 		if err != nil {
 			return err
 		}
-		pages[id] = p
+		pages[id], total = p, total+p.Total
 		if len(p.Memories) > 0 && !h.json {
 			none = false
 			fmt.Fprintf(d.Paint.Out, "%s remembers\n", id)
@@ -179,7 +187,7 @@ func (d Desk) listAll(ctx context.Context, h *how) error {
 		return d.printJSON(pages)
 	}
 	if none {
-		fmt.Fprintln(d.Paint.Out, "nothing of that is remembered")
+		fmt.Fprintln(d.Paint.Out, h.nothing(total))
 	}
 	return nil
 }

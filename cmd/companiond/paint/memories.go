@@ -48,7 +48,12 @@ func oneLine(words string) string { return plain(strings.Join(strings.Fields(wor
 
 // source says in words who said what a memory rests on, where and when.
 func source(m abi.Memory) (words string) {
-	if m.SaidBy != "" {
+	switch {
+	case m.EditedBy != "" && m.SaidBy != "":
+		words = m.EditedBy + " wrote this over what " + m.SaidBy + " said"
+	case m.EditedBy != "":
+		words = m.EditedBy + " wrote this over what was there"
+	case m.SaidBy != "":
 		words = m.SaidBy + " said so"
 	}
 	if m.Room != "" {

@@ -16,7 +16,7 @@ import (
 // as one of ours.
 func TestMemoriesAreHarmless(t *testing.T) {
 	const evil = "x\nm2  all is well\x1b[1A\u202e\r"
-	m := abi.Memory{ID: evil, Kind: evil, Text: evil, Quote: evil, About: []string{evil}, Keys: []string{evil}, Room: evil, SaidBy: evil, SaidAt: opened, Turns: []uint64{1}}
+	m := abi.Memory{ID: evil, Kind: evil, Text: evil, Quote: evil, About: []string{evil}, Keys: []string{evil}, Room: evil, SaidBy: evil, EditedBy: evil, SaidAt: opened, Turns: []uint64{1}}
 	order := memories.Order{State: "done", As: evil, Why: evil, Stores: []memories.Count{{Store: evil, Count: 1}}, Left: []string{evil}}
 	prompt := told.Prompt{Usage: entry.Usage{Who: evil, Op: evil, Model: evil, Error: evil}, Parts: []told.Part{{Name: evil, Text: evil}}, Left: []string{evil}, Why: evil}
 	for name, show := range map[string]func(Painter) error{
@@ -63,6 +63,19 @@ func TestErasedIsSaid(t *testing.T) {
 		var out bytes.Buffer
 		if err := (Painter{Out: &out}).Entry(e); err != nil || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%v: %q, want %q", err, &out, want)
+		}
+	}
+}
+
+// What somebody wrote over what was said is not shown as what was said.
+func TestEditedMemory(t *testing.T) {
+	for want, m := range map[string]abi.Memory{
+		"m1  Tama is a dog\n    ken wrote this over what mika said in main #62\n": {ID: "m1", Text: "Tama is a dog", SaidBy: "mika", EditedBy: "ken", Room: "main", Turns: []uint64{62}},
+		"m1  Tama is a dog\n    ken wrote this over what was there\n":             {ID: "m1", Text: "Tama is a dog", EditedBy: "ken"},
+	} {
+		var out bytes.Buffer
+		if err := (Painter{Out: &out}).Memory(m); err != nil || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%v %s", err, &out)
 		}
 	}
 }

@@ -306,3 +306,14 @@ func TestItFits(t *testing.T) {
 		}
 	})
 }
+
+// What somebody wrote over what was said is told as theirs, and nobody is said to have said it.
+func TestEditedMemories(t *testing.T) {
+	m := nikoni(t)
+	p := m.Build(layout.Parts{Budget: layout.Budget{Context: 8000, Meter: new(tokens.Meter)}, Human: func(string) bool { return true },
+		Tail:     m.ForScene(layout.Asked{Now: noon}),
+		Memories: []abi.Memory{{ID: "f1", Text: "Tama is a dog", SaidBy: "mika", SaidAt: noon, EditedBy: "ken"}}})
+	if got := layout.Write("", p.Messages); !strings.Contains(got, `{"memory":"Tama is a dog","written_by":"ken"}`) {
+		t.Error(got)
+	}
+}

@@ -261,12 +261,15 @@ func (m *Mind) memory(all []abi.Memory, most int, meter *tokens.Meter) (lines, i
 	type remembered struct {
 		Text string `json:"memory"`
 		By   string `json:"said_by,omitempty"`
+		Who  string `json:"written_by,omitempty"` // and nobody said it
 		On   string `json:"on,omitempty"`
 		Till string `json:"until,omitempty"`
 	}
 	for _, x := range all {
 		r := remembered{Text: x.Text, By: x.SaidBy}
-		if !x.SaidAt.IsZero() {
+		if x.EditedBy != "" {
+			r.By, r.Who = "", x.EditedBy // when it was edited is not kept with it
+		} else if !x.SaidAt.IsZero() {
 			r.On = x.SaidAt.In(m.Zone).Format("2006-01-02")
 		}
 		if !x.ValidTo.IsZero() {

@@ -71,7 +71,7 @@ console.log(text.value, "-", keys.value);
 text.value = "Tama is a dog"; keys.value = "Tama、dog, "; form.children[2].value = "5"; form.children[3].value = "all"; form.children[4].children[0].checked = false;
 answers["PATCH "] = { status: 400, detail: "text: no" };
 await submit(form); console.log(elements.mindtold.textContent);
-answers["PATCH "] = { ...cat, text: "Tama is a dog", importance: 5 };
+answers["PATCH "] = { ...cat, text: "Tama is a dog", quote: undefined, edited_by: "guest", importance: 5 };
 await submit(form); console.log(all(elements.memories.children[0]), "-", elements.mindtold.textContent);
 answers["DELETE "] = { state: "running", order: "o 1", stores: [], left: [] };
 answers["GET /v1/forget/o%201"] = [{ state: "running", order: "o 1", stores: [], left: [] }, { state: "done", order: "o 1", stores: [{ store: "memories", count: 1 }, { store: "keys", count: 0 }], left: ["a copy"] }];
@@ -85,6 +85,8 @@ elements.topic.value = " cat & dog "; elements.whose.value = "mika"; elements.pa
 await submit(elements.seek); console.log(elements.memories.children.length, elements.mindtold.textContent, elements.older.hidden);
 answers["GET /v1/companions/aya/memories?"] = { memories: [], total: 0 };
 await submit(elements.seek); console.log(elements.mindtold.textContent);
+elements.topic.value = elements.whose.value = ""; elements.past.checked = false;
+await submit(elements.seek); console.log(elements.mindtold.textContent);
 `)
 	const want = `> GET /v1/companions/ky%20oko/memories?limit=50
 true What Kyoko remembers - 2 in all false
@@ -97,7 +99,7 @@ over: It rained. |  | importance 1 · no longer so since then | Edit | Erase for
 > PATCH /v1/companions/ky%20oko/memories/m1 {"importance":5,"keys":["Tama","dog"],"text":"Tama is a dog","visibility":"all"}
 text: no
 > PATCH /v1/companions/ky%20oko/memories/m1 {"importance":5,"keys":["Tama","dog"],"text":"Tama is a dog","visibility":"all"}
-Tama is a dog | mika said so · in main #12 · then · “my cat <i>” | about mika · found by Tama, cat · importance 5 · told where that person is | Edit | Erase for good - 
+Tama is a dog | guest wrote this over what mika said · in main #12 · then | about mika · found by Tama, cat · importance 5 · told where that person is | Edit | Erase for good - 
 > DELETE /v1/companions/ky%20oko/memories/m1
 > GET /v1/forget/o%201
 > GET /v1/forget/o%201
@@ -108,6 +110,8 @@ mine |  | importance 3 | Erase for good -
 0 this is for people true
 > GET /v1/companions/aya/memories?limit=50&text=cat+%26+dog&who=mika&past=true
 Nothing of that is remembered.
+> GET /v1/companions/aya/memories?limit=50
+Nothing is remembered yet.
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -149,11 +149,11 @@ func (g *Gatherer) lookForNames(v any) {
 func (g *Gatherer) Name(name string) { g.names[name] = true }
 
 // Remembered reads what a companion remembers, and answers whether that is to go because the
-// person said it, or it is about the person, or it was named. Words are taken from what the person said
+// person said or edited it, or it is about the person, or it was named. Words are taken from what the person said
 // alone, letter by letter: what the house found it by, or made of it, are the house's words, and an episode has
 // the words of all who were there.
 func (g *Gatherer) Remembered(m abi.Memory) bool {
-	goes := g.facts[m.ID] || g.Is(m.SaidBy) || slices.ContainsFunc(m.About, g.Is)
+	goes := g.facts[m.ID] || g.Is(m.SaidBy) || g.Is(m.EditedBy) || slices.ContainsFunc(m.About, g.Is)
 	if !goes {
 		return false
 	}

@@ -1,6 +1,7 @@
 // Package ask has a language model find what is worth remembering in what people said, and
 // believes none of it: a fact whose quotation is not in a turn of a person, or that
-// names what nobody said, is dropped.
+// is made of words that nobody said, is dropped, and a text that says more than the turn gives
+// way to what was said.
 //
 // It makes the prompt and reads the answer; it sends nothing. What others said goes into the
 // user's message as one JSON value a line, and never into the system's.

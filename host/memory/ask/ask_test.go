@@ -76,9 +76,6 @@ func TestReadRejects(t *testing.T) {
 		"supposed":            {5, "犬を飼ったらポチにする", "pet.name", "犬", "ポチ", "犬の名前はポチ", 3},
 		"a joke":              {7, "I am a king", "job", "", "king", "is a king", 3},
 		"another value":       {3, "猫の名前はタマ", "pet.name", "猫", "ミケ", "猫の名前はタマ", 3},
-		"a number":            {3, "猫の名前はタマ", "pet.name", "猫", "タマ", "猫を3匹飼っていて名前はタマ", 3},
-		"a name in katakana":  {3, "猫の名前はタマ", "pet.name", "猫", "タマ", "猫の名前はタマとミケ", 3},
-		"a name in Latin":     {6, "I live in Rome", "place", "", "Rome", "lives in Rome, near Paris", 3},
 		"words of nobody":     {6, "I live in Rome", "other", "", "", "hates broccoli deeply", 3},
 		"recalled":            {3, "うちの猫の名前はタマだよ", "other", "", "", "妹の名前はハナ", 3},
 		"a text too long":     {3, "タマだよ", "other", "", "", strings.Repeat("タマ", 2000), 3},
@@ -93,6 +90,42 @@ func TestReadRejects(t *testing.T) {
 			if strings.Contains(why, "タマ") || strings.Contains(why, "Rome") || strings.Contains(why, "ポチ") {
 				t.Errorf("%s: the reason has the words: %q", name, why)
 			}
+		}
+	}
+}
+
+// A text that says more than its turn, or the opposite, is not told as what somebody said: the
+// quotation is in its place.
+func TestTextIsHeldToItsQuotation(t *testing.T) {
+	said := fact.Turn{Room: "main", Seq: 1, From: "mika", By: abi.KindHuman, At: said}
+	for _, c := range []struct{ turn, quote, text, want string }{
+		{"妹の名前はハルカです。", "妹の名前はハルカです", "妹のハルカは刑務所にいる", ""},
+		{"妹の名前はハルカです。", "妹の名前はハルカです", "妹の名前はハルカ", "妹の名前はハルカ"},
+		{"妹の名前はハルカです。", "妹の名前はハルカです", "mikaの妹はハルカという", "mikaの妹はハルカという"},
+		{"妹の名前はハルカです。", "妹の名前はハルカです", "Mika has a sister: ハルカ", "Mika has a sister: ハルカ"},
+		{"妹の名前はハルカです。", "妹の名前はハルカです", "妹の名前はハルカ、兄はケン", ""},
+		{"猫を飼ってる。名前はタマだよ。", "名前はタマだよ", "猫の名前はタマ", "猫の名前はタマ"},
+		{"猫の名前はタマだよ。", "猫の名前はタマだよ", "猫のタマは3歳", ""},
+		{"納豆が好き。", "納豆が好き", "納豆が嫌い", ""},
+		{"納豆が好き。", "納豆が好き", "納豆は好きではない", ""},
+		{"納豆は好きじゃない。", "納豆は好きじゃない", "納豆が苦手", "納豆が苦手"},
+		{"仕事は看護師です。", "仕事は看護師です", "職業は看護師", "職業は看護師"},
+		{"来週の土曜に京都に行く。", "来週の土曜に京都に行く", "2026-11-28に京都へ行く予定", ""},
+		{"My sister is called Haruka.", "My sister is called Haruka", "Haruka is her sister, in prison", ""},
+		{"My sister is called Haruka.", "My sister is called Haruka", "mika's sister is named Haruka", "mika's sister is named Haruka"},
+		{"I live in Rome.", "I live in Rome", "lives in Rome, near Paris", ""},
+		{"I like jazz.", "I like jazz", "does not like jazz", ""},
+		{"I don't like jazz.", "I don't like jazz", "dislikes jazz", "dislikes jazz"},
+		{"I don't like jazz.", "like jazz", "likes jazz", ""},
+	} {
+		said.Text = c.turn
+		if c.want == "" {
+			c.want = c.turn // the sentence: the half of one may say the opposite
+		}
+		raw, _ := json.Marshal(map[string]any{"facts": []answer{{1, c.quote, "other", "", "", c.text, 3}}})
+		found, rejected := ask.Read(string(raw), nil, []fact.Turn{said})
+		if len(found) != 1 || found[0].Text != c.want || found[0].Quote != c.quote {
+			t.Errorf("%s from %q: %+v %q", c.text, c.turn, found, rejected)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -106,8 +105,14 @@ func (a answered) held(known []fact.Fact, turns []fact.Turn) (n fact.New, why st
 		return n, "the value is not in the turn"
 	case recalled(a, known) && (value == "" || utf8.RuneCountInString(wording.Letters(value)) < shortest):
 		return n, "it was recalled and not said"
-	case !supported(a.Text, t):
+	}
+	switch sentences := around(quote, t.Text); hold(a.Text, sentences, t) {
+	case strange:
 		return n, "the text says what the turn does not"
+	case more:
+		if a.Text = sentences; len(sentences) > abi.MaxMemoryText {
+			a.Text = quote
+		}
 	}
 	return a.made(known, t, quote, value), ""
 }
@@ -133,45 +138,6 @@ func takenBack(t fact.Turn, later []fact.Turn) bool {
 func recalled(a answered, known []fact.Fact) bool {
 	letters := wording.Letters(a.Text)
 	return slices.ContainsFunc(known, func(f fact.Fact) bool { return wording.Letters(f.Text) == letters })
-}
-
-// supported says whether a text says no more than its turn: each number and name in it is
-// said there, or is a day that is named there or who said it, and so is half of its words.
-func supported(text string, t fact.Turn) bool {
-	source := wording.Fold(t.Text) + "\n" + wording.Fold(t.From)
-	for _, d := range dates.Find(t.Text, t.At) {
-		source += "\n" + d.Key() + d.Date.Format("\n2006年1月2日\n1/2 January 2 Jan 2 Monday")
-	}
-	source = wording.Fold(source)
-	things := append(wording.Things(t.Text), "")
-	words, said := 0, 0
-	first := true
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }) {
-		capital := unicode.IsUpper([]rune(w)[0]) && !first
-		first = false
-		for _, word := range wording.Words(w) {
-			in := strings.Contains(source, word) || slices.Contains(things, wording.Thing(word))
-			if words++; in {
-				said++
-			}
-			number := unicode.IsNumber([]rune(word)[0])
-			if !in && (capital || number || katakana(w, word)) {
-				return false
-			}
-		}
-	}
-	return words == 0 || 2*said >= words
-}
-
-// katakana says whether a folded word was written in katakana, as names and most nouns from
-// abroad are.
-func katakana(text, word string) bool {
-	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.Is(unicode.Katakana, r) && r != 'ー' }) {
-		if wording.Fold(run) == word {
-			return true
-		}
-	}
-	return false
 }
 
 // another is said of one more: it takes no place of the first.

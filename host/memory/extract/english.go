@@ -35,7 +35,7 @@ func phrase(s string) string {
 	return strings.Trim(s, " .,!~\"'")
 }
 
-var wordsBehind = regexp.MustCompile(`(?i)(?:,.*| (?:because|since|when|while|so|though|but|lately|these days|recently|too|as well|a lot|so much|very much|the most|more than anything|right now|at the moment|now|nowadays|by the way|btw|if you|thanks).*)$`)
+var wordsBehind = regexp.MustCompile(`(?i)(?:,.*| (?:because|since|when|while|so|though|but|any ?more|any longer|lately|these days|recently|too|as well|a lot|so much|very much|the most|more than anything|right now|at the moment|now|nowadays|by the way|btw|if you|thanks).*)$`)
 
 // filledEn makes a rule's claim of its first group.
 func filledEn(slot, before, after string, importance int, keys ...string) func([]string) (claim, bool) {
@@ -104,13 +104,13 @@ func english() []rule {
 		{pattern: en(`(?:i was|i'm) born on (?:the )?((?:january|february|march|april|may|june|july|august|september|october|november|december) [0-9]{1,2}(?:st|nd|rd|th)?|[0-9]{1,2}(?:st|nd|rd|th)?(?: of)? (?:january|february|march|april|may|june|july|august|september|october|november|december))`), claim: filledEn("birthday", "has the birthday ", "", 4, "birthday", "誕生日")},
 		{pattern: en(`(?:i|we) (?:currently |still |actually |now )*(?:live|am living|'m living|are living) (?:alone |together |here )?(?:in|near) ` + place), claim: filledEn("place", "lives in ", "", 4, "place", "live", "home")},
 		{pattern: en(`(?:i'm|i am|we're) (?:currently |now )?(?:living|based|staying) in ` + place), claim: filledEn("place", "lives in ", "", 4, "place", "live", "home")},
-		{pattern: en(`(?:i|we)(?:'ve| have)? (?:just |recently |finally )?moved to ` + place), claim: filledEn("place", "lives in ", "", 4, "place", "live", "moved")},
+		{pattern: en(`(?:i|we)(?:'ve| have)? (?:just |recently |finally )?moved (?:from (?-i:[A-Z])[\p{L}\x27’-]+(?: (?-i:[A-Z])[\p{L}\x27’-]+)? )?to ` + place), claim: filledEn("place", "lives in ", "", 4, "place", "live", "moved")},
 		{pattern: en(`(?:i'm|i am|i come) (?:originally )?from ` + place), claim: filledEn("origin", "is from ", "", 3, "origin", "from")},
 		{pattern: en(`i grew up in ` + place), claim: filledEn("origin", "grew up in ", "", 3, "origin", "from")},
 		{pattern: en(`i (?:currently |now )?work as (?:a|an) ([a-z -]+?)(?: (?:at|for|in) .*)?(?:<END>|,)`), claim: filledEn("job", "works as a ", "", 3, "job", "work")},
 		{pattern: en(`i (?:currently |now )?work (?:at|for|in) (?:a |an |the )?([A-Za-z\x27’ -]+?)(?:<END>|,)`), claim: filledEn("job", "works at ", "", 3, "job", "work")},
 		{pattern: en(`my job(?: is|'s) (.+?)<END>`), claim: filledEn("job", "job: ", "", 3, "job", "work")},
-		{pattern: en(`(?:i'm|i am) (?:a|an) ` + job + `(?:<END>|,| at | for | in )`), claim: filledEn("job", "is a ", "", 3, "job", "work")},
+		{pattern: en(`(?:i'm|i am) (?:a|an) ` + job + `(?:<END>|,| at | for | in | now\b| these days\b)`), claim: filledEn("job", "is a ", "", 3, "job", "work")},
 		{pattern: en(`(?:i'm|i am) studying ([a-z ]+?)(?: at .*)?(?:<END>|,)`), claim: filledEn("school", "studies ", "", 3, "school", "study")},
 		{pattern: en(`i study ([a-z ]+?)(?: at .*)?(?:<END>|,)`), claim: filledEn("school", "studies ", "", 3, "school", "study")},
 		{pattern: en(`i (?:go to|attend) ([A-Za-z\x27’ ]*?(?:university|college|high school|school))<END>`), claim: filledEn("school", "goes to ", "", 3, "school")},

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"cmp"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,8 @@ const (
 	topics = 5 // words at most
 )
 
-// Episode gives one line for a talk: when it was, who was there, and the most telling words
-// that people said. ok is false where nothing would be worth it. names are display names by id.
+// Episode gives one line for a talk: when it was, with whom, and the most telling words that
+// people said more than once. ok is false where nothing would be worth it. names are display names by id.
 func Episode(turns []fact.Turn, names map[string]string) (n fact.New, ok bool) {
 	var who, people, seqs = []string{}, []string{}, []uint64{}
 	var said []fact.Turn
@@ -35,7 +37,7 @@ func Episode(turns []fact.Turn, names map[string]string) (n fact.New, ok bool) {
 			people = append(people, t.From)
 		}
 	}
-	words := telling(said)
+	words := telling(said, append(slices.Clone(who), slices.Collect(maps.Values(names))...))
 	if len(said) < fewest || len(words) == 0 {
 		return n, false
 	}
@@ -44,14 +46,19 @@ func Episode(turns []fact.Turn, names map[string]string) (n fact.New, ok bool) {
 			seqs = append(seqs, t.Seq)
 		}
 	}
-	slices.Sort(who)
 	slices.Sort(people)
-	called := make([]string, len(who))
-	for i, id := range who {
+	called, shown := make([]string, len(people)), make([]string, len(words))
+	for i, id := range people {
 		called[i] = cmp.Or(names[id], id)
 	}
+	for i, w := range words {
+		shown[i] = written(w, said)
+	}
 	first, last := turns[0], turns[len(turns)-1]
-	text := first.At.Format(time.DateOnly) + " " + strings.Join(called, ", ") + ": " + strings.Join(words, ", ")
+	text := first.At.Format(time.DateOnly) + ": talked with " + strings.Join(called, ", ") + " about " + strings.Join(shown, ", ")
+	if hasJapanese.MatchString(strings.Join(shown, "")) {
+		text = first.At.Format(time.DateOnly) + ": " + strings.Join(called, "、") + "と、" + strings.Join(shown, "、") + "の話をした"
+	}
 	if len(text) > abi.MaxMemoryText || len(people) > fact.MaxAbout {
 		return n, false
 	}
@@ -59,9 +66,9 @@ func Episode(turns []fact.Turn, names map[string]string) (n fact.New, ok bool) {
 		Room: first.Room, Turns: seqs, SaidAt: last.At, ValidFrom: first.At, Importance: 2}, How: entry.HowRules}, true
 }
 
-// telling gives the words that say the most of what people talked about: those in more than one
-// turn first, and the long before the short. They are shown as somebody wrote them.
-func telling(said []fact.Turn) []string {
+// telling gives the words that say the most of what people talked about: those in the most turns, and
+// in two at least, first, and the long before the short. What those are called who talked is none.
+func telling(said []fact.Turn, called []string) []string {
 	type count struct {
 		word  string
 		turns int
@@ -70,7 +77,7 @@ func telling(said []fact.Turn) []string {
 	var counts []count
 	for i, t := range said {
 		for _, w := range wording.Words(t.Text) {
-			if utf8.RuneCountInString(w) < 2 || len(w) > abi.MaxName || w[0] >= '0' && w[0] <= '9' {
+			if utf8.RuneCountInString(w) < 2 || len(w) > abi.MaxName || w[0] >= '0' && w[0] <= '9' || slices.ContainsFunc(called, func(name string) bool { return slices.Contains(wording.Words(name), w) || wording.Fold(name) == w }) {
 				continue
 			}
 			at := slices.IndexFunc(counts, func(c count) bool { return c.word == w })
@@ -86,7 +93,24 @@ func telling(said []fact.Turn) []string {
 	})
 	var words []string
 	for _, c := range counts[:min(topics, len(counts))] {
-		words = append(words, c.word)
+		if c.turns > 1 {
+			words = append(words, c.word)
+		}
 	}
 	return words
+}
+
+// letters are what a word in Latin or katakana is written with; others are folded to what they are.
+var letters = regexp.MustCompile(`[\p{Katakana}ー]+|[\p{Latin}\p{M}'’]+`)
+
+// written gives a word as somebody wrote it.
+func written(word string, said []fact.Turn) string {
+	for _, t := range said {
+		for _, run := range letters.FindAllString(t.Text, -1) {
+			if wording.Fold(run) == word || slices.Contains(wording.Words(run), word) {
+				return run
+			}
+		}
+	}
+	return word
 }

@@ -104,6 +104,12 @@ func (r *reader) sentence(s doubt.Sentence) (done bool) {
 		r.add(c, s)
 		return true
 	}
+	if c, over, ok := r.over(s.Text); over {
+		if ok {
+			r.add(c, s)
+		}
+		return true
+	}
 	if c, ok := r.plan(s.Text); ok {
 		r.add(c, s)
 		return true

@@ -65,13 +65,34 @@ func tasteJa(likes bool) func([]string) (claim, bool) {
 		what := strings.Trim(m[1], " 「」『』、")
 		text, key, value := what+"が好き", "好き", "likes:"+what
 		if !likes {
-			text, key, value = what+"が嫌い・苦手", "嫌い", "dislikes:"+what
+			text, key, value = what+"が"+said(m, "嫌い"), "嫌い", "dislikes:"+what
 		}
 		if len([]rune(what)) > 15 || !sensible(what) || noTaste.MatchString(what) {
 			return claim{}, false
 		}
 		return claim{slot: "taste:" + wording.Thing(what), value: value, text: text, keys: append([]string{key, what}, wording.Things(what)...), importance: 3}, true
 	}
+}
+
+// said gives the word of a rule's second group as it is mostly written.
+func said(m []string, usual string) string {
+	word := usual
+	if len(m) > 2 && m[2] != "" {
+		word = m[2]
+	}
+	return strings.NewReplacer("きらい", "嫌い", "にがて", "苦手", "すき", "好き").Replace(word)
+}
+
+// notLikedJa reads 「納豆は好きじゃない」.
+func notLikedJa(m []string) (claim, bool) {
+	return tasteJa(false)([]string{m[0], m[1], "好きではない"})
+}
+
+// noLongerJa reads 「いちごはもう好きじゃなくなった」.
+func noLongerJa(m []string) (claim, bool) {
+	c, ok := tasteJa(false)(m[:2])
+	c.text = strings.TrimSuffix(c.text, "が嫌い") + "はもう好きではない"
+	return c, ok
 }
 
 // noTaste are subjects of somebody else, or none that can be told apart from one.
@@ -84,7 +105,11 @@ func refusalJa(slot, ending string, keys ...string) func([]string) (claim, bool)
 		if noTaste.MatchString(what) {
 			return claim{}, false
 		}
-		return claim{slot: slot + ":" + wording.Thing(what), value: what, text: what + ending, keys: append(append([]string{what}, keys...), wording.Things(what)...), importance: 5}, true
+		behind := ending
+		if len(m) > 2 && strings.HasPrefix(m[2], "飲") {
+			behind = strings.Replace(ending, "食べられない", "飲めない", 1)
+		}
+		return claim{slot: slot + ":" + wording.Thing(what), value: what, text: what + behind, keys: append(append([]string{what}, keys...), wording.Things(what)...), importance: 5}, true
 	}
 }
 
@@ -111,7 +136,7 @@ func japanese() []rule {
 		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday")},
 		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true},
 		{pattern: ja(`<S>` + place + `(?:に|で)(?:住んで|すんで|暮らして|一人暮らしして)(?:い?ます|い?る)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "住む"), own: true},
-		{pattern: ja(`<S>` + place + `(?:に|へ)(?:引っ越しました|引っ越した|引っ越してきた|引っ越してきました|引越しました|引越した)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "引っ越し"), own: true},
+		{pattern: ja(`<S>` + `(?:[\p{Han}\p{Katakana}ー]{1,12}から)?` + place + `(?:に|へ)(?:引っ越しました|引っ越した|引っ越してきた|引っ越してきました|引越しました|引越した)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "引っ越し"), own: true},
 		{pattern: ja(`<S>` + place + `在住<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place"), own: true},
 		{pattern: ja(`(?:<SELF>の)?(?:出身|地元|実家)は、?` + place + `<END>`), claim: filled("origin", "出身は", "", 3, "出身", "origin")},
 		{pattern: ja(`<S>` + place + `(?:の)?出身<END>`), claim: filled("origin", "出身は", "", 3, "出身", "origin"), own: true},
@@ -133,16 +158,18 @@ func japanese() []rule {
 	health := []rule{
 		{pattern: ja(`<S>` + food + `(?:の)?アレルギー(?:が(?:ある|あります)|を?持ち|を持って(?:い?ます|い?る))?<END>`), claim: refusalJa("allergy", "アレルギー", "アレルギー", "allergy"), own: true, last: true},
 		{pattern: ja(`<S>` + food + `に(?:は)?アレルギー(?:が(?:ある|あります))<END>`), claim: refusalJa("allergy", "アレルギー", "アレルギー", "allergy"), own: true, last: true},
-		{pattern: ja(`<S>` + food + `(?:は|が)` + very + `(?:食べられ|食べれ|飲め|飲んじゃだめ|食べちゃだめ)(?:ない|ません|なくて|ないん)?<END>`), claim: refusalJa("must_not", "は食べられない・飲めない", "だめ", "must_not"), own: true, last: true},
+		{pattern: ja(`<S>` + food + `(?:は|が)` + very + `(食べられ|食べれ|飲め|飲んじゃだめ|食べちゃだめ)(?:ない|ません|なくて|ないん)?<END>`), claim: refusalJa("must_not", "は食べられない", "だめ", "must_not"), own: true, last: true},
 		{pattern: ja(`<S>(ベジタリアン|ヴィーガン|ビーガン|菜食主義|糖尿病|喘息|下戸)<END>`), claim: refusalJa("must_not", "", "食事", "must_not"), own: true, last: true},
 	}
 	tastes := []rule{
 		{pattern: ja(`(?:<SELF>(?:の|が)|<S>)(?:一番|いちばん)?(?:大)?好きな(食べ物|飲み物|色|映画|曲|歌|本|ゲーム|季節|動物|アニメ|漫画|歌手|アーティスト|バンド|教科|スポーツ|場所|花|お菓子|料理|作家|俳優|もの|番組)は、?([^はがをも、]{1,15}?)<ENDN>`), claim: favouriteJa, own: true, last: true},
 		{pattern: ja(`(?:<SELF>の)?(趣味|推し|特技|得意料理|好物|座右の銘)は、?([^はがも、]{1,15}?)<ENDN>`), claim: favouriteJa, last: true},
-		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は)` + very + `(?:好き|すき)(?:では|じゃ)(?:ない|ありません|ないん|なくて)<END>`), claim: tasteJa(false), own: true, last: true},
+		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は|も)` + very + `(?:もう|最近は?|今は)(?:` + very + `)(?:好き|すき)(?:では|じゃ)(?:ない|ありません|ないん|なくて)<END>`), claim: noLongerJa, own: true, last: true},
+		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は|も)` + very + `(?:もう|最近は?|今は)?(?:` + very + `)(?:好き|すき)(?:では|じゃ)(?:なくなった|なくなりました|なくなっちゃった|なくなって(?:きた|きました|しまった|しまいました))<END>`), claim: noLongerJa, own: true, last: true},
+		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は)` + very + `((?:好き|すき)では|(?:好き|すき)じゃ)(?:ない|ありません|ないん|なくて)<END>`), claim: notLikedJa, own: true, last: true},
 		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は|も|、)?` + very + `(?:大好き|だいすき|好き|すき|大好物|好物)(?:になった|になりました)?<END>`), claim: tasteJa(true), own: true, last: true},
 		{pattern: ja(`<S>([^、。は]{1,15}?)に(?:ハマ|はま)って(?:い?ます|い?る)<END>`), claim: tasteJa(true), own: true, last: true},
-		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は|も)` + very + `(?:大嫌い|嫌い|きらい|苦手|にがて)(?:になった|になりました)?<END>`), claim: tasteJa(false), own: true, last: true},
+		{pattern: ja(`<S>([^、。は]{1,15}?)(?:が|は|も)` + very + `(大嫌い|嫌い|きらい|苦手|にがて)(?:になった|になりました)?<END>`), claim: tasteJa(false), own: true, last: true},
 	}
 	return concat(name, pets, family, health, tastes, person)
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/memory/dates"
@@ -15,13 +16,15 @@ var (
 	eventsJa  = regexp.MustCompile(`(行く|行きます|行くん|行くよ|行くの|行ってくる|行ってきます|行くことに|帰省|帰る|帰ります|会う|会います|会うん|受ける|受けます|出発|引っ越す|引っ越します|引っ越し|引越し|旅行|試験|テスト|受験|面接|デート|ライブ|コンサート|フェス|手術|結婚式|発表|締め切り|締切|誕生日会|パーティー|出張|入院|退院|卒業|入学|飲み会|病院|歯医者|検査|健診|大会|試合|バイト|休み|プレゼン|説明会|オーディション|同窓会|お葬式|法事|レッスン|レース|マラソン|配信|出る|出ます|始まる|始まります|遊ぶ|遊びます|見に行|観に行|乗る|乗ります|泊まる|泊まります|飛ぶ|届く|予約|予定)`)
 	planJa    = regexp.MustCompile(`(?:く|る|う|す|つ|ぬ|む|ぶ|ぐ|ます|です|だ|予定|なん|んだ|の|こと|[\p{Han}\p{Katakana}ー]|休み|飲み会|引っ越し)` + `(?:なん|なの)?(?:です|だ)?(?:けれども?|けど|から|ので|し|が|よ|ね|な|さ|わ|の|ぞ|んだ|んです)*` + marks)
 	noPlanJa  = regexp.MustCompile(`(?:た|だった|ました|でした|ましょう|おう|こう|よう|そう|ない|ません|なくて|中止|キャンセル|つもりだった)(?:です|よ|ね|けど|な|か|んだ|ん)*` + marks + `|[てで](?:ね|よ|ください|くれ|ほしい)?` + marks + `|一緒に.*(?:行こ|しよ)|ませんか|行かない|どう` + marks)
-	eventsEn  = regexp.MustCompile(`(?i)\b(?:i have|i['’]ve got|i['’]m having|i['’]m going|i am going|i['’]m gonna|i['’]ll|i will|we['’]re going|we are going|we have|we['’]re having|we will|we['’]ll|i fly|i leave|i['’]m off|i move|i start|i['’]m (?:flying|leaving|moving|starting|travelling|traveling|visiting|seeing|meeting|taking|getting|driving|running|playing|giving|performing|attending|working|having|doing|hosting|giving)|we['’]re (?:flying|leaving|moving|travelling|traveling|visiting|seeing|meeting|getting|driving)|my (?:[a-z]+ )?(?:exam|test|interview|flight|wedding|surgery|operation|appointment|concert|party|trip|presentation|deadline|vacation|holiday|graduation|recital|race|marathon|match|game|show|exhibition|first day|birthday party) (?:is|'s|starts|begins))\b`)
+	eventsEn  = regexp.MustCompile(`(?i)\b(?:i have|i['’]ve got|i['’]m having|i['’]m going|i am going|i['’]m gonna|i['’]ll|i will|we['’]re going|we are going|we have|we['’]re having|we will|we['’]ll|i fly|i leave|i['’]m off|i move|i start|(?:i['’]m|i am) (?:flying|leaving|moving|starting|travelling|traveling|visiting|seeing|meeting|taking|getting|driving|running|playing|giving|performing|attending|working|having|doing|hosting|giving)|(?:we['’]re|we are) (?:flying|leaving|moving|travelling|traveling|visiting|seeing|meeting|getting|driving)|my (?:[a-z]+ )?(?:exam|test|interview|flight|wedding|surgery|operation|appointment|concert|party|trip|presentation|deadline|vacation|holiday|graduation|recital|race|marathon|match|game|show|exhibition|first day|birthday party) (?:is|'s|starts|begins))\b`)
 	noPlanEn  = regexp.MustCompile(`(?i)\b(?:not|won['’]t|don['’]t|never|n['’]t|cancelled|canceled|nothing|no plans|feeling|question|idea|doubts?|let['’]s|let you|tell you|ask you|see you|talk to you|be back|be right|you will|you['’]ll|i['’]ll (?:try|think|see|be|let|tell|show|ask|talk|come back))\b`)
 	wordsDay  = regexp.MustCompile(`(?i)\b(?:i have|i['’]ve got|i am|i['’]m|going|gonna|will|i['’]ll|on|to|the|at|in|for|a|an|my|we['’]re|we|are|have|having|is|starts|begins|this|next|it['’]s)\b`)
 	movedJa   = regexp.MustCompile(`([\p{Han}\p{Katakana}\p{Hiragana}ー]{1,10}?)(?:の(?:日|予定|日程))?(?:は|が|、)、?.{0,30}?(?:に|へ)(?:なった|なりました|変わった|変わりました|変更|延期|ずれた|ずれました)`)
 	movedEn   = regexp.MustCompile(`(?i)\b(?:the|my|our) ([a-z ]{2,20}?)(?: got| was| is| has been|['’]s)(?: now)? (?:moved|postponed|pushed(?: back)?|rescheduled|changed|delayed|on) (?:to|until|till)?`)
-	offJa     = regexp.MustCompile(`([\p{Han}\p{Katakana}\p{Hiragana}ー]{1,10}?)(?:の予定)?(?:は|が)(?:中止|キャンセル|取りやめ|なくなった|なくなりました|行けなくなった|行けなくなりました|延期)`)
+	offJa     = regexp.MustCompile(`([\p{Han}\p{Katakana}\p{Hiragana}ー]{1,10}?)(?:の予定)?(?:は|が)(?:中止|キャンセル|取りやめ|やめた|やめました|やめることにし|行かないことに|なくなった|なくなりました|行けなくなった|行けなくなりました|延期)`)
 	offEn     = regexp.MustCompile(`(?i)\b(?:the|my|our) ([a-z ]{2,20}?)(?: got| was| is| has been|['’]s)(?: been)? (?:cancelled|canceled|called off)\b`)
+	callOffEn = regexp.MustCompile(`(?i)\bi(?:['’]ve| have| had to|['’]m| am)? ?(?:cancell?ed|cancel|cancell?ing|called off|calling off) (?:my|the|our) ([a-z ]{2,30}?)[\s.!]*$`)
+	notGoEn   = regexp.MustCompile(`(?i)\b(?:i['’]m|i am|we['’]re|we are) (?:not|no longer) going (?:on (?:my|the|that) |to )([a-z ]{2,20}?)(?: any ?more| after all)[\s.!]*$`)
 	promiseJa = regexp.MustCompile(`約束(?:する|します|するよ|しますね|だよ|だ|です)(?:から|よ|ね)*` + marks)
 	promiseEn = regexp.MustCompile(`(?i)^(?:(?:ok|okay|yes|and|so|but|sure|alright)[, ]+)*(?:i promise (?:to |that |you |i |i['’]ll |we |not ).{3,}|.{3,}(?:,| -) i promise[.! ]*)$`)
 	promised  = regexp.MustCompile(`(?i)\b(?:can['’]t promise|don['’]t promise|didn['’]t|never promised)\b|約束(?:しない|できない|じゃ)|約束(?:して|した)`)
@@ -35,6 +38,9 @@ func (r *reader) plan(text string) (claim, bool) {
 		return d.Date.Year() < y || d.Date.Year() == y && (d.Date.Month() < m || d.Date.Month() == m && d.Date.Day() < day)
 	})
 	if c, ok := r.moved(text, days); ok {
+		return c, true
+	}
+	if c, ok := r.moving(text); ok && len(days) == 0 {
 		return c, true
 	}
 	if len(days) == 0 || r.othersDo(text) || strings.Contains(text, "誕生日は") || strings.Contains(strings.ToLower(text), "birthday is") {
@@ -83,13 +89,13 @@ func topic(text string) string {
 
 // moved reads that a plan of theirs has another day, or is off.
 func (r *reader) moved(text string, days []dates.Day) (claim, bool) {
-	for _, p := range []*regexp.Regexp{movedJa, movedEn, offJa, offEn} {
+	for _, p := range []*regexp.Regexp{movedJa, movedEn, offJa, offEn, callOffEn, notGoEn} {
 		m := p.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
 		slot, ok := r.planAbout(m[1])
-		off := p == offJa || p == offEn
+		off := p != movedJa && p != movedEn
 		if !ok || !off && len(days) == 0 {
 			continue
 		}
@@ -104,15 +110,45 @@ func (r *reader) moved(text string, days []dates.Day) (claim, bool) {
 	return claim{}, false
 }
 
+// moving reads that somebody moves in a month that has no day yet.
+func (r *reader) moving(text string) (claim, bool) {
+	m := movingEn.FindStringSubmatch(text)
+	if m == nil {
+		m = movingJa.FindStringSubmatch(text)
+		if m == nil {
+			return claim{}, false
+		}
+		m[1], m[2] = m[2], m[1]
+	}
+	if r.othersDo(text) || !sensible(m[1]) || particled.MatchString(m[1]) {
+		return claim{}, false
+	}
+	months := map[string]int{"next": 1, "来月": 1, "再来月": 2}[strings.ToLower(m[2])]
+	first := time.Date(r.turn.At.Year(), r.turn.At.Month(), 1, 0, 0, 0, 0, r.turn.At.Location()).AddDate(0, months, 0)
+	month, said := first.Format("2006-01"), strings.TrimFunc(text, blank)
+	return claim{slot: "plan:moving", value: month + ":" + m[1], text: month + ": " + said, importance: 4,
+		keys: append([]string{month, "予定", "plan", "moving", "引っ越し"}, wording.Words(m[1])...)}, true
+}
+
+var (
+	movingEn = regexp.MustCompile(`(?i)^\W*(?:(?:and|but|so|also|actually|by the way|btw|oh)\W+)*(?:i['’]m|i am|i['’]ll be|i will be|we['’]re|we are) moving to ((?-i:[A-Z])[\p{L}'’-]+(?: (?-i:[A-Z])[\p{L}'’-]+)?) (next|this|later this) month[\s.!]*$`)
+	movingJa = regexp.MustCompile(opens + `(?:` + selfWords + `(?:は|も)、?)?(今月|来月|再来月)(?:から|に|、)?(?:[\p{Han}\p{Katakana}ー]{1,12}から)?([\p{Han}\p{Katakana}ー]{1,12})(?:に|へ)(?:引っ越す|引っ越します|引越します|引っ越し(?:する|します)|引っ越すことにな(?:った|りました))` + endNoun)
+)
+
 // planAbout gives the slot of the newest plan of the speaker that has to do with a word.
 func (r *reader) planAbout(word string) (slot string, ok bool) {
 	words := append(wording.Words(word), wording.Things(word)...)
 	for _, f := range slices.Backward(r.theirs()) {
-		if strings.HasPrefix(f.slot, "plan:") && slices.ContainsFunc(f.keys, func(k string) bool { return slices.Contains(words, wording.Fold(k)) }) {
+		if strings.HasPrefix(f.slot, "plan:") && slices.ContainsFunc(f.keys, func(k string) bool { return slices.Contains(words, wording.Fold(k)) || within(k, word) }) {
 			return f.slot, true
 		}
 	}
 	return "", false
+}
+
+// within says whether a key in kanji or katakana is part of a longer word: 京都 of 京都旅行.
+func within(key, word string) bool {
+	return endsHard.MatchString(key) && len([]rune(key)) > 1 && key != "予定" && strings.HasPrefix(word, key)
 }
 
 // held is what is known of the speaker, from before or from these turns.

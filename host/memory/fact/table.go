@@ -110,7 +110,7 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 		return nil
 	}
 	if r.Text != nil && *r.Text != f.Text {
-		f.Text, f.Quote, f.Value = *r.Text, "", "" // it rests on whoever wrote it now
+		f.Text, f.Quote, f.Value, f.EditedBy = *r.Text, "", "", r.By // it rests on whoever wrote it now
 		t.unlearn(f)
 	}
 	if r.Keys != nil {
@@ -269,13 +269,14 @@ func (t *Table) Blanked(seqs []uint64) {
 }
 
 // Visible says whether it may be used in a room in which these are, by ids of participants.
-// What has no visibility counts as [abi.VisibleRoom].
+// What has no visibility counts as [abi.VisibleRoom]. Whoever wrote something at a door is not one of those
+// whom it is about.
 func (f Fact) Visible(room string, present []string) bool {
 	switch f.Visibility {
 	case abi.VisibleAll:
 		return true
 	case abi.VisiblePerson:
-		if f.SaidBy != "" {
+		if f.SaidBy != "" && (f.How != entry.HowDoor || len(f.About) == 0) {
 			return slices.Contains(present, f.SaidBy)
 		}
 		return slices.ContainsFunc(f.About, func(who string) bool { return slices.Contains(present, who) })

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/memory/fact"
 	"github.com/companiond/companiond/host/memory/wording"
 )
@@ -52,6 +53,9 @@ const (
 
 	// least is what a fact has to have in common with a text: a word, or two pairs of letters.
 	least = .5
+	// heap is what the few words of an episode that rules made have to have in common: two of its words
+	// at least. It says little of what was said.
+	heap = 1.5
 	// part of what the best has in common the others have to have.
 	part = .2
 	// most that counts of what a fact has in common with a text
@@ -189,7 +193,7 @@ func (ix *Index) Find(q Query) []Found {
 // newest gives all that may be told, by importance and age; with About, theirs.
 func (ix *Index) newest(q Query) (found []Found) {
 	for _, f := range ix.facts {
-		if q.shows(f.Fact) && (len(q.About) == 0 || q.theirs(f.Fact)) {
+		if q.shows(f.Fact) && !q.heap(f.Fact) && (len(q.About) == 0 || q.theirs(f.Fact)) {
 			found = append(found, Found{f.Fact, q.standing(f.Fact)})
 		}
 	}
@@ -208,10 +212,10 @@ func (ix *Index) related(q Query) (found []Found) {
 		best = max(best, w)
 	}
 	for id, w := range common {
-		if w < max(least, part*best) {
+		f := ix.facts[id].Fact
+		if w < max(least, part*best) || w < heap && q.heap(f) {
 			continue
 		}
-		f := ix.facts[id].Fact
 		found = append(found, Found{f, min(w, most) + q.standing(f)})
 	}
 	return found
@@ -271,6 +275,12 @@ func (q Query) shows(f fact.Fact) bool {
 	return (q.Past || f.ValidAt(q.At)) && (q.Everywhere || f.Visible(q.Room, q.Present))
 }
 
+// heap says whether a fact is no more than words that rules put together, which a model is told
+// only where they fit very well.
+func (q Query) heap(f fact.Fact) bool {
+	return !q.Everywhere && f.Kind == abi.MemoryEpisode && f.How == entry.HowRules
+}
+
 // theirs says whether a fact is of those that the query is about.
 func (q Query) theirs(f fact.Fact) bool {
 	return slices.Contains(q.About, f.SaidBy) || slices.ContainsFunc(f.About, func(who string) bool { return slices.Contains(q.About, who) })
@@ -293,7 +303,7 @@ func (ix *Index) joined(q Query, found []Found) []Found {
 	rank := 0
 	for _, id := range q.Near {
 		f, ok := ix.facts[id]
-		if !ok || !q.shows(f.Fact) {
+		if _, here := all[id]; !ok || !q.shows(f.Fact) || !here && q.heap(f.Fact) {
 			continue
 		}
 		rank++

@@ -275,3 +275,25 @@ func BenchmarkFind(b *testing.B) {
 		m.index.Find(recall.Query{Text: "去年の沖縄で買った品物77、覚えてる?", About: []string{"user1"}, Room: "main", At: now})
 	}
 }
+
+// Words that rules put together are told where they fit very well, and always to whoever looks after the house.
+func TestEpisodesByRules(t *testing.T) {
+	table := fact.NewTable(0)
+	body, _ := json.Marshal(entry.Remembered{How: entry.HowRules, Memory: abi.Memory{ID: "e", Kind: abi.MemoryEpisode, Text: "2026-11-23: talked with mika about cat, Kyoto", About: []string{"mika"}, Keys: []string{"cat", "kyoto"}, Room: "main", Importance: 2}})
+	if _, err := table.Apply(entry.Entry{Seq: 1, Kind: entry.KindRemembered, Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	ix := recall.NewIndex(table)
+	for _, c := range []struct {
+		q    recall.Query
+		want int
+	}{
+		{recall.Query{Text: "Did I tell you of my cat in Kyoto?"}, 1}, {recall.Query{Text: "I like my cat"}, 0}, {recall.Query{}, 0}, {recall.Query{Text: "purring", Near: []string{"e"}}, 0},
+		{recall.Query{Text: "I like my cat", Everywhere: true}, 1}, {recall.Query{Everywhere: true}, 1},
+	} {
+		c.q.Room = "main"
+		if got := ix.Find(c.q); len(got) != c.want {
+			t.Errorf("%+v: %+v", c.q, got)
+		}
+	}
+}

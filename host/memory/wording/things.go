@@ -96,3 +96,10 @@ func In(name string, japanese bool) string {
 	}
 	return ""
 }
+
+// labels are words for what a fact is of, folded. Without what it says they say nothing.
+var labels = set(`名前 なまえ 名 呼称 呼 年齢 歳 才 誕生日 住所 住 出身 出身地 仕事 職業 学校 飼 ペット 好 好物 嫌 苦手 趣味 予定 計画 約束 本人 話者 ユーザー 現在
+	name age old year birthday home job occupation school pet favourite favorite like dislike hobby plan promise person user speaker named call`)
+
+// Label says whether a word of [Words] only says what a fact is of: name, 仕事.
+func Label(word string) bool { return labels[word] || labels[word+"e"] } // "named" is nam

@@ -123,3 +123,14 @@ func FuzzWords(f *testing.F) {
 		}
 	})
 }
+
+// A label is what a fact is of, and never what it says.
+func TestLabels(t *testing.T) {
+	for text, want := range map[string]bool{"is named": true, "仕事": true, "好物": true, "プリズン": false, "prison": false, "刑務所": false, "allergy": false, "アレルギー": false} {
+		for _, w := range Words(text) {
+			if Label(w) != want {
+				t.Errorf("%s: %v", w, !want)
+			}
+		}
+	}
+}

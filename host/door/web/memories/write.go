@@ -21,7 +21,7 @@ type (
 		About      []string       `json:"about,omitempty" doc:"Names of those whom it is about, at most 16." example:"[\"mika\"]"`
 		Keys       []string       `json:"keys,omitempty" doc:"What it is found by besides its words, at most 16."`
 		Importance int            `json:"importance,omitempty" minimum:"1" maximum:"5" doc:"3 when left out."`
-		Visibility abi.Visibility `json:"visibility,omitempty" enum:"room,person,all" doc:"Where it may be used. Nobody said it in a room, so it is all when left out."`
+		Visibility abi.Visibility `json:"visibility,omitempty" enum:"room,person,all" doc:"Where it may be used. Nobody said it in a room, so it is person when left out: where one of those is whom it is about, or, about nobody, who wrote it."`
 	}
 	editIn struct {
 		ID     string `path:"id" doc:"The companion's id." example:"kyoko"`
