@@ -150,9 +150,9 @@ func roomsOf(ctx context.Context, j journal.Journal) (names []string, err error)
 // found says what a replay without a difference did.
 func found(r reader.Replayed) string {
 	if n := len(r.Erased); n > 0 {
-		spans := entry.ShowSpans(entry.Spans(r.Erased, 20))
+		runs := entry.ShowRuns(r.Erased, 10)
 		r.Erased = nil
-		return fmt.Sprintf("%s; %d were erased on somebody's word: %s", found(r), n, spans)
+		return fmt.Sprintf("%s; %d lost words on somebody's word: %s", found(r), n, runs)
 	}
 	switch {
 	case r.Folded == 0:

@@ -68,14 +68,21 @@ func Spans(seqs []uint64, most int) (spans [][2]uint64) {
 	return spans
 }
 
-// ShowSpans puts spans into words: "4-6, 9".
-func ShowSpans(spans [][2]uint64) string {
-	words := make([]string, len(spans))
-	for i, s := range spans {
-		words[i] = fmt.Sprintf("%d-%d", s[0], s[1])
-		if s[0] == s[1] {
-			words[i] = fmt.Sprint(s[0])
+// ShowRuns puts ascending seqs into words, exactly, the first runs of them: "4-6, 9, and 17 more".
+func ShowRuns(seqs []uint64, most int) string {
+	var words []string
+	rest := len(seqs)
+	runs := Spans(seqs, len(seqs))
+	for _, s := range runs[:min(most, len(runs))] {
+		word := fmt.Sprint(s[0])
+		if s[0] != s[1] {
+			word = fmt.Sprintf("%d-%d", s[0], s[1])
 		}
+		words = append(words, word)
+		rest -= int(s[1] - s[0] + 1)
+	}
+	if rest > 0 {
+		words = append(words, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(words, ", ")
 }

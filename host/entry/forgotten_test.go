@@ -12,7 +12,31 @@ func TestSpans(t *testing.T) {
 	}{
 		{nil, 9, ""}, {[]uint64{4}, 9, "4"}, {[]uint64{4, 5, 6, 9}, 9, "4-6, 9"}, {[]uint64{1, 3, 9, 90}, 2, "1-9, 90"}, {[]uint64{1, 100, 10000}, 1, "1-10000"},
 	} {
-		if got := ShowSpans(Spans(c.seqs, c.most)); got != c.want {
+		if got := ShowRuns(flat(Spans(c.seqs, c.most)), 9); got != c.want {
+			t.Errorf("%v: %s, want %s", c.seqs, got, c.want)
+		}
+	}
+}
+
+// flat gives all seqs of some spans.
+func flat(spans [][2]uint64) (seqs []uint64) {
+	for _, s := range spans {
+		for n := s[0]; n <= s[1]; n++ {
+			seqs = append(seqs, n)
+		}
+	}
+	return seqs
+}
+
+// No entry that has its words is shown as one that lost them.
+func TestShowRuns(t *testing.T) {
+	for _, c := range []struct {
+		seqs []uint64
+		want string
+	}{
+		{nil, ""}, {[]uint64{4}, "4"}, {[]uint64{4, 5, 6, 9}, "4-6, 9"}, {[]uint64{4, 4426, 4462, 4463, 5910}, "4, 4426, and 3 more"},
+	} {
+		if got := ShowRuns(c.seqs, 2); got != c.want {
 			t.Errorf("%v: %s, want %s", c.seqs, got, c.want)
 		}
 	}

@@ -2,6 +2,7 @@ package forget_test
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,8 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/forget/forgettest"
+	"github.com/companiond/companiond/host/forget/told"
+	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/memory/extract"
 	"github.com/companiond/companiond/host/memory/fact"
 )
@@ -42,7 +45,7 @@ func remembering(t *testing.T, lines ...[2]string) *world {
 
 // TestHouseKeepsItsKeys: what the house counts is no module's, whatever it is called.
 func TestHouseKeepsItsKeys(t *testing.T) {
-	w := remembering(t, [2]string{"mika", "モデルはclaude-9000、猫はタマ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "眠い時間だ"}, [2]string{"hana", "眠い時間だね"})
+	w := remembering(t, [2]string{"mika", "モデルはclaude-9000、猫はタマ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "音楽の時間だ"}, [2]string{"hana", "音楽だね"})
 	defer w.close(t)
 	const spent = `{"models":{"mika":{"spent":12345678},"claude-9000":1},"note":"タマ"}`
 	for who, value := range map[string]string{":house": spent, "aya": "タマ"} {
@@ -72,7 +75,7 @@ func TestHouseKeepsItsKeys(t *testing.T) {
 // TestPiecesOfALine: where a line loses its text, so does all that was written of it, though no piece tells anything, and
 // also what is between two pieces.
 func TestPiecesOfALine(t *testing.T) {
-	w := remembering(t, [2]string{"mika", "猫はビスコッティ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "眠い時間だ"}, [2]string{"hana", "眠い時間だね"})
+	w := remembering(t, [2]string{"mika", "猫はビスコッティ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "音楽の時間だ"}, [2]string{"hana", "音楽だね"})
 	defer w.close(t)
 	pieces := func(grant string, texts ...string) {
 		for i, text := range texts {
@@ -110,6 +113,63 @@ func TestPiecesOfALine(t *testing.T) {
 		t.Errorf("planned %+v, done %+v", plan, r)
 	}
 	w.sound()
+}
+
+// TestStreamOfMemories: what stays in a memory is what it was when its stream is read again, and of what goes nothing is left there, nor
+// the name of the person who changed something.
+func TestStreamOfMemories(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	keep := func() *memory.Keeper {
+		return memory.New(memory.Config{Journal: w.j, Owner: w.newID(), NewID: w.newID, Log: slog.New(slog.DiscardHandler)})
+	}
+	ctx, k := t.Context(), keep()
+	write := func(text, by string, about ...string) string {
+		t.Helper()
+		m, err := k.Write(ctx, "aya", abi.MemoryAdd{Text: text, About: about}, "", by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.ID
+	}
+	nuts, cat := write("taroはナッツがだめ", "taro", "taro"), write("飼い猫はビスコッティ", "mika", "mika")
+	old := write("taroはmikaと暮らす", "taro", "taro")
+	over := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	text := "taroは引っ越した"
+	_, err := k.Edit(ctx, "aya", nuts, memory.Changes{ValidTo: &over}, "mika")
+	if err == nil {
+		_, err = k.Edit(ctx, "aya", old, memory.Changes{Text: &text}, "taro")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: w.newID(), Memory: told.Memory{Keeper: k}, Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		_, err = w.service.Forget(ctx, forget.Order{By: admin, Who: "mika"})
+	}
+	if err == nil {
+		err = w.service.Resume(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, k := range map[string]*memory.Keeper{"live": k, "after a restart": keep()} {
+		if m, err := k.Get(ctx, "aya", nuts); err != nil || !m.ValidTo.Equal(over) || m.Text == "" {
+			t.Errorf("%s: %+v %v", name, m, err)
+		}
+		for _, id := range []string{cat, old} {
+			if m, err := k.Get(ctx, "aya", id); err == nil {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+	}
+	if left := forgettest.Left(t, w.dir, "mika", "ビスコッティ"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+	if r := w.service.Receipts()[0]; r.Memories != 2 || r.Others.Memories != 1 {
+		t.Errorf("%+v", r)
+	}
 }
 
 // TestOthersKeepTheirWords: by the words that the house finds things by, nobody else's words go, nor what is remembered of

@@ -81,12 +81,19 @@ func (p Painter) Order(o memories.Order) error {
 	}
 	var parts []string
 	for _, s := range o.Stores {
-		parts = append(parts, fmt.Sprintf("%d %s", s.Count, oneLine(s.Store)))
+		part := fmt.Sprintf("%d %s", s.Count, oneLine(s.Store))
+		if s.Others > 0 {
+			part += fmt.Sprintf(" (%d of other people)", s.Others)
+		}
+		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing"}
 	}
 	fmt.Fprintf(&b, "%s: %s\n", verb, strings.Join(parts, ", "))
+	if o.Talks > 0 {
+		fmt.Fprintf(&b, "of talks with others, not made anew: %d memories\n", o.Talks)
+	}
 	if o.As != "" {
 		fmt.Fprintf(&b, "where the name stood: %s\n", oneLine(o.As))
 	}

@@ -54,6 +54,15 @@ func TestOrdersStand(t *testing.T) {
 	}
 }
 
+// What goes of other people's stands beside what goes.
+func TestOrderOfOthers(t *testing.T) {
+	var out bytes.Buffer
+	o := memories.Order{State: "would", Talks: 1, Stores: []memories.Count{{Store: "entries", Count: 12, Others: 3}, {Store: "memories", Count: 4, Others: 2}, {Store: "keys", Count: 1}}}
+	if err := (Painter{Out: &out}).Order(o); err != nil || out.String() != "would go: 12 entries (3 of other people), 4 memories (2 of other people), 1 keys\nof talks with others, not made anew: 1 memories\n" {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
+
 // A line whose words were erased says so, and so does the entry that tells of it.
 func TestErasedIsSaid(t *testing.T) {
 	for want, e := range map[string]entry.Entry{

@@ -23,6 +23,9 @@ import (
 // span is how many entries behind what it is about a request is looked for.
 const span = 2000
 
+// erased is why a request that lost words is not what was sent.
+const erased = "some of it was erased"
+
 // Part is a piece of a request.
 type Part struct {
 	Name   string `json:"name"` // system, tools, history, tail, actions
@@ -79,7 +82,7 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 		if n++; n > span {
 			break
 		}
-		if e.Kind != entry.KindUsage || e.Blank {
+		if e.Kind != entry.KindUsage || e.Blank && entry.ErasedBy(e) == "" {
 			continue
 		}
 		u, err := entry.Decode[entry.Usage](e)
@@ -89,6 +92,9 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 		p, err := s.again(ctx, room, e, u)
 		if err != nil {
 			return nil, err
+		}
+		if e.Blank {
+			p.Exact, p.Why = false, erased
 		}
 		prompts = append(prompts, p)
 	}
@@ -146,7 +152,7 @@ func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Us
 		p.Why = "some of what was said then has changed since: it was erased"
 	}
 	var history []string
-	for _, m := range again.Messages[:len(again.Messages)-1] {
+	for _, m := range again.Messages[:max(0, len(again.Messages)-1)] {
 		history = append(history, string(m.Role)+": "+m.Text)
 	}
 	p.Parts = append(p.Parts, Part{"system", system, t.Parts["system"]})

@@ -40,6 +40,19 @@ var whole = map[entry.Kind]map[string]bool{
 	entry.KindAction: set("parameters"), entry.KindOpened: set("settings"), entry.KindUsage: set("told"),
 }
 
+// hashes are fields of a request to a model that have no words, and names of its own words in others.
+var hashes = set("sha256", "system", "tools", "memories")
+
+// tail gives what is left of what stood behind the history of a request, line by line; where words stand in more than one,
+// nothing.
+func (w *Words) tail(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = w.Text(l, false)
+	}
+	return w.Text(strings.Join(lines, "\n"), false)
+}
+
 func set(words ...string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range words {
@@ -168,6 +181,9 @@ func (v *visit) object(key string, x map[string]any) map[string]any {
 		v.free = v.free || free[k]
 		value := v.value(k, x[k])
 		v.free = was
+		if _, text := value.(string); text && key == "names" && v.w.is(k) { // what the person was called
+			value = v.w.as
+		}
 		switch to := v.field(k); {
 		case to == k:
 			x[k] = value
@@ -200,6 +216,10 @@ func (v *visit) text(key, s string) string {
 	switch {
 	case !v.free && fixed[key] || key == entry.ErasedKey:
 		return s
+	case v.kind == entry.KindUsage && !v.free && hashes[key]:
+		return s
+	case v.kind == entry.KindUsage && !v.own && key == "tail":
+		return v.w.tail(s)
 	case v.w.is(s) && !(key == "by" && slices.Contains(participants, s)):
 		return v.w.as
 	case !v.free && sentences[v.kind][key]:

@@ -132,7 +132,7 @@ func TestFacts(t *testing.T) {
 
 // TestEntries shows what is left of each kind of entry.
 func TestEntries(t *testing.T) {
-	w, _ := wordsOf("mika", said(0, "mika", "猫はタマ"))
+	w, _ := wordsOf("mika", said(0, "mika", "猫はタマ、番号4321"))
 	due := at.Add(time.Hour)
 	for _, c := range []struct {
 		name string
@@ -165,6 +165,9 @@ func TestEntries(t *testing.T) {
 			`{"erased":"o1","joined":[{"id":"forgotten-1","kind":"agent","name":"forgotten-1"}],"left":[{"id":"taro"}]}`},
 		{"an action", made(1, entry.KindAction, entry.Action{ID: "a1", Who: "aya", Action: "speak", Parameters: json.RawMessage(`{"message":"タマ!","to":"mika"}`)}),
 			`{"action":"speak","delivered":0,"erased":"o1","id":"a1","parameters":{"message":"","to":"forgotten-1"},"who":"aya"}`},
+		{"what a model was told, and what it cost", made(1, entry.KindUsage, entry.Usage{Who: "aya", Model: "m", Op: "speak", In: 1234, Out: 5, Cost: .5, About: 7, Told: &entry.Told{SHA256: "4321a", System: "4321b", Tail: "今日は雨\nmikaの猫はタマ\n短く話す",
+			Memories: []string{"4321"}, Names: map[string]string{"mika": "みか"}, Parts: map[string]int{"tail": 9}}}),
+			`{"about":7,"calls":0,"cost":0.5,"erased":"o1","in":1234,"model":"m","op":"speak","out":5,"told":{"budget":0,"head":0,"memories":["4321"],"names":{"forgotten-1":"forgotten-1"},"parts":{"tail":9},"sha256":"4321a","system":"4321b","tail":"今日は雨\n\n短く話す"},"who":"aya"}`},
 		{"usage", made(1, entry.KindUsage, entry.Usage{Who: "aya", Model: "m", Op: "vote", Told: &entry.Told{SHA256: "s", Tail: "mikaがタマと", Parts: map[string]int{}}}),
 			`{"calls":0,"erased":"o1","in":0,"model":"m","op":"vote","out":0,"told":{"budget":0,"head":0,"parts":{},"sha256":"s","system":"","tail":""},"who":"aya"}`},
 	} {

@@ -65,13 +65,17 @@ type Order struct {
 	As     string    `json:"as,omitempty" doc:"What stands where the name stood." example:"forgotten-3f9a1c"`
 	Why    string    `json:"error,omitempty" doc:"Why it failed."`
 	Stores []Count   `json:"stores" doc:"What goes, or went, by where it was kept."`
-	Left   []string  `json:"left" doc:"What it does not reach, in words."`
+	// Talks are memories of talks in which others were, too.
+	Talks int      `json:"talks,omitempty" doc:"How many of the memories are of talks in which others were, too; they are not made anew." example:"1"`
+	Left  []string `json:"left" doc:"What it does not reach, in words."`
 }
 
 // Count is how much of one store goes.
 type Count struct {
 	Store string `json:"store" doc:"Where it was kept." example:"entries"`
 	Count int    `json:"count" doc:"How many of it." example:"12"`
+	// Others are other people's: that somebody else said, or that are of somebody else, too.
+	Others int `json:"others,omitempty" doc:"How many of these are other people's." example:"2"`
 }
 
 // Config is what the door stands before. All of it must be set where something is asked.

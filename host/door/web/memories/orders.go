@@ -86,7 +86,8 @@ func orderOf(r forget.Receipt, would bool) Order {
 	if would {
 		o.ID, o.As, o.State = "", "", "would"
 	}
-	o.Stores = []Count{{"entries", r.Entries}, {"memories", r.Memories}, {"keys", r.Keys}}
+	o.Stores = []Count{{"entries", r.Entries, r.Others.Entries}, {"memories", r.Memories, r.Others.Memories + r.Others.Episodes}, {"keys", r.Keys, 0}}
+	o.Talks = r.Others.Episodes
 	for _, file := range r.Copies {
 		o.Left = append(o.Left, "the copy "+file+" of the journal")
 	}
