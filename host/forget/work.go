@@ -2,7 +2,6 @@ package forget
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,11 +34,21 @@ type work struct {
 	known   known
 	receipt Receipt
 	done    time.Time
+
+	seen map[string]uint64 // how far each room was when it was gone through
+	ends map[string]uint64 // and when the order was done
+	only map[string]bool   // these rooms, and their counts are added; nil: all
+	late bool              // the order was done before
+	// whole says that nobody knows the words any more, if this was begun before: what companions said
+	// behind where a room was told, of what was there before, goes whole.
+	whole bool
+	lost  int            // entries in this process
+	per   map[string]int // entries that lost words, by room
 }
 
 // follow does all that an order asks for.
 func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error) {
-	w = work{order: o, receipt: *receiptOf(o)}
+	w = work{order: o, receipt: *receiptOf(o), whole: true}
 	defer func() {
 		if err != nil && ctx.Err() == nil {
 			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+abi.AsError(journal.Coded(err)).Message
@@ -52,7 +61,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		do   func(context.Context, *work) error
 	}{
 		{"gather", s.gather}, {"keys", s.keys}, {"index", s.eraseIndex}, {"repeats", s.eraseRepeats}, {"rooms", s.eraseRooms},
-		{"memory", s.eraseMemory}, {"streams", s.eraseStreams}, {"images", s.images}, {"files", s.files},
+		{"memory", s.eraseMemory}, {"streams", s.eraseStreams}, {"images", s.images}, {"settle", s.settle}, {"files", s.files},
 	} {
 		if err := step.do(ctx, &w); err != nil {
 			return w, fmt.Errorf("%s: %w", step.name, err)
@@ -62,7 +71,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		}
 	}
 	w.receipt.State, w.done = Done, time.Now()
-	if err := s.ledger.Done(o.ID, w.receipt); err != nil {
+	if err := s.ledger.Done(o.ID, w.receipt, w.done); err != nil {
 		return w, err
 	}
 	if err := s.stopped("done"); err != nil {
@@ -206,29 +215,44 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 // eraseRooms takes out what the person said, and all else, and has the rooms go on from what is
 // left.
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
-	w.receipt.Rooms, w.receipt.Entries = 0, 0
-	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name, all: true}
-		if err := t.begin(ctx); err != nil {
-			return err
-		}
-		if err := t.upTo(ctx, r.Head.Seq); err != nil {
-			return err
-		}
-		if len(t.seqs) == 0 {
+	if w.only == nil {
+		w.per, w.seen = map[string]int{}, map[string]uint64{}
+	}
+	err := s.everywhere(ctx, func(r journal.Room) error {
+		if w.only != nil && !w.only[r.Name] {
 			return nil
 		}
-		w.receipt.Rooms++
-		w.receipt.Entries += len(t.seqs)
-		if t.told {
-			return nil
-		}
-		if s.rooms != nil {
-			defer s.cfg.Forgotten(r.Name)
-			return s.rooms.Forget(ctx, r.Name, t.anew)
-		}
-		return t.write(ctx)
+		return s.eraseRoom(ctx, w, r)
 	})
+	w.receipt.Rooms, w.receipt.Entries, w.whole = 0, 0, false
+	for _, n := range w.per {
+		if n > 0 {
+			w.receipt.Rooms++
+			w.receipt.Entries += n
+		}
+	}
+	return err
+}
+
+func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error {
+	t := track{s: s, w: w, room: r.Name, all: true}
+	told := uint64(0)
+	defer func() { w.per[r.Name], w.seen[r.Name] = len(t.seqs), t.at+told }()
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
+	if err := t.upTo(ctx, r.Head.Seq); err != nil {
+		return err
+	}
+	if len(t.seqs) == 0 || t.told || w.late && !t.lost {
+		return nil
+	}
+	told = 1 // the entry that tells the room
+	if s.rooms != nil {
+		defer s.cfg.Forgotten(r.Name)
+		return s.rooms.Forget(ctx, r.Name, t.anew)
+	}
+	return t.write(ctx)
 }
 
 // track goes along the entries of one room, takes out what has to go, and folds what is left.
@@ -242,6 +266,10 @@ type track struct {
 	seqs []uint64 // that lost words by this order, whenever that was
 	told bool     // the room has been told of all of them
 	dry  bool     // nothing is taken out, only counted
+	lost bool     // something was taken out now
+
+	grants map[string]uint64 // the newest entry when a line was granted
+	since  uint64            // seq of the entry by which the room was first told of the order
 }
 
 // begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
@@ -256,7 +284,9 @@ func (t *track) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	blob, _ = t.w.words.JSON(blob)
+	if !t.w.late { // else it has what people say anew; what companions made of the rest is no part of it for long
+		blob, _ = t.w.words.JSON(blob)
+	}
 	if t.st, err = fold.Decode(blob); err == nil {
 		t.at = t.st.Head
 	}
@@ -268,10 +298,20 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 	return t.s.entries(ctx, t.room, t.at, head, func(es []entry.Entry) error {
 		bodies := map[uint64][]byte{}
 		for i, e := range es {
-			if !t.all && t.w.words.Own(e) {
+			if t.w.late && t.st == nil && e.At.After(t.w.done) { // of a stream
+				continue
+			}
+			t.granted(e)
+			if e.Kind == entry.KindForgotten && t.since == 0 {
+				t.first(e)
+			}
+			if !t.all && t.w.words.Own(e) || t.new(e) {
 				continue
 			}
 			left, lost := t.w.left(e)
+			if !lost && t.w.whole && t.all {
+				left, lost = t.wholly(e)
+			}
 			if lost && t.dry {
 				t.seqs = append(t.seqs, e.Seq)
 				continue
@@ -280,6 +320,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				e.Body, e.Blank, t.told = left, true, false
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
+				t.w.lost, t.lost = t.w.lost+1, true
 			}
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
@@ -295,6 +336,13 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 		}
 		return t.fold(es)
 	})
+}
+
+// first notes where the room was first told of the order.
+func (t *track) first(e entry.Entry) {
+	if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID {
+		t.since = e.Seq
+	}
 }
 
 // fold applies entries of which nothing has to go any more.
@@ -323,7 +371,7 @@ const maxSpans = 200
 func (t *track) anew(ctx context.Context, head uint64) (*fold.State, entry.Forgotten, error) {
 	err := t.upTo(ctx, head)
 	by := t.w.order.By
-	if t.w.order.Done != nil {
+	if t.w.order.Done != nil && !t.w.late {
 		by = "ledger"
 	}
 	return t.st, entry.Forgotten{
@@ -368,7 +416,7 @@ func (t *track) write(ctx context.Context) error {
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
 	gone := map[string][]string{}
 	if err := s.each(ctx, func(companion string, m abi.Memory) {
-		if w.goes(m) {
+		if w.goes(m) && (!w.late || !m.SaidAt.After(w.done)) {
 			gone[companion] = append(gone[companion], m.ID)
 		}
 	}); err != nil {
@@ -423,10 +471,5 @@ func (s *Service) files(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	for range 5 {
-		if err = s.cfg.Journal.Purge(ctx, s.rooms == nil); !errors.Is(err, journal.ErrUnavailable) {
-			return err
-		}
-	}
-	return err
+	return s.purge(ctx, s.rooms == nil)
 }
