@@ -413,6 +413,41 @@ func TestWhoMay(t *testing.T) {
 	}
 }
 
+// TestInTheMaking gives an order while a companion makes a line of what is to be forgotten.
+func TestInTheMaking(t *testing.T) {
+	w := newWorld(t)
+	w.held = make(chan struct{})
+	w.start("main")
+	w.say("main", "mika", "うちの猫はタマっていうの")
+	waittest.Until(t, "the line is asked for", func() bool {
+		st, _, err := reader.Fold(t.Context(), w.j, "main")
+		return err == nil && st.Floor != nil
+	})
+	r, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waittest.Until(t, "modules are made anew", func() bool {
+		w.modules.mu.Lock()
+		defer w.modules.mu.Unlock()
+		return w.modules.anew > 0
+	})
+	soon, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if r, err := w.service.Wait(soon, r.ID); err == nil {
+		t.Errorf("it is done: %+v", r)
+	}
+	close(w.held)
+	if r, err = w.service.Wait(t.Context(), r.ID); err != nil || r.State != forget.Done {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if found := forgettest.Left(t, w.dir, "タマ", "っていうの"); len(found) > 0 {
+		t.Error(strings.Join(found, "\n"))
+	}
+	w.settle("main")
+	w.sound()
+}
+
 // TestLate has a line come when everything is erased that was made of what was there before, and people
 // who talk on.
 func TestLate(t *testing.T) {
