@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
@@ -538,5 +539,42 @@ func TestSettingsStay(t *testing.T) {
 	row, _, err := w.j.Room(t.Context(), "side")
 	if want := `{"companions":["aya","Lulu"],"interrupters":["taro"],"policy":"vote","policy_settings":{"Bidding":1}}`; err != nil || string(row.Settings) != want || row.By != w.service.Receipts()[0].As {
 		t.Errorf("%s by %s %v", row.Settings, row.By, err)
+	}
+}
+
+// TestPromptsStay has somebody forgotten whose words stand in the house's own ones.
+func TestPromptsStay(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	store := kept.New(w.j, "test")
+	if err := store.Put(t.Context(), "h1", "You are Whiskers. Never say タマ."); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.j.Acquire(t.Context(), "main", "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Kind: abi.KindTurn, Text: "Whiskersとタマ"})
+	if _, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	es, err := w.j.Read(t.Context(), kept.Stream, 0, 100)
+	if err != nil || len(es) == 0 || !strings.Contains(string(es[len(es)-1].Body), "Whiskers") {
+		t.Errorf("%v %v", es, err)
+	}
+}
+
+// TestWhy says of a full disk that it is full, wherever that was met.
+func TestWhy(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("note that an order is done: %w", &os.PathError{Op: "write", Path: "erasures", Err: syscall.ENOSPC}),
+		fmt.Errorf("rooms: %w", journal.Coded(fmt.Errorf("erase: %w: disk is full", journal.ErrUnavailable))),
+	} {
+		if why := forget.Why(err); !strings.Contains(why, "disk is full") {
+			t.Errorf("%v: %s", err, why)
+		}
 	}
 }

@@ -2,9 +2,11 @@ package forget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -51,7 +53,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 	w = work{order: o, receipt: *receiptOf(o), whole: true}
 	defer func() {
 		if err != nil && ctx.Err() == nil {
-			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+abi.AsError(journal.Coded(err)).Message
+			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+why(err)
 			s.log.Error("words cannot be erased now; it is tried again", "order", o.ID, "err", err)
 			s.set(w.receipt)
 		}
@@ -83,6 +85,14 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 	s.log.Info("words were erased", "order", o.ID, "rooms", w.receipt.Rooms, "entries", w.receipt.Entries, "keys", w.receipt.Keys, "memories", w.receipt.Memories)
 	s.set(w.receipt)
 	return w, nil
+}
+
+// why says why an order is tried again: of the disk's troubles the commonest, too, which meets the ledger as well.
+func why(err error) string {
+	if coded := abi.AsError(journal.Coded(err)); coded.Code != abi.CodeInternal || !errors.Is(err, syscall.ENOSPC) {
+		return coded.Message
+	}
+	return "the disk is full; make room"
 }
 
 // entries calls f with all entries of a room behind one, in batches, with pauses while others
