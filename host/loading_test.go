@@ -37,6 +37,12 @@ func TestACompanionThatLoadsIsThere(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
+	if who, lives := h.livesHere("N1koni"); who != "nikoni" || !lives { // whose words nobody has erased
+		t.Errorf("%q %v lives here", who, lives)
+	}
+	if who, lives := h.livesHere("mika"); lives {
+		t.Errorf("%q lives here", who)
+	}
 	if id, taken := h.house.Resident("Nikoni"); id != "nikoni" || !taken {
 		t.Errorf("%q %v", id, taken)
 	}

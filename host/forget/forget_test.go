@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
@@ -26,7 +27,6 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
-	"github.com/companiond/companiond/host/waittest"
 )
 
 // TestForget talks, and has one who talked forgotten.
@@ -413,23 +413,6 @@ func TestWhoMay(t *testing.T) {
 	}
 }
 
-// TestLate has a line that repeats the words come when everything is erased.
-func TestLate(t *testing.T) {
-	w := newWorld(t)
-	w.late = time.Second
-	w.start("main")
-	w.say("main", "mika", "うちの猫はタマっていうの")
-	w.settle("main")
-	w.forget(forget.Order{Who: "mika"})
-	w.say("main", "taro", "タマって?")
-	waittest.Until(t, "it is erased, too", func() bool { return len(forgettest.Left(t, w.dir, "タマ")) == 0 })
-	w.settle("main")
-	w.sound()
-	if !slices.Contains(w.dropped, "main") || !slices.Contains(w.dropped, "") {
-		t.Errorf("what is at hand was dropped of %q", w.dropped)
-	}
-}
-
 // TestSettingsStay has somebody forgotten whose words are those of a room's settings.
 func TestSettingsStay(t *testing.T) {
 	w := newWorld(t)
@@ -452,5 +435,42 @@ func TestSettingsStay(t *testing.T) {
 	row, _, err := w.j.Room(t.Context(), "side")
 	if want := `{"companions":["aya","Lulu"],"interrupters":["taro"],"policy":"vote","policy_settings":{"Bidding":1}}`; err != nil || string(row.Settings) != want || row.By != w.service.Receipts()[0].As {
 		t.Errorf("%s by %s %v", row.Settings, row.By, err)
+	}
+}
+
+// TestPromptsStay has somebody forgotten whose words stand in the house's own ones.
+func TestPromptsStay(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	store := kept.New(w.j, "test")
+	if err := store.Put(t.Context(), "h1", "You are Whiskers. Never say タマ."); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.j.Acquire(t.Context(), "main", "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Kind: abi.KindTurn, Text: "Whiskersとタマ"})
+	if _, err := w.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	es, err := w.j.Read(t.Context(), kept.Stream, 0, 100)
+	if err != nil || len(es) == 0 || !strings.Contains(string(es[len(es)-1].Body), "Whiskers") {
+		t.Errorf("%v %v", es, err)
+	}
+}
+
+// TestWhy says of a full disk that it is full, wherever that was met.
+func TestWhy(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("note that an order is done: %w", &os.PathError{Op: "write", Path: "erasures", Err: syscall.ENOSPC}),
+		fmt.Errorf("rooms: %w", journal.Coded(fmt.Errorf("erase: %w: disk is full", journal.ErrUnavailable))),
+	} {
+		if why := forget.Why(err); !strings.Contains(why, "disk is full") {
+			t.Errorf("%v: %s", err, why)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *Service) gone(ctx context.Context, w *work) (map[string][]string, error
 	}
 	w.receipt.Others.Memories, w.receipt.Others.Episodes = 0, 0
 	err := s.each(ctx, func(companion string, m abi.Memory) {
-		if !w.goes(m) && !old[companion][m.ID] {
+		if !w.goes(m) && !old[companion][m.ID] || w.late && m.SaidAt.After(w.done) {
 			return
 		}
 		gone[companion] = append(gone[companion], m.ID)

@@ -295,6 +295,9 @@ func (s *Service) Resume(ctx context.Context) error {
 			return fmt.Errorf("erase (order %s): %w", o.ID, err)
 		}
 	}
+	if err := s.resumeLate(ctx); err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
 	return nil
 }
 
@@ -342,17 +345,4 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 		}
 	}
 	return nil
-}
-
-// late goes once more over what was said while an order was followed, and says whether that is done.
-func (s *Service) late(ctx context.Context, w work) bool {
-	if err := s.eraseRooms(ctx, &w); err != nil {
-		s.log.Warn("what was said meanwhile cannot be looked through now", "order", w.order.ID, "err", err)
-		return false
-	}
-	if err := s.cfg.Journal.Purge(ctx, false); err != nil {
-		s.log.Warn("the journal's log cannot be emptied now", "order", w.order.ID, "err", err)
-		return false
-	}
-	return true
 }

@@ -41,6 +41,7 @@ type world struct {
 	mu      sync.Mutex
 	dropped []string
 	late    time.Duration
+	held    chan struct{} // where there is one, a line comes when it is closed
 }
 
 func newWorld(t testing.TB) *world {
@@ -91,7 +92,7 @@ func (w *world) run(names ...string) {
 	}
 	var err error
 	w.rooms, err = registry.New(registry.Config{
-		Room:  room.Config{Journal: w.j, NewID: w.newID, House: house{}, Log: slog.New(slog.DiscardHandler), Idle: 50 * time.Millisecond, Find: find},
+		Room:  room.Config{Journal: w.j, NewID: w.newID, House: house{}, Log: slog.New(slog.DiscardHandler), Idle: 50 * time.Millisecond, Find: w.find},
 		Rooms: sets, Usual: names[0], MaxRooms: 3,
 		Read: func(name string, settings []byte) (room.Settings, error) { return room.Settings{Name: name}, nil },
 	})
@@ -193,9 +194,9 @@ func (w *world) sound() {
 }
 
 // find is a companion that says again what it hears.
-func find(id string) (room.Companion, bool) { return parrot{}, id == "aya" }
+func (w *world) find(id string) (room.Companion, bool) { return parrot{w.held}, id == "aya" }
 
-type parrot struct{}
+type parrot struct{ held chan struct{} }
 
 func (parrot) Describe() abi.Description {
 	return abi.Description{ABI: "1", Name: "アヤ", Ops: []string{abi.OpVote, abi.OpSpeak}}
@@ -203,13 +204,16 @@ func (parrot) Describe() abi.Description {
 
 func (parrot) Permit(abi.ActionAsk) (string, error) { return "", nil }
 
-func (parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
+func (p parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error) {
 	switch req.Op {
 	case abi.OpVote:
 		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) {
 			return abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + s.Message.Text}, nil
 		})
 	case abi.OpSpeak:
+		if p.held != nil {
+			<-p.held
+		}
 		return module.Answer(req.Data, func(s abi.Scene) (abi.Line, error) { return abi.Line{Text: "へえ、" + s.Message.Text}, nil })
 	}
 	return nil, abi.Errorf(abi.CodeUnknownOp, "a parrot knows no %s", req.Op)

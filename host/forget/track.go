@@ -25,6 +25,10 @@ type track struct {
 	seqs []uint64 // that lost words by this order, whenever that was
 	told bool     // the room has been told of all of them
 	dry  bool     // nothing is taken out, only counted
+	lost bool     // something was taken out now
+
+	grants map[string]uint64 // the newest entry when a line was granted
+	since  uint64            // seq of the entry by which the room was first told of the order
 
 	lines   *scrub.Lines // nil: it is no room
 	scanned uint64       // lines have read so far
@@ -45,7 +49,9 @@ func (t *track) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	blob, _ = t.w.words.JSON(blob)
+	if !t.w.late { // else it has what people say anew; what companions made of the rest is no part of it for long
+		blob, _ = t.w.words.JSON(blob)
+	}
 	if t.st, err = fold.Decode(blob); err == nil {
 		t.at = t.st.Head
 	}
@@ -60,13 +66,23 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 	return t.s.entries(ctx, t.room, t.at, head, func(es []entry.Entry) error {
 		bodies := map[uint64][]byte{}
 		for i, e := range es {
-			if !t.all && t.w.words.Own(e) {
+			if t.w.late && t.st == nil && e.At.After(t.w.done) { // of a stream
+				continue
+			}
+			t.granted(e)
+			if e.Kind == entry.KindForgotten && t.since == 0 {
+				t.first(e)
+			}
+			if !t.all && t.w.words.Own(e) || t.new(e) {
 				continue
 			}
 			if t.memory && e.Kind != entry.KindRevised && e.Kind != entry.KindErased {
 				continue
 			}
 			left, lost := t.left(e)
+			if !lost && t.w.whole && t.all {
+				left, lost = t.wholly(e)
+			}
 			if lost && t.dry {
 				t.seqs = append(t.seqs, e.Seq)
 				t.count(entry.Entry{Kind: e.Kind, Body: left})
@@ -76,6 +92,7 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				e.Body, e.Blank, t.told = left, true, false
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
+				t.w.lost, t.lost = t.w.lost+1, true
 			}
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
@@ -118,6 +135,13 @@ func (t *track) scan(ctx context.Context, head uint64) error {
 	})
 }
 
+// first notes where the room was first told of the order.
+func (t *track) first(e entry.Entry) {
+	if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID {
+		t.since = e.Seq
+	}
+}
+
 // count counts an entry that lost its text, where another person said it.
 func (t *track) count(e entry.Entry) {
 	if t.w.words.SilencedOther(e) {
@@ -151,7 +175,7 @@ const maxSpans = 200
 func (t *track) anew(ctx context.Context, head uint64) (*fold.State, entry.Forgotten, error) {
 	err := t.upTo(ctx, head)
 	by := t.w.order.By
-	if t.w.order.Done != nil {
+	if t.w.order.Done != nil && !t.w.late {
 		by = "ledger"
 	}
 	return t.st, entry.Forgotten{

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -33,14 +34,24 @@ type work struct {
 	known   known
 	receipt Receipt
 	done    time.Time
+
+	seen map[string]uint64 // how far each room was when it was gone through
+	ends map[string]uint64 // and when the order was done
+	only map[string]bool   // these rooms, and their counts are added; nil: all
+	late bool              // the order was done before
+	// whole says that nobody knows the words any more, if this was begun before: what companions said
+	// behind where a room was told, of what was there before, goes whole.
+	whole bool
+	lost  int              // entries in this process
+	per   map[string]tally // entries that lost words, by room
 }
 
 // follow does all that an order asks for.
 func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error) {
-	w = work{order: o, receipt: *receiptOf(o)}
+	w = work{order: o, receipt: *receiptOf(o), whole: true}
 	defer func() {
 		if err != nil && ctx.Err() == nil {
-			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+abi.AsError(journal.Coded(err)).Message
+			w.receipt.State, w.receipt.Error = Failed, "it is tried again: "+why(err)
 			s.log.Error("words cannot be erased now; it is tried again", "order", o.ID, "err", err)
 			s.set(w.receipt)
 		}
@@ -50,7 +61,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		do   func(context.Context, *work) error
 	}{
 		{"gather", s.gather}, {"keys", s.keys}, {"index", s.eraseIndex}, {"repeats", s.eraseRepeats}, {"rooms", s.eraseRooms},
-		{"memory", s.eraseMemory}, {"streams", s.eraseStreams}, {"images", s.images}, {"files", s.files},
+		{"memory", s.eraseMemory}, {"streams", s.eraseStreams}, {"images", s.images}, {"settle", s.settle}, {"files", s.files},
 	} {
 		if err := step.do(ctx, &w); err != nil {
 			return w, fmt.Errorf("%s: %w", step.name, err)
@@ -60,7 +71,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		}
 	}
 	w.receipt.State, w.done = Done, time.Now()
-	if err := s.ledger.Done(o.ID, w.receipt); err != nil {
+	if err := s.ledger.Done(o.ID, w.receipt, w.done); err != nil {
 		return w, err
 	}
 	if err := s.stopped("done"); err != nil {
@@ -72,6 +83,14 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 	s.log.Info("words were erased", "order", o.ID, "rooms", w.receipt.Rooms, "entries", w.receipt.Entries, "keys", w.receipt.Keys, "memories", w.receipt.Memories)
 	s.set(w.receipt)
 	return w, nil
+}
+
+// why says why an order is tried again: of the disk's troubles the commonest, too, which meets the ledger as well.
+func why(err error) string {
+	if coded := abi.AsError(journal.Coded(err)); coded.Code != abi.CodeInternal || !errors.Is(err, syscall.ENOSPC) {
+		return coded.Message
+	}
+	return "the disk is full; make room"
 }
 
 // entries calls f with all entries of a room behind one, in batches, with pauses while others
@@ -228,30 +247,48 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 // eraseRooms takes out what the person said, and all else, and has the rooms go on from what is
 // left.
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
-	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries = 0, 0, 0
-	return s.everywhere(ctx, func(r journal.Room) error {
-		t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
-		if err := t.begin(ctx); err != nil {
-			return err
-		}
-		if err := t.upTo(ctx, r.Head.Seq); err != nil {
-			return err
-		}
-		if len(t.seqs) == 0 {
+	if w.only == nil {
+		w.per, w.seen = map[string]tally{}, map[string]uint64{}
+	}
+	err := s.everywhere(ctx, func(r journal.Room) error {
+		if w.only != nil && !w.only[r.Name] {
 			return nil
 		}
-		w.receipt.Rooms++
-		w.receipt.Entries += len(t.seqs)
-		w.receipt.Others.Entries += t.others
-		if t.told {
-			return nil
-		}
-		if s.rooms != nil {
-			defer s.cfg.Forgotten(r.Name)
-			return s.rooms.Forget(ctx, r.Name, t.anew)
-		}
-		return t.write(ctx)
+		return s.eraseRoom(ctx, w, r)
 	})
+	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries, w.whole = 0, 0, 0, false
+	for _, n := range w.per {
+		if n.all > 0 {
+			w.receipt.Rooms++
+			w.receipt.Entries += n.all
+			w.receipt.Others.Entries += n.others
+		}
+	}
+	return err
+}
+
+// tally counts entries, and those of them that other people said.
+type tally struct{ all, others int }
+
+func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error {
+	t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
+	told := uint64(0)
+	defer func() { w.per[r.Name], w.seen[r.Name] = tally{len(t.seqs), t.others}, t.at+told }()
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
+	if err := t.upTo(ctx, r.Head.Seq); err != nil {
+		return err
+	}
+	if len(t.seqs) == 0 || t.told || w.late && !t.lost {
+		return nil
+	}
+	told = 1 // the entry that tells the room
+	if s.rooms != nil {
+		defer s.cfg.Forgotten(r.Name)
+		return s.rooms.Forget(ctx, r.Name, t.anew)
+	}
+	return t.write(ctx)
 }
 
 // eraseStreams takes out what stands beside the rooms: what models were told there. Of the streams of memories it
@@ -295,10 +332,5 @@ func (s *Service) files(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	for range 5 {
-		if err = s.cfg.Journal.Purge(ctx, s.rooms == nil); !errors.Is(err, journal.ErrUnavailable) {
-			return err
-		}
-	}
-	return err
+	return s.purge(ctx, s.rooms == nil)
 }

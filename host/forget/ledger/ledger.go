@@ -45,15 +45,19 @@ type Order struct {
 	Companion string    `json:"companion,omitempty"`
 	Copies    bool      `json:"copies,omitempty"`
 
-	Done json.RawMessage `json:"-"` // what became of it, nil while it is not done
+	Done   json.RawMessage `json:"-"` // what became of it, nil while it is not done
+	Ended  time.Time       `json:"-"` // when it was done, zero where an older daemon did it
+	Looked bool            `json:"-"` // what came late was looked through afterwards
 }
 
 // line is a line of the file: an order, or that one is done.
 type line struct {
 	V int `json:"v"`
 	*Order
-	Of   string          `json:"of,omitempty"`
-	Done json.RawMessage `json:"done,omitempty"`
+	Of     string          `json:"of,omitempty"`
+	Done   json.RawMessage `json:"done,omitempty"`
+	Ended  time.Time       `json:"ended,omitzero"`
+	Looked bool            `json:"looked,omitempty"`
 }
 
 const version = 1
@@ -134,7 +138,7 @@ func (l *Ledger) read(text []byte) error {
 		return fmt.Errorf("has version %d and this companiond knows %d; start the newer one", x.V, version)
 	case x.Of != "":
 		if o := l.find(x.Of); o != nil {
-			o.Done = x.Done
+			o.Done, o.Ended, o.Looked = x.Done, x.Ended, x.Looked
 		}
 		return nil
 	case x.ID == "":
@@ -165,18 +169,34 @@ func (l *Ledger) Add(o Order) error {
 }
 
 // Done notes what became of an order.
-func (l *Ledger) Done(id string, result any) error {
+func (l *Ledger) Done(id string, result any, at time.Time) error {
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return err
 	}
+	return l.note(line{V: version, Of: id, Done: raw, Ended: at.UTC().Truncate(time.Millisecond)})
+}
+
+// Looked notes that what came late was looked through, after an order was done.
+func (l *Ledger) Looked(id string) error {
+	l.mu.Lock()
+	o := l.find(id)
+	l.mu.Unlock()
+	if o == nil {
+		return nil
+	}
+	return l.note(line{V: version, Of: id, Done: o.Done, Ended: o.Ended, Looked: true})
+}
+
+// note adds a line about an order that is there.
+func (l *Ledger) note(x line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.append(line{V: version, Of: id, Done: raw}); err != nil {
+	if err := l.append(x); err != nil {
 		return fmt.Errorf("note that an order is done: %w", err)
 	}
-	if o := l.find(id); o != nil {
-		o.Done = raw
+	if o := l.find(x.Of); o != nil {
+		o.Done, o.Ended, o.Looked = x.Done, x.Ended, x.Looked
 	}
 	return nil
 }

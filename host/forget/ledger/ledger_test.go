@@ -34,7 +34,7 @@ func TestOrdersAreKept(t *testing.T) {
 	if err := l.Add(order("b", "花子")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Done("a", map[string]int{"entries": 3}); err != nil {
+	if err := l.Done("a", map[string]int{"entries": 3}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)

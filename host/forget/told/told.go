@@ -31,8 +31,23 @@ type Modules struct {
 // Ready is closed when all that were there at the start are loaded or refused.
 func (m Modules) Ready() <-chan struct{} { return m.Folder.Ready() }
 
-// Renew has all loaded anew.
-func (m Modules) Renew(context.Context) { m.Folder.Renew() }
+// Renew has all loaded anew, and answers when they are, or had their time.
+func (m Modules) Renew(ctx context.Context) {
+	was := map[string]uint64{}
+	for _, c := range m.Folder.Companions() {
+		was[c.ID()] = c.Generation()
+	}
+	m.Folder.Renew()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for slices.ContainsFunc(m.Folder.Companions(), func(c *module.Companion) bool { return c.Generation() == was[c.ID()] }) {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
 
 // Tell tells all that answer events, and answers when they have.
 func (m Modules) Tell(ctx context.Context, f abi.Forget) {

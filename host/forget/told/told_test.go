@@ -19,7 +19,6 @@ import (
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
 	"github.com/companiond/companiond/host/module/moduletest"
-	"github.com/companiond/companiond/host/waittest"
 )
 
 var (
@@ -71,7 +70,9 @@ func TestModules(t *testing.T) {
 		t.Errorf("%+v", heard)
 	}
 	m.Renew(ctx)
-	waittest.Until(t, "all are made anew", func() bool { return len(engine.Loads()) == 6 })
+	if n := len(engine.Loads()); n != 6 {
+		t.Errorf("%d loads when all are made anew", n)
+	}
 }
 
 // All that is remembered is seen, page by page, and goes by its id.

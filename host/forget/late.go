@@ -1,0 +1,246 @@
+package forget
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget/scrub"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
+)
+
+// What companions are about to say when a room is gone through, they make of what was there before. An order
+// waits for it, and is looked after once more later. What people say anew stays: nobody takes words out
+// that came when the order was done.
+
+const (
+	// making is how long an order waits for lines in the making: longer than one may take that
+	// is not streamed, and less than those wait who gave the order.
+	making = 45 * time.Second
+	look   = 100 * time.Millisecond
+)
+
+// settle waits until nothing is in the making that began before the rooms were gone through, and the modules
+// made anew; then the rooms where something was are gone through again.
+func (s *Service) settle(ctx context.Context, w *work) error {
+	if s.rooms == nil {
+		return s.bound(ctx, w)
+	}
+	heads, busy := map[string]uint64{}, map[string]bool{}
+	if err := s.everywhere(ctx, func(r journal.Room) error {
+		heads[r.Name] = r.Head.Seq
+		busy[r.Name] = r.Head.Seq > w.seen[r.Name]
+		return nil
+	}); err != nil {
+		return err
+	}
+	w.seen = heads
+	until := time.Now().Add(making)
+	for room, grew := range busy {
+		for {
+			made, err := s.makes(ctx, room, heads[room])
+			if err != nil {
+				return err
+			}
+			if !made || time.Now().After(until) {
+				break
+			}
+			grew = true
+			select {
+			case <-time.After(look):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		busy[room] = grew
+	}
+	w.only = busy
+	err := s.eraseRooms(ctx, w)
+	w.only = nil
+	if err != nil {
+		return err
+	}
+	return s.bound(ctx, w)
+}
+
+// bound notes where the rooms end: what comes behind that, people say anew.
+func (s *Service) bound(ctx context.Context, w *work) error {
+	w.ends = map[string]uint64{}
+	return s.everywhere(ctx, func(r journal.Room) error { w.ends[r.Name] = r.Head.Seq; return nil })
+}
+
+// makes says whether a room has a vote or a line in the making that began at or before an entry.
+func (s *Service) makes(ctx context.Context, room string, upto uint64) (bool, error) {
+	row, found, err := s.cfg.Journal.Room(ctx, room)
+	if err != nil || !found || !row.Awake {
+		return false, err
+	}
+	st, _, err := reader.Fold(ctx, s.cfg.Journal, room)
+	if err != nil {
+		return false, err
+	}
+	return st.Round != nil && st.Round.ID <= upto || st.Floor != nil && st.Floor.By <= upto, nil
+}
+
+// late goes once more over what was there when an order was done, and over what companions made of that
+// since, and says whether that is done.
+func (s *Service) late(ctx context.Context, w work) bool {
+	w.late, w.whole, w.lost = true, false, 0
+	for _, step := range []func(context.Context, *work) error{s.eraseRooms, s.eraseMemory, s.eraseStreams} {
+		if err := step(ctx, &w); err != nil {
+			s.log.Warn("what was said meanwhile cannot be looked through now", "order", w.order.ID, "err", err)
+			return false
+		}
+	}
+	if err := s.purge(ctx, w.lost > 0); err != nil {
+		s.log.Warn("the journal's log cannot be emptied now", "order", w.order.ID, "err", err)
+		return false
+	}
+	if err := s.ledger.Looked(w.order.ID); err != nil {
+		s.log.Warn("it cannot be noted that an order was looked after", "order", w.order.ID, "err", err)
+	}
+	return true
+}
+
+// purge has the files lose what was taken out, with anew also between the rows.
+func (s *Service) purge(ctx context.Context, anew bool) (err error) {
+	for range 5 {
+		if err = s.cfg.Journal.Purge(ctx, anew); !errors.Is(err, journal.ErrUnavailable) {
+			return err
+		}
+	}
+	return err
+}
+
+// resumeLate looks after orders that a daemon did which was ended before it did that. Nobody knows
+// the words any more: what companions made of what was there before goes whole.
+func (s *Service) resumeLate(ctx context.Context) error {
+	for _, o := range s.ledger.Since("") {
+		if o.Ended.IsZero() || o.Looked {
+			continue
+		}
+		w := work{order: o, receipt: *receiptOf(o), whole: true, late: true}
+		w.words, _ = scrub.NewGatherer(func(string) bool { return false }, nil).Words(o.ID, o.As)
+		if err := s.eraseRooms(ctx, &w); err != nil {
+			return err
+		}
+		if w.lost > 0 {
+			if err := s.purge(ctx, true); err != nil {
+				return err
+			}
+		}
+		if err := s.ledger.Looked(o.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// new says whether an entry came when the order was done, and is not a companion's who made it of
+// what was there before.
+func (t *track) new(e entry.Entry) bool {
+	end := t.w.ends[t.room]
+	return t.w.late && !t.w.whole && t.st != nil && e.Seq > end && !t.before(e, end)
+}
+
+// before says whether a companion made an entry of what was known at a bound.
+func (t *track) before(e entry.Entry, bound uint64) bool {
+	from := t.madeOf(e)
+	return 0 < from && from <= bound
+}
+
+// madeOf gives the newest entry that was known when a companion made this one; 0: none did, or nobody knows.
+func (t *track) madeOf(e entry.Entry) uint64 {
+	var b struct {
+		By          abi.ParticipantKind
+		Basis       uint64
+		Line        string
+		Round       uint64
+		About       uint64
+		Perceived   uint64
+		Perceptions []uint64
+		Told        *struct{ Head uint64 }
+	}
+	var of struct{ Grant json.RawMessage }
+	_ = json.Unmarshal(e.Body, &b)
+	_ = json.Unmarshal(e.Body, &of)
+	var grant string
+	_ = json.Unmarshal(of.Grant, &grant)
+	switch e.Kind {
+	case entry.KindSaid, entry.KindRefused, entry.KindWish:
+		if b.By == abi.KindCompanion || b.By == "" && e.Kind == entry.KindWish {
+			return b.Basis
+		}
+	case entry.KindVote, entry.KindDecision:
+		return b.Round
+	case entry.KindSegment:
+		return t.grants[grant]
+	case entry.KindFailed:
+		return max(b.Round, t.grants[grant])
+	case entry.KindHeard:
+		return t.grants[b.Line]
+	case entry.KindUsage:
+		if b.Told != nil {
+			return b.Told.Head
+		}
+	case entry.KindJudged:
+		if len(b.Perceptions) > 0 {
+			return slices.Max(b.Perceptions)
+		}
+	case entry.KindAction:
+		return b.Perceived
+	}
+	return 0
+}
+
+// granted notes which entry was the newest when a line was granted.
+func (t *track) granted(e entry.Entry) {
+	if e.Kind != entry.KindDecision {
+		return
+	}
+	if d, err := entry.Decode[entry.Decision](e); err == nil && d.Grant != nil {
+		if t.grants == nil {
+			t.grants = map[string]uint64{}
+		}
+		t.grants[d.Grant.Token] = d.Grant.Basis
+	}
+}
+
+// wholly gives what is left of what a companion made of what was there before the room was told
+// of the order: none of its words.
+func (t *track) wholly(e entry.Entry) (left json.RawMessage, lost bool) {
+	if t.since == 0 || e.Seq < t.since || e.Blank || !t.before(e, t.since) {
+		return nil, false
+	}
+	var who struct{ From, Who, Voter string }
+	_ = json.Unmarshal(e.Body, &who)
+	name := who.From + who.Who + who.Voter
+	if e.Kind == entry.KindDecision {
+		return t.decision(e)
+	}
+	words, _ := scrub.NewGatherer(func(n string) bool { return n == name }, nil).Words(t.w.order.ID, name)
+	return words.Entry(e)
+}
+
+// decision takes the reasons of votes out of one.
+func (t *track) decision(e entry.Entry) (left json.RawMessage, lost bool) {
+	var body map[string]any
+	if json.Unmarshal(e.Body, &body) != nil {
+		return nil, false
+	}
+	ranking, _ := body["ranking"].([]any)
+	for _, c := range ranking {
+		if c, ok := c.(map[string]any); ok && c["note"] != nil {
+			delete(c, "note")
+			lost = true
+		}
+	}
+	body[entry.ErasedKey] = t.w.order.ID
+	left, err := json.Marshal(body)
+	return left, lost && err == nil
+}
