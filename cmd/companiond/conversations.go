@@ -60,8 +60,8 @@ var asTyped = strings.NewReplacer("path.id: ", "", "query.limit: ", "-n: ", "que
 
 // ofConversations says what to type where the daemon refuses something about conversations.
 func ofConversations(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, new(coded)) { // the daemon has said nothing
+		return err
 	}
 	switch err = errors.New(asTyped.Replace(err.Error())); {
 	case strings.Contains(err.Error(), `there is nothing at "/v1/conversations`):

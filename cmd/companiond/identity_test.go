@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,7 +161,13 @@ func left(t *testing.T, dir, seen string) map[string]string {
 // Without -url and a variable, the verbs ask where the configuration says.
 func TestVerbsFindTheDaemon(t *testing.T) {
 	t.Chdir(t.TempDir())
-	url := func(env ...string) string { return (&term{env: env, err: io.Discard}).usualURL() }
+	url := func(env ...string) string {
+		u, err := (&term{env: env, err: io.Discard}).usualURL()
+		if err != nil {
+			t.Error(err)
+		}
+		return u
+	}
 	write := func(toml string) {
 		if err := os.WriteFile(defaultConfig, []byte(toml), 0o600); err != nil {
 			t.Fatal(err)
@@ -183,6 +190,54 @@ func TestVerbsFindTheDaemon(t *testing.T) {
 	check(url(), "http://127.0.0.1:5000")
 	write("[door]\nlisten = \"[::1]:5000\"\n")
 	check(url(), "http://[::1]:5000")
-	write("[door\n")
-	check(url(), "http://127.0.0.1:3000")
+	write("[door]\nlisten = \"127.0.0.1:5000\"\nlimit = 1\n")
+	if u, err := (&term{err: io.Discard}).usualURL(); err == nil || !strings.Contains(err.Error(), "companiond.toml:3:1: ") || !strings.Contains(err.Error(), "-url") {
+		t.Errorf("%q, %v", u, err)
+	}
+	check(url(envURL+"=kyoko.lan:1"), "http://kyoko.lan:1")
+}
+
+// TestAMistakeIsSaid by the verbs that ask where the configuration says: at another address somebody
+// else's daemon may be. With -url, or the variable, they go on.
+func TestAMistakeIsSaid(t *testing.T) {
+	t.Chdir(t.TempDir())
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, `{"seq":7,"text":"because"}`)
+	}))
+	defer server.Close()
+	at := server.Listener.Addr().String()
+	if err := os.WriteFile(defaultConfig, []byte("[door]\nlisten = \""+at+"\"\nlimit = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]int{
+		"say hello": exitConfig, "stop": exitConfig, "tail": exitConfig, "tail -since 1": exitConfig, "why 7": exitConfig, "memory list": exitConfig, "conversations": exitConfig,
+		"why 7 -url " + at: exitOK, "say -h": exitOK,
+	} {
+		var errs bytes.Buffer
+		asked = 0
+		code := (&term{out: io.Discard, err: &errs}).do(t.Context(), strings.Fields(args))
+		if said := strings.Contains(errs.String(), "companiond.toml:3:1: "); code != want || said != (want == exitConfig) || (asked > 0) != strings.Contains(args, "-url") {
+			t.Errorf("%s: ended with %d, asked %d times: %s", args, code, asked, &errs)
+		}
+	}
+	if code := (&term{out: io.Discard, err: io.Discard, env: []string{envURL + "=" + at}}).do(t.Context(), []string{"stop"}); code != exitOK || asked == 0 {
+		t.Errorf("with the variable: ended with %d", code)
+	}
+}
+
+// TestWhyOfNothing is said once.
+func TestWhyOfNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"detail":"seq: there is no entry 99999"}`)
+	}))
+	defer server.Close()
+	var out, errs bytes.Buffer
+	code := (&term{out: &out, err: &errs}).do(t.Context(), []string{"why", "99999", "-prompt", "-url", server.URL})
+	if code != exitFailed || strings.Count(errs.String(), "99999") != 1 || out.Len() != 0 {
+		t.Errorf("ended with %d: %q %q", code, &out, &errs)
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ const (
 // remote is a daemon that a verb talks to.
 type remote struct {
 	url, room, token string
+	wrong            error // why nobody knows where it is
 }
 
 // remoteFlags adds -url and -room.
@@ -43,9 +45,10 @@ func (t *term) remoteFlags(fs *flag.FlagSet) *remote {
 
 // hostFlags adds -url.
 func (t *term) hostFlags(fs *flag.FlagSet) *remote {
-	r := &remote{url: t.usualURL(), token: t.getenv(envToken)}
-	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", r.url), func(s string) error {
-		r.url = address(s)
+	r := &remote{token: t.getenv(envToken)}
+	r.url, r.wrong = t.usualURL()
+	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", cmp.Or(r.url, "what door.listen says")), func(s string) error {
+		r.url, r.wrong = address(s), nil
 		return nil
 	})
 	return r
@@ -60,20 +63,24 @@ func address(s string) string {
 }
 
 // usualURL is where the daemon is when nobody says: where the environment does,
-// or where the configuration lets it listen.
-func (t *term) usualURL() string {
+// or where the configuration lets it listen. One with mistakes says nothing: at the usual address
+// there may be somebody else's.
+func (t *term) usualURL() (string, error) {
 	if u := t.getenv(envURL); u != "" {
-		return address(u)
+		return address(u), nil
 	}
 	cfg, problems, err := t.load("")
-	if err != nil || config.Failed(problems) {
-		cfg, _ = config.Parse("", nil, nil)
+	if i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Severity == config.Error }); i >= 0 {
+		err = errors.New(problems[i].String())
+	}
+	if err != nil {
+		return "", coded{exitConfig, fmt.Errorf("%w; mend it, or say where the daemon is: -url ADDRESS or %s", err, envURL)}
 	}
 	host, port, err := net.SplitHostPort(cfg.Door.Listen)
 	if addr, perr := netip.ParseAddr(host); err != nil || host == "" || perr == nil && addr.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return address(net.JoinHostPort(host, port))
+	return address(net.JoinHostPort(host, port)), nil
 }
 
 // header is what every request to the daemon has.
@@ -115,6 +122,9 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 
 // do asks the daemon for JSON. path is whole.
 func (r *remote) do(ctx context.Context, method, path string, in, out any) error {
+	if r.wrong != nil {
+		return r.wrong
+	}
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
@@ -298,17 +308,21 @@ func whyVerb(t *term, ctx context.Context, args []string) error {
 	}
 	var why struct{ Text string }
 	err = r.call(ctx, http.MethodGet, fmt.Sprintf("/entries/%d/why", seq), nil, &why)
-	if err == nil {
+	switch {
+	case err == nil:
 		fmt.Fprintln(t.out, strings.TrimRight(why.Text, "\n"))
-	}
-	if !*prompt || err != nil && !strings.HasPrefix(err.Error(), "seq: ") {
+		if !*prompt {
+			return nil
+		}
+		fmt.Fprintln(t.out)
+	case !*prompt || !strings.HasPrefix(err.Error(), "seq: "):
 		return err
 	}
-	if err != nil { // models are asked also about what leads to no decision
+	failed := t.desk(r).Prompts(ctx, r.room, seq)
+	if err != nil && failed == nil { // models are asked also about what leads to no decision
 		fmt.Fprintln(t.err, "companiond:", err)
 	}
-	fmt.Fprintln(t.out)
-	return t.desk(r).Prompts(ctx, r.room, seq)
+	return failed
 }
 
 func tailVerb(t *term, ctx context.Context, args []string) error {
@@ -358,6 +372,9 @@ func (t *term) painter(votes bool) paint.Painter {
 
 // follow shows entries as they come, until ctx ends or the last one was shown.
 func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Painter, last func(entry.Entry) bool) error {
+	if r.wrong != nil {
+		return r.wrong
+	}
 	errRest := errors.New("the room rests")
 	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))

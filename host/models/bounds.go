@@ -134,7 +134,8 @@ func (m *Models) Restore(ctx context.Context) error {
 }
 
 // Run keeps what is spent in the day, beside the calls, until ctx ends. A daemon that is killed
-// loses what was spent since the last of it was written, which is a call or two.
+// loses what was spent since the last of it was written, which is a call or two, and
+// what those cost that were running.
 func (m *Models) Run(ctx context.Context) error {
 	was := ""
 	keep := func(ctx context.Context) {
