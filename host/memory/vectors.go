@@ -51,6 +51,7 @@ func (k *Keeper) lackOf(companion string, b *book) {
 
 // index makes vectors until ctx ends.
 func (k *Keeper) index(ctx context.Context) {
+	defer func() { k.cfg.Log.Debug("what was looked for by its meaning", "counts", k.cfg.Meaning.Counts()) }()
 	for ctx.Err() == nil {
 		companion, l, wait := k.nextLack(time.Now())
 		if companion == "" {

@@ -279,3 +279,20 @@ func TestApart(t *testing.T) {
 		t.Errorf("%v, %d too common", w.List(), common)
 	}
 }
+
+// A vector is no text, whatever its letters in base64 spell: it goes with what it was made of, and with
+// nothing else.
+func TestVectorsAreNoTexts(t *testing.T) {
+	w, _ := wordsOf("mika", said(1, "mika", "My cat is Whiskers"))
+	numbers, err := base64.StdEncoding.DecodeString("/mika/Whiskers/+")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := entry.Vector{Of: "id", Model: "mika", Dims: len(numbers), Numbers: numbers}
+	if left, lost := w.Entry(made(2, entry.KindVector, v)); lost {
+		t.Errorf("%s", left)
+	}
+	if _, lost := w.Entry(made(3, entry.KindRemembered, map[string]string{"text": "/mika/Whiskers/+"})); !lost {
+		t.Error("what is there is not found")
+	}
+}
