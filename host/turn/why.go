@@ -55,7 +55,7 @@ func outcomeWords(d entry.Decision) string {
 	case entry.OutcomeStopped:
 		return "stopped by a human"
 	case entry.OutcomeWaits:
-		return "waits for the pool until " + d.Until.UTC().Format("15:04:05.000 UTC")
+		return "waits for the pool until " + d.Until.UTC().Format("15:04:05.000")
 	case entry.OutcomeSuperseded:
 		return "superseded, something newer was said"
 	}
