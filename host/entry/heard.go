@@ -1,0 +1,73 @@
+package entry
+
+import "github.com/companiond/companiond/abi"
+
+// Bodies, and what people heard of lines.
+
+// Bodies is the body of KindBody. A KindOwner forgets all bodies: each daemon says anew
+// which are connected.
+type Bodies struct {
+	Joined []Body `json:"joined,omitempty"` // one that is here already has changed
+	Left   []Body `json:"left,omitempty"`
+}
+
+// Body is a client that moves a companion, or speaks for it.
+type Body struct {
+	ID    string `json:"id"`
+	Who   string `json:"who"`
+	Plays bool   `json:"plays,omitempty"` // it tells when it has played
+}
+
+// Played is the body of KindPlayed.
+type Played struct {
+	Line   string `json:"line"` // the grant's token
+	Who    string `json:"who"`
+	Body   string `json:"body"`
+	Part   int    `json:"part,omitempty"`   // it has played so many
+	Done   bool   `json:"done,omitempty"`   // all there are
+	Failed string `json:"failed,omitempty"` // why it plays no more of it
+	// Seconds says how long part Part takes, 0 the whole line, instead of what was played.
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// Speaking is the body of KindSpeaking: what a microphone hears, before it is text.
+type Speaking struct {
+	From string `json:"from"`
+	On   bool   `json:"on"`
+}
+
+// Heard is the body of KindHeard: what people heard of a line, which is the message
+// where it is less.
+type Heard struct {
+	Line   string   `json:"line"`
+	Who    string   `json:"who"`
+	Of     uint64   `json:"of"` // seq of the message
+	End    End      `json:"end"`
+	Text   string   `json:"text,omitempty"` // with any End but EndSaid: what was heard of it
+	Why    string   `json:"why"`
+	Missed []string `json:"missed,omitempty"` // bodies that were to tell and did not
+	Gap    int64    `json:"gap_ms"`           // before the next line begins
+}
+
+// HeardID is the id of the entry that says how a line ended.
+func HeardID(line string) string { return "heard/" + line }
+
+// Apply gives a message as it was heard, ok false where nobody heard any of it.
+func (h Heard) Apply(m abi.Message) (_ abi.Message, ok bool) {
+	if h.End == EndSaid {
+		return m, true
+	}
+	m.Text, m.Cut = h.Text, string(h.End)
+	return m, h.Text != ""
+}
+
+// End is how a line ended.
+type End string
+
+// The ends of a line.
+const (
+	EndSaid    End = "said"    // it was heard to its end
+	EndCut     End = "cut"     // somebody spoke over it
+	EndStopped End = "stopped" // a human said STOP, or closed the room
+	EndFailed  End = "failed"  // it broke off, or no body could play it
+)
