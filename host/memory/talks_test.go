@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -156,6 +157,7 @@ func TestKilledBeforeItWasNoted(t *testing.T) {
 		if _, err := talk.Say(context.Background(), rooms.Utterance{From: "taro", Text: "My cat is called Tama."}); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // else the room may rest before the keeper has tried
 		h.end()
 		if got := h.read(journal.Memory); len(got) > 0 {
 			t.Fatalf("it was noted: %+v", got)
