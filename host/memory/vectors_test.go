@@ -294,7 +294,7 @@ func TestAnotherModel(t *testing.T) {
 func TestRevisedIsMadeAnew(t *testing.T) {
 	s := &sees{model: "m", dims: 64}
 	in(t, seeing(s), func(t *testing.T, h *house) {
-		m, err := h.keeper.Write(t.Context(), "aya", abi.MemoryAdd{Text: "Pochi is a dog."}, "", "me")
+		m, err := h.keeper.Write(t.Context(), "aya", abi.MemoryAdd{Text: "Pochi is a dog."}, abi.VisibleAll, "me")
 		if err != nil {
 			t.Fatal(err)
 		}
