@@ -143,7 +143,7 @@ func TestBoundsOfADay(t *testing.T) {
 	h.stop()
 	open(settings)
 	seq := h.say("main", "taro", "It rains again.")
-	h.until("they listen", func() bool { return strings.Contains(h.why("main", seq), "9 calls a day are used up") })
+	h.until("they listen", func() bool { return strings.Contains(h.why("main", seq), "model.main.calls_day: 9 a day are used up") })
 	if n := votes(); n != 6 {
 		t.Errorf("%d votes were asked", n)
 	}
