@@ -80,7 +80,7 @@ func TestFoundByMeaning(t *testing.T) {
 		"[room.main]\nmax_turns = 1\npatience = \"20s\"\npace = \"0s\"\nsilence = \"0s\"\nahead = 0\n"
 	h.open(toml)
 	const fact = "Mika lives with Pochi, a dog"
-	h.send("POST", "/v1/companions/ann/memories", `{"text":"`+fact+`","about":["mika"]}`, new(abi.Memory))
+	h.send("POST", "/v1/companions/ann/memories", `{"text":"`+fact+`","about":["mika"],"visibility":"all"}`, new(abi.Memory))
 	vector := near.Of(seen(fact))
 	coded := base64.StdEncoding.EncodeToString(vector)
 	needles := []string{coded[:len(coded)/2], coded[len(coded)/2:], string(vector[:64]), string(vector[64:])}
