@@ -141,16 +141,18 @@ func (c *call) history(ctx context.Context, ask abi.HistoryAsk) (abi.History, er
 // recalled is how many of the newest messages say what is to be remembered.
 const recalled = 4
 
-// recallAsk asks for what has to do with what was said last.
+// recallAsk asks for what has to do with what a person said last, and with what was said since.
 func recallAsk(said []abi.Message, human func(string) bool) abi.MemoryAsk {
 	var ask abi.MemoryAsk
 	var texts []string
-	for _, msg := range said[max(0, len(said)-recalled):] {
+	for _, msg := range slices.Backward(said[max(0, len(said)-recalled):]) {
 		texts = append(texts, msg.Text)
-		if human(msg.From) && !slices.Contains(ask.About, msg.From) {
-			ask.About = append(ask.About, msg.From)
+		if human(msg.From) { // what was asked before it is no matter now
+			ask.About = []string{msg.From}
+			break
 		}
 	}
+	slices.Reverse(texts)
 	ask.Text = strings.Join(texts, "\n")
 	return ask
 }
