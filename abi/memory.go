@@ -1,9 +1,6 @@
 package abi
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // MemoryKind says what is remembered.
 type MemoryKind string
@@ -130,9 +127,8 @@ const EventForget EventKind = "forget"
 
 // Event is the data of OpEvent.
 type Event struct {
-	Kind   EventKind       `json:"kind"`
-	Forget *Forget         `json:"forget,omitempty"`
-	Data   json.RawMessage `json:"data,omitempty"`
+	Kind   EventKind `json:"kind"`
+	Forget *Forget   `json:"forget,omitempty"`
 }
 
 // Forget is what was erased: all that somebody said, or one thing that was remembered.

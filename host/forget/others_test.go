@@ -43,6 +43,22 @@ func remembering(t *testing.T, lines ...[2]string) *world {
 	return w
 }
 
+// planned looks at what an order would take, and has it carried out.
+func (w *world) planned(t *testing.T, order forget.Order) forget.Receipt {
+	t.Helper()
+	plan, err := w.service.Plan(t.Context(), order)
+	if err == nil {
+		_, err = w.service.Forget(t.Context(), order)
+	}
+	if err == nil {
+		err = w.service.Resume(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // TestHouseKeepsItsKeys: what the house counts is no module's, whatever it is called.
 func TestHouseKeepsItsKeys(t *testing.T) {
 	w := remembering(t, [2]string{"mika", "モデルはclaude-9000、猫はタマ"}, [2]string{"taro", "ふうん"}, [2]string{"taro", "音楽の時間だ"}, [2]string{"hana", "音楽だね"})
@@ -54,16 +70,7 @@ func TestHouseKeepsItsKeys(t *testing.T) {
 		}
 	}
 	order := forget.Order{By: admin, Who: "mika"}
-	plan, err := w.service.Plan(t.Context(), order)
-	if err == nil {
-		_, err = w.service.Forget(t.Context(), order)
-	}
-	if err == nil {
-		err = w.service.Resume(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := w.planned(t, order)
 	if got, _, err := w.j.KVGet(t.Context(), ":house", "spent"); got != spent || err != nil {
 		t.Errorf("of what was spent there is left %q, %v", got, err)
 	}
@@ -91,16 +98,7 @@ func TestPiecesOfALine(t *testing.T) {
 	pieces("g3", "今夜は月が", "きれいだ")
 	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "今夜は月がきれいだ", Kind: abi.KindTurn, Grant: "g3", Segments: 2})
 	order := forget.Order{By: admin, Who: "mika"}
-	plan, err := w.service.Plan(t.Context(), order)
-	if err == nil {
-		_, err = w.service.Forget(t.Context(), order)
-	}
-	if err == nil {
-		err = w.service.Resume(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := w.planned(t, order)
 	if left := forgettest.Left(t, w.dir, "あの子は", "甘えん坊", "ビスコッティ", "それはビス", "コッティの毛", "欠片", "ふわふわ", "まるくて柔らか"); len(left) > 0 {
 		t.Error(strings.Join(left, "\n"))
 	}
@@ -194,16 +192,7 @@ func TestOthersKeepTheirWords(t *testing.T) {
 		t.Fatalf("remembered: %v", before)
 	}
 	order := forget.Order{By: admin, Who: "mika"}
-	plan, err := w.service.Plan(t.Context(), order)
-	if err == nil {
-		_, err = w.service.Forget(t.Context(), order)
-	}
-	if err == nil {
-		err = w.service.Resume(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := w.planned(t, order)
 	after := map[string]int{}
 	for _, m := range w.memory.all["aya"] {
 		after[m.SaidBy]++

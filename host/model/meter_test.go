@@ -15,7 +15,7 @@ func japanese() Request {
 
 // A client's meter learns from what the endpoint says, and from nothing else.
 func TestMeterLearns(t *testing.T) {
-	plain := new(tokens.Meter).Tokens(japanese().size())
+	plain := new(tokens.Meter).Tokens(japanese().Size())
 	said := plain * 3 / 2
 	for name, c := range map[string]struct {
 		api    string
@@ -42,7 +42,7 @@ func TestMeterLearns(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		got := client.Meter().Tokens(japanese().size())
+		got := client.Meter().Tokens(japanese().Size())
 		if c.learns && (got < said*97/100 || got > said*103/100 || client.Meter().Reserve() != .15) || !c.learns && (got != plain || client.Meter().Reserve() != .2) {
 			t.Errorf("%s: %d of %d, said %d, reserve %v", name, got, plain, said, client.Meter().Reserve())
 		}
@@ -51,7 +51,7 @@ func TestMeterLearns(t *testing.T) {
 
 // Of Anthropic's three counters the sum is what was read, and what is learned from.
 func TestMeterLearnsFromAnthropic(t *testing.T) {
-	plain := new(tokens.Meter).Tokens(japanese().size())
+	plain := new(tokens.Meter).Tokens(japanese().Size())
 	said := plain * 3 / 2
 	f := newFake(t, sse(`{"type":"message_start","message":{"usage":{"input_tokens":50,"cache_read_input_tokens":`+strconv.Itoa(said-150)+`,"cache_creation_input_tokens":100,"output_tokens":1}}}`,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
@@ -64,7 +64,7 @@ func TestMeterLearnsFromAnthropic(t *testing.T) {
 			t.Fatalf("%+v, %v", a.Usage, err)
 		}
 	}
-	if got := client.Meter().Tokens(japanese().size()); got < said*97/100 || got > said*103/100 {
+	if got := client.Meter().Tokens(japanese().Size()); got < said*97/100 || got > said*103/100 {
 		t.Errorf("%d, said %d", got, said)
 	}
 }

@@ -100,13 +100,13 @@ func TestJoinedLeavesImagesAlone(t *testing.T) {
 
 // A picture has a size of its own, and every message one beside its words.
 func TestSize(t *testing.T) {
-	of := func(r Request) int { return new(tokens.Meter).Tokens(r.size()) }
+	of := func(r Request) int { return new(tokens.Meter).Tokens(r.Size()) }
 	r := ask()
 	if got := of(r); got < 4 || got > 10 {
 		t.Errorf("hello: %d", got)
 	}
 	r.Messages[0].Images = []Image{{}, {}}
-	if got := of(r); got < 2*imageTokens {
+	if got := of(r); got < 2*ImageTokens {
 		t.Errorf("with two pictures: %d", got)
 	}
 }

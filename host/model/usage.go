@@ -7,8 +7,8 @@ import (
 	"github.com/companiond/companiond/host/model/tokens"
 )
 
-// imageTokens is what a picture is guessed to be: what the APIs say of one of some 800 pixels.
-const imageTokens = 800
+// ImageTokens is what a picture is guessed to be: what the APIs say of one of some 800 pixels.
+const ImageTokens = 800
 
 // count adds what a request used. Where the endpoint did not say, it is guessed, if anything of an
 // answer came.
@@ -20,9 +20,9 @@ func (e *endpoint) count(used *Usage, req Request, t *turn) {
 	}
 	switch {
 	case in == 0:
-		in, cached, used.Estimated = e.meter.Tokens(req.size()), 0, true
+		in, cached, used.Estimated = e.meter.Tokens(req.Size()), 0, true
 	case !req.shows():
-		e.meter.Learn(req.size(), in)
+		e.meter.Learn(req.Size(), in)
 	}
 	if out == 0 {
 		if out = wrote; out > 0 {
@@ -42,11 +42,11 @@ func (r Request) shows() bool {
 	return slices.ContainsFunc(r.Messages, func(m Message) bool { return len(m.Images) > 0 })
 }
 
-// size guesses what a request comes to.
-func (r Request) size() tokens.Size {
+// Size guesses what a request comes to.
+func (r Request) Size() tokens.Size {
 	s := tokens.Of(r.System).Plus(tokens.Of(string(r.Schema)))
 	for _, m := range r.Messages {
-		s = s.Plus(tokens.Of(m.Text)).Plus(tokens.Size{Rest: float64(4 + imageTokens*len(m.Images))})
+		s = s.Plus(tokens.Of(m.Text)).Plus(tokens.Size{Rest: float64(4 + ImageTokens*len(m.Images))})
 		for _, c := range m.Calls {
 			s = s.Plus(tokens.Of(c.Name)).Plus(tokens.Of(string(c.Arguments)))
 		}

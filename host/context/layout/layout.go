@@ -45,6 +45,7 @@ type Mind struct {
 	words words
 	panel []*Mind      // see [Panel]
 	all   []model.Tool // that its model may ever be offered
+	whole tokens.Size  // of them
 
 	mu     sync.Mutex
 	chosen choice // how the card is told
@@ -55,7 +56,8 @@ func New(id string, c *card.Card, zone *time.Location) *Mind {
 	if zone == nil {
 		zone = time.UTC
 	}
-	return &Mind{ID: id, Card: c, Zone: zone, words: wordsOf(c), all: toolsOf(c)}
+	all := toolsOf(c)
+	return &Mind{ID: id, Card: c, Zone: zone, words: wordsOf(c), all: all, whole: sizeOf(all)}
 }
 
 // Budget is what a model's context leaves for a prompt, and how it is shared.
@@ -112,7 +114,7 @@ func (m *Mind) Build(p Parts) Prompt {
 	facts, images, shortened := p.Tail.fit(place, p.Meter)
 	notes = append(notes, shortened...)
 	end := strings.Join(append(facts, p.Tail.task...), "\n")
-	parts["tail"] = count(end) + imageTokens*len(images)
+	parts["tail"] = count(end) + model.ImageTokens*len(images)
 	memory, ids := m.memory(p.Memories, min(int(float64(all)*memoryShare), rest-parts["tail"]-least), p.Meter)
 	if len(ids) < len(p.Memories) {
 		notes = append(notes, fmt.Sprintf("%d of %d memories that were found: memory has a tenth of the model's context", len(p.Memories)-len(ids), len(p.Memories)))
@@ -211,12 +213,4 @@ func Write(system string, messages []model.Message) string {
 	return b.String()
 }
 
-// imageTokens is what a picture is guessed to be.
-const imageTokens = 800
-
-func sizeOfMessages(all []model.Message) (s tokens.Size) {
-	for _, m := range all {
-		s = s.Plus(tokens.Of(m.Text)).Plus(tokens.Size{Rest: 4})
-	}
-	return s
-}
+func sizeOfMessages(all []model.Message) tokens.Size { return model.Request{Messages: all}.Size() }

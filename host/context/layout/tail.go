@@ -171,7 +171,7 @@ func (m *Mind) here(members []abi.Member) (here []member, more int) {
 }
 
 func rank(k abi.ParticipantKind) int {
-	return map[abi.ParticipantKind]int{abi.KindCompanion: 0, abi.KindHuman: 1}[k] + map[bool]int{true: 2}[k == abi.KindAgent]
+	return slices.Index([]abi.ParticipantKind{abi.KindCompanion, abi.KindHuman, abi.KindAgent}, k)
 }
 
 // leastPercept is how many tokens a perception has at least. Where there is no place for that,

@@ -25,7 +25,7 @@ func toolsOf(c *card.Card) []model.Tool {
 
 // Offer gives tools as they are offered within a budget.
 func (m *Mind) Offer(b Budget, tools []model.Tool) []model.Tool {
-	if b.Meter.Tokens(sizeOf(m.all)) <= int(float64(b.usable())*toolsShare) {
+	if b.Meter.Tokens(m.whole) <= int(float64(b.usable())*toolsShare) {
 		return tools
 	}
 	brief := make([]model.Tool, len(tools))
@@ -73,9 +73,9 @@ func WriteTools(all []model.Tool) string {
 	return strings.Join(lines, "\n")
 }
 
-func sizeOf(tools []model.Tool) (s tokens.Size) {
-	for _, t := range tools {
-		s = s.Plus(tokens.Of(t.Name)).Plus(tokens.Of(t.Description)).Plus(tokens.Of(string(t.Schema))).Plus(tokens.Size{Rest: 8})
-	}
-	return s
+// perTool is what a tool takes besides what it says.
+const perTool = 8
+
+func sizeOf(tools []model.Tool) tokens.Size {
+	return model.Request{Tools: tools}.Size().Plus(tokens.Size{Rest: float64(perTool * len(tools))})
 }

@@ -70,7 +70,7 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 		if w.Message != nil && w.Decision.Grant != nil {
 			grant = w.Decision.Grant.Token
 		}
-	} else if _, _, found := s.entry(ctx, room, seq); !found {
+	} else if !s.has(ctx, room, seq) {
 		return nil, err
 	}
 	prompts := []Prompt{}
@@ -101,15 +101,12 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 	return prompts, nil
 }
 
-func (s Shelf) entry(ctx context.Context, room string, seq uint64) (e entry.Entry, err error, found bool) {
+func (s Shelf) has(ctx context.Context, room string, seq uint64) bool {
 	if seq == 0 {
-		return e, nil, false
+		return false
 	}
 	got, err := s.Journal.Read(ctx, room, seq-1, 1)
-	if err != nil || len(got) == 0 || got[0].Seq != seq {
-		return e, err, false
-	}
-	return got[0], nil, true
+	return err == nil && len(got) == 1 && got[0].Seq == seq
 }
 
 // again puts one request together.

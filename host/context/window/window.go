@@ -61,8 +61,15 @@ func (w *Window) Tell(ctx context.Context, from Source, t Terms) (Told, error) {
 	if err != nil {
 		return Told{}, err
 	}
+	newest := len(w.told) - 1
+	for newest >= 0 && !t.turn(w.told[newest]) {
+		newest--
+	}
+	if newest >= 0 {
+		w.human = nil
+	}
 	if w.total(t) > t.Budget {
-		w.cut(t)
+		w.cut(t, newest)
 	}
 	return w.give(t, head), nil
 }
@@ -104,13 +111,16 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 func (w *Window) sizesOf(all []abi.Message, t Terms) []tokens.Size {
 	sizes := make([]tokens.Size, len(all))
 	for i, m := range all {
-		if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq && w.told[at].Text == m.Text {
-			sizes[i] = w.sizes[at]
-			continue
-		}
-		sizes[i] = t.size(m)
+		sizes[i] = w.sizeOf(m, t)
 	}
 	return sizes
+}
+
+func (w *Window) sizeOf(m abi.Message, t Terms) tokens.Size {
+	if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq && w.told[at].Text == m.Text {
+		return w.sizes[at]
+	}
+	return t.size(m)
 }
 
 func sum(all []tokens.Size) (s tokens.Size) {
@@ -159,24 +169,22 @@ func (w *Window) total(t Terms) (n int) {
 	return n
 }
 
+// turn says whether a message is a turn of a person.
+func (t Terms) turn(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }
+
 // cut takes the oldest away until no more is left than stays for long. The newest stays in
-// any case, and so does the newest turn of a person.
-func (w *Window) cut(t Terms) {
+// any case, and so does the newest turn of a person, which is the one at index newest, or
+// pinned already.
+func (w *Window) cut(t Terms, newest int) {
 	n := w.total(t)
 	least := int(float64(t.Budget) * keep)
 	drop := 0
 	for ; drop < len(w.told)-1 && n > least; drop++ {
-		n -= w.cost(drop, t)
-		if m := w.told[drop]; t.Human(m.From) && m.Kind != abi.KindBackchannel {
-			if w.human != nil {
-				n -= min(t.Meter.Tokens(t.size(*w.human)), t.most())
-			}
-			w.human = nil
-			if !slices.ContainsFunc(w.told[drop+1:], func(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }) {
-				w.human = &m
-				n += w.cost(drop, t)
-			}
+		if drop == newest {
+			w.human = &w.told[drop]
+			continue
 		}
+		n -= w.cost(drop, t)
 	}
 	if drop > 0 {
 		w.left = true
@@ -186,10 +194,7 @@ func (w *Window) cut(t Terms) {
 
 // give shortens what is too long.
 func (w *Window) give(t Terms, head uint64) Told {
-	if w.human != nil && slices.ContainsFunc(w.told, func(m abi.Message) bool { return t.Human(m.From) && m.Kind != abi.KindBackchannel }) {
-		w.human = nil
-	}
-	told := Told{Left: w.left, Head: head, Tokens: w.total(t), Shortened: map[uint64]Ends{}}
+	told := Told{Left: w.left, Head: head, Shortened: map[uint64]Ends{}}
 	all := w.told
 	if w.human != nil {
 		told.Pinned = w.human.Seq
@@ -197,11 +202,7 @@ func (w *Window) give(t Terms, head uint64) Told {
 	}
 	told.Messages = make([]abi.Message, len(all))
 	for i, m := range all {
-		size := t.size
-		if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq {
-			size = func(abi.Message) tokens.Size { return w.sizes[at] }
-		}
-		if t.Meter.Tokens(size(m)) > t.most() {
+		if t.Meter.Tokens(w.sizeOf(m, t)) > t.most() {
 			left := t.most() - t.Meter.Tokens(t.size(abi.Message{From: m.From})) - tokensOfMark
 			m.Text, told.Shortened[m.Seq] = Shorten(m.Text, left, t.Meter)
 		}
