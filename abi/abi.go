@@ -35,6 +35,8 @@ const (
 	OpPerceive = "perceive" // Perceiving -> Judgement
 	OpResult   = "result"   // Result -> {}
 	OpEvent    = "event"    // Event -> {}
+	OpCompress = "compress" // Compressing -> Compressed
+	OpVerify   = "verify"   // Verifying -> Verified
 )
 
 // Ops a module may ask of the host with host_call. Those behind the first blank

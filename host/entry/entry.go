@@ -87,6 +87,9 @@ const (
 
 	KindForgotten Kind = "forgotten" // input, Forgotten: words were erased on somebody's word
 
+	KindForked  Kind = "forked"  // input, Forked: the room begins here, with the past of another
+	KindHistory Kind = "history" // input, history.Input: something happened to what the past is told as
+
 	KindConversation Kind = "conversation" // input, conversation.Input: something happened to the conversation that the room is for
 
 	KindRound    Kind = "round"    // Round: votes are asked for
@@ -239,13 +242,16 @@ type Said struct {
 	// How says how those were found: "to", "at" (an @name), "call", "topic" (of a question
 	// or request) or "reply" (a bare question to whoever spoke just before); "unknown": there are
 	// none, but a name is called, while not all are loaded.
-	How     string          `json:"how,omitempty"`
-	Text    string          `json:"text"`
-	Kind    abi.MessageKind `json:"kind"`
-	Basis   uint64          `json:"basis,omitempty"`
-	Grant   string          `json:"grant,omitempty"`   // token of the grant it used
-	Closing abi.Closing     `json:"closing,omitempty"` // the speaker's wish to end
-	Cost    float64         `json:"cost,omitempty"`    // what a policy with a budget took for it
+	How  string          `json:"how,omitempty"`
+	Text string          `json:"text"`
+	Kind abi.MessageKind `json:"kind"`
+	// Turn is the number of the turn, from 1; of a backchannel that of the turn before it. Entries of older
+	// versions have none.
+	Turn    uint64      `json:"turn,omitempty"`
+	Basis   uint64      `json:"basis,omitempty"`
+	Grant   string      `json:"grant,omitempty"`   // token of the grant it used
+	Closing abi.Closing `json:"closing,omitempty"` // the speaker's wish to end
+	Cost    float64     `json:"cost,omitempty"`    // what a policy with a budget took for it
 	// Segments is how many KindSegment with the same grant make up the text; 0:
 	// it was said in one piece.
 	Segments int `json:"segments,omitempty"`

@@ -124,6 +124,7 @@ type Room struct {
 	Awake bool      // it was acquired or grew since its owner last said Rest
 	Due   time.Time // when it is to be looked at, zero for never
 	Swept uint64    // entries up to here were looked through for bodies to be taken out
+	Fork  Fork      // where it left another room; zero for one that did not
 	Listing
 }
 

@@ -1,0 +1,40 @@
+package journal
+
+import "context"
+
+// MaxDepth is how many times a fork may be forked in turn.
+const MaxDepth = 64
+
+// Branches are rooms that begin with entries of another room, which both share and neither can
+// change. What a room is forked of, and where, stands in its row of the index ([Room.Fork]).
+type Branches interface {
+	// Fork makes a room that shares the entries of another up to f.At, registers it, and appends
+	// entries to it, all in one, or nothing at all. It is durable when Fork returns nil, and costs
+	// the same however long the other room is. The epochs of the new room go on from the other's.
+	//
+	// # Errors
+	//
+	// ErrConflict where the room is there already, or its key is another's. An *abi.Error with
+	// CodeNotFound where the other room, or the entry f.At, is not there (any more), with CodeExhausted where it would be
+	// deeper than MaxDepth.
+	Fork(ctx context.Context, room string, f Fork, l Listing, entries ...New) (Head, error)
+	// Forks gives the rows of rooms that were forked of a room itself, by name.
+	Forks(ctx context.Context, room string) ([]Room, error)
+	// SnapshotAt is GetSnapshot for the newest one at or before an entry: of those that were put some
+	// are kept, at least one for so many thousand entries, also those of the room's past before it was forked.
+	SnapshotAt(ctx context.Context, room string, at uint64) (seq uint64, state []byte, err error)
+}
+
+// Fork is where a room left another.
+type Fork struct {
+	Of string // the other room
+	At uint64 // seq of the newest entry that both have
+}
+
+// Stores gives the stores of characters as they are in a room.
+type Stores interface {
+	// KVIn gives the stores in a room. In a room that is no fork they are those that all rooms share. In
+	// a fork they are apart: they begin with what stood there when the room was forked, without
+	// what was written in the room that it was forked of behind the entry where they parted; what is written in one is not seen in the other.
+	KVIn(room string) KV
+}
