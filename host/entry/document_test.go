@@ -20,7 +20,7 @@ func TestEntriesDocument(t *testing.T) {
 		KindOwner: Owner{}, KindOpened: Opened{}, KindArchived: Archived{}, KindRules: Rules{}, KindCast: Cast{}, KindSaid: Said{}, KindVote: Voted{}, KindFailed: Failed{},
 		KindDue: Due{}, KindStop: Stop{}, KindRound: Round{}, KindDecision: Decision{}, KindClosing: ClosingMoved{}, KindRefused: Refused{},
 		KindPerceived: Perceived{}, KindJudged: Judged{}, KindWish: Wish{}, KindSegment: Segment{}, KindAction: Action{}, KindResult: Done{}, KindUsage: Usage{}, KindWords: Words{}, KindLifecycle: Lifecycle{},
-		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{}, KindVector: Vector{}, KindForgotten: Forgotten{},
+		KindRemembered: Remembered{}, KindRevised: Revised{}, KindErased: Erased{}, KindRead: Read{}, KindVector: Vector{}, KindForgotten: Forgotten{}, KindForked: Forked{},
 		KindTalks: Talks{},
 	}
 	inputs, derived, _ := strings.Cut(string(text), "The rest is what the rules made of them")

@@ -27,7 +27,7 @@ func (s *State) before4() bool { return s.Rules.Version < 4 }
 
 // StateVersion is the format of a snapshot. All since 1 are read; of a newer one
 // nothing is known, and the journal is folded from its start instead.
-const StateVersion = 3
+const StateVersion = 4
 
 // New gives the state of a room in which nothing has happened.
 func New() *State {
@@ -52,6 +52,7 @@ func Decode(blob []byte) (*State, error) {
 			return nil, fmt.Errorf("decode snapshot: %w", err)
 		}
 	}
+	s.uncounted, s.Version = s.Version < 4, StateVersion
 	if s.Rules.Policy != "" {
 		s.setPolicy()
 	}
@@ -117,7 +118,7 @@ func (s *State) fromVersion2(blob []byte) error {
 	for _, g := range old.Guests {
 		s.People = append(s.People, cast.Person{Name: g, At: s.At})
 	}
-	s.Version, s.Shape = StateVersion, 1
+	s.Shape = 1
 	if s.Rules.Policy == "vote" {
 		s.Rules.PolicyRaw = nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/cast"
 	"github.com/companiond/companiond/host/room/life"
@@ -38,10 +39,13 @@ type State struct {
 	queue.Senses
 	queue.Deeds
 	queue.Bars
-	Life life.Life `json:"life,omitzero"` // of the conversation that the room is for
+	Life    life.Life    `json:"life,omitzero"`    // of the conversation that the room is for
+	History history.Book `json:"history,omitzero"` // what the past is told as
 
 	policy   turn.Policy
 	unjudged string // why nothing can be decided, see Unjudged
+	// uncounted says that the snapshot is of a version that did not count turns.
+	uncounted bool
 }
 
 // Talk is what was said, and how far the talk has come.
@@ -51,6 +55,7 @@ type Talk struct {
 	Meant  []string            `json:"meant,omitempty"`  // whom it addresses
 	Heeded *Heeded             `json:"heeded,omitempty"` // nil: it is the newest turn
 	queue.Answers
+	Number       uint64      `json:"number,omitempty"` // turns in all: the number of the newest
 	Turns        int         `json:"turns"`            // of others than humans since a human spoke
 	Backchannels int         `json:"asides,omitempty"` // the same
 	Seen         []time.Time `json:"seen,omitempty"`   // when perceptions led to turns, in the last minute
@@ -171,6 +176,10 @@ func (s *State) change(e entry.Entry) error {
 				s.hush()
 			}
 		})
+	case entry.KindForked:
+		s.forked(e)
+	case entry.KindHistory:
+		return with(e, func(b history.Input) { s.History.Happens(b, e.Seq, e.At) })
 	case entry.KindForgotten:
 		return with(e, s.forgotten)
 	case entry.KindAction:
@@ -269,6 +278,7 @@ func (s *State) left(b entry.Left) {
 }
 
 func (s *State) said(e entry.Entry, b entry.Said) {
+	s.numbered(b)
 	s.Life.Hears(b, e.At)
 	s.Spend(s.policy, turn.Spend{From: b.From, At: e.At, Cost: b.Cost})
 	s.Withdraw(b.Wish)

@@ -24,6 +24,7 @@ func (l *Loop) Input(kind entry.Kind, body any) (seq uint64) {
 
 // Line records a line, or its refusal. An error says that neither is possible.
 func (l *Loop) Line(a rules.Line) (entry.Entry, error) {
+	a.Turn = 1 // which the rules make the number that it is
 	e, err := l.m.Say(a, l.Now())
 	if err == nil {
 		l.ids.add(a.ID)

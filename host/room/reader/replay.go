@@ -78,6 +78,9 @@ func Fold(ctx context.Context, j journal.Journal, name string) (st *fold.State, 
 			st, from = old, seq
 		}
 	}
+	if err := counted(ctx, j, name, st); err != nil {
+		return nil, 0, err
+	}
 	return st, from, CatchUp(ctx, j, name, st)
 }
 

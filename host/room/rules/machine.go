@@ -86,6 +86,9 @@ func (m *Machine) Say(a Line, at time.Time) (entry.Entry, error) {
 		return e, m.settle(at)
 	}
 	a.Kind, a.Cost = verdict.Kind, verdict.Cost
+	if a.Turn > 0 { // else it is of before turns were numbered
+		a.Turn = s.Numbers(a.Kind)
+	}
 	wish := a.Closing
 	if wish == "" && s.Floor != nil {
 		wish = s.Floor.Closing()

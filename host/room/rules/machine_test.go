@@ -436,7 +436,7 @@ func TestApplyRefusesAGap(t *testing.T) {
 }
 
 func TestDecodeRefusesAnotherFormat(t *testing.T) {
-	for _, blob := range []string{``, `{"version":0}`, `{"version":4}`, `{"version":"x"}`} {
+	for _, blob := range []string{``, `{"version":0}`, `{"version":5}`, `{"version":"x"}`} {
 		if _, err := Decode([]byte(blob)); err == nil {
 			t.Errorf("%q is a snapshot", blob)
 		}
