@@ -228,6 +228,8 @@ type (
 	History struct {
 		Messages []Message `json:"messages"`
 		Head     uint64    `json:"head"` // seq of the newest entry in the room
+		// Laid is the seq of the newest entry by which some turns are told otherwise; 0: none are.
+		Laid uint64 `json:"laid,omitempty"`
 	}
 	// SelfInfo answers HostSelfInfo.
 	SelfInfo struct {

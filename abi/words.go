@@ -25,6 +25,8 @@ type MessageKind string
 const (
 	KindTurn        MessageKind = "turn"
 	KindBackchannel MessageKind = "backchannel"
+	// KindCompressed is what some turns are told as instead: nobody said it, and nobody sends it.
+	KindCompressed MessageKind = "compressed_history"
 )
 
 // Message is one said thing, as doors and modules see it.
@@ -41,6 +43,8 @@ type Message struct {
 	// Cut says that people did not hear all of it, and Text is what they heard: "cut", for
 	// somebody spoke over it, "stopped" or "failed".
 	Cut string `json:"cut,omitempty"`
+	// Turns are the first and the last turn that a message of KindCompressed stands for.
+	Turns *[2]uint64 `json:"original_turns_range,omitempty"`
 }
 
 // State is a voter's wish: to speak next or to listen.

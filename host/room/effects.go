@@ -28,7 +28,7 @@ func (r *Room) dispatch(ctx context.Context) {
 		who, grant := f.Who, f.Grant
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))
 		m.ID = r.voice.Call(f)
-		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.tail.Last(abi.RecentInAsk)
+		scene.Grant, scene.Retry, scene.Recent = &grant, f.Again, r.recent()
 		r.running[m.ID] = call.Run{Line: true, Basis: f.Basis}
 		r.votes.Speaks(who)
 		during := r.running.Begin(ctx, m.ID)
@@ -36,7 +36,7 @@ func (r *Room) dispatch(ctx context.Context) {
 	}
 	for _, p := range r.senses.Due() {
 		r.lines.Add(1) // a stop waits for it
-		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.tail.Last(abi.RecentInAsk))
+		m, scene := call.Context{ID: p.Call, Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(judgePatience)}, r.state().Perceiving(p.Who, p.Newest(), members, r.recent())
 		scene.More = p.All[:len(p.All)-1]
 		during := r.running.Begin(ctx, p.Call)
 		r.goCall(func() { r.judge(ctx, during, p, m, scene) })
@@ -48,6 +48,9 @@ func (r *Room) dispatch(ctx context.Context) {
 		}
 	}
 }
+
+// recent gives the newest messages as minds are told them.
+func (r *Room) recent() []abi.Message { return r.laid.Load().Over(r.tail.Last(abi.RecentInAsk)) }
 
 // dropDrafts tells those who voted, and do not get the floor, that no line of theirs is
 // wanted: one may have been begun with the vote.

@@ -24,10 +24,22 @@ func (r *Room) load(ctx context.Context, s *fold.State) error {
 		return err
 	}
 	r.tail.Set(recent, s.Head)
+	if err := r.lay(ctx, s); err != nil {
+		return err
+	}
 	r.voice.LetGo()
 	r.members = nil
 	r.present.Stale()
 	return nil
+}
+
+// lay finds out what the past is told as.
+func (r *Room) lay(ctx context.Context, s *fold.State) error {
+	l, err := reader.LaidOver(ctx, r.cfg.Journal, r.Name(), s.History, s.Head)
+	if err == nil {
+		r.laid.Store(&l)
+	}
+	return err
 }
 
 // begin writes down how the room is to be and who is there.
@@ -53,6 +65,11 @@ func (r *Room) wrote(entries []entry.Entry) {
 		}
 	}
 	r.tail.Add(entries)
+	if r.laid.Load().Changed != r.state().History.Changed {
+		if err := r.lay(context.Background(), r.state()); err != nil {
+			r.log.Error("what turns are told as cannot be read; they are told as they were", "err", err)
+		}
+	}
 	if c := r.state().Life.Conversation; c != nil {
 		r.cfg.Conversed(r.Name(), c.Clone(), entries)
 	}

@@ -82,6 +82,7 @@ type Room struct {
 
 	board glance.Board
 	tail  reader.Tail
+	laid  atomic.Pointer[reader.Laid] // over the past, never nil
 
 	drain atomic.Bool    // ask nobody any more
 	calls sync.WaitGroup // running calls of modules
@@ -131,6 +132,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	if r.cfg.Bodies == nil {
 		r.cfg.Bodies = new(action.Bodies)
 	}
+	r.laid.Store(new(reader.Laid))
 	r.callees = call.Calls{Find: c.Find, NewID: c.NewID, Blame: r.cfg.Blame}
 	r.present = presence.New(c.House, func(id string) bool { return r.settings.Lives(id) }, r.board.Count)
 	r.present.SetCast(cast)

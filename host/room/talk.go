@@ -23,6 +23,11 @@ func (r *Room) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, er
 	return r.tail.History(ctx, r.Room, ask)
 }
 
+// Told is History as minds are told it.
+func (r *Room) Told(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	return r.tail.Told(ctx, r.Room, ask, *r.laid.Load())
+}
+
 // Say records a message and answers once it is durable.
 //
 // # Errors

@@ -130,6 +130,8 @@ type Room interface {
 	Messages(ctx context.Context, since uint64, limit int) ([]abi.Message, uint64, error)
 	// History gives the newest messages, oldest first.
 	History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
+	// Told is History as minds are told it: turns that were compressed are one message.
+	Told(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
 	// Why explains the decision behind an entry: a message, a decision or a round.
 	Why(ctx context.Context, seq uint64) (reader.Why, error)
 	// Follow calls fn with entries with Seq > since, in order, none missing,

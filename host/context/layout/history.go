@@ -27,6 +27,12 @@ type line struct {
 	Cut  string   `json:"cut,omitempty"`
 }
 
+// compressed is what some turns are told as.
+type compressed struct {
+	Text  string     `json:"compressed_history"`
+	Turns *[2]uint64 `json:"original_turns_range,omitempty"`
+}
+
 // cutOff follows what the character itself said, where people did not hear all of it.
 type cutOff struct {
 	From string `json:"from"`
@@ -40,6 +46,10 @@ func linesOf(self string, zone *time.Location, all []abi.Message, names map[stri
 	var before *time.Time
 	out := make([][]model.Message, 0, len(all))
 	for _, msg := range all {
+		if msg.Kind == abi.KindCompressed {
+			out = append(out, []model.Message{{Role: model.RoleUser, Text: quote.JSON(compressed{msg.Text, msg.Turns})}})
+			continue
+		}
 		if msg.From == self {
 			own := []model.Message{{Role: model.RoleAssistant, Text: msg.Text}}
 			if msg.Cut != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 )
@@ -74,6 +75,7 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 		return nil, err
 	}
 	prompts := []Prompt{}
+	var book *history.Book // of the room, read where a prompt is there
 	n := 0
 	for e, err := range journal.AllEntries(ctx, s.Journal, room, min(about, seq)-1) {
 		if err != nil {
@@ -89,7 +91,14 @@ func (s Shelf) About(ctx context.Context, room string, seq uint64) ([]Prompt, er
 		if err != nil || e.Seq != seq && (u.About != about || grant != "" && u.Grant != "" && u.Grant != grant) {
 			continue
 		}
-		p, err := s.again(ctx, room, e, u)
+		if book == nil {
+			st, _, err := reader.Fold(ctx, s.Journal, room)
+			if err != nil {
+				return nil, journal.Coded(err)
+			}
+			book = &st.History
+		}
+		p, err := s.again(ctx, room, *book, e, u)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +119,7 @@ func (s Shelf) has(ctx context.Context, room string, seq uint64) bool {
 }
 
 // again puts one request together.
-func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Usage) (Prompt, error) {
+func (s Shelf) again(ctx context.Context, room string, book history.Book, e entry.Entry, u entry.Usage) (Prompt, error) {
 	p := Prompt{Seq: e.Seq, At: e.At, Usage: u, Parts: []Part{}}
 	t := u.Told
 	if p.Usage.Told = nil; t == nil {
@@ -135,7 +144,7 @@ func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Us
 	if err != nil {
 		return p, err
 	}
-	said, err := s.said(ctx, room, t)
+	said, err := s.said(ctx, room, book, t)
 	if err != nil {
 		return p, err
 	}
@@ -170,10 +179,14 @@ func (s Shelf) again(ctx context.Context, room string, e entry.Entry, u entry.Us
 }
 
 // said gives the messages that were told, each as it had been heard by then.
-func (s Shelf) said(ctx context.Context, room string, t *entry.Told) (all []abi.Message, err error) {
+func (s Shelf) said(ctx context.Context, room string, book history.Book, t *entry.Told) (all []abi.Message, err error) {
+	laid, err := reader.LaidOver(ctx, s.Journal, room, book, t.Head)
+	if err != nil {
+		return nil, journal.Coded(err)
+	}
 	for _, run := range [][2]uint64{{t.Pinned, t.Pinned}, {t.From, t.Upto}} {
 		for after := run[0]; run[0] > 0; {
-			page, err := reader.SaidBy(ctx, s.Journal, room, journal.Span{After: after - 1, Before: run[1] + 1, Limit: abi.MaxHistory}, t.Head)
+			page, err := reader.ToldBy(ctx, s.Journal, room, journal.Span{After: after - 1, Before: run[1] + 1, Limit: abi.MaxHistory}, t.Head, laid)
 			if err != nil {
 				return nil, journal.Coded(err)
 			}

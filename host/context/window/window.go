@@ -51,6 +51,7 @@ type Window struct {
 	sizes []tokens.Size
 	left  bool
 	human *abi.Message // the newest turn of a person, where it is older than all that is told
+	laid  uint64       // what the past is told as, see abi.History
 }
 
 // Tell reads on and gives what is to be told now.
@@ -80,6 +81,9 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 	page, err := from(ctx, abi.HistoryAsk{Limit: abi.MaxHistory})
 	if err != nil {
 		return 0, err
+	}
+	if page.Laid != w.laid { // some of what was told is told otherwise
+		w.told, w.sizes, w.human, w.laid = nil, nil, nil, page.Laid
 	}
 	fresh := slices.Clone(page.Messages)
 	sizes := w.sizesOf(fresh, t)

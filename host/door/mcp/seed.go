@@ -202,7 +202,7 @@ func (d *Door) history(ctx context.Context, c call, in historyIn) (any, error) {
 	if in.Since != nil {
 		return d.historySince(ctx, talk, at, *in.Since, in.Limit)
 	}
-	past, err := talk.History(ctx, abi.HistoryAsk{Limit: in.Limit, Budget: in.Budget})
+	past, err := talk.Told(ctx, abi.HistoryAsk{Limit: in.Limit, Budget: in.Budget})
 	if err != nil {
 		return nil, err
 	}

@@ -84,6 +84,22 @@ func (t *Tail) before(seq uint64, n int) (h abi.History, ok bool) {
 	return h, t.head > 0 && (end-start == n || len(t.msgs) < TailSize)
 }
 
+// Told answers for a room whose newest messages these are, as [Room.Told] does, under what is laid.
+func (t *Tail) Told(ctx context.Context, r Room, ask abi.HistoryAsk, l Laid) (abi.History, error) {
+	if l.Upto() == 0 {
+		h, err := t.History(ctx, r, ask)
+		h.Laid = l.Changed
+		return h, err
+	}
+	h, err := r.ToldUnder(ctx, ask, l)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.head > 0 && err == nil { // a message that was not shown yet is not told
+		h.Head = t.head
+	}
+	return h, err
+}
+
 // History answers for a room whose newest messages these are, as [Room.History] does.
 func (t *Tail) History(ctx context.Context, r Room, ask abi.HistoryAsk) (abi.History, error) {
 	if err := checkHistory(&ask); err != nil {

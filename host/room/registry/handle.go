@@ -185,6 +185,13 @@ func (h handle) History(ctx context.Context, ask abi.HistoryAsk) (abi.History, e
 	return h.Room.History(ctx, ask)
 }
 
+func (h handle) Told(ctx context.Context, ask abi.HistoryAsk) (abi.History, error) {
+	if r := h.of.awakeNow(h.Name()); r != nil && loaded(r) {
+		return r.Told(ctx, ask)
+	}
+	return h.Room.Told(ctx, ask)
+}
+
 func loaded(r *room.Room) bool {
 	select {
 	case <-r.Loaded():

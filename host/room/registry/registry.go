@@ -225,7 +225,7 @@ func (g *Registry) History(ctx context.Context, name string, ask abi.HistoryAsk)
 	if err != nil {
 		return abi.History{}, err
 	}
-	return talk.History(ctx, ask)
+	return talk.Told(ctx, ask)
 }
 
 // Segment shows a part of the line that a companion is speaking; see
