@@ -65,6 +65,11 @@ const (
 // Open says whether something is still to come of it.
 func (s State) Open() bool { return s == BeingDrafted || s == Offered || s == Refused }
 
+// Drafts says whether a proposal is still being drafted.
+func (b *Book) Drafts() bool {
+	return slices.ContainsFunc(b.Proposals, func(p Proposal) bool { return p.State == BeingDrafted })
+}
+
 // Get gives a proposal, nil where there is none.
 func (b *Book) Get(id string) *Proposal {
 	i := slices.IndexFunc(b.Proposals, func(p Proposal) bool { return p.ID == id })

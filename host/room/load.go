@@ -30,6 +30,7 @@ func (r *Room) load(ctx context.Context, s *fold.State) error {
 	r.voice.LetGo()
 	r.members = nil
 	r.present.Stale()
+	r.cfg.Told(r.Name(), s.History)
 	return nil
 }
 
@@ -72,6 +73,9 @@ func (r *Room) wrote(entries []entry.Entry) {
 	}
 	if c := r.state().Life.Conversation; c != nil {
 		r.cfg.Conversed(r.Name(), c.Clone(), entries)
+	}
+	if slices.ContainsFunc(entries, func(e entry.Entry) bool { return e.Kind == entry.KindHistory }) {
+		r.cfg.Told(r.Name(), r.state().History)
 	}
 	for _, e := range entries {
 		if e.Kind != entry.KindSaid {

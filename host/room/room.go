@@ -25,6 +25,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/glance"
@@ -61,6 +62,9 @@ type Config struct {
 	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
 	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
 	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
+	// Told is told what became of the history of a room, as it was loaded and whenever that changed. The
+	// loop calls it, so that it may not wait; nil tells nobody.
+	Told func(room string, now history.Book)
 	// Heard is told of a turn of a human, once it is in the journal, and which companions were
 	// there. The loop calls it, so that it may not wait; nil tells nobody.
 	Heard func(room string, turn entry.Entry, said entry.Said, companions []string)
@@ -125,6 +129,9 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	}
 	if r.cfg.Conversed == nil {
 		r.cfg.Conversed = func(string, conversation.Conversation, []entry.Entry) {}
+	}
+	if r.cfg.Told == nil {
+		r.cfg.Told = func(string, history.Book) {}
 	}
 	if r.cfg.Heard == nil {
 		r.cfg.Heard = func(string, entry.Entry, entry.Said, []string) {}

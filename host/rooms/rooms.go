@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
@@ -132,6 +133,14 @@ type Room interface {
 	History(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
 	// Told is History as minds are told it: turns that were compressed are one message.
 	Told(ctx context.Context, ask abi.HistoryAsk) (abi.History, error)
+	// Happens has something happen to what the past is told as, and answers how its proposal stands then,
+	// once that is durable. What cannot be is CodeNotFound or CodeConflict.
+	Happens(ctx context.Context, in history.Input) (history.Proposal, error)
+	// Book gives what became of the room's history so far, Past some turns, as they are told now or
+	// as they were said, and Draft the words of a draft by its entry.
+	Book(ctx context.Context) (history.Book, error)
+	Past(ctx context.Context, turns history.Range, original bool) (reader.Past, error)
+	Draft(ctx context.Context, seq uint64) (history.Draft, error)
 	// Why explains the decision behind an entry: a message, a decision or a round.
 	Why(ctx context.Context, seq uint64) (reader.Why, error)
 	// Follow calls fn with entries with Seq > since, in order, none missing,

@@ -8,6 +8,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/glance"
@@ -154,6 +155,10 @@ func (h handle) Played(ctx context.Context, p entry.Played) error {
 
 func (h handle) Converse(ctx context.Context, in conversation.Input) (conversation.Conversation, error) {
 	return with(ctx, h, func(r *room.Room) (conversation.Conversation, error) { return r.Converse(ctx, in) })
+}
+
+func (h handle) Happens(ctx context.Context, in history.Input) (history.Proposal, error) {
+	return with(ctx, h, func(r *room.Room) (history.Proposal, error) { return r.Happens(ctx, in) })
 }
 
 func (h handle) Speaking(ctx context.Context, from string, on bool) error {
