@@ -5,6 +5,9 @@ import "context"
 // MaxDepth is how many times a fork may be forked in turn.
 const MaxDepth = 64
 
+// Apart is how many entries lie at most between two snapshots of a room that are kept, where they were put as often.
+const Apart = 1000
+
 // Branches are rooms that begin with entries of another room, which both share and neither can
 // change. What a room is forked of, and where, stands in its row of the index ([Room.Fork]).
 type Branches interface {
@@ -14,14 +17,15 @@ type Branches interface {
 	//
 	// # Errors
 	//
-	// ErrConflict where the room is there already, or its key is another's. An *abi.Error with
+	// ErrConflict where the room is there already, its key is another's, or an id of an entry is there. An *abi.Error with
 	// CodeNotFound where the other room, or the entry f.At, is not there (any more), with CodeExhausted where it would be
-	// deeper than MaxDepth.
+	// deeper than MaxDepth. In an error the field is "of", "at" or "room".
 	Fork(ctx context.Context, room string, f Fork, l Listing, entries ...New) (Head, error)
 	// Forks gives the rows of rooms that were forked of a room itself, by name.
 	Forks(ctx context.Context, room string) ([]Room, error)
-	// SnapshotAt is GetSnapshot for the newest one at or before an entry: of those that were put some
-	// are kept, at least one for so many thousand entries, also those of the room's past before it was forked.
+	// SnapshotAt gives the newest snapshot at or before an entry, 0, nil, nil for none: of those that were put some
+	// are kept, one in every Apart entries, also those of the room's past before it was forked. None is from
+	// before what was trimmed.
 	SnapshotAt(ctx context.Context, room string, at uint64) (seq uint64, state []byte, err error)
 }
 

@@ -48,6 +48,7 @@ type Journal interface {
 	Log
 	Index
 	Snapshots
+	Branches
 	Admin
 }
 
@@ -64,8 +65,8 @@ type Log interface {
 	// # Errors
 	//
 	// ErrConflict, ErrFenced and ErrUnavailable say that nothing was stored,
-	// ErrUnknown that only a read can tell. A duplicate ID is ErrConflict, and
-	// so is a room that nobody acquired. When ctx ends after the entries were
+	// ErrUnknown that only a read can tell. A duplicate ID is ErrConflict, also of an entry that
+	// a fork shares, and so is a room that nobody acquired. When ctx ends after the entries were
 	// handed over, the error is ErrUnknown and ctx's.
 	Append(ctx context.Context, room string, h Head, entries ...New) (Head, error)
 	// Read gives up to limit entries with Seq > after, in order; none for an
@@ -138,9 +139,10 @@ type Listing struct {
 
 // Snapshots keep each room's state, so that its entries need not all be read.
 type Snapshots interface {
-	// PutSnapshot keeps a room's state as of seq; an older one than the one
-	// kept is ignored, a seq above the room's head is ErrConflict. GetSnapshot
-	// answers 0, nil, nil when there is none.
+	// PutSnapshot keeps a room's state as of seq; an older one than the newest
+	// of the room is ignored, one of the same seq takes its place, a seq above the room's head is
+	// ErrConflict. GetSnapshot gives the newest of the room itself, of a fork
+	// without one the newest of its past before it was forked, and 0, nil, nil when there is none.
 	PutSnapshot(ctx context.Context, room string, seq uint64, state []byte) error
 	GetSnapshot(ctx context.Context, room string) (seq uint64, state []byte, err error)
 }
@@ -150,11 +152,12 @@ type Admin interface {
 	// Blank takes the bodies out of entries, or puts what is to stay in their
 	// place: a nil body leaves none. The bodies are gone for ever; seq, kind and
 	// id stay, and so does the chain that Verify checks. Entries that are not
-	// there, or are blank already, are passed over. The row of the room keeps upTo as
-	// Swept, unless it was further already.
+	// there, or are blank already, are passed over. Those that forks share are blank in
+	// all of them. The row of the room alone keeps upTo as Swept, unless it was further already.
 	Blank(ctx context.Context, room string, upTo uint64, bodies map[uint64][]byte) error
-	// Trim forgets entries with Seq <= upTo; refused with ErrConflict unless a
-	// snapshot at or after upTo exists. Their ids may then be used again.
+	// Trim forgets entries with Seq <= upTo; refused with ErrConflict unless the room has a
+	// snapshot of its own at or after upTo, and while a fork shares entries of the room at or below upTo. Their ids may
+	// then be used again. A fork forgets those of its past for itself alone.
 	Trim(ctx context.Context, room string, upTo uint64) error
 	// Verify checks the hash chain of a room's entries with Seq > after and
 	// gives the seq of the first entry that does not fit, 0 when all fit.

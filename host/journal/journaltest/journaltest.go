@@ -53,6 +53,13 @@ func Run(t *testing.T, open func(t *testing.T) journal.Journal, reopen func(t *t
 			c.test(t, j)
 		})
 	}
+	for name, test := range branches() {
+		t.Run(name, func(t *testing.T) {
+			j := open(t)
+			defer j.Close()
+			test(t, j)
+		})
+	}
 	t.Run("model", func(t *testing.T) { model(t, open, reopen) })
 }
 

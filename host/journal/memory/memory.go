@@ -36,11 +36,12 @@ var _ journal.Journal = (*Journal)(nil)
 // room is what is known of one.
 type room struct {
 	journal.Room
-	entries []entry.Entry // from the first not trimmed
-	said    []uint64      // seqs of those that were said
+	entries []*entry.Entry // from the first not trimmed; a fork has those of its past in common with others
+	said    []uint64       // seqs of those that were said
 	ids     map[string]uint64
-	seq     uint64 // of the snapshot
-	state   []byte
+	trimmed uint64
+	depth   int        // how many forks lie between it and a room that is none
+	snaps   []snapshot // oldest first
 }
 
 // New makes an empty journal.
@@ -150,7 +151,7 @@ func (j *Journal) add(r *room, n journal.New) {
 	if v == 0 {
 		v = n.Kind.Version()
 	}
-	r.entries = append(r.entries, entry.Entry{
+	r.entries = append(r.entries, &entry.Entry{
 		Seq: r.Head.Seq, Epoch: r.Head.Epoch, At: time.UnixMilli(n.At.UnixMilli()).UTC(), Kind: n.Kind, ID: n.ID, V: v, Body: slices.Clone(n.Body),
 	})
 	if n.Kind == entry.KindSaid {
@@ -170,7 +171,7 @@ func (j *Journal) wake(name string) {
 
 // behind gives the place of the first entry with Seq > after.
 func (r *room) behind(after uint64) int {
-	i, _ := slices.BinarySearchFunc(r.entries, after, func(e entry.Entry, seq uint64) int {
+	i, _ := slices.BinarySearchFunc(r.entries, after, func(e *entry.Entry, seq uint64) int {
 		if e.Seq <= seq {
 			return -1
 		}
@@ -180,12 +181,15 @@ func (r *room) behind(after uint64) int {
 }
 
 // get gives the entry with a seq that is there.
-func (r *room) get(seq uint64) *entry.Entry { return &r.entries[r.behind(seq-1)] }
+func (r *room) get(seq uint64) *entry.Entry { return r.entries[r.behind(seq-1)] }
 
 // after gives up to limit entries with Seq > seq.
-func (r *room) after(seq uint64, limit int) []entry.Entry {
-	es := r.entries[r.behind(seq):]
-	return slices.Clone(es[:min(len(es), max(limit, 0))])
+func (r *room) after(seq uint64, limit int) (es []entry.Entry) {
+	there := r.entries[r.behind(seq):]
+	for _, e := range there[:min(len(there), max(limit, 0))] {
+		es = append(es, *e)
+	}
+	return es
 }
 
 // Read implements journal.Log.
@@ -326,15 +330,20 @@ func (j *Journal) Register(ctx context.Context, name string, l journal.Listing) 
 		return err
 	}
 	return j.on(ctx, "register room", name, func(*room) error {
-		for _, r := range j.rooms {
-			if r.Name != name && l.Key != "" && r.Key == l.Key {
-				return fmt.Errorf("%w: another room has the key of %q", journal.ErrConflict, name)
-			}
-		}
-		l.Settings = slices.Clone(l.Settings)
-		j.room(name).Listing = l
-		return nil
+		return j.list(name, l)
 	})
+}
+
+// list registers a room, unless its key is another's.
+func (j *Journal) list(name string, l journal.Listing) error {
+	for _, r := range j.rooms {
+		if r.Name != name && l.Key != "" && r.Key == l.Key {
+			return fmt.Errorf("%w: another room has the key of %q", journal.ErrConflict, name)
+		}
+	}
+	l.Settings = slices.Clone(l.Settings)
+	j.room(name).Listing = l
+	return nil
 }
 
 // Registered implements journal.Index.
@@ -343,34 +352,11 @@ func (j *Journal) Registered(ctx context.Context, by string) (int, error) {
 	return len(rs), err
 }
 
-// PutSnapshot implements journal.Snapshots.
-func (j *Journal) PutSnapshot(ctx context.Context, name string, seq uint64, state []byte) error {
-	return j.on(ctx, "put snapshot", name, func(r *room) error {
-		if j.rooms[name] == nil || seq > r.Head.Seq {
-			return fmt.Errorf("%w: room has no entry %d yet", journal.ErrConflict, seq)
-		}
-		if seq >= r.seq {
-			r.seq, r.state = seq, append([]byte{}, state...) // nil: there is none
-		}
-		return nil
-	})
-}
-
-// GetSnapshot implements journal.Snapshots.
-func (j *Journal) GetSnapshot(ctx context.Context, name string) (seq uint64, state []byte, err error) {
-	err = j.on(ctx, "get snapshot", name, func(r *room) error {
-		seq, state = r.seq, slices.Clone(r.state)
-		return nil
-	})
-	return seq, state, err
-}
-
 // Blank implements journal.Admin.
 func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies map[uint64][]byte) error {
 	return j.on(ctx, "blank entries", name, func(r *room) error {
 		r.Swept = max(r.Swept, upTo)
-		for i := range r.entries {
-			e := &r.entries[i]
+		for _, e := range r.entries {
 			body, asked := bodies[e.Seq]
 			if !asked || e.Blank {
 				continue
@@ -386,9 +372,14 @@ func (j *Journal) Blank(ctx context.Context, name string, upTo uint64, bodies ma
 // Trim implements journal.Admin.
 func (j *Journal) Trim(ctx context.Context, name string, upTo uint64) error {
 	return j.on(ctx, "trim room", name, func(r *room) error {
-		if r.state == nil || r.seq < upTo {
+		if n := len(r.snaps); n == 0 || r.snaps[n-1].seq < upTo {
 			return fmt.Errorf("%w: no snapshot at or after %d", journal.ErrConflict, upTo)
 		}
+		if fork := j.sharer(r, upTo); fork != "" {
+			return fmt.Errorf("%w: room %q was forked of it and has entries up to %d in common", journal.ErrConflict, fork, upTo)
+		}
+		r.trimmed = max(r.trimmed, upTo)
+		r.snaps = slices.DeleteFunc(r.snaps, func(s snapshot) bool { return s.seq < upTo })
 		end := r.behind(upTo)
 		for _, e := range r.entries[:end] {
 			delete(r.ids, e.ID)
