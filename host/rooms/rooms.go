@@ -166,6 +166,12 @@ type Directory interface {
 	// this name or of one that a reader cannot tell from it, CodeExhausted where the
 	// caller has as many as it may have.
 	Open(ctx context.Context, o Opening) (Info, error)
+	// Fork makes a room of the past of another up to a turn, and answers when it is known for good. The
+	// errors are those of Open; CodeNotFound where there is no such room, or turn.
+	Fork(ctx context.Context, f Forking) (Branch, error)
+	// Branches gives the family of a room: the room that all of them were forked of, and all its forks and theirs,
+	// each behind the one that it was forked of.
+	Branches(ctx context.Context, name string) ([]Branch, error)
 	// Archive closes a room that was opened so; all that was said there stays.
 	Archive(ctx context.Context, name string, by Owner) error
 	// Home is the room of a companion, whether it is there yet or not. It answers
@@ -224,6 +230,25 @@ type Opening struct {
 	Name     string
 	By       Owner
 	Settings []byte // the keys of [room.NAME], as JSON
+}
+
+// Forking is a fork that somebody wants to make.
+type Forking struct {
+	Of   string // the room
+	Turn uint64 // the newest turn that both are to have; 0: the newest there is
+	Name string // of the fork; empty: one that is free
+	By   Owner
+}
+
+// Branch is a room of a family. All but Name and Turns is zero for the one that was forked of no other.
+type Branch struct {
+	Name   string `json:"name"`
+	Of     string `json:"of,omitempty"`
+	At     uint64 `json:"at,omitempty"`   // seq of the newest entry that both have
+	Turn   uint64 `json:"turn,omitempty"` // the newest turn that both have
+	Turns  uint64 `json:"turns"`          // that it has in all
+	By     string `json:"by,omitempty"`   // who made it
+	Closed bool   `json:"closed,omitempty"`
 }
 
 // Player is who plays an action: an agent for the companion, or the companion in

@@ -19,15 +19,15 @@ func counted(ctx context.Context, j journal.Log, name string, st *fold.State) er
 	if !st.Uncounted() {
 		return nil
 	}
-	n, err := turnsUpTo(ctx, j, name, st.Head)
+	n, err := CountTurns(ctx, j, name, st.Head)
 	if err == nil {
 		st.Count(n)
 	}
 	return err
 }
 
-// turnsUpTo counts the turns up to an entry. Where the newest of them is numbered that costs nothing.
-func turnsUpTo(ctx context.Context, j journal.Log, name string, upto uint64) (n uint64, err error) {
+// CountTurns gives how many turns there are up to an entry. Where the newest of them is numbered that costs nothing.
+func CountTurns(ctx context.Context, j journal.Log, name string, upto uint64) (n uint64, err error) {
 	newest, err := j.Said(ctx, name, journal.Span{Before: before(upto), Limit: 1, Newest: true})
 	if err != nil || len(newest) == 0 {
 		return 0, err

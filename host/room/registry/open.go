@@ -19,14 +19,8 @@ import (
 // Open opens a room, or one of the caller's own anew that was archived, and answers
 // when it is known for good.
 func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error) {
-	if err := address.CheckName("name", o.Name); err != nil {
+	if err := checkRoomName(o.Name); err != nil {
 		return rooms.Info{}, err
-	}
-	if why := address.Reserved(o.Name, abi.KindHuman); why != "" {
-		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s", why)
-	}
-	if strings.HasPrefix(address.Skeleton(o.Name), address.Skeleton(conversation.Prefix)) || strings.HasPrefix(address.Reading(o.Name), conversation.Prefix) {
-		return rooms.Info{}, abi.Field("name", abi.CodeInvalid, "%s begins the names of conversations; take another", conversation.Prefix)
 	}
 	set, err := g.cfg.Read(o.Name, o.Settings)
 	if err != nil {
@@ -56,6 +50,20 @@ func (g *Registry) Open(ctx context.Context, o rooms.Opening) (rooms.Info, error
 	return info, nil
 }
 
+// checkRoomName says why a room cannot be called so that is opened at a door.
+func checkRoomName(name string) error {
+	if err := address.CheckName("name", name); err != nil {
+		return err
+	}
+	if why := address.Reserved(name, abi.KindHuman); why != "" {
+		return abi.Field("name", abi.CodeInvalid, "%s", why)
+	}
+	if strings.HasPrefix(address.Skeleton(name), address.Skeleton(conversation.Prefix)) || strings.HasPrefix(address.Reading(name), conversation.Prefix) {
+		return abi.Field("name", abi.CodeInvalid, "%s begins the names of conversations; take another", conversation.Prefix)
+	}
+	return nil
+}
+
 // mayOpen says why a room may not be opened.
 func (g *Registry) mayOpen(ctx context.Context, o rooms.Opening) error {
 	for name := range g.configured {
@@ -67,7 +75,7 @@ func (g *Registry) mayOpen(ctx context.Context, o rooms.Opening) error {
 	switch {
 	case err != nil:
 		return journal.Coded(err)
-	case known && row.Settings == nil:
+	case known && row.Settings == nil && row.Fork.Of == "":
 		return abi.Field("name", abi.CodeConflict, "a room %q was in the configuration once; its history is kept. Take another name, or write it there again", o.Name)
 	case known && !row.Archived && !g.halfway(ctx, o.Name):
 		return abi.Field("name", abi.CodeConflict, "there is a room %q already", o.Name)
@@ -127,7 +135,7 @@ func (g *Registry) Archive(ctx context.Context, name string, by rooms.Owner) err
 	case row.Archived:
 		return nil
 	}
-	if row.Settings != nil {
+	if row.Settings != nil || row.Fork.Of != "" {
 		if _, err := within(ctx, g.handle(name), nil, func(r *room.Room) (none, error) { return none{}, r.Archive(ctx, by.Name) }); err != nil {
 			return err
 		}

@@ -190,10 +190,10 @@ func (g *Registry) settings(ctx context.Context, name string) (room.Settings, er
 		return room.Settings{}, journal.Coded(err)
 	}
 	known = known && journal.IsRoom(name)
-	return g.settingsOf(name, row, known)
+	return g.settingsOf(ctx, name, row, known)
 }
 
-func (g *Registry) settingsOf(name string, row journal.Room, known bool) (room.Settings, error) {
+func (g *Registry) settingsOf(ctx context.Context, name string, row journal.Room, known bool) (room.Settings, error) {
 	if s, ok := g.configured[name]; ok {
 		s.Reopen = &entry.Opened{By: "the configuration", Settings: []byte("{}")}
 		return s, nil
@@ -203,6 +203,9 @@ func (g *Registry) settingsOf(name string, row journal.Room, known bool) (room.S
 	}
 	if row.By == halls {
 		return g.hallOf(name, row.Settings), nil
+	}
+	if row.Settings == nil && row.Fork.Of != "" {
+		return g.forkOf(ctx, row)
 	}
 	if row.Settings == nil {
 		return room.Settings{Name: name, Unknown: "it is not in the configuration any more; write [room." + name + "] there to talk in it"}, nil
@@ -373,7 +376,7 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 			g.log.Warn("rooms that are due cannot be listed", "err", err)
 			return
 		}
-		if g.awakeNow(row.Name) != nil || !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(row) {
+		if g.awakeNow(row.Name) != nil || !row.Awake && row.Due.Equal(room.Someday) && !g.awaited(ctx, row) {
 			continue
 		}
 		if r, err := g.wake(ctx, row.Name, nil); err == nil {
@@ -388,8 +391,8 @@ func (g *Registry) wakeAll(ctx context.Context, by time.Time) {
 
 // awaited says whether somebody is loaded who lives in a room that waits: others
 // would only be looked at in vain.
-func (g *Registry) awaited(row journal.Room) bool {
-	set, err := g.settingsOf(row.Name, row, true)
+func (g *Registry) awaited(ctx context.Context, row journal.Room) bool {
+	set, err := g.settingsOf(ctx, row.Name, row, true)
 	if err != nil {
 		return false
 	}

@@ -1,0 +1,171 @@
+package registry_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/rooms"
+)
+
+var admin = rooms.Owner{Name: "hana", Admin: true}
+
+func (h *house) fork(of string, turn uint64, name string) rooms.Branch {
+	h.t.Helper()
+	b, err := h.Fork(h.t.Context(), rooms.Forking{Of: of, Turn: turn, Name: name, By: admin})
+	if err != nil {
+		h.t.Fatalf("fork %s at %d: %v", of, turn, err)
+	}
+	return b
+}
+
+// replays holds a room's journal, with the past that it shares, to the rules and to its chain.
+func (h *house) verifies(name string) {
+	h.t.Helper()
+	r, err := reader.Replay(h.t.Context(), h.journal, name)
+	if err != nil || r.Diff != nil {
+		h.t.Errorf("replay of %s: %v %v", name, r.Diff, err)
+	}
+	if bad, err := h.journal.Verify(h.t.Context(), name, 0); bad != 0 || err != nil {
+		h.t.Errorf("%s does not verify at %d: %v", name, bad, err)
+	}
+}
+
+// TestFork: a fork has the past of a room up to a turn and goes its own way; the room stays as it
+// is. A human's turn at the end is answered anew; a companion's rests. Asleep, awake and after a restart.
+func TestFork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings("main", "*"))
+		h.t = t
+		h.run()
+		h.meet("aya", "ben")
+		for _, text := range []string{"one", "two", "three"} {
+			h.say("main", text)
+			time.Sleep(time.Minute)
+		}
+		before, kinds := h.texts("main"), h.kinds("main")
+		if len(before) != 6 {
+			t.Fatalf("%q", before)
+		}
+		b := h.fork("main", 4, "other")
+		if b.Turn != 4 || b.Of != "main" || b.Turns != 4 {
+			t.Errorf("%+v", b)
+		}
+		time.Sleep(time.Minute)
+		if got := h.texts("other"); !slices.Equal(got, before[:4]) {
+			t.Errorf("behind a companion's turn it goes on by itself: %q", got)
+		}
+		h.say("other", "elsewhere")
+		time.Sleep(time.Minute)
+		if got := h.texts("other"); len(got) != 6 || !strings.HasSuffix(got[5], "other heard elsewhere") {
+			t.Errorf("the fork says %q", got)
+		}
+		if again := h.fork("main", 5, ""); again.Name != "main-2" {
+			t.Errorf("it is called %q", again.Name)
+		}
+		h.room("main-2").Info()
+		h.say("main-2", "awake")
+		time.Sleep(time.Minute)
+		if got := h.texts("main-2"); len(got) != 7 || got[5] != "taro: awake" {
+			t.Errorf("%q", got)
+		}
+		deep := h.fork("other", 5, "deep") // ends with a human's turn
+		if deep.Turn != 5 {
+			t.Errorf("%+v", deep)
+		}
+		h.end()
+		h.run()
+		h.meet("aya", "ben")
+		time.Sleep(time.Minute)
+		if got := h.texts("deep"); len(got) != 6 || !strings.HasSuffix(got[5], "deep heard elsewhere") {
+			t.Errorf("a human's turn is not answered in the fork: %q", got)
+		}
+		if got := h.texts("main"); !slices.Equal(got, before) || !strings.HasPrefix(h.kinds("main"), kinds) {
+			t.Errorf("the room is %q by now", got)
+		}
+		all, err := h.Branches(t.Context(), "deep")
+		var names []string
+		for _, b := range all {
+			names = append(names, b.Name)
+		}
+		if err != nil || !slices.Equal(names, []string{"main", "main-2", "other", "deep"}) || all[3].Turn != 5 || all[3].Turns != 6 || all[0].Of != "" {
+			t.Errorf("%+v %v", all, err)
+		}
+		for _, name := range names {
+			h.verifies(name)
+		}
+		h.end()
+	})
+}
+
+// TestForkRefused: each way in which there can be none says why, and makes none.
+func TestForkRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		endless := settings("endless", "*")
+		endless.Rules.MaxTurns = 0
+		h := newHouse(t, settings("main", "*"), settings("side", "*"), endless)
+		h.t = t
+		h.run()
+		h.meet("aya")
+		h.say("main", "one")
+		h.say("endless", "one")
+		time.Sleep(time.Minute)
+		guest := rooms.Owner{Name: "guest"}
+		h.fork("main", 0, "taken")
+		for _, tc := range []struct {
+			f    rooms.Forking
+			code abi.Code
+		}{
+			{rooms.Forking{Of: "nowhere", By: admin}, abi.CodeNotFound},
+			{rooms.Forking{Of: "(memory)", By: admin}, abi.CodeNotFound},
+			{rooms.Forking{Of: "side", By: admin}, abi.CodeNotFound}, // never used: nobody knows of it
+			{rooms.Forking{Of: "main", Turn: 7, By: admin}, abi.CodeNotFound},
+			{rooms.Forking{Of: "main", Name: "side", By: admin}, abi.CodeConflict},
+			{rooms.Forking{Of: "main", Name: "taken", By: admin}, abi.CodeConflict},
+			{rooms.Forking{Of: "main", Name: "tаken", By: admin}, abi.CodeInvalid}, // a Cyrillic letter
+			{rooms.Forking{Of: "main", Name: conversation.Prefix + "x", By: admin}, abi.CodeInvalid},
+			{rooms.Forking{Of: "main", Name: "a/b", By: admin}, abi.CodeInvalid},
+			{rooms.Forking{Of: "endless", Name: "x", By: guest}, abi.CodeDenied},
+		} {
+			if _, err := h.Fork(t.Context(), tc.f); abi.CodeOf(err) != tc.code {
+				t.Errorf("%+v: %v", tc.f, err)
+			}
+		}
+		for n := range 4 {
+			_, err := h.Fork(t.Context(), rooms.Forking{Of: "main", By: guest})
+			if (err != nil) != (n == 3) {
+				t.Errorf("fork %d of a guest: %v", n+1, err)
+			}
+		}
+		at := "main"
+		for n := range journal.MaxDepth {
+			b, err := h.Fork(t.Context(), rooms.Forking{Of: at, By: admin})
+			if err != nil {
+				t.Fatalf("depth %d: %v", n+1, err)
+			}
+			at = b.Name
+		}
+		if _, err := h.Fork(t.Context(), rooms.Forking{Of: at, By: admin}); abi.CodeOf(err) != abi.CodeExhausted {
+			t.Errorf("deeper than %d: %v", journal.MaxDepth, err)
+		}
+		h.say(at, "deep down")
+		time.Sleep(time.Minute)
+		if got := h.texts(at); len(got) != 4 {
+			t.Errorf("%q", got)
+		}
+		h.verifies(at)
+		if err := h.Archive(t.Context(), at, admin); err != nil {
+			t.Error(err)
+		}
+		if _, err := h.room(at).Say(t.Context(), rooms.Utterance{From: "taro", Text: "hm"}); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("a fork that was closed takes words: %v", err)
+		}
+		h.end()
+	})
+}
