@@ -139,6 +139,7 @@ type Room interface {
 	// Book gives what became of the room's history so far, Past some turns, as they are told now or
 	// as they were said, and Draft the words of a draft by its entry.
 	Book(ctx context.Context) (history.Book, error)
+	Turns(ctx context.Context) (uint64, error) // how many there are
 	Past(ctx context.Context, turns history.Range, original bool) (reader.Past, error)
 	Draft(ctx context.Context, seq uint64) (history.Draft, error)
 	// Why explains the decision behind an entry: a message, a decision or a round.

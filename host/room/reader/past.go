@@ -106,6 +106,16 @@ func (r Room) Book(ctx context.Context) (history.Book, error) {
 	return st.History, nil
 }
 
+// Turns gives how many turns the room has.
+func (r Room) Turns(ctx context.Context) (uint64, error) {
+	head, err := r.head(ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	n, err := CountTurns(ctx, r.journal, r.name, head)
+	return n, journal.Coded(err)
+}
+
 // Past reads turns of the room as they are told now, or as they were said.
 func (r Room) Past(ctx context.Context, turns history.Range, original bool) (Past, error) {
 	var l Laid
