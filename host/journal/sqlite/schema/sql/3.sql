@@ -2,7 +2,7 @@
 ALTER TABLE rooms ADD COLUMN forked_of TEXT NOT NULL DEFAULT '';   -- name of the room that it was forked of
 ALTER TABLE rooms ADD COLUMN fork_seq INTEGER NOT NULL DEFAULT 0;  -- the newest entry that both have
 ALTER TABLE rooms ADD COLUMN depth INTEGER NOT NULL DEFAULT 0;     -- forks between it and a room that is none
-CREATE INDEX rooms_forked ON rooms(forked_of) WHERE forked_of <> '';
+CREATE INDEX rooms_forked ON rooms(forked_of, name) WHERE forked_of <> '';
 
 -- Where the entries of a fork stand: those of lo to hi in rows of the room src. The last span is its own, and open.
 CREATE TABLE spans(
