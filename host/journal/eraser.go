@@ -7,6 +7,9 @@ type Eraser interface {
 	// Erase takes the bodies out of entries, as Blank does, and leaves what bodies has in their
 	// place; of one that is blank already it takes out what was left, unless that is nothing.
 	Erase(ctx context.Context, room string, bodies map[uint64][]byte) error
+	// DropSnapshots forgets the snapshots of a room itself that are of an entry or newer, but for the newest.
+	// Whoever takes words out of entries puts a new one before, of what is left.
+	DropSnapshots(ctx context.Context, room string, from uint64) error
 	// Pairs calls f with all that is in the stores of characters, and of the house, by companion and key. f must
 	// not write there.
 	Pairs(ctx context.Context, f func(Pair) error) error

@@ -18,8 +18,11 @@ import (
 type modelRoom struct {
 	journal.Room
 	entries []entry.Entry // from the first not trimmed
-	seq     uint64        // of the snapshot
+	seq     uint64        // of the newest snapshot
 	state   []byte        // nil: there is no snapshot
+	put     []modelState  // all that were put
+	trimmed uint64
+	depth   int
 }
 
 func (r *modelRoom) add(n journal.New) {
@@ -80,7 +83,7 @@ type machine struct {
 	rooms map[string]*modelRoom // those that are known
 }
 
-var modelRooms = []string{"広場", "カフェ", "main"}
+var modelRooms = []string{"広場", "カフェ", "main", "枝", "小枝"}
 
 func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*testing.T, journal.Journal) journal.Journal) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -89,7 +92,7 @@ func model(t *testing.T, open func(*testing.T) journal.Journal, reopen func(*tes
 		actions := map[string]func(*rapid.T){"": func(rt *rapid.T) { m.check(rt); m.list(rt) }}
 		for name, act := range map[string]func(*rapid.T, *modelRoom){
 			"acquire": m.acquire, "append": m.append, "trim": m.trim, "snapshot": m.snapshot, "read": m.read, "rest": m.rest, "blank": m.blank,
-			"register": m.register,
+			"register": m.register, "fork": m.fork, "fork again": m.fork,
 		} {
 			actions[name] = func(rt *rapid.T) { act(rt, m.room(rapid.SampledFrom(modelRooms).Draw(rt, "room"))) }
 		}
@@ -164,17 +167,19 @@ func (m *machine) snapshot(rt *rapid.T, r *modelRoom) {
 	wantErr(rt, m.j.PutSnapshot(rt.Context(), r.Name, seq, state), want)
 	if want == nil && seq >= r.seq {
 		r.seq, r.state = seq, append([]byte{}, state...)
+		r.put = append(r.put, modelState{seq, string(state)})
 	}
 }
 
 func (m *machine) trim(rt *rapid.T, r *modelRoom) {
 	upTo := rapid.Uint64Range(0, r.Head.Seq+1).Draw(rt, "up to")
 	var want error
-	if r.state == nil || r.seq < upTo {
+	if r.state == nil || r.seq < upTo || m.shared(r, upTo) {
 		want = journal.ErrConflict
 	}
 	wantErr(rt, m.j.Trim(rt.Context(), r.Name, upTo), want)
 	if want == nil {
+		r.trimmed = max(r.trimmed, upTo)
 		r.entries = r.part(journal.Span{After: upTo, Limit: len(r.entries)}, false)
 	}
 }
@@ -219,12 +224,13 @@ func (m *machine) blank(rt *rapid.T, r *modelRoom) {
 	upTo := rapid.Uint64Range(0, r.Head.Seq).Draw(rt, "up to")
 	wantErr(rt, m.j.Blank(rt.Context(), r.Name, upTo, bodies), nil)
 	r.Swept = max(r.Swept, upTo)
-	for i := range r.entries {
-		e := &r.entries[i]
-		if body, asked := bodies[e.Seq]; asked && !e.Blank {
-			e.Body, e.Blank = body, true
-			if body == nil {
-				e.Body = []byte("null")
+	for seq, body := range bodies {
+		if body == nil {
+			body = []byte("null")
+		}
+		for _, e := range m.same(r, seq) {
+			if !e.Blank {
+				e.Body, e.Blank = body, true
 			}
 		}
 	}
@@ -312,9 +318,6 @@ func (m *machine) check(rt *rapid.T) {
 				rt.Fatalf("find %q: %+v %v %v, want %+v", id, e, ok, err, want)
 			}
 		}
-		seq, state, err := m.j.GetSnapshot(rt.Context(), name)
-		if err != nil || seq != r.seq || string(state) != string(r.state) {
-			rt.Fatalf("snapshot is %d %q %v, want %d %q", seq, state, err, r.seq, r.state)
-		}
+		m.checkSnapshots(rt, r)
 	}
 }

@@ -53,13 +53,6 @@ func (j *Journal) Fork(ctx context.Context, name string, f journal.Fork, l journ
 
 // forkable says why a room cannot be forked of another.
 func (j *Journal) forkable(name string, of *room, f journal.Fork, news []journal.New) error {
-	ids := map[string]bool{}
-	for _, n := range news {
-		if ids[n.ID] || of.ids[n.ID] > 0 && of.ids[n.ID] <= f.At {
-			return fmt.Errorf("%w: id %q is there already", journal.ErrConflict, n.ID)
-		}
-		ids[n.ID] = true
-	}
 	switch {
 	case j.rooms[name] != nil:
 		return fmt.Errorf("%w: room %q is there already", journal.ErrConflict, name)
@@ -69,6 +62,13 @@ func (j *Journal) forkable(name string, of *room, f journal.Fork, news []journal
 		return abi.Field("at", abi.CodeNotFound, "room %q has entries %d to %d, not %d", f.Of, of.trimmed+1, of.Head.Seq, f.At)
 	case of.depth >= journal.MaxDepth:
 		return abi.Field("of", abi.CodeExhausted, "room %q is %d forks deep already, which is the most", f.Of, of.depth)
+	}
+	ids := map[string]bool{}
+	for _, n := range news {
+		if ids[n.ID] || of.ids[n.ID] > 0 && of.ids[n.ID] <= f.At {
+			return fmt.Errorf("%w: id %q is there already", journal.ErrConflict, n.ID)
+		}
+		ids[n.ID] = true
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/branch"
 	"github.com/companiond/companiond/host/journal/sqlite/chain"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
@@ -34,8 +35,10 @@ type roomRow struct {
 	head  journal.Head
 	sum   []byte
 	owner string // of a new epoch; empty: as it was
-	awake bool   // that it is, is written down
-	grew  bool   // in the open transaction: it is one of writer.grew
+	// forked is the newest entry that it shares with the room that it was forked of; 0: it is no fork.
+	forked uint64
+	awake  bool // that it is, is written down
+	grew   bool // in the open transaction: it is one of writer.grew
 }
 
 // room gives a room's row, sql.ErrNoRows when there is none. The writer keeps the
@@ -45,8 +48,8 @@ func (w *writer) room(name string) (*roomRow, error) {
 		return r, nil
 	}
 	r := new(roomRow)
-	err := w.Row(context.Background(), `SELECT id, head, epoch, sum, awake FROM rooms WHERE name = ?`, []any{name},
-		&r.id, &r.head.Seq, &r.head.Epoch, &r.sum, &r.awake)
+	err := w.Row(context.Background(), `SELECT id, head, epoch, sum, awake, fork_seq FROM rooms WHERE name = ?`, []any{name},
+		&r.id, &r.head.Seq, &r.head.Epoch, &r.sum, &r.awake, &r.forked)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +117,12 @@ func (j *Journal) Append(ctx context.Context, room string, h journal.Head, entri
 		row, err := w.at(room, h)
 		if err != nil {
 			return err
+		}
+		if row.forked > 0 {
+			shared := func(id string) (bool, error) { return branch.Shares(w.Store, row.id, id, row.forked) }
+			if err := unused(r.news, shared); err != nil {
+				return err
+			}
 		}
 		r.head, err = w.grow(row, r.news)
 		return err

@@ -2,13 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/branch"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
@@ -64,11 +64,7 @@ func (j *Journal) Follow(ctx context.Context, room string, after uint64, fn func
 func (j *Journal) next(ctx context.Context, room string, after uint64) (es []entry.Entry, more bool, err error) {
 	err = j.reading(ctx, "follow room", func(r *store.Store) error {
 		size := 0
-		err := r.Each(ctx, selectEntries+`AND seq > ? ORDER BY seq LIMIT ?`, []any{room, sqlInt(after), batch}, func(row *sql.Rows) error {
-			e, err := scan(row)
-			if err != nil {
-				return err
-			}
+		err := branch.Read(ctx, r, room, after, batch, func(e entry.Entry) error {
 			es = append(es, e)
 			if size += len(e.Body); size >= batchBytes {
 				return errEnough

@@ -11,12 +11,12 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
-const indexColumns = `name, head, epoch, owner, awake, due_ms, swept, key, opened_by, settings, archived`
+const indexColumns = `name, head, epoch, owner, awake, due_ms, swept, key, opened_by, settings, archived, forked_of, fork_seq`
 
 func scanIndex(row *sql.Rows) (r journal.Room, err error) {
 	var due sql.NullInt64
 	var key sql.NullString
-	err = row.Scan(&r.Name, &r.Head.Seq, &r.Head.Epoch, &r.Owner, &r.Awake, &due, &r.Swept, &key, &r.By, &r.Settings, &r.Archived)
+	err = row.Scan(&r.Name, &r.Head.Seq, &r.Head.Epoch, &r.Owner, &r.Awake, &due, &r.Swept, &key, &r.By, &r.Settings, &r.Archived, &r.Fork.Of, &r.Fork.At)
 	if due.Valid {
 		r.Due = time.UnixMilli(due.Int64).UTC()
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/branch"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
 )
@@ -71,12 +71,15 @@ func lostSince(r *store.Store, m statedir.Mark) (string, error) {
 	if m.Room == "" {
 		return backFrom(r, m.Rooms)
 	}
+	var id int64
 	var head, trimmed uint64
 	var sum []byte
-	err := r.Row(context.Background(), `SELECT r.head, r.trimmed, e.sum FROM rooms r LEFT JOIN entries e ON e.room_id = r.id AND e.seq = ?2
-		WHERE r.name = ?1`, []any{m.Room, sqlInt(m.Seq)}, &head, &trimmed, &sum)
+	err := r.Row(context.Background(), `SELECT id, head, trimmed FROM rooms WHERE name = ?`, []any{m.Room}, &id, &head, &trimmed)
+	if err == nil {
+		sum, err = branch.Sum(context.Background(), r, id, m.Seq)
+	}
 	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
+	case store.Present(err) != nil:
 		return "", err
 	case head < m.Seq:
 		return fmt.Sprintf("room %q has lost entry %d, and ends at %d", m.Room, m.Seq, head), nil

@@ -6,33 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"time"
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/journal/sqlite/branch"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
-
-const (
-	columns       = `seq, epoch, at_ms, kind, id, v, body, blanked_ms`
-	selectEntries = `SELECT ` + columns + ` FROM entries WHERE room_id = (SELECT id FROM rooms WHERE name = ?) `
-)
-
-// scan reads the columns, and more, of one row.
-func scan(row *sql.Rows, more ...any) (e entry.Entry, err error) {
-	var ms int64
-	var body []byte
-	var blanked sql.NullInt64
-	if err = row.Scan(append([]any{&e.Seq, &e.Epoch, &ms, &e.Kind, &e.ID, &e.V, &body, &blanked}, more...)...); err != nil {
-		return e, err
-	}
-	e.At, e.Body, e.Blank = time.UnixMilli(ms).UTC(), body, blanked.Valid
-	if body == nil {
-		e.Body = []byte("null")
-	}
-	return e, nil
-}
 
 // list gives the rows of a query, each as scan reads it. Nothing comes with an error.
 func list[T any](ctx context.Context, j *Journal, what, query string, args []any, scan func(row *sql.Rows) (T, error)) (all []T, err error) {
@@ -75,28 +54,39 @@ func (j *Journal) reading(ctx context.Context, what string, f func(r *store.Stor
 }
 
 // Read implements journal.Log.
-func (j *Journal) Read(ctx context.Context, room string, after uint64, limit int) ([]entry.Entry, error) {
-	return j.entries(ctx, "read room", selectEntries+`AND seq > ? ORDER BY seq LIMIT ?`, room, sqlInt(after), max(limit, 0))
+func (j *Journal) Read(ctx context.Context, room string, after uint64, limit int) (es []entry.Entry, err error) {
+	return j.entries(ctx, "read room", func(r *store.Store) ([]entry.Entry, error) {
+		err := branch.Read(ctx, r, room, after, limit, func(e entry.Entry) error { es = append(es, e); return nil })
+		return es, err
+	})
 }
 
-// Said implements journal.Log. The index entries_said has just these entries.
+// Said implements journal.Log.
 func (j *Journal) Said(ctx context.Context, room string, s journal.Span) ([]entry.Entry, error) {
-	if s.Before == 0 {
-		s.Before = math.MaxInt64
-	}
-	const said = `SELECT ` + columns + ` FROM entries INDEXED BY entries_said
-		WHERE room_id = (SELECT id FROM rooms WHERE name = ?) AND kind = 'said' AND seq > ? AND seq < ? ORDER BY seq `
-	args := []any{room, sqlInt(s.After), sqlInt(s.Before), max(s.Limit, 0)}
-	if !s.Newest {
-		return j.entries(ctx, "read what was said", said+`LIMIT ?`, args...)
-	}
-	es, err := j.entries(ctx, "read what was said", said+`DESC LIMIT ?`, args...)
-	slices.Reverse(es)
-	return es, err
+	return j.entries(ctx, "read what was said", func(r *store.Store) ([]entry.Entry, error) { return branch.Said(ctx, r, room, s) })
 }
 
-func (j *Journal) entries(ctx context.Context, what, query string, args ...any) ([]entry.Entry, error) {
-	es, err := list(ctx, j, what, query, args, func(row *sql.Rows) (entry.Entry, error) { return scan(row) })
+// Find implements journal.Log.
+func (j *Journal) Find(ctx context.Context, room, id string) (entry.Entry, bool, error) {
+	es, err := j.entries(ctx, "find entry", func(r *store.Store) ([]entry.Entry, error) {
+		e, ok, err := branch.Find(ctx, r, room, id)
+		if !ok {
+			return nil, err
+		}
+		return []entry.Entry{e}, err
+	})
+	if len(es) == 0 {
+		return entry.Entry{}, false, err
+	}
+	return es[0], true, nil
+}
+
+// entries gives what read reads. Nothing comes with an error.
+func (j *Journal) entries(ctx context.Context, what string, read func(r *store.Store) ([]entry.Entry, error)) (es []entry.Entry, err error) {
+	err = j.reading(ctx, what, func(r *store.Store) (err error) {
+		es, err = read(r)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +98,6 @@ func (j *Journal) entries(ctx context.Context, what, query string, args ...any) 
 		}
 	}
 	return es, nil
-}
-
-// Find implements journal.Log.
-func (j *Journal) Find(ctx context.Context, room, id string) (entry.Entry, bool, error) {
-	es, err := j.entries(ctx, "find entry", selectEntries+`AND id = ?`, room, id)
-	if len(es) == 0 {
-		return entry.Entry{}, false, err
-	}
-	return es[0], true, nil
 }
 
 // sqlInt fits a sequence number into SQLite's signed integers.

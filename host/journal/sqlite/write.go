@@ -176,7 +176,9 @@ func (j *Journal) grown(batch []*request) {
 	for _, r := range batch {
 		if r.err == nil && r.room != "" {
 			j.desk.Hand(r.room, r.added)
-			j.mark, j.fresh = statedir.Mark{Room: r.room, Seq: r.head.Seq, Sum: j.w.rooms[r.room].sum}, true
+			if row := j.w.rooms[r.room]; row != nil { // else it rests already
+				j.mark, j.fresh = statedir.Mark{Room: r.room, Seq: r.head.Seq, Sum: row.sum}, true
+			}
 		}
 	}
 }

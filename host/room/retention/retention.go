@@ -1,7 +1,7 @@
 // Package retention takes the bodies of what led to nothing out of the journal once
 // they are old: of votes, of rounds, and of perceptions that nobody spoke or acted
 // on. It never touches what was said, decided or done, and never an entry that a
-// room still needs to know its state.
+// room, or a fork that shares it, still needs to know its state.
 package retention
 
 import (
@@ -63,6 +63,7 @@ func Sweep(ctx context.Context, j journal.Journal, before time.Time) (taken int,
 		if err != nil {
 			return taken, fmt.Errorf("list rooms: %w", err)
 		}
+		r.Swept = max(r.Swept, r.Fork.At) // what a fork shares is the other room's business
 		if r.Swept == r.Head.Seq {
 			continue
 		}
@@ -88,6 +89,9 @@ func sweepRoom(ctx context.Context, j journal.Journal, r journal.Room, before ti
 		return 0, err
 	}
 	b := broom{before: before, needed: needed, passed: r.Swept, bodies: map[uint64][]byte{}}
+	if err := b.share(ctx, j, r.Name, needed); err != nil || b.needed <= r.Swept {
+		return 0, err
+	}
 	for at := r.Swept; ; {
 		read, err := j.Read(ctx, r.Name, at, batch)
 		if err != nil {
@@ -127,8 +131,9 @@ func sweepRoom(ctx context.Context, j journal.Journal, r journal.Room, before ti
 // broom goes over a room's entries once, in order.
 type broom struct {
 	before    time.Time
-	needed    uint64 // seq of the snapshot
-	passed    uint64 // the newest entry that is old enough, or was looked at before
+	needed    uint64   // seq of the snapshot, or of an older one from which a fork is folded
+	parted    []uint64 // where forks parted
+	passed    uint64   // the newest entry that is old enough, or was looked at before
 	perceived []perceived
 	bodies    map[uint64][]byte // what goes, and what stays of it
 }
@@ -156,6 +161,7 @@ func (b *broom) pass(e entry.Entry) error {
 	b.settled(e.At)
 	b.ledTo(e)
 	b.ends(e)
+	defer b.part(e)
 	if !b.old(e) {
 		return nil
 	}

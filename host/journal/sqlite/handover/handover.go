@@ -72,7 +72,7 @@ func (f *Follower) Take(after uint64) (es []entry.Entry, ok bool) {
 }
 
 // Hand gives a room's followers its newest entries, which added makes where there are
-// any. A follower for which too much waits reads, once it gets there.
+// any followers. Without entries they look again. A follower for which too much waits reads, once it gets there.
 func (d *Desk) Hand(room string, added func() []entry.Entry) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +81,10 @@ func (d *Desk) Hand(room string, added func() []entry.Entry) {
 		return
 	}
 	news := added()
-	if len(news) == 0 {
+	if len(news) == 0 { // it began with what others have
+		for f := range followers {
+			f.wake()
+		}
 		return
 	}
 	for f := range followers {
