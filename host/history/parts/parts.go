@@ -64,24 +64,36 @@ func Of(turns []abi.PastTurn, keep []abi.KeepItem, m Most) ([]Part, error) {
 func (m Most) pieces(turns []abi.PastTurn) (all []abi.PastTurn, err error) {
 	for _, t := range turns {
 		for m.Turn(t) > m.Past {
-			piece := t
-			at := sort.Search(len(t.Text), func(n int) bool { // the first place that is too far
-				piece.Text = t.Text[:whole(t.Text, n+1)]
-				return m.Turn(piece) > m.Past
-			})
-			if at = whole(t.Text, at); at == 0 {
+			at := m.longest(t)
+			if at == 0 {
 				return nil, abi.Errorf(abi.CodeTooLarge, "turn %d is too long, and has no room even in pieces", t.N)
 			}
 			if line := strings.LastIndexAny(t.Text[:at], "\n。"); line > at/2 { // better there than in a sentence
 				_, width := utf8.DecodeRuneInString(t.Text[line:])
 				at = line + width
 			}
+			piece := t
 			piece.Text, t.Text = t.Text[:at], t.Text[at:]
 			all = append(all, piece)
 		}
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// longest gives how many bytes of a turn's text have room, and looks no further than twice as far.
+func (m Most) longest(t abi.PastTurn) int {
+	text := t.Text
+	fits := func(n int) bool {
+		t.Text = text[:whole(text, n)]
+		return m.Turn(t) <= m.Past
+	}
+	far := 64
+	for far < len(text) && fits(far) {
+		far *= 2
+	}
+	far = min(far, len(text))
+	return whole(text, sort.Search(far, func(n int) bool { return !fits(n + 1) }))
 }
 
 // whole gives the last place up to n that is between two letters.
@@ -153,7 +165,7 @@ func (c *cutting) add(t abi.PastTurn, keep []abi.KeepItem) error {
 			continue
 		}
 		if !c.Twice {
-			break
+			continue
 		}
 		c.done()
 		if c.put(t, size); c.sum+n > c.All {
