@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -27,7 +26,7 @@ func TestHouseVerifies(t *testing.T) {
 			"choices": []any{map[string]any{"message": map[string]string{"content": content}, "finish_reason": finish}},
 			"usage":   map[string]int{"prompt_tokens": 900, "completion_tokens": 30},
 		})
-		_, _ = io.WriteString(w, string(b))
+		_, _ = w.Write(b)
 	}))
 	defer s.Close()
 	var used []entry.Usage
