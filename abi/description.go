@@ -14,7 +14,7 @@ import (
 func knownOps() []string {
 	return []string{
 		OpDescribe, OpVote, OpSpeak, OpPerceive, OpResult, OpEvent,
-		"act", "compress", "verify", "save", "restore",
+		"act", OpCompress, OpVerify, "save", "restore",
 	}
 }
 

@@ -32,6 +32,8 @@ func TestContract(t *testing.T) {
 		"MaxText": abi.MaxText, "MaxTo": abi.MaxTo, "MaxName": abi.MaxName, "MaxRequest": abi.MaxRequest, "MaxReply": abi.MaxReply, "MaxAnswer": abi.MaxAnswer, "MaxKVKey": abi.MaxKVKey, "MaxKVValue": abi.MaxKVValue,
 		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
 		"MaxMembers": abi.MaxMembers, "MaxMemoryText": abi.MaxMemoryText, "MaxMemoryKeys": abi.MaxMemoryKeys, "MaxMemories": abi.MaxMemories, "MaxMemoryAdds": abi.MaxMemoryAdds,
+		"MaxPast": abi.MaxPast, "MaxPastBytes": abi.MaxPastBytes, "MaxKeep": abi.MaxKeep, "MaxKeepText": abi.MaxKeepText, "MaxAdded": abi.MaxAdded,
+		"MaxPolicy": abi.MaxPolicy, "MaxDigest": abi.MaxDigest, "MaxFeedback": abi.MaxFeedback,
 	} {
 		row := regexp.MustCompile(`\|[^|\n]*\|[^|\n]*\b` + fmt.Sprint(value) + `\b[^|\n]*\| ` + "`" + name + "`")
 		if !row.MatchString(doc) {
@@ -53,8 +55,9 @@ func TestContractIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, pattern := range map[string]string{
-		"abi.go":   `(?m)^\t(?:(?:Op|Host)[A-Z]\w*)\s+= ("[a-z.]+")|^\t((?:Max|Recent)\w+)\s+=`,
-		"error.go": `(?m)^\tCode\w+\s+Code = ("[a-z_]+")`,
+		"abi.go":     `(?m)^\t(?:(?:Op|Host)[A-Z]\w*)\s+= ("[a-z.]+")|^\t((?:Max|Recent)\w+)\s+=`,
+		"history.go": `(?m)^\t(Max\w+)\s+=|^\t(?:Verdict|Status|Unit)\w+\s+= ("\w+")`,
+		"error.go":   `(?m)^\tCode\w+\s+Code = ("[a-z_]+")`,
 	} {
 		src, err := os.ReadFile(file)
 		if err != nil {

@@ -79,6 +79,8 @@ var data = map[string][2]func() any{
 	abi.OpDescribe:     {nil, of[abi.Description]},
 	abi.OpVote:         {of[abi.Scene], of[abi.Vote]},
 	abi.OpSpeak:        {of[abi.Scene], of[abi.Line]},
+	abi.OpCompress:     {of[abi.Compressing], of[abi.Compressed]},
+	abi.OpVerify:       {of[abi.Verifying], of[abi.Verified]},
 	abi.HostNow:        {nil, of[abi.Now]},
 	abi.HostRandom:     {of[abi.RandomAsk], of[abi.Random]},
 	abi.HostKVGet:      {of[abi.KVKey], of[abi.KVValue]},

@@ -173,12 +173,15 @@ func Ignorable(r rune) bool {
 // characters only line feeds, also as CR LF, and tabs. The others mean something else to each
 // terminal, database and voice that a message comes to. Nothing in it embeds or overrides a
 // direction.
-func CheckText(field, s string) error {
+func CheckText(field, s string) error { return checkText(field, s, MaxText) }
+
+// checkText is CheckText with a bound of its own.
+func checkText(field, s string, most int) error {
 	switch {
 	case strings.TrimSpace(s) == "":
 		return Field(field, CodeInvalid, "must not be empty")
-	case len(s) > MaxText:
-		return Field(field, CodeTooLarge, "%d bytes, at most %d", len(s), MaxText)
+	case len(s) > most:
+		return Field(field, CodeTooLarge, "%d bytes, at most %d", len(s), most)
 	case !utf8.ValidString(s):
 		return Field(field, CodeInvalid, "is not UTF-8")
 	}

@@ -22,6 +22,11 @@ type (
 	Judgement  = abi.Judgement
 	Result     = abi.Result
 	Forget     = abi.Forget
+
+	Compressing = abi.Compressing
+	Compressed  = abi.Compressed
+	Verifying   = abi.Verifying
+	Verified    = abi.Verified
 )
 
 // Character is what a maker registers. Name is required; a character without
@@ -51,6 +56,12 @@ type Character struct {
 	// Forget hears that words were erased on somebody's word: take out of your keys what
 	// you made of them. What is left of them there is deleted by the daemon.
 	Forget func(h *Host, f Forget)
+	// Compress tells a part of a room's past as a shorter text. What it is given are words of
+	// others, and so is the policy: it says what matters, and nothing else.
+	Compress func(h *Host, c Compressing) Compressed
+	// Verify says whether such a text has all that has to stay: one item for each of
+	// v.Keep, and "YES" or "NO".
+	Verify func(h *Host, v Verifying) Verified
 }
 
 // registered is set once, by an initialiser, before the first call.
@@ -113,7 +124,10 @@ func (c *Character) describe() abi.Description {
 	for _, op := range []struct {
 		name string
 		has  bool
-	}{{abi.OpVote, c.Vote != nil}, {abi.OpSpeak, c.Speak != nil}, {abi.OpPerceive, c.Perceive != nil}, {abi.OpResult, c.Result != nil}, {abi.OpEvent, c.Forget != nil}} {
+	}{
+		{abi.OpVote, c.Vote != nil}, {abi.OpSpeak, c.Speak != nil}, {abi.OpPerceive, c.Perceive != nil}, {abi.OpResult, c.Result != nil}, {abi.OpEvent, c.Forget != nil},
+		{abi.OpCompress, c.Compress != nil}, {abi.OpVerify, c.Verify != nil},
+	} {
 		if op.has {
 			d.Ops = append(d.Ops, op.name)
 		}

@@ -60,6 +60,12 @@
 // character finds it again, days later and only where it may be told, and with [Host.Remember] it
 // keeps what it thinks worth it. Both have to be granted: modules.grant = ["memory.search", "memory.add"].
 //
+// # The past, in fewer words
+//
+// A character with Compress tells turns of a room as a shorter text, and one with Verify says whether that
+// lost anything; a person approves it. Either may be a module of its own, with no voice in any room. The words in what
+// they are given are those of others: where a model is asked, with [Host.Generate], they are data in it.
+//
 // # When something goes wrong
 //
 // [Host.Fail] ends the op with an error of your choice. A panic in your code is

@@ -85,6 +85,22 @@ func (l *Local) Forget(f Forget) error {
 	return l.ask(abi.OpEvent, abi.Event{Kind: abi.EventForget, Forget: &f}, &struct{}{})
 }
 
+// Compress asks for a shorter text. What no daemon would ask is refused.
+func (l *Local) Compress(c Compressing) (text Compressed, err error) {
+	if err := c.Check(); err != nil {
+		return text, err
+	}
+	return text, l.ask(abi.OpCompress, c, &text)
+}
+
+// Verify asks for a verdict. What no daemon would ask is refused.
+func (l *Local) Verify(v Verifying) (verdict Verified, err error) {
+	if err := v.Check(); err != nil {
+		return verdict, err
+	}
+	return verdict, l.ask(abi.OpVerify, v, &verdict)
+}
+
 // ask sends one op on the way that the daemon's requests go.
 func (l *Local) ask(op string, data, v any) error {
 	l.mu.Lock()

@@ -102,6 +102,19 @@ func dispatch(c *Character, req abi.Request, h *Host) (any, error) {
 			}
 			return struct{}{}, nil
 		})
+	case req.Op == abi.OpCompress && c.Compress != nil:
+		return given(req, "turns", func(t Compressing) (any, error) {
+			text := c.Compress(h, t)
+			return text, text.Check()
+		})
+	case req.Op == abi.OpVerify && c.Verify != nil:
+		return given(req, "turns", func(t Verifying) (any, error) {
+			v := c.Verify(h, t)
+			if v.Items == nil {
+				v.Items = []abi.VerifiedItem{}
+			}
+			return v, cmp.Or(v.Check(), v.Answers(t.Keep))
+		})
 	case req.Op == "":
 		return nil, abi.Errorf(abi.CodeInvalid, "request.op: must not be empty")
 	}

@@ -105,6 +105,13 @@ func brokenEngines(t *testing.T) map[string][]broken {
 			return data, err
 		}}
 	}
+	// swaps answers with one word for another.
+	swaps := func(old, new string) broken {
+		return broken{call: func(ctx context.Context, m module.Module, req abi.Request) (json.RawMessage, error) {
+			data, err := m.Call(ctx, req)
+			return json.RawMessage(strings.ReplaceAll(string(data), old, new)), err
+		}}
+	}
 	var busy atomic.Bool
 	return map[string][]broken{
 		"match": {{match: func(string) bool { return true }}, {match: func(string) bool { return false }}},
@@ -144,6 +151,7 @@ func brokenEngines(t *testing.T) map[string][]broken {
 				return data, err
 			}}},
 		"empty file": {loadsAll, mumbles, neverLoads}, "noise": {loadsAll, mumbles, neverLoads},
+		string(Scribe):   {ownError, loadsAll, swaps("円", "ドル"), swaps("YES", "NO"), swaps(`"M2"`, `"M1"`), swaps("missing", "gone")},
 		string(WrongABI): {loadsAll, mumbles, neverLoads}, string(HangsAtLoad): {loadsAll, mumbles, neverLoads}, string(NotDescribing): {loadsAll, mumbles, neverLoads},
 		string(Hang): {ownError, dies()}, string(Trap): {ownError, dies()}, string(BadReply): {ownError, dies()}, string(HugeReply): {ownError, dies()},
 	}

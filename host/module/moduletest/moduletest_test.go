@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -27,6 +28,9 @@ func actor() *Engine {
 			return &Module{Desc: desc, OnCall: func(ctx context.Context, req abi.Request) (json.RawMessage, error) {
 				return act(ctx, g, desc, req)
 			}}, nil
+		case Scribe:
+			desc.Ops = []string{abi.OpDescribe, abi.OpCompress, abi.OpVerify}
+			return &Module{Desc: desc, OnCall: func(_ context.Context, req abi.Request) (json.RawMessage, error) { return write(req) }}, nil
 		default:
 			return nil, abi.Errorf(abi.CodeInvalid, "no companion")
 		}
@@ -56,10 +60,38 @@ func act(ctx context.Context, g Guest, desc abi.Description, req abi.Request) (j
 	return nil, &module.Fault{Kind: kind, Cause: errors.New(string(g))}
 }
 
+// write answers as the echo does.
+func write(req abi.Request) (json.RawMessage, error) {
+	switch req.Op {
+	case abi.OpCompress:
+		return module.Answer(req.Data, func(c abi.Compressing) (abi.Compressed, error) {
+			var said []string
+			for _, t := range c.Turns {
+				said = append(said, t.From+": "+t.Text)
+			}
+			text := []rune(strings.Join(said, " / "))
+			return abi.Compressed{Text: string(text[:min(len(text), c.Length)])}, nil
+		})
+	case abi.OpVerify:
+		return module.Answer(req.Data, func(v abi.Verifying) (abi.Verified, error) {
+			verdict := abi.Verified{Verdict: abi.VerdictYes}
+			for _, k := range v.Keep {
+				item := abi.VerifiedItem{ID: k.ID, Status: abi.StatusKept}
+				if !strings.Contains(v.Draft, k.Text) {
+					item.Status, verdict.Verdict = abi.StatusMissing, abi.VerdictNo
+				}
+				verdict.Items = append(verdict.Items, item)
+			}
+			return verdict, nil
+		})
+	}
+	return nil, abi.Errorf(abi.CodeUnknownOp, "no op %q", req.Op)
+}
+
 func guests() map[Guest][]byte {
 	m := map[Guest][]byte{}
 	for _, g := range []Guest{Good, Hang, Trap, BadReply, HugeReply,
-		WrongABI, HangsAtLoad, NotDescribing} {
+		WrongABI, HangsAtLoad, NotDescribing, Scribe} {
 		m[g] = []byte(g)
 	}
 	return m

@@ -19,7 +19,7 @@ import (
 )
 
 // Guest names a file the suite needs from an engine's tests. Every guest but
-// the last three describes itself properly, with the op vote, and misbehaves
+// the last four describes itself properly, with the op vote, and misbehaves
 // only when asked for a vote, so that describe shows whether it has recovered.
 type Guest string
 
@@ -33,6 +33,8 @@ const (
 	WrongABI      Guest = "wrong abi"      // describes itself with abi "99"
 	HangsAtLoad   Guest = "hangs at load"  // describe never ends
 	NotDescribing Guest = "not describing" // is no companion: lacks the export, or describe
+	// Scribe compresses and verifies as the echo of ABI.md does; it need not answer anything else.
+	Scribe Guest = "scribe"
 )
 
 // patience is for what must end, on however slow a machine.
@@ -71,6 +73,7 @@ func (s suite) cases() []promise {
 	for _, g := range []Guest{Hang, Trap, BadReply, HugeReply} {
 		all = append(all, promise{string(g), func(t testing.TB) { s.fault(t, g) }})
 	}
+	all = append(all, promise{string(Scribe), s.scribe})
 	for _, g := range []Guest{WrongABI, HangsAtLoad, NotDescribing} {
 		all = append(all, promise{string(g), func(t testing.TB) { s.refused(t, s.file(t, g)) }})
 	}
@@ -124,9 +127,13 @@ type answer struct {
 
 // ask begins to ask an op.
 func ask(ctx context.Context, m module.Module, op string) <-chan answer {
+	return askWith(ctx, m, op, json.RawMessage(`{}`))
+}
+
+func askWith(ctx context.Context, m module.Module, op string, with json.RawMessage) <-chan answer {
 	done := make(chan answer, 1)
 	go func() {
-		data, err := m.Call(ctx, abi.Request{V: abi.Version, Op: op, ID: "1", Self: "aya", Now: time.Unix(0, 0).UTC(), Data: json.RawMessage(`{}`)})
+		data, err := m.Call(ctx, abi.Request{V: abi.Version, Op: op, ID: "1", Self: "aya", Now: time.Unix(0, 0).UTC(), Data: with})
 		done <- answer{data, err}
 	}()
 	return done

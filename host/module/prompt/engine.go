@@ -1,8 +1,8 @@
 // Package prompt is the engine without code: a companion is a card (the
 // AI Companion Protocol's JSON), and a language model lives it.
 //
-// The model is asked whether the character wants to speak, for its lines, and
-// what it makes of a perception. The card is in what the model is told, as data;
+// The model is asked whether the character wants to speak, for its lines,
+// what it makes of a perception, and for a part of the past in fewer words. The card is in what the model is told, as data;
 // nothing is left to its obedience: an action that the card or its
 // events do not allow is refused by the host, whatever the model says.
 //
@@ -115,7 +115,7 @@ func (e *Engine) Load(_ context.Context, s module.Source) (module.Module, error)
 		engine: e, id: s.ID, generation: s.Generation, card: def, expressive: def.Expressive(), mind: layout.New(s.ID, def, e.cfg.Zone), size: int64(len(s.Data)),
 		desc: abi.Description{
 			ABI: "1", Name: def.Name, Aliases: def.Aliases, Version: def.Version, Card: def.Source(), Several: true,
-			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult},
+			Ops: []string{abi.OpDescribe, abi.OpVote, abi.OpSpeak, abi.OpPerceive, abi.OpResult, abi.OpCompress, abi.OpVerify},
 		},
 		lately: map[string][]string{}, drafts: map[string]*draft{},
 		talks: map[string]*talk{}, kept: map[string]bool{},
@@ -211,7 +211,7 @@ func (c *call) answer(ctx context.Context, req abi.Request) (json.RawMessage, er
 	case abi.OpResult:
 		return module.Answer(req.Data, func(r abi.Result) (struct{}, error) { return struct{}{}, c.m.remember(r) })
 	}
-	return nil, abi.Errorf(abi.CodeUnknownOp, "a card does not answer %q", req.Op)
+	return c.past().answer(ctx, req)
 }
 
 // maxResults is how many results of actions a card remembers.
@@ -235,10 +235,15 @@ func (m *Module) remembered() []abi.Result {
 // generate asks the model. A call that ran out of time says so in plain words.
 func (c *call) generate(ctx context.Context, ask Ask, onText func(string) error) (model.Answer, error) {
 	a, err := c.m.engine.cfg.Models.Generate(ctx, c.caller, c.m.card.Model, ask, onText)
+	return a, late(ctx, err)
+}
+
+// late puts the error of a call that ran out of time into words.
+func late(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return a, abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
+		return abi.Errorf(abi.CodeTimeout, "the model did not answer in time")
 	}
-	return a, err
+	return err
 }
 
 // host asks the host for one op.

@@ -290,7 +290,12 @@ func TestEngineSuite(t *testing.T) {
 			i32(opAt), opI32Load8U, 0, 0, i32('v'), opI32Eq, opIf, void, vote, opReturn, opEnd,
 			call(fnWrite, atReply+int32(len(voted)), int32(len(unknown))), i32(0))}.build()
 	}
+	scribe, err := echo()
+	if err != nil {
+		t.Fatal(err)
+	}
 	moduletest.Run(t, newTestEngine(t, nil), "aya.wasm", map[moduletest.Guest][]byte{
+		moduletest.Scribe:        scribe,
 		moduletest.Good:          guest(code(call(fnWrite, atReply, int32(len(voted))), i32(0))),
 		moduletest.Hang:          guest(forever()),
 		moduletest.Trap:          guest(code(opUnreachable)),

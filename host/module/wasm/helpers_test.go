@@ -59,16 +59,21 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// goGuest is testdata/guest, built once.
-var goGuest = sync.OnceValues(func() ([]byte, error) {
-	out := filepath.Join(scratch, "guest.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, "./testdata/guest")
+// goGuest is testdata/guest, and echo the reference character in Go's SDK; each is built once.
+var (
+	goGuest = sync.OnceValues(func() ([]byte, error) { return goBuild("./testdata/guest") })
+	echo    = sync.OnceValues(func() ([]byte, error) { return goBuild("../../../sdk/go/testdata/echo") })
+)
+
+func goBuild(dir string) ([]byte, error) {
+	out := filepath.Join(scratch, filepath.Base(dir)+".wasm")
+	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", out, dir)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if msg, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build guest: %w\n%s", err, msg)
+		return nil, fmt.Errorf("build %s: %w\n%s", dir, err, msg)
 	}
 	return os.ReadFile(out)
-})
+}
 
 func guestFile(t testing.TB, id string) module.Source {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 func Character() companion.Character {
 	return companion.Character{
 		Name: "Echo", Aliases: []string{"エコー", "こだま"}, Version: "1",
-		Vote: vote, Speak: speak, Perceive: perceive, Result: result,
+		Vote: vote, Speak: speak, Perceive: perceive, Result: result, Compress: compress, Verify: verify,
 	}
 }
 
@@ -101,6 +101,34 @@ func result(h *companion.Host, r companion.Result) {
 		became = r.Reason
 	}
 	check(h, h.Set(r.Action, became))
+}
+
+// compress repeats the turns, as far as they fit.
+func compress(_ *companion.Host, c companion.Compressing) companion.Compressed {
+	var said []string
+	for _, t := range c.Turns {
+		said = append(said, t.From+": "+t.Text)
+	}
+	text := []rune(strings.Join(said, " / "))
+	return companion.Compressed{Text: string(text[:min(len(text), c.Length)])}
+}
+
+// verify looks for each thing letter by letter.
+func verify(_ *companion.Host, v companion.Verifying) companion.Verified {
+	verdict := companion.Verified{Verdict: abi.VerdictYes}
+	var missing []string
+	for _, k := range v.Keep {
+		item := abi.VerifiedItem{ID: k.ID, Status: abi.StatusKept, Quote: k.Text}
+		if !strings.Contains(v.Draft, k.Text) {
+			item.Status, item.Quote = abi.StatusMissing, ""
+			missing = append(missing, k.ID)
+		}
+		verdict.Items = append(verdict.Items, item)
+	}
+	if len(missing) > 0 {
+		verdict.Verdict, verdict.Feedback = abi.VerdictNo, "missing: "+strings.Join(missing, ", ")
+	}
+	return verdict
 }
 
 func askNow(h *companion.Host) int64 {
