@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
 	"github.com/companiond/companiond/host/door/guard"
@@ -33,6 +34,7 @@ import (
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
@@ -85,6 +87,7 @@ type Host struct {
 	folder      *folder.Folder
 	house       *residents
 	rooms       *registry.Registry
+	compress    *compress.Service
 	projects    *projects // nil in a house without any
 	perceptions *perception.Queues
 	feed        *socket.Feed
@@ -181,6 +184,7 @@ func (h *Host) buildRooms() (err error) {
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}
+	h.buildCompress()
 	if h.buildProjects(); h.projects != nil {
 		calls.Talks = h.projects.talks
 	}
@@ -198,6 +202,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	return registry.New(registry.Config{
 		Room: room.Config{
 			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
+			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {
 				if c, ok := h.folder.Companion(id); ok {

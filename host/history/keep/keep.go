@@ -21,4 +21,6 @@ func Judge(items []abi.KeepItem, draft string, length history.Length, v abi.Veri
 }
 
 // Verify is the verifier without a model.
-func Verify(turns []abi.PastTurn, items []abi.KeepItem, draft string) abi.Verified { return abi.Verified{} }
+func Verify(turns []abi.PastTurn, items []abi.KeepItem, draft string) abi.Verified {
+	return abi.Verified{}
+}
