@@ -2,7 +2,9 @@ package call
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -15,8 +17,8 @@ import (
 //
 // # Errors
 //
-// CodeUnknownOp from one that does not compress, CodeUnavailable where it is not loaded,
-// CodeInvalid and CodeTooLarge for what may not be asked and for an answer that is no text.
+// CodeUnavailable from one that does not compress, is not loaded or broke down, CodeTimeout from one that
+// was too slow; CodeInvalid and CodeTooLarge for what may not be asked, and for an answer that is no text.
 func (c Calls) Compress(ctx context.Context, who string, at Context, ask abi.Compressing) (abi.Compressed, error) {
 	all, err := parts.Of(ask.Turns, ask.Keep, parts.Request(false))
 	if err != nil {
@@ -107,14 +109,47 @@ func (c Context) part(i int) Context {
 	return c
 }
 
-// given hands an answer on, and none where there was an error.
+// given hands an answer on, and none where there was an error: one that is not about the answer
+// says so with its code.
 func given[Answer any](known bool, who, op string, a Answer, err error) (Answer, error) {
 	var none Answer
+	var own *abi.Error
 	switch {
-	case err != nil:
+	case err == nil && !known:
+		return none, abi.Errorf(abi.CodeUnavailable, "%s does not answer %q: name another companion, or model", who, op)
+	case err == nil:
+		return a, nil
+	case errors.As(err, &own):
 		return none, err
-	case !known:
-		return none, abi.Errorf(abi.CodeUnknownOp, "%s does not answer %q: name another companion, or model", who, op)
 	}
-	return a, nil
+	code, words := Failure(err)
+	if code == abi.CodeInternal {
+		code = abi.CodeUnavailable
+	}
+	return none, abi.Wrap(code, err, who+": "+words)
+}
+
+// LongestPast is how long a call of a [Mind] may take: a model is asked about a long range part by part.
+const LongestPast = 15 * time.Minute
+
+// Mind is a companion that is asked about the past of rooms.
+type Mind struct {
+	Calls Calls
+	Who   string
+	Now   func() time.Time
+}
+
+// Compress is [Calls.Compress], and Verify [Calls.Verify], of a room.
+func (m Mind) Compress(ctx context.Context, room string, c abi.Compressing) (abi.Compressed, error) {
+	return m.Calls.Compress(ctx, m.Who, m.at(room), c)
+}
+
+// Verify is as Compress says.
+func (m Mind) Verify(ctx context.Context, room string, v abi.Verifying) (abi.Verified, error) {
+	return m.Calls.Verify(ctx, m.Who, m.at(room), v)
+}
+
+func (m Mind) at(room string) Context {
+	now := m.Now()
+	return Context{Room: room, Now: now.UTC().Truncate(time.Millisecond), Limit: now.Add(LongestPast)}
 }

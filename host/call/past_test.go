@@ -3,14 +3,17 @@ package call_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/module"
 )
 
 // scribe answers both ops as it is told.
@@ -105,9 +108,29 @@ func TestNobodyForThePast(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	check("says that it does not know the op", abi.CodeUnknownOp)
+	check("says that it does not know the op", abi.CodeUnavailable)
 	s.ops = []string{abi.OpVote}
-	check("does not list the op", abi.CodeUnknownOp)
+	check("does not list the op", abi.CodeUnavailable)
+	s.ops = []string{abi.OpCompress, abi.OpVerify}
+	for name, c := range map[string]struct {
+		err  error
+		want abi.Code
+	}{
+		"breaks down":       {&module.Fault{Kind: module.FaultTrap, Cause: errors.New("unreachable")}, abi.CodeUnavailable},
+		"is stopped":        {&module.Fault{Kind: module.FaultTimeout, Cause: context.DeadlineExceeded}, abi.CodeTimeout},
+		"is late":           {context.DeadlineExceeded, abi.CodeTimeout},
+		"has its own words": {abi.Errorf(abi.CodeExhausted, "enough for today"), abi.CodeExhausted},
+	} {
+		s.answer = func(abi.Request) (string, error) { return "", c.err }
+		check(name, c.want)
+		if _, err := calls.Verify(t.Context(), "scribe", at, verify); !errors.Is(err, c.err) {
+			t.Errorf("%s: the cause is lost: %v", name, err)
+		}
+	}
+	s.answer = func(abi.Request) (string, error) { return "", context.Canceled }
+	if _, err := calls.Compress(t.Context(), "scribe", at, ask); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
 	calls.Find = func(string) (call.Companion, bool) { return nil, false }
 	check("is not loaded", abi.CodeUnavailable)
 	n := len(s.reqs)
@@ -121,6 +144,46 @@ func TestNobodyForThePast(t *testing.T) {
 	if *blamed != 0 || len(s.reqs) != n {
 		t.Errorf("blamed %d times, %d requests", *blamed, len(s.reqs)-n)
 	}
+}
+
+// TestMind: a companion is asked as a mind of a room, for as long as a model may take for all parts.
+func TestMind(t *testing.T) {
+	ask, verify := past()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scribe{answer: func(req abi.Request) (string, error) {
+			return `{"text":"84,000円。","items":[{"id":"M1","status":"kept"}],"verdict":"YES"}`, nil
+		}}
+		calls, _, _ := of(s)
+		m := call.Mind{Calls: calls, Who: "scribe", Now: time.Now}
+		if c, err := m.Compress(t.Context(), "stage", ask); err != nil || c.Text != "84,000円。" {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if v, err := m.Verify(t.Context(), "stage", verify); err != nil || v.Verdict != abi.VerdictYes {
+			t.Errorf("%+v, %v", v, err)
+		}
+		for _, r := range s.reqs {
+			if r.Room != "stage" || r.ID != "c1" || r.Self != "scribe" || !r.Now.Equal(time.Now()) {
+				t.Errorf("%+v", r)
+			}
+		}
+		calls.Find = func(string) (call.Companion, bool) { return slow{time.Hour}, true }
+		begun := time.Now()
+		_, err := call.Mind{Calls: calls, Who: "slow", Now: time.Now}.Verify(t.Context(), "stage", verify)
+		if abi.CodeOf(err) != abi.CodeUnavailable || time.Since(begun) != 0 { // it does not answer the op
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		calls.Find = func(string) (call.Companion, bool) { return listed{slow{time.Hour}}, true }
+		if _, err = (call.Mind{Calls: calls, Who: "slow", Now: time.Now}).Verify(t.Context(), "stage", verify); abi.CodeOf(err) != abi.CodeTimeout || time.Since(begun) != call.LongestPast {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
+}
+
+// listed is a slow one that says it answers all.
+type listed struct{ slow }
+
+func (listed) Describe() abi.Description {
+	return abi.Description{ABI: "1", Name: "Slow", Ops: []string{abi.OpCompress, abi.OpVerify}}
 }
 
 // TestLongPast: more than one request may have is asked about in several, none of which is too long.
