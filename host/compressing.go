@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 // houseMind is the id of the compresser and verifier of a house that has a model and names no
 // companion.
 const houseMind = "model"
-
-// longestDraft is how long a draft, or a verdict, is waited for. It only ends what hangs.
-const longestDraft = 10 * time.Minute
 
 // buildCompress makes what has turns compressed.
 func (h *Host) buildCompress() {
@@ -58,7 +54,7 @@ func (m minds) mind(id string) (compress.Mind, error) {
 		if why := m.house.Waits(); why != "" {
 			return nil, abi.Errorf(abi.CodeUnavailable, "there is no model: %s; %q needs none", why, compress.Extract)
 		}
-		return mind{m, id}, nil
+		return call.Mind{Calls: m.calls, Who: id, Now: time.Now}, nil
 	}
 	c, ok := m.of.folder.Companion(id)
 	if !ok {
@@ -67,24 +63,5 @@ func (m minds) mind(id string) (compress.Mind, error) {
 	if ops := c.Describe().Ops; !slices.Contains(ops, abi.OpCompress) && !slices.Contains(ops, abi.OpVerify) {
 		return nil, abi.Errorf(abi.CodeInvalid, "%s answers neither %s nor %s; name another companion, %q, or %q", id, abi.OpCompress, abi.OpVerify, houseMind, compress.Extract)
 	}
-	return mind{m, id}, nil
-}
-
-// mind is one of them.
-type mind struct {
-	minds
-	id string
-}
-
-// at is what a call of it takes along.
-func (m mind) at(room string) call.Context {
-	return call.Context{Room: room, Now: time.Now().UTC().Truncate(time.Millisecond), Limit: time.Now().Add(longestDraft)}
-}
-
-func (m mind) Compress(ctx context.Context, room string, c abi.Compressing) (abi.Compressed, error) {
-	return m.calls.Compress(ctx, m.id, m.at(room), c)
-}
-
-func (m mind) Verify(ctx context.Context, room string, v abi.Verifying) (abi.Verified, error) {
-	return m.calls.Verify(ctx, m.id, m.at(room), v)
+	return call.Mind{Calls: m.calls, Who: id, Now: time.Now}, nil
 }

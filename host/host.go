@@ -333,7 +333,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.buildSummoner(at)

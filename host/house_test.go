@@ -70,7 +70,7 @@ var floors = [][]string{
 	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
-	{"host/door/web/conversations", "host/door/web/memories"},
+	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond/paint"},

@@ -196,13 +196,17 @@ func (s *Service) TakeExtract(ctx context.Context, room, id, by string) (history
 }
 
 // Decide approves a proposal or denies it, on the word of whoever may.
-func (s *Service) Decide(ctx context.Context, room, id, by string, approve bool) (history.Proposal, error) {
-	return s.happens(ctx, room, history.Input{Kind: map[bool]history.Kind{true: history.Approve, false: history.Deny}[approve], Proposal: id, By: by})
+func (s *Service) Decide(ctx context.Context, room, id, by string, approve bool, why string) (history.Proposal, error) {
+	kind := history.Deny
+	if approve {
+		kind = history.Approve
+	}
+	return s.happens(ctx, room, history.Input{Kind: kind, Proposal: id, By: by, Why: why})
 }
 
 // Revert takes off what was laid over turns: they are told as they were.
-func (s *Service) Revert(ctx context.Context, room, id, by string) (history.Proposal, error) {
-	return s.happens(ctx, room, history.Input{Kind: history.Revert, Proposal: id, By: by})
+func (s *Service) Revert(ctx context.Context, room, id, by, why string) (history.Proposal, error) {
+	return s.happens(ctx, room, history.Input{Kind: history.Revert, Proposal: id, By: by, Why: why})
 }
 
 func (s *Service) happens(ctx context.Context, room string, in history.Input) (history.Proposal, error) {

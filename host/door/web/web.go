@@ -22,8 +22,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/door/web/memories"
+	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -54,6 +56,8 @@ type Config struct {
 	// Memories are those of companions; nil where nothing is remembered, and then nothing of
 	// them is offered.
 	Memories *memories.Config
+	// Compressing has turns of rooms compressed; nil where nothing of it, and of forks, is offered.
+	Compressing past.Compressing
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -113,7 +117,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service)}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -131,6 +135,14 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 		m := *cfg.Memories
 		m.Lives, m.Stopping = d.lives, cfg.Stopping
 		memories.Register(api, op, m)
+	}
+	if cfg.Compressing != nil {
+		past.Register(api, op, past.Config{Rooms: cfg.Rooms, Compressing: cfg.Compressing, Owner: owner, MayRead: func(ctx context.Context, talk rooms.Room) error {
+			if err := conversations.MayRead(ctx, talk); err != nil {
+				return conversations.Refusal(err)
+			}
+			return nil
+		}})
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

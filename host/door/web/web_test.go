@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
@@ -40,7 +41,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service)})
 	if err != nil {
 		t.Fatal(err)
 	}
