@@ -53,11 +53,6 @@ func (j *Journal) Erased(ctx context.Context) (order string, err error) {
 	return order, err
 }
 
-// Pairs implements journal.Eraser.
-func (j *Journal) Pairs(ctx context.Context, f func(journal.Pair) error) error {
-	return j.reading(ctx, "read keys", func(r *store.Store) error { return erasure.Pairs(ctx, r, f) })
-}
-
 // Purge implements journal.Eraser.
 func (j *Journal) Purge(_ context.Context, anew bool) error {
 	return wrap("empty the log", erasure.Purge(j.path, anew))

@@ -46,6 +46,7 @@ func Usual() Schema {
 	return Schema{
 		{Script: script("1")},
 		{prepare: script("2-prepare"), move: moveBodies, Script: script("2")},
+		{Script: script("4")},
 	}
 }
 
