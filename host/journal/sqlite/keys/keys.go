@@ -14,6 +14,7 @@ package keys
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 
@@ -26,11 +27,21 @@ type Room struct {
 	Seq uint64 // the room's head
 }
 
-// Fork gives a new room a store of its own, in the writer's transaction: room is its row, of the row of the
-// room that has the entry at itself, which both share and is the newest that they share. Where a fork is forked at an entry that it
-// has from the room that it left, that room is meant: the new one is a fork of that. It
-// costs the same however much is kept.
+// Fork gives a new room a store of its own, in the writer's transaction. room is its row, of the row of the room that is
+// forked, and at the seq of the newest entry that both have. A fork that is forked at an entry which it has from
+// the room that it left stands for that room: the new one is a fork of it. Fork costs the same however much is kept.
 func Fork(w *store.Store, room, of int64, at uint64) error {
+	for {
+		var left int64
+		err := w.Row(context.Background(), `SELECT left_id FROM kv_forks WHERE room_id = ? AND at >= ?`, []any{of, sqlInt(at)}, &left)
+		if errors.Is(err, sql.ErrNoRows) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("find store: %w", err)
+		}
+		of = left
+	}
 	err := w.Exec(`INSERT INTO kv_forks(room_id, born, parent, left_id, at) VALUES(?1, (SELECT ifnull(max(born), 0) + 1 FROM kv_forks),
 		ifnull((SELECT room_id FROM kv_forks WHERE room_id = ?2), 0), ?2, ?3)`, room, of, sqlInt(at))
 	if err != nil {

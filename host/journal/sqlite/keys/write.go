@@ -31,10 +31,10 @@ func Set(w *store.Store, in Room, companion, key, value string) error {
 // Del deletes a key in a room, in the writer's transaction, and gives what it held there.
 func Del(w *store.Store, in Room, companion, key string) (old string, ok bool, err error) {
 	c, err := begin(w, in, companion, key)
-	if err != nil || !c.shown.Valid {
+	if err != nil || !c.shown.Valid && (!c.there || c.was.room == in.ID) {
 		return "", false, err
 	}
-	return c.shown.String, true, c.write(sql.NullString{})
+	return c.shown.String, c.shown.Valid, c.write(sql.NullString{}) // also where another room did it: a fork may not see that
 }
 
 // place is a key of a companion in a store.
