@@ -112,7 +112,7 @@ func TestSettings(t *testing.T) {
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "secure_delete": "1", "trusted_schema": "0", "cell_size_check": "1",
 		"wal_autocheckpoint": "1000", "journal_size_limit": "67108864", "busy_timeout": "5000", "query_only": "0",
-		"application_id": fmt.Sprint(schema.ApplicationID), "user_version": "2",
+		"application_id": fmt.Sprint(schema.ApplicationID), "user_version": fmt.Sprint(len(schema.Usual())),
 	} {
 		var got string
 		if err := j.w.Row(t.Context(), "PRAGMA "+pragma, nil, &got); err != nil || got != want {
@@ -128,10 +128,11 @@ func TestSettings(t *testing.T) {
 }
 
 func TestForeignFilesAreNotTouched(t *testing.T) {
+	ours := len(schema.Usual())
 	for name, statements := range map[string]string{
 		"other application": `PRAGMA application_id = 7; CREATE TABLE t(x)`,
 		"no application":    `CREATE TABLE rooms(x); INSERT INTO rooms VALUES(1)`,
-		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = 3; CREATE TABLE t(x)`, schema.ApplicationID),
+		"newer schema":      fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; CREATE TABLE t(x)`, schema.ApplicationID, ours+1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "companion.db")
@@ -139,7 +140,7 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 			before := sha256.Sum256(readAll(t, path))
 			_, err := Open(Config{Path: path})
 			if name == "newer schema" {
-				want(t, err, store.ErrRefused, path, "schema 3 is newer than this program's 2")
+				want(t, err, store.ErrRefused, path, fmt.Sprintf("schema %d is newer than this program's %d", ours+1, ours))
 			} else {
 				want(t, err, store.ErrRefused, path, "not a companiond journal")
 			}
@@ -157,22 +158,22 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 }
 
 func TestMigration(t *testing.T) {
-	path := built(t, 10)
+	path, ours := built(t, 10), len(schema.Usual())
 	copies := func() []string {
-		names, _ := filepath.Glob(path + ".v2-*")
+		names, _ := filepath.Glob(fmt.Sprintf("%s.v%d-*", path, ours))
 		return names
 	}
 	tune := quick()
 	tune.schema = append(schema.Usual(), schema.Step{Script: "CREATE TABLE x(y); INSERT INTO nowhere VALUES(1)"})
 	for range 2 {
-		if _, err := open(Config{Path: path}, tune); err == nil || !strings.Contains(err.Error(), "migrate to schema 3: apply") {
+		if _, err := open(Config{Path: path}, tune); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migrate to schema %d: apply", ours+1)) {
 			t.Fatalf("a broken migration: %v", err)
 		}
 	}
 	if len(copies()) != 1 {
 		t.Fatalf("copies: %v", copies())
 	}
-	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'x'"); v != 2 || x != 0 {
+	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM sqlite_schema WHERE name = 'x'"); v != ours || x != 0 {
 		t.Fatalf("half a migration is left: version %d, table %d", v, x)
 	}
 	old := mustOpen(t, path) // the old program still can
@@ -191,10 +192,10 @@ func TestMigration(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM x"); v != 3 || x != 0 {
+	if v, x := number(t, path, "PRAGMA user_version"), number(t, path, "SELECT count(*) FROM x"); v != ours+1 || x != 0 {
 		t.Fatalf("version %d", v)
 	}
-	if len(copies()) != 2 || number(t, copies()[1], "PRAGMA user_version") != 2 || number(t, copies()[1], "SELECT count(*) FROM entries") != 17 {
+	if len(copies()) != 2 || number(t, copies()[1], "PRAGMA user_version") != ours || number(t, copies()[1], "SELECT count(*) FROM entries") != 17 {
 		t.Fatalf("copies: %v", copies())
 	}
 	_, err = Open(Config{Path: path})
