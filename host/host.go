@@ -79,7 +79,7 @@ type Host struct {
 
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
-	kv          journal.KV
+	stores      journal.Stores
 	engines     []module.Engine
 	models      *models.Models
 	memory      *memory.Keeper
@@ -124,7 +124,7 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	h.journal, h.kv = db, db
+	h.journal, h.stores = db, db
 	defer func() { err = errors.Join(err, h.journal.Close()) }()
 	defer func() { err = errors.Join(err, h.closeEngines()) }()
 	if err := h.buildRooms(); err != nil {
@@ -155,10 +155,10 @@ func cannotListen(listen string, err error) error {
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.kv,
+		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""),
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{KV: h.kv, Generate: h.models.Ask, Memory: h.memory}
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err

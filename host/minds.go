@@ -46,11 +46,11 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h := New(o)
 	m := &Minds{h: h, gone: make(chan error, 1)}
 	m.heard.Store(&abi.History{Messages: []abi.Message{}})
-	h.kv = new(memory.KV)
+	h.stores = new(memory.KV)
 	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostops.Ops{
-		KV: h.kv, Generate: h.models.Ask,
+		Stores: h.stores, Generate: h.models.Ask,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
 		Segment: func(context.Context, string, string, string, string) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {

@@ -53,13 +53,11 @@ func (s *Service) countRest(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	if err := s.pairs(ctx, func(p journal.Pair) {
-		if w.hits(p) {
-			w.receipt.Keys++
-		}
-	}); err != nil {
+	keys, err := s.hits(ctx, w.words.Hits)
+	if err != nil {
 		return err
 	}
+	w.receipt.Keys = keys.count()
 	gone, err := s.gone(ctx, w)
 	for _, ids := range gone {
 		w.receipt.Memories += len(ids)

@@ -22,7 +22,6 @@ import (
 // Journal is what words are erased from.
 type Journal interface {
 	journal.Journal
-	journal.KV
 	journal.Eraser
 }
 
@@ -46,9 +45,9 @@ type Memory interface {
 type Modules interface {
 	// Ready is closed when all that were there at the start are.
 	Ready() <-chan struct{}
-	// Tell tells all of them what is erased, and answers when they have done what they do then,
-	// or had their time.
-	Tell(ctx context.Context, f abi.Forget)
+	// Tell tells all of them what is erased, each also in the forks in which it keeps something else than elsewhere, and answers
+	// when they have done what they do then, or had their time.
+	Tell(ctx context.Context, f abi.Forget, forks map[string][]string)
 	// Renew makes them anew, so that nothing is left in what they hold in memory.
 	Renew(ctx context.Context)
 }
@@ -310,7 +309,7 @@ func (s *Service) Run(ctx context.Context, rooms Rooms, modules Modules) error {
 		return nil
 	}
 	for _, f := range s.untold {
-		modules.Tell(ctx, f)
+		s.tellModules(ctx, f)
 		if _, err := s.eraseKeys(ctx, f.Words); err != nil {
 			s.log.Warn("keys of modules cannot be looked through", "err", err)
 		}

@@ -236,7 +236,7 @@ type modules struct {
 }
 
 func (m *modules) Ready() <-chan struct{} { return m.ready }
-func (m *modules) Tell(_ context.Context, f abi.Forget) {
+func (m *modules) Tell(_ context.Context, f abi.Forget, _ map[string][]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.told = append(m.told, f)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -163,26 +162,6 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	return nil
 }
 
-// keys tells the modules, and deletes what they left.
-func (s *Service) keys(ctx context.Context, w *work) (err error) {
-	f := abi.Forget{Facts: w.order.Facts, Words: w.words.List()}
-	if len(w.names) > 0 {
-		f.Who = w.names[0]
-	}
-	switch {
-	case f.Who == "" && len(f.Facts)+len(f.Words) == 0: // they were told before a step that is tried again
-	case s.modules == nil:
-		s.untold = append(s.untold, f)
-	default:
-		s.modules.Tell(ctx, f)
-	}
-	w.receipt.Keys, err = s.deleteKeys(ctx, w.hits)
-	return err
-}
-
-// hits says whether a key of a module, or what it holds, has any of it.
-func (w *work) hits(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words.Hits(p.Value) }
-
 // goes says whether something that is remembered goes: because of the person, or because words stand in it. What somebody
 // else said, and an episode, which has the words of several, goes for fewer of them.
 func (w *work) goes(m abi.Memory) bool {
@@ -200,40 +179,6 @@ func (w *work) others(m abi.Memory) bool {
 		return slices.ContainsFunc(m.About, func(who string) bool { return !w.order.Is(who) })
 	}
 	return m.SaidBy != "" && !w.order.Is(m.SaidBy) && !slices.Contains(w.order.Facts, m.ID)
-}
-
-// eraseKeys deletes the keys that modules left which have one of some words.
-func (s *Service) eraseKeys(ctx context.Context, words []string) (int, error) {
-	return s.deleteKeys(ctx, func(p journal.Pair) bool { return scrub.Has(p.Key, words) || scrub.Has(p.Value, words) })
-}
-
-// pairs calls f with all keys of modules. The house has keys of its own beside them, in which there are numbers and its
-// own names for things: without them it would spend what it had spent once more.
-func (s *Service) pairs(ctx context.Context, f func(journal.Pair)) error {
-	return s.cfg.Journal.Pairs(ctx, func(p journal.Pair) error {
-		if !strings.HasPrefix(p.Companion, journal.House) {
-			f(p)
-		}
-		return nil
-	})
-}
-
-func (s *Service) deleteKeys(ctx context.Context, gone func(journal.Pair) bool) (n int, err error) {
-	var hit []journal.Pair
-	if err := s.pairs(ctx, func(p journal.Pair) {
-		if gone(p) {
-			hit = append(hit, p)
-		}
-	}); err != nil {
-		return 0, err
-	}
-	for _, p := range hit {
-		if _, _, err := s.cfg.Journal.KVDel(ctx, p.Companion, p.Key); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
 }
 
 // eraseRepeats takes out of the rooms what others said after the person.

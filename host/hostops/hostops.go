@@ -19,7 +19,7 @@ import (
 
 // Ops answers them. What a field is not set for must not be asked for, but for Talks and Memory.
 type Ops struct {
-	KV      journal.KV
+	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
 	// Segment takes a piece of the line that a companion was asked for in a call.
 	Segment func(ctx context.Context, room, who, call, text string) error
@@ -54,7 +54,7 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 	case abi.HostRandom:
 		return module.Answer(data, random)
 	case abi.HostKVGet, abi.HostKVSet, abi.HostKVDel, abi.HostKVList:
-		return o.keys(ctx, c.Companion, op, data)
+		return o.keys(ctx, c, op, data)
 	case abi.HostHistoryGet:
 		if c.Room == "" {
 			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
@@ -97,33 +97,49 @@ func (o *Ops) memory(ctx context.Context, c module.Caller, op string, data json.
 	})
 }
 
-// keys runs an op on the companion's own keys.
-func (o *Ops) keys(ctx context.Context, companion, op string, data json.RawMessage) (json.RawMessage, error) {
+// keys runs an op on the companion's own keys, as they are in the room of the call.
+func (o *Ops) keys(ctx context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
+	kv := o.Stores.KVIn(c.Room)
 	switch op {
 	case abi.HostKVGet:
 		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
-			v, ok, err := o.KV.KVGet(ctx, companion, k.Key)
+			v, ok, err := kv.KVGet(ctx, c.Companion, k.Key)
 			return abi.KVValue{Found: ok, Value: v}, err
 		})
 	case abi.HostKVSet:
 		return module.Answer(data, func(p abi.KVPair) (struct{}, error) {
-			return struct{}{}, o.KV.KVSet(ctx, companion, p.Key, p.Value)
+			err := kv.KVSet(ctx, c.Companion, p.Key, p.Value)
+			if err == nil {
+				err = o.forget(ctx, c, p.Key)
+			}
+			return struct{}{}, err
 		})
 	case abi.HostKVDel:
 		return module.Answer(data, func(k abi.KVKey) (abi.KVValue, error) {
-			v, ok, err := o.KV.KVDel(ctx, companion, k.Key)
+			v, ok, err := kv.KVDel(ctx, c.Companion, k.Key)
+			if err == nil {
+				err = o.forget(ctx, c, k.Key)
+			}
 			return abi.KVValue{Found: ok, Value: v}, err
 		})
 	}
-	return module.Answer(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return o.list(ctx, companion, a) })
+	return module.Answer(data, func(a abi.KVListAsk) (abi.KVKeys, error) { return listed(ctx, kv, c.Companion, a) })
 }
 
-func (o *Ops) list(ctx context.Context, companion string, a abi.KVListAsk) (abi.KVKeys, error) {
+// forget takes out of the store's past what a module changes because it is told that words are erased.
+func (o *Ops) forget(ctx context.Context, c module.Caller, key string) error {
+	if c.Op != abi.OpEvent {
+		return nil
+	}
+	return o.Stores.KVForget(ctx, c.Room, c.Companion, key)
+}
+
+func listed(ctx context.Context, kv journal.KV, companion string, a abi.KVListAsk) (abi.KVKeys, error) {
 	limit, err := abi.Limit(a.Limit, 100, abi.MaxKVKeys)
 	if err != nil {
 		return abi.KVKeys{}, err
 	}
-	keys, err := o.KV.KVList(ctx, companion, a.Prefix, a.After, limit)
+	keys, err := kv.KVList(ctx, companion, a.Prefix, a.After, limit)
 	if keys == nil {
 		keys = []string{}
 	}

@@ -172,7 +172,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil || len(said) != 120 {
 		t.Fatalf("%d messages, %v", len(said), err)
 	}
-	calls := module.Grants(nil).Guard(&Ops{KV: j, History: house.History})
+	calls := module.Grants(nil).Guard(&Ops{Stores: j, History: house.History})
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {

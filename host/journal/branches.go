@@ -41,4 +41,6 @@ type Stores interface {
 	// a fork they are apart: they begin with what stood there when the room was forked, without
 	// what was written in the room that it was forked of behind the entry where they parted; what is written in one is not seen in the other.
 	KVIn(room string) KV
+	// KVForget takes what a key held before in a room's store out for good, of which forks might know. What it holds now stays.
+	KVForget(ctx context.Context, room, companion, key string) error
 }

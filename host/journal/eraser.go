@@ -10,9 +10,13 @@ type Eraser interface {
 	// DropSnapshots forgets the snapshots of a room itself that are of an entry or newer, but for the newest.
 	// Whoever takes words out of entries puts a new one before, of what is left.
 	DropSnapshots(ctx context.Context, room string, from uint64) error
-	// Pairs calls f with all that is in the stores of characters, and of the house, by companion and key. f must
-	// not write there.
+	// Pairs calls f with all that is in the stores of characters, and of the house, by companion and key: in that which rooms share and in those of
+	// forks, now and before. f must not write there.
 	Pairs(ctx context.Context, f func(Pair) error) error
+	// ErasePairs takes out values of some pairs wherever their stores have them, now and before; under its key there is
+	// nothing then in the place of each. With whole it takes out the keys, with all that they hold and held in any
+	// store.
+	ErasePairs(ctx context.Context, pairs []Pair, whole bool) error
 	// Purge sees to it that what was taken out stands nowhere in the engine's files any more. With anew
 	// also where the files were made elsewhere; all writing waits for that. It is
 	// ErrUnavailable while somebody else reads there.
@@ -31,5 +35,9 @@ type Eraser interface {
 // like that.
 const House = ":"
 
-// Pair is a key of a companion's store and what it holds.
-type Pair struct{ Companion, Key, Value string }
+// Pair is a key of a companion's store and what it holds, or held; of one that was deleted the value is empty.
+type Pair struct {
+	Companion, Key, Value string
+	Fork                  string // the room whose store it is, "" for that which all share that are no forks
+	Past                  bool   // it held this before
+}

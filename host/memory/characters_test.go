@@ -59,7 +59,7 @@ func (s scripted) Generate(_ context.Context, c module.Caller, _ string, ask pro
 // ops are the host ops of a house.
 func (h *house) ops() *hostops.Ops {
 	return &hostops.Ops{
-		KV: new(jmem.KV), Memory: later{h},
+		Stores: new(jmem.KV), Memory: later{h},
 		History: func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error) {
 			return h.History(ctx, room, ask)
 		},

@@ -49,8 +49,9 @@ func (m Modules) Renew(ctx context.Context) {
 	}
 }
 
-// Tell tells all that answer events, and answers when they have.
-func (m Modules) Tell(ctx context.Context, f abi.Forget) {
+// Tell tells all that answer events, each also in its forks, whose keys it reaches in no other room, and answers when they
+// have.
+func (m Modules) Tell(ctx context.Context, f abi.Forget, forks map[string][]string) {
 	data, err := json.Marshal(abi.Event{Kind: abi.EventForget, Forget: &f})
 	if err != nil {
 		m.Log.Error("modules cannot be told what is erased", "err", err)
@@ -61,14 +62,18 @@ func (m Modules) Tell(ctx context.Context, f abi.Forget) {
 	var told sync.WaitGroup
 	for _, c := range m.Folder.Companions() {
 		if slices.Contains(c.Describe().Ops, abi.OpEvent) {
-			told.Go(func() { m.tell(ctx, c, data) })
+			told.Go(func() {
+				for _, room := range append([]string{""}, forks[c.ID()]...) {
+					m.tell(ctx, c, room, data)
+				}
+			})
 		}
 	}
 	told.Wait()
 }
 
-func (m Modules) tell(ctx context.Context, c *module.Companion, data json.RawMessage) {
-	_, err := c.Call(ctx, abi.Request{V: abi.Version, Op: abi.OpEvent, ID: m.NewID(), Self: c.ID(), Now: time.Now().UTC().Truncate(time.Millisecond), Data: data})
+func (m Modules) tell(ctx context.Context, c *module.Companion, room string, data json.RawMessage) {
+	_, err := c.Call(ctx, abi.Request{V: abi.Version, Op: abi.OpEvent, ID: m.NewID(), Self: c.ID(), Room: room, Now: time.Now().UTC().Truncate(time.Millisecond), Data: data})
 	if err != nil { // what it says may have the words in it
 		m.Log.Warn("a companion that was told to forget did not answer; what it left is deleted", "companion", c.ID(), "code", abi.CodeOf(err))
 	}

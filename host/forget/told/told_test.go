@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ var (
 // Who answers events is told, also where another one fails; then all are made anew.
 func TestModules(t *testing.T) {
 	var mu sync.Mutex
-	heard := map[string]abi.Event{}
+	heard, where := map[string]abi.Event{}, map[string][]string{}
 	engine := &moduletest.Engine{OnLoad: func(_ context.Context, s module.Source) (module.Module, error) {
 		m := &moduletest.Module{Desc: abi.Description{ABI: "1", Name: s.ID, Ops: []string{abi.OpEvent}}}
 		if s.ID == "deaf" {
@@ -40,7 +41,7 @@ func TestModules(t *testing.T) {
 			err := json.Unmarshal(req.Data, &e)
 			mu.Lock()
 			defer mu.Unlock()
-			heard[s.ID] = e
+			heard[s.ID], where[s.ID] = e, append(where[s.ID], req.Room)
 			if s.ID == "fails" {
 				err = errors.New("タマ")
 			}
@@ -65,9 +66,12 @@ func TestModules(t *testing.T) {
 	defer stop()
 	m := told.Modules{Folder: f, NewID: func() string { return "id" }, Log: slog.New(slog.DiscardHandler)}
 	<-m.Ready()
-	m.Tell(ctx, abi.Forget{Who: "mika", Words: []string{"タマ"}})
+	m.Tell(ctx, abi.Forget{Who: "mika", Words: []string{"タマ"}}, map[string][]string{"aya": {"f1", "f2"}, "deaf": {"f1"}})
 	if len(heard) != 2 || heard["aya"].Kind != abi.EventForget || heard["aya"].Forget.Who != "mika" {
 		t.Errorf("%+v", heard)
+	}
+	if got := fmt.Sprint(where); got != `map[aya:[ f1 f2] fails:[]]` {
+		t.Errorf("told in %s", got)
 	}
 	m.Renew(ctx)
 	if n := len(engine.Loads()); n != 6 {

@@ -44,6 +44,7 @@ func (j *Journal) Fork(ctx context.Context, name string, f journal.Fork, l journ
 		for _, n := range news {
 			j.add(r, n)
 		}
+		j.kv.forked(name, f.Of, f.At)
 		h = r.Head
 		j.wake(name)
 		return nil

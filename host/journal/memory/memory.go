@@ -29,6 +29,7 @@ type Journal struct {
 	rooms  map[string]*room
 	waits  map[string]chan struct{} // by room; closed and forgotten when it grows
 	health error
+	kv     KV
 }
 
 var _ journal.Journal = (*Journal)(nil)

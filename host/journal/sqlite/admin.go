@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite/branch"
 	"github.com/companiond/companiond/host/journal/sqlite/erasure"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
@@ -63,11 +62,6 @@ func (j *Journal) Erased(ctx context.Context) (order string, err error) {
 		return err
 	})
 	return order, err
-}
-
-// Pairs implements journal.Eraser.
-func (j *Journal) Pairs(ctx context.Context, f func(journal.Pair) error) error {
-	return j.reading(ctx, "read keys", func(r *store.Store) error { return erasure.Pairs(ctx, r, f) })
 }
 
 // Purge implements journal.Eraser.

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite/branch"
+	"github.com/companiond/companiond/host/journal/sqlite/keys"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
@@ -55,6 +56,9 @@ func (w *writer) fork(room string, f journal.Fork, l journal.Listing, news []mad
 	}
 	id, err := past.Make(w.Store, room, l)
 	if err != nil {
+		return journal.Head{}, err
+	}
+	if err := keys.Fork(w.Store, id, of.id, f.At); err != nil {
 		return journal.Head{}, err
 	}
 	row := &roomRow{id: id, head: journal.Head{Seq: f.At, Epoch: past.Epoch}, sum: past.Sum, forked: f.At}

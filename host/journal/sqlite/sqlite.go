@@ -84,6 +84,7 @@ type Journal struct {
 var (
 	_ journal.Journal  = (*Journal)(nil)
 	_ journal.KV       = (*Journal)(nil)
+	_ journal.Stores   = (*Journal)(nil)
 	_ journal.Backuper = (*Journal)(nil)
 	_ journal.Eraser   = (*Journal)(nil)
 )

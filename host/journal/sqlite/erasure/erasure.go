@@ -1,5 +1,5 @@
 // Package erasure takes words out of an SQLite journal for good: bodies of entries, what is left
-// of bodies that were taken out before, keys of modules, and the pages in which they stood.
+// of bodies that were taken out before, and the pages in which they stood.
 //
 // It changes nothing else: number, kind, id and sum of an entry stay, and with them the chain. A
 // body that was taken out is overwritten in the file (secure_delete), and gone from the
@@ -100,17 +100,6 @@ func Mark(w *store.Store, order string) error {
 // Marked gives that order, empty for none.
 func Marked(ctx context.Context, r *store.Store) (order string, err error) {
 	return order, store.Present(r.Row(ctx, `SELECT value FROM meta WHERE key = ?`, []any{mark}, &order))
-}
-
-// Pairs gives all keys of modules and what they hold.
-func Pairs(ctx context.Context, r *store.Store, f func(journal.Pair) error) error {
-	return r.Each(ctx, `SELECT companion, key, value FROM kv ORDER BY companion, key`, nil, func(row *sql.Rows) error {
-		var p journal.Pair
-		if err := row.Scan(&p.Companion, &p.Key, &p.Value); err != nil {
-			return err
-		}
-		return f(p)
-	})
 }
 
 // patience is how long the log is waited for that others read.

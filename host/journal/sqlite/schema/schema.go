@@ -47,6 +47,7 @@ func Usual() Schema {
 		{Script: script("1")},
 		{prepare: script("2-prepare"), move: moveBodies, Script: script("2")},
 		{Script: script("3")},
+		{Script: script("4")},
 	}
 }
 
