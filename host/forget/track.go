@@ -27,6 +27,8 @@ type track struct {
 	dry  bool     // nothing is taken out, only counted
 	lost bool     // something was taken out now
 
+	trimmed bool // the room's beginning is not there any more
+
 	grants map[string]uint64 // the newest entry when a line was granted
 	since  uint64            // seq of the entry by which the room was first told of the order
 
@@ -45,6 +47,7 @@ func (t *track) begin(ctx context.Context) error {
 		t.st = fold.New()
 		return err
 	}
+	t.trimmed = true
 	_, blob, err := t.s.cfg.Journal.GetSnapshot(ctx, t.room)
 	if err != nil {
 		return err

@@ -280,15 +280,29 @@ func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error 
 	if err := t.upTo(ctx, r.Head.Seq); err != nil {
 		return err
 	}
-	if len(t.seqs) == 0 || t.told || w.late && !t.lost {
+	if len(t.seqs) == 0 {
 		return nil
 	}
-	told = 1 // the entry that tells the room
-	if s.rooms != nil {
-		defer s.cfg.Forgotten(r.Name)
-		return s.rooms.Forget(ctx, r.Name, t.anew)
+	if !t.told && (!w.late || t.lost) {
+		told = 1 // the entry that tells the room
+		if err := s.tell(ctx, &t); err != nil {
+			return err
+		}
 	}
-	return t.write(ctx)
+	from := slices.Min(t.seqs)
+	if t.trimmed { // what was known of before is in all of them
+		from = 0
+	}
+	return s.cfg.Journal.DropSnapshots(ctx, r.Name, from) // the newest is of what is left
+}
+
+// tell has a room go on from what is left, and know it.
+func (s *Service) tell(ctx context.Context, t *track) error {
+	if s.rooms == nil {
+		return t.write(ctx)
+	}
+	defer s.cfg.Forgotten(t.room)
+	return s.rooms.Forget(ctx, t.room, t.anew)
 }
 
 // eraseStreams takes out what stands beside the rooms: what models were told there. Of the streams of memories it
