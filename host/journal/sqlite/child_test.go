@@ -58,7 +58,8 @@ var childRooms = []string{"広場", "カフェ", "main", "夜の部屋"}
 // "room seq id" after each acknowledgement, in one write.
 func appendForEver(path, synchronous string) error {
 	tune := usual()
-	if synchronous != "" {
+	forks := synchronous == forksToo
+	if synchronous != "" && !forks {
 		tune.synchronous = synchronous
 	} else {
 		tune.probe = 20 * time.Millisecond // the file of heads is cut off, too
@@ -76,6 +77,9 @@ func appendForEver(path, synchronous string) error {
 		fmt.Printf("%s %d %s%d\n", room, h.Seq, journal.OwnerID, h.Epoch)
 	}
 	fmt.Println("ready")
+	if forks {
+		return forkForEver(j)
+	}
 	failed := make(chan error)
 	for g := range 2 * len(childRooms) {
 		go func() { failed <- appendTo(ctx, j, childRooms[g%len(childRooms)], g) }()
