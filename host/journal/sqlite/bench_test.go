@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func talker(b *testing.B, j *Journal, room string) func() {
 
 func report(b *testing.B, took []time.Duration, elapsed time.Duration) {
 	slices.Sort(took)
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 	b.ReportMetric(ms(took[len(took)/2]), "p50-ms")
 	b.ReportMetric(ms(took[len(took)*99/100]), "p99-ms")
 	b.ReportMetric(float64(len(took))/elapsed.Seconds(), "msg/s")
@@ -87,31 +88,69 @@ func BenchmarkAppend64Rooms(b *testing.B) { rooms(b, 64) }
 
 func BenchmarkRooms1000(b *testing.B) { rooms(b, 1000) }
 
-// BenchmarkRead50 reads the newest 50 of 10,000 entries.
-func BenchmarkRead50(b *testing.B) {
-	j := mustOpen(b, filepath.Join(b.TempDir(), "companion.db"))
-	h, err := j.Acquire(b.Context(), "広場", "bench", time.Now())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for range 100 {
-		news := make([]journal.New, 100)
+// long appends n lines to a room that is acquired, and gives its head.
+func long(b *testing.B, j *Journal, room string, n int) journal.Head {
+	b.Helper()
+	h, err := j.Acquire(b.Context(), room, "bench", time.Now())
+	for err == nil && n > 0 {
+		news := make([]journal.New, min(n, 500))
 		for i := range news {
 			news[i] = line(fmt.Sprint(h.Seq, "-", i))
 		}
-		if h, err = j.Append(b.Context(), "広場", h, news...); err != nil {
-			b.Fatal(err)
-		}
+		n -= len(news)
+		h, err = j.Append(b.Context(), room, h, news...)
 	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// timed runs f in a loop and reports how long it took.
+func timed(b *testing.B, f func()) {
 	var took []time.Duration
 	for b.Loop() {
 		start := time.Now()
-		if es, err := j.Read(b.Context(), "広場", h.Seq-50, 50); err != nil || len(es) != 50 {
-			b.Fatal(len(es), err)
-		}
+		f()
 		took = append(took, time.Since(start))
 	}
 	report(b, took, b.Elapsed())
+}
+
+// BenchmarkPlain reads a room of 10,000 entries that is no fork: the newest 50, those of them that were said, the
+// newest 50 that were said, what is behind the last, an entry by its id, and one that is not there.
+func BenchmarkPlain(b *testing.B) {
+	j := mustOpen(b, filepath.Join(b.TempDir(), "companion.db"))
+	h := long(b, j, "広場", 10_000)
+	reads := map[string]func() (int, error){
+		"read50": func() (int, error) { es, err := j.Read(b.Context(), "広場", h.Seq-50, 50); return len(es), err },
+		"said50": func() (int, error) {
+			es, err := j.Said(b.Context(), "広場", journal.Span{After: h.Seq - 50, Limit: 50})
+			return len(es), err
+		},
+		"newest50": func() (int, error) {
+			es, err := j.Said(b.Context(), "広場", journal.Span{Limit: 50, Newest: true})
+			return len(es), err
+		},
+		"nothing": func() (int, error) { es, err := j.Read(b.Context(), "広場", h.Seq, 50); return len(es) + 50, err },
+		"find": func() (int, error) {
+			_, ok, err := j.Find(b.Context(), "広場", fmt.Sprint(h.Seq-500, "-7"))
+			return map[bool]int{true: 50}[ok], err
+		},
+		"miss": func() (int, error) {
+			_, ok, err := j.Find(b.Context(), "広場", "no")
+			return map[bool]int{false: 50}[ok], err
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(reads)) {
+		b.Run(name, func(b *testing.B) {
+			timed(b, func() {
+				if n, err := reads[name](); n != 50 || err != nil {
+					b.Fatal(n, err)
+				}
+			})
+		})
+	}
 }
 
 // BenchmarkVerify10k checks the chain of 10,000 entries.
