@@ -24,6 +24,7 @@ func branches() map[string]func(t *testing.T, j journal.Journal) {
 		"fork_depth":             forkDepth,
 		"forks_side_by_side":     forksSideBySide,
 		"fork_trim":              forkTrim,
+		"fork_trim_states":       forkTrimStates,
 		"fork_blank":             forkBlank,
 		"fork_snapshots":         forkSnapshots,
 		"snapshots_stay_apart":   snapshotsApart,
@@ -324,6 +325,24 @@ func forkTrim(t *testing.T, j journal.Journal) {
 		}
 	}
 	wantHead(t, j, "枝", h)
+}
+
+// forkTrimStates: a state of before what was trimmed is none any more, whichever room it is of.
+func forkTrimStates(t *testing.T, j journal.Journal) {
+	plain(t, j, "広場")
+	fork(t, j, "枝", "広場", 6, "own0", "own1")
+	for room, seq := range map[string]uint64{"広場": 3, "枝": 8} {
+		wantErr(t, j.PutSnapshot(t.Context(), room, seq, []byte(room)), nil)
+	}
+	for upTo, want := range []uint64{3, 3, 3, 3, 0, 0} {
+		wantErr(t, j.Trim(t.Context(), "枝", uint64(upTo)), nil)
+		if seq, _, err := j.SnapshotAt(t.Context(), "枝", 7); seq != want || err != nil {
+			t.Errorf("trimmed to %d: the snapshot at 7 is of %d (%v), want %d", upTo, seq, err, want)
+		}
+	}
+	if seq, _, err := j.SnapshotAt(t.Context(), "広場", 7); seq != 3 || err != nil {
+		t.Errorf("the parent's is of %d (%v)", seq, err)
+	}
 }
 
 // forkBlank: a body that is shared goes in all rooms, whichever is named.
