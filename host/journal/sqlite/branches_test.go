@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite/schema"
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 	"github.com/companiond/companiond/host/journal/statedir"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 func forked(t testing.TB, j *Journal, room, of string, at uint64, ids ...string) journal.Head {
@@ -394,4 +395,77 @@ func TestFromSchema2(t *testing.T) {
 	if seq, _, err := j.GetSnapshot(t.Context(), "枝"); seq != 20 || err != nil {
 		t.Errorf("the fork's snapshot is of %d (%v)", seq, err)
 	}
+}
+
+// TestForkInOneTransaction forks what grew, and what was forked, in the same transaction, in which others are refused.
+func TestForkInOneTransaction(t *testing.T) {
+	j := mustOpen(t, filepath.Join(t.TempDir(), "companion.db"))
+	h := talk(t, j, "広場", 3) // 4 entries, epoch 1
+	busy, free := make(chan struct{}), make(chan struct{})
+	answers := make(chan error, 20)
+	go func() {
+		answers <- j.submit(t.Context(), &request{run: func(*writer) error { close(busy); <-free; return nil }})
+	}()
+	<-busy
+	fork := func(room, of string, at uint64, ids ...string) func() error {
+		return func() error {
+			var news []journal.New
+			for _, id := range ids {
+				news = append(news, said(id, room))
+			}
+			_, err := j.Fork(t.Context(), room, journal.Fork{Of: of, At: at}, journal.Listing{Key: room}, news...)
+			return err
+		}
+	}
+	for i, act := range []func() error{
+		func() error { _, err := j.Acquire(t.Context(), "広場", "next", time.Now()); return err },
+		func() error {
+			_, err := j.Append(t.Context(), "広場", journal.Head{Seq: h.Seq + 1, Epoch: 2}, said("new", "x"))
+			return err
+		},
+		fork("枝", "広場", 6, "own"),
+		fork("孫", "枝", 7, ids("g", 40)...),
+		func() error {
+			_, err := j.Append(t.Context(), "枝", journal.Head{Seq: 7, Epoch: 2}, said("more", "x"))
+			return err
+		},
+		fork("静か", "広場", 5),
+		refused(fork("枝", "広場", 6)), refused(fork("別", "広場", 6, "new")), refused(fork("別", "広場", 6, "a", "a")), refused(fork("別", "広場", 99)),
+		fork("別", "静か", 5, "a"),
+		func() error { return j.Rest(t.Context(), "静か", journal.Head{Seq: 5, Epoch: 2}, time.Time{}) },
+	} {
+		go func() { answers <- act() }()
+		waittest.Until(t, "it waits", func() bool { return len(j.queue) == i+1 })
+	}
+	close(free)
+	for range 13 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	j = again(t, j)
+	for room, want := range map[string]journal.Head{"広場": {Seq: 6, Epoch: 2}, "枝": {Seq: 8, Epoch: 2}, "孫": {Seq: 47, Epoch: 2}, "静か": {Seq: 5, Epoch: 2}, "別": {Seq: 6, Epoch: 2}} {
+		r, _, err := j.Room(t.Context(), room)
+		if err != nil || r.Head != want || r.Owner != "next" {
+			t.Errorf("%s: %+v %v, want %v", room, r, err, want)
+		}
+		whole(t, j, room, want.Seq)
+	}
+}
+
+// refused turns an answer round: it is an error where there is none.
+func refused(f func() error) func() error {
+	return func() error {
+		if f() == nil {
+			return errors.New("it was not refused")
+		}
+		return nil
+	}
+}
+
+func ids(prefix string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(prefix, i))
+	}
+	return all
 }
