@@ -22,49 +22,22 @@ func TestForksAndCheckpoints(t *testing.T) {
 	if _, err := w.j.Acquire(ctx, "main", "test", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	said := func(room, from, text string) entry.Entry {
-		return w.append(room, entry.KindSaid, entry.Said{From: from, By: abi.KindHuman, Text: text, Kind: abi.KindTurn, To: []string{"aya"}})
-	}
-	keep := func(room string) {
-		t.Helper()
-		st, _, err := reader.Fold(ctx, w.j, room)
-		if err == nil {
-			err = reader.Keep(ctx, w.j, room, st)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	many := func(room string) {
-		t.Helper()
-		row, _, err := w.j.Room(ctx, room)
-		if err != nil {
-			t.Fatal(err)
-		}
-		news := make([]journal.New, journal.Apart)
-		for i := range news {
-			news[i] = journal.New{ID: w.newID(), Kind: entry.KindUsage, V: 1, At: time.Now(), Body: []byte(`{"who":"aya","model":"m","op":"vote"}`)}
-		}
-		if _, err := w.j.Append(ctx, room, row.Head, news...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	said("main", "taro", "今日は寒いね")
-	keep("main")
-	many("main")
-	parted := said("main", "mika", "うちの猫はタマっていうの").Seq
-	keep("main")
-	many("main")
-	keep("main")
+	w.said("main", "taro", "今日は寒いね")
+	w.keep("main")
+	w.many("main")
+	parted := w.said("main", "mika", "うちの猫はタマっていうの").Seq
+	w.keep("main")
+	w.many("main")
+	w.keep("main")
 	for name, f := range map[string]journal.Fork{"child": {Of: "main", At: parted}, "early": {Of: "main", At: 2}} {
 		if _, err := w.j.Fork(ctx, name, f, journal.Listing{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	said("child", "mika", "銀の匙が好き")
-	keep("child")
-	many("child")
-	keep("child")
+	w.said("child", "mika", "銀の匙が好き")
+	w.keep("child")
+	w.many("child")
+	w.keep("child")
 	row, _, err := w.j.Room(ctx, "child")
 	if err == nil {
 		_, err = w.j.Fork(ctx, "grand", journal.Fork{Of: "child", At: row.Head.Seq}, journal.Listing{})
@@ -95,4 +68,40 @@ func TestForksAndCheckpoints(t *testing.T) {
 		t.Errorf("what is older than all of it is gone, too: %d %v", seq, err)
 	}
 	w.close(t)
+}
+
+// said writes a message.
+func (w *world) said(room, from, text string) entry.Entry {
+	w.t.Helper()
+	return w.append(room, entry.KindSaid, entry.Said{From: from, By: abi.KindHuman, Text: text, Kind: abi.KindTurn, To: []string{"aya"}})
+}
+
+// keep keeps a room's state.
+func (w *world) keep(room string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	st, _, err := reader.Fold(ctx, w.j, room)
+	if err == nil {
+		err = reader.Keep(ctx, w.j, room, st)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// many writes so many entries that the states before and behind them are both kept.
+func (w *world) many(room string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	row, _, err := w.j.Room(ctx, room)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	news := make([]journal.New, journal.Apart)
+	for i := range news {
+		news[i] = journal.New{ID: w.newID(), Kind: entry.KindUsage, V: 1, At: time.Now(), Body: []byte(`{"who":"aya","model":"m","op":"vote"}`)}
+	}
+	if _, err := w.j.Append(ctx, room, row.Head, news...); err != nil {
+		w.t.Fatal(err)
+	}
 }
