@@ -97,12 +97,14 @@ func (x *Index) openWriter() error {
 		return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
 	}
 	f.Close() // SQLite gives its other files the mode of this one
-	if x.w, err = store.Open(x.path, store.Writing, patience, "cache_size(-32000)"); err != nil {
+	w, err := store.Open(x.path, store.Writing, patience, "cache_size(-32000)")
+	if err != nil {
 		return err
 	}
-	if err := x.w.Claim(); err != nil {
-		return err
+	if err := w.Claim(); err != nil {
+		return errors.Join(err, w.Close())
 	}
+	x.w = w
 	made, err := x.version(x.w)
 	if err != nil {
 		return err
