@@ -166,4 +166,23 @@ func BenchmarkSearch(b *testing.B) {
 			})
 		}
 	}
+	for _, q := range []string{"がはをに", "です。ですか", "ますだよねから", "the cat sat", "のはが のをに"} { // pairs that are common, and words that are not
+		b.Run("rare="+q, func(b *testing.B) {
+			var out search.Answer
+			for b.Loop() {
+				if out, err = k.Search(b.Context(), search.Ask{Query: q}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(out.Hits)), "hits/op")
+		})
+	}
+	began = time.Now()
+	if err := j.Blank(b.Context(), "room07", 0, map[uint64][]byte{5: nil}); err != nil {
+		b.Fatal(err)
+	}
+	if err := k.Forget(b.Context(), map[string][]uint64{"room07": {5}}); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("a message is out of the file after %.1f s", time.Since(began).Seconds())
 }
