@@ -74,7 +74,7 @@ var floors = [][]string{
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories"},
+	{"cmd/companiond/memories", "cmd/companiond/history"},
 	{"cmd/companiond"},
 }
 
