@@ -27,7 +27,9 @@ func (h *home) found(room, word string) int {
 	if room != "" {
 		path = "/v1/rooms/" + room + "/search"
 	}
-	var page struct{ Hits []struct{ Message abi.Message } }
+	var page struct {
+		Hits []struct{ Message abi.Message }
+	}
 	h.get(path+"?limit=100&q="+url.QueryEscape(word), &page)
 	return len(page.Hits)
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/companiond/companiond/host/address"
 	"github.com/companiond/companiond/host/entry"
@@ -22,6 +24,9 @@ const (
 	batches = 5
 	// held is how many messages of all rooms together are held while they are sorted by time.
 	held = 20000
+	// many is from how many rooms on not all are looked at for each search, and recent how old a look may then be.
+	many   = 2000
+	recent = time.Second
 )
 
 // ready brings the index up to date for a search, as far as that is done in a moment: with all rooms, for the ids of one
@@ -33,7 +38,15 @@ func (k *Keeper) ready(ctx context.Context, parts []part) (behind bool, err erro
 	if k.cfg.ReadOnly {
 		return k.onlyRead(ctx, parts)
 	}
-	done, err := k.follow(ctx, 1)
+	k.mu.Lock()
+	rooms := k.rooms
+	k.mu.Unlock()
+	var done bool
+	if parts[0].Name != "" && rooms >= many {
+		done, err = k.only(ctx, parts)
+	} else {
+		done, err = k.follow(ctx, 1)
+	}
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -49,13 +62,24 @@ func (k *Keeper) needs(parts []part) bool {
 	}
 	for _, p := range parts {
 		if p.Name == "" {
-			return true // which rooms grew is known when all are looked at
+			return k.rooms < many || time.Since(k.looked) >= recent // which rooms grew is known when all are looked at
 		}
 		if at, ok := k.heads[p.Name]; !ok || at < p.Head.Seq {
 			return true
 		}
 	}
 	return false
+}
+
+// only indexes what is new in the rooms of a search, where that is little.
+func (k *Keeper) only(ctx context.Context, parts []part) (done bool, err error) {
+	k.writing.Lock()
+	defer k.writing.Unlock()
+	rows := make([]journal.Room, len(parts))
+	for i, p := range parts {
+		rows[i] = p.Room
+	}
+	return k.add(ctx, rows, 0)
 }
 
 // onlyRead opens an index that others keep, and says whether it is behind.
@@ -102,10 +126,18 @@ func (k *Keeper) follow(ctx context.Context, most int) (done bool, err error) {
 		}
 		rows = append(rows, r)
 	}
-	return k.add(ctx, rows, most)
+	began := time.Now()
+	if done, err = k.add(ctx, rows, most); done {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.rooms, k.looked = len(rows), began
+	}
+	return done, err
 }
 
-// add indexes what is new in rooms, in the order in which it was said, so many batches of it. k.writing is held.
+// add indexes what is new in rooms, in the order in which it was said, so many batches of it; with 0 all of it, or
+// nothing where that is long, for what is said in one room would go before what was said before it in others. k.writing is
+// held.
 func (k *Keeper) add(ctx context.Context, rows []journal.Room, most int) (done bool, err error) {
 	k.mu.Lock()
 	damaged := k.wrong
@@ -164,8 +196,11 @@ func (k *Keeper) merge(ctx context.Context, rows []journal.Room, most int) (done
 	if err := all.fill(ctx, k.cfg.Journal); err != nil {
 		return false, err
 	}
+	if most == 0 && slices.ContainsFunc(all.rooms, func(c *cursor) bool { return !c.over }) {
+		return false, nil
+	}
 	for n := 0; len(all.queue) > 0; n++ {
-		if n == most {
+		if n == max(most, 1) {
 			return false, nil
 		}
 		if err := k.batch(ctx, &all); err != nil {

@@ -43,9 +43,11 @@ type Keeper struct {
 	index  *words.Index // nil: it is not open
 	closed bool
 
-	mu    sync.Mutex
-	heads map[string]uint64 // of the journal's rooms, when they were last indexed up to there
-	wrong error             // why the index is not open, or not up to date; nil: it is
+	mu     sync.Mutex
+	heads  map[string]uint64 // of the journal's rooms, when they were last indexed up to there
+	rooms  int               // how many there are, and when they were last all looked at
+	looked time.Time
+	wrong  error // why the index is not open, or not up to date; nil: it is
 }
 
 // New makes a keeper. Nothing is opened yet: a house without space for an index runs without one.

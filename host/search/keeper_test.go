@@ -367,3 +367,53 @@ func TestKilled(t *testing.T) {
 		}
 	}
 }
+
+// A word whose pairs of letters many messages have that have not the word costs no more than a bound: a page may be
+// empty and go on.
+func TestEmptyPageGoesOn(t *testing.T) {
+	s := newStage(t)
+	s.say("main", "mika", "天気予報")
+	for range 25 {
+		s.say("main", "mika", slices.Repeat([]string{"気予と天気"}, 100)...)
+	}
+	for _, room := range []string{"", "main"} {
+		for {
+			out, err := s.k.Search(t.Context(), search.Ask{Query: "天気予", Room: room})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !out.Behind {
+				if len(out.Hits) != 0 || out.Next == 0 {
+					t.Errorf("%q: %d hits, next %d", room, len(out.Hits), out.Next)
+				}
+				break
+			}
+		}
+		if got := s.find(search.Ask{Query: "天気予", Room: room}); !slices.Equal(got, []string{"main#2"}) {
+			t.Errorf("%q: %q", room, got)
+		}
+	}
+}
+
+// In a house of very many rooms not all are looked at for each search; what was said in one is found there at once.
+func TestVeryManyRooms(t *testing.T) {
+	s := newStage(t)
+	for i := range 2100 {
+		s.say(fmt.Sprint("room", i), "mika", "天気")
+	}
+	if got := s.find(search.Ask{Query: "天気", Limit: 100}); len(got) != 2100 {
+		t.Errorf("%d found", len(got))
+	}
+	s.say("room7", "mika", "猫の天気")
+	if got := s.find(search.Ask{Query: "天気", Room: "room7"}); !slices.Equal(got, []string{"room7#3", "room7#2"}) {
+		t.Error(got)
+	}
+	s.say("room8", "mika", slices.Repeat([]string{"犬の天気"}, 1500)...)
+	if out, err := s.k.Search(t.Context(), search.Ask{Query: "犬", Room: "room8"}); err != nil || !out.Behind || len(out.Hits) != 0 {
+		t.Error(out, err)
+	}
+	waittest.Until(t, "a search of all rooms looks at them again", func() bool {
+		out, err := s.k.Search(t.Context(), search.Ask{Query: "犬"})
+		return err == nil && !out.Behind && len(out.Hits) == 20
+	})
+}

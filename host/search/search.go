@@ -198,7 +198,7 @@ func (k *Keeper) past(ctx context.Context, q question) (parts []part, err error)
 
 const (
 	// maxLooked is how many messages one search reads at most, and page how many at once.
-	maxLooked = 2000
+	maxLooked = 1000
 	page      = 40
 	// depth is how many of the newest messages with a gram are looked at to know how rare it is.
 	depth = 200

@@ -3,7 +3,9 @@ package search_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/search"
@@ -87,6 +89,32 @@ func TestFindsWhatAScanFinds(t *testing.T) {
 					rt.Fatalf("%+v: found %q, want %q", a, got, want)
 				}
 			}
+		}
+	})
+}
+
+func FuzzSearch(f *testing.F) {
+	f.Add("明日の天気予報は Live2D で!", "天気")
+	f.Add("a b", `"a b" c`)
+	s := newStage(f)
+	f.Fuzz(func(t *testing.T, text, query string) {
+		phrases := gram.Phrases(query)
+		if !utf8.ValidString(text) || !utf8.ValidString(query) || len(query) > search.MaxQuery || len(phrases) == 0 || len(phrases) > search.MaxWords {
+			return
+		}
+		s.t = t
+		s.say("main", "mika", text)
+		row, _, err := s.j.Room(t.Context(), "main")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folded, want := gram.Fold(text), true
+		for _, p := range phrases {
+			want = want && strings.Contains(folded, p)
+		}
+		out, err := s.k.Search(t.Context(), search.Ask{Query: query, Room: "main", After: row.Head.Seq - 1})
+		if err != nil || (len(out.Hits) == 1) != want {
+			t.Errorf("%q in %q: found %v, want %v, %v", query, text, len(out.Hits), want, err)
 		}
 	})
 }
