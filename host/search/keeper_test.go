@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/journal/sqlite"
@@ -236,77 +237,78 @@ func TestTrimmed(t *testing.T) {
 	}
 }
 
-// forked is a journal in which one room begins with entries of another.
-type forked struct {
-	*memory.Journal
-	forks map[string]journal.Fork
-}
-
-func (f forked) Room(ctx context.Context, name string) (journal.Room, bool, error) {
-	r, ok, err := f.Journal.Room(ctx, name)
-	r.Fork = f.forks[name]
-	return r, ok, err
-}
-
-func (f forked) Rooms(ctx context.Context, after string, limit int) ([]journal.Room, error) {
-	all, err := f.Journal.Rooms(ctx, after, limit)
-	for i := range all {
-		all[i].Fork = f.forks[all[i].Name]
-	}
-	return all, err
-}
-
 // A fork finds the past that it has of others, down to where it left each, and what was said in it; all rooms find
-// each message once.
+// each message once, and what is erased is found in none.
 func TestForks(t *testing.T) {
-	mem := memory.New()
-	f := forked{mem, map[string]journal.Fork{}}
-	s := &stage{t: t, j: f, path: filepath.Join(t.TempDir(), search.File), now: day}
-	s.open()
-	texts := []string{"天気一", "天気二", "天気三", "天気四", "天気五"}
-	s.say("main", "mika", texts...) // 2 to 6
-	for name, at := range map[string]uint64{"fork": 4, "grandchild": 5, "low": 2} {
-		// In memory the shared entries are copied; the owner's entry is the first.
-		s.now = day
-		s.say(name, "mika", texts[:at-1]...)
-	}
-	f.forks["fork"] = journal.Fork{Of: "main", At: 4}
-	f.forks["grandchild"] = journal.Fork{Of: "fork", At: 5}
-	f.forks["low"] = journal.Fork{Of: "grandchild", At: 2}
-	s.now = day.Add(time.Hour)
-	if err := s.append("grandchild"); err != nil {
+	dir := t.TempDir()
+	j, err := sqlite.Open(sqlite.Config{Path: filepath.Join(dir, "companiond.db"), Reserve: 4096})
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.say("fork", "mika", "天気の支流")      // 5
-	s.say("grandchild", "mika", "天気の孫") // 6
-	s.say("low", "mika", "天気の低い枝")      // 3
-	s.say("fork", "mika", "天気の支流の続き")   // 6
-	for room, want := range map[string][]uint64{"main": {6, 5, 4, 3, 2}, "fork": {6, 5, 4, 3, 2}, "grandchild": {6, 5, 4, 3, 2}, "low": {3, 2}} {
-		for _, limit := range []int{1, 2, 100} {
-			var got []uint64
-			for before := uint64(0); ; {
-				out, err := s.k.Search(t.Context(), search.Ask{Query: "天気", Room: room, Limit: limit, Before: before})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, h := range out.Hits {
-					if h.Room != room {
-						t.Errorf("%s: a hit in %s", room, h.Room)
+	t.Cleanup(func() { _ = j.Close() })
+	s := &stage{t: t, j: j, path: filepath.Join(dir, search.File), now: day}
+	s.open()
+	s.say("main", "mika", "天気一", "天気二", "天気三", "天気四", "天気五") // 2 to 6
+	s.find(search.Ask{Query: "天気"})
+	fork := func(room, of string, at uint64) {
+		t.Helper()
+		s.now = s.now.Add(time.Second)
+		_, err := j.Fork(t.Context(), room, journal.Fork{Of: of, At: at}, journal.Listing{}, journal.New{ID: "forked " + room, Kind: entry.KindForked, At: s.now, Body: []byte("{}")})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fork("fork", "main", 4)
+	s.say("fork", "mika", "天気の支流")      // 6
+	fork("grandchild", "fork", 6)       // has 6
+	s.say("grandchild", "mika", "天気の孫") // 8
+	fork("low", "grandchild", 2)        // has 2
+	s.say("low", "mika", "天気の低い枝")      // 4
+	s.say("fork", "mika", "天気の支流の続き")   // 7
+	s.say("main", "mika", "天気六")        // 7
+	want := map[string][]uint64{"main": {7, 6, 5, 4, 3, 2}, "fork": {7, 6, 4, 3, 2}, "grandchild": {8, 6, 4, 3, 2}, "low": {4, 2}}
+	check := func() {
+		t.Helper()
+		for room, want := range want {
+			for _, limit := range []int{1, 2, 100} {
+				var got []uint64
+				for before := uint64(0); ; {
+					out, err := s.k.Search(t.Context(), search.Ask{Query: "天気", Room: room, Limit: limit, Before: before})
+					if err != nil {
+						t.Fatal(err)
 					}
-					got = append(got, h.Message.Seq)
+					for _, h := range out.Hits {
+						if h.Room != room {
+							t.Errorf("%s: a hit in %s", room, h.Room)
+						}
+						got = append(got, h.Message.Seq)
+					}
+					if before = out.Next; before == 0 {
+						break
+					}
 				}
-				if before = out.Next; before == 0 {
-					break
+				if !slices.Equal(got, want) {
+					t.Errorf("%s by %d: %v, want %v", room, limit, got, want)
 				}
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s by %d: %v, want %v", room, limit, got, want)
 			}
 		}
 	}
-	if got := s.find(search.Ask{Query: "天気"}); len(got) != 9 {
+	check()
+	if got := s.find(search.Ask{Query: "天気"}); len(got) != 10 {
 		t.Errorf("all rooms: %q", got)
 	}
+	s.again()
+	check()
+	if err := j.Erase(t.Context(), "main", map[uint64][]byte{2: []byte(`{"text":""}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.k.Forget(t.Context(), map[string][]uint64{"fork": {2}, "low": {2}, "main": {2}}); err != nil {
+		t.Fatal(err)
+	}
+	for room, seqs := range want {
+		want[room] = seqs[:len(seqs)-1]
+	}
+	check()
 }
 
 // TestKilled kills a process that indexes, at some time or other, and finds everything once afterwards.
