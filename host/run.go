@@ -46,6 +46,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	start(func() error { return h.folder.Run(inner) })
 	start(func() error { return h.compress.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
+	start(func() error { return h.search.Run(inner) })
 	start(func() error {
 		return h.forgets.Run(inner, h.rooms, told.Modules{Folder: h.folder, NewID: newID, Log: h.log})
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/search"
 )
 
 // readmes are held equal to the code.
@@ -71,7 +72,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	aya := func() []cards.Card {
 		return []cards.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []cards.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
 	}
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya, Stopping: t.Context()})
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya, Search: search.New(search.Config{}), Stopping: t.Context()})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)

@@ -34,6 +34,7 @@ const (
 type remote struct {
 	url, room, token string
 	wrong            error // why nobody knows where it is
+	told             bool  // somebody has typed where
 }
 
 // remoteFlags adds -url and -room.
@@ -48,7 +49,7 @@ func (t *term) hostFlags(fs *flag.FlagSet) *remote {
 	r := &remote{token: t.getenv(envToken)}
 	r.url, r.wrong = t.usualURL()
 	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", cmp.Or(r.url, "what door.listen says")), func(s string) error {
-		r.url, r.wrong = address(s), nil
+		r.url, r.wrong, r.told = address(s), nil, true
 		return nil
 	})
 	return r

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -97,7 +98,10 @@ func (s *Service) late(ctx context.Context, w work) bool {
 			return false
 		}
 	}
-	if err := s.purge(ctx, w.lost > 0); err != nil {
+	if w.lost == 0 {
+		w.gone = nil // the index has lost it already
+	}
+	if err := s.purge(ctx, &w, w.lost > 0); err != nil {
 		s.log.Warn("the journal's log cannot be emptied now", "order", w.order.ID, "err", err)
 		return false
 	}
@@ -107,8 +111,13 @@ func (s *Service) late(ctx context.Context, w work) bool {
 	return true
 }
 
-// purge has the files lose what was taken out, with anew also between the rows.
-func (s *Service) purge(ctx context.Context, anew bool) (err error) {
+// purge has the files lose what was taken out, the index of words first, with anew also between the rows.
+func (s *Service) purge(ctx context.Context, w *work, anew bool) (err error) {
+	if s.cfg.Words != nil {
+		if err := s.cfg.Words.Forget(ctx, w.gone); err != nil {
+			return fmt.Errorf("index of words: %w", err)
+		}
+	}
 	for range 5 {
 		if err = s.cfg.Journal.Purge(ctx, anew); !errors.Is(err, journal.ErrUnavailable) {
 			return err
@@ -130,7 +139,7 @@ func (s *Service) resumeLate(ctx context.Context) error {
 			return err
 		}
 		if w.lost > 0 {
-			if err := s.purge(ctx, true); err != nil {
+			if err := s.purge(ctx, &w, true); err != nil {
 				return err
 			}
 		}

@@ -41,6 +41,12 @@ type Memory interface {
 	Erase(ctx context.Context, companion string, ids []string, by string) (int, error)
 }
 
+// Words is an index by which words of the journal are found.
+type Words interface {
+	// Forget takes out of its files what the journal has lost of entries, by room and seq.
+	Forget(ctx context.Context, gone map[string][]uint64) error
+}
+
 // Modules are those that are loaded.
 type Modules interface {
 	// Ready is closed when all that were there at the start are.
@@ -61,6 +67,7 @@ type Config struct {
 	// memory goes; with "" of all. Nil: nobody is.
 	Forgotten func(room string)
 	Memory    Memory // nil: nobody remembers anything
+	Words     Words  // nil: there is no index
 	// Resident says which companion that lives here, or agent of the configuration, has a name, or one that
 	// looks like it: of them nobody is forgotten. Nil: there are none.
 	Resident func(name string) (who string, lives bool)

@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -36,6 +37,7 @@ type world struct {
 	service *forget.Service
 	modules *modules
 	memory  *remembers
+	words   *search.Keeper
 	ids     atomic.Int64
 	end     func()
 	mu      sync.Mutex
@@ -65,7 +67,10 @@ func (w *world) prepare() {
 	if w.j, err = sqlite.Open(sqlite.Config{Path: w.path(), Reserve: 4096}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Resident: house{}.Resident, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
+	words := search.New(search.Config{Journal: w.j, Path: filepath.Join(w.dir, search.File)})
+	w.words = words
+	w.t.Cleanup(func() { _ = words.Close() })
+	w.service, err = forget.Open(forget.Config{Journal: w.j, Words: words, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Resident: house{}.Resident, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.dropped = append(w.dropped, room)
@@ -73,6 +78,16 @@ func (w *world) prepare() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// found gives how many messages have a word, and brings the index up to date.
+func (w *world) found(word string) int {
+	w.t.Helper()
+	out, err := w.words.Search(context.Background(), search.Ask{Query: word, Limit: 100})
+	if err != nil || out.Behind {
+		w.t.Fatalf("%v, behind %v", err, out.Behind)
+	}
+	return len(out.Hits)
 }
 
 func (w *world) newID() string { return fmt.Sprintf("id%d-%d", w.ids.Add(1), time.Now().UnixNano()) }

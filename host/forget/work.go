@@ -41,8 +41,9 @@ type work struct {
 	// whole says that nobody knows the words any more, if this was begun before: what companions said
 	// behind where a room was told, of what was there before, goes whole.
 	whole bool
-	lost  int              // entries in this process
-	per   map[string]tally // entries that lost words, by room
+	lost  int                 // entries in this process
+	per   map[string]tally    // entries that lost words, by room
+	gone  map[string][]uint64 // their seqs
 }
 
 // follow does all that an order asks for.
@@ -193,7 +194,7 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 // left.
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 	if w.only == nil {
-		w.per, w.seen = map[string]tally{}, map[string]uint64{}
+		w.per, w.seen, w.gone = map[string]tally{}, map[string]uint64{}, map[string][]uint64{}
 	}
 	err := s.everywhere(ctx, func(r journal.Room) error {
 		if w.only != nil && !w.only[r.Name] {
@@ -218,7 +219,9 @@ type tally struct{ all, others int }
 func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error {
 	t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
 	told := uint64(0)
-	defer func() { w.per[r.Name], w.seen[r.Name] = tally{len(t.seqs), t.others}, t.at+told }()
+	defer func() {
+		w.per[r.Name], w.seen[r.Name], w.gone[r.Name] = tally{len(t.seqs), t.others}, t.at+told, t.seqs
+	}()
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
@@ -291,5 +294,5 @@ func (s *Service) files(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	return s.purge(ctx, s.rooms == nil)
+	return s.purge(ctx, w, s.rooms == nil)
 }

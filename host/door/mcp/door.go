@@ -39,6 +39,8 @@ type Config struct {
 	// Conversations are those of the agents of projects. Nil: there is no project, and the tools
 	// for them are not offered.
 	Conversations *converse.Config
+	// Search finds what was said. Nil: nothing does, and the tool for it is not offered.
+	Search Searcher
 	// Stopping ends when the daemon is about to: whoever waits for something is told. It
 	// must be set.
 	Stopping context.Context
@@ -83,6 +85,7 @@ func New(cfg Config) *Door {
 		CompletionHandler:  d.complete,
 	})
 	d.addTools()
+	d.addSearch()
 	d.addConversations()
 	d.addResources()
 	d.addSpecs()
