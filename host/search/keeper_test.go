@@ -331,7 +331,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	dir = t.TempDir()
-	if err := talked(t, dir, 20000).Close(); err != nil {
+	if err := talked(t, dir, 8000).Close(); err != nil {
 		t.Fatal(err)
 	}
 	rounds := 6
