@@ -49,7 +49,7 @@ var floors = [][]string{
 	{"host/module/wasm/compiler/compilertest"},
 	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
-	{"host/journal/sqlite/schema", "host/journal/sqlite/erasure", "host/forget/ledger"},
+	{"host/journal/sqlite/schema", "host/journal/sqlite/erasure", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
