@@ -24,7 +24,7 @@ type Branching interface {
 func RunStores(t *testing.T, open func(t *testing.T) Branching, fork func(j Branching, room string, f journal.Fork) error) {
 	if fork == nil {
 		fork = func(j Branching, room string, f journal.Fork) error {
-			_, err := j.(journal.Branches).Fork(context.Background(), room, f, journal.Listing{}, message("forked", "forked"))
+			_, err := j.(journal.Branches).Fork(context.Background(), room, f, journal.Listing{}, message("forked "+room, "forked"))
 			return err
 		}
 	}

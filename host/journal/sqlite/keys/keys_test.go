@@ -96,7 +96,7 @@ func TestPast(t *testing.T) {
 		defer func() { _ = w.Script("COMMIT") }()
 		for range rapid.IntRange(1, 8).Draw(rt, "stretches") {
 			in := &rooms[rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(rt, "room")]
-			for range rapid.SampledFrom([]int{1, 3, 40, 150, 500}).Draw(rt, "writes") {
+			for range rapid.SampledFrom([]int{1, 3, 40, 150, 400}).Draw(rt, "writes") {
 				in.Seq += uint64(1 + len(all)%2)
 				value := fmt.Sprint(len(all), strings.Repeat(" ", pad))
 				mustSet(t, w, *in, who, "k", value)
