@@ -247,14 +247,15 @@ type modules struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	told  []abi.Forget
+	where []map[string][]string
 	anew  int
 }
 
 func (m *modules) Ready() <-chan struct{} { return m.ready }
-func (m *modules) Tell(_ context.Context, f abi.Forget, _ map[string][]string) {
+func (m *modules) Tell(_ context.Context, f abi.Forget, forks map[string][]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = append(m.told, f)
+	m.told, m.where = append(m.told, f), append(m.where, forks)
 }
 func (m *modules) Renew(context.Context) {
 	m.mu.Lock()

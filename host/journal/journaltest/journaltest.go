@@ -1,6 +1,6 @@
 // Package journaltest is the suite every journal engine passes: what
 // host/journal promises, as tests. Run holds an engine to journal.Journal,
-// RunKV to journal.KV, and both compare it with a model in memory under random
+// RunKV to journal.KV and RunStores to journal.Stores, and all compare it with a model in memory under random
 // use.
 //
 // It never knows which engine it tests, and it does not test crashes: each
