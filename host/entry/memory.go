@@ -27,6 +27,17 @@ type Remembered struct {
 	How   How    `json:"how"`
 	// Closes are ids of what is no longer so since ValidFrom, or SaidAt.
 	Closes []string `json:"closes,omitempty"`
+	// Upto is the newest entry of Room when it was remembered, where no turn says when that was.
+	Upto uint64 `json:"upto,omitempty"`
+	// Until says by what it was so until ValidTo alone; without it nothing said so later.
+	Until *Place `json:"until,omitempty"`
+}
+
+// Place is where something was said by which something else is no longer so. Who has not lived through it does not know of it.
+type Place struct {
+	Room string `json:"room,omitempty"`
+	Turn uint64 `json:"turn,omitempty"` // the newest that it rests on
+	By   string `json:"by,omitempty"`   // id of what is remembered of it; empty: it was erased
 }
 
 // Revised is the body of KindRevised: what is absent stays as it was.
@@ -40,6 +51,8 @@ type Revised struct {
 	ValidTo    *time.Time      `json:"valid_to,omitempty"` // the zero time: it is so again
 	// Again says that whoever said it has said it again, in this turn of the same room.
 	Again *Again `json:"again,omitempty"`
+	// Until says of ValidTo where that was said: it is so for those who lived through it. Without it, it is so everywhere.
+	Until *Place `json:"until,omitempty"`
 }
 
 // Again is where and when something was said again.

@@ -24,7 +24,7 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		return "", nil, abi.Field("memory.id", abi.CodeConflict, "%q is taken; give another id", id)
 	}
 	for _, r := range n.Replaces {
-		if t.facts[r] == nil {
+		if _, known := t.In(n.Past, r); !known {
 			return "", nil, abi.Field("memory.replaces", abi.CodeNotFound, "nothing is remembered as %q", r)
 		}
 	}
@@ -32,13 +32,19 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		return same.ID, n.again(same), nil
 	}
 	if n.Quote == "" {
-		if known := t.recalled(n.Text); known != nil {
+		if known := t.recalled(n); known != nil {
 			return known.ID, nil, nil
 		}
 	}
 	r := entry.Remembered{Memory: n.Memory, Slot: n.Slot, Value: n.Value, How: n.How}
+	if len(n.Turns) == 0 {
+		r.Upto = n.Upto
+	}
 	if n.ValidTo.IsZero() {
-		r.Closes, r.ValidTo = t.closes(n)
+		later := (*Fact)(nil)
+		if r.Closes, later = t.closes(n); later != nil {
+			r.ValidTo, r.Until = later.since(), later.place()
+		}
 	}
 	if out := t.least(1); len(out) > 0 {
 		changes = append(t.stay(out, ""), Change{entry.KindErased, entry.Erased{IDs: out, Why: entry.GoneFull}})
@@ -57,21 +63,26 @@ func (n New) again(f *Fact) []Change {
 	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt}}}}
 }
 
-// same finds what is remembered already: what was found in the same turn before, or else the
-// same of the same person that may be told in the same places and is still so.
+// same finds what is remembered already, as it is known in the room: what was found in the same turn before, or else the
+// same of the same person that may be told in the same places and is still so. What was said in a room that has forks
+// elsewhere is none: not all of those know of it who know of this one.
 func (t *Table) same(n New) (still *Fact) {
 	letters, value := wording.Letters(n.Text), wording.Letters(n.Value)
 	for _, id := range t.by[n.SaidBy] {
-		f := t.facts[id]
-		if f.Kind != n.Kind || f.Slot != n.Slot || !f.says(letters, value) {
+		if f := t.facts[id]; f.Kind != n.Kind || f.Slot != n.Slot || !f.says(letters, value) {
 			continue
 		}
-		if f.Room == n.Room && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
-			return f
+		f, known := t.In(n.Past, id)
+		if !known {
+			continue
 		}
-		elsewhere := f.Room != n.Room && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom)
+		own := f.Room == n.Room || n.Past.Own(f.Room)
+		if own && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
+			return &f
+		}
+		elsewhere := !own && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom || !n.Past.Alone(f.Room))
 		if still == nil && !elsewhere && f.ValidTo.IsZero() && n.ValidTo.IsZero() {
-			still = f
+			still = &f
 		}
 	}
 	return still
@@ -89,11 +100,11 @@ func (f *Fact) says(letters, value string) bool {
 const shortest = 6
 
 // recalled finds what a text without a quotation says over again.
-func (t *Table) recalled(text string) *Fact {
-	letters := wording.Letters(text)
+func (t *Table) recalled(n New) *Fact {
+	letters := wording.Letters(n.Text)
 	for _, id := range t.order {
 		f := t.facts[id]
-		if f == nil {
+		if f == nil || !n.Past.Lived(f.Room, f.newest) {
 			continue
 		}
 		known := wording.Letters(f.Text)
@@ -104,32 +115,39 @@ func (t *Table) recalled(text string) *Fact {
 	return nil
 }
 
-// closes gives what is no longer so by what is new, and until when that itself was so, where
-// something that was said later is in its place.
-func (t *Table) closes(n New) (ids []string, until time.Time) {
-	since := (&Fact{Memory: n.Memory}).since()
+// closes gives what is no longer so by what is new: in the room where that is said, or for whoever knows everything. later is
+// what was said later and is in its place.
+func (t *Table) closes(n New) (ids []string, later *Fact) {
+	since, here := (&Fact{Memory: n.Memory}).since(), false
 	for _, id := range t.by[n.SaidBy] {
 		f := t.facts[id]
+		corrected := f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) })
+		if n.SaidBy == "" || !corrected && (f.Slot == "" || f.Slot != n.Slot) {
+			continue
+		}
+		seen, known := t.In(n.Past, id)
+		known = known && seen.ValidTo.IsZero()
+		open := known || f.ValidTo.IsZero()
 		switch {
-		case n.SaidBy == "" || !f.ValidTo.IsZero():
-		case f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) }):
+		case corrected && open:
 			ids = append(ids, id)
-		case f.Slot == "" || f.Slot != n.Slot:
+		case corrected:
 		case f.since().After(since):
-			if until.IsZero() || f.since().Before(until) {
-				until = f.since()
+			// What is in its place here counts before what is elsewhere.
+			if open && (later == nil || known && !here || known == here && f.since().Before(later.since())) {
+				later, here = f, known
 			}
-		default:
+		case open || t.closable(f, since):
 			ids = append(ids, id)
 		}
 	}
 	for _, id := range n.Replaces {
-		if t.facts[id].ValidTo.IsZero() {
+		if t.facts[id].until.IsZero() {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), until
+	return slices.Compact(ids), later
 }
 
 // least gives what has to go so that there is room for some more: what is no longer so, then
@@ -223,11 +241,15 @@ func (t *Table) Erase(ids []string, by string) (changes []Change) {
 func (t *Table) stay(gone []string, by string) (changes []Change) {
 	for _, id := range t.order {
 		f := t.facts[id]
-		if f == nil || f.ClosedBy == "" || !slices.Contains(gone, f.ClosedBy) || slices.Contains(gone, id) {
+		if f == nil || slices.Contains(gone, id) {
 			continue
 		}
-		to := f.ValidTo
-		changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to}})
+		for _, m := range f.marks {
+			if m.closes && m.by != "" && slices.Contains(gone, m.by) {
+				to := m.at
+				changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to, Until: &entry.Place{Room: m.room, Turn: m.turn}}})
+			}
+		}
 	}
 	return changes
 }
