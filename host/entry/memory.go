@@ -29,8 +29,8 @@ type Remembered struct {
 	Closes []string `json:"closes,omitempty"`
 	// Upto is the newest entry of Room when it was remembered, where no turn says when that was.
 	Upto uint64 `json:"upto,omitempty"`
-	// Until says by what it was so until ValidTo alone; without it nothing said so later.
-	Until *Place `json:"until,omitempty"`
+	// Until says by what it was so until ValidTo alone, which had been said later and remembered before: one of each room.
+	Until []Place `json:"until,omitempty"`
 }
 
 // Place is where something was said by which something else is no longer so. Who has not lived through it does not know of it.
@@ -38,6 +38,9 @@ type Place struct {
 	Room string `json:"room,omitempty"`
 	Turn uint64 `json:"turn,omitempty"` // the newest that it rests on
 	By   string `json:"by,omitempty"`   // id of what is remembered of it; empty: it was erased
+	Slot bool   `json:"slot,omitempty"` // that fills the same slot, and so came in its place
+	// At is until when what it closed was so.
+	At time.Time `json:"at,omitzero"`
 }
 
 // Revised is the body of KindRevised: what is absent stays as it was.
@@ -60,6 +63,8 @@ type Again struct {
 	Room string    `json:"room,omitempty"`
 	Turn uint64    `json:"turn,omitempty"`
 	At   time.Time `json:"at"`
+	// Same says that it was said with the same letters, so that whoever heard this alone knows as much.
+	Same bool `json:"same,omitempty"`
 }
 
 // Erased is the body of KindErased. It has nothing of the words.

@@ -41,9 +41,11 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		r.Upto = n.Upto
 	}
 	if n.ValidTo.IsZero() {
-		later := (*Fact)(nil)
-		if r.Closes, later = t.closes(n); later != nil {
-			r.ValidTo, r.Until = later.since(), later.place()
+		r.Closes, r.Until = t.closes(n)
+		for _, u := range r.Until {
+			if r.ValidTo.IsZero() || u.At.Before(r.ValidTo) {
+				r.ValidTo = u.At
+			}
 		}
 	}
 	if out := t.least(1); len(out) > 0 {
@@ -56,16 +58,19 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 // again gives the entry that says that a fact was said again, none where that is known or it
 // was only recalled.
 func (n New) again(f *Fact) []Change {
-	known := n.Room != f.Room && !n.SaidAt.After(f.Confirmed) // of other rooms only the time is kept
-	if n.Quote == "" || len(n.Turns) == 0 || known || n.Room == f.Room && slices.Contains(f.Turns, n.Turns[0]) {
+	if n.Quote == "" || len(n.Turns) == 0 || f.noted(n.Room, n.Turns[0]) {
 		return nil
 	}
-	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt}}}}
+	a := entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt, Same: f.letters(n)}
+	if n.Room != f.Room && !n.SaidAt.After(f.Confirmed) && (!a.Same || len(f.marks) >= mostAgains) {
+		return nil // of other rooms no more is kept than the time, and where the same was said
+	}
+	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &a}}}
 }
 
 // same finds what is remembered already, as it is known in the room: what was found in the same turn before, or else the
-// same of the same person that may be told in the same places and is still so. What was said in a room that has forks
-// elsewhere is none: not all of those know of it who know of this one.
+// same of the same person that may be told in the same places and is still so. Not everybody who hears this may have lived
+// through that, or do so in a fork to come; then only what has the same letters is the same.
 func (t *Table) same(n New) (still *Fact) {
 	letters, value := wording.Letters(n.Text), wording.Letters(n.Value)
 	for _, id := range t.by[n.SaidBy] {
@@ -76,17 +81,23 @@ func (t *Table) same(n New) (still *Fact) {
 		if !known {
 			continue
 		}
+		// What came in its place elsewhere is to make way for it there.
+		open := f.ValidTo.IsZero() && (f.Slot == "" || t.facts[id].ValidTo.IsZero())
 		own := f.Room == n.Room || n.Past.Own(f.Room)
 		if own && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
 			return &f
 		}
-		elsewhere := !own && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom || !n.Past.Alone(f.Room))
-		if still == nil && !elsewhere && f.ValidTo.IsZero() && n.ValidTo.IsZero() {
+		own = own && (f.newest <= newest(n.Turns, n.Upto) || f.letters(n))
+		elsewhere := !own && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom || !f.letters(n))
+		if still == nil && !elsewhere && open && n.ValidTo.IsZero() {
 			still = &f
 		}
 	}
 	return still
 }
+
+// letters says whether something new has the same letters.
+func (f *Fact) letters(n New) bool { return wording.Letters(f.Text) == wording.Letters(n.Text) }
 
 // says compares by the value where there is a slot for it, and by the text otherwise.
 func (f *Fact) says(letters, value string) bool {
@@ -103,22 +114,23 @@ const shortest = 6
 func (t *Table) recalled(n New) *Fact {
 	letters := wording.Letters(n.Text)
 	for _, id := range t.order {
-		f := t.facts[id]
-		if f == nil || !n.Past.Lived(f.Room, f.newest) {
+		f, known := t.In(n.Past, id)
+		if !known {
 			continue
 		}
-		known := wording.Letters(f.Text)
-		if letters == known || utf8.RuneCountInString(known) >= shortest && strings.Contains(letters, known) {
-			return f
+		has := wording.Letters(f.Text)
+		if letters == has || utf8.RuneCountInString(has) >= shortest && strings.Contains(letters, has) {
+			return &f
 		}
 	}
 	return nil
 }
 
-// closes gives what is no longer so by what is new: in the room where that is said, or for whoever knows everything. later is
-// what was said later and is in its place.
-func (t *Table) closes(n New) (ids []string, later *Fact) {
-	since, here := (&Fact{Memory: n.Memory}).since(), false
+// closes gives what is no longer so by what is new: in the room where that is said, or for whoever knows everything; and what was
+// said later and is in its place: what is so here, and of what is not known here the earliest of each room.
+func (t *Table) closes(n New) (ids []string, later []entry.Place) {
+	fresh := &Fact{Memory: n.Memory, Slot: n.Slot}
+	since := fresh.since()
 	for _, id := range t.by[n.SaidBy] {
 		f := t.facts[id]
 		corrected := f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) })
@@ -126,16 +138,14 @@ func (t *Table) closes(n New) (ids []string, later *Fact) {
 			continue
 		}
 		seen, known := t.In(n.Past, id)
-		known = known && seen.ValidTo.IsZero()
-		open := known || f.ValidTo.IsZero()
+		open := known && seen.ValidTo.IsZero() || f.ValidTo.IsZero()
 		switch {
 		case corrected && open:
 			ids = append(ids, id)
 		case corrected:
 		case f.since().After(since):
-			// What is in its place here counts before what is elsewhere.
-			if open && (later == nil || known && !here || known == here && f.since().Before(later.since())) {
-				later, here = f, known
+			if open || !known && f.until.IsZero() {
+				later = earliest(later, f.place(fresh, f.since()))
 			}
 		case open || t.closable(f, since):
 			ids = append(ids, id)
@@ -148,6 +158,18 @@ func (t *Table) closes(n New) (ids []string, later *Fact) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), later
+}
+
+// earliest puts a place to others, unless one of its room is earlier.
+func earliest(all []entry.Place, p entry.Place) []entry.Place {
+	i := slices.IndexFunc(all, func(other entry.Place) bool { return other.Room == p.Room })
+	switch {
+	case i < 0:
+		return append(all, p)
+	case p.At.Before(all[i].At):
+		all[i] = p
+	}
+	return all
 }
 
 // least gives what has to go so that there is room for some more: what is no longer so, then
@@ -244,11 +266,9 @@ func (t *Table) stay(gone []string, by string) (changes []Change) {
 		if f == nil || slices.Contains(gone, id) {
 			continue
 		}
-		for _, m := range f.marks {
-			if m.closes && m.by != "" && slices.Contains(gone, m.by) {
-				to := m.at
-				changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to, Until: &entry.Place{Room: m.room, Turn: m.turn}}})
-			}
+		for _, m := range t.orphaned(f, gone, false) {
+			to := m.at
+			changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to, Until: &entry.Place{Room: m.room, Turn: m.turn, By: m.by, Slot: m.fills, At: to}}})
 		}
 	}
 	return changes

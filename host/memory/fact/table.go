@@ -84,16 +84,18 @@ func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
 		turns: r.Turns, newest: newest(r.Turns, r.Upto), until: r.ValidTo}
 	t.facts[r.ID] = f
 	t.mention(f.Room)
-	if u := r.Until; u != nil {
-		f.until = time.Time{}
-		t.mark(f, mark{room: u.Room, turn: u.Turn, at: r.ValidTo, closes: true, by: u.By})
+	if len(r.Until) > 0 {
+		f.until, f.ValidTo = time.Time{}, time.Time{}
+	}
+	for _, u := range r.Until {
+		t.mark(f, end(u))
 	}
 	t.order = append(t.order, r.ID)
 	t.by[r.SaidBy] = append(t.by[r.SaidBy], r.ID)
 	changed = append(changed, r.ID)
 	for _, id := range r.Closes {
 		if old := t.facts[id]; old != nil && old != f && old.until.IsZero() {
-			t.mark(old, mark{room: f.Room, turn: f.newest, at: f.since(), closes: true, by: f.ID})
+			t.mark(old, end(f.place(old, f.since())))
 			changed = append(changed, id)
 		}
 	}
@@ -136,14 +138,14 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 	case r.ValidTo == nil:
 	case u == nil:
 		f.settled(*r.ValidTo)
-	case f.until.IsZero() && !f.orphan(u.Room, u.Turn, *r.ValidTo):
-		t.mark(f, mark{room: u.Room, turn: u.Turn, at: *r.ValidTo, closes: true, by: u.By})
+	case f.until.IsZero() && !f.replaces(end(*u)):
+		t.mark(f, end(*u))
 	default:
 		f.ValidTo, f.ClosedBy = t.closed(nil, f)
 	}
 	if a := r.Again; a != nil {
 		f.again(*a)
-		t.mark(f, mark{room: a.Room, turn: a.Turn, at: a.At})
+		t.mark(f, mark{room: a.Room, turn: a.Turn, at: a.At, same: a.Same})
 	}
 	return []string{r.Of}
 }

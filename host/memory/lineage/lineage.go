@@ -125,6 +125,3 @@ func (p *Past) Own(room string) bool {
 	_, ok := p.upto[room]
 	return ok && room != ""
 }
-
-// Alone says whether whoever knows what this room does knows also what was said in another room, because that one has no forks.
-func (p *Past) Alone(room string) bool { return p == nil || p.tree.alone(room) }
