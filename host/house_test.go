@@ -33,7 +33,7 @@ var floors = [][]string{
 	{"host/history/keep"},
 	{"host/history/extract"},
 	{"host/config/form", "host/history/parts"},
-	{"host/memory/wording"},
+	{"host/memory/wording", "host/memory/lineage"},
 	{"host/memory/fact"},
 	{"host/memory/dates", "host/memory/doubt"},
 	{"host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask"},
@@ -81,7 +81,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
+	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}

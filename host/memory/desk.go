@@ -148,7 +148,10 @@ func (k *Keeper) Write(ctx context.Context, companion string, a abi.MemoryAdd, v
 // addOne has a companion remember one thing, and gives it as it is remembered: where the same is
 // already, that.
 func (k *Keeper) addOne(ctx context.Context, companion string, n fact.New, source string) (m abi.Memory, err error) {
-	err = k.with(ctx, companion, func(b *book) error {
+	err = k.with(ctx, companion, func(b *book) (err error) {
+		if n.Past, err = b.past(ctx, n.Room); err != nil {
+			return err
+		}
 		return b.write(ctx, func(w pen) error {
 			as, changes, err := b.table.Add(n, source, k.cfg.NewID(), w.at)
 			if err != nil {
@@ -157,7 +160,7 @@ func (k *Keeper) addOne(ctx context.Context, companion string, n fact.New, sourc
 			if err := w.put(changes...); err != nil {
 				return err
 			}
-			f, _ := b.table.Get(as)
+			f, _ := b.table.In(n.Past, as)
 			m = f.Memory
 			return nil
 		})
