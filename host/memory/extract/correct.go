@@ -27,7 +27,7 @@ func (r *reader) correction(text string) (claim, bool) {
 			continue
 		}
 		wrong, right := tidy(strings.TrimSpace(m[n.wrong])), tidy(strings.TrimSpace(m[n.right]))
-		if !sensible(right) || !sensible(wrong) || notNamed.MatchString(right) && !regexp.MustCompile(`\d`).MatchString(right) {
+		if !sensible(right) || !sensible(wrong) || onlyDenies.MatchString(right) || notNamed.MatchString(right) && !regexp.MustCompile(`\d`).MatchString(right) {
 			continue
 		}
 		if h, ok := r.holding(wrong); ok {
@@ -38,6 +38,37 @@ func (r *reader) correction(text string) (claim, bool) {
 		}
 	}
 	return claim{}, false
+}
+
+// onlyDenies is what stands where the right one should, in a sentence that only denies: its end, or all
+// that stands before "not".
+var onlyDenies = regexp.MustCompile(`(?i)^(?:です|でした|だ|でも|し|よ|ね|な|の|ん|のに|ので|から|けど|けれど|けれども|が|って|わ|さ|ぞ|ぜ|もん|もの|っ|ー|[^\p{L}\p{N}])*$|\b(?:i|i['’]?m|my|your|his|her|its|their|our|is|am|are|was|were|it|it['’]s|do|does|did|he|she|that|this|we|they|you|why|of course|certainly|definitely|absolutely|obviously|probably|really|just|still|why)\b`)
+
+// denial reads 「名前はミケではありません」 and "my name is not Mike", which say something of what is known
+// alone, and nothing of what else it may be.
+func (r *reader) denial(text string) (c claim, denies, ok bool) {
+	for _, p := range denials {
+		m := p.FindStringSubmatch(strings.TrimSpace(text))
+		if m == nil {
+			continue
+		}
+		slot := slotOf(m[1])
+		if slot == "" {
+			continue
+		}
+		h, ok := r.holding(tidy(strings.TrimSpace(m[2])))
+		if !ok || h.slot != slot {
+			return claim{}, true, false
+		}
+		said := strings.TrimFunc(text, blank)
+		return claim{slot: h.slot, value: "not:" + h.value, text: said, keys: h.keys, importance: 3, corrects: []string{h.value}}, true, true
+	}
+	return claim{}, false, false
+}
+
+var denials = []*regexp.Regexp{
+	regexp.MustCompile(opens + `(?:` + selfWords + `の)?([^、は]{1,12}?)は、?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃない|じゃありません|ではない|ではありません|でない)(?:です|んです|んだ|の|よ|ね|わ|けど|から|ので|ってば)*` + marks),
+	regexp.MustCompile(`(?i)^\W*(?:(?:no|nope|nah|actually|sorry|wait|oh|well|and|but)\W+)*my ([a-z ]{2,20}?)(?:['’]s name)?(?: is not|['’]s not| isn['’]t)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`),
 }
 
 // holding gives what is known of the speaker with a value, the newest.

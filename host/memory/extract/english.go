@@ -19,6 +19,12 @@ func nameEn(m []string) (claim, bool) {
 	return claim{slot: "name", value: v, text: "is called " + v, keys: []string{"name", "名前"}, importance: 5}, !noNameWords.MatchString(v)
 }
 
+// fullNameEn reads "Bond, James Bond".
+func fullNameEn(m []string) (claim, bool) {
+	c, ok := nameEn(m[1:])
+	return c, ok && strings.HasSuffix(m[2], " "+m[1])
+}
+
 func petNameEn(animal, name string) (claim, bool) {
 	thing := wording.Thing(animal)
 	return claim{slot: "pet.name:" + thing, value: name, text: "has a " + strings.ToLower(animal) + " called " + name, keys: []string{strings.ToLower(animal), thing, "name", "pet"}, importance: 4}, name != "" && !noNameWords.MatchString(name)
@@ -71,6 +77,7 @@ func english() []rule {
 	const place = `((?-i:[A-Z])[\p{L}\x27’-]+(?:[ ,]+(?-i:[A-Z])[\p{L}\x27’-]+){0,2}|[a-z]{3,14}(?:[\s.!~]*$))`
 	const very = `(?:really |absolutely |totally |just |also |still |actually |truly |honestly |kinda |quite |always |so )*`
 	return []rule{
+		{pattern: en(`my name(?: is|'s) <NAME>, <NAME>(?:[\s.,!~)]|$)`), claim: fullNameEn, last: true},
 		{pattern: en(`(?:my (?:full |real |first )?name(?: is|'s)|i am called|i'm called|i go by|people call me|everyone calls me|my friends call me|they call me|(?:you can |just )?call me) <NAME>(?:[\s.,!~)]|$)`), claim: nameEn, last: true},
 		{pattern: en(`(?:i'm|i am) (?-i:([A-Z][\p{L}-]{1,20}))(?:<END>|[.,!])`), claim: nameEn, greets: true, last: true},
 

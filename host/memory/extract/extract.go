@@ -104,6 +104,12 @@ func (r *reader) sentence(s doubt.Sentence) (done bool) {
 		r.add(c, s)
 		return true
 	}
+	if c, denies, ok := r.denial(s.Text); denies {
+		if ok {
+			r.add(c, s)
+		}
+		return true
+	}
 	if c, over, ok := r.over(s.Text); over {
 		if ok {
 			r.add(c, s)

@@ -17,7 +17,7 @@ import (
 // Fact is one thing that is remembered, a fact or an episode.
 type Fact struct {
 	abi.Memory
-	Slot  string // see [New]
+	Slot  string // see [New]; none where somebody wrote another text
 	Value string
 	How   entry.How
 	// Confirmed is when it was last said: SaidAt, or later.
@@ -29,6 +29,7 @@ type Fact struct {
 	// Vector is what a model made of Text; without Numbers none did.
 	Vector entry.Vector
 	vector uint64 // seq of its entry
+	left   string // the slot that it was in before somebody wrote another text: what is said of that closes it no more
 
 	newest uint64    // entry of Room that it rests on, or 0
 	turns  []uint64  // Turns without those in which it was said again

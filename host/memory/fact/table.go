@@ -94,7 +94,7 @@ func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
 	t.by[r.SaidBy] = append(t.by[r.SaidBy], r.ID)
 	changed = append(changed, r.ID)
 	for _, id := range r.Closes {
-		if old := t.facts[id]; old != nil && old != f && old.until.IsZero() {
+		if old := t.facts[id]; old != nil && old != f && old.until.IsZero() && (old.left == "" || old.left != r.Slot) {
 			t.mark(old, end(f.place(old, f.since())))
 			changed = append(changed, id)
 		}
@@ -123,6 +123,9 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 	}
 	if r.Text != nil && *r.Text != f.Text {
 		f.Text, f.Quote, f.Value, f.EditedBy = *r.Text, "", "", r.By // it rests on whoever wrote it now
+		if f.Slot != "" {
+			f.left, f.Slot = f.Slot, ""
+		}
 		t.unlearn(f)
 	}
 	if r.Keys != nil {
