@@ -84,7 +84,7 @@ func TestPast(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		who := fmt.Sprint("aya", n)
-		pad := rapid.SampledFrom([]int{0, 0, 50_000}).Draw(rt, "pad")
+		pad := rapid.SampledFrom([]int{0, 0, 0, 50_000}).Draw(rt, "pad")
 		rooms := []Room{{ID: int64(n) * 1000}, {ID: int64(n)*1000 + 1}}
 		var all []written
 		type branch struct{ name, shows string }
@@ -94,9 +94,9 @@ func TestPast(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = w.Script("COMMIT") }()
-		for range rapid.IntRange(1, 8).Draw(rt, "stretches") {
+		for range rapid.IntRange(1, 6).Draw(rt, "stretches") {
 			in := &rooms[rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(rt, "room")]
-			for range rapid.SampledFrom([]int{1, 3, 40, 150, 400}).Draw(rt, "writes") {
+			for range rapid.SampledFrom([]int{1, 3, 40, 150}).Draw(rt, "writes") {
 				in.Seq += uint64(1 + len(all)%2)
 				value := fmt.Sprint(len(all), strings.Repeat(" ", pad))
 				mustSet(t, w, *in, who, "k", value)
@@ -158,7 +158,7 @@ func TestLongPast(t *testing.T) {
 	if err := w.Script("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	const turns = 20_000
+	const turns = 8000
 	for main.Seq = 1; main.Seq < turns; main.Seq++ {
 		mustSet(t, w, main, "aya", "turn", fmt.Sprint(main.Seq))
 	}
@@ -166,7 +166,7 @@ func TestLongPast(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(count(t, w, `SELECT count(*) FROM kv_past`), "of", turns, "are left")
-	for i, at := range []int{2, 20, 100, exact, 500, 1000, 5000, 10_000, 15_000, 19_000, turns - exact, turns - 5, turns} {
+	for i, at := range []int{2, 20, 100, exact, 500, 1000, 3000, 4000, 5000, 7000, turns - exact, turns - 5, turns} {
 		id := int64(10 + i)
 		if err := Fork(w, id, 1, uint64(at)); err != nil {
 			t.Fatal(err)
