@@ -43,7 +43,7 @@ func Newest(all []abi.Message, budget, overhead int, meter *tokens.Meter) []abi.
 	t := Terms{Budget: budget, Meter: meter, Overhead: overhead}
 	n, first := 0, len(all)
 	for ; first > 0; first-- {
-		if n += meter.Tokens(t.size(all[first-1])); n > budget {
+		if n += meter.Tokens(t.size(all[first-1], nil)); n > budget {
 			break
 		}
 	}
@@ -51,6 +51,6 @@ func Newest(all []abi.Message, budget, overhead int, meter *tokens.Meter) []abi.
 		return all[first:]
 	}
 	last := slices.Clone(all[len(all)-1:])
-	last[0].Text, _ = Shorten(last[0].Text, budget-meter.Tokens(t.size(abi.Message{From: last[0].From}))-tokensOfMark, meter)
+	last[0].Text, _ = Shorten(last[0].Text, budget-meter.Tokens(t.size(abi.Message{From: last[0].From}, nil))-tokensOfMark, meter)
 	return last
 }
