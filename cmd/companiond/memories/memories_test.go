@@ -271,7 +271,7 @@ func TestPromptsAreShown(t *testing.T) {
 	s := &daemon{}
 	d := Desk{Paint: paint.Painter{Out: &out}, Call: s.call}
 	want := `kyoko speak, by the model small, written down as #14 at 2026-01-02 03:04:05
-  what was sent, byte by byte
+  the words that were sent, letter by letter
   system, about 5 tokens
     You are Kyoko.
     Speak.
