@@ -16,11 +16,18 @@ const tokensOfMark = 24
 type Ends [2]int
 
 // Shorten leaves out the middle of a text so that its ends come to no more than so many tokens,
-// and says there how much is missing. A text that fits stays as it is.
+// and says there how much is missing. A text that fits stays as it is, and so does one that would not be
+// shorter with the mark: no more is left out than stands in its place.
 func Shorten(text string, most int, meter *tokens.Meter) (short string, left Ends) {
-	head, tail := tokens.Cut(text, most, meter)
-	left = Ends{len(head), len(tail)}
-	return Shortened(text, left), left
+	all := tokens.Of(text)
+	for _, goal := range []int{most, most - tokensOfMark} {
+		head, tail := tokens.Cut(text, max(goal, 0), meter)
+		left = Ends{len(head), len(tail)}
+		if short = Shortened(text, left); meter.Tokens(tokens.Of(short)) < meter.Tokens(all) {
+			return short, left
+		}
+	}
+	return text, Ends{len(text), 0}
 }
 
 // Shortened is what Shorten makes of a text of which these ends stay.
