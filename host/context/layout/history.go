@@ -26,6 +26,7 @@ type line struct {
 	At   string   `json:"at,omitempty"`
 	Text string   `json:"text"`
 	Cut  string   `json:"cut,omitempty"`
+	seq  uint64   // where it matters
 }
 
 // compressed is what some turns are told as.

@@ -126,6 +126,20 @@ type Prompt struct {
 // Build puts a prompt together. Where it would be longer than its budget, memories that matter
 // least go first, then the oldest of what was said.
 func (m *Mind) Build(p Parts) Prompt {
+	short := p
+	var seqs []uint64
+	short.Tail, seqs = p.Tail.beside(p.Told)
+	prompt := m.build(short)
+	for _, seq := range seqs {
+		t := prompt.Told
+		if _, cut := t.Shortened[seq]; cut || seq != t.Pinned && (seq < t.From || seq > t.Upto) {
+			return m.build(p) // it does not stand there after all
+		}
+	}
+	return prompt
+}
+
+func (m *Mind) build(p Parts) Prompt {
 	all := p.usable()
 	system, dropped := m.System(p.Budget)
 	notes := slices.Clone(dropped)

@@ -282,10 +282,9 @@ func TestItFits(t *testing.T) {
 			}
 			return told
 		}
-		letters := []int{10, 40, 200, 3000}
+		letters, waits := []int{10, 40, 200, 3000}, []time.Duration{time.Second, 2 * time.Hour}
 		for range rapid.IntRange(1, 30).Draw(t, "messages") {
-			say(rapid.SampledFrom([]string{"taro", "aya", "nikoni"}).Draw(t, "from"), strings.Repeat("話", rapid.SampledFrom(letters).Draw(t, "letters")),
-				rapid.SampledFrom([]time.Duration{time.Second, 2 * time.Hour}).Draw(t, "wait"))
+			say(rapid.SampledFrom([]string{"taro", "aya", "nikoni"}).Draw(t, "from"), strings.Repeat("話", rapid.SampledFrom(letters).Draw(t, "letters")), rapid.SampledFrom(waits).Draw(t, "wait"))
 			if rapid.IntRange(0, 3).Draw(t, "told") == 0 {
 				tell()
 			}
@@ -308,8 +307,7 @@ func TestItFits(t *testing.T) {
 		for i := range rapid.IntRange(0, 8).Draw(t, "memories") {
 			memories = append(memories, abi.Memory{ID: fmt.Sprint(i), Text: strings.Repeat("猫", 60), SaidBy: "taro", SaidAt: noon})
 		}
-		scene := abi.Scene{Message: said[len(said)-1], Members: members}
-		tails := []layout.Tail{m.ForScene(layout.Asked{Scene: scene, Now: noon, OnlyVote: true})}
+		tails := []layout.Tail{m.ForScene(layout.Asked{Scene: abi.Scene{Message: said[len(said)-1], Members: members}, Now: noon, OnlyVote: true})}
 		parts := layout.Parts{Budget: budget, Told: told, Human: human}
 		if m.Card != nil {
 			tails = append(tails, m.ForPerceptions(abi.Perceiving{More: percepts[1:], Perception: percepts[0], Members: members}, noon, []string{"vision"}, nil))
@@ -382,6 +380,28 @@ func TestItIsUsed(t *testing.T) {
 	long := abi.Message{Seq: 1, From: "taro", Kind: abi.KindTurn, Text: strings.Repeat("港町の古い灯台と船乗りの話です。", 3000/16), At: noon}
 	if p, total := build(new(window.Window), []abi.Message{long}); len(p.Told.Shortened) > 0 {
 		t.Errorf("%d tokens, and shortened: %v", total, p.Told.Shortened)
+	}
+}
+
+// TestWhoWaitsIsToldOnce: what somebody said who waits for an answer too stands once in a request, in the history or,
+// where that does not reach so far, in the tail.
+func TestWhoWaitsIsToldOnce(t *testing.T) {
+	m := persona(t, "aya")
+	long := strings.Repeat("長い話です。", 30)
+	said := []abi.Message{{Seq: 1, From: "taro", Text: long, At: noon}, {Seq: 2, From: "hana", Text: "短い話です。", At: noon}, {Seq: 3, From: "ken", Text: "こんにちは。", At: noon}}
+	build := func(told ...abi.Message) string {
+		s := abi.Scene{Message: said[2], Waiting: said[:2], Members: []abi.Member{{ID: "ken", Kind: abi.KindHuman}}}
+		p := m.Build(layout.Parts{Budget: layout.Budget{Context: 8000, Meter: new(tokens.Meter)}, Told: window.Told{Messages: told},
+			Human: func(string) bool { return true }, Tail: m.ForScene(layout.Asked{Scene: s, Now: noon})})
+		return layout.Write("", p.Messages)
+	}
+	for _, got := range []string{build(said...), build(said[1:]...)} {
+		if n := strings.Count(got, long); n != 1 {
+			t.Errorf("%d times:\n%s", n, got)
+		}
+	}
+	if got := build(said...); !strings.Contains(got, `{"from":"taro","text":"`+string([]rune(long)[:40])+` …"}`) {
+		t.Error(got)
 	}
 }
 
