@@ -22,6 +22,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
@@ -263,7 +264,7 @@ const markOf = 24
 // shorten shortens a message by so many tokens, but to no less than least, and so that some of it stays.
 func (p Parts) shorten(told *window.Told, i, over, least int) {
 	msg := &told.Messages[i]
-	have := p.Meter.Tokens(tokens.Of(msg.Text))
+	have := p.Meter.Tokens(tokens.Of(quote.JSON(msg.Text))) // escapes take more than letters
 	goal := max(have-over-markOf, least-overhead, leastText)
 	if have <= goal+markOf {
 		return
@@ -272,7 +273,7 @@ func (p Parts) shorten(told *window.Told, i, over, least int) {
 	if told.Shortened == nil {
 		told.Shortened = map[uint64]window.Ends{}
 	}
-	msg.Text, told.Shortened[msg.Seq] = window.Shorten(whole, goal, p.Meter)
+	msg.Text, told.Shortened[msg.Seq] = window.Shorten(whole, goal*p.Meter.Tokens(tokens.Of(msg.Text))/have, p.Meter)
 }
 
 // with puts what stands behind the history there. Requests to come are the same up to the end

@@ -20,9 +20,11 @@ type Ends [2]int
 // shorter with the mark: no more is left out than stands in its place.
 func Shorten(text string, most int, meter *tokens.Meter) (short string, left Ends) {
 	all := tokens.Of(text)
-	for _, goal := range []int{most, most - tokensOfMark} {
-		head, tail := tokens.Cut(text, max(goal, 0), meter)
-		left = Ends{len(head), len(tail)}
+	for _, goal := range []int{most, max(most-tokensOfMark, most/2)} {
+		head, tail := tokens.Cut(text, goal, meter)
+		if left = (Ends{len(head), len(tail)}); left[0]+left[1] >= len(text) {
+			break
+		}
 		if short = Shortened(text, left); meter.Tokens(tokens.Of(short)) < meter.Tokens(all) {
 			return short, left
 		}

@@ -243,11 +243,30 @@ func (w *Window) give(t Terms, head uint64) Told {
 	told.Messages = make([]abi.Message, len(all))
 	for i, m := range all {
 		if most := w.most(m.Seq, t); t.Meter.Tokens(w.sizeOf(m, nil, t)) > most {
-			left := most - t.Meter.Tokens(t.size(abi.Message{From: m.From, To: m.To, At: m.At}, nil)) - tokensOfMark
 			told.Whole[m.Seq] = m.Text
-			m.Text, told.Shortened[m.Seq] = Shorten(m.Text, left, t.Meter)
+			m.Text, told.Shortened[m.Seq] = t.shorten(m, most)
 		}
 		told.Messages[i] = m
 	}
 	return told
+}
+
+// leastText is how many tokens of a message stay at least.
+const leastText = 12
+
+// shorten shortens a message so that it comes to no more than so many tokens as it is told: what is escaped
+// there takes more than its letters.
+func (t Terms) shorten(m abi.Message, most int) (text string, ends Ends) {
+	empty := m
+	empty.Text = ""
+	left := max(most-t.Meter.Tokens(t.size(empty, nil))-tokensOfMark, leastText)
+	for {
+		told := m
+		told.Text, ends = Shorten(m.Text, left, t.Meter)
+		over := t.Meter.Tokens(t.size(told, nil)) - most
+		if over <= 0 || left == leastText {
+			return told.Text, ends
+		}
+		left = max(left-over, leastText)
+	}
 }
