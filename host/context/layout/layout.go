@@ -213,12 +213,10 @@ func (m *Mind) room(p Parts, most int) (told window.Told, lines []model.Message,
 	told.Messages, told.Shortened = slices.Clone(told.Messages), maps.Clone(told.Shortened)
 	newest := len(told.Messages) - 1
 	if p.shorten(&told, newest, over, most/2); write() > 0 {
-		if cut = m.leaveOut(p, &told, most); cut > 0 {
-			over = write()
-		}
+		cut = m.leaveOut(p, &told, most)
 	}
 	for i := range told.Messages { // a person's turn, and the newest, which may be both
-		if over = write(); over > 0 {
+		if over := write(); over > 0 {
 			p.shorten(&told, i, over, 0)
 		}
 	}

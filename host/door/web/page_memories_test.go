@@ -131,10 +131,10 @@ elements.gone.oninput(); console.log(all(elements.goes), elements.erase.hidden);
 answers["POST /v1/forget"] = [o, { ...o, state: "done" }];
 await submit(elements.leave);
 elements.sure.value = "mika";
-await submit(elements.erase); console.log(elements.mindtold.textContent, elements.erase.hidden);
+await submit(elements.erase); console.log(elements.forgot.textContent, elements.erase.hidden);
 answers["POST /v1/forget"] = { status: 403, detail: "who: not yours" };
 await submit(elements.leave); console.log(all(elements.goes), elements.erase.hidden);
-await submit(elements.erase); console.log(elements.mindtold.textContent);
+await submit(elements.erase); console.log(elements.forgot.textContent);
 `)
 	const want = `> GET /v1/companions/aya/memories?limit=50
 > POST /v1/forget {"who":"mika","dry_run":true}
