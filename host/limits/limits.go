@@ -10,6 +10,7 @@ package limits
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -41,9 +42,14 @@ type Refusal struct {
 	First bool          // in this window: worth a line in the log
 }
 
+// maxOthers is how many keys without bounds are counted in a day. Of more, those that spent least are forgotten.
+const maxOthers = 256
+
 // Limits are the bounds of a house. Make them with [New].
 type Limits struct {
 	accounts map[Key]*account
+	others   map[Key]*Day // without bounds: what they spend counts for a bound that they get within the day
+	date     string       // of what others has
 }
 
 // account is what was spent of one key.
@@ -65,9 +71,9 @@ type Day struct {
 	Cost  float64 `json:"cost"`
 }
 
-// New makes limits of which nothing is spent. A key without bounds is not counted.
+// New makes limits of which nothing is spent.
 func New(bounds map[Key]Bounds) *Limits {
-	l := &Limits{accounts: map[Key]*account{}}
+	l := &Limits{accounts: map[Key]*account{}, others: map[Key]*Day{}}
 	for key, b := range bounds {
 		if b != (Bounds{}) {
 			l.account(key).bounds = b
@@ -80,6 +86,10 @@ func (l *Limits) account(key Key) *account {
 	a := l.accounts[key]
 	if a == nil {
 		a = &account{day: Day{Table: key.Table, Name: key.Name}, told: map[string]time.Time{}}
+		if d := l.others[key]; d != nil {
+			a.day = *d
+			delete(l.others, key)
+		}
 		l.accounts[key] = a
 	}
 	return a
@@ -110,12 +120,44 @@ func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
 // Spend counts calls that were not taken, and what was spent.
 func (l *Limits) Spend(now time.Time, calls int, cost float64, keys ...Key) {
 	for _, key := range keys {
+		day := l.other(key, now)
 		if a := l.accounts[key]; a != nil {
-			a.today(now)
 			a.minute.add(now, calls)
-			a.day.Calls, a.day.Cost = max(0, a.day.Calls+calls), a.day.Cost+cost
+			day = &a.day
 		}
+		if day == nil {
+			continue
+		}
+		day.begin(now)
+		day.Calls, day.Cost = max(0, day.Calls+calls), day.Cost+cost
 	}
+}
+
+// other gives the day of a key without bounds; nil where it has some, or no name.
+func (l *Limits) other(key Key, now time.Time) *Day {
+	if l.accounts[key] != nil || key.Name == "" {
+		return nil
+	}
+	if date := now.Format(time.DateOnly); date != l.date {
+		l.date = date
+		maps.DeleteFunc(l.others, func(_ Key, d *Day) bool { return d.Date < date })
+	}
+	if l.others[key] == nil {
+		l.place()
+		l.others[key] = &Day{Table: key.Table, Name: key.Name}
+	}
+	return l.others[key]
+}
+
+// place forgets of those without bounds the one that spent least, where there are too many.
+func (l *Limits) place() {
+	if len(l.others) < maxOthers {
+		return
+	}
+	least := slices.MinFunc(slices.Collect(maps.Values(l.others)), func(a, b *Day) int {
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name))
+	})
+	delete(l.others, Key{least.Table, least.Name})
 }
 
 // Hold has nothing be asked for a while: whoever is asked has said so.
@@ -132,47 +174,60 @@ func (l *Limits) Held(key Key, now time.Time) (until time.Time, why string) {
 	return time.Time{}, ""
 }
 
-// Days gives what was spent of bounds of a day, to be kept.
+// Days gives what was spent in the day, whether it has bounds or not, to be kept: a bound that is set within
+// the day counts what came before it.
 func (l *Limits) Days() (all []Day) {
 	for _, a := range l.accounts {
-		if a.day.Date != "" && (a.bounds.Day > 0 || a.bounds.Cost > 0) {
+		if a.day.Date != "" {
 			all = append(all, a.day)
 		}
+	}
+	for _, d := range l.others {
+		all = append(all, *d)
 	}
 	slices.SortFunc(all, func(a, b Day) int { return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 
-// Restore takes what was kept. What has no bounds any more is left out.
+// Restore takes what was kept.
 func (l *Limits) Restore(days []Day) {
 	for _, d := range days {
-		if a := l.accounts[Key{d.Table, d.Name}]; a != nil && d.Calls >= 0 && d.Cost >= 0 {
-			a.day = d
+		key := Key{d.Table, d.Name}
+		if d.Calls < 0 || d.Cost < 0 || d.Name == "" || d.Date == "" {
+			continue
 		}
+		if a := l.accounts[key]; a != nil {
+			a.day = d
+			continue
+		}
+		if l.others[key] == nil {
+			l.place()
+		}
+		l.others[key] = &d
 	}
 }
 
 // aside is how far a clock that is right may be set back.
 const aside = time.Hour
 
-// today begins a new day where one has. A clock that is set back a little goes on with the day that
+// begin begins a new day where one has. A clock that is set back a little goes on with the day that
 // was, or its bounds would be there twice. One that was wrong by hours takes what was spent along
 // into the day that it is, or that would last until the wrong one is over.
-func (a *account) today(now time.Time) {
+func (d *Day) begin(now time.Time) {
 	date := now.Format(time.DateOnly)
-	if date == a.day.Date {
+	if date == d.Date {
 		return
 	}
-	was, err := time.ParseInLocation(time.DateOnly, a.day.Date, now.Location())
+	was, err := time.ParseInLocation(time.DateOnly, d.Date, now.Location())
 	switch ahead := was.Sub(now); {
 	case err != nil || ahead <= 0 || ahead >= 24*time.Hour:
 	case ahead < aside:
 		return
 	default:
-		a.day.Date = date
+		d.Date = date
 		return
 	}
-	a.day = Day{Table: a.day.Table, Name: a.day.Name, Date: date}
+	*d = Day{Table: d.Table, Name: d.Name, Date: date}
 }
 
 // part is how much of a bound a call may reach: what is not urgent leaves a part of it.
@@ -192,7 +247,7 @@ func whole(bound int, urgent bool) int {
 }
 
 func (a *account) refuses(key Key, now time.Time, urgent bool) *Refusal {
-	a.today(now)
+	a.day.begin(now)
 	b := a.bounds
 	tomorrow := func() time.Duration {
 		y, m, d := now.Date()

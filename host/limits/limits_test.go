@@ -62,7 +62,7 @@ func TestEachBound(t *testing.T) {
 	for range 5 {
 		l.Take(noon, true, model, aya, main_)
 	}
-	if d := l.Days(); len(d) != 2 || d[0].Calls != 2 || d[0].Name != "main" || d[0].Date != "2026-11-23" {
+	if d := l.Days(); len(d) != 3 || d[1].Calls != 2 || d[1].Name != "main" || d[1].Date != "2026-11-23" {
 		t.Errorf("%+v", d)
 	}
 	if r := l.Take(noon, true, model, Key{"companion", "ben"}, main_); r != nil {
@@ -98,7 +98,7 @@ func TestADayIsKept(t *testing.T) {
 	l.Spend(noon, 1, 0.25, model)
 	again := New(bounds)
 	again.Restore(append(l.Days(), Day{Table: "model", Name: "gone", Date: "2026-11-23", Calls: 9}, Day{Table: "room", Calls: -1}))
-	if d := again.Days(); len(d) != 1 || d[0].Calls != 2 || d[0].Cost != 0.25 {
+	if d := again.Days(); len(d) != 2 || d[0].Name != "gone" || d[0].Calls != 9 || d[1].Calls != 2 || d[1].Cost != 0.25 {
 		t.Errorf("%+v", d)
 	}
 	if again.Take(noon, true, model) != nil || again.Take(noon, true, model) == nil {
@@ -115,6 +115,37 @@ func TestADayIsKept(t *testing.T) {
 	}
 	if r := again.Take(midnight.AddDate(0, -1, 0), true, model); r != nil {
 		t.Errorf("a clock that was wrong by a month: %+v", r)
+	}
+}
+
+// TestABoundOfToday counts what was spent before it was set; what was spent on other days is not kept, and
+// neither are more keys without bounds than a few hundred: those that spent least are forgotten.
+func TestABoundOfToday(t *testing.T) {
+	l := New(map[Key]Bounds{model: {Minute: 100}})
+	for range 7 {
+		l.Take(noon, true, model, aya, main_)
+	}
+	l.Spend(noon, 0, 3, model, aya, main_, Key{"room", ""})
+	for n := range 3000 {
+		l.Spend(noon, 1, 0.01, Key{"room", fmt.Sprint("talk", n)})
+	}
+	kept := l.Days()
+	if len(kept) > 300 {
+		t.Errorf("%d keys are kept", len(kept))
+	}
+	for key, of := range map[Key]Bounds{model: {Day: 7}, aya: {Cost: 3}, main_: {Day: 7}} {
+		again := New(map[Key]Bounds{key: of})
+		again.Restore(kept)
+		if r := again.Take(noon, true, key); r == nil {
+			t.Errorf("%s: what it spent before it had a bound does not count", key)
+		}
+		if r := again.Take(noon.Add(24*time.Hour), true, key); r != nil {
+			t.Errorf("%s, the next day: %+v", key, r)
+		}
+	}
+	l.Spend(noon.Add(24*time.Hour), 1, 0, aya)
+	if d := l.Days(); len(d) != 2 || d[0] != (Day{Table: "companion", Name: "aya", Date: "2026-11-24", Calls: 1}) {
+		t.Errorf("%d of yesterday: %+v", len(d), d[:min(3, len(d))])
 	}
 }
 

@@ -120,7 +120,7 @@ func TestSpentIsKept(t *testing.T) {
 		if err := again.take(counted, true); err != nil {
 			t.Error(err)
 		}
-		if d := again.bounds.days(); len(d) != 1 || d[0].Calls != 5 {
+		if d := again.bounds.days(); len(d) != 3 || d[0].Name != "aya" || d[0].Calls != 5 || d[1].Calls != 5 {
 			t.Errorf("%+v", d)
 		}
 		if err := m.take(counted, true); err != nil {

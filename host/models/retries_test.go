@@ -48,7 +48,7 @@ func TestRetriesCount(t *testing.T) {
 	if n := asked.Load(); n != 10 {
 		t.Errorf("asked %d times, of 10", n)
 	}
-	if d := m.bounds.days(); len(d) != 1 || d[0].Calls != 10 {
+	if d := m.bounds.days(); len(d) != 3 || d[1].Table != "model" || d[1].Calls != 10 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -117,11 +117,14 @@ func (p Painter) Prompts(all []told.Prompt) error {
 		}
 		u := q.Usage
 		fmt.Fprintf(&b, "%s %s\n", p.name(oneLine(u.Who)), p.dim(oneLine(fmt.Sprintf("%s, by the model %s, written down as #%d at %s", u.Op, u.Model, q.Seq, q.At.Local().Format(time.DateTime)))))
+		if len(u.With) > 0 {
+			fmt.Fprintf(&b, "  one call for the votes of %s\n", oneLine(strings.Join(append([]string{u.Who}, u.With...), ", ")))
+		}
 		switch {
 		case q.Exact:
-			b.WriteString("  what was sent, byte by byte\n")
+			b.WriteString("  the words that were sent, letter by letter\n")
 		case len(q.Parts) > 0:
-			fmt.Fprintf(&b, "  not byte by byte what was sent: %s\n", plain(q.Why, 2))
+			fmt.Fprintf(&b, "  not letter by letter what was sent: %s\n", plain(q.Why, 2))
 		default:
 			fmt.Fprintf(&b, "  what was sent is not there: %s\n", plain(q.Why, 2))
 		}

@@ -88,3 +88,12 @@ func TestEditedMemory(t *testing.T) {
 		}
 	}
 }
+
+// A call for the votes of several says whose.
+func TestVotesOfSeveral(t *testing.T) {
+	var out bytes.Buffer
+	u := entry.Usage{Who: "aya", With: []string{"ben", "eri"}, Op: abi.OpVote, Model: "m", Calls: 1}
+	if err := (Painter{Out: &out}).Prompts([]told.Prompt{{Usage: u, Exact: true}}); err != nil || !strings.Contains(out.String(), "  one call for the votes of aya, ben, eri\n") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}

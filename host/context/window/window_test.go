@@ -147,6 +147,9 @@ func TestShorten(t *testing.T) {
 			}
 			return
 		}
+		if meter.Tokens(tokens.Of(short)) >= meter.Tokens(tokens.Of(text)) {
+			t.Fatalf("%q is no shorter than %q", short, text)
+		}
 		missing := utf8.RuneCountInString(text[left[0] : len(text)-left[1]])
 		head, tail := text[:left[0]], text[len(text)-left[1]:]
 		if short != head+fmt.Sprintf(" … [%d letters left out] … ", missing)+tail || !utf8.ValidString(head) || !utf8.ValidString(tail) {

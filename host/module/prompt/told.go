@@ -97,9 +97,10 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	context, meter := m.engine.cfg.Models.Window(m.card.Model)
 	human := func(id string) bool { return isHuman(a.members, id) }
+	names := of.talk.meet(a.members)
 	terms := window.Terms{
 		Budget: of.mind.History(layout.Budget{Context: context, Meter: meter}),
-		Meter:  meter, Overhead: layout.Overhead, Human: human,
+		Meter:  meter, Line: of.mind.Line(names), Human: human,
 	}
 	told, err := of.talk.window.Tell(ctx, c.history, terms)
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	parts := layout.Parts{
 		Budget: layout.Budget{Context: context, Meter: meter}, Tools: a.tools,
-		Told: told, Human: human, Names: of.talk.meet(a.members), Tail: a.tail,
+		Told: told, Human: human, Names: names, Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {

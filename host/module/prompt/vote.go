@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/layout"
@@ -91,12 +92,20 @@ func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	return readVote(a.JSON)
 }
 
-func readVote(raw json.RawMessage) (v abi.Vote, err error) {
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: %v", err)
+func readVote(raw json.RawMessage) (abi.Vote, error) {
+	var v struct {
+		abi.Vote
+		Selected    json.RawMessage `json:"selected"` // nobody asked for these, whatever stands there
+		Backchannel json.RawMessage `json:"backchannel"`
 	}
-	v.Backchannel, v.Selected = "", false
-	return v, v.Check()
+	err := json.Unmarshal(raw, &v)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) && wrong.Field != "" {
+		return abi.Vote{}, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: %s must not be a JSON %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value)
+	}
+	if err != nil {
+		return abi.Vote{}, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: it is no JSON of a vote")
+	}
+	return v.Vote, v.Check()
 }
 
 // isHuman says whether a participant is a person. A person who spoke last is
