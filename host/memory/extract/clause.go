@@ -15,6 +15,8 @@ type rule struct {
 	own bool
 	// greets says that whoever says it has just said hello.
 	greets bool
+	// alone says that it begins the turn, or stands behind a greeting.
+	alone bool
 	// last says that no further rule reads the clause.
 	last bool
 }

@@ -16,6 +16,8 @@ var not = []struct {
 	{regexp.MustCompile(`^(?:(?:違う|ちがう|違います|いや|いいえ|ううん|ごめん|訂正|実は|ああ|あ|えっと|ってか|というか|間違えた|まちがえた)(?:よ|って|ね|です|、|。|！|!|\s|ー|〜)*)*(?:(?:私|わたし|僕|ぼく|俺|うち)の)?(?:([^、は]{1,12}?)(?:は|、|って))?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃなくて|じゃなく|ではなくて|ではなく|でなく|じゃないよ|じゃない|ではないよ|ではありません)[、。！! ]*[「『]?([^、は「」『』]{1,15}?)[」』]?` + endName), 1, 2, 3},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction|my mistake|oops|not quite)[,.!:\s—-]+)*(?:(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s| is|['’]s called| is called| was| are)|i said|i meant|i mean)?[\s]*(?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:and )?not (?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 3, 2},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s not| isn['’]t| is not| wasn['’]t)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:but|it['’]s|it is|he['’]s|she['’]s|rather)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 2, 3},
+	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:i['’]m|i am) (allergic) to ([\p{L}0-9' -]{1,25}?),? (?:and )?not (?:to )?([\p{L}0-9' -]{1,25}?)[\s.!)]*$`), 1, 3, 2},
+	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:i['’]m not|i am not) (allergic) to ([\p{L}0-9' -]{1,25}?),? but (?:to )?([\p{L}0-9' -]{1,25}?)[\s.!)]*$`), 1, 2, 3},
 }
 
 // correction reads 「ミケじゃなくてタマ」 and "it's Tama, not Mike". What it is about is said in it, or
@@ -30,7 +32,11 @@ func (r *reader) correction(text string) (claim, bool) {
 		if !sensible(right) || !sensible(wrong) || onlyDenies.MatchString(right) || notNamed.MatchString(right) && !regexp.MustCompile(`\d`).MatchString(right) {
 			continue
 		}
-		if h, ok := r.holding(wrong); ok {
+		h, ok := r.holding(wrong)
+		if others.MatchString(m[n.of]) && !strings.HasPrefix(h.slot, "pet") && !strings.HasPrefix(h.slot, "family") {
+			h, ok = held{}, false // 妹のアレルギーは is not their own
+		}
+		if ok {
 			return r.again(h, wrong, right, text), true
 		}
 		if slot := slotOf(m[n.of]); slot != "" {
@@ -84,8 +90,11 @@ func (r *reader) holding(value string) (held, bool) {
 
 // again makes a claim of what is known with the right value.
 func (r *reader) again(h held, wrong, right, text string) claim {
-	label := label(h.slot, hasJapanese.MatchString(text))
-	c := claim{slot: h.slot, value: right, text: label + right, importance: 4, corrects: []string{wrong}}
+	c := claim{slot: h.slot, value: right, text: label(h.slot, hasJapanese.MatchString(text)) + right, importance: 4, corrects: []string{wrong}}
+	if kind, _, _ := strings.Cut(h.slot, ":"); refusals[kind] != nil { // of which there are several: each has a slot of its own
+		c.slot, c.text, c.importance = kind+":"+wording.Thing(right), refusals[kind](right, hasJapanese.MatchString(text)), 5
+		c.keys = append(wording.Things(right), right)
+	}
 	for _, k := range h.keys {
 		if wording.Letters(k) != wording.Letters(wrong) {
 			c.keys = append(c.keys, k)
@@ -95,6 +104,22 @@ func (r *reader) again(h held, wrong, right, text string) claim {
 		c.keys = append(c.keys, "名前", "name")
 	}
 	return c
+}
+
+// refusals are how what somebody cannot have is said.
+var refusals = map[string]func(what string, japanese bool) string{
+	"allergy": func(what string, japanese bool) string {
+		if japanese {
+			return what + "アレルギー"
+		}
+		return "is allergic to " + what
+	},
+	"must_not": func(what string, japanese bool) string {
+		if japanese {
+			return what + "は食べられない"
+		}
+		return "does not eat or drink " + what
+	},
 }
 
 var hasJapanese = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]`)
@@ -138,7 +163,7 @@ func slotOf(of string) string {
 	case kinWord.MatchString(of) && strings.HasSuffix(of, "の名前"):
 		return "family.name:" + wording.Thing(animal)
 	}
-	for _, s := range []struct{ slot, words string }{{"name", "名前 name"}, {"age", "年齢 歳 age"}, {"birthday", "誕生日 birthday"}, {"job", "仕事 職業 job"}, {"origin", "出身 地元 hometown"}, {"place", "住所 家"}} {
+	for _, s := range []struct{ slot, words string }{{"name", "名前 name"}, {"age", "年齢 歳 age"}, {"birthday", "誕生日 birthday"}, {"job", "仕事 職業 job"}, {"origin", "出身 地元 hometown"}, {"allergy", "アレルギー allergy allergic"}, {"place", "住所 家"}} {
 		if slices.Contains(strings.Fields(s.words), of) {
 			return s.slot
 		}

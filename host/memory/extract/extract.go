@@ -34,7 +34,7 @@ func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
 		r.turn, last[t.From] = t, t.Seq
 		r.others, r.asked = false, ""
 		if i > 0 && turns[i-1].From != t.From {
-			r.others = others.MatchString(turns[i-1].Text)
+			r.others = others.MatchString(turns[i-1].Text) && !tellsOfOwn(turns[i-1])
 			r.asked = turns[i-1].Text
 		}
 		r.read()
@@ -66,6 +66,14 @@ type claim struct {
 	importance  int
 	corrects    []string
 }
+
+// tellsOfOwn says whether somebody told of their own: what somebody else says next without a subject
+// is of that one, and not of those.
+func tellsOfOwn(t fact.Turn) bool {
+	return t.By == abi.KindHuman && own.MatchString(t.Text) && !slices.ContainsFunc(doubt.Sentences(t.Text), func(s doubt.Sentence) bool { return s.Why == doubt.Asks })
+}
+
+var own = regexp.MustCompile(selfWords + `(?:の|には?)|我が家|(?i:\b(?:my|our|i have|i['’]ve|we have) )`)
 
 // takeBack drops what somebody has said in a turn that they now say was a joke.
 func (r *reader) takeBack(who string, seq uint64) {
@@ -134,7 +142,7 @@ func (r *reader) clause(s doubt.Sentence, c string) {
 	}
 	for _, rule := range rules() {
 		m := rule.pattern.FindStringSubmatch(c)
-		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) {
+		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) || rule.alone && !strings.HasPrefix(strings.TrimSpace(r.turn.Text), c) {
 			continue
 		}
 		if found, ok := rule.claim(m); ok && sensible(found.value) {

@@ -54,6 +54,12 @@ func calledJa(m []string) (claim, bool) {
 	return c, ok && !ofMine.MatchString(m[0]) && !saidWords.MatchString(c.value) && !saidEnds.MatchString(c.value)
 }
 
+// saidJa is calledJa where what is said is mostly no name, least of all in hiragana: 俺はいくって言うんだ.
+func saidJa(m []string) (claim, bool) {
+	c, ok := calledJa(m)
+	return c, ok && !petWord.MatchString(c.value) && !others.MatchString(c.value) && (endsHard.MatchString(c.value) || c.value[0] >= 'A' && c.value[0] <= 'Z')
+}
+
 var (
 	ofMine    = regexp.MustCompile(opens + selfWords + `の`)
 	saidWords = regexp.MustCompile(`^(?:ダメ|駄目|バカ|馬鹿|アホ|イヤ|ヤダ|嫌|無理|ムリ|ノー|イエス|オッケー|オーケー|OK|NO|YES|反対|賛成|絶対|大丈夫|最高|最低|正直|結構|禁止|平気|本当|ホント|マジ|幸せ|不安|心配|孤独|天才|正解|間違い|了解|感謝|残念|可能|不可能|必要|不要|大人|子供|人間|男|女|男子|女子|好き|大好き|嫌い|大嫌い)$`)
@@ -153,6 +159,7 @@ func japanese() []rule {
 		{pattern: ja(`(?:<SELF>の|<SELF>、?)(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, last: true},
 		{pattern: ja(`(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, own: true, last: true},
 		{pattern: ja(`<S><NAME>(?:って|と)(?:言い|いい|申し)ます` + marks), claim: calledJa, last: true},
+		{pattern: ja(`<SELF>(?:は|、|\s)?[、\s]*<NAME>(?:って|と)(?:いう|言う)(?:んだ|んです|の|のよ|んだよ|んですよ|よ|けど|んだけど|んですけど|から|よろしく)+` + marks), claim: saidJa, last: true},
 		{pattern: ja(`<SELF>の(?:こと|事)は、?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: nameJa, last: true},
 		{pattern: ja(`<S>(?:気軽に)?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: calledJa, last: true},
 	}
