@@ -435,3 +435,41 @@ func (w *world) check() {
 		}
 	}
 }
+
+// What is erased had come in the place of something, and something else in its place: that stays closed, also for
+// a fork that knows nothing of what was erased; and what closes it next does.
+func TestForksAndErasedBetween(t *testing.T) {
+	f := newFamily(t, three)
+	f.say("a", 5, "Tama", slot("cat", "Tama"), scope(abi.VisiblePerson))
+	between := f.say("a", 60, "Mike", slot("cat", "Mike"), scope(abi.VisiblePerson))
+	f.say("elsewhere", 1, "Tora", slot("cat", "Tora"), scope(abi.VisiblePerson))
+	f.want("f", "Tora")
+	f.write(f.table.Erase([]string{between}, "ken")...)
+	f.want("f", "Tora")
+	for _, seq := range f.table.Blank() {
+		f.entries[seq-1].Blank, f.entries[seq-1].Body = true, nil
+	}
+	f.table = f.again()
+	f.want("f", "Tora")
+	f.want("a", "Tora")
+
+	f = newFamily(t, three)
+	f.say("a", 5, "Tama", slot("cat", "Tama"), scope(abi.VisiblePerson))
+	f.write(f.table.Erase([]string{f.say("a", 60, "Mike", slot("cat", "Mike"))}, "ken")...)
+	f.want("f", "Tama")
+	f.say("elsewhere", 1, "Tora", slot("cat", "Tora"), scope(abi.VisiblePerson))
+	f.want("f", "Tora")
+}
+
+// What is read late was said before what came in its place in one of them, and is what is so in the others.
+func TestForksReadLate(t *testing.T) {
+	f := newFamily(t, three)
+	f.say("a", 5, "Tama", slot("cat", "Tama"), scope(abi.VisiblePerson))
+	f.n++
+	f.say("f", 60, "Kuro", slot("cat", "Kuro"), scope(abi.VisiblePerson))
+	f.say("elsewhere", 1, "Tora", slot("cat", "Tora"), scope(abi.VisiblePerson), func(n *fact.New) { n.SaidAt = start.Add(2 * time.Minute) })
+	f.want("f", "Kuro")
+	f.want("a", "Tora")
+	f.want("h", "Tora")
+	f.want("elsewhere", "Kuro")
+}

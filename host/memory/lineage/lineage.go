@@ -89,10 +89,11 @@ func (t *Tree) Past(room string) *Past {
 	if _, known := t.forks[room]; known {
 		t.pasts[room] = p
 	}
-	at := uint64(math.MaxUint64)
-	for f := t.forks[room]; f.Of != "" && len(p.upto) < deepest; f = t.forks[f.Of] {
+	f, at := t.forks[room], uint64(math.MaxUint64)
+	for n := 0; f.Of != "" && n < deepest; n++ {
 		at = min(at, f.At)
 		p.upto[f.Of] = at
+		f = t.forks[f.Of]
 	}
 	return p
 }
