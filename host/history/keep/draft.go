@@ -1,6 +1,7 @@
 package keep
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,21 +50,26 @@ func ends(clause string) bool {
 	if !unicode.Is(unicode.Hiragana, r) {
 		return !japanese(clause) && len(strings.Fields(clause)) > 2
 	}
+	if causes.MatchString(clause) {
+		return false
+	}
 	before, _ := utf8.DecodeLastRuneInString(clause[:max(0, len(clause)-size)])
 	return !strings.ContainsRune("はがをにとのもや", r) && !(r == 'び' && !unicode.Is(unicode.Han, before))
 }
 
-// plain are kanji of which a text has so many that they tell nothing.
+// causes is the end of what is said only for what comes behind it.
+var causes = regexp.MustCompile(`(?:ため|ので|から)$`)
+
+// everyday are kanji of which a text has so many that they tell nothing.
 const everyday = `日月火水木金土年時分秒円人名個本枚回的前後中上下今来行見言思出入大小新一二三四五六七八九十百千万何者事物方私僕俺自決`
 
 // units gives what two texts in other words can share: kanji one by one, words in kana and Latin letters, and things.
 func units(text string) map[string]bool {
 	u := map[string]bool{}
 	text = marks.Plain(text)
-	for _, w := range wording.Words(text) {
+	for _, w := range words(text) {
 		first, _ := utf8.DecodeRuneInString(w)
 		switch {
-		case unicode.IsDigit(first):
 		case unicode.Is(unicode.Han, first):
 			for _, r := range w {
 				if !strings.ContainsRune(everyday, r) {
@@ -78,6 +84,55 @@ func units(text string) map[string]bool {
 		u["="+th] = true
 	}
 	return u
+}
+
+// words gives the words of a text in [marks.Plain]: those of [wording.Words], and more of the English ones. Numbers are none.
+func words(text string) (all []string) {
+	for _, w := range wording.Words(text) {
+		if first, _ := utf8.DecodeRuneInString(w); first > unicode.MaxLatin1 && !unicode.IsNumber(first) {
+			all = append(all, w)
+		}
+	}
+	for _, w := range latin.FindAllString(strings.ToLower(text), -1) {
+		if w = strings.TrimSuffix(w, "'s"); !small[w] && len(w) > 1 {
+			all = append(all, stem(w))
+		}
+	}
+	return all
+}
+
+var latin = regexp.MustCompile(`[a-z\x{00df}-\x{024f}]+(?:'[a-z]+)?`)
+
+// small are the words of English that are in every text.
+var small = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`the a an and or but if of to in on at for with from by as is am are was were be been being do does did done have has had having will would can could should shall may might must
+		i i'm i've i'd i'll me my mine you your yours you're you'll he she it it's its they they'll they're them their we we'll we're us our his her him this that that's these those there there's here what what's who who's whom which when where why how
+		not no yes yeah ok okay oh ah hey hi hello so very really too also just about again please don't doesn't didn't isn't aren't wasn't can't won't let's up out over then than ever never still well now pm get got go going want like some any all more most much many into onto only both`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// stem takes the endings off an English word.
+func stem(w string) string {
+	switch n := len(w); {
+	case n > 4 && (strings.HasSuffix(w, "ies") || strings.HasSuffix(w, "ied")):
+		return w[:n-3] + "y"
+	case n > 5 && strings.HasSuffix(w, "ing"):
+		w = w[:n-3]
+	case n > 4 && strings.HasSuffix(w, "ed"), n > 4 && strings.HasSuffix(w, "es"):
+		w = w[:n-2]
+	case n > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us"):
+		w = w[:n-1]
+	}
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 'l' && w[n-1] != 's' {
+		w = w[:n-1]
+	}
+	if len(w) > 3 {
+		w = strings.TrimSuffix(w, "e")
+	}
+	return w
 }
 
 func shared(a, b map[string]bool) (n int) {

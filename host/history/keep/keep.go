@@ -71,8 +71,7 @@ type reader struct {
 	found  []Found
 	seen   map[string]int  // by letters, where in found it is
 	named  map[string]bool // names that were there before
-	asked  string          // a question about what the policy names, that the sentence before is
-	from   string          // who asked that
+	asked  asked
 	place  int
 }
 

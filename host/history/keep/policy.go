@@ -58,7 +58,7 @@ var (
 func set(list string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(list) {
-		for _, f := range append(wording.Words(w), wording.Fold(w)) {
+		for _, f := range append(words(w), wording.Fold(w)) {
 			m[f] = true
 		}
 	}
@@ -147,10 +147,10 @@ type topics map[string]bool
 
 func (t topics) add(text string) {
 	text = marks.Plain(text)
-	for _, w := range wording.Words(text) {
+	for _, w := range words(text) {
 		first, _ := utf8.DecodeRuneInString(w)
 		switch {
-		case ordinary[w], unicode.IsDigit(first):
+		case ordinary[w]:
 		case unicode.Is(unicode.Han, first):
 			t.kanji(w)
 		case unicode.Is(unicode.Hiragana, first) && utf8.RuneCountInString(w) < 2:
