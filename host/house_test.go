@@ -30,13 +30,11 @@ var floors = [][]string{
 	{"host/entry"},
 	{"host/address/lookalike"},
 	{"host/turn", "host/conversation", "host/history", "host/playback", "host/address", "host/address/v1", "host/speech"},
-	{"host/history/keep"},
-	{"host/history/extract"},
 	{"host/config/form", "host/history/parts"},
 	{"host/memory/wording", "host/memory/lineage"},
 	{"host/memory/fact"},
 	{"host/memory/dates", "host/memory/doubt"},
-	{"host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask"},
+	{"host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/history/marks"},
 	{"host/config", "host/card", "host/room/cast", "host/room/queue", "host/room/life"},
 	{"host/room/fold", "host/identity", "host/bench/world", "host/conversations/view", "host/conversations/terms"},
 	{"host/room/rules"},
@@ -45,6 +43,8 @@ var floors = [][]string{
 	{"host/bench"},
 	{"host/model/stream", "host/module/prompt/together"},
 	{"host/model/wire", "host/model/shape", "host/model/vectors", "host/model/tokens", "bench/wire", "bench/usage", "host/model/tokens/tokenstest"},
+	{"host/history/keep"},
+	{"host/history/extract"},
 	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
@@ -81,7 +81,7 @@ var floors = [][]string{
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
+	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -119,6 +119,7 @@ var shared = map[string]string{
 	"host/memory/wording golang.org/x/text":     "a quotation is looked for in NFKC",
 	"host/forget/forgettest golang.org/x/text":  "tests look for words as people read them",
 	"host/forget/forgettest modernc.org/sqlite": "tests look into the file behind the journal's back",
+	"host/history/marks golang.org/x/text":     "numbers and names are read in NFKC",
 	"host/forget/scrub golang.org/x/text":       "a word is looked for in NFKC",
 	"host/search/gram golang.org/x/text":        "words are looked for in NFKC",
 	"host/speech golang.org/x/text":             "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",

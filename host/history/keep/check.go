@@ -1,0 +1,148 @@
+package keep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/history/marks"
+	"github.com/companiond/companiond/host/memory/wording"
+)
+
+// How much of the words of something a draft must share with it, where numbers and days
+// do not show it already.
+const (
+	enough = .3  // where there is no number and no day
+	some   = .01 // where there is
+)
+
+// check says what became of a text in a draft, where the draft has it, and what is wrong.
+func (d *draft) check(text string) (abi.VerifiedItem, string) {
+	if quote, ok := wording.Quoted(text, d.text); ok {
+		return abi.VerifiedItem{Status: abi.StatusKept, Quote: cut(quote, abi.MaxFeedback)}, ""
+	}
+	all, words, signs := strong(marks.Find(text)), units(text), marks.Read(text)
+	f := d.near(words, all)
+	v := abi.VerifiedItem{Status: abi.StatusMissing}
+	if len(f.pieces) == 0 {
+		return v, "nothing of it is there"
+	}
+	v.Quote = cut(f.pieces[0].text, abi.MaxFeedback)
+	lost, plain := d.lost(all), 0
+	for _, m := range all {
+		if m.Kind != marks.Name {
+			plain++
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		if len(lost) < len(all) || f.share >= enough {
+			v.Status = abi.StatusChanged
+		}
+		return v, "it does not say " + strings.Join(lost, ", ")
+	case plain == 0 && f.share < enough && !d.spread(words),
+		plain > 0 && f.share < some && len(words) > 1 && !(plain > 1 && f.any(func(p piece) bool { return p.all(all) })):
+		return v, "nothing says the same in like words"
+	}
+	v.Status = abi.StatusChanged
+	if why := d.swapped(all, words, f); why != "" {
+		return v, why
+	}
+	if why := unlike(signs, f); why != "" {
+		return v, why
+	}
+	v.Status = abi.StatusKept
+	return v, ""
+}
+
+// all says whether a piece has all numbers and days of some marks.
+func (p piece) all(all []marks.Mark) bool {
+	for _, m := range all {
+		if m.Kind != marks.Name && !p.has(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// lost gives the marks that the draft does not have.
+func (d *draft) lost(all []marks.Mark) (lost []string) {
+	for _, m := range all {
+		if !d.has(m) {
+			lost = append(lost, m.Text)
+		}
+	}
+	return lost
+}
+
+// spread says whether the words of a text are in more than one piece of the draft, most of them.
+func (d *draft) spread(words map[string]bool) bool {
+	n := 0
+	for w := range words {
+		for _, p := range d.pieces {
+			if p.words[w] {
+				n++
+				break
+			}
+		}
+	}
+	return 2*n > len(words) && n > 2
+}
+
+// swapped says which number or day stands with something else: where the draft says the same as a text, there
+// is another one like it, and where its own is, the draft speaks of other things.
+func (d *draft) swapped(all []marks.Mark, words map[string]bool, _ found) string {
+	best, at := 0, []piece(nil)
+	for _, p := range d.pieces {
+		switch n := shared(words, p.words); {
+		case n > best:
+			best, at = n, []piece{p}
+		case n == best:
+			at = append(at, p)
+		}
+	}
+	if best < 2 {
+		return ""
+	}
+	for _, m := range all {
+		if m.Kind == marks.Name || m.Small() {
+			continue
+		}
+		other, own := "", false
+		for _, p := range at {
+			own = own || p.has(m)
+			for _, o := range p.marks {
+				if m.Like(o) && !m.Same(o) {
+					other = o.Text
+				}
+			}
+		}
+		if !own && other != "" && !d.beside(m, words) {
+			return fmt.Sprintf("it says %s for %s", other, m.Text)
+		}
+	}
+	return ""
+}
+
+// beside says whether a number stands in a piece that shares a word with the text that it is from.
+func (d *draft) beside(m marks.Mark, words map[string]bool) bool {
+	for _, p := range d.pieces {
+		if p.has(m) && shared(words, p.words) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unlike says what a text does and the draft, where it says the same, does not.
+func unlike(s marks.Signs, f found) string {
+	switch {
+	case s.Negates && !s.Asks && !s.Unsettled && !f.any(func(p piece) bool { return p.signs.Denies || p.signs.Negates && !(s.Denies && s.Softly) }):
+		return "what it forbids or denies is not forbidden or denied there"
+	case (s.Unsettled || s.Asks) && !f.any(func(p piece) bool { return p.signs.Open || p.signs.Asks || p.signs.Unsettled }):
+		return "it is open, and told there as if it were settled"
+	case s.Promises && !f.any(func(p piece) bool { return !p.signs.Done }):
+		return "it is promised, and told there as if it were done"
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package keep_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/history/keep"
+)
+
+// examined is one of the texts of testdata, see the README there.
+type examined struct {
+	ID     string         `json:"id"`
+	Policy string         `json:"policy"`
+	Turns  []abi.PastTurn `json:"turns"`
+	Good   string         `json:"-"`
+	Bad    harmed         `json:"-"`
+}
+
+type harmed struct {
+	Talk     string `json:"talk"`
+	Text     string `json:"text"`
+	Mutation string `json:"mutation"`
+	About    string `json:"about"`
+	Turn     uint64 `json:"turn"`
+}
+
+func read(t testing.TB, name string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func examination(t testing.TB) (all []*examined) {
+	t.Helper()
+	var good, bad []harmed
+	read(t, "talks.json", &all)
+	read(t, "good.json", &good)
+	read(t, "bad.json", &bad)
+	for _, e := range all {
+		for i := range good {
+			if good[i].Talk == e.ID {
+				e.Good = good[i].Text
+			}
+			if bad[i].Talk == e.ID {
+				e.Bad = bad[i]
+			}
+		}
+	}
+	return all
+}
+
+// liar says that everything is kept, and quotes what is there.
+func liar(items []abi.KeepItem, draft string) abi.Verified {
+	v := abi.Verified{Verdict: abi.VerdictYes}
+	first, _ := utf8.DecodeRuneInString(draft)
+	for _, k := range items {
+		v.Items = append(v.Items, abi.VerifiedItem{ID: k.ID, Status: abi.StatusKept, Quote: string(first)})
+	}
+	return v
+}
+
+func TestExamination(t *testing.T) {
+	figures := map[string]int{}
+	for _, e := range examination(t) {
+		items := keep.Items(e.Turns, e.Policy)
+		for name, verifier := range map[string]func(string) abi.Verified{
+			"the verifier without a model": func(draft string) abi.Verified { return keep.Verify(e.Turns, items, draft) },
+			"a verifier that lies":         func(draft string) abi.Verified { return liar(items, draft) },
+		} {
+			length := func(draft string) history.Length {
+				return history.Length{N: utf8.RuneCountInString(draft), Unit: history.Characters}
+			}
+			verdict, _, why := keep.Judge(items, e.Good, length(e.Good), verifier(e.Good))
+			if verdict == history.Yes {
+				figures[name+": good ones not refused"]++
+			} else {
+				t.Logf("%s: %s, good, is refused:\n%s\n\t%s", name, e.ID, why, e.Good)
+			}
+			if verdict, _, _ := keep.Judge(items, e.Bad.Text, length(e.Bad.Text), verifier(e.Bad.Text)); verdict == history.No {
+				figures[name+": bad ones refused"]++
+			} else {
+				t.Logf("%s: %s, bad (%s, turn %d: %s), is not refused:\n\t%s", name, e.ID, e.Bad.Mutation, e.Bad.Turn, e.Bad.About, e.Bad.Text)
+			}
+		}
+	}
+	for name, n := range figures {
+		t.Logf("%s: %d of 20", name, n)
+	}
+}

@@ -1,0 +1,198 @@
+package marks
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	months    = `(January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?`
+	monthList = "JanFebMarAprMayJunJulAugSepOctNovDec"
+)
+
+// form is a way to write a day or a time. Forms are tried in their order; read gives ok false for what the
+// calendar does not have.
+type form struct {
+	pattern *regexp.Regexp
+	read    func(g []string) (day, bool)
+}
+
+var forms = []form{
+	{regexp.MustCompile(`\b([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
+	{regexp.MustCompile(number + `年` + number + `月` + number + `日`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
+	{regexp.MustCompile(number + `年` + number + `月`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), 0) }},
+	{regexp.MustCompile(number + `月` + number + `日`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
+	{regexp.MustCompile(`\b` + months + ` (?:the )?([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?\b`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[1]), whole(g[2])) }},
+	{regexp.MustCompile(`\b([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? ` + months + `(?: ([0-9]{4})\b)?`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[2]), whole(g[1])) }},
+	{regexp.MustCompile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)? ?\b([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?(?: ?([AaPp])\.?[Mm]\b\.?)?`), func(g []string) (day, bool) { return clock(g[1]+g[4], whole(g[2]), whole(g[3])) }},
+	{regexp.MustCompile(`\b([0-9]{1,2})(?:\.([0-9]{2}))? ?([AaPp])\.?[Mm]\b\.?`), func(g []string) (day, bool) { return clock(g[3], whole(g[1]), whole(g[2])) }},
+	{regexp.MustCompile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)?` + number + `時(半|` + number + `分)?`), func(g []string) (day, bool) {
+		minute := whole(g[4])
+		if g[3] == "半" {
+			minute = 30
+		}
+		return clock(g[1], whole(g[2]), minute)
+	}},
+	{regexp.MustCompile(`\b([0-9]{1,2}) ?o'?clock\b(?: in the (morning|afternoon|evening))?`), func(g []string) (day, bool) { return clock(g[2], whole(g[1]), 0) }},
+	{regexp.MustCompile(`(?:\b[Nn]oon\b|\b[Mm]idday\b|正午)`), func([]string) (day, bool) { return clock("", 12, 0) }},
+	{regexp.MustCompile(`\b[Mm]idnight\b`), func([]string) (day, bool) { return clock("", 0, 0) }},
+	{regexp.MustCompile(`\b([0-9]{1,2})/([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
+	{regexp.MustCompile(`\b(?:in|by|until|till|since|from|of|early|late|mid|this|next|last|for|end of) ` + months), func(g []string) (day, bool) { return dated(0, monthOf(g[1]), 0) }},
+	{regexp.MustCompile(`\bthe ([0-9]{1,2})(?:st|nd|rd|th)\b`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
+	{regexp.MustCompile(`\b(19[0-9]{2}|20[0-9]{2})年`), func(g []string) (day, bool) { return day{year: whole(g[1])}, true }},
+	{regexp.MustCompile(number + `月`), func(g []string) (day, bool) { return dated(0, whole(g[1]), 0) }},
+	{regexp.MustCompile(number + `日`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
+}
+
+func monthOf(name string) int { return strings.Index(monthList, name[:3])/3 + 1 }
+
+func dated(y, m, d int) (day, bool) {
+	return day{year: y, month: m, date: d}, (y == 0 || y > 999) && m >= 0 && m <= 12 && d >= 0 && d <= 31 && (m > 0 || d > 0)
+}
+
+// clock gives a time of day; of what part of the day it is may be said before or behind it.
+func clock(part string, hour, minute int) (day, bool) {
+	if hour > 29 || minute > 59 {
+		return day{}, false
+	}
+	d := day{timed: true, minute: 60*hour + minute}
+	switch part = strings.TrimSuffix(strings.ToLower(part), "の"); part {
+	case "午後", "p", "夜", "夕方", "晩", "afternoon", "evening":
+		if hour < 12 {
+			d.minute += 12 * 60
+		}
+	case "昼":
+		if hour < 6 {
+			d.minute += 12 * 60
+		}
+	case "午前", "a", "朝", "深夜", "morning":
+		if hour == 12 {
+			d.minute -= 12 * 60
+		}
+	default:
+		d.half = hour <= 12 && hour > 0
+	}
+	return d, true
+}
+
+// notDays is what stands behind the letters of a form that are none of a day: 3月曜, 2時間, 3日間.
+var (
+	notDays = regexp.MustCompile(`^(?:間|後|前|分の|目)`)
+	noMonth = regexp.MustCompile(`^曜`)
+	oneDay  = regexp.MustCompile(`^(?:一|1)日$`)
+)
+
+// days reads days, weekdays and times.
+func (p *page) days() {
+	for _, f := range forms {
+		for _, at := range f.pattern.FindAllStringSubmatchIndex(p.text, -1) {
+			p.day(f, at)
+		}
+	}
+	p.weekdays()
+	for _, r := range relatives {
+		for _, at := range r.pattern.FindAllStringIndex(p.text, -1) {
+			if p.free(at[0], at[1]) {
+				p.add(Mark{Kind: Date, From: at[0], To: at[1], Weak: r.weak, day: day{relative: r.name}})
+			}
+		}
+	}
+}
+
+func (p *page) day(f form, at []int) {
+	g := make([]string, len(at)/2)
+	for i := range g {
+		if at[2*i] >= 0 {
+			g[i] = p.text[at[2*i]:at[2*i+1]]
+		}
+	}
+	d, ok := f.read(g)
+	rest := p.text[at[1]:]
+	behind := strings.HasSuffix(g[0], "日") || strings.HasSuffix(g[0], "時") || strings.HasSuffix(g[0], "月") || strings.HasSuffix(g[0], "分")
+	switch {
+	case !ok || !p.free(at[0], at[1]):
+		return
+	case behind && d.date*d.month == 0 && notDays.MatchString(rest) && !(d.timed && strings.HasPrefix(rest, "前")), strings.HasSuffix(g[0], "月") && noMonth.MatchString(rest):
+		return // 2時間
+	case strings.Contains(g[0], "/") && (strings.HasPrefix(rest, "/") || at[0] > 0 && strings.HasSuffix(p.text[:at[0]], "/")):
+		return
+	}
+	m := Mark{Kind: Date, From: at[0], To: at[1], day: d, Weak: oneDay.MatchString(g[0])}
+	if n, size := utf8.DecodeLastRuneInString(p.text[:at[0]]); size > 0 && strings.ContainsRune(kanji, n) {
+		return
+	}
+	p.add(m)
+}
+
+var (
+	weekdayJa = regexp.MustCompile(`([月火水木金土日])曜日?|[(]([月火水木金土日])(?:・?祝)?[)]`)
+	severalJa = regexp.MustCompile(`[月火水木金土日](?:・[月火水木金土日])+|月水金|火木土?|土日`)
+	weekdayEn = regexp.MustCompile(`\b(?:(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun|mon|tues|wednes|thurs|fri|satur|sun)days?|(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat)\b\.?|(Sun)\b[,.]? ?[0-9])`)
+	weekdays  = map[string]string{"月": "mon", "火": "tue", "水": "wed", "木": "thu", "金": "fri", "土": "sat", "日": "sun"}
+)
+
+func (p *page) weekdays() {
+	for _, at := range weekdayJa.FindAllStringSubmatchIndex(p.text, -1) {
+		if p.free(at[0], at[1]) {
+			p.add(Mark{Kind: Date, From: at[0], To: at[1], day: day{weekday: weekdays[group(p.text, at, 1)+group(p.text, at, 2)]}})
+		}
+	}
+	for _, at := range weekdayEn.FindAllStringSubmatchIndex(p.text, -1) {
+		end := at[1]
+		if at[6] >= 0 {
+			end = at[7]
+		}
+		if p.free(at[0], end) {
+			name := strings.ToLower(group(p.text, at, 1) + group(p.text, at, 2) + group(p.text, at, 3))
+			p.add(Mark{Kind: Date, From: at[0], To: end, day: day{weekday: name[:3]}})
+		}
+	}
+	for _, at := range severalJa.FindAllStringIndex(p.text, -1) {
+		if !p.free(at[0], at[1]) {
+			continue
+		}
+		for i, r := range p.text[at[0]:at[1]] {
+			if d := weekdays[string(r)]; d != "" {
+				from := at[0] + i
+				p.add(Mark{Kind: Date, From: from, To: from + utf8.RuneLen(r), day: day{weekday: d}})
+			}
+		}
+	}
+}
+
+func group(text string, at []int, n int) string {
+	if at[2*n] < 0 {
+		return ""
+	}
+	return text[at[2*n]:at[2*n+1]]
+}
+
+type relative struct {
+	name    string
+	weak    bool
+	pattern *regexp.Regexp
+}
+
+// relatives are days that are counted from the day on which they are named. A summary is read on another
+// day: those of the past and of today are no loss.
+var relatives = []relative{
+	{"day+2", false, regexp.MustCompile(`明後日|あさって|\b(?:the )?day after tomorrow\b`)},
+	{"day-2", true, regexp.MustCompile(`一昨日|おととい`)},
+	{"day+1", false, regexp.MustCompile(`明日|あした|あす[はのかまにも]|翌日|\b[Tt]omorrow\b|\bnext day\b`)},
+	{"day-1", true, regexp.MustCompile(`昨日|きのう|昨夜|昨晩|\b[Yy]esterday\b|\blast night\b`)},
+	{"day", true, regexp.MustCompile(`今日|本日|きょう|今夜|今晩|今朝|\b[Tt]oday\b|\b[Tt]onight\b|\bthis (?:morning|afternoon|evening)\b`)},
+	{"week+2", false, regexp.MustCompile(`再来週|\bweek after next\b`)},
+	{"week+1", false, regexp.MustCompile(`来週|翌週|\b[Nn]ext week\b`)},
+	{"week", true, regexp.MustCompile(`今週|\b[Tt]his week\b`)},
+	{"week-1", true, regexp.MustCompile(`先週|\b[Ll]ast week\b`)},
+	{"month+1", false, regexp.MustCompile(`来月|翌月|\b[Nn]ext month\b`)},
+	{"month+2", false, regexp.MustCompile(`再来月`)},
+	{"month", true, regexp.MustCompile(`今月|\b[Tt]his month\b`)},
+	{"month-1", true, regexp.MustCompile(`先月|\b[Ll]ast month\b`)},
+	{"year+1", false, regexp.MustCompile(`来年|翌年|\b[Nn]ext year\b`)},
+	{"year", true, regexp.MustCompile(`今年|\b[Tt]his year\b`)},
+	{"year-1", true, regexp.MustCompile(`去年|昨年|\b[Ll]ast year\b`)},
+	{"weekend", false, regexp.MustCompile(`週末|\bweekends?\b`)},
+	{"workday", false, regexp.MustCompile(`平日|\bweekdays?\b`)},
+}

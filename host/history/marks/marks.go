@@ -1,0 +1,204 @@
+// Package marks reads what of a text can be compared letter by letter although it is written in many
+// ways: numbers, days and times, names; and what a sentence does: forbid, promise, ask, decide. It reads
+// Japanese and English.
+//
+// It has no dictionary but a few words, asks no clock and no model, and never says what a text means.
+package marks
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Kind is what a mark is one of.
+type Kind string
+
+// The kinds. A time of day is a Date.
+const (
+	Number Kind = "number"
+	Date   Kind = "date"
+	Name   Kind = "name"
+)
+
+// Mark is a number, a day, a time or a name of a text.
+type Mark struct {
+	Kind     Kind
+	From, To int    // its bytes in [Plain]
+	Text     string // those
+	// Weak says that it may as well be no mark at all, or one that everybody leaves out: today, "one of
+	// them", メール. Nothing is refused for it.
+	Weak bool
+	// Key is a name in one form. A name is compared with a text, see [Says].
+	Key string
+	// Unit is what a number counts; lengths of time are in minutes, days or months.
+	Unit  Unit
+	value string // a decimal number
+	bound int    // -1: at most; 1: at least
+	day   day
+}
+
+// day is what is known of a day or a time; 0 is unknown, but for minute.
+type day struct {
+	year, month, date int
+	weekday           string // "sat"
+	relative          string // "day+1"
+	timed             bool   // the rest is known
+	minute            int    // since midnight
+	half              bool   // or twelve hours later
+}
+
+// Unit is what a number counts; "" is unknown, and may be any.
+type Unit string
+
+// The units that others ask about.
+const (
+	Yen    Unit = "yen"
+	Dollar Unit = "dollar"
+	Euro   Unit = "euro"
+	Pound  Unit = "pound"
+	Minute Unit = "minute"
+	Days   Unit = "day"
+	Months Unit = "month"
+)
+
+// Money says whether a number is a price.
+func (m Mark) Money() bool {
+	return m.Kind == Number && (m.Unit == Yen || m.Unit == Dollar || m.Unit == Euro || m.Unit == Pound)
+}
+
+// Clock says whether a mark is a time of day.
+func (m Mark) Clock() bool { return m.day.timed }
+
+// Small says whether a number is of those that a text has because it counts its own parts: "three points".
+func (m Mark) Small() bool {
+	return m.Kind == Number && m.Unit == "" && len(m.value) <= 2 && m.value <= "10"
+}
+
+// Same says whether two marks are the same number, day or time, as far as both say: 14:00 and 2時, the
+// 28th and 3/28. Names are compared by [Says].
+func (m Mark) Same(o Mark) bool {
+	switch {
+	case m.Kind == Date && o.Kind == Number:
+		return o.Unit == Days && m.day == day{date: m.day.date} && itoa(m.day.date) == o.value
+	case m.Kind == Number && o.Kind == Date:
+		return o.Same(m)
+	case m.Kind != o.Kind:
+		return false
+	case m.Kind == Name:
+		return m.Key == o.Key
+	case m.Kind == Number:
+		return m.value == o.value && (m.Unit == o.Unit || m.Unit == "" || o.Unit == "")
+	}
+	return m.day.same(o.day)
+}
+
+// Like says whether two marks answer the same question, as two prices or two weekdays do.
+func (m Mark) Like(o Mark) bool {
+	if m.Kind != o.Kind || m.Kind == Name {
+		return false
+	}
+	if m.Kind == Number {
+		return m.Unit == o.Unit && m.Unit != ""
+	}
+	return m.day.sort() == o.day.sort()
+}
+
+// Against says whether the same number is a bound in two marks, and on two sides: 以上 and 以下.
+func (m Mark) Against(o Mark) bool { return m.bound*o.bound < 0 }
+
+func (d day) sort() string {
+	switch {
+	case d.timed:
+		return "time"
+	case d.weekday != "":
+		return "weekday"
+	case d.relative != "":
+		return "relative"
+	}
+	return "date"
+}
+
+func (d day) same(o day) bool {
+	if d.sort() != o.sort() {
+		return false
+	}
+	if d.timed {
+		if d.half || o.half {
+			return d.minute%(12*60) == o.minute%(12*60)
+		}
+		return d.minute%(24*60) == o.minute%(24*60)
+	}
+	if d.weekday != o.weekday || d.relative != o.relative {
+		return false
+	}
+	alike, shared := true, false
+	for _, p := range [][2]int{{d.year, o.year}, {d.month, o.month}, {d.date, o.date}} {
+		if p[0] != 0 && p[1] != 0 {
+			alike, shared = alike && p[0] == p[1], true
+		}
+	}
+	return alike && (shared || d.sort() != "date")
+}
+
+// Plain is the form that marks are read in: NFKC, one sort of dash, and numbers in digits that English writes as
+// words.
+func Plain(text string) string {
+	return digits(dashes.Replace(norm.NFKC.String(text)))
+}
+
+var dashes = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "〜", "~", "’", "'", "‘", "'", "”", `"`, "“", `"`)
+
+// Find gives the marks of a text, in its order.
+func Find(text string) []Mark {
+	p := &page{text: Plain(text)}
+	p.codes()
+	p.days()
+	p.numbers()
+	p.names()
+	slices.SortStableFunc(p.marks, func(a, b Mark) int { return cmp.Compare(a.From, b.From) })
+	return p.marks
+}
+
+var (
+	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ)`)
+	fromIt  = regexp.MustCompile(`^(?:から|より)`)
+	moves   = regexp.MustCompile(`変更|変わ|変え|延期|ずら|前倒し|繰り[上下]|移[っすし]|増[えや]|減[っらる]|下[がげ]|上[がげ]|値[上下]|切り替`)
+	instead = regexp.MustCompile(`(?i)(?:\binstead of|\brather than|\bno longer|\bnot) (?:on |at |the )?[$¥€£]?$`)
+	hasFrom = regexp.MustCompile(`(?i)\bfrom (?:the )?[$¥€£]?$`)
+	moved   = regexp.MustCompile(`(?i)\b(?:mov|chang|push|bump|switch|rais|lower|cut|postpon|shift|resched|went|goes|up|down|dropped|drop|increas|reduc)\w*`)
+)
+
+// outdated says whether what stands here is named only because it is not so any more: 土曜じゃなくて日曜, moved from
+// Friday to Monday.
+func (p *page) outdated(from, to int) bool {
+	before, behind := p.text[:from], p.text[to:]
+	return notThis.MatchString(behind) || fromIt.MatchString(behind) && moves.MatchString(behind) ||
+		instead.MatchString(before) || hasFrom.MatchString(before) && moved.MatchString(before) && strings.Contains(behind, " to ")
+}
+
+// page is a text that is read. Each of its letters belongs to one mark at most.
+type page struct {
+	text  string
+	marks []Mark
+	taken []bool // of each byte, whether a mark has it; nil: none has
+}
+
+func (p *page) free(from, to int) bool {
+	return p.taken == nil || !slices.Contains(p.taken[from:to], true)
+}
+
+func (p *page) add(m Mark) {
+	if p.taken == nil {
+		p.taken = make([]bool, len(p.text))
+	}
+	for i := m.From; i < m.To; i++ {
+		p.taken[i] = true
+	}
+	m.Text = strings.TrimSpace(p.text[m.From:m.To])
+	m.Weak = m.Weak || p.outdated(m.From, m.To)
+	p.marks = append(p.marks, m)
+}

@@ -1,0 +1,86 @@
+package marks
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Signs are what a sentence does, as far as its words show it.
+type Signs struct {
+	Negates   bool // it says what is not, or not done: 出さない, without nuts, 禁止
+	Denies    bool // Negates, and not only by a word as 苦手 or "allergic"
+	Softly    bool // it has such a word
+	Must      bool // it binds: 必ず, only, at most
+	Promises  bool // somebody says what they will do
+	Asks      bool // a question
+	Open      bool // it has a word of what is not settled: まだ, whether
+	Unsettled bool // it says plainly that something is not settled: 未定
+	Decides   bool // something is settled: にしよう, agreed
+	Corrects  bool // it takes back what was said before: やっぱり, instead
+	Done      bool // it tells what was done
+}
+
+// Any says whether a sentence may matter for what it does.
+func (s Signs) Any() bool {
+	return s.Negates || s.Must || s.Promises || s.Unsettled || s.Decides || s.Corrects
+}
+
+// Read gives the signs of a sentence or a clause.
+func Read(sentence string) Signs {
+	s := strings.ToLower(Plain(sentence))
+	positive := affirms.ReplaceAllString(s, " ")
+	return Signs{
+		Negates:   negates.MatchString(positive),
+		Denies:    negates.MatchString(soft.ReplaceAllString(positive, " ")),
+		Softly:    soft.MatchString(positive),
+		Must:      must.MatchString(s),
+		Promises:  promises.MatchString(s) && !asks.MatchString(s),
+		Asks:      asks.MatchString(s),
+		Open:      open.MatchString(s),
+		Unsettled: unsettled.MatchString(s),
+		Decides:   decides.MatchString(s) && !asks.MatchString(s),
+		Corrects:  corrects.MatchString(s),
+		Done:      done.MatchString(s) && !promises.MatchString(s) && !duty.MatchString(s),
+	}
+}
+
+func either(alternatives ...string) *regexp.Regexp {
+	return regexp.MustCompile("(?:" + strings.Join(alternatives, "|") + ")")
+}
+
+const end = `[\s。、!.…~ー♪)」』w笑]*$`
+
+var (
+	// affirms is what is written like a negation and is none.
+	affirms = either(
+		`(?:なけれ|なきゃ|なくちゃ)(?:ば)?(?:(?:なら|いけ|だめ|ダメ)(?:ない|ません)?(?:です)?|`+end+`)?`, `ないと(?:いけ|なら|だめ|ダメ|まず|困)[^。、]{0,6}`, `ないと`+end, `なくては(?:なら|いけ)[^。、]{0,4}`, `ざるを得ない`,
+		`かも(?:しれ|知れ)(?:ない|ません)`, `かもしれず`, `(?:間違い|違い|まちがい|ちがい|相違)(?:は)?(?:ない|ありません|なく|なし|なさ)`, `(?:じゃ|では)(?:ない|ありません)(?:か|です?か|の|\?|かな)`, `ない(?:です)?か(?:な|ね|と)?`+end, `ません(?:か|\?)`, `ない\?`, `ないかな`,
+		`少な(?:い|く|め)`, `危な(?:い|く)`, `つまらな(?:い|く)`, `くだらない`, `もったいな(?:い|く)`, `勿体な(?:い|く)`, `申し?訳(?:ない|ありません|なく)`, `切な(?:い|く)`, `幼な?い`, `仕方(?:が)?ない`, `しかたない`, `しょうがない`, `とんでもない`, `はかない`, `だらしな(?:い|く)`, `さりげな(?:い|く)`, `何気な(?:い|く)`, `なにげな(?:い|く)`, `すみません`, `すいません`, `かまわない`, `構わ(?:ない|ず)`, `構いません`, `問題(?:は)?(?:ない|ありません|なし|なく|なさ)`, `心配(?:は)?(?:ない|いらない|ありません)`, `遠慮なく`, `まもなく`, `間もなく`, `なくなる`, `絶え間なく`, `忘れない(?:で|よう|うち)`, `忘れずに`, `忘れません`, `欠かせない`, `欠かさず`, `逃さず`, `必ずしも`, `思わず`, `とりあえず`, `取り敢えず`, `まず[はも、 ]`, `はずは?`, `相変わらず`, `残らず`, `わずか`, `いつも`, `たまらな(?:い|く)`, `ヤバない`, `やばくない`, `とは限らない`,
+		`\bdon'?t (?:forget|worry|hesitate|mind|you think|know|think|miss)\b`, `\bdo not (?:forget|worry|hesitate)\b`, `\bno (?:problem|worries|doubt|wonder|kidding|idea|way)\b`, `\bwhy (?:not|don't)\b`, `\bnot (?:only|just|bad|sure|to mention)\b`, `\bnever ?mind\b`, `\b(?:isn|aren|don|doesn|won|wasn|didn|can|couldn)'t (?:it|you|we|they|she|he|that|i)\b`, `\bno\. ?[0-9]`, `\bnothing (?:but|like)\b`, `\bcan't wait\b`, `\bcannot wait\b`, `\bno(?:pe)?,`, `\bnot? later than\b`, `\b(?:no|not) (?:more|less|fewer) than\b`, `\bnot? exceed\w*`, `\bwithout fail\b`, `^no[.!]`)
+	negates = either(
+		`な(?:い|く(?:て|な|、|し|す|$)|かっ|さそう|し(?:[。、!\s)]|で|に|の|とす|と決|を|が|だ|$))`, `ません`, `ぬ(?:よう|こと)`, `ず(?:に|、|。|$|と|とも|、)`, `ねえ`+end, `へん`+end, `[らきせ]ん(?:よ|わ|ぞ|で|から|けど|`+end+`)`, `なきよう`, `無し`, `無い`, `無く`,
+		`禁止`, `禁物`, `厳禁`, `不可`, `不要`, `不参加`, `不在`, `不足`, `拒否`, `断[るりっ]`, `お断り`, `却下`, `除[きくいか]`, `除外`, `以外`, `だめ`, `ダメ`, `駄目`, `\bng\b`, `\bng`, `避け`, `控え`, `やめ`, `止め(?:る|て|た|よう|に)`, `中止`, `取りやめ`, `抜き`, `外す`, `外し`, `禁じ`, `欠席`, `見送`, `できず`, `無理`, `苦手`, `厳しい`, `反対`, `アレルギー`, `嫌[いがう]`, `無料`, `ナシ`, `×`, `オフリミット`, `非公開`, `内緒`, `秘密`, `伏せ`, `口外`, `未[使確公完対]`, `のみ不`, `休(?:み|業|館)`,
+		`\bnot\b`, `n't\b`, `\bno\b`, `\bnever\b`, `\bwithout\b`, `\bnone\b`, `\bnothing\b`, `\bnobody\b`, `\bno one\b`, `\bnor\b`, `\bneither\b`, `\bavoid`, `\bexcept\b`, `\bexclud`, `\bcannot\b`, `\bcant\b`, `\bdont\b`, `\bforbid`, `\bforbade\b`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\brefus`, `\breject`, `\bskip`, `\bdrop(?:s|ped)?\b`, `\bcancel`, `\bunable\b`, `\ballerg`, `\bcan not\b`, `\bfree of\b`, `-free\b`, `\bfree\b`, `\bstop\b`, `\bkeep (?:\w+ )?(?:away|out|off)\b`, `\boff[- ]limits\b`, `\bfails?\b`, `\black`, `\bagainst\b`, `\bunavailable\b`, `\buntouched\b`, `\bsecret\b`, `\bprivate\b`, `\bdecline`, `\babsent\b`, `\bmiss(?:es|ing)?\b`, `\brul(?:ed|es) out\b`, `\bhate`, `\bdislike`, `\bleave (?:\w+ ){1,3}(?:out|alone|off)\b`, `\bhands off\b`, `\brather than\b`, `\binstead of\b`, `\bonly\b`, `\bclosed\b`)
+
+	// soft is what a word says alone.
+	soft = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
+	must = either(`必ず`, `絶対`, `必須`, `必要`, `なけれ`, `なきゃ`, `なくちゃ`, `ないと(?:いけ|なら|だめ|ダメ)`, `べき`, `厳守`, `限[るりっ]`, `だけ`, `のみ`, `しか`, `以上`, `以下`, `以内`, `未満`, `まで(?:に|しか|と|は|が|$|。)`, `上限`, `下限`, `最大`, `最低`, `最小`, `条件`, `制限`, `制約`, `ルール`, `優先`, `いけない`, `いけません`, `ならない`,
+		`\bmust\b`, `\bhave to\b`, `\bhas to\b`, `\balways\b`, `\bonly\b`, `\bat (?:least|most)\b`, `\bno (?:more|less) than\b`, `\brequire`, `\bneeds? to\b`, `\blimit`, `\bmax(?:imum)?\b`, `\bmin(?:imum)?\b`, `\bunder\b`, `\bby (?:noon|midnight|mon|tue|wed|thu|fri|sat|sun|the|[0-9]|end|next|tomorrow|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`, `\bdeadline\b`, `\bdue\b`, `\bconstraint`, `\bmandatory\b`, `\bno matter\b`)
+
+	promises = either(`約束`, `(?:て|で)(?:お|置)(?:く|き|こう|いと)`, `とく(?:ね|よ|わ|から|`+end+`)`, `どく(?:ね|よ|わ|`+end+`)`, `しとき`, `(?:し|り|き|ち|み|び|い|ぎ|に|え|け|せ|て|ね|べ|め|れ|げ|じ|で)ますね?`+end, `(?:する|やる|送る|行く|買う|出す|書く|作る|払う|持ってく|持っていく|調べる|確認する|連絡する|予約する|頼む|聞く|取る|返す|直す|迎えに行く|くる|来る)(?:ね|よ|わ|から|つもり)`, `つもり(?:だ|です|`+end+`)`, `任せて`, `まかせて`, `引き受け`, `担当(?:する|し|は|に|です|だ)`, `やります`, `します(?:ね|よ|から)`, `(?:私|僕|俺|わたし|ぼく|おれ|こっち|こちら)(?:が|で|から)[^。]*(?:る|う|く|す|つ|ぶ|む|ぐ|ぬ|ます)(?:ね|よ|わ|から|けど)?`+end, `てくる`, `てきます`, `ことにする`,
+		`\bi'?ll\b`, `\bi will\b`, `\bi'm going to\b`, `\bi am going to\b`, `\bi'm gonna\b`, `\bpromise`, `\blet me\b`, `\bcount on me\b`, `\bleave (?:it|that) to me\b`, `\bwe'?ll\b`, `\bi can (?:do|take|bring|book|call|write|send|handle|pick)\b`, `\bi've got (?:it|this|that)\b`, `\bi swear\b`)
+	// duty is how others tell a promise.
+	duty = either(`約束`, `予定`, `担当`, `引き受け`, `こと(?:に|と|だ|を)`, `任`, `名乗り出`, `つもり`, `する。?$`, `まで`, `申し出`, `と(?:言|述べ|話|伝え|宣言)`, `決[まめ]`, `合意`, `役`, `待ち`,
+		`\bwill\b`, `\bpromis`, `\bagree`, `\bto\b`, `\boffer`, `\bvolunteer`, `\bsaid\b`, `\bplan`, `\bcommit`, `\btask`, `\b's job\b`, `\bdecid`, `\bdue\b`, `\bowes?\b`, `\bshould\b`, `\bmust\b`, `\bis going\b`, `'ll\b`)
+	done = either(`(?:し|っ|い|ん|え|け|せ|て|ね|べ|め|れ|げ|き|ち|み|り)(?:た|だ)(?:[。、!\s]|$)`, `ました`, `済み`, `済(?:$|。)`, `完了`, `\b(?:has|have|had|was|were|already)\b`, `\b(?:booked|sent|bought|paid|called|wrote|brought|made|did|finished|completed|fixed|ordered|reserved|checked|picked up|returned|delivered)\b`)
+
+	asks = either(`\?`, `(?:です|ます|でした|ました|ません|でしょう|だろう|だっけ|っけ|だれ|どこ|いつ|何|どう|の)か(?:な|ね|しら)?`+end, `(?:っけ|かな|かしら)`+end)
+	open = either(`未定`, `未確定`, `未確認`, `未決`, `未解決`, `保留`, `不明`, `要確認`, `確認(?:中|待ち|する|が必要|してから|します|しない)`, `検討`, `まだ`, `どうか`, `か(?:は|も|が|を)?(?:わから|分から|決ま|未|不|決め|聞|確認|調べ|検討|、)`, `あとで`, `後で(?:決|考|相談)`, `わからない`, `分からない`, `わかりません`, `分かりません`, `未回答`, `課題`, `疑問`, `宿題`, `仮(?:に|の|で|置|決|予約|押)`, `候補`, `次回`, `持ち越`, `待ち`, `悩[みむん]`, `迷[いうっ]`, `質問`, `回答`, `返事`, `決まらな`, `決めていない`, `か\?`, `\?`, `かどうか`, `残って`, `残る`,
+		`\bundecided\b`, `\bunclear\b`, `\bunknown\b`, `\bopen\b`, `\btbd\b`, `\bwhether\b`, `\bpending\b`, `\bunanswered\b`, `\bunresolved\b`, `\bunsettled\b`, `\bnot (?:yet |been )*(?:decided|settled|known|sure|clear|confirmed|answered|resolved|agreed)\b`, `\bno (?:answer|decision|idea|one knows)\b`, `\bstill\b`, `\bnobody knows\b`, `\bdon't know\b`, `\bfind out\b`, `\bask(?:s|ed)? (?:if|how|who|what|when|where|which|about)\b`, `\bto be (?:decided|confirmed|settled|checked)\b`, `\btentative`, `\bprovisional`, `\bquestion`, `\bremains?\b`, `\bfigure out\b`, `\bcheck(?:ing)? (?:if|whether|with)\b`, `\bhow much\b`, `\bwho will\b`, `\bwaiting\b`)
+	unsettled = either(`未定`, `未確[定認]`, `未決`, `未解決`, `未回答`, `保留`, `要確認`, `確認(?:中|待ち)`, `(?:決ま|決め)[^。、]{0,4}(?:ない|ません)`, `(?:わか|分か)(?:らない|りません)`, `持ち越`, `仮(?:に|の|で|置|決|予約|押)`,
+		`\b(?:undecided|unclear|unknown|tbd|unanswered|unresolved|unsettled|tentative|provisional|pending)\b`, `\b(?:not|n't) (?:yet |been )*(?:decided|settled|known|clear|confirmed|answered|resolved|agreed)\b`, `\b(?:don't|doesn't|nobody|no one) knows?\b`, `\bopen question\b`)
+	decides = either(`決[まめ]`, `決定`, `にしよう`, `にします`, `にした`, `にする`, `で(?:いこう|行こう|行きましょう|いきましょう|確定|決)`, `ことにな`, `ことに[し決]`, `確定`, `採用`, `合意`, `結論`, `方針`, `却下`, `で(?:お願い|おねがい)`,
+		`\blet's\b`, `\bdecid`, `\bagreed?\b`, `\bsettled\b`, `\bwe(?:'re| are) going with\b`, `\bgo with\b`, `\bgoing with\b`, `\bfinal\b`, `\bconfirmed\b`, `\bconclusion\b`, `\bpick(?:ed)?\b`, `\bchose`, `\bapproved\b`, `\brejected\b`)
+	corrects = either(`やっぱ`, `やはり`, `訂正`, `変更`, `じゃなくて`, `ではなく`, `でなく`, `間違え`, `まちがえ`, `に変え`, `に変わ`, `に(?:直|なお)し`, `延期`, `前倒し`, `繰り[上下]`, `ずら[しす]`, `撤回`, `なし(?:で|に)`, `取り消`, `取消`,
+		`\bactually\b`, `\binstead\b`, `\bcorrection\b`, `\bno longer\b`, `\bchanged?\b`, `\bmake (?:it|that)\b`, `\bscratch that\b`, `\bmoved\b`, `\bpostponed\b`, `\bi was wrong\b`, `\bi meant\b`, `\brather than\b`, `\bpushed?\b`, `\bnot anymore\b`, `\bafter all\b`)
+)
