@@ -145,8 +145,8 @@ func (d *Desk) propose(ctx context.Context, c Caller, in SummaryIn) (f found, er
 	return f, err
 }
 
-// same gives a proposal that is being drafted and was asked for in these words: clients ask twice that gave up
-// waiting, and a compresser that mends its draft need not say what it is of.
+// same gives a proposal that was asked for in these words and is open: clients ask twice that gave up waiting, and a
+// compresser that mends its draft need not say what it is of.
 func same(ctx context.Context, talk rooms.Room, q compress.Request) (*history.Proposal, error) {
 	book, err := talk.Book(ctx)
 	if err != nil {
@@ -154,7 +154,8 @@ func same(ctx context.Context, talk rooms.Room, q compress.Request) (*history.Pr
 	}
 	for _, p := range book.Proposals {
 		a := p.Ask
-		if p.State == history.BeingDrafted && p.By == q.By && a.Turns == q.Turns && (q.Text != "") == (a.Compresser == "") && a.Policy == q.Policy &&
+		waits := p.State == history.BeingDrafted || p.State == history.Offered && q.Text == ""
+		if waits && p.By == q.By && a.Turns == q.Turns && (q.Text != "") == (a.Compresser == "") && a.Policy == q.Policy &&
 			(q.Length == history.Length{} || q.Length == a.Length) && (q.Compresser == "" || q.Compresser == a.Compresser) && (q.Verifier == "" || q.Verifier == a.Verifier) {
 			return &p, nil
 		}
