@@ -90,7 +90,9 @@ func (d *Desk) asked(ctx context.Context, c Caller, f found) (does, why string, 
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	defer context.AfterFunc(d.Stopping, cancel)()
+	end := c.pulses("A person is asked.")
 	a, err := c.Ask(bounded, q)
+	end()
 	switch {
 	case err != nil && ctx.Err() == nil && bounded.Err() != nil:
 		return later, "", nil

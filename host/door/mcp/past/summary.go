@@ -102,7 +102,7 @@ func (d *Desk) further(ctx context.Context, c Caller, in SummaryIn) (found, erro
 	if f.p.By != c.name() {
 		return f, abi.Field("proposal", abi.CodeDenied, "%s was asked for by somebody else: ask for one of your own, with turns", f.p.ID)
 	}
-	defer c.pulses(true)()
+	defer c.pulses(verifying)()
 	f.p, err = d.Compressing.Redraft(ctx, f.talk.Name(), f.p.ID, *in.Summary, c.name())
 	return f, err
 }
@@ -130,7 +130,9 @@ func (d *Desk) propose(ctx context.Context, c Caller, in SummaryIn) (f found, er
 	if in.Summary != nil {
 		q.Text = *in.Summary
 	}
-	defer c.pulses(q.Text != "")()
+	if q.Text != "" {
+		defer c.pulses(verifying)()
+	}
 	before, err := same(ctx, f.talk, q)
 	switch {
 	case err != nil:
@@ -163,16 +165,18 @@ func same(ctx context.Context, talk rooms.Room, q compress.Request) (*history.Pr
 	return nil, nil
 }
 
-// pulse is how often a client is told that something is still being drafted.
+// pulse is how often a client is told what its call waits for.
 const pulse = 10 * time.Second
 
-// pulses tells the client now and then that a draft is being verified, until it is called back.
-func (c Caller) pulses(verifies bool) (end func()) {
-	if c.Tell == nil || !verifies {
+const verifying = "The draft is being verified."
+
+// pulses tells the client now and again what its call waits for, until it is called back.
+func (c Caller) pulses(words string) (end func()) {
+	if c.Tell == nil {
 		return func() {}
 	}
 	over, done := make(chan struct{}), make(chan struct{})
-	c.Tell("The draft is being verified.")
+	c.Tell(words)
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(pulse)
@@ -180,7 +184,7 @@ func (c Caller) pulses(verifies bool) (end func()) {
 		for {
 			select {
 			case <-tick.C:
-				c.Tell("The draft is still being verified.")
+				c.Tell(words)
 			case <-over:
 				return
 			}
