@@ -327,7 +327,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: members{h.rooms}, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Conversations: h.converse(), Search: h.search, Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
+		Conversations: h.converse(), Search: h.search, Compressing: h.compress, Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,

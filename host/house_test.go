@@ -67,7 +67,7 @@ var floors = [][]string{
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
 	{"host/door/socket/fanout", "host/door/socket/notices"},
-	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse"},
+	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse", "host/door/mcp/past"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
 	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past"},

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/converse"
 	"github.com/companiond/companiond/host/door/mcp/follows"
 	"github.com/companiond/companiond/host/door/mcp/guide"
+	"github.com/companiond/companiond/host/door/mcp/past"
 	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/door/mcp/waits"
@@ -41,6 +42,9 @@ type Config struct {
 	Conversations *converse.Config
 	// Search finds what was said. Nil: nothing does, and the tool for it is not offered.
 	Search Searcher
+	// Compressing has turns told in fewer words. Nil: nothing does, and the tools for the past of
+	// rooms are not offered.
+	Compressing past.Compressing
 	// Stopping ends when the daemon is about to: whoever waits for something is told. It
 	// must be set.
 	Stopping context.Context
@@ -86,6 +90,7 @@ func New(cfg Config) *Door {
 	})
 	d.addTools()
 	d.addSearch()
+	d.addPast()
 	d.addConversations()
 	d.addResources()
 	d.addSpecs()
