@@ -95,13 +95,13 @@ func (r *remote) header() http.Header {
 
 // call asks the daemon for JSON. path is below /v1/rooms/ROOM.
 func (r *remote) call(ctx context.Context, method, path string, in, out any) error {
-	return r.withRooms(ctx, r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out))
+	return r.withRooms(ctx, r.room, r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out))
 }
 
 // withRooms adds the rooms there are to the error of a daemon that does not know
 // the room.
-func (r *remote) withRooms(ctx context.Context, err error) error {
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", r.room)) {
+func (r *remote) withRooms(ctx context.Context, room string, err error) error {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", room)) {
 		return err
 	}
 	var all struct {
@@ -112,8 +112,8 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 		return err
 	}
 	names := make([]string, len(all.Rooms))
-	for i, room := range all.Rooms {
-		names[i] = room.Name
+	for i, there := range all.Rooms {
+		names[i] = there.Name
 	}
 	if all.Next != "" {
 		names = append(names, "...")
@@ -368,7 +368,7 @@ func (r *remote) back(ctx context.Context, n int) (uint64, error) {
 
 // painter shows people what a verb has found, with votes also who asked for the floor.
 func (t *term) painter(votes bool) paint.Painter {
-	return paint.Painter{Out: t.out, Colour: t.colour, Votes: votes}
+	return paint.Painter{Out: t.out, Colour: t.colour, Votes: votes, Width: t.width}
 }
 
 // follow shows entries as they come, until ctx ends or the last one was shown.
@@ -396,7 +396,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Pain
 	case errors.As(err, &refused) && refused.Code == abi.CodeDenied && strings.HasPrefix(refused.Message, "token: "):
 		return withoutToken(errors.New(refused.Message))
 	case refused != nil && refused.Code == abi.CodeNotFound:
-		return r.withRooms(ctx, errors.New(refused.Message))
+		return r.withRooms(ctx, r.room, errors.New(refused.Message))
 	}
 	return err
 }

@@ -1,8 +1,8 @@
 // Package history has the verb about the history of rooms, with a subcommand for each thing
 // that can be done with it.
 //
-// It asks the daemon, which says who may. Where none runs on this machine, search reads the journal itself and
-// changes nothing there.
+// It asks the daemon, which says who may, and approves nothing before somebody at the terminal, or -yes, has said so. Where
+// no daemon runs on this machine, search reads the journal itself and changes nothing there.
 package history
 
 import (
@@ -24,6 +24,8 @@ import (
 
 // Desk is what the verb has to do with the outside.
 type Desk struct {
+	In    io.Reader // where an answer, or a text, is typed; nil: nothing comes
+	Asks  bool      // somebody is there who can be asked
 	Paint paint.Painter
 	Err   io.Writer // where it is said how far something is
 	// Call asks the daemon for JSON.
@@ -34,7 +36,17 @@ type Desk struct {
 	Parse func(fs *flag.FlagSet, args []string, most int) (rest []string, err error)
 	// Usage makes the error of whoever typed something that the verb does not take.
 	Usage func(format string, args ...any) error
+	// Coded gives an error the exit code that it is worth. nil: no error has one of its own.
+	Coded func(code int, err error) error
+	// Rooms adds the rooms that there are to the error of a daemon that does not know one. nil: nothing does.
+	Rooms func(ctx context.Context, room string, err error) error
 }
+
+// Exit codes of what was asked for and is not to be had. Others are as with all verbs.
+const (
+	ExitRefused = 3   // no draft was verified
+	ExitLeft    = 130 // nobody waited for the draft, as after ctrl-c; it is made all the same
+)
 
 // sub is one thing that can be done.
 type sub struct {
@@ -45,7 +57,17 @@ type sub struct {
 // subs are all of them.
 func subs() []sub {
 	return []sub{
+		{"show", "[-room NAME] [-original] [TURNS | ID]", "show turns with their numbers, or a compression with both texts", Desk.showVerb},
 		{"search", "[-room NAME] [-n COUNT] [-from NAME] WORDS", "find what was said, newest first", Desk.search},
+		{"compress", "[-room NAME] [-policy TEXT] [-length N] TURNS", "have turns drafted and verified as a shorter text", Desk.compress},
+		{"approve", "[-room NAME] [-yes] ID", "have turns told so from now on", Desk.approve},
+		{"deny", "[-room NAME] [-why TEXT] [-yes] ID", "leave turns as they are", Desk.deny},
+		{"revert", "[-room NAME] [-why TEXT] [-yes] ID", "have turns told as they were again", Desk.revert},
+		{"extract", "[-room NAME] ID", "take a draft of the turns' own sentences, where all drafts were refused", Desk.extract},
+		{"fork", "[-room NAME] [-at TURN] [NAME]", "make a room of the past of this one, up to a turn", Desk.fork},
+		{"branches", "[-room NAME]", "list a room, what it was forked of, and all forks", Desk.branches},
+		{"diff", "A B", "show the turns of two rooms behind the newest that both have", Desk.diff},
+		{"export", "[-room NAME] [-format markdown|jsonl] [-original] [-o FILE] [TURNS]", "write turns into a file", Desk.export},
 	}
 }
 
@@ -120,7 +142,7 @@ func (d Desk) search(ctx context.Context, fs *flag.FlagSet, args []string) error
 		enc.SetIndent("", "  ")
 		return enc.Encode(f)
 	}
-	return d.show(l, f)
+	return d.found(l, f)
 }
 
 // find asks the daemon, or the journal where none runs here.
@@ -148,7 +170,8 @@ func (d Desk) find(ctx context.Context, l looking) (f found, err error) {
 	return d.here(ctx, file, l)
 }
 
-func (d Desk) show(l looking, f found) error {
+// found shows what was found.
+func (d Desk) found(l looking, f found) error {
 	for _, h := range f.Hits {
 		room := h.Room
 		if l.room != "" {

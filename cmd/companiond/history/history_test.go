@@ -86,7 +86,7 @@ func TestMistakes(t *testing.T) {
 	refusal := errors.New("query.q: 20 words, at most 16")
 	d, _, _ := desk(func(string, any) error { return refusal })
 	for _, c := range []struct{ args, want string }{
-		{"", "usage: do what? companiond history search"}, {"find x", "usage: do what?"}, {"search", "usage: search for what?"}, {"search x", "WORDS: 20 words"},
+		{"", "usage: do what? companiond history show"}, {"find x", "usage: do what?"}, {"search", "usage: search for what?"}, {"search x", "WORDS: 20 words"},
 		{"-h", "flag: help requested"},
 	} {
 		if err := do(t, d, strings.Fields(c.args)...); err == nil || !strings.HasPrefix(err.Error(), c.want) {
