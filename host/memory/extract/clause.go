@@ -13,6 +13,8 @@ type rule struct {
 	// own says that the clause has no subject of its own: where somebody else was spoken of,
 	// it may be theirs.
 	own bool
+	// each says that everybody has one: it is theirs also in the next message of whoever spoke of them.
+	each bool
 	// greets says that whoever says it has just said hello.
 	greets bool
 	// alone says that it begins the turn, or stands behind a greeting.

@@ -157,7 +157,7 @@ func japanese() []rule {
 	const very = `(?:一番|いちばん|すごく|すごい|めっちゃ|めちゃくちゃ|とても|本当に|ほんとに|ほんと|超|かなり|特に|やっぱり?|昔から|あまり|あんまり|ちょっと|少し|どうしても|全然)*`
 	name := []rule{
 		{pattern: ja(`(?:<SELF>の|<SELF>、?)(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, last: true},
-		{pattern: ja(`(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, own: true, last: true},
+		{pattern: ja(`(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, own: true, each: true, last: true},
 		{pattern: ja(`<S><NAME>(?:って|と)(?:言い|いい|申し)ます` + marks), claim: calledJa, last: true},
 		{pattern: ja(`<SELF>(?:は|、|\s)?[、\s]*<NAME>(?:って|と)(?:いう|言う)(?:んだ|んです|の|のよ|んだよ|んですよ|よ|けど|んだけど|んですけど|から|よろしく)+` + marks), claim: saidJa, last: true},
 		{pattern: ja(`<SELF>の(?:こと|事)は、?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: nameJa, last: true},
@@ -171,9 +171,9 @@ func japanese() []rule {
 		{pattern: ja(`(?:<SELF>に(?:は|も)?|家に(?:は|も)?|我が家に(?:は|も)?)、?<ANIMAL>が?(?:[0-9０-９一二三四五]匹|[0-9０-９一二三四五]羽)?(?:います|いる)<END>`), claim: func(m []string) (claim, bool) { return petJa(m) }, last: true},
 	}
 	person := []rule{
-		{pattern: ja(`<S>(?:今年で?|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true},
-		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday")},
-		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true},
+		{pattern: ja(`<S>(?:今年で?|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true, each: true},
+		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true, each: true},
+		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true, each: true},
 		{pattern: ja(`<S>` + place + `(?:に|で)(?:住んで|すんで|暮らして|一人暮らしして)(?:い?ます|い?る)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "住む"), own: true},
 		{pattern: ja(`<S>` + `(?:[\p{Han}\p{Katakana}ー]{1,12}から)?` + place + `(?:に|へ)(?:引っ越しました|引っ越した|引っ越してきた|引っ越してきました|引越しました|引越した)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "引っ越し"), own: true},
 		{pattern: ja(`<S>` + place + `在住<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place"), own: true},

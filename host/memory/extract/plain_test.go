@@ -73,7 +73,7 @@ func TestAllergyPutRight(t *testing.T) {
 // family, or said by a companion, does.
 func TestNextSpeaker(t *testing.T) {
 	for said, want := range map[string]string{
-		"mari: 私の妹はサクラコといいます。": "favourite:food", "mari: うちの猫は元気です。": "favourite:food", "mari: My sister is called Anna.": "favourite:food",
+		"mari: 私の妹はサクラコといいます。": "favourite:food", "mari: うちの猫は元気です。": "favourite:food", "mari: My sister is called Anna.": "favourite:food", "mari: 猫の名前はタマです。": "favourite:food",
 		"mari: うちの妹の好きな食べ物、何だと思う?": "", "aya: 私の妹は元気だよ。": "", "mari: 妹さん、元気だったよ。": "", "mari: 彼女は元気?": "",
 	} {
 		slot := ""
@@ -84,6 +84,22 @@ func TestNextSpeaker(t *testing.T) {
 		}
 		if slot != want {
 			t.Errorf("%s: %q", said, slot)
+		}
+	}
+}
+
+// What everybody has one of is of whom somebody spoke of just before, in two messages, too.
+func TestInTwoMessages(t *testing.T) {
+	for want, turns := range map[string][]string{
+		"ken name 洋子; ken pet:dog 犬":        {"ken: 私の名前は洋子です。", "ken: 犬を飼ってるよ。", "ken: 名前はポチ。"},
+		"ken name 洋子; ken family:sister 妹":  {"ken: 私の名前は洋子です。", "ken: 妹がいるよ。", "aya: へえ!", "ken: 名前はサクラ。誕生日は5月2日。12歳だよ。"},
+		"ken family:sister 妹; ken name 洋子":  {"ken: 妹がいるよ。", "ken: 私の名前は洋子です。"},
+		"ken taste:ramen likes:ラーメン":        {"ken: うちの猫は元気だよ。", "ken: ラーメンが好き。"},
+		"mari pet.name:cat タマ; ken name 健二": {"mari: 猫の名前はタマです。", "ken: 名前は健二といいます。"},
+		"ken family:sister 妹; ken name 健二":  {"ken: 妹がいるよ。", "aya: へえ!", "mari: うちも。", "ken: 名前は健二です。"},
+	} {
+		if got := facts(extract.Facts(talk(turns...), nil)); got != want {
+			t.Errorf("%q: %q, want %q", turns, got, want)
 		}
 	}
 }
