@@ -24,6 +24,11 @@ var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage",
 var names = set("from", "to", "who", "voter", "by", "speaker", "electorate", "addressed", "members", "humans", "hosted", "absent", "awaits",
 	"called", "missed", "ended_by", "interrupters", "id", "title", "action", "perception", "project")
 
+// people are those of them in which people and companions stand; in the others it is things, which may be called after
+// somebody.
+var people = set("from", "to", "who", "voter", "by", "speaker", "electorate", "addressed", "members", "humans", "hosted", "absent", "awaits",
+	"called", "missed", "ended_by", "interrupters", "id")
+
 // free are the fields in which there is whatever somebody put there: no field of theirs is the house's.
 var free = set("body", "parameters", "data")
 
@@ -222,6 +227,11 @@ func (v *visit) text(key, s string) string {
 		return v.w.tail(s)
 	case v.w.is(s) && !(key == "by" && slices.Contains(participants, s)):
 		return v.w.as
+	case !v.free && people[key] && isName(strings.TrimPrefix(s, "@")):
+		if v.w.called(s) {
+			return v.w.as
+		}
+		return s // whole, a name is nobody else's
 	case !v.free && sentences[v.kind][key]:
 		return v.w.house(s)
 	case !v.free && names[key] && (v.own || !strings.ContainsAny(s, " 　")) && !v.w.named(plain(s)):

@@ -30,6 +30,7 @@ type Gatherer struct {
 	facts  map[string]bool // ids of the facts that are to go
 	known  map[string]bool // what was said of a name, by the name
 	keep   map[string]bool // plain names of others, which are no words of the person's
+	people map[string]bool // plain names of those who spoke or were here, the person not among them
 	names  map[string]bool // the person's, as they were written
 	words  map[string]*weight
 	loose  map[string]*weight // of these, those that are no single run of letters
@@ -54,7 +55,7 @@ type weight struct {
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -63,7 +64,7 @@ func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
 
 // Is says whether a name is the person's; what was asked once is known.
 func (g *Gatherer) Is(name string) bool {
-	if name == "" || len(name) > abi.MaxName || strings.ContainsFunc(name, noName) {
+	if !isName(name) {
 		return false
 	}
 	is, ok := g.known[name]
@@ -98,6 +99,7 @@ func (g *Gatherer) Learn(e entry.Entry) {
 	if e.Kind == entry.KindCast {
 		g.learnCast(e)
 	}
+	g.learnPeople(e.Kind, body)
 	if !g.owns(e.Kind, body) {
 		g.lookForNames(body)
 		return
@@ -124,7 +126,27 @@ func (g *Gatherer) learnCast(e entry.Entry) {
 		}
 		for _, n := range all {
 			g.keep[plain(n)] = true
+			g.people[plain(n)] = true
 		}
+	}
+}
+
+// learnPeople takes the names of others of whom there is an entry. Whom somebody speaks to may be anything.
+func (g *Gatherer) learnPeople(kind entry.Kind, body map[string]any) {
+	for _, field := range authors[kind] {
+		g.somebody(body[field])
+	}
+	if terms, _ := body["terms"].(map[string]any); kind == entry.KindConversation {
+		members, _ := terms["members"].([]any)
+		for _, m := range members {
+			g.somebody(m)
+		}
+	}
+}
+
+func (g *Gatherer) somebody(name any) {
+	if who, _ := name.(string); isName(who) && !g.Is(who) {
+		g.people[plain(who)] = true
 	}
 }
 
@@ -318,9 +340,12 @@ func single(w string) bool {
 // Words gives what is looked for, and how many words are too common for that. order is the
 // id that entries are marked with, as stands where the name stood.
 func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
 	for n := range g.names {
 		w.addName(n)
+	}
+	for n := range g.people {
+		w.addOther(n)
 	}
 	fits := func(x *weight) bool {
 		return len(x.before) < manyBefore && len(x.apart) < manyApart && (x.hits <= muchOf || 2*x.hits <= g.others)

@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ type Words struct {
 	order, as string
 	is        func(name string) bool
 	owns      func(kind entry.Kind, body map[string]any) bool
-	forms     []string // of the name, as they were written, the longest first
-	names     []string // plain, looked for in texts
+	names     []string        // plain, looked for in texts, the longest first
+	longer    map[string]bool // plain names of others in which one of the names is
 	// Of each word: whether it came from the person first, so that it is looked for in what people said
 	// themselves, too.
 	words map[string]bool // each one run of letters
@@ -41,17 +42,20 @@ func (w *Words) List() []string {
 // addName adds a form of the name. A single letter, or two of an alphabet, are looked for
 // where a name stands and in no text: they are in all of them.
 func (w *Words) addName(name string) {
-	at := 0
-	for at < len(w.forms) && len(w.forms[at]) >= len(name) {
-		at++
-	}
-	w.forms = append(w.forms[:at], append([]string{name}, w.forms[at:]...)...)
 	p := plain(name)
 	r, _ := firstRune(p)
-	if n := utf8.RuneCountInString(p); n < 2 || n < 3 && (scriptOf(r) == latin || scriptOf(r) == digit) {
+	if n := utf8.RuneCountInString(p); n < 2 || n < 3 && (scriptOf(r) == latin || scriptOf(r) == digit) || slices.Contains(w.names, p) {
 		return
 	}
 	w.names = append(w.names, p)
+	slices.SortFunc(w.names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+}
+
+// addOther takes the name of somebody else, in case it is a longer one.
+func (w *Words) addOther(name string) {
+	if slices.ContainsFunc(w.names, func(n string) bool { return strings.Contains(name, n) && name != n }) {
+		w.longer[name] = true
+	}
 }
 
 // Hits says whether a text has the name or a word in it, as it is or encoded: as JSON, with
@@ -104,12 +108,7 @@ func (w *Words) hitsLayer(text string, others bool) bool {
 
 // named says whether the name stands in a plain text.
 func (w *Words) named(text string) bool {
-	for _, n := range w.names {
-		if has(text, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.names, func(n string) bool { return w.spot(text, n, 0) >= 0 })
 }
 
 // Text gives what may stay of a text, of another person's where others is true: all of it, or nothing.
@@ -122,32 +121,7 @@ func (w *Words) Text(s string, others bool) string {
 
 // house gives what may stay of a sentence that the house made: the name is another, and where
 // there is more than the name in it, nothing.
-func (w *Words) house(s string) string {
-	for _, form := range w.forms {
-		s = replaceName(s, form, w.as)
-	}
-	return w.Text(s, false)
-}
-
-// replaceName replaces a name where it is no part of a longer word.
-func replaceName(s, name, by string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, name)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		j := i + len(name)
-		b.WriteString(s[:i])
-		if alone(s, i, j) {
-			b.WriteString(by)
-		} else {
-			b.WriteString(name)
-		}
-		s = s[j:]
-	}
-}
+func (w *Words) house(s string) string { return w.Text(w.rename(s), false) }
 
 // Has says whether a text has one of some words in it, as [Words.List] gives them.
 func Has(text string, words []string) bool {
