@@ -56,6 +56,8 @@ type Receipt struct {
 // Others is what goes of what other people said, and of what is remembered of them.
 type Others struct {
 	Entries  int `json:"entries"`  // that lost their texts
+	Renamed  int `json:"renamed"`  // in which the name is another, and that is all
+	Stay     int `json:"stay"`     // that have letters of the name, or a word, and stay because they may be others'
 	Memories int `json:"memories"` // that somebody else said
 	Episodes int `json:"episodes"` // of talks in which others were, too
 }

@@ -35,8 +35,8 @@ type track struct {
 	lines   *scrub.Lines // nil: it is no room
 	scanned uint64       // lines have read so far
 
-	memory bool // it is what a companion remembers
-	others int  // of seqs, those that other people said
+	memory bool  // it is what a companion remembers
+	counts tally // of seqs, and what other people said that stays
 }
 
 // begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
@@ -86,13 +86,10 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if !lost && t.w.whole && t.all {
 				left, lost = t.wholly(e)
 			}
-			if lost && t.dry {
-				t.seqs = append(t.seqs, e.Seq)
-				t.count(entry.Entry{Kind: e.Kind, Body: left})
-				continue
-			}
 			if lost {
 				e.Body, e.Blank, t.told = left, true, false
+			}
+			if lost && !t.dry {
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
 				t.w.lost, t.lost = t.w.lost+1, true
@@ -100,6 +97,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
 				t.count(e)
+			}
+			if t.lines != nil && t.w.words.Stays(e) {
+				t.counts.stay++
 			}
 		}
 		if len(bodies) > 0 {
@@ -145,11 +145,21 @@ func (t *track) first(e entry.Entry) {
 	}
 }
 
-// count counts an entry that lost its text, where another person said it.
+// count counts an entry that lost something, where another person said it.
 func (t *track) count(e entry.Entry) {
-	if t.w.words.SilencedOther(e) {
-		t.others++
+	switch other, silent := t.w.words.OfOther(e); {
+	case other && silent:
+		t.counts.others++
+	case other:
+		t.counts.renamed++
 	}
+}
+
+// tally gives what was counted.
+func (t *track) tally() tally {
+	n := t.counts
+	n.all = len(t.seqs)
+	return n
 }
 
 // fold applies entries of which nothing has to go any more.

@@ -134,6 +134,7 @@ func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) er
 // gather learns what is looked for.
 func (s *Service) gather(ctx context.Context, w *work) error {
 	g := scrub.NewGatherer(w.order.Is, w.order.Facts)
+	g.Alone = w.order.By == "person"
 	if err := s.each(ctx, func(companion string, m abi.Memory) {
 		if w.order.Companion == "" || w.order.Companion == companion {
 			g.Remembered(m)
@@ -188,7 +189,7 @@ func (w *work) hits(p journal.Pair) bool { return w.words.Hits(p.Key) || w.words
 func (w *work) goes(m abi.Memory) bool {
 	hits := w.words.Hits
 	if m.SaidBy != "" || m.Kind == abi.MemoryEpisode {
-		hits = w.words.HitsOther
+		hits = func(text string) bool { return w.words.HitsOf(m.SaidBy, text) }
 	}
 	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
 		hits(m.Text) || hits(m.Quote) || slices.ContainsFunc(m.Keys, hits)
@@ -256,24 +257,31 @@ func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 		}
 		return s.eraseRoom(ctx, w, r)
 	})
-	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries, w.whole = 0, 0, 0, false
+	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others, w.whole = 0, 0, Others{Memories: w.receipt.Others.Memories, Episodes: w.receipt.Others.Episodes}, false
 	for _, n := range w.per {
-		if n.all > 0 {
-			w.receipt.Rooms++
-			w.receipt.Entries += n.all
-			w.receipt.Others.Entries += n.others
-		}
+		w.receipt.add(n)
 	}
 	return err
 }
 
-// tally counts entries, and those of them that other people said.
-type tally struct{ all, others int }
+// tally counts entries, and what of them other people said.
+type tally struct{ all, others, renamed, stay int }
+
+// add adds what was counted in a room.
+func (r *Receipt) add(n tally) {
+	if n.all > 0 {
+		r.Rooms++
+	}
+	r.Entries += n.all
+	r.Others.Entries += n.others
+	r.Others.Renamed += n.renamed
+	r.Others.Stay += n.stay
+}
 
 func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error {
 	t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
 	told := uint64(0)
-	defer func() { w.per[r.Name], w.seen[r.Name] = tally{len(t.seqs), t.others}, t.at+told }()
+	defer func() { w.per[r.Name], w.seen[r.Name] = t.tally(), t.at+told }()
 	if err := t.begin(ctx); err != nil {
 		return err
 	}

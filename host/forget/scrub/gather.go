@@ -22,6 +22,7 @@ const (
 	manyBefore = 2
 	manyApart  = 3
 	muchOf     = 40
+	manyLines  = 10 // of people, before a name may be a word because of how many have it
 )
 
 // Gatherer learns by what repetitions are told. The zero value is of no use: see [NewGatherer].
@@ -36,9 +37,16 @@ type Gatherer struct {
 	loose  map[string]*weight // of these, those that are no single run of letters
 	runs   map[uint64]*weight
 	others int // texts of others
+	lines  int // of these, people's
 	room   string
 	spoke  map[string]bool // rooms in which the person did
+	tells  map[string]bool // who said the facts that are to go
+	first  int64           // when the person first did anything, in milliseconds; 0: never
+	finder *Words          // of names, while others are weighed
+	called map[string]*use // how others use the names as words
 
+	// Alone says that the person gave the order: of what other people said the name alone goes.
+	Alone bool
 	// Mine counts the entries that are the person's.
 	Mine int
 }
@@ -52,10 +60,16 @@ type weight struct {
 	soft   bool            // it may be any word: what people said themselves does not go because of it
 }
 
+// use is how others use a name as a word, where nothing marks it as a name.
+type use struct {
+	before, all map[string]bool // who did: before the person came, and at any time
+	lines       int             // of people
+}
+
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -107,6 +121,9 @@ func (g *Gatherer) Learn(e entry.Entry) {
 	g.Mine++
 	g.spoke[g.room] = true
 	at := e.At.UnixMilli()
+	if g.first == 0 || at < g.first {
+		g.first = at
+	}
 	texts(e.Kind, "", body, func(s string) { g.take(s, at) })
 }
 
@@ -181,6 +198,9 @@ func (g *Gatherer) Remembered(m abi.Memory) bool {
 	}
 	if m.Kind == abi.MemoryEpisode || !g.facts[m.ID] && !g.Is(m.SaidBy) {
 		return true
+	}
+	if g.facts[m.ID] && m.SaidBy != "" {
+		g.tells[m.SaidBy] = true
 	}
 	at, said := m.SaidAt.UnixMilli(), cmp.Or(m.Quote, m.Text)
 	g.take(said, at)
@@ -299,8 +319,15 @@ func (g *Gatherer) Weigh(e entry.Entry) {
 		return
 	}
 	who, _ := body["from"].(string)
+	if g.tells[who] {
+		return
+	}
 	g.others++
 	at, lower := e.At.UnixMilli(), plain(text)
+	if author(e.Kind, body) != "" {
+		g.lines++
+		g.weighNames(lower, who, at)
+	}
 	seen := map[*weight]bool{}
 	use := func(w *weight) {
 		if w == nil || seen[w] {
@@ -337,15 +364,55 @@ func single(w string) bool {
 	return n == 1 && bounded && !strings.ContainsFunc(w, unicode.IsSpace)
 }
 
-// Words gives what is looked for, and how many words are too common for that. order is the
-// id that entries are marked with, as stands where the name stood.
-func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+// weighNames looks for the names in what a person said, where they may be words like others.
+func (g *Gatherer) weighNames(text, who string, at int64) {
+	if g.finder == nil {
+		g.finder = &Words{longer: map[string]bool{}}
+		g.nameTo(g.finder)
+	}
+	for _, n := range g.finder.names {
+		i := g.finder.spot(text, n, 0, some)
+		if i < 0 || marked(text, i, i+len(n)) {
+			continue
+		}
+		u := g.called[n]
+		if u == nil {
+			u = &use{before: map[string]bool{}, all: map[string]bool{}}
+			g.called[n] = u
+		}
+		u.lines++
+		u.all[who] = true
+		if at < g.first {
+			u.before[who] = true
+		}
+	}
+}
+
+// isWord says whether a name is a word that others use, too: before the person came, or in more than half of what they say.
+func (g *Gatherer) isWord(u *use) bool {
+	return g.Alone && len(u.before) >= manyBefore || len(u.all) >= manyBefore && g.lines >= manyLines && 2*u.lines > g.lines
+}
+
+// nameTo tells what is looked for as the name, and what not.
+func (g *Gatherer) nameTo(w *Words) {
 	for n := range g.names {
 		w.addName(n)
 	}
 	for n := range g.people {
 		w.addOther(n)
+	}
+}
+
+// Words gives what is looked for, and how many words are too common for that. order is the
+// id that entries are marked with, as stands where the name stood.
+func (g *Gatherer) Words(order, as string) (w *Words, common int) {
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+	if g.Alone {
+		w.others = sparing
+	}
+	g.nameTo(w)
+	for n, u := range g.called {
+		w.doubt[n] = g.isWord(u)
 	}
 	fits := func(x *weight) bool {
 		return len(x.before) < manyBefore && len(x.apart) < manyApart && (x.hits <= muchOf || 2*x.hits <= g.others)

@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -42,12 +43,21 @@ func (w *Words) called(name string) bool {
 	return false
 }
 
+// care is how much is left to somebody whose text it is.
+type care int
+
+const (
+	none    care = iota // it is a companion's, or the house's: what may be the person's goes
+	some                // another person's: what may be any word stays
+	sparing             // another person's, and the person alone gave the order: all but the name stays
+)
+
 // spots gives where the name stands in a plain text, from the beginning on.
-func (w *Words) spots(text string) (all [][2]int) {
+func (w *Words) spots(text string, c care) (all [][2]int) {
 	for from := 0; from < len(text); {
 		at, end := -1, 0
 		for _, n := range w.names { // the longest first
-			if i := w.spot(text, n, from); i >= 0 && (at < 0 || i < at) {
+			if i := w.spot(text, n, from, c); i >= 0 && (at < 0 || i < at) {
 				at, end = i, i+len(n)
 			}
 		}
@@ -61,19 +71,66 @@ func (w *Words) spots(text string) (all [][2]int) {
 }
 
 // spot gives where one of the names stands next, less than 0 where it does not.
-func (w *Words) spot(text, name string, from int) int {
+func (w *Words) spot(text, name string, from int, c care) int {
 	for {
 		i := strings.Index(text[from:], name)
 		if i < 0 {
 			return i
 		}
 		i += from
-		if alone(text, i, i+len(name)) && !w.covered(text, i, i+len(name)) {
+		j := i + len(name)
+		if alone(text, i, j) && !w.covered(text, i, j) && (c == none || sure(text, i, j)) && (!w.word(name, c) || marked(text, i, j)) {
 			return i
 		}
 		_, size := utf8.DecodeRuneInString(text[i:])
 		from = i + size
 	}
+}
+
+// word says whether a name is a word like any other.
+func (w *Words) word(name string, c care) bool {
+	return empty[name] || c != none && (everyday[name] || w.doubt[name])
+}
+
+// particles may stand behind a name in hiragana, of a run that nothing else is in.
+var particles = regexp.MustCompile(`^(?:は|が|を|に|へ|と|も|の|で|ね|よ|って|だ|です|から|まで|より|だけ|なら|とか)(?:は|も|の|ね|よ|か|な|が|だ|です|って|よね|かな|かも)?$`)
+
+// sure says whether what stands at [i, j) of a plain text is a word of its own also where nobody leaves a space between
+// words: まい is none in まいにち or うまい, nor 花子 in 花子園.
+func sure(text string, i, j int) bool {
+	first, _ := firstRune(text[i:])
+	before, _ := lastRune(text[:i])
+	last, _ := lastRune(text[:j])
+	rest := text[j:]
+	honored := honorific(rest) != ""
+	if of := scriptOf(first); of == scriptOf(before) && !of.bounded() && of != other {
+		if !honored || of == hiragana && !strings.ContainsRune("のとはがをにねよもへ", before) {
+			return false
+		}
+	}
+	if honored || scriptOf(last).bounded() {
+		return true
+	}
+	run := rest[:len(rest)-len(strings.TrimLeftFunc(rest, func(r rune) bool { return scriptOf(r) == hiragana }))]
+	next, _ := firstRune(rest[len(run):])
+	if scriptOf(last) == han {
+		return run != "" || scriptOf(next) != han
+	}
+	return run == "" && scriptOf(next) != han || particles.MatchString(run)
+}
+
+// marked says whether what stands at [i, j) of a plain text can only be a name: it is called, or honored.
+func marked(text string, i, j int) bool {
+	before, rest := strings.TrimRight(text[:i], " \u3000"), text[j:]
+	if strings.HasSuffix(text[:i], "@") || honorific(rest) != "" {
+		return true
+	}
+	called := before == "" || strings.ContainsAny(before[len(before)-1:], ".!?;:\n") || strings.HasSuffix(before, "。") || strings.HasSuffix(before, "」")
+	next, more := firstRune(rest)
+	if called && more && strings.ContainsRune(",、:!?…", next) {
+		return true
+	}
+	return (strings.HasSuffix(before, ",") || strings.HasSuffix(before, "、")) && (!more || strings.ContainsRune(".!?。…", next))
 }
 
 // covered says whether what stands at [i, j) of a plain text is a part of the name of somebody else.
@@ -89,9 +146,9 @@ func (w *Words) covered(text string, i, j int) bool {
 }
 
 // rename gives a text with another name where the name stood.
-func (w *Words) rename(s string) string {
+func (w *Words) rename(s string, c care) string {
 	text, from, to := plainly(s)
-	spots := w.spots(text)
+	spots := w.spots(text, c)
 	if len(spots) == 0 {
 		return s
 	}
