@@ -264,6 +264,8 @@ func (r *remembers) Each(_ context.Context, f func(string, abi.Memory)) error {
 	return nil
 }
 
+func (r *remembers) Anew() {}
+
 func (r *remembers) Erase(_ context.Context, companion string, ids []string, _ string) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
