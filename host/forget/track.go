@@ -29,8 +29,10 @@ type track struct {
 
 	trimmed bool // the room's beginning is not there any more
 
-	grants map[string]uint64 // the newest entry when a line was granted
-	since  uint64            // seq of the entry by which the room was first told of the order
+	grants map[string]uint64 // where lines were granted
+	given  uint64            // the newest entry when the order was given
+	first  uint64            // seq of the entry by which the room was first told of the order, 0: it was not
+	last   uint64            // and last
 
 	lines   *scrub.Lines // nil: it is no room
 	scanned uint64       // lines have read so far
@@ -71,10 +73,6 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 		for i, e := range es {
 			if t.w.late && t.st == nil && e.At.After(t.w.done) { // of a stream
 				continue
-			}
-			t.granted(e)
-			if e.Kind == entry.KindForgotten && t.since == 0 {
-				t.first(e)
 			}
 			if !t.all && t.w.words.Own(e) || t.new(e) {
 				continue
@@ -132,17 +130,11 @@ func (t *track) scan(ctx context.Context, head uint64) error {
 	return t.s.entries(ctx, t.room, t.scanned, head, func(es []entry.Entry) error {
 		for _, e := range es {
 			t.lines.Read(e)
+			t.note(e)
 		}
 		t.scanned = es[len(es)-1].Seq
 		return nil
 	})
-}
-
-// first notes where the room was first told of the order.
-func (t *track) first(e entry.Entry) {
-	if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID {
-		t.since = e.Seq
-	}
 }
 
 // count counts an entry that lost something, where another person said it.
