@@ -39,6 +39,9 @@ type Receipt struct {
 	As    string    `json:"as,omitempty"` // stands where the name stood
 	Error string    `json:"error,omitempty"`
 
+	// Nobody says that nobody who spoke or was here, or of whom something is remembered, has the name.
+	Nobody bool `json:"nobody,omitempty"`
+
 	Rooms    int `json:"rooms"`            // in which something was erased
 	Entries  int `json:"entries"`          // that lost words
 	Keys     int `json:"keys"`             // of modules, deleted after the modules were told

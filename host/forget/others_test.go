@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/forget/forgettest"
 	"github.com/companiond/companiond/host/forget/told"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/memory/extract"
 	"github.com/companiond/companiond/host/memory/fact"
@@ -230,7 +231,7 @@ func TestOnOnesOwnOrder(t *testing.T) {
 	order := forget.Order{By: person("mika"), Who: "mika"}
 	plan := w.planned(t, order)
 	r := w.service.Receipts()[0]
-	if want := (forget.Others{Renamed: 1, Stay: 1, Episodes: 1}); r.Others != want || plan.Others != want || r.Entries != 3 || plan.Entries != 3 {
+	if want := (forget.Others{Renamed: 1, Stay: 2, Episodes: 1}); r.Others != want || plan.Others != want || r.Entries != 3 || plan.Entries != 3 {
 		t.Errorf("planned %+v, done %+v", plan, r)
 	}
 	if left := forgettest.Left(t, w.dir, "mika", "ビスコッティは元気", "猫は"); len(left) > 0 {
@@ -262,5 +263,49 @@ func TestOneFactOfOnesOwn(t *testing.T) {
 	}
 	if left := forgettest.Left(t, w.dir, "ビスコッティ"); len(left) > 0 {
 		t.Error(strings.Join(left, "\n"))
+	}
+}
+
+// TestValuesOfMemories: what was remembered of her in few letters is looked for in what companions said, and stays where people said it.
+func TestValuesOfMemories(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	for _, name := range []string{"main", journal.MemoryOf("aya")} {
+		if _, err := w.j.Acquire(t.Context(), name, "test", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: "I keep some kippers, my cat", Kind: abi.KindTurn})
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "how is kippers, then", Kind: abi.KindTurn})
+	w.append("main", entry.KindSaid, entry.Said{From: "taro", By: abi.KindHuman, Text: "I eat kippers", Kind: abi.KindTurn})
+	for i, who := range []string{"mika", "taro"} {
+		w.append(journal.MemoryOf("aya"), entry.KindRemembered, entry.Remembered{Slot: "pet.name", Value: []string{"kippers", "somewhere"}[i], Memory: abi.Memory{
+			ID: who, Kind: abi.MemoryFact, Text: "x", SaidBy: who, SaidAt: time.Now().UTC().Add(-time.Minute)}})
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "it is somewhere", Kind: abi.KindTurn})
+	w.planned(t, forget.Order{By: admin, Who: "mika"})
+	if left := forgettest.Left(t, w.dir, "how is kippers", "I keep some"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+	for _, text := range []string{"I eat kippers", "it is somewhere"} {
+		if len(forgettest.Left(t, w.dir, text)) == 0 {
+			t.Errorf("%q is gone", text)
+		}
+	}
+}
+
+// TestNobody: where nobody is called so, the receipt says it.
+func TestNobody(t *testing.T) {
+	w := remembering(t, [2]string{"mika", "猫はタマ"}, [2]string{"taro", "音楽の時間だ"}, [2]string{"hana", "音楽だね"}, [2]string{"hana", "ねえjiro、いる?"})
+	defer w.close(t)
+	for _, c := range []struct {
+		who    string
+		nobody bool
+	}{{"mikka", true}, {"jiro", true}, {"mika", false}, {"Taro", false}} {
+		plan := w.planned(t, forget.Order{By: admin, Who: c.who})
+		if r := w.service.Receipts()[0]; r.Nobody != c.nobody || plan.Nobody != c.nobody {
+			t.Errorf("%s: planned %+v, done %+v", c.who, plan, r)
+		}
 	}
 }

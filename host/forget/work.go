@@ -71,6 +71,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		}
 	}
 	w.receipt.State, w.done = Done, time.Now()
+	w.receipt.Nobody = w.receipt.Nobody && w.receipt.Entries == 0 && w.receipt.Memories == 0 // else it was begun before
 	if err := s.ledger.Done(o.ID, w.receipt, w.done); err != nil {
 		return w, err
 	}
@@ -142,6 +143,9 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.values(ctx, w, g); err != nil {
+		return err
+	}
 	w.known = known{}
 	weigh := func(e entry.Entry) { g.Weigh(e); w.known.learn(e) }
 	for _, read := range []func(entry.Entry){g.Learn, weigh} {
@@ -161,6 +165,31 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	}
 	w.words, w.receipt.Common = g.Words(w.order.ID, w.order.As)
 	w.names = g.Names()
+	w.receipt.Nobody = len(w.order.Who) > 0 && len(w.names) == 0
+	return nil
+}
+
+// values learns what was remembered of what the person said, or of the facts, in few letters.
+func (s *Service) values(ctx context.Context, w *work, g *scrub.Gatherer) error {
+	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
+		if err != nil {
+			return err
+		}
+		companion, ok := journal.Remembers(r.Name)
+		if !ok || w.order.Companion != "" && w.order.Companion != companion {
+			continue
+		}
+		if err := s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
+			for _, e := range es {
+				if m, err := entry.Decode[entry.Remembered](e); err == nil && e.Kind == entry.KindRemembered && !e.Blank && (w.order.Is(m.SaidBy) || slices.Contains(w.order.Facts, m.ID)) {
+					g.Value(m.Value, m.SaidAt.UnixMilli())
+				}
+			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("stream %s: %w", r.Name, err)
+		}
+	}
 	return nil
 }
 

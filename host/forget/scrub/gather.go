@@ -27,23 +27,24 @@ const (
 
 // Gatherer learns by what repetitions are told. The zero value is of no use: see [NewGatherer].
 type Gatherer struct {
-	mine   func(name string) bool
-	facts  map[string]bool // ids of the facts that are to go
-	known  map[string]bool // what was said of a name, by the name
-	keep   map[string]bool // plain names of others, which are no words of the person's
-	people map[string]bool // plain names of those who spoke or were here, the person not among them
-	names  map[string]bool // the person's, as they were written
-	words  map[string]*weight
-	loose  map[string]*weight // of these, those that are no single run of letters
-	runs   map[uint64]*weight
-	others int // texts of others
-	lines  int // of these, people's
-	room   string
-	spoke  map[string]bool // rooms in which the person did
-	tells  map[string]bool // who said the facts that are to go
-	first  int64           // when the person first did anything, in milliseconds; 0: never
-	finder *Words          // of names, while others are weighed
-	called map[string]*use // how others use the names as words
+	mine    func(name string) bool
+	facts   map[string]bool // ids of the facts that are to go
+	known   map[string]bool // what was said of a name, by the name
+	keep    map[string]bool // plain names of others, which are no words of the person's
+	people  map[string]bool // plain names of those who spoke or were here, the person not among them
+	names   map[string]bool // the person's, as they were written
+	words   map[string]*weight
+	loose   map[string]*weight // of these, those that are no single run of letters
+	runs    map[uint64]*weight
+	numbers map[string]bool // of nine digits or more
+	others  int             // texts of others
+	lines   int             // of these, people's
+	room    string
+	spoke   map[string]bool // rooms in which the person did
+	tells   map[string]bool // who said the facts that are to go
+	first   int64           // when the person first did anything, in milliseconds; 0: never
+	finder  *Words          // of names, while others are weighed
+	called  map[string]*use // how others use the names as words
 
 	// Alone says that the person gave the order: of what other people said the name alone goes.
 	Alone bool
@@ -69,7 +70,7 @@ type use struct {
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, numbers: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -237,6 +238,7 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 			g.word(m[1], at, false)
 		}
 	}
+	g.takeForms(lower, at)
 	big := capitals(text)
 	runs(lower, func(w string, of script) {
 		n := utf8.RuneCountInString(w)
@@ -249,6 +251,8 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 			g.word(w, at, n == 4 || strings.HasSuffix(w, "000"))
 		case of == latin && n >= 3 && (capital || numbered):
 			g.word(w, at, !inside && !numbered)
+		case of == han && n >= 4:
+			g.word(w, at, true)
 		}
 	})
 	windows(lower, func(h uint64) bool {
@@ -286,14 +290,20 @@ func begins(before string) bool {
 // word takes a word, unless it is a name of somebody else's, or one that says nothing: one of those by which the
 // house finds things is nobody's.
 func (g *Gatherer) word(w string, at int64, soft bool) {
-	w = strings.TrimSpace(plain(w))
-	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" || len(wording.Words(w)) == 0 {
+	if w = strings.TrimSpace(plain(w)); len(wording.Words(w)) > 0 {
+		g.add(w, at, soft)
+	}
+}
+
+// add takes a plain word, also one that may be found nowhere.
+func (g *Gatherer) add(w string, at int64, soft bool) {
+	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" {
 		return
 	}
 	_, known := g.words[w]
 	x := earlier(g.words, w, at)
 	x.soft = soft && (x.soft || !known)
-	if !single(w) {
+	if !single(w) && !compound(w) {
 		g.loose[w] = x
 	}
 }
@@ -406,7 +416,7 @@ func (g *Gatherer) nameTo(w *Words) {
 // Words gives what is looked for, and how many words are too common for that. order is the
 // id that entries are marked with, as stands where the name stood.
 func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, numbers: g.numbers, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
 	if g.Alone {
 		w.others = sparing
 	}
@@ -422,7 +432,7 @@ func (g *Gatherer) Words(order, as string) (w *Words, common int) {
 		case g.keep[k]: // it was learned later
 		case !fits(x):
 			common++
-		case single(k):
+		case single(k) || compound(k):
 			w.words[k] = x.first()
 		default:
 			w.loose[k] = x.first()

@@ -23,9 +23,10 @@ type Words struct {
 	others    care            // for what other people said
 	// Of each word: whether it came from the person first, so that it is looked for in what people said
 	// themselves, too.
-	words map[string]bool // each one run of letters
-	loose map[string]bool // all others
-	runs  map[uint64]bool
+	words   map[string]bool // each one run of letters
+	loose   map[string]bool // all others
+	runs    map[uint64]bool
+	numbers map[string]bool // of nine digits or more, as digits
 }
 
 // inRow is how many runs have to follow each other in what a person said: 12 letters of Japanese and 24 of an
@@ -90,9 +91,12 @@ func (w *Words) repeats(text string, c care) bool {
 		return false
 	}
 	for l, first := range w.loose {
-		if (first || c == none) && has(text, l) {
+		if (first || c == none) && (allHiragana(l) && hasValue(text, l) || !allHiragana(l) && has(text, l)) {
 			return true
 		}
+	}
+	if len(w.numbers) > 0 && slices.ContainsFunc(numbers(text), func(n string) bool { return w.numbers[n] }) {
+		return true
 	}
 	found := false
 	if len(w.words) > 0 {

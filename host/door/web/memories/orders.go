@@ -83,7 +83,7 @@ func named(err error) error {
 
 // orderOf shows a receipt.
 func orderOf(r forget.Receipt, would bool) Order {
-	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Why: r.Error}
+	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Nobody: r.Nobody, Why: r.Error}
 	if would {
 		o.ID, o.As, o.State = "", "", "would"
 	}
@@ -100,6 +100,9 @@ func orderOf(r forget.Receipt, would bool) Order {
 	}
 	if n := r.Others.Stay; n > 0 {
 		o.Left = append(o.Left, fmt.Sprintf("what other people said in %d lines that have letters of the name, or words which may be their own", n))
+	}
+	if r.Entries > 0 {
+		o.Left = append(o.Left, "what companions said after it in other words")
 	}
 	if r.Common > 0 {
 		o.Left = append(o.Left, "words in what others said that many use")
