@@ -37,6 +37,8 @@ type Rooms interface {
 type Memory interface {
 	// Each calls f with all that companions remember. f must not change it.
 	Each(ctx context.Context, f func(companion string, m abi.Memory)) error
+	// Anew has what was found in talks before, and is not remembered yet, looked for again in what is left of them.
+	Anew()
 	// Erase erases memories of a companion, and says how many there were.
 	Erase(ctx context.Context, companion string, ids []string, by string) (int, error)
 }

@@ -44,6 +44,7 @@ type world struct {
 	dropped []string
 	late    time.Duration
 	held    chan struct{} // where there is one, a line comes when it is closed
+	votes   chan struct{} // where there is one, there are two companions, and a vote about what the other said comes when it is closed
 }
 
 func newWorld(t testing.TB) *world {
@@ -102,8 +103,12 @@ func (w *world) start(names ...string) {
 func (w *world) run(names ...string) {
 	w.t.Helper()
 	var sets []room.Settings
+	turns, patience := 1, int64(200)
+	if w.votes != nil {
+		turns, patience = 2, 60_000
+	}
 	for _, n := range names {
-		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: 200, Floor: 5000, MaxTurns: 1, Stale: entry.StaleReask}})
+		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: patience, Floor: 5000, MaxTurns: turns, Stale: entry.StaleReask}})
 	}
 	var err error
 	w.rooms, err = registry.New(registry.Config{
@@ -118,7 +123,11 @@ func (w *world) run(names ...string) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.rooms.Run(ctx) })
 	running.Go(func() { _ = w.service.Run(ctx, w.rooms, w.modules) })
-	w.rooms.SetCast(ctx, []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}})
+	cast := []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}}
+	if w.votes != nil {
+		cast = append(cast, entry.Joined{ID: "kiko", Name: "キコ", Kind: abi.KindCompanion})
+	}
+	w.rooms.SetCast(ctx, cast)
 	close(w.modules.ready)
 	w.end = sync.OnceFunc(func() {
 		cancel()
@@ -209,9 +218,11 @@ func (w *world) sound() {
 }
 
 // find is a companion that says again what it hears.
-func (w *world) find(id string) (room.Companion, bool) { return parrot{w.held}, id == "aya" }
+func (w *world) find(id string) (room.Companion, bool) {
+	return parrot{w.held, w.votes}, id == "aya" || id == "kiko" && w.votes != nil
+}
 
-type parrot struct{ held chan struct{} }
+type parrot struct{ held, votes chan struct{} }
 
 func (parrot) Describe() abi.Description {
 	return abi.Description{ABI: "1", Name: "アヤ", Ops: []string{abi.OpVote, abi.OpSpeak}}
@@ -223,6 +234,9 @@ func (p parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error
 	switch req.Op {
 	case abi.OpVote:
 		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) {
+			if p.votes != nil && strings.Contains(s.Message.Text, "へえ") {
+				<-p.votes
+			}
 			return abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + s.Message.Text}, nil
 		})
 	case abi.OpSpeak:
@@ -279,6 +293,8 @@ func (r *remembers) Each(_ context.Context, f func(string, abi.Memory)) error {
 	}
 	return nil
 }
+
+func (r *remembers) Anew() {}
 
 func (r *remembers) Erase(_ context.Context, companion string, ids []string, _ string) (n int, err error) {
 	r.mu.Lock()

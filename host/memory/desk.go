@@ -222,6 +222,15 @@ func (k *Keeper) EraseFrom(ctx context.Context, room string, turns []uint64, by 
 	})
 }
 
+// Anew has talks that are gone through in this moment gone through again: of what was read of them words were taken out, and
+// nothing that was found in them before is remembered behind it, whenever a model answers.
+func (k *Keeper) Anew() {
+	k.erased.Add(1)
+	if k.cfg.Meaning != nil {
+		k.cfg.Meaning.Forget()
+	}
+}
+
 func (k *Keeper) eraseAll(ctx context.Context, by string, which func(fact.Fact) bool) ([]Forgotten, error) {
 	k.erased.Add(1) // who remembers something from here on has looked again at what was said
 	companions, err := k.Companions(ctx)
@@ -233,10 +242,7 @@ func (k *Keeper) eraseAll(ctx context.Context, by string, which func(fact.Fact) 
 
 // erase takes out of companions' memories. An error leaves what was taken out before.
 func (k *Keeper) erase(ctx context.Context, companions []string, by string, which func(fact.Fact) bool) (gone []Forgotten, err error) {
-	k.erased.Add(1)
-	if k.cfg.Meaning != nil {
-		k.cfg.Meaning.Forget()
-	}
+	k.Anew()
 	for _, companion := range companions {
 		err := k.with(ctx, companion, func(b *book) error {
 			var ids []string

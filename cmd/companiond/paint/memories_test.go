@@ -63,6 +63,15 @@ func TestOrderOfOthers(t *testing.T) {
 	}
 }
 
+// TestOrderOfNobody: a name that nobody has is said to be none.
+func TestOrderOfNobody(t *testing.T) {
+	var out bytes.Buffer
+	o := memories.Order{State: "would", Nobody: true, Stores: []memories.Count{{Store: "entries"}}}
+	if err := (Painter{Out: &out}).Order(o); err != nil || !strings.Contains(out.String(), "is called so; look at how the name is written") {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
+
 // A line whose words were erased says so, and so does the entry that tells of it.
 func TestErasedIsSaid(t *testing.T) {
 	for want, e := range map[string]entry.Entry{
