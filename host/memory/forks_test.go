@@ -232,4 +232,3 @@ func filled(b *testing.B, j journal.Journal, names []string) *memory.Keeper {
 	}
 	return memory.New(memory.Config{Journal: j, NewID: func() string { return "x" }})
 }
-
