@@ -232,3 +232,26 @@ func filled(b *testing.B, j journal.Journal, names []string) *memory.Keeper {
 	}
 	return memory.New(memory.Config{Journal: j, NewID: func() string { return "x" }})
 }
+
+// A fork in which nobody was before the daemon ended is not gone through from where its past woke.
+func TestForkThatNobodyEntered(t *testing.T) {
+	in(t, nil, func(t *testing.T, h *house) {
+		ctx := context.Background()
+		seq := h.say("main", "mika", "My cat is called Tama.")
+		rests()
+		h.end()
+		if _, err := h.journal.Fork(ctx, "fork", journal.Fork{Of: "main", At: seq}, journal.Listing{}); err != nil {
+			t.Fatal(err)
+		}
+		h.run("aya")
+		rests()
+		if got := h.facts("aya"); len(got) != 1 {
+			t.Errorf("%q", got)
+		}
+		for _, e := range h.read(journal.MemoryOf("aya")) {
+			if r, _ := entry.Decode[entry.Read](e); e.Kind == entry.KindRead && r.Room == "fork" {
+				t.Errorf("it was gone through up to %d", r.Upto)
+			}
+		}
+	})
+}
