@@ -240,7 +240,8 @@ func TestForkThatNobodyEntered(t *testing.T) {
 		seq := h.say("main", "mika", "My cat is called Tama.")
 		rests()
 		h.end()
-		if _, err := h.journal.Fork(ctx, "fork", journal.Fork{Of: "main", At: seq}, journal.Listing{}); err != nil {
+		if _, err := h.journal.Fork(ctx, "fork", journal.Fork{Of: "main", At: seq}, journal.Listing{},
+			journal.New{ID: "forked", Kind: entry.KindForked, At: time.Now(), Body: []byte("{}")}); err != nil {
 			t.Fatal(err)
 		}
 		h.run("aya")
