@@ -27,7 +27,7 @@ type Remembered struct {
 	How   How    `json:"how"`
 	// Closes are ids of what is no longer so since ValidFrom, or SaidAt.
 	Closes []string `json:"closes,omitempty"`
-	// Upto is the newest entry of Room when it was remembered, where no turn says when that was.
+	// Upto is the newest message of Room when it was remembered, where no turn says when that was.
 	Upto uint64 `json:"upto,omitempty"`
 	// Until says by what it was so until ValidTo alone, which had been said later and remembered before: one of each room.
 	Until []Place `json:"until,omitempty"`

@@ -121,11 +121,14 @@ func (k *Keeper) Add(ctx context.Context, c module.Caller, a abi.MemoryAdd) (m a
 		}
 		source, n.Turns, n.SaidBy, n.SaidAt = said.Text, []uint64{a.Turn}, said.From, e.At
 	} else {
-		row, _, err := k.cfg.Journal.Room(ctx, c.Room)
+		last, err := k.cfg.Journal.Said(ctx, c.Room, journal.Span{Limit: 1, Newest: true})
 		if err != nil {
 			return m, journal.Coded(err)
 		}
-		n.Upto = row.Head.Seq
+		n.Upto = 1 // before anything was said
+		for _, e := range last {
+			n.Upto = e.Seq
+		}
 	}
 	return k.addOne(ctx, c.Companion, n, source)
 }

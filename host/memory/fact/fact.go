@@ -65,7 +65,7 @@ type New struct {
 	// Corrects are values that SaidBy said are wrong (ミケ in 「ミケじゃなくてタマ」): facts
 	// of SaidBy with one of these values are closed.
 	Corrects []string
-	// Upto is the newest entry of Room, which it was remembered after; needed where there are no Turns.
+	// Upto is the newest message of Room, which it was remembered after; needed where there are no Turns.
 	Upto uint64
 	// Past is what Room has lived through; nil: everything.
 	Past *lineage.Past
