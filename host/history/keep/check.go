@@ -2,6 +2,7 @@ package keep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -21,7 +22,7 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	if quote, ok := wording.Quoted(text, d.text); ok {
 		return abi.VerifiedItem{Status: abi.StatusKept, Quote: cut(quote, abi.MaxFeedback)}, ""
 	}
-	all, words, signs := strong(marks.Find(text)), units(text), marks.Read(text)
+	all, words, signs := hard(marks.Find(text)), units(text), marks.Read(text)
 	f := d.near(words, all)
 	v := abi.VerifiedItem{Status: abi.StatusMissing}
 	if len(f.pieces) == 0 {
@@ -53,6 +54,11 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	}
 	v.Status = abi.StatusKept
 	return v, ""
+}
+
+// hard gives the marks that a draft must have: no days that are counted from another, and of names only the sure ones.
+func hard(all []marks.Mark) []marks.Mark {
+	return slices.DeleteFunc(all, func(m marks.Mark) bool { return m.Weak || m.Relative() || m.Kind == marks.Name && !m.Sure })
 }
 
 // all says whether a piece has all numbers and days of some marks.

@@ -1,7 +1,9 @@
 package marks
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,13 +39,14 @@ func (p *page) codes() {
 		s := strings.TrimLeft(p.text[at[0]:at[1]], " \t\n(")
 		from := at[1] - len(s)
 		if p.free(from, at[1]) {
-			p.add(Mark{Kind: Name, From: from, To: at[1], Key: strings.ToLower(s)})
+			p.add(Mark{Kind: Name, From: from, To: at[1], Sure: true, Key: strings.ToLower(s)})
 		}
 	}
 }
 
 // names reads names, as far as letters show them.
 func (p *page) names() {
+	defer p.join()
 	for _, at := range titled.FindAllStringSubmatchIndex(p.text, -1) {
 		for at[2] < at[3] && !p.free(at[2], at[2]+1) { // 昨日田中さん
 			at[2]++
@@ -51,12 +54,12 @@ func (p *page) names() {
 		at[0] = at[2]
 		name := strings.TrimSpace(group(p.text, at, 1))
 		if name != "" && !nobody[name] && !strings.HasSuffix(name, "屋") && p.free(at[0], at[1]) && !anybody[strings.ToLower(name)] {
-			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(name)})
+			p.add(Mark{Kind: Name, From: at[0], To: at[1], Sure: true, Key: fold(name)})
 		}
 	}
 	for _, at := range hiragana.FindAllStringSubmatchIndex(p.text, -1) {
 		if p.free(at[2], at[5]) && !kin.MatchString(group(p.text, at, 1)) {
-			p.add(Mark{Kind: Name, From: at[2], To: at[5], Key: fold(group(p.text, at, 1))})
+			p.add(Mark{Kind: Name, From: at[2], To: at[5], Sure: true, Key: fold(group(p.text, at, 1))})
 		}
 	}
 	for _, at := range place.FindAllStringIndex(p.text, -1) {
@@ -67,13 +70,13 @@ func (p *page) names() {
 	}
 	for _, at := range katakana.FindAllStringIndex(p.text, -1) {
 		if s := p.text[at[0]:at[1]]; p.free(at[0], at[1]) && strings.Trim(s, "ー") != "" {
-			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(s), Weak: common[s] || strings.HasSuffix(p.text[:at[0]], "ー")})
+			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(s), Sure: strings.Contains(s, "・"), Weak: common[s] || strings.HasSuffix(p.text[:at[0]], "ー")})
 		}
 	}
 	for _, at := range quoted.FindAllStringSubmatchIndex(p.text, -1) {
 		s := group(p.text, at, 1)
 		if p.free(at[2], at[3]) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) || unicode.IsSpace(r) }) {
-			p.add(Mark{Kind: Name, From: at[2], To: at[3], Key: fold(s)})
+			p.add(Mark{Kind: Name, From: at[2], To: at[3], Sure: true, Key: fold(s)})
 		}
 	}
 	p.latin()
@@ -99,8 +102,27 @@ func (p *page) latin() {
 		default:
 			continue
 		}
-		p.add(Mark{Kind: Name, From: at[0], To: at[0] + len(s), Key: key})
+		p.add(Mark{Kind: Name, From: at[0], To: at[0] + len(s), Key: key, Sure: inner || capital && !japanese})
 	}
+}
+
+// join makes one name of two Latin words beside each other: Hollow Hut.
+func (p *page) join() {
+	slices.SortStableFunc(p.marks, func(a, b Mark) int { return cmp.Compare(a.From, b.From) })
+	joined := p.marks[:0]
+	for _, m := range p.marks {
+		if n := len(joined); n > 0 && m.Kind == Name && joined[n-1].Kind == Name && isLatin(m.Key) && isLatin(joined[n-1].Key) && p.text[joined[n-1].To:m.From] == " " {
+			o := &joined[n-1]
+			o.To, o.Key, o.Text = m.To, o.Key+" "+m.Key, p.text[o.From:m.To]
+			continue
+		}
+		joined = append(joined, m)
+	}
+	p.marks = joined
+}
+
+func isLatin(key string) bool {
+	return !strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxLatin1 || unicode.IsDigit(r) })
 }
 
 // begins says whether a sentence begins here, or something that is written like one.
@@ -122,8 +144,21 @@ func (p *page) insideJapanese(from, to int) bool {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// Says says whether a text, in [Plain] and small letters, has a name: as a word of its own where it is short.
+// Says says whether a text, in [Plain] and small letters, has a name as a word of its own. Of a name of several
+// words one is enough: Hollow, for Hollow Hut.
 func Says(plain, key string) bool {
+	if says(plain, key) {
+		return true
+	}
+	for w := range strings.FieldsSeq(key) {
+		if len(w) > 2 && w != key && !anybody[w] && says(plain, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func says(plain, key string) bool {
 	for at := 0; at < len(plain); {
 		i := strings.Index(plain[at:], key)
 		if i < 0 {

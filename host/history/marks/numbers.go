@@ -122,12 +122,12 @@ func behind(of Unit, by int64, pattern string) unit {
 var units = []unit{
 	behind(Yen, 1, `円|yen\b|JPY\b`), behind(Dollar, 1, `ドル|dollars?\b|bucks\b|USD\b`), behind(Euro, 1, `ユーロ|euros?\b|EUR\b|€`), behind(Pound, 1, `ポンド|pounds?\b|quid\b`),
 	behind("percent", 1, `%|パーセント|percent\b|per cent\b`), behind("percent", 10, `割`),
-	behind(Minute, 60, `時間|hours?\b|hrs?\b|h\b`), behind(Minute, 1, `分間?|minutes?\b|mins?\b`), behind("second", 1, `秒間?|seconds?\b|secs?\b`),
+	behind("second", 3600, `時間|hours?\b|hrs?\b|h\b`), behind("second", 60, `分間?|minutes?\b|mins?\b`), behind(Span, 1, `ms\b|ミリ秒|milliseconds?\b`), behind(Span, 1000, `秒間?|seconds?\b|secs?\b`),
 	behind(Days, 7, `週間?|weeks?\b`), behind(Days, 1, `日間|days?\b|泊`), behind(Months, 1, `(?:か|ヶ|カ|ヵ|ケ|箇|個|カ)月間?|months?\b`),
 	behind("age", 1, `歳|才|years? old\b|-year-old`), behind(Months, 12, `年間?|years?\b|yrs?\b`),
 	behind("person", 1, `人|名(?:様)?|people\b|persons?\b|guests?\b|attendees\b|adults\b|kids\b|children\b`),
 	behind("kg", 1, `kg\b|キログラム|kilos?\b`), behind("km", 1, `km\b|キロメートル|kilomet(?:er|re)s?\b`), behind("", 1, `キロ`), behind("cm", 1, `cm\b|センチ(?:メートル)?`), behind("mm", 1, `mm\b|ミリ(?:メートル)?`),
-	behind("ml", 1, `ml\b|mL\b|ミリリットル|cc\b`), behind("gb", 1, `GB\b|ギガ`), behind("mb", 1, `MB\b|メガ`), behind("tb", 1, `TB\b|テラ`), behind("ms", 1, `ms\b|ミリ秒|milliseconds?\b`),
+	behind("ml", 1, `ml\b|mL\b|ミリリットル|cc\b`), behind("gb", 1, `GB\b|ギガ`), behind("mb", 1, `MB\b|メガ`), behind("tb", 1, `TB\b|テラ`),
 	behind("m", 1, `メートル|met(?:er|re)s?\b|m\b`), behind("g", 1, `グラム|grams?\b|g\b`), behind("l", 1, `リットル|lit(?:er|re)s?\b|L\b`), behind("degree", 1, `℃|°C|度`),
 	behind("floor", 1, `階|(?:st|nd|rd|th) floor\b|F\b`), behind("number", 1, `番(?:線|目)?|号(?:室|車|館)?`),
 	behind("", 1, `つ|個|枚|本|匹|頭|羽|台|冊|件|通|杯|皿|品|袋|箱|曲|話|回|便|軒|点|着|足|玉|束|か所|箇所|カ所|行|文字|部|票|席|口|食|ページ|セット|パック|点|倍|位|丁目|畳|坪|問|章|巻|週目|st\b|nd\b|rd\b|th\b|times\b`),
@@ -203,7 +203,7 @@ func (p *page) unit(m *Mark) bool {
 			continue
 		}
 		m.Unit, m.value, m.To = u.of, times(m.value, u.by), m.To+len(s)
-		if u.by != 60 {
+		if u.by != 3_600_000 {
 			return true
 		}
 		if h := half.FindStringSubmatch(p.text[m.To:]); h != nil { // 1時間半, 1時間30分
@@ -212,7 +212,7 @@ func (p *page) unit(m *Mark) bool {
 				minutes = whole(n)
 			}
 			v, _ := new(big.Rat).SetString(m.value)
-			m.value, m.To = decimalOf(v.Add(v, big.NewRat(int64(minutes), 1))), m.To+len(h[0])
+			m.value, m.To = decimalOf(v.Add(v, big.NewRat(int64(minutes)*60_000, 1))), m.To+len(h[0])
 		}
 		return true
 	}
@@ -245,7 +245,7 @@ var (
 	sum     = regexp.MustCompile(`(?i)\b([0-9]+) hundred and ([0-9]{1,2})\b`)
 	anHour  = regexp.MustCompile(`(?i)\b(?:an|one) hour and a half\b`)
 	aHalf   = regexp.MustCompile(`(?i)\bhalf an hour\b`)
-	past    = regexp.MustCompile(`(?i)\b(half|(?:a )?quarter) (past|to) ([0-9]{1,2})\b`)
+	past    = regexp.MustCompile(`(?i)\b(half|(?:a )?quarter|5|10|20|25) (past|to) ([0-9]{1,2})\b`)
 )
 
 // digits writes the numbers in digits that English writes as words.
@@ -273,7 +273,9 @@ func digits(text string) string {
 	return past.ReplaceAllStringFunc(text, func(s string) string {
 		g := past.FindStringSubmatch(s)
 		hour, minute := whole(g[3]), 30
-		if !strings.EqualFold(g[1], "half") {
+		if n := whole(g[1]); n > 0 {
+			minute = n
+		} else if !strings.EqualFold(g[1], "half") {
 			minute = 15
 		}
 		if strings.EqualFold(g[2], "to") {

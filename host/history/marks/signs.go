@@ -12,6 +12,9 @@ type Signs struct {
 	Softly    bool // it has such a word
 	Must      bool // it binds: 必ず, only, at most
 	Promises  bool // somebody says what they will do
+	Forbids   bool // it says plainly what must not be: 禁止, never
+	Vows      bool // it says plainly who will do what, or until when
+	Settles   bool // it says plainly that something is decided
 	Asks      bool // a question
 	Open      bool // it has a word of what is not settled: まだ, whether
 	Unsettled bool // it says plainly that something is not settled: 未定
@@ -33,6 +36,9 @@ func Read(sentence string) Signs {
 		Negates:   negates.MatchString(positive),
 		Denies:    negates.MatchString(soft.ReplaceAllString(positive, " ")),
 		Softly:    soft.MatchString(positive),
+		Forbids:   forbids.MatchString(positive),
+		Vows:      vows.MatchString(s) && !asks.MatchString(s),
+		Settles:   settles.MatchString(s) && !asks.MatchString(s),
 		Must:      must.MatchString(s),
 		Promises:  promises.MatchString(s) && !asks.MatchString(s),
 		Asks:      asks.MatchString(s),
@@ -63,7 +69,13 @@ var (
 		`\bnot\b`, `n't\b`, `\bno\b`, `\bnever\b`, `\bwithout\b`, `\bnone\b`, `\bnothing\b`, `\bnobody\b`, `\bno one\b`, `\bnor\b`, `\bneither\b`, `\bavoid`, `\bexcept\b`, `\bexclud`, `\bcannot\b`, `\bcant\b`, `\bdont\b`, `\bforbid`, `\bforbade\b`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\brefus`, `\breject`, `\bskip`, `\bdrop(?:s|ped)?\b`, `\bcancel`, `\bunable\b`, `\ballerg`, `\bcan not\b`, `\bfree of\b`, `-free\b`, `\bfree\b`, `\bstop\b`, `\bkeep (?:\w+ )?(?:away|out|off)\b`, `\boff[- ]limits\b`, `\bfails?\b`, `\black`, `\bagainst\b`, `\bunavailable\b`, `\buntouched\b`, `\bsecret\b`, `\bprivate\b`, `\bdecline`, `\babsent\b`, `\bmiss(?:es|ing)?\b`, `\brul(?:ed|es) out\b`, `\bhate`, `\bdislike`, `\bleave (?:\w+ ){1,3}(?:out|alone|off)\b`, `\bhands off\b`, `\brather than\b`, `\binstead of\b`, `\bonly\b`, `\bclosed\b`)
 
 	// soft is what a word says alone.
-	soft = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
+	soft    = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
+	forbids = either(`禁止`, `厳禁`, `不可`, `\bng`, `(?:ては|ちゃ|じゃ|では)(?:だめ|ダメ|駄目|いけな|いけま|ならな)`, `(?:だめ|ダメ|駄目)(?:だ|です|って|$|。)`, `ないで(?:ください|下さい|ほしい|欲しい|ね|$|。)`, `(?:し|り|き|み|れ|け|せ|て)ない(?:こと|って決|方針|ように|ルール|約束)`, `(?:使|入れ|出|や|載|受け|売|勧|書|触|直|置|張)[^。、]{0,4}(?:ない|ません|ず)`, `やめ(?:る|ます|て|よう)`, `なし(?:で|に|だ|$|。)`, `抜き`, `以外`, `だけに|だけで|のみ`, `食べられな|飲めな|乗れな|できな|られな`, `苦手|アレルギー`, `避け`, `控え`,
+		`\bnever\b`, `\bmust ?n[o']t\b`, `\bnot allowed\b`, `\bnothing (?:with|more|over|but)\b`, `^(?:and |so |but |please |then )*(?:do not|don't|no) `, `\bforbid`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\b(?:can't|cannot|can not|may not|won't|will not|shouldn't|should not)\b`, `\bno \w+ (?:at all|in|on|for|from|ever|whatsoever)\b`, `\boff[- ]limits\b`, `\ballerg`, `\brefuse`, `\bwe(?:'re| are) not\b`, `\bwe don't\b`, `\bnobody\b`)
+	vows = either(`までに[^。]*(?:る|う|く|す|つ|む|ます|とく|ておく)(?:ね|よ|わ|から)?`+end, `約束`, `(?:私|僕|俺|わたし|ぼく|おれ|自分)が`, `(?:て|で)おき(?:ます|ましょう)`, `とく(?:ね|よ|わ|`+end+`)`, `ておく(?:ね|よ|わ|`+end+`)`, `任せて`, `担当(?:します|する|は)`,
+		`\bi'?ll\b`, `\bi will\b`, `\bpromis`, `\bi'm going to\b`, `\bcount on me\b`)
+	settles = either(`に(?:決[まめ]|決定|しよう|します|した(?:$|[。、よん])|する(?:$|[。、よ]))`, `で(?:いこう|行こう|いきましょう|行きましょう|確定|決[まめ])`, `ことに(?:する|します|した|なった|決)`, `(?:と|で)決[まめ]`, `ボツ`, `没`, `採用`, `却下`,
+		`\bdecided\b`, `\blet's (?:go|use|make|do|keep|drop|cut|say|take)\b`, `\bsettled\b`, `\bgoing with\b`, `\bgo with\b`, `\bwe(?:'ll| will) (?:use|go|keep|drop|make)\b`, `\bthrew (?:it |that )?out\b`, `\bscrapped\b`, `\bdropped\b`, `\bis (?:cut|out)\b`, `\bagreed (?:to|that|on)\b`)
 	must = either(`必ず`, `絶対`, `必須`, `必要`, `なけれ`, `なきゃ`, `なくちゃ`, `ないと(?:いけ|なら|だめ|ダメ)`, `べき`, `厳守`, `限[るりっ]`, `だけ`, `のみ`, `しか`, `以上`, `以下`, `以内`, `未満`, `まで(?:に|しか|と|は|が|$|。)`, `上限`, `下限`, `最大`, `最低`, `最小`, `条件`, `制限`, `制約`, `ルール`, `優先`, `いけない`, `いけません`, `ならない`,
 		`\bmust\b`, `\bhave to\b`, `\bhas to\b`, `\balways\b`, `\bonly\b`, `\bat (?:least|most)\b`, `\bno (?:more|less) than\b`, `\brequire`, `\bneeds? to\b`, `\blimit`, `\bmax(?:imum)?\b`, `\bmin(?:imum)?\b`, `\bunder\b`, `\bby (?:noon|midnight|mon|tue|wed|thu|fri|sat|sun|the|[0-9]|end|next|tomorrow|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`, `\bdeadline\b`, `\bdue\b`, `\bconstraint`, `\bmandatory\b`, `\bno matter\b`)
 
