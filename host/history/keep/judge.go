@@ -174,7 +174,7 @@ func added(turns []abi.PastTurn, d *draft) (only []marks.Mark) {
 
 // katakana says whether a name is of such letters, and long enough to be one.
 func katakana(key string) bool {
-	return utf8.RuneCountInString(key) > 2 && !strings.ContainsFunc(key, func(r rune) bool { return !unicode.Is(unicode.Katakana, r) && r != 'ー' && r != '・' })
+	return utf8.RuneCountInString(key) > 3 && !strings.ContainsFunc(key, func(r rune) bool { return !unicode.Is(unicode.Katakana, r) && r != 'ー' && r != '・' })
 }
 
 func in(all []marks.Mark, m marks.Mark) bool {

@@ -125,14 +125,23 @@ func (r *reader) turn(t abi.PastTurn) {
 
 // certain says whether a sentence can be held to: it is said in earnest, and has something to compare.
 func certain(f Found) bool {
-	words := len(units(f.Text))
+	text := marks.Plain(f.Text)
+	for _, m := range f.marks {
+		text = strings.Replace(text, m.Text, " ", 1)
+	}
+	words := len(units(text))
 	for _, s := range doubt.Sentences(f.Text) {
-		if s.Why != "" && s.Why != doubt.Hopes && !(f.signs.Forbids && s.Why == doubt.Supposes) {
+		if s.Why != "" && !(s.Why == doubt.Hopes && (f.signs.Vows || f.signs.Unsettled)) && !(f.signs.Forbids && s.Why == doubt.Supposes) {
 			return false
 		}
 	}
 	s := f.signs
-	return len(hard(slices.Clone(f.marks))) > 0 && words > 0 || (s.Forbids || s.Vows || s.Settles || s.Unsettled) && words > 2
+	for _, m := range hard(slices.Clone(f.marks)) {
+		if m.Kind != marks.Name && words > 0 || words > 1 {
+			return true
+		}
+	}
+	return (s.Forbids || s.Vows || s.Settles || s.Unsettled) && words+len(f.marks) > 1
 }
 
 // kind says whether the policy names a sentence by its kind, and makes of its text the clauses that it is for.

@@ -143,7 +143,7 @@ func (p *page) day(f form, at []int) {
 	case strings.Contains(g[0], "/") && (strings.HasPrefix(rest, "/") || at[0] > 0 && strings.HasSuffix(p.text[:at[0]], "/")):
 		return
 	}
-	m := Mark{Kind: Date, From: at[0], To: at[1], day: d, Weak: oneDay.MatchString(g[0])}
+	m := Mark{Kind: Date, From: at[0], To: at[1], day: d, Weak: oneDay.MatchString(g[0]) || d.timed && strings.HasPrefix(rest, "台") || strings.HasSuffix(p.text[:at[0]], "泊")}
 	if n, size := utf8.DecodeLastRuneInString(p.text[:at[0]]); size > 0 && strings.ContainsRune(kanji, n) {
 		return
 	}

@@ -79,6 +79,9 @@ func (m Mark) Clock() bool { return m.day.timed }
 // it is another one.
 func (m Mark) Relative() bool { return m.day.relative != "" }
 
+// Weekday says whether a mark is only that.
+func (m Mark) Weekday() bool { return m.Kind == Date && m.day.weekday != "" }
+
 // Small says whether a number is of those that a text has because it counts its own parts: "three points".
 func (m Mark) Small() bool {
 	return m.Kind == Number && m.Unit == "" && len(m.value) <= 2 && m.value <= "10"
@@ -89,6 +92,12 @@ func (m Mark) Small() bool {
 func (m Mark) Same(o Mark) bool {
 	switch {
 	case m.Kind == Date && o.Kind == Number:
+		switch {
+		case m.day.timed: // at 11
+			return o.Unit == "" && m.day.minute%60 == 0 && (itoa(m.day.minute/60) == o.value || itoa((m.day.minute/60+11)%12+1) == o.value)
+		case o.Unit == "" && m.day.month == 0:
+			return itoa(m.day.date) == o.value
+		}
 		return o.Unit == Days && m.day == day{date: m.day.date} && itoa(m.day.date) == o.value
 	case m.Kind == Number && o.Kind == Date:
 		return o.Same(m)
