@@ -2,6 +2,7 @@ package keep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -9,19 +10,15 @@ import (
 	"github.com/companiond/companiond/host/memory/wording"
 )
 
-// How much of the words of something a draft must share with it, where numbers and days
-// do not show it already.
-const (
-	enough = .3  // where there is no number and no day
-	some   = .01 // where there is
-)
+// enough is how much of the words of something a draft must share with it where there is no number and no day.
+const enough = .3
 
 // check says what became of a text in a draft, where the draft has it, and what is wrong.
 func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	if quote, ok := wording.Quoted(text, d.text); ok {
 		return abi.VerifiedItem{Status: abi.StatusKept, Quote: cut(quote, abi.MaxFeedback)}, ""
 	}
-	all, words, signs := strong(marks.Find(text)), units(text), marks.Read(text)
+	all, words, signs := hard(marks.Find(text)), units(text), marks.Read(text)
 	f := d.near(words, all)
 	v := abi.VerifiedItem{Status: abi.StatusMissing}
 	if len(f.pieces) == 0 {
@@ -36,12 +33,11 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	}
 	switch {
 	case len(lost) > 0:
-		if len(lost) < len(all) || f.share >= enough {
+		if len(lost) < len(all) || f.alike {
 			v.Status = abi.StatusChanged
 		}
 		return v, "it does not say " + strings.Join(lost, ", ")
-	case plain == 0 && f.share < enough && !d.spread(words),
-		plain > 0 && f.share < some && len(words) > 1 && !(plain > 1 && f.any(func(p piece) bool { return p.all(all) })):
+	case plain == 0 && !f.alike && !d.spread(words):
 		return v, "nothing says the same in like words"
 	}
 	v.Status = abi.StatusChanged
@@ -55,14 +51,9 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	return v, ""
 }
 
-// all says whether a piece has all numbers and days of some marks.
-func (p piece) all(all []marks.Mark) bool {
-	for _, m := range all {
-		if m.Kind != marks.Name && !p.has(m) {
-			return false
-		}
-	}
-	return true
+// hard gives the marks that a draft must have: no days that are counted from another, and of names only the sure ones.
+func hard(all []marks.Mark) []marks.Mark {
+	return slices.DeleteFunc(all, func(m marks.Mark) bool { return m.Weak || m.Relative() || m.Kind == marks.Name && !m.Sure })
 }
 
 // lost gives the marks that the draft does not have.

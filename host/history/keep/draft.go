@@ -89,7 +89,9 @@ func units(text string) map[string]bool {
 // words gives the words of a text in [marks.Plain]: those of [wording.Words], and more of the English ones. Numbers are none.
 func words(text string) (all []string) {
 	for _, w := range wording.Words(text) {
-		if first, _ := utf8.DecodeRuneInString(w); first > unicode.MaxLatin1 && !unicode.IsNumber(first) {
+		first, _ := utf8.DecodeRuneInString(w)
+		ending := unicode.Is(unicode.Hiragana, first) && utf8.RuneCountInString(w) < 4 && strings.Contains(text, w) && wording.Thing(w) == w
+		if first > unicode.MaxLatin1 && !unicode.IsNumber(first) && !ending {
 			all = append(all, w)
 		}
 	}
@@ -167,15 +169,16 @@ func has(plain string, all []marks.Mark, m marks.Mark) bool {
 // found is what of a draft is nearest to a text.
 type found struct {
 	pieces []piece // those that share about as much as the best
-	share  float64 // of its units, what the best has
+	alike  bool    // one says the same, as far as words show it
 	most   float64 // what the best shares, units and marks
 }
 
 // near gives the pieces of a draft that share the most with a text.
 func (d *draft) near(words map[string]bool, all []marks.Mark) (f found) {
-	scores := make([]float64, len(d.pieces))
+	scores, plain, best := make([]float64, len(d.pieces)), make([]float64, len(d.pieces)), 0.0
 	for i, p := range d.pieces {
-		scores[i] = float64(shared(words, p.words))
+		plain[i] = float64(shared(words, p.words))
+		scores[i], best = plain[i], max(best, plain[i])
 		for _, m := range all {
 			if p.has(m) {
 				scores[i] += 2
@@ -187,13 +190,12 @@ func (d *draft) near(words map[string]bool, all []marks.Mark) (f found) {
 		return f
 	}
 	for i, p := range d.pieces {
-		if scores[i] < .8*f.most {
+		if scores[i] < .8*f.most && (plain[i] < .8*best || best == 0) {
 			continue
 		}
 		f.pieces = append(f.pieces, p)
-		if len(words) > 0 {
-			f.share = max(f.share, float64(shared(words, p.words))/float64(len(words)))
-		}
+		n := shared(words, p.words)
+		f.alike = f.alike || n >= max(2, int(enough*float64(len(words)))) || n > 0 && (n == len(words) || 2*n >= len(p.words))
 	}
 	return f
 }

@@ -3,6 +3,7 @@ package keep
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -161,7 +162,7 @@ func added(turns []abi.PastTurn, d *draft) (only []marks.Mark) {
 	all := b.String()
 	plain, has := strings.ToLower(marks.Plain(all)), marks.Find(all)
 	for _, m := range d.marks {
-		if m.Weak || m.Small() || m.Kind == marks.Name && marks.Says(plain, m.Key) {
+		if m.Weak || m.Small() || m.Relative() || m.Kind == marks.Name && (len(m.Key) < 4 || !m.Sure && !katakana(m.Key)) || m.Kind == marks.Name && marks.Says(plain, m.Key) {
 			continue
 		}
 		if m.Kind == marks.Name || !in(has, m) {
@@ -169,6 +170,11 @@ func added(turns []abi.PastTurn, d *draft) (only []marks.Mark) {
 		}
 	}
 	return only
+}
+
+// katakana says whether a name is of such letters, and long enough to be one.
+func katakana(key string) bool {
+	return utf8.RuneCountInString(key) > 3 && !strings.ContainsFunc(key, func(r rune) bool { return !unicode.Is(unicode.Katakana, r) && r != 'ー' && r != '・' })
 }
 
 func in(all []marks.Mark, m marks.Mark) bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/history/marks"
+	"github.com/companiond/companiond/host/memory/doubt"
 	"github.com/companiond/companiond/host/memory/wording"
 )
 
@@ -25,7 +26,7 @@ import (
 func Items(turns []abi.PastTurn, policy string) []abi.KeepItem {
 	found := Find(turns, policy)
 	slices.SortStableFunc(found, func(a, b Found) int {
-		return cmp.Or(order(b.Policy)-order(a.Policy), cmp.Compare(b.Weight, a.Weight))
+		return cmp.Or(order(b.Policy)-order(a.Policy), order(b.Named)-order(a.Named), cmp.Compare(b.Weight, a.Weight))
 	})
 	found = found[:min(len(found), abi.MaxKeep)]
 	slices.SortStableFunc(found, func(a, b Found) int { return cmp.Compare(a.place, b.place) })
@@ -48,7 +49,8 @@ type Found struct {
 	Text     string // as it stands in the turn, at most abi.MaxKeepText bytes
 	Sentence string // that it is of, or is
 	Turn     uint64
-	Policy   bool    // the policy names it
+	Named    bool    // the policy names it, or seems to
+	Policy   bool    // and it can be held to it: it says something that can be compared
 	Weight   float64 // of what says that it may matter; 0 for what only the policy names
 	place    int     // among all sentences
 	marks    []marks.Mark
@@ -62,7 +64,7 @@ func Find(turns []abi.PastTurn, policy string) []Found {
 	for _, t := range turns {
 		r.turn(t)
 	}
-	return slices.DeleteFunc(r.found, func(f Found) bool { return !f.Policy && f.Weight == 0 })
+	return slices.DeleteFunc(r.found, func(f Found) bool { return !f.Named && f.Weight == 0 })
 }
 
 // reader goes through turns.
@@ -88,24 +90,27 @@ func (r *reader) turn(t abi.PastTurn) {
 		f := Found{Text: s, Sentence: s, Turn: t.N, place: r.place, marks: strong(marks.Find(s)), signs: signs}
 		r.place++
 		f.Weight = f.weight()
-		before := r.asked
+		before, promoted := r.asked, false
 		r.asked = asked{}
 		switch about := r.policy.about(s); {
 		case about.noise && !about.topic:
 		case signs.Asks:
 			r.asked = asked{wording.Letters(s), t.From, about.topic || about.kind}
 			f.Policy = r.policy.kinds[questions] && (about.topic || !r.policy.hasTopics()) && signs.Unsettled
+			promoted = f.Policy
 		case about.topic && (f.Weight > 0 || !chatter.MatchString(strings.ToLower(s))):
 			f.Policy, f.Text = true, around(s, r.policy)
 		case signs.Unsettled && len(f.marks) == 0 && before.letters != "" && (before.topic || r.policy.kinds[questions]): // the question says what is open
 			if at, ok := r.seen[before.letters]; ok {
-				r.found[at].Policy = true
+				r.found[at].Named, r.found[at].Policy = true, true
 			}
 		case before.topic && i == 0 && t.From != before.from && (len(f.marks) > 0 || signs.Any()):
 			f.Policy = true
 		case r.kind(&f):
 			f.Policy = true
 		}
+		f.Named = f.Policy
+		f.Policy = f.Policy && (certain(f) || promoted)
 		if f.Text = clip(f.Text); f.Text != s {
 			f.marks, f.signs = strong(marks.Find(f.Text)), marks.Read(f.Text)
 		}
@@ -116,6 +121,27 @@ func (r *reader) turn(t abi.PastTurn) {
 			}
 		}
 	}
+}
+
+// certain says whether a sentence can be held to: it is said in earnest, and has something to compare.
+func certain(f Found) bool {
+	text := marks.Plain(f.Text)
+	for _, m := range f.marks {
+		text = strings.Replace(text, m.Text, " ", 1)
+	}
+	words := len(units(text))
+	for _, s := range doubt.Sentences(f.Text) {
+		if s.Why != "" && !(s.Why == doubt.Hopes && (f.signs.Vows || f.signs.Unsettled)) && !(f.signs.Forbids && s.Why == doubt.Supposes) {
+			return false
+		}
+	}
+	s := f.signs
+	for _, m := range hard(slices.Clone(f.marks)) {
+		if m.Kind != marks.Name && words > 0 || words > 1 {
+			return true
+		}
+	}
+	return (s.Forbids || s.Vows || s.Settles || s.Unsettled) && words+len(f.marks) > 1
 }
 
 // kind says whether the policy names a sentence by its kind, and makes of its text the clauses that it is for.
@@ -146,7 +172,7 @@ func (r *reader) add(f Found) {
 		return
 	}
 	if at, ok := r.seen[key]; ok {
-		r.found[at].Policy = r.found[at].Policy || f.Policy
+		r.found[at].Policy, r.found[at].Named = r.found[at].Policy || f.Policy, r.found[at].Named || f.Named
 		return
 	}
 	if f.signs.Corrects && !f.signs.Asks {
@@ -178,7 +204,7 @@ func (r *reader) correct(f Found) {
 			}
 		}
 		if replaced > 0 && left == 0 {
-			o.Policy = false
+			o.Policy, o.Named = false, false
 			return
 		}
 	}

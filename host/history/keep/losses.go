@@ -47,7 +47,7 @@ func (d *draft) leaves(sentence string, all []marks.Mark) string {
 		return ""
 	}
 	f := d.near(units(sentence), all)
-	told := f.share >= enough
+	told := f.alike
 	switch {
 	case (s.Asks || s.Unsettled) && !(told && f.any(func(p piece) bool { return p.signs.Open || p.signs.Asks || p.signs.Unsettled })):
 		return "question"

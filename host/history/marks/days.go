@@ -37,9 +37,9 @@ var forms = []form{
 	{regexp.MustCompile(`\b([0-9]{1,2}) ?o'?clock\b(?: in the (morning|afternoon|evening))?`), func(g []string) (day, bool) { return clock(g[2], whole(g[1]), 0) }},
 	{regexp.MustCompile(`(?:\b[Nn]oon\b|\b[Mm]idday\b|正午)`), func([]string) (day, bool) { return clock("", 12, 0) }},
 	{regexp.MustCompile(`\b[Mm]idnight\b`), func([]string) (day, bool) { return clock("", 0, 0) }},
+	{regexp.MustCompile(`\b([0-9]{1,2})(?:st|nd|rd|th)\b`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
 	{regexp.MustCompile(`\b([0-9]{1,2})/([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
 	{regexp.MustCompile(`\b(?:in|by|until|till|since|from|of|early|late|mid|this|next|last|for|end of) ` + months), func(g []string) (day, bool) { return dated(0, monthOf(g[1]), 0) }},
-	{regexp.MustCompile(`\bthe ([0-9]{1,2})(?:st|nd|rd|th)\b`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
 	{regexp.MustCompile(`\b(19[0-9]{2}|20[0-9]{2})年`), func(g []string) (day, bool) { return day{year: whole(g[1])}, true }},
 	{regexp.MustCompile(number + `月`), func(g []string) (day, bool) { return dated(0, whole(g[1]), 0) }},
 	{regexp.MustCompile(number + `日`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
@@ -76,11 +76,36 @@ func clock(part string, hour, minute int) (day, bool) {
 	return d, true
 }
 
+// ranges are two days of which the second is only a number: 4/17~19, 10/4・5, 21-24 Aug.
+var (
+	rangeBehind = regexp.MustCompile(`^(?:[(][月火水木金土日](?:・?祝)?[)])?[~・-]([0-9]{1,2})(?:日|[(]|[^0-9:/.%円人a-zA-Z月]|$)`)
+	rangeBefore = regexp.MustCompile(`(?:^|[^0-9:/.])([0-9]{1,2}) ?(?:-|~|to|and|until) ?$`)
+)
+
+// ranged adds the other day of a range.
+func (p *page) ranged(m Mark) {
+	other := func(from, to int) {
+		if d, ok := dated(m.day.year, m.day.month, whole(p.text[from:to])); ok && p.free(from, to) {
+			p.add(Mark{Kind: Date, From: from, To: to, day: d})
+		}
+	}
+	if m.day.timed || m.day.date == 0 {
+		return
+	}
+	if g := rangeBehind.FindStringSubmatchIndex(p.text[m.To:]); g != nil {
+		other(m.To+g[2], m.To+g[3])
+	}
+	if g := rangeBefore.FindStringSubmatchIndex(p.text[:m.From]); g != nil {
+		other(g[2], g[3])
+	}
+}
+
 // notDays is what stands behind the letters of a form that are none of a day: 3月曜, 2時間, 3日間.
 var (
-	notDays = regexp.MustCompile(`^(?:間|後|前|分の|目)`)
-	noMonth = regexp.MustCompile(`^曜`)
-	oneDay  = regexp.MustCompile(`^(?:一|1)日$`)
+	notDays   = regexp.MustCompile(`^(?:間|後|前|分の|目)`)
+	noMonth   = regexp.MustCompile(`^曜`)
+	ordinalOf = regexp.MustCompile(`^ (?:floor|time|night|day|draft|chapter|week|anniversary|birthday|place|grade|century|person|one|street|avenue|version|round|test|try|page)\b`)
+	oneDay    = regexp.MustCompile(`^(?:一|1)日$`)
 )
 
 // days reads days, weekdays and times.
@@ -113,16 +138,17 @@ func (p *page) day(f form, at []int) {
 	switch {
 	case !ok || !p.free(at[0], at[1]):
 		return
-	case behind && d.date*d.month == 0 && notDays.MatchString(rest) && !(d.timed && strings.HasPrefix(rest, "前")), strings.HasSuffix(g[0], "月") && noMonth.MatchString(rest):
+	case behind && d.date*d.month == 0 && notDays.MatchString(rest) && !(d.timed && strings.HasPrefix(rest, "前")), ordinalOf.MatchString(rest) && !strings.Contains(g[0], " "), strings.HasSuffix(g[0], "月") && noMonth.MatchString(rest):
 		return // 2時間
 	case strings.Contains(g[0], "/") && (strings.HasPrefix(rest, "/") || at[0] > 0 && strings.HasSuffix(p.text[:at[0]], "/")):
 		return
 	}
-	m := Mark{Kind: Date, From: at[0], To: at[1], day: d, Weak: oneDay.MatchString(g[0])}
+	m := Mark{Kind: Date, From: at[0], To: at[1], day: d, Weak: oneDay.MatchString(g[0]) || d.timed && strings.HasPrefix(rest, "台") || strings.HasSuffix(p.text[:at[0]], "泊")}
 	if n, size := utf8.DecodeLastRuneInString(p.text[:at[0]]); size > 0 && strings.ContainsRune(kanji, n) {
 		return
 	}
 	p.add(m)
+	p.ranged(m)
 }
 
 var (

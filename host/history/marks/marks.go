@@ -32,9 +32,11 @@ type Mark struct {
 	// Weak says that it may as well be no mark at all, or one that everybody leaves out: today, "one of
 	// them", メール. Nothing is refused for it.
 	Weak bool
+	// Sure says that a name is one by how it is written: with さん, in quotation marks, with digits in it.
+	Sure bool
 	// Key is a name in one form. A name is compared with a text, see [Says].
 	Key string
-	// Unit is what a number counts; lengths of time are in minutes, days or months.
+	// Unit is what a number counts; lengths of time are in milliseconds, days or months.
 	Unit  Unit
 	value string // a decimal number
 	bound int    // -1: at most; 1: at least
@@ -60,7 +62,7 @@ const (
 	Dollar Unit = "dollar"
 	Euro   Unit = "euro"
 	Pound  Unit = "pound"
-	Minute Unit = "minute"
+	Span   Unit = "ms" // a length of time of less than a day
 	Days   Unit = "day"
 	Months Unit = "month"
 )
@@ -73,6 +75,13 @@ func (m Mark) Money() bool {
 // Clock says whether a mark is a time of day.
 func (m Mark) Clock() bool { return m.day.timed }
 
+// Relative says whether a day is counted from the day on which it is named: 明日. In a text that is read on another day
+// it is another one.
+func (m Mark) Relative() bool { return m.day.relative != "" }
+
+// Weekday says whether a mark is only that.
+func (m Mark) Weekday() bool { return m.Kind == Date && m.day.weekday != "" }
+
 // Small says whether a number is of those that a text has because it counts its own parts: "three points".
 func (m Mark) Small() bool {
 	return m.Kind == Number && m.Unit == "" && len(m.value) <= 2 && m.value <= "10"
@@ -83,6 +92,12 @@ func (m Mark) Small() bool {
 func (m Mark) Same(o Mark) bool {
 	switch {
 	case m.Kind == Date && o.Kind == Number:
+		switch {
+		case m.day.timed: // at 11
+			return o.Unit == "" && m.day.minute%60 == 0 && (itoa(m.day.minute/60) == o.value || itoa((m.day.minute/60+11)%12+1) == o.value)
+		case o.Unit == "" && m.day.month == 0:
+			return itoa(m.day.date) == o.value
+		}
 		return o.Unit == Days && m.day == day{date: m.day.date} && itoa(m.day.date) == o.value
 	case m.Kind == Number && o.Kind == Date:
 		return o.Same(m)
@@ -147,8 +162,10 @@ func (d day) same(o day) bool {
 // Plain is the form that marks are read in: NFKC, one sort of dash, and numbers in digits that English writes as
 // words.
 func Plain(text string) string {
-	return digits(dashes.Replace(norm.NFKC.String(text)))
+	return digits(dashes.Replace(norm.NFKC.String(degrees.Replace(text))))
 }
+
+var degrees = strings.NewReplacer("℃", "度", "°C", "度")
 
 var dashes = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "—", "-", "−", "-", "〜", "~", "’", "'", "‘", "'", "”", `"`, "“", `"`)
 

@@ -1,7 +1,9 @@
 package marks
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +19,7 @@ var (
 	latin    = regexp.MustCompile(`[A-Za-z][A-Za-z'&+#]*(?:-[A-Za-z]+)*`)
 	quoted   = regexp.MustCompile(`[「『"]([^「」『』"。、]{2,20})[」』"]`)
 
-	nobody  = words(`皆 客 神 母 父 兄 姉 弟 妹 奥 娘 息子 嫁 旦那 医者 店員 屋 誰 何 各 同 様 生徒 花屋 本屋 お客 両親 祖父 祖母 叔父 叔母 先 担当 主 此 模 仕 有 多 子 赤 親御 貴 業者 係 大家 管理人 隣 二人 同 異 諸 左 右 神様 他 一 某`)
+	nobody  = words(`皆 客 神 母 父 兄 姉 弟 妹 奥 娘 息子 嫁 旦那 医者 店員 屋 誰 何 各 同 様 生徒 花屋 本屋 お客 両親 祖父 祖母 叔父 叔母 先 担当 主 此 模 仕 有 多 子 赤 親御 貴 業者 係 大家 管理人 隣 二人 同 猫 犬 鳥 魚 異 諸 左 右 神様 他 一 某`)
 	places  = words(`最寄駅 最寄り駅 各駅 地元 都市 全市 市町村 動物病院 総合病院 同大学 各地 母校 隣町 下町 港町 田舎町 当区 地区 学区 同駅 現地 次駅 終着駅`)
 	common  = words(`メール メッセージ チーム ミーティング プロジェクト スケジュール リスト メモ データ ファイル ページ サイト テスト コード バグ エラー リリース レビュー タスク ドキュメント バージョン システム サーバー サーバ ユーザー ログ アプリ ツール デザイン イメージ アイデア アイディア ポイント ルール ケース パターン タイプ サイズ カラー メニュー セット コース プラン ランチ ディナー ケーキ コーヒー ジュース ビール ワイン パン サラダ スープ カレー パスタ ピザ デザート チョコ アイス レストラン カフェ ホテル ホール コンビニ スーパー デパート トイレ エレベーター テーブル イス ベッド ドア バス タクシー バイク チケット カード レジ クーポン キャンセル キャンセルポリシー オッケー ダメ ナシ アリ オーケー ゲスト メンバー スタッフ リーダー マネージャー グループ クラス イベント パーティー パーティ ライブ コンサート ゲーム アニメ マンガ ドラマ ニュース テレビ ラジオ スマホ パソコン カメラ ネット インターネット プレゼント サプライズ バースデー アレルギー ストレス トラブル ペース スタート ゴール チェック コピー プリント アンケート コメント フィードバック サンプル タイトル テーマ ジャンル キャラ キャラクター ストーリー シーン セリフ シナリオ ネタ ハード ソフト オンライン オフライン リモート バイト アルバイト シフト プライベート プラス マイナス トータル ベース メイン サブ オプション シンプル カジュアル フォーマル レベル ランク ステップ コスト プロ アマ ペット サービス スペース タイミング ポスター チラシ パンフレット シール マスク タオル シャツ ズボン スカート コート ジャケット カバン バッグ リュック ノート ペン ボール ゴミ トマト タマゴ エビ カニ ナッツ ピーナッツ ミルク チーズ バター ヨーグルト フルーツ リンゴ バナナ イチゴ オレンジ ネコ イヌ アップ ダウン オープン クローズ スポーツ サッカー テニス プール ジム ヨガ ダンス ピアノ ギター ドラム ロック ジャズ クラシック ポップ バンド メロディ エリア フロア ビル マンション アパート リビング キッチン ベランダ エアコン カーテン ガス マジ ヤバ ヤバい スゴ メッチャ ホント タイプ センス バランス ピンク ブルー グレー キロ メートル センチ グラム リットル パーセント ドル ユーロ コピペ リンク プラン マップ ガイド ルート ツアー キャンプ テント ドライブ レンタカー ガソリン スピード モード ボタン スイッチ プラグ バッテリー ケーブル モニター マウス キーボード マイク スピーカー ヘッドホン イヤホン アカウント パスワード ログイン セキュリティ クラウド バックアップ キャッシュ フォルダ フォント マーク アイコン ロゴ クリック ダウンロード アップロード インストール アップデート アウト セーフ ハイ イエス ノー サイン リハーサル リハ ステージ マイナンバー エントリー コンセプト テンション アクセス アクション アドバイス アピール ギリギリ バタバタ ドキドキ ワクワク キラキラ`)
 	anybody = words(`i i'm i'll i've i'd ok okay am pm a the yes no oh hi hey hello thanks thank sure maybe monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec english japanese lol fyi btw asap tbd todo to-do diy faq url ng w ww www wwww m km kg cm mm ml g l kb mb gb tb yen usd jpy eur vs etc dr mr mrs ms st nd rd th p.s ps re cc id god christmas lgtm imo tl dj fine good great well right so but and then also we you he she it they let's don't that's it's`)
@@ -37,13 +39,14 @@ func (p *page) codes() {
 		s := strings.TrimLeft(p.text[at[0]:at[1]], " \t\n(")
 		from := at[1] - len(s)
 		if p.free(from, at[1]) {
-			p.add(Mark{Kind: Name, From: from, To: at[1], Key: strings.ToLower(s)})
+			p.add(Mark{Kind: Name, From: from, To: at[1], Sure: true, Key: strings.ToLower(s)})
 		}
 	}
 }
 
 // names reads names, as far as letters show them.
 func (p *page) names() {
+	defer p.join()
 	for _, at := range titled.FindAllStringSubmatchIndex(p.text, -1) {
 		for at[2] < at[3] && !p.free(at[2], at[2]+1) { // 昨日田中さん
 			at[2]++
@@ -51,12 +54,12 @@ func (p *page) names() {
 		at[0] = at[2]
 		name := strings.TrimSpace(group(p.text, at, 1))
 		if name != "" && !nobody[name] && !strings.HasSuffix(name, "屋") && p.free(at[0], at[1]) && !anybody[strings.ToLower(name)] {
-			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(name)})
+			p.add(Mark{Kind: Name, From: at[0], To: at[1], Sure: true, Key: fold(name)})
 		}
 	}
 	for _, at := range hiragana.FindAllStringSubmatchIndex(p.text, -1) {
 		if p.free(at[2], at[5]) && !kin.MatchString(group(p.text, at, 1)) {
-			p.add(Mark{Kind: Name, From: at[2], To: at[5], Key: fold(group(p.text, at, 1))})
+			p.add(Mark{Kind: Name, From: at[2], To: at[5], Sure: true, Key: fold(group(p.text, at, 1))})
 		}
 	}
 	for _, at := range place.FindAllStringIndex(p.text, -1) {
@@ -67,13 +70,13 @@ func (p *page) names() {
 	}
 	for _, at := range katakana.FindAllStringIndex(p.text, -1) {
 		if s := p.text[at[0]:at[1]]; p.free(at[0], at[1]) && strings.Trim(s, "ー") != "" {
-			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(s), Weak: common[s] || strings.HasSuffix(p.text[:at[0]], "ー")})
+			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(s), Sure: strings.Contains(s, "・"), Weak: common[s] || strings.HasSuffix(p.text[:at[0]], "ー")})
 		}
 	}
 	for _, at := range quoted.FindAllStringSubmatchIndex(p.text, -1) {
 		s := group(p.text, at, 1)
 		if p.free(at[2], at[3]) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) || unicode.IsSpace(r) }) {
-			p.add(Mark{Kind: Name, From: at[2], To: at[3], Key: fold(s)})
+			p.add(Mark{Kind: Name, From: at[2], To: at[3], Sure: true, Key: fold(s)})
 		}
 	}
 	p.latin()
@@ -99,8 +102,27 @@ func (p *page) latin() {
 		default:
 			continue
 		}
-		p.add(Mark{Kind: Name, From: at[0], To: at[0] + len(s), Key: key})
+		p.add(Mark{Kind: Name, From: at[0], To: at[0] + len(s), Key: key, Sure: inner || capital && !japanese})
 	}
+}
+
+// join makes one name of two Latin words beside each other: Hollow Hut.
+func (p *page) join() {
+	slices.SortStableFunc(p.marks, func(a, b Mark) int { return cmp.Compare(a.From, b.From) })
+	joined := p.marks[:0]
+	for _, m := range p.marks {
+		if n := len(joined); n > 0 && m.Kind == Name && joined[n-1].Kind == Name && isLatin(m.Key) && isLatin(joined[n-1].Key) && p.text[joined[n-1].To:m.From] == " " {
+			o := &joined[n-1]
+			o.To, o.Key, o.Text = m.To, o.Key+" "+m.Key, p.text[o.From:m.To]
+			continue
+		}
+		joined = append(joined, m)
+	}
+	p.marks = joined
+}
+
+func isLatin(key string) bool {
+	return !strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxLatin1 || unicode.IsDigit(r) })
 }
 
 // begins says whether a sentence begins here, or something that is written like one.
@@ -122,8 +144,21 @@ func (p *page) insideJapanese(from, to int) bool {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// Says says whether a text, in [Plain] and small letters, has a name: as a word of its own where it is short.
+// Says says whether a text, in [Plain] and small letters, has a name as a word of its own. Of a name of several
+// words one is enough: Hollow, for Hollow Hut.
 func Says(plain, key string) bool {
+	if says(plain, key) {
+		return true
+	}
+	for w := range strings.FieldsSeq(key) {
+		if len(w) > 2 && w != key && !anybody[w] && says(plain, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func says(plain, key string) bool {
 	for at := 0; at < len(plain); {
 		i := strings.Index(plain[at:], key)
 		if i < 0 {

@@ -122,12 +122,12 @@ func behind(of Unit, by int64, pattern string) unit {
 var units = []unit{
 	behind(Yen, 1, `円|yen\b|JPY\b`), behind(Dollar, 1, `ドル|dollars?\b|bucks\b|USD\b`), behind(Euro, 1, `ユーロ|euros?\b|EUR\b|€`), behind(Pound, 1, `ポンド|pounds?\b|quid\b`),
 	behind("percent", 1, `%|パーセント|percent\b|per cent\b`), behind("percent", 10, `割`),
-	behind(Minute, 60, `時間|hours?\b|hrs?\b|h\b`), behind(Minute, 1, `分間?|minutes?\b|mins?\b`), behind("second", 1, `秒間?|seconds?\b|secs?\b`),
+	behind(Span, 3_600_000, `時間|hours?\b|hrs?\b|h\b`), behind(Span, 60_000, `分間?|minutes?\b|mins?\b`), behind(Span, 1, `ms\b|ミリ秒|milliseconds?\b`), behind(Span, 1000, `秒間?|seconds?\b|secs?\b|s\b`),
 	behind(Days, 7, `週間?|weeks?\b`), behind(Days, 1, `日間|days?\b|泊`), behind(Months, 1, `(?:か|ヶ|カ|ヵ|ケ|箇|個|カ)月間?|months?\b`),
 	behind("age", 1, `歳|才|years? old\b|-year-old`), behind(Months, 12, `年間?|years?\b|yrs?\b`),
 	behind("person", 1, `人|名(?:様)?|people\b|persons?\b|guests?\b|attendees\b|adults\b|kids\b|children\b`),
 	behind("kg", 1, `kg\b|キログラム|kilos?\b`), behind("km", 1, `km\b|キロメートル|kilomet(?:er|re)s?\b`), behind("", 1, `キロ`), behind("cm", 1, `cm\b|センチ(?:メートル)?`), behind("mm", 1, `mm\b|ミリ(?:メートル)?`),
-	behind("ml", 1, `ml\b|mL\b|ミリリットル|cc\b`), behind("gb", 1, `GB\b|ギガ`), behind("mb", 1, `MB\b|メガ`), behind("tb", 1, `TB\b|テラ`), behind("ms", 1, `ms\b|ミリ秒|milliseconds?\b`),
+	behind("ml", 1, `ml\b|mL\b|ミリリットル|cc\b`), behind("gb", 1, `GB\b|ギガ`), behind("mb", 1, `MB\b|メガ`), behind("tb", 1, `TB\b|テラ`),
 	behind("m", 1, `メートル|met(?:er|re)s?\b|m\b`), behind("g", 1, `グラム|grams?\b|g\b`), behind("l", 1, `リットル|lit(?:er|re)s?\b|L\b`), behind("degree", 1, `℃|°C|度`),
 	behind("floor", 1, `階|(?:st|nd|rd|th) floor\b|F\b`), behind("number", 1, `番(?:線|目)?|号(?:室|車|館)?`),
 	behind("", 1, `つ|個|枚|本|匹|頭|羽|台|冊|件|通|杯|皿|品|袋|箱|曲|話|回|便|軒|点|着|足|玉|束|か所|箇所|カ所|行|文字|部|票|席|口|食|ページ|セット|パック|点|倍|位|丁目|畳|坪|問|章|巻|週目|st\b|nd\b|rd\b|th\b|times\b`),
@@ -138,12 +138,15 @@ var (
 	idle   = regexp.MustCompile(`^(?:一(?:番|緒|応|部|般|度|旦|方|生|体|切|層|瞬|種|面|致|息|律|言|安心|回|人|日|年|通り|杯|気|つ|個|本|枚|歩|点|件|口|時的)|十分(?:な|に|で|だ|です|、|。|!|$|じ|と|あ|足|美|楽|す|気|間に合|か)|千(?:葉|秋|尋|鶴|歳|里|夏|恵|佳)|百(?:合|恵|貨)|二(?:度と|人三脚|階堂|宮)|三(?:浦|宅|上|島|重|原|田|木|枝|輪|角|鷹|崎)|四(?:国|季|角|条|谷)|五(?:十嵐|反田|輪)|六(?:本木|甲)|七(?:海|瀬|五三|夕|味)|八(?:百屋|王子|木|重|幡|千代)|九(?:州|条)|十(?:和田|字|勝)|万(?:一|が一|歳))`)
 	people = map[string]string{"ふたり": "2", "ふたつ": "2", "みっつ": "3", "よっつ": "4", "いつつ": "5", "むっつ": "6", "ななつ": "7", "やっつ": "8", "ここのつ": "9"}
 	kana   = regexp.MustCompile(`ふたり|ふたつ|みっつ|よっつ|いつつ|むっつ|ななつ|やっつ|ここのつ`)
+	halves = regexp.MustCompile(`半(?:分|錠|個|額|量|枚)`)
 	more   = regexp.MustCompile(`^ ?(hundred|thousand|million|billion|k\b|K\b)`)
 	half   = regexp.MustCompile(`^(?:半|と半|と(` + number + `)分|(` + number + `)分)`)
 	scaled = map[string]int64{"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000, "k": 1000, "K": 1000}
 	before = regexp.MustCompile(`([¥$€£]|第|No\. ?|no\. ?|#) ?$`)
 	signs  = map[string]Unit{"¥": Yen, "$": Dollar, "€": Euro, "£": Pound}
 	fewer  = regexp.MustCompile(`^ ?(?:以下|以内|未満|まで(?:[^もず]|$)|が上限|が限度|が限界|を超え(?:ない|ず|たら|ると|ては)|max(?:imum)?\b|or (?:less|fewer|under)\b|at most\b|tops\b)|^(?:を|は)?(?:越え|超え)(?:ない|ず|ては)`)
+	denied = regexp.MustCompile(`(?i)\b(?:nothing|no|not|never|none|n't|cannot)\b[^,.;]{0,25}$`)
+	delta  = regexp.MustCompile(`^(?:ほど|くらい|ずつ)?(?:上[がげ]|下[がげ]|値[上下]|増[えや]|減[っらる])`)
 	larger = regexp.MustCompile(`^ ?(?:以上|超|より(?:多|上|高)|を(?:超え|上回)る|から(?:$|[、。])|or (?:more|over|above)\b|at least\b|minimum\b)`)
 	upto   = regexp.MustCompile(`(?i)(?:\bat most|\bno more than|\bnot more than|\bup to|\bunder|\bbelow|\bless than|\bfewer than|\bwithin|\bmax(?:imum)?(?: of)?|\bcap(?:ped)? at|\blimit(?:ed)?(?: is| of| to)?|\bno later than|\bnot exceed(?:ing)?|\bnever over|\bnot over|上限は?|最大で?|最高で?|多くて(?:も)?|高くて(?:も)?) ?[¥$€£]?$`)
 	from   = regexp.MustCompile(`(?i)(?:\bat least|\bno less than|\bnot less than|\bno fewer than|\bmore than|\babove|\bmin(?:imum)?(?: of)?|最低で?も?|少なくとも|下限は?) ?[¥$€£]?$`)
@@ -154,6 +157,11 @@ func (p *page) numbers() {
 	for _, at := range kana.FindAllStringIndex(p.text, -1) {
 		if p.free(at[0], at[1]) {
 			p.add(Mark{Kind: Number, From: at[0], To: at[1], value: people[p.text[at[0]:at[1]]]})
+		}
+	}
+	for _, at := range halves.FindAllStringIndex(p.text, -1) {
+		if p.free(at[0], at[1]) {
+			p.add(Mark{Kind: Number, From: at[0], To: at[1], value: "0.5"})
 		}
 	}
 	for _, at := range numeral.FindAllStringIndex(p.text, -1) {
@@ -190,7 +198,7 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 		return m, false
 	}
 	p.bound(&m)
-	m.Weak = m.value == "1" && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
+	m.Weak = delta.MatchString(p.text[m.To:]) || m.value == "1" && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
 	return m, true
 }
 
@@ -203,7 +211,7 @@ func (p *page) unit(m *Mark) bool {
 			continue
 		}
 		m.Unit, m.value, m.To = u.of, times(m.value, u.by), m.To+len(s)
-		if u.by != 60 {
+		if u.by != 3_600_000 {
 			return true
 		}
 		if h := half.FindStringSubmatch(p.text[m.To:]); h != nil { // 1時間半, 1時間30分
@@ -212,7 +220,7 @@ func (p *page) unit(m *Mark) bool {
 				minutes = whole(n)
 			}
 			v, _ := new(big.Rat).SetString(m.value)
-			m.value, m.To = decimalOf(v.Add(v, big.NewRat(int64(minutes), 1))), m.To+len(h[0])
+			m.value, m.To = decimalOf(v.Add(v, big.NewRat(int64(minutes)*60_000, 1))), m.To+len(h[0])
 		}
 		return true
 	}
@@ -223,6 +231,7 @@ func (p *page) unit(m *Mark) bool {
 func (p *page) bound(m *Mark) {
 	start := p.text[max(0, m.From-40):m.From]
 	switch rest := p.text[m.To:]; {
+	case denied.MatchString(start):
 	case fewer.MatchString(rest) || upto.MatchString(start):
 		m.bound = -1
 	case larger.MatchString(rest) || from.MatchString(start):
@@ -245,7 +254,8 @@ var (
 	sum     = regexp.MustCompile(`(?i)\b([0-9]+) hundred and ([0-9]{1,2})\b`)
 	anHour  = regexp.MustCompile(`(?i)\b(?:an|one) hour and a half\b`)
 	aHalf   = regexp.MustCompile(`(?i)\bhalf an hour\b`)
-	past    = regexp.MustCompile(`(?i)\b(half|(?:a )?quarter) (past|to) ([0-9]{1,2})\b`)
+	andHalf = regexp.MustCompile(`(?i)\b([0-9]+) and a half\b`)
+	past    = regexp.MustCompile(`(?i)\b(half|(?:a )?quarter|5|10|20|25) (past|to) ([0-9]{1,2})\b`)
 )
 
 // digits writes the numbers in digits that English writes as words.
@@ -266,6 +276,7 @@ func digits(text string) string {
 		return itoa(n)
 	})
 	text = aScale.ReplaceAllString(aDozen.ReplaceAllString(text, "12"), "1 $1")
+	text = andHalf.ReplaceAllString(text, "$1.5")
 	text = sum.ReplaceAllStringFunc(text, func(s string) string {
 		g := sum.FindStringSubmatch(s)
 		return itoa(100*whole(g[1]) + whole(g[2]))
@@ -273,7 +284,9 @@ func digits(text string) string {
 	return past.ReplaceAllStringFunc(text, func(s string) string {
 		g := past.FindStringSubmatch(s)
 		hour, minute := whole(g[3]), 30
-		if !strings.EqualFold(g[1], "half") {
+		if n := whole(g[1]); n > 0 {
+			minute = n
+		} else if !strings.EqualFold(g[1], "half") {
 			minute = 15
 		}
 		if strings.EqualFold(g[2], "to") {

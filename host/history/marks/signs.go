@@ -12,6 +12,9 @@ type Signs struct {
 	Softly    bool // it has such a word
 	Must      bool // it binds: 必ず, only, at most
 	Promises  bool // somebody says what they will do
+	Forbids   bool // it says plainly what must not be: 禁止, never
+	Vows      bool // it says plainly who will do what, or until when
+	Settles   bool // it says plainly that something is decided
 	Asks      bool // a question
 	Open      bool // it has a word of what is not settled: まだ, whether
 	Unsettled bool // it says plainly that something is not settled: 未定
@@ -33,11 +36,14 @@ func Read(sentence string) Signs {
 		Negates:   negates.MatchString(positive),
 		Denies:    negates.MatchString(soft.ReplaceAllString(positive, " ")),
 		Softly:    soft.MatchString(positive),
+		Forbids:   forbids.MatchString(positive),
+		Vows:      vows.MatchString(s) && !asks.MatchString(s),
+		Settles:   settles.MatchString(s) && !asks.MatchString(s),
 		Must:      must.MatchString(s),
 		Promises:  promises.MatchString(s) && !asks.MatchString(s),
 		Asks:      asks.MatchString(s),
 		Open:      open.MatchString(s),
-		Unsettled: unsettled.MatchString(s),
+		Unsettled: unsettled.MatchString(positive),
 		Decides:   decides.MatchString(s) && !asks.MatchString(s),
 		Corrects:  corrects.MatchString(s),
 		Done:      done.MatchString(s) && !promises.MatchString(s) && !duty.MatchString(s),
@@ -53,17 +59,23 @@ const end = `[\s。、!.…~ー♪)」』w笑]*$`
 var (
 	// affirms is what is written like a negation and is none.
 	affirms = either(
-		`(?:なけれ|なきゃ|なくちゃ)(?:ば)?(?:(?:なら|いけ|だめ|ダメ)(?:ない|ません)?(?:です)?|`+end+`)?`, `ないと(?:いけ|なら|だめ|ダメ|まず|困)[^。、]{0,6}`, `ないと`+end, `なくては(?:なら|いけ)[^。、]{0,4}`, `ざるを得ない`,
+		`(?:なけれ|なきゃ|なくちゃ)(?:ば)?(?:(?:なら|いけ|だめ|ダメ)(?:ない|ません)?(?:です)?|`+end+`)?`, `ないと(?:いけ|なら|だめ|ダメ|まず|困)[^。、]{0,6}`, `ないと(?:ね|な|ねえ|なあ)?`+end, `なくては(?:なら|いけ)[^。、]{0,4}`, `ざるを得ない`,
 		`かも(?:しれ|知れ)(?:ない|ません)`, `かもしれず`, `(?:間違い|違い|まちがい|ちがい|相違)(?:は)?(?:ない|ありません|なく|なし|なさ)`, `(?:じゃ|では)(?:ない|ありません)(?:か|です?か|の|\?|かな)`, `ない(?:です)?か(?:な|ね|と)?`+end, `ません(?:か|\?)`, `ない\?`, `ないかな`,
 		`少な(?:い|く|め)`, `危な(?:い|く)`, `つまらな(?:い|く)`, `くだらない`, `もったいな(?:い|く)`, `勿体な(?:い|く)`, `申し?訳(?:ない|ありません|なく)`, `切な(?:い|く)`, `幼な?い`, `仕方(?:が)?ない`, `しかたない`, `しょうがない`, `とんでもない`, `はかない`, `だらしな(?:い|く)`, `さりげな(?:い|く)`, `何気な(?:い|く)`, `なにげな(?:い|く)`, `すみません`, `すいません`, `かまわない`, `構わ(?:ない|ず)`, `構いません`, `問題(?:は)?(?:ない|ありません|なし|なく|なさ)`, `心配(?:は)?(?:ない|いらない|ありません)`, `遠慮なく`, `まもなく`, `間もなく`, `なくなる`, `絶え間なく`, `忘れない(?:で|よう|うち)`, `忘れずに`, `忘れません`, `欠かせない`, `欠かさず`, `逃さず`, `必ずしも`, `思わず`, `とりあえず`, `取り敢えず`, `まず[はも、 ]`, `はずは?`, `相変わらず`, `残らず`, `わずか`, `いつも`, `たまらな(?:い|く)`, `ヤバない`, `やばくない`, `とは限らない`,
-		`\bdon'?t (?:forget|worry|hesitate|mind|you think|know|think|miss)\b`, `\bdo not (?:forget|worry|hesitate)\b`, `\bno (?:problem|worries|doubt|wonder|kidding|idea|way)\b`, `\bwhy (?:not|don't)\b`, `\bnot (?:only|just|bad|sure|to mention)\b`, `\bnever ?mind\b`, `\b(?:isn|aren|don|doesn|won|wasn|didn|can|couldn)'t (?:it|you|we|they|she|he|that|i)\b`, `\bno\. ?[0-9]`, `\bnothing (?:but|like)\b`, `\bcan't wait\b`, `\bcannot wait\b`, `\bno(?:pe)?,`, `\bnot? later than\b`, `\b(?:no|not) (?:more|less|fewer) than\b`, `\bnot? exceed\w*`, `\bwithout fail\b`, `^no[.!]`)
+		`\bdon'?t (?:forget|worry|hesitate|mind|you think|know|think|miss)\b`, `\bdo not (?:forget|worry|hesitate)\b`, `\bno (?:problem|worries|doubt|wonder|kidding|idea|way)\b`, `\bwhy (?:not|don't)\b`, `\bnot (?:only|just|bad|sure|to mention)\b`, `\bnever ?mind\b`, `\b(?:isn|aren|don|doesn|won|wasn|didn|can|couldn)'t (?:it|you|we|they|she|he|that|i)\b`, `\bno\. ?[0-9]`, `\bnothing (?:but|like)\b`, `\bcan't wait\b`, `\bcannot wait\b`, `\b(?:has|have|had|i've|we've|'s|ever|was) never\b`, `\bnever (?:had|been|seen|was|were|heard|knew|thought)\b`, `\bno(?:pe)?,`, `\bnot? later than\b`, `\b(?:no|not) (?:more|less|fewer) than\b`, `\bnot? exceed\w*`, `\bwithout fail\b`, `^no[.!]`)
 	negates = either(
-		`な(?:い|く(?:て|な|、|し|す|$)|かっ|さそう|し(?:[。、!\s)]|で|に|の|とす|と決|を|が|だ|$))`, `ません`, `ぬ(?:よう|こと)`, `ず(?:に|、|。|$|と|とも|、)`, `ねえ`+end, `へん`+end, `[らきせ]ん(?:よ|わ|ぞ|で|から|けど|`+end+`)`, `なきよう`, `無し`, `無い`, `無く`,
+		`な(?:い|く(?:て|な|、|し|す|$)|かっ|さそう|し(?:[。、!\s()]|で|に|の|とす|と決|を|が|だ|$))`, `ません`, `ぬ(?:よう|こと)`, `ず(?:に|、|。|$|と|とも|、)`, `ねえ`+end, `へん`+end, `[らきせ]ん(?:よ|わ|ぞ|で|から|けど|`+end+`)`, `なきよう`, `無し`, `無い`, `無く`,
 		`禁止`, `禁物`, `厳禁`, `不可`, `不要`, `不参加`, `不在`, `不足`, `拒否`, `断[るりっ]`, `お断り`, `却下`, `除[きくいか]`, `除外`, `以外`, `だめ`, `ダメ`, `駄目`, `\bng\b`, `\bng`, `避け`, `控え`, `やめ`, `止め(?:る|て|た|よう|に)`, `中止`, `取りやめ`, `抜き`, `外す`, `外し`, `禁じ`, `欠席`, `見送`, `できず`, `無理`, `苦手`, `厳しい`, `反対`, `アレルギー`, `嫌[いがう]`, `無料`, `ナシ`, `×`, `オフリミット`, `非公開`, `内緒`, `秘密`, `伏せ`, `口外`, `未[使確公完対]`, `のみ不`, `休(?:み|業|館)`,
-		`\bnot\b`, `n't\b`, `\bno\b`, `\bnever\b`, `\bwithout\b`, `\bnone\b`, `\bnothing\b`, `\bnobody\b`, `\bno one\b`, `\bnor\b`, `\bneither\b`, `\bavoid`, `\bexcept\b`, `\bexclud`, `\bcannot\b`, `\bcant\b`, `\bdont\b`, `\bforbid`, `\bforbade\b`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\brefus`, `\breject`, `\bskip`, `\bdrop(?:s|ped)?\b`, `\bcancel`, `\bunable\b`, `\ballerg`, `\bcan not\b`, `\bfree of\b`, `-free\b`, `\bfree\b`, `\bstop\b`, `\bkeep (?:\w+ )?(?:away|out|off)\b`, `\boff[- ]limits\b`, `\bfails?\b`, `\black`, `\bagainst\b`, `\bunavailable\b`, `\buntouched\b`, `\bsecret\b`, `\bprivate\b`, `\bdecline`, `\babsent\b`, `\bmiss(?:es|ing)?\b`, `\brul(?:ed|es) out\b`, `\bhate`, `\bdislike`, `\bleave (?:\w+ ){1,3}(?:out|alone|off)\b`, `\bhands off\b`, `\brather than\b`, `\binstead of\b`, `\bonly\b`, `\bclosed\b`)
+		`\bnot\b`, `n't\b`, `\bno\b`, `\bnever\b`, `\bwithout\b`, `\bnone\b`, `\bnothing\b`, `\bnobody\b`, `\bno one\b`, `\bnor\b`, `\bneither\b`, `\bavoid`, `\bexcept\b`, `\bexclud`, `\bcannot\b`, `\bcant\b`, `\bdont\b`, `\bforbid`, `\bforbade\b`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\breject`, `\bcut\b`, `\bscrap`, `\bdiscontinu`, `\bremoved?\b`, `代え`, `代わり`, `代わって`, `辞退`, `ボツ`, `取りやめ`, `\bskip`, `\bdrop(?:s|ped)?\b`, `\bcancel`, `\bunable\b`, `\ballerg`, `\bcan not\b`, `\bfree of\b`, `-free\b`, `\bfree\b`, `\bkeep (?:\w+ )?(?:away|out|off)\b`, `\boff[- ]limits\b`, `\black`, `\bagainst\b`, `\bunavailable\b`, `\buntouched\b`, `\bsecret\b`, `\bprivate\b`, `\bdecline`, `\babsent\b`, `\bmiss(?:es|ing)?\b`, `\brul(?:ed|es) out\b`, `\bhate`, `\bdislike`, `\bleave (?:\w+ ){1,3}(?:out|alone|off)\b`, `\bhands off\b`, `\brather than\b`, `\binstead of\b`, `\bonly\b`, `\bclosed\b`)
 
 	// soft is what a word says alone.
-	soft = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
+	soft    = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
+	forbids = either(`禁止`, `厳禁`, `不可`, `\bng`, `(?:ては|ちゃ|じゃ|では)(?:だめ|ダメ|駄目|いけな|いけま|ならな)`, `(?:だめ|ダメ|駄目)(?:だ|です|って|$|。)`, `ないで(?:ください|下さい|ほしい|欲しい|ね|$|。)`, `(?:し|り|き|み|れ|け|せ|て)ない(?:こと|って決|方針|ように|ルール|約束)`, `(?:使|入れ|出|や|載|受け|売|勧|書|触|直|置|張)[^。、]{0,4}(?:ない|ません|ず)`, `やめ(?:る|ます|て|よう)`, `なし(?:で|に|だ|$|。)`, `抜き`, `以外`, `だけに|だけで|のみ`, `食べられな|飲めな|乗れな`, `苦手|アレルギー`, `避け`, `控え`,
+		`\bnever\b`, `\bmust ?n[o']t\b`, `\bnot allowed\b`, `\bnothing (?:with|more|over|but)\b`, `^(?:and |so |but |please |then )*(?:do not|don't|no) `, `\bforbid`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\b(?:may not|shouldn't|should not)\b`, `\bno \w+ (?:at all|in|on|for|from|ever|whatsoever)\b`, `\boff[- ]limits\b`, `\ballerg`, `\brefuse`, `\bwe(?:'re| are) not\b`)
+	vows = either(`までに[^。]*(?:る|う|く|す|つ|む|ます|とく|ておく)(?:ね|よ|わ|から)?`+end, `約束`, `(?:私|僕|俺|わたし|ぼく|おれ)が[^。]*(?:る|う|く|す|つ|む|ます)(?:ね|よ|わ|から|けど)?`+end, `担当(?:します|する|は)`,
+		`\bi(?:'?ll| will| can)\b.*\b(?:by|before|until|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tonight)\b`, `\bpromis`)
+	settles = either(`に(?:決ま(?:った|り)|決め(?:た|ま|よ)|決定|しよう|します|した(?:$|[。、よん])|する(?:$|[。、よ]))`, `で(?:いこう|行こう|いきましょう|行きましょう|確定|決[まめ])`, `ことに(?:する|します|した|なった|決)`, `(?:と|で)決[まめ]`, `ボツ`, `没`, `採用`, `却下`,
+		`\bdecided\b`, `\blet's (?:go|use|make|do|keep|drop|cut|say|take)\b`, `\bsettled\b`, `\bgoing with\b`, `\bgo with\b`, `\bwe(?:'ll| will) (?:use|go|keep|drop|make)\b`, `\bthrew (?:it |that )?out\b`, `\bscrapped\b`, `\bdropped\b`, `\bis (?:cut|out)\b`, `\bagreed (?:to|that|on)\b`)
 	must = either(`必ず`, `絶対`, `必須`, `必要`, `なけれ`, `なきゃ`, `なくちゃ`, `ないと(?:いけ|なら|だめ|ダメ)`, `べき`, `厳守`, `限[るりっ]`, `だけ`, `のみ`, `しか`, `以上`, `以下`, `以内`, `未満`, `まで(?:に|しか|と|は|が|$|。)`, `上限`, `下限`, `最大`, `最低`, `最小`, `条件`, `制限`, `制約`, `ルール`, `優先`, `いけない`, `いけません`, `ならない`,
 		`\bmust\b`, `\bhave to\b`, `\bhas to\b`, `\balways\b`, `\bonly\b`, `\bat (?:least|most)\b`, `\bno (?:more|less) than\b`, `\brequire`, `\bneeds? to\b`, `\blimit`, `\bmax(?:imum)?\b`, `\bmin(?:imum)?\b`, `\bunder\b`, `\bby (?:noon|midnight|mon|tue|wed|thu|fri|sat|sun|the|[0-9]|end|next|tomorrow|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)`, `\bdeadline\b`, `\bdue\b`, `\bconstraint`, `\bmandatory\b`, `\bno matter\b`)
 
