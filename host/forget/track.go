@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget/scrub"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
@@ -34,6 +35,8 @@ type track struct {
 	first  uint64            // seq of the entry by which the room was first told of the order, 0: it was not
 	last   uint64            // and last
 
+	book history.Book // what became of the room's history so far
+
 	lines   *scrub.Lines // nil: it is no room
 	scanned uint64       // lines have read so far
 
@@ -58,7 +61,7 @@ func (t *track) begin(ctx context.Context) error {
 		blob, _ = t.w.words.JSON(blob)
 	}
 	if t.st, err = fold.Decode(blob); err == nil {
-		t.at = t.st.Head
+		t.at, t.book = t.st.Head, t.st.History
 	}
 	return err
 }
@@ -74,6 +77,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if t.w.late && t.st == nil && e.At.After(t.w.done) { // of a stream
 				continue
 			}
+			if e.Kind == entry.KindHistory {
+				t.drafted(e)
+			}
 			if !t.all && t.w.words.Own(e) || t.new(e) {
 				continue
 			}
@@ -81,6 +87,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				continue
 			}
 			left, lost := t.left(e)
+			if e.Kind == entry.KindHistory {
+				left, lost = t.undrafted(e, left, lost)
+			}
 			if !lost && t.w.whole && t.all {
 				left, lost = t.wholly(e)
 			}

@@ -90,7 +90,7 @@ func (t *Table) ended(p *lineage.Past, f *Fact, deep bool, gone map[*Fact]bool) 
 		end, of := m.at, m.by
 		if !p.Lived(m.room, m.turn) {
 			next := t.facts[m.by]
-			if !m.fills || next == nil || gone[next] {
+			if !m.fills || next == nil || gone[next] || f.left != "" { // what somebody wrote by hand has left its slot
 				continue
 			}
 			gone[next] = true
