@@ -223,4 +223,3 @@ func inOrder(t *testing.T, text string, all ...string) {
 		from += i + len(want)
 	}
 }
-

@@ -113,7 +113,7 @@ func TestWhatWasVerifiedIsWhatIsTold(t *testing.T) {
 	}
 	s.ask("here", "POST", all+"/a/approve", "")
 	if a := s.ask("here", "GET", "/v1/rooms/main/turns", ""); len(a.AllTurns) != 6 || a.AllTurns[0].Text != words {
-		t.Errorf("%q", a.AllTurns)
+		t.Errorf("%+v", a.AllTurns)
 	}
 }
 
