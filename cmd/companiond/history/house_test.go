@@ -210,14 +210,12 @@ func (h *house) types(t *testing.T, typed, args string) string {
 	return out
 }
 
-// lines are the first words of lines, to see what stands there in which order.
-func at(text, what string) int { return strings.Index(text, what) }
-
+// inOrder says what of all does not stand in a text, or not behind the one before.
 func inOrder(t *testing.T, text string, all ...string) {
 	t.Helper()
 	from := 0
 	for _, want := range all {
-		i := at(text[from:], want)
+		i := strings.Index(text[from:], want)
 		if i < 0 {
 			t.Errorf("there is no %q behind %d in\n%s", want, from, text)
 			return
@@ -225,4 +223,3 @@ func inOrder(t *testing.T, text string, all ...string) {
 		from += i + len(want)
 	}
 }
-

@@ -337,4 +337,3 @@ func TestRefusalsOfHistory(t *testing.T) {
 		}
 	}
 }
-
