@@ -15,7 +15,7 @@ import (
 type Question struct {
 	Message string
 	Form    string // its JSON Schema
-	State   string // what it is about: an answer to another question is none to this
+	State   string // what it is about, which takes no further draft: an answer to another question is none to this
 }
 
 // Answer is what a person answers.
@@ -84,7 +84,7 @@ func (d *Desk) question(ctx context.Context, f found) (q Question, err error) {
 	}
 	lost(&b, s.Lost)
 	turns(&b, past.Turns)
-	return Question{Message: b.String(), Form: form, State: fmt.Sprintf("%s %s %d", s.Room, s.Proposal, f.p.Drafts[len(f.p.Drafts)-1].Seq)}, nil
+	return Question{Message: b.String(), Form: form, State: s.Room + " " + s.Proposal}, nil
 }
 
 func lost(b *strings.Builder, all []history.Loss) {

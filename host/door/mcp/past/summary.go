@@ -263,12 +263,15 @@ func (d *Desk) look(ctx context.Context, c Caller, f found, changed <-chan struc
 		if p.State != history.BeingDrafted {
 			return p, nil
 		}
-		select {
-		case <-changed:
-		case <-tick.C:
-			tell("Still drafting, for %d s.", int(time.Since(began).Seconds()))
-		case <-ctx.Done():
-			return p, ctx.Err()
+		for again := false; !again; {
+			select {
+			case <-changed:
+				again = true
+			case <-tick.C:
+				tell("Still drafting, for %d s.", int(time.Since(began).Seconds()))
+			case <-ctx.Done():
+				return p, ctx.Err()
+			}
 		}
 	}
 }
