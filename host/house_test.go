@@ -115,11 +115,13 @@ var owners = map[string]string{
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
 	"host/child golang.org/x/sys":               "the job object of Windows",
+	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
+	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
 	"host/turn golang.org/x/text":               "why lines up a table, in which a Japanese letter is two wide",
 	"host/memory/wording golang.org/x/text":     "a quotation is looked for in NFKC",
 	"host/forget/forgettest golang.org/x/text":  "tests look for words as people read them",
 	"host/forget/forgettest modernc.org/sqlite": "tests look into the file behind the journal's back",
-	"host/history/marks golang.org/x/text":     "numbers and names are read in NFKC",
+	"host/history/marks golang.org/x/text":      "numbers and names are read in NFKC",
 	"host/forget/scrub golang.org/x/text":       "a word is looked for in NFKC",
 	"host/search/gram golang.org/x/text":        "words are looked for in NFKC",
 	"host/speech golang.org/x/text":             "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
