@@ -36,6 +36,7 @@ type archive struct {
 	caller   identity.Caller
 	ids      int
 	asked    []compress.Request
+	service  *compress.Service // that has all of it done; nil: as this says
 	verdicts []history.Verdict // of the drafts to come; Yes when there are no more
 }
 
@@ -114,8 +115,24 @@ func (a *archive) verdict() history.Verdict {
 	return v
 }
 
+// through has all of it done by a service from now on.
+func (a *archive) through(s *compress.Service) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.service = s
+}
+
+func (a *archive) house() *compress.Service {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.service
+}
+
 // Propose implements past.Compressing: nothing is drafted before draft does.
 func (a *archive) Propose(ctx context.Context, q compress.Request) (history.Proposal, error) {
+	if s := a.house(); s != nil {
+		return s.Propose(ctx, q)
+	}
 	a.mu.Lock()
 	a.ids++
 	id := fmt.Sprintf("p%d", a.ids)
@@ -136,7 +153,10 @@ func (a *archive) Propose(ctx context.Context, q compress.Request) (history.Prop
 }
 
 // Redraft implements past.Compressing.
-func (a *archive) Redraft(ctx context.Context, _, id, text, _ string) (history.Proposal, error) {
+func (a *archive) Redraft(ctx context.Context, room, id, text, by string) (history.Proposal, error) {
+	if s := a.house(); s != nil {
+		return s.Redraft(ctx, room, id, text, by)
+	}
 	return a.drafted(ctx, id, text)
 }
 
