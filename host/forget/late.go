@@ -258,7 +258,7 @@ func (t *track) suspect(e entry.Entry) bool {
 	o, bound := t.w.order, max(t.given, t.last)
 	switch {
 	case o.Done != nil:
-		return e.At.After(o.Ended) && t.before(e, bound)
+		return !e.At.Before(o.Ended) && t.before(e, bound)
 	case t.s.rooms == nil && t.first > 0 && e.Seq > t.first && !e.At.After(o.At.Add(t.s.cfg.Late)):
 		return t.madeOf(e) > 0
 	case t.s.rooms != nil && t.first == 0: // the words are known
