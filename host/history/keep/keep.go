@@ -131,13 +131,29 @@ func certain(f Found) bool {
 	}
 	words := len(units(text))
 	for _, s := range doubt.Sentences(f.Text) {
-		if s.Why != "" && !(s.Why == doubt.Hopes && (f.signs.Vows || f.signs.Unsettled)) && !(f.signs.Forbids && s.Why == doubt.Supposes) {
+		switch s.Why {
+		case doubt.Asks, doubt.Jokes, doubt.Quotes:
 			return false
+		case doubt.Supposes, doubt.Hears:
+			if !f.signs.Forbids && !(f.signs.Settles && s.Why == doubt.Hears) {
+				return false
+			}
+		case doubt.Hopes:
+			if !f.signs.Vows && !f.signs.Unsettled {
+				return false
+			}
 		}
 	}
 	s := f.signs
+	plain := 0
 	for _, m := range hard(slices.Clone(f.marks)) {
-		if m.Kind != marks.Name && words > 0 || words > 1 {
+		if m.Kind != marks.Name && !m.Small() {
+			plain++
+		}
+		if plain > 1 {
+			return true
+		}
+		if m.Kind != marks.Name && !m.Small() && words > 0 || m.Kind == marks.Name && words > 1 {
 			return true
 		}
 	}

@@ -181,7 +181,7 @@ func Find(text string) []Mark {
 }
 
 var (
-	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ)`)
+	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ|って言[っい]|と言っ|だったけど|の予定だった|のつもりだった)`)
 	fromIt  = regexp.MustCompile(`^(?:から|より)`)
 	moves   = regexp.MustCompile(`変更|変わ|変え|延期|ずら|前倒し|繰り[上下]|移[っすし]|増[えや]|減[っらる]|下[がげ]|上[がげ]|値[上下]|切り替`)
 	instead = regexp.MustCompile(`(?i)(?:\binstead of|\brather than|\bno longer|\bnot) (?:on |at |the )?[$¥€£]?$`)
