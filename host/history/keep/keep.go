@@ -106,7 +106,7 @@ func (r *reader) turn(t abi.PastTurn) {
 			}
 		case before.topic && i == 0 && t.From != before.from && (len(f.marks) > 0 || signs.Any()):
 			f.Policy = true
-		case r.kind(&f):
+		case !idle.MatchString(strings.ToLower(s)) && r.kind(&f):
 			f.Policy = true
 		}
 		f.Named = f.Policy

@@ -217,6 +217,9 @@ var synonyms = []struct {
 // chatter is what people say of a thing that tells nothing of it.
 var chatter = regexp.MustCompile(`楽しみ|すごい|すごく|かわいい|可愛い|おいし|美味し|いいね|いいな|嬉し|うれし|笑|好き|よね|だよなあ|懐かし|ありがとう|助かる|\blovely\b|\bnice\b|\bgreat\b|\bhaha|\blol\b|\bexcit|\blooking forward\b|\byum|\bsounds good\b|\bcool\b|\bawesome\b|\bthanks?\b|\blove\b|\bfunny\b|\bhope\b`)
 
+// idle is how people tell of what was, or only talk: what no topic of the policy is in does not count there.
+var idle = regexp.MustCompile(`この前|こないだ|さっき|昔|もんな|もんね|ものです|ですよね|(?:…|\.\.\.)[。]?$|違いますよ|怒られ|\blast (?:time|spring|summer|autumn|fall|winter|night|week)\b|\bonce\b|\bthanks?\b|\bhang on\b|\bfunny\b|\bno (?:topic|idea|one)\b`)
+
 func japanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })
 }

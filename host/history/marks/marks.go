@@ -101,6 +101,8 @@ func (m Mark) Same(o Mark) bool {
 		return o.Unit == Days && m.day == day{date: m.day.date} && itoa(m.day.date) == o.value
 	case m.Kind == Number && o.Kind == Date:
 		return o.Same(m)
+	case m.Kind == Number && o.Kind == Name: // p99
+		return m.Unit == "" && o.Sure && strings.TrimLeft(o.Key, "abcdefghijklmnopqrstuvwxyz-_") == m.value
 	case m.Kind != o.Kind:
 		return false
 	case m.Kind == Name:
