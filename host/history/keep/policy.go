@@ -36,7 +36,7 @@ var kinds = []struct {
 }{
 	{money, regexp.MustCompile(`額|値段|料金|価格|代金|いくら|お金|\bprices?\b|\bcosts?\b|\bamounts?\b|\bfees?\b|\bmoney\b`)},
 	{numbers, regexp.MustCompile(`(?:^|[、とや])数字|(?:^|[、とや])数値|数量|設定値|目標値|\b(?:all|every|exact) (?:numbers?|figures?)\b|\bnumbers?(?:$|、|,| and| must| stay)|\bquantit`)},
-	{dates, regexp.MustCompile(`日付|日程|日時|日にち|期限|締め?切り?|〆切|納期|スケジュール|曜日|時刻|\bdates?\b|\bdeadlines?\b|\bschedules?\b|\btimes\b|\bdue\b`)},
+	{dates, regexp.MustCompile(`日付|日程|[開定当期診納発売出式締]日|日時|日にち|期限|締め?切り?|〆切|納期|スケジュール|曜日|時刻|\bdates?\b|\bdeadlines?\b|\bschedules?\b|\btimes\b|\bdue\b`)},
 	{names, regexp.MustCompile(`人名|氏名|固有名詞|名前|\bnames?\b`)},
 	{constraints, regexp.MustCompile(`制約|制限|禁止|いけない|やらない|使わない|not used|入れない|あげてはいけ|触ってはいけ|嫌い|食べられない|乗れない|きまり|決まりごと|てはだめ|ちゃだめ|だめなこと|ダメなこと|ng|してはならない|ルール|要件|\bconstraints?\b|\brestrictions?\b|\blimits?\b|\brules?\b|\brequirements?\b|\bmust not\b|\bnever\b|\bcan't\b|\brefuse|\bthrew out\b|\bgot cut\b|\bmust never\b|\bnot allowed\b|\bforbidden\b`)},
 	{promises, regexp.MustCompile(`約束|誰が|タスク|やること|todo|to-do|役割|分担|引き受け|担当|\bpromises?\b|\bpromised\b|\bcommitments?\b|\btasks?\b|\baction items?\b|\bwho does\b|\bwho (?:is )?(?:do|bring|handl|tak|respons)\w*|\bwho owes\b|\bowes?\b|\bresponsib`)},

@@ -201,7 +201,7 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 		return m, false
 	}
 	p.bound(&m)
-	m.Weak = delta.MatchString(p.text[m.To:]) || m.value == "1" && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
+	m.Weak = delta.MatchString(p.text[m.To:]) || (m.value == "1" || text == "一") && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
 	return m, true
 }
 

@@ -93,6 +93,6 @@ var (
 		`\b(?:undecided|unclear|unknown|tbd|unanswered|unresolved|unsettled|tentative|provisional|pending)\b`, `\b(?:not|n't) (?:yet |been )*(?:decided|settled|known|clear|confirmed|answered|resolved|agreed)\b`, `\b(?:don't|doesn't|nobody|no one) knows?\b`, `\bopen question\b`)
 	decides = either(`決[まめ]`, `決定`, `にしよう`, `にします`, `にした`, `にする`, `で(?:いこう|行こう|行きましょう|いきましょう|確定|決)`, `ことにな`, `ことに[し決]`, `確定`, `採用`, `合意`, `結論`, `方針`, `却下`, `で(?:お願い|おねがい)`,
 		`\blet's\b`, `\bdecid`, `\bagreed?\b`, `\bsettled\b`, `\bwe(?:'re| are) going with\b`, `\bgo with\b`, `\bgoing with\b`, `\bfinal\b`, `\bconfirmed\b`, `\bconclusion\b`, `\bpick(?:ed)?\b`, `\bchose`, `\bapproved\b`, `\brejected\b`)
-	corrects = either(`やっぱ`, `やはり`, `訂正`, `変更`, `じゃなくて`, `ではなく`, `でなく`, `間違え`, `まちがえ`, `に変え`, `に変わ`, `に(?:直|なお)し`, `延期`, `前倒し`, `繰り[上下]`, `ずら[しす]`, `撤回`, `なし(?:で|に)`, `取り消`, `取消`,
+	corrects = either(`やっぱ`, `やはり`, `訂正`, `変更`, `じゃなくて`, `ではなく`, `でなく`, `間違え`, `まちがえ`, `に変え`, `に変わ`, `に(?:直|なお)し`, `延期`, `延ば[すし]`, `前倒し`, `繰り[上下]`, `ずら[しす]`, `撤回`, `なし(?:で|に)`, `取り消`, `取消`,
 		`\bactually\b`, `\binstead\b`, `\bcorrection\b`, `\bno longer\b`, `\bchanged?\b`, `\bmake (?:it|that)\b`, `\bscratch that\b`, `\bmoved\b`, `\bpostponed\b`, `\bi was wrong\b`, `\bi meant\b`, `\brather than\b`, `\bpushed?\b`, `\bnot anymore\b`, `\bafter all\b`)
 )
