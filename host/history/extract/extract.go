@@ -32,9 +32,10 @@ func Draft(turns []abi.PastTurn, policy string, items []abi.KeepItem, length his
 			e.all = append(e.all, sentence{turn: t, text: s})
 		}
 	}
-	e.named(items)
-	if e.size() > length.N {
-		return "", false
+	for e.named(items); e.size() > length.N; e.short++ {
+		if e.short == shortest {
+			return "", false
+		}
 	}
 	e.fill(keep.Find(turns, policy))
 	text = e.text()
@@ -45,11 +46,17 @@ func Draft(turns []abi.PastTurn, policy string, items []abi.KeepItem, length his
 type extraction struct {
 	all    []sentence
 	length history.Length
+	short  int // how much is left out around the sentences, see shortest
 }
+
+// shortest is how often the text can be made shorter without another word of what the policy names: without the turns' numbers, and
+// without what stands beside an item in its sentence.
+const shortest = 2
 
 type sentence struct {
 	turn  abi.PastTurn
 	text  string
+	item  string // the part of it that the policy names; empty: all of it
 	taken bool
 }
 
@@ -62,6 +69,11 @@ func (e *extraction) named(items []abi.KeepItem) {
 		for i := range e.all {
 			s := &e.all[i]
 			if s.turn.N <= k.Turn && k.Turn <= max(s.turn.N, s.turn.Upto) && (strings.Contains(s.text, k.Text) || strings.Contains(k.Text, s.text)) {
+				if !s.taken && strings.Contains(s.text, k.Text) {
+					s.item = k.Text
+				} else {
+					s.item = ""
+				}
 				s.taken = true
 			}
 		}
@@ -123,24 +135,30 @@ func (e *extraction) size() int { return keep.Size(e.text(), e.length.Unit) }
 // text writes what is taken.
 func (e *extraction) text() string {
 	var b strings.Builder
-	last := uint64(0)
+	last, from := uint64(0), ""
 	for _, s := range e.all {
 		switch {
 		case !s.taken:
 			continue
-		case s.turn.N == last:
+		case s.turn.N == last, e.short > 0 && b.Len() > 0 && s.turn.From == from:
 			b.WriteByte(' ')
 		default:
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "[%s] ", number(s.turn))
+			if e.short == 0 {
+				fmt.Fprintf(&b, "[%s] ", number(s.turn))
+			}
 			if s.turn.From != "" {
 				b.WriteString(s.turn.From + ": ")
 			}
 		}
-		b.WriteString(s.text)
-		last = s.turn.N
+		if e.short > 1 && s.item != "" {
+			b.WriteString(s.item)
+		} else {
+			b.WriteString(s.text)
+		}
+		last, from = s.turn.N, s.turn.From
 	}
 	return b.String()
 }

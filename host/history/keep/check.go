@@ -47,6 +47,9 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	if why := unlike(signs, f); why != "" {
 		return v, why
 	}
+	if why := d.affirms(text, signs, f); why != "" {
+		return v, why
+	}
 	v.Status = abi.StatusKept
 	return v, ""
 }
@@ -125,11 +128,33 @@ func (d *draft) beside(m marks.Mark, words map[string]bool) bool {
 	return false
 }
 
+// affirms says whether the draft does not deny what a text does, clause by clause.
+func (d *draft) affirms(text string, signs marks.Signs, whole found) string {
+	if !signs.Negates || signs.Asks || signs.Unsettled {
+		return ""
+	}
+	clauses := marks.Clauses(text)
+	for _, c := range clauses {
+		s := marks.Read(c)
+		if !s.Negates {
+			continue
+		}
+		f := whole
+		if len(clauses) > 1 {
+			if own := d.near(units(c), hard(marks.Find(c))); len(own.pieces) > 0 {
+				f = own
+			}
+		}
+		if !f.any(func(p piece) bool { return p.signs.Denies || p.signs.Negates && !(s.Denies && signs.Softly) }) {
+			return "what it forbids or denies is not forbidden or denied there: " + c
+		}
+	}
+	return ""
+}
+
 // unlike says what a text does and the draft, where it says the same, does not.
 func unlike(s marks.Signs, f found) string {
 	switch {
-	case s.Negates && !s.Asks && !s.Unsettled && !f.any(func(p piece) bool { return p.signs.Denies || p.signs.Negates && !(s.Denies && s.Softly) }):
-		return "what it forbids or denies is not forbidden or denied there"
 	case (s.Unsettled || s.Asks) && !f.any(func(p piece) bool { return p.signs.Open || p.signs.Asks || p.signs.Unsettled }):
 		return "it is open, and told there as if it were settled"
 	case s.Promises && !f.any(func(p piece) bool { return !p.signs.Done }):

@@ -48,7 +48,7 @@ func readDraft(text string) *draft {
 func ends(clause string) bool {
 	r, size := utf8.DecodeLastRuneInString(strings.TrimRight(clause, `」』）)"' `))
 	if !unicode.Is(unicode.Hiragana, r) {
-		return !japanese(clause) && len(strings.Fields(clause)) > 2
+		return !japanese(clause) && len(strings.Fields(clause)) > 2 || predicates.MatchString(clause)
 	}
 	if causes.MatchString(clause) {
 		return false
@@ -57,11 +57,14 @@ func ends(clause string) bool {
 	return !strings.ContainsRune("はがをにとのもや", r) && !(r == 'び' && !unicode.Is(unicode.Han, before))
 }
 
+// predicates is a clause that ends with a noun that says something of what is before it: 本番を再起動.
+var predicates = regexp.MustCompile(`[をはがも].*[\p{Han}]{2}$`)
+
 // causes is the end of what is said only for what comes behind it.
 var causes = regexp.MustCompile(`(?:ため|ので|から)$`)
 
 // everyday are kanji of which a text has so many that they tell nothing.
-const everyday = `日月火水木金土年時分秒円人名個本枚回的前後中上下今来行見言思出入大小新一二三四五六七八九十百千万何者事物方私僕俺自決`
+const everyday = `日月火水木金土年時分秒円人名個本枚回的前後中上下今来行見言思出入大小新一二三四五六七八九十百千万何者事物方私僕俺自決禁止不可無未非必要関係曜`
 
 // units gives what two texts in other words can share: kanji one by one, words in kana and Latin letters, and things.
 func units(text string) map[string]bool {
@@ -195,7 +198,7 @@ func (d *draft) near(words map[string]bool, all []marks.Mark) (f found) {
 		}
 		f.pieces = append(f.pieces, p)
 		n := shared(words, p.words)
-		f.alike = f.alike || n >= max(2, int(enough*float64(len(words)))) || n > 0 && (n == len(words) || 2*n >= len(p.words))
+		f.alike = f.alike || n >= max(2, int(enough*float64(len(words)))) || n > 0 && (2*n >= len(words) || 2*n >= len(p.words))
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -86,7 +87,19 @@ func TestExamination(t *testing.T) {
 			} else {
 				t.Logf("%s: %s, good, is refused:\n%s\n\t%s", name, e.ID, why, e.Good)
 			}
-			if verdict, _, _ := keep.Judge(items, e.Bad.Text, length(e.Bad.Text), verifier(e.Bad.Text)); verdict == history.No {
+			verdict, _, bad := keep.Judge(items, e.Bad.Text, length(e.Bad.Text), verifier(e.Bad.Text))
+			own := ""
+			for line := range strings.Lines(bad) {
+				if !strings.Contains(why, strings.TrimSpace(line)) {
+					own = line
+				}
+			}
+			if own != "" {
+				figures[name+": bad ones refused for what the good one is not"]++
+			} else {
+				t.Logf("%s: %s, bad (%s, turn %d: %s), has nothing of its own", name, e.ID, e.Bad.Mutation, e.Bad.Turn, e.Bad.About)
+			}
+			if verdict == history.No {
 				figures[name+": bad ones refused"]++
 			} else {
 				t.Logf("%s: %s, bad (%s, turn %d: %s), is not refused:\n\t%s", name, e.ID, e.Bad.Mutation, e.Bad.Turn, e.Bad.About, e.Bad.Text)

@@ -85,14 +85,22 @@ type asked struct {
 }
 
 func (r *reader) turn(t abi.PastTurn) {
+	asks := r.asked
+	defer func() {
+		if r.asked == asks { // it was for this turn to answer
+			r.asked = asked{}
+		}
+	}()
+	carried := asks.topic && asks.from != t.From // what a turn is about, all of it is about
 	for i, s := range marks.Sentences(t.Text) {
 		signs := marks.Read(s)
 		f := Found{Text: s, Sentence: s, Turn: t.N, place: r.place, marks: strong(marks.Find(s)), signs: signs}
 		r.place++
 		f.Weight = f.weight()
 		before, promoted := r.asked, false
-		r.asked = asked{}
-		switch about := r.policy.about(s); {
+		about := r.policy.about(s)
+		carried = carried || about.topic || about.kind
+		switch {
 		case about.noise && !about.topic:
 		case signs.Asks:
 			r.asked = asked{wording.Letters(s), t.From, about.topic || about.kind}
@@ -106,7 +114,13 @@ func (r *reader) turn(t abi.PastTurn) {
 			}
 		case before.topic && i == 0 && t.From != before.from && (len(f.marks) > 0 || signs.Any()):
 			f.Policy = true
-		case r.kind(&f):
+		case signs.Settles && i > 0 && len(f.marks) == 0 && len(units(s)) < 3 && r.policy.kinds[decisions]: // これで確定
+			if o := &r.found[len(r.found)-1]; o.Turn == t.N && len(o.marks) > 0 {
+				o.Named, o.Policy = true, true
+			}
+		case carried && !idle.MatchString(strings.ToLower(s)) && bare(f.marks):
+			f.Policy = true
+		case !idle.MatchString(strings.ToLower(s)) && r.kind(&f):
 			f.Policy = true
 		}
 		f.Named = f.Policy
@@ -126,22 +140,48 @@ func (r *reader) turn(t abi.PastTurn) {
 // certain says whether a sentence can be held to: it is said in earnest, and has something to compare.
 func certain(f Found) bool {
 	text := marks.Plain(f.Text)
-	for _, m := range f.marks {
+	for _, m := range hard(slices.Clone(f.marks)) {
 		text = strings.Replace(text, m.Text, " ", 1)
 	}
 	words := len(units(text))
 	for _, s := range doubt.Sentences(f.Text) {
-		if s.Why != "" && !(s.Why == doubt.Hopes && (f.signs.Vows || f.signs.Unsettled)) && !(f.signs.Forbids && s.Why == doubt.Supposes) {
+		switch s.Why {
+		case doubt.Asks, doubt.Jokes, doubt.Quotes:
 			return false
+		case doubt.Supposes, doubt.Hears:
+			if !f.signs.Forbids && !f.signs.Settles && !f.signs.Corrects && !(s.Why == doubt.Supposes && bare(f.marks)) {
+				return false
+			}
+		case doubt.Hopes:
+			if !f.signs.Vows && !f.signs.Unsettled {
+				return false
+			}
 		}
 	}
 	s := f.signs
+	plain, named := 0, 0
 	for _, m := range hard(slices.Clone(f.marks)) {
-		if m.Kind != marks.Name && words > 0 || words > 1 {
+		if m.Kind != marks.Name && !m.Small() {
+			plain++
+		}
+		if m.Kind == marks.Name {
+			named++
+		}
+		if plain > 1 || named > 1 || m.Unit != "" && !m.Small() {
+			return true
+		}
+		if m.Kind != marks.Name && !m.Small() && words > 0 || m.Kind == marks.Name && words > 1 {
 			return true
 		}
 	}
-	return (s.Forbids || s.Vows || s.Settles || s.Unsettled) && words+len(f.marks) > 1
+	return (s.Forbids || s.Vows || s.Settles || s.Unsettled) && words+2*len(f.marks) > 1
+}
+
+// bare says whether there is a number that is no small one, or a day.
+func bare(all []marks.Mark) bool {
+	return slices.ContainsFunc(all, func(m marks.Mark) bool {
+		return m.Kind == marks.Number && m.Unit != "" && !m.Small() || m.Kind == marks.Date && !m.Weekday() && !m.Relative()
+	})
 }
 
 // kind says whether the policy names a sentence by its kind, and makes of its text the clauses that it is for.

@@ -34,10 +34,10 @@ var kinds = []struct {
 	kind
 	words *regexp.Regexp
 }{
-	{money, regexp.MustCompile(`金額|値段|料金|価格|代金|いくら|お金|\bprices?\b|\bcosts?\b|\bamounts?\b|\bfees?\b|\bmoney\b`)},
-	{numbers, regexp.MustCompile(`(?:^|[、とや])数字|(?:^|[、とや])数値|数量|\b(?:all|every|exact) (?:numbers?|figures?)\b|\bnumbers?(?:$|、|,| and| must| stay)|\bquantit`)},
-	{dates, regexp.MustCompile(`日付|日程|日時|日にち|期限|締め?切り?|〆切|納期|スケジュール|曜日|時刻|\bdates?\b|\bdeadlines?\b|\bschedules?\b|\btimes\b|\bdue\b`)},
-	{names, regexp.MustCompile(`人名|氏名|固有名詞|(?:^|[、と])名前|\b(?:all|every) names?\b`)},
+	{money, regexp.MustCompile(`額|値段|料金|価格|代金|いくら|お金|\bprices?\b|\bcosts?\b|\bamounts?\b|\bfees?\b|\bmoney\b`)},
+	{numbers, regexp.MustCompile(`(?:^|[、とや])数字|(?:^|[、とや])数値|数量|設定値|目標値|\b(?:all|every|exact) (?:numbers?|figures?)\b|\bnumbers?(?:$|、|,| and| must| stay)|\bquantit`)},
+	{dates, regexp.MustCompile(`日付|日程|[開定当期診納発売出式締]日|日時|日にち|期限|締め?切り?|〆切|納期|スケジュール|曜日|時刻|\bdates?\b|\bdeadlines?\b|\bschedules?\b|\btimes\b|\bdue\b`)},
+	{names, regexp.MustCompile(`人名|氏名|固有名詞|名前|\bnames?\b`)},
 	{constraints, regexp.MustCompile(`制約|制限|禁止|いけない|やらない|使わない|not used|入れない|あげてはいけ|触ってはいけ|嫌い|食べられない|乗れない|きまり|決まりごと|てはだめ|ちゃだめ|だめなこと|ダメなこと|ng|してはならない|ルール|要件|\bconstraints?\b|\brestrictions?\b|\blimits?\b|\brules?\b|\brequirements?\b|\bmust not\b|\bnever\b|\bcan't\b|\brefuse|\bthrew out\b|\bgot cut\b|\bmust never\b|\bnot allowed\b|\bforbidden\b`)},
 	{promises, regexp.MustCompile(`約束|誰が|タスク|やること|todo|to-do|役割|分担|引き受け|担当|\bpromises?\b|\bpromised\b|\bcommitments?\b|\btasks?\b|\baction items?\b|\bwho does\b|\bwho (?:is )?(?:do|bring|handl|tak|respons)\w*|\bwho owes\b|\bowes?\b|\bresponsib`)},
 	{decisions, regexp.MustCompile(`決定|決ま[っりる]|決め[たる]|結論|合意|\bdecisions?\b|\bdecided\b|\bagreed\b|\bconclusions?\b|\bagreements?\b`)},
@@ -135,7 +135,7 @@ func (p policy) byKind(all []marks.Mark, s marks.Signs, named map[string]bool) b
 	for _, m := range all {
 		switch {
 		case m.Kind == marks.Number && p.kinds[numbers] && !m.Small(), m.Money() && p.kinds[money],
-			m.Kind == marks.Date && !m.Relative() && p.kinds[dates] && (!m.Weekday() || s.Vows || s.Settles || s.Must), m.Kind == marks.Name && p.kinds[names] && !named[m.Key]:
+			m.Kind == marks.Date && !m.Relative() && p.kinds[dates] && (!m.Weekday() || s.Vows || s.Settles || s.Must), m.Kind == marks.Name && m.Sure && p.kinds[names] && !named[m.Key]:
 			return true
 		}
 	}
@@ -216,6 +216,9 @@ var synonyms = []struct {
 
 // chatter is what people say of a thing that tells nothing of it.
 var chatter = regexp.MustCompile(`楽しみ|すごい|すごく|かわいい|可愛い|おいし|美味し|いいね|いいな|嬉し|うれし|笑|好き|よね|だよなあ|懐かし|ありがとう|助かる|\blovely\b|\bnice\b|\bgreat\b|\bhaha|\blol\b|\bexcit|\blooking forward\b|\byum|\bsounds good\b|\bcool\b|\bawesome\b|\bthanks?\b|\blove\b|\bfunny\b|\bhope\b`)
+
+// idle is how people tell of what was, or only talk: what no topic of the policy is in does not count there.
+var idle = regexp.MustCompile(`この前|こないだ|さっき|昔|もんな|もんね|ものです|ですよね|(?:…|\.\.\.)[。]?$|違いますよ|怒られ|\blast (?:time|spring|summer|autumn|fall|winter|night|week)\b|\bonce\b|\bthanks?\b|\bhang on\b|\bfunny\b|\bno (?:topic|idea|one)\b`)
 
 func japanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })

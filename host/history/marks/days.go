@@ -102,7 +102,7 @@ func (p *page) ranged(m Mark) {
 
 // notDays is what stands behind the letters of a form that are none of a day: 3月曜, 2時間, 3日間.
 var (
-	notDays   = regexp.MustCompile(`^(?:間|後|前|分の|目)`)
+	notDays   = regexp.MustCompile(`^(?:間|後|前|分の|目|たっ|経|過ぎ|以内|以上|分|ごと|おき|ぶり|かか)`)
 	noMonth   = regexp.MustCompile(`^曜`)
 	ordinalOf = regexp.MustCompile(`^ (?:floor|time|night|day|draft|chapter|week|anniversary|birthday|place|grade|century|person|one|street|avenue|version|round|test|try|page)\b`)
 	oneDay    = regexp.MustCompile(`^(?:一|1)日$`)

@@ -101,6 +101,8 @@ func (m Mark) Same(o Mark) bool {
 		return o.Unit == Days && m.day == day{date: m.day.date} && itoa(m.day.date) == o.value
 	case m.Kind == Number && o.Kind == Date:
 		return o.Same(m)
+	case m.Kind == Number && o.Kind == Name: // p99
+		return m.Unit == "" && o.Sure && strings.TrimLeft(o.Key, "abcdefghijklmnopqrstuvwxyz-_") == m.value
 	case m.Kind != o.Kind:
 		return false
 	case m.Kind == Name:
@@ -181,7 +183,7 @@ func Find(text string) []Mark {
 }
 
 var (
-	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ)`)
+	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ|って言[っい]|と言っ|だったけど|の予定だった|のつもりだった)`)
 	fromIt  = regexp.MustCompile(`^(?:から|より)`)
 	moves   = regexp.MustCompile(`変更|変わ|変え|延期|ずら|前倒し|繰り[上下]|移[っすし]|増[えや]|減[っらる]|下[がげ]|上[がげ]|値[上下]|切り替`)
 	instead = regexp.MustCompile(`(?i)(?:\binstead of|\brather than|\bno longer|\bnot) (?:on |at |the )?[$¥€£]?$`)

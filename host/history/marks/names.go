@@ -19,10 +19,13 @@ var (
 	latin    = regexp.MustCompile(`[A-Za-z][A-Za-z'&+#]*(?:-[A-Za-z]+)*`)
 	quoted   = regexp.MustCompile(`[「『"]([^「」『』"。、]{2,20})[」』"]`)
 
-	nobody  = words(`皆 客 神 母 父 兄 姉 弟 妹 奥 娘 息子 嫁 旦那 医者 店員 屋 誰 何 各 同 様 生徒 花屋 本屋 お客 両親 祖父 祖母 叔父 叔母 先 担当 主 此 模 仕 有 多 子 赤 親御 貴 業者 係 大家 管理人 隣 二人 同 猫 犬 鳥 魚 異 諸 左 右 神様 他 一 某`)
-	places  = words(`最寄駅 最寄り駅 各駅 地元 都市 全市 市町村 動物病院 総合病院 同大学 各地 母校 隣町 下町 港町 田舎町 当区 地区 学区 同駅 現地 次駅 終着駅`)
-	common  = words(`メール メッセージ チーム ミーティング プロジェクト スケジュール リスト メモ データ ファイル ページ サイト テスト コード バグ エラー リリース レビュー タスク ドキュメント バージョン システム サーバー サーバ ユーザー ログ アプリ ツール デザイン イメージ アイデア アイディア ポイント ルール ケース パターン タイプ サイズ カラー メニュー セット コース プラン ランチ ディナー ケーキ コーヒー ジュース ビール ワイン パン サラダ スープ カレー パスタ ピザ デザート チョコ アイス レストラン カフェ ホテル ホール コンビニ スーパー デパート トイレ エレベーター テーブル イス ベッド ドア バス タクシー バイク チケット カード レジ クーポン キャンセル キャンセルポリシー オッケー ダメ ナシ アリ オーケー ゲスト メンバー スタッフ リーダー マネージャー グループ クラス イベント パーティー パーティ ライブ コンサート ゲーム アニメ マンガ ドラマ ニュース テレビ ラジオ スマホ パソコン カメラ ネット インターネット プレゼント サプライズ バースデー アレルギー ストレス トラブル ペース スタート ゴール チェック コピー プリント アンケート コメント フィードバック サンプル タイトル テーマ ジャンル キャラ キャラクター ストーリー シーン セリフ シナリオ ネタ ハード ソフト オンライン オフライン リモート バイト アルバイト シフト プライベート プラス マイナス トータル ベース メイン サブ オプション シンプル カジュアル フォーマル レベル ランク ステップ コスト プロ アマ ペット サービス スペース タイミング ポスター チラシ パンフレット シール マスク タオル シャツ ズボン スカート コート ジャケット カバン バッグ リュック ノート ペン ボール ゴミ トマト タマゴ エビ カニ ナッツ ピーナッツ ミルク チーズ バター ヨーグルト フルーツ リンゴ バナナ イチゴ オレンジ ネコ イヌ アップ ダウン オープン クローズ スポーツ サッカー テニス プール ジム ヨガ ダンス ピアノ ギター ドラム ロック ジャズ クラシック ポップ バンド メロディ エリア フロア ビル マンション アパート リビング キッチン ベランダ エアコン カーテン ガス マジ ヤバ ヤバい スゴ メッチャ ホント タイプ センス バランス ピンク ブルー グレー キロ メートル センチ グラム リットル パーセント ドル ユーロ コピペ リンク プラン マップ ガイド ルート ツアー キャンプ テント ドライブ レンタカー ガソリン スピード モード ボタン スイッチ プラグ バッテリー ケーブル モニター マウス キーボード マイク スピーカー ヘッドホン イヤホン アカウント パスワード ログイン セキュリティ クラウド バックアップ キャッシュ フォルダ フォント マーク アイコン ロゴ クリック ダウンロード アップロード インストール アップデート アウト セーフ ハイ イエス ノー サイン リハーサル リハ ステージ マイナンバー エントリー コンセプト テンション アクセス アクション アドバイス アピール ギリギリ バタバタ ドキドキ ワクワク キラキラ`)
-	anybody = words(`i i'm i'll i've i'd ok okay am pm a the yes no oh hi hey hello thanks thank sure maybe monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec english japanese lol fyi btw asap tbd todo to-do diy faq url ng w ww www wwww m km kg cm mm ml g l kb mb gb tb yen usd jpy eur vs etc dr mr mrs ms st nd rd th p.s ps re cc id god christmas lgtm imo tl dj fine good great well right so but and then also we you he she it they let's don't that's it's`)
+	// chosen is what something is decided to be.
+	chosen   = regexp.MustCompile(`([\p{Han}々]{2,4}|[\p{Katakana}ー]{3,12})に(?:した(?:$|[。、よんわ])|しよう|します|する(?:$|[。、よねわ])|決[まめ]|決定|変更|変え)`)
+	unchosen = words(`一緒 大事 大切 参考 前提 後回 最初 本当 最後 上手 綺麗 元気 仲間 馬鹿 楽 別 気 次回 今度 明日 来週 今日 先送 保留 無理 別々 全部 半分 以内 以下 以上 自由 正式 本気 適当 簡単 丁寧 静 早 無事 必要 具体的 最終的 基本的 一旦 普通 慎重 確実 有効 無効 可能 非公開 公開 禁止`)
+	nobody   = words(`皆 客 神 母 父 兄 姉 弟 妹 奥 娘 息子 嫁 旦那 医者 店員 屋 誰 何 各 同 様 生徒 花屋 本屋 お客 両親 祖父 祖母 叔父 叔母 先 担当 主 此 模 仕 有 多 子 赤 親御 貴 業者 係 大家 管理人 隣 二人 同 猫 犬 鳥 魚 異 諸 左 右 神様 他 一 某`)
+	places   = words(`最寄駅 最寄り駅 各駅 地元 都市 全市 市町村 動物病院 総合病院 同大学 各地 母校 隣町 下町 港町 田舎町 当区 地区 学区 同駅 現地 次駅 終着駅`)
+	common   = words(`メール メッセージ チーム ミーティング プロジェクト スケジュール リスト メモ データ ファイル ページ サイト テスト コード バグ エラー リリース レビュー タスク ドキュメント バージョン システム サーバー サーバ ユーザー ログ アプリ ツール デザイン イメージ アイデア アイディア ポイント ルール ケース パターン タイプ サイズ カラー メニュー セット コース プラン ランチ ディナー ケーキ コーヒー ジュース ビール ワイン パン サラダ スープ カレー パスタ ピザ デザート チョコ アイス レストラン カフェ ホテル ホール コンビニ スーパー デパート トイレ エレベーター テーブル イス ベッド ドア バス タクシー バイク チケット カード レジ クーポン キャンセル キャンセルポリシー オッケー ダメ ナシ アリ オーケー ゲスト メンバー スタッフ リーダー マネージャー グループ クラス イベント パーティー パーティ ライブ コンサート ゲーム アニメ マンガ ドラマ ニュース テレビ ラジオ スマホ パソコン カメラ ネット インターネット プレゼント サプライズ バースデー アレルギー ストレス トラブル ペース スタート ゴール チェック コピー プリント アンケート コメント フィードバック サンプル タイトル テーマ ジャンル キャラ キャラクター ストーリー シーン セリフ シナリオ ネタ ハード ソフト オンライン オフライン リモート バイト アルバイト シフト プライベート プラス マイナス トータル ベース メイン サブ オプション シンプル カジュアル フォーマル レベル ランク ステップ コスト プロ アマ ペット サービス スペース タイミング ポスター チラシ パンフレット シール マスク タオル シャツ ズボン スカート コート ジャケット カバン バッグ リュック ノート ペン ボール ゴミ トマト タマゴ エビ カニ ナッツ ピーナッツ ミルク チーズ バター ヨーグルト フルーツ リンゴ バナナ イチゴ オレンジ ネコ イヌ アップ ダウン オープン クローズ スポーツ サッカー テニス プール ジム ヨガ ダンス ピアノ ギター ドラム ロック ジャズ クラシック ポップ バンド メロディ エリア フロア ビル マンション アパート リビング キッチン ベランダ エアコン カーテン ガス マジ ヤバ ヤバい スゴ メッチャ ホント タイプ センス バランス ピンク ブルー グレー キロ メートル センチ グラム リットル パーセント ドル ユーロ コピペ リンク プラン マップ ガイド ルート ツアー キャンプ テント ドライブ レンタカー ガソリン スピード モード ボタン スイッチ プラグ バッテリー ケーブル モニター マウス キーボード マイク スピーカー ヘッドホン イヤホン アカウント パスワード ログイン セキュリティ クラウド バックアップ キャッシュ フォルダ フォント マーク アイコン ロゴ クリック ダウンロード アップロード インストール アップデート アウト セーフ ハイ イエス ノー サイン リハーサル リハ ステージ マイナンバー エントリー コンセプト テンション アクセス アクション アドバイス アピール ギリギリ バタバタ ドキドキ ワクワク キラキラ`)
+	anybody  = words(`i i'm i'll i've i'd ok okay am pm a the yes no oh hi hey hello thanks thank sure maybe monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec english japanese lol fyi btw asap tbd todo to-do diy faq url ng w ww www wwww m km kg cm mm ml g l kb mb gb tb yen usd jpy eur vs etc dr mr mrs ms st nd rd th p.s ps re cc id god christmas lgtm imo tl dj fine good great well right so but and then also we you he she it they let's don't that's it's`)
 )
 
 func words(list string) map[string]bool {
@@ -66,6 +69,11 @@ func (p *page) names() {
 		s := p.text[at[0]:at[1]]
 		if p.free(at[0], at[1]) && !places[s] && utf8.RuneCountInString(s) > 2 {
 			p.add(Mark{Kind: Name, From: at[0], To: at[1], Key: fold(s)})
+		}
+	}
+	for _, at := range chosen.FindAllStringSubmatchIndex(p.text, -1) {
+		if s := group(p.text, at, 1); p.free(at[2], at[3]) && !unchosen[s] {
+			p.add(Mark{Kind: Name, From: at[2], To: at[3], Sure: true, Key: fold(s)})
 		}
 	}
 	for _, at := range katakana.FindAllStringIndex(p.text, -1) {

@@ -197,8 +197,11 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 	case !written && (utf8.RuneCountInString(text) < 2 || !strings.ContainsAny(text, "十百千万億") || p.besideKanji(start, end)):
 		return m, false
 	}
+	if strings.HasSuffix(p.text[:start], "お") && m.Unit == "person" { // お二人
+		return m, false
+	}
 	p.bound(&m)
-	m.Weak = delta.MatchString(p.text[m.To:]) || m.value == "1" && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
+	m.Weak = delta.MatchString(p.text[m.To:]) || (m.value == "1" || text == "一") && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
 	return m, true
 }
 
