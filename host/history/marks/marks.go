@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -194,9 +195,28 @@ var (
 // outdated says whether what stands here is named only because it is not so any more: 土曜じゃなくて日曜, moved from
 // Friday to Monday.
 func (p *page) outdated(from, to int) bool {
-	before, behind := p.text[:from], p.text[to:]
+	before, behind := p.before(from), p.behind(to)
 	return notThis.MatchString(behind) || fromIt.MatchString(behind) && moves.MatchString(behind) ||
 		instead.MatchString(before) || hasFrom.MatchString(before) && moved.MatchString(before) && strings.Contains(behind, " to ")
+}
+
+// beside is how many bytes around a mark are looked at for what it is.
+const beside = 90
+
+func (p *page) before(at int) string {
+	from := max(0, at-beside)
+	for from < at && !utf8.RuneStart(p.text[from]) {
+		from++
+	}
+	return p.text[from:at]
+}
+
+func (p *page) behind(at int) string {
+	to := min(len(p.text), at+beside)
+	for to < len(p.text) && !utf8.RuneStart(p.text[to]) {
+		to--
+	}
+	return p.text[at:to]
 }
 
 // page is a text that is read. Each of its letters belongs to one mark at most.
