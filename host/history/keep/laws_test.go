@@ -30,7 +30,7 @@ var said = rapid.Custom(func(t *rapid.T) string {
 })
 
 var turns = rapid.Custom(func(t *rapid.T) (all []abi.PastTurn) {
-	for i, text := range rapid.SliceOfN(rapid.SliceOfN(said, 1, 3), 1, 12).Draw(t, "said") {
+	for i, text := range rapid.SliceOfN(rapid.SliceOfN(said, 1, 2), 1, 6).Draw(t, "said") {
 		all = append(all, abi.PastTurn{N: uint64(i + 1), From: rapid.SampledFrom([]string{"mika", "太郎", ""}).Draw(t, "from"), Text: strings.Join(text, " ")})
 	}
 	return all

@@ -37,6 +37,8 @@ type Mark struct {
 	Sure bool
 	// Key is a name in one form. A name is compared with a text, see [Says].
 	Key string
+	// Beside says that a weekday stands beside its day: 3/28(土). Many leave it out.
+	Beside bool
 	// Unit is what a number counts; lengths of time are in milliseconds, days or months.
 	Unit  Unit
 	value string // a decimal number
@@ -180,6 +182,13 @@ func Find(text string) []Mark {
 	p.numbers()
 	p.names()
 	slices.SortStableFunc(p.marks, func(a, b Mark) int { return cmp.Compare(a.From, b.From) })
+	for i := range p.marks {
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(p.marks) && p.marks[i].Weekday() && p.marks[j].day.date > 0 && p.marks[max(i, j)].From-p.marks[min(i, j)].To <= len("の") {
+				p.marks[i].Beside = true
+			}
+		}
+	}
 	return p.marks
 }
 

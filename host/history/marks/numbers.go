@@ -197,7 +197,7 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 	case !written && (utf8.RuneCountInString(text) < 2 || !strings.ContainsAny(text, "十百千万億") || p.besideKanji(start, end)):
 		return m, false
 	}
-	if strings.HasSuffix(p.text[:start], "お") && m.Unit == "person" { // お二人
+	if m.Unit == "person" && (strings.HasSuffix(p.text[:start], "お") || strings.HasPrefix(p.text[m.To:], "とも")) { // お二人、二人とも
 		return m, false
 	}
 	p.bound(&m)
