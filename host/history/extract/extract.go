@@ -18,6 +18,7 @@ import (
 // What a sentence is worth: its signals, and less the more it is like one that was taken.
 const (
 	signals  = .6
+	same     = .9 // how alike what was said already is
 	relevant = .7 // of the maximal marginal relevance; the rest is for what is new
 )
 
@@ -114,7 +115,7 @@ func (e *extraction) fill(found []keep.Found) {
 			return cmp.Or(cmp.Compare(relevant*a.worth-(1-relevant)*a.like, relevant*b.worth-(1-relevant)*b.like), cmp.Compare(b.at, a.at))
 		})
 		left = slices.DeleteFunc(left, func(c candidate) bool { return c.at == best.at })
-		if keep.Size(e.all[best.at].text, e.length.Unit) > room {
+		if best.like > same || keep.Size(e.all[best.at].text, e.length.Unit) > room {
 			continue
 		}
 		e.all[best.at].taken = true

@@ -61,8 +61,9 @@ func hard(all []marks.Mark) []marks.Mark {
 
 // lost gives the marks that the draft does not have.
 func (d *draft) lost(all []marks.Mark) (lost []string) {
+	besides := slices.ContainsFunc(d.marks, func(m marks.Mark) bool { return m.Beside })
 	for _, m := range all {
-		if !d.has(m) {
+		if !d.has(m) && (!m.Beside || besides) {
 			lost = append(lost, m.Text)
 		}
 	}

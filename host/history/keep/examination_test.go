@@ -70,6 +70,18 @@ func liar(items []abi.KeepItem, draft string) abi.Verified {
 	return v
 }
 
+// reached are the figures that the rules have, which must not fall. At the first examination, before any rule was mended by
+// what it showed, both verifiers refused 20 of 20 bad ones and all 20 good ones too: every sentence near the policy's words was
+// held to. What is left: good summaries leave out what the rules take for named by the policy, or say it in words that share nothing.
+var reached = map[string]int{
+	"the verifier without a model: bad ones refused":                              19,
+	"the verifier without a model: bad ones refused for what the good one is not": 18,
+	"the verifier without a model: good ones not refused":                         6,
+	"a verifier that lies: bad ones refused":                                      19,
+	"a verifier that lies: bad ones refused for what the good one is not":         17,
+	"a verifier that lies: good ones not refused":                                 6,
+}
+
 func TestExamination(t *testing.T) {
 	figures := map[string]int{}
 	for _, e := range examination(t) {
@@ -108,5 +120,10 @@ func TestExamination(t *testing.T) {
 	}
 	for name, n := range figures {
 		t.Logf("%s: %d of 20", name, n)
+	}
+	for name, least := range reached {
+		if figures[name] < least {
+			t.Errorf("%s: %d of 20, and it was %d", name, figures[name], least)
+		}
 	}
 }

@@ -155,14 +155,15 @@ func (j *judging) item(k abi.KeepItem) history.Finding {
 
 // added gives the numbers, days and names that a draft has and the turns do not.
 func added(turns []abi.PastTurn, d *draft) (only []marks.Mark) {
-	var b strings.Builder
+	var plain strings.Builder
+	var has []marks.Mark
 	for _, t := range turns {
-		b.WriteString(t.From + ": " + t.Text + "\n")
+		text := fmt.Sprintf("[%d] [%d] %s: %s\n", t.N, t.Upto, t.From, t.Text)
+		plain.WriteString(strings.ToLower(marks.Plain(text)))
+		has = append(has, marks.Find(text)...)
 	}
-	all := b.String()
-	plain, has := strings.ToLower(marks.Plain(all)), marks.Find(all)
 	for _, m := range d.marks {
-		if m.Weak || m.Small() || m.Relative() || m.Kind == marks.Name && (len(m.Key) < 4 || !m.Sure && !katakana(m.Key)) || m.Kind == marks.Name && marks.Says(plain, m.Key) {
+		if m.Weak || m.Small() || m.Relative() || m.Kind == marks.Name && (len(m.Key) < 4 || !m.Sure && !katakana(m.Key)) || m.Kind == marks.Name && marks.Says(plain.String(), m.Key) {
 			continue
 		}
 		if m.Kind == marks.Name || !in(has, m) {

@@ -92,11 +92,12 @@ func (p *page) ranged(m Mark) {
 	if m.day.timed || m.day.date == 0 {
 		return
 	}
-	if g := rangeBehind.FindStringSubmatchIndex(p.text[m.To:]); g != nil {
+	if g := rangeBehind.FindStringSubmatchIndex(p.behind(m.To)); g != nil {
 		other(m.To+g[2], m.To+g[3])
 	}
-	if g := rangeBefore.FindStringSubmatchIndex(p.text[:m.From]); g != nil {
-		other(g[2], g[3])
+	if g := rangeBefore.FindStringSubmatchIndex(p.before(m.From)); g != nil {
+		start := m.From - len(p.before(m.From))
+		other(start+g[2], start+g[3])
 	}
 }
 
@@ -133,7 +134,7 @@ func (p *page) day(f form, at []int) {
 		}
 	}
 	d, ok := f.read(g)
-	rest := p.text[at[1]:]
+	rest := p.behind(at[1])
 	behind := strings.HasSuffix(g[0], "日") || strings.HasSuffix(g[0], "時") || strings.HasSuffix(g[0], "月") || strings.HasSuffix(g[0], "分")
 	switch {
 	case !ok || !p.free(at[0], at[1]):

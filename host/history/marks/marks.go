@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -36,6 +37,8 @@ type Mark struct {
 	Sure bool
 	// Key is a name in one form. A name is compared with a text, see [Says].
 	Key string
+	// Beside says that a weekday stands beside its day: 3/28(土). Many leave it out.
+	Beside bool
 	// Unit is what a number counts; lengths of time are in milliseconds, days or months.
 	Unit  Unit
 	value string // a decimal number
@@ -179,6 +182,13 @@ func Find(text string) []Mark {
 	p.numbers()
 	p.names()
 	slices.SortStableFunc(p.marks, func(a, b Mark) int { return cmp.Compare(a.From, b.From) })
+	for i := range p.marks {
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(p.marks) && p.marks[i].Weekday() && p.marks[j].day.date > 0 && p.marks[max(i, j)].From-p.marks[min(i, j)].To <= len("の") {
+				p.marks[i].Beside = true
+			}
+		}
+	}
 	return p.marks
 }
 
@@ -194,9 +204,28 @@ var (
 // outdated says whether what stands here is named only because it is not so any more: 土曜じゃなくて日曜, moved from
 // Friday to Monday.
 func (p *page) outdated(from, to int) bool {
-	before, behind := p.text[:from], p.text[to:]
+	before, behind := p.before(from), p.behind(to)
 	return notThis.MatchString(behind) || fromIt.MatchString(behind) && moves.MatchString(behind) ||
 		instead.MatchString(before) || hasFrom.MatchString(before) && moved.MatchString(before) && strings.Contains(behind, " to ")
+}
+
+// beside is how many bytes around a mark are looked at for what it is.
+const beside = 90
+
+func (p *page) before(at int) string {
+	from := max(0, at-beside)
+	for from < at && !utf8.RuneStart(p.text[from]) {
+		from++
+	}
+	return p.text[from:at]
+}
+
+func (p *page) behind(at int) string {
+	to := min(len(p.text), at+beside)
+	for to < len(p.text) && !utf8.RuneStart(p.text[to]) {
+		to--
+	}
+	return p.text[at:to]
 }
 
 // page is a text that is read. Each of its letters belongs to one mark at most.

@@ -123,7 +123,7 @@ var units = []unit{
 	behind(Yen, 1, `円|yen\b|JPY\b`), behind(Dollar, 1, `ドル|dollars?\b|bucks\b|USD\b`), behind(Euro, 1, `ユーロ|euros?\b|EUR\b|€`), behind(Pound, 1, `ポンド|pounds?\b|quid\b`),
 	behind("percent", 1, `%|パーセント|percent\b|per cent\b`), behind("percent", 10, `割`),
 	behind(Span, 3_600_000, `時間|hours?\b|hrs?\b|h\b`), behind(Span, 60_000, `分間?|minutes?\b|mins?\b`), behind(Span, 1, `ms\b|ミリ秒|milliseconds?\b`), behind(Span, 1000, `秒間?|seconds?\b|secs?\b|s\b`),
-	behind(Days, 7, `週間?|weeks?\b`), behind(Days, 1, `日間|days?\b|泊`), behind(Months, 1, `(?:か|ヶ|カ|ヵ|ケ|箇|個|カ)月間?|months?\b`),
+	behind(Days, 7, `週間?|weeks?\b`), behind(Days, 1, `日間?|days?\b|泊`), behind(Months, 1, `(?:か|ヶ|カ|ヵ|ケ|箇|個|カ)月間?|months?\b`),
 	behind("age", 1, `歳|才|years? old\b|-year-old`), behind(Months, 12, `年間?|years?\b|yrs?\b`),
 	behind("person", 1, `人|名(?:様)?|people\b|persons?\b|guests?\b|attendees\b|adults\b|kids\b|children\b`),
 	behind("kg", 1, `kg\b|キログラム|kilos?\b`), behind("km", 1, `km\b|キロメートル|kilomet(?:er|re)s?\b`), behind("", 1, `キロ`), behind("cm", 1, `cm\b|センチ(?:メートル)?`), behind("mm", 1, `mm\b|ミリ(?:メートル)?`),
@@ -174,7 +174,7 @@ func (p *page) numbers() {
 }
 
 func (p *page) number(start, end int) (m Mark, ok bool) {
-	text, rest := p.text[start:end], p.text[end:]
+	text, rest := p.text[start:end], p.behind(end)
 	v, ok := value(text)
 	if !ok {
 		return m, false
@@ -184,7 +184,7 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 		m.value, m.To = times(m.value, scaled[s[1]]), end+len(s[0])
 	}
 	written := p.unit(&m)
-	if s := before.FindString(p.text[:start]); s != "" {
+	if s := before.FindString(p.before(start)); s != "" {
 		if of := signs[strings.TrimSpace(s)]; of != "" {
 			m.Unit = of
 		}
@@ -192,22 +192,22 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 	}
 	switch {
 	case text[0] >= '0' && text[0] <= '9':
-	case idle.MatchString(p.text[start:]):
+	case idle.MatchString(p.text[start:end] + rest):
 		return m, false
 	case !written && (utf8.RuneCountInString(text) < 2 || !strings.ContainsAny(text, "十百千万億") || p.besideKanji(start, end)):
 		return m, false
 	}
-	if strings.HasSuffix(p.text[:start], "お") && m.Unit == "person" { // お二人
+	if m.Unit == "person" && (strings.HasSuffix(p.text[:start], "お") || strings.HasPrefix(p.text[m.To:], "とも")) { // お二人、二人とも
 		return m, false
 	}
 	p.bound(&m)
-	m.Weak = delta.MatchString(p.text[m.To:]) || (m.value == "1" || text == "一") && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
+	m.Weak = delta.MatchString(p.behind(m.To)) || (m.value == "1" || text == "一") && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
 	return m, true
 }
 
 // unit reads what a number counts, and says whether that is written.
 func (p *page) unit(m *Mark) bool {
-	rest := p.text[m.To:]
+	rest := p.behind(m.To)
 	for _, u := range units {
 		s := u.behind.FindString(rest)
 		if s == "" {
@@ -217,7 +217,7 @@ func (p *page) unit(m *Mark) bool {
 		if u.by != 3_600_000 {
 			return true
 		}
-		if h := half.FindStringSubmatch(p.text[m.To:]); h != nil { // 1時間半, 1時間30分
+		if h := half.FindStringSubmatch(p.behind(m.To)); h != nil { // 1時間半, 1時間30分
 			minutes := 30
 			if n := h[1] + h[3]; n != "" {
 				minutes = whole(n)
@@ -232,8 +232,8 @@ func (p *page) unit(m *Mark) bool {
 
 // bound reads whether a number is the most or the least.
 func (p *page) bound(m *Mark) {
-	start := p.text[max(0, m.From-40):m.From]
-	switch rest := p.text[m.To:]; {
+	start := p.before(m.From)
+	switch rest := p.behind(m.To); {
 	case denied.MatchString(start):
 	case fewer.MatchString(rest) || upto.MatchString(start):
 		m.bound = -1

@@ -38,7 +38,7 @@ func Read(sentence string) Signs {
 		Softly:    soft.MatchString(positive),
 		Forbids:   forbids.MatchString(positive),
 		Vows:      vows.MatchString(s) && !asks.MatchString(s),
-		Settles:   settles.MatchString(s) && !asks.MatchString(s),
+		Settles:   settles.MatchString(put.ReplaceAllString(s, " ")) && !asks.MatchString(s),
 		Must:      must.MatchString(s),
 		Promises:  promises.MatchString(s) && !asks.MatchString(s),
 		Asks:      asks.MatchString(s),
@@ -68,11 +68,13 @@ var (
 		`禁止`, `禁物`, `厳禁`, `不可`, `不要`, `不参加`, `不在`, `不足`, `拒否`, `断[るりっ]`, `お断り`, `却下`, `除[きくいか]`, `除外`, `以外`, `だめ`, `ダメ`, `駄目`, `\bng\b`, `\bng`, `避け`, `控え`, `やめ`, `止め(?:る|て|た|よう|に)`, `中止`, `取りやめ`, `抜き`, `外す`, `外し`, `禁じ`, `欠席`, `見送`, `できず`, `無理`, `苦手`, `厳しい`, `反対`, `アレルギー`, `嫌[いがう]`, `無料`, `ナシ`, `×`, `オフリミット`, `非公開`, `内緒`, `秘密`, `伏せ`, `口外`, `未[使確公完対]`, `のみ不`, `休(?:み|業|館)`,
 		`\bnot\b`, `n't\b`, `\bno\b`, `\bnever\b`, `\bwithout\b`, `\bnone\b`, `\bnothing\b`, `\bnobody\b`, `\bno one\b`, `\bnor\b`, `\bneither\b`, `\bavoid`, `\bexcept\b`, `\bexclud`, `\bcannot\b`, `\bcant\b`, `\bdont\b`, `\bforbid`, `\bforbade\b`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\breject`, `\bcut\b`, `\bscrap`, `\bdiscontinu`, `\bremoved?\b`, `代え`, `代わり`, `代わって`, `辞退`, `ボツ`, `取りやめ`, `\bskip`, `\bdrop(?:s|ped)?\b`, `\bcancel`, `\bunable\b`, `\ballerg`, `\bcan not\b`, `\bfree of\b`, `-free\b`, `\bfree\b`, `\bkeep (?:\w+ )?(?:away|out|off)\b`, `\boff[- ]limits\b`, `\black`, `\bagainst\b`, `\bunavailable\b`, `\buntouched\b`, `\bsecret\b`, `\bprivate\b`, `\bdecline`, `\babsent\b`, `\bmiss(?:es|ing)?\b`, `\brul(?:ed|es) out\b`, `\bhate`, `\bdislike`, `\bleave (?:\w+ ){1,3}(?:out|alone|off)\b`, `\bhands off\b`, `\brather than\b`, `\binstead of\b`, `\bonly\b`, `\bclosed\b`)
 
+	// put is what is done to a thing, and decides nothing.
+	put = either(`(?:参考|後回し|一緒|大事|大切|楽しみ|気|目|手|口|最後|綺麗|きれい|静か|別)に(?:する|します|した|しよう)`)
 	// soft is what a word says alone.
 	soft    = either(`アレルギー`, `苦手`, `嫌[いがう]`, `厳しい`, `無料`, `以外`, `休(?:み|業|館)`, `反対`, `秘密`, `内緒`, `不(?:足|在)`, `\ballerg\w*`, `\bfree\b`, `-free\b`, `\bonly\b`, `\bhate`, `\bdislike`, `\bsecret\b`, `\bprivate\b`, `\black`, `\bagainst\b`, `\bmiss(?:es|ing)?\b`)
-	forbids = either(`禁止`, `厳禁`, `不可`, `\bng`, `(?:ては|ちゃ|じゃ|では)(?:だめ|ダメ|駄目|いけな|いけま|ならな)`, `(?:だめ|ダメ|駄目)(?:です|って|だよ?$|だよ?。|$|。)`, `ないで(?:ください|下さい|ほしい|欲しい|ね|$|。)`, `(?:し|り|き|み|れ|け|せ|て)ない(?:こと|って決|方針|ように|ルール|約束)`, `(?:使|入れ|出|や|載|受け|売|勧|書|触|直|置|張)[^。、]{0,4}(?:ない|ません|ず)`, `やめ(?:る|ます|て|よう)`, `なし(?:で|に|だ|$|。)`, `以外`, `だけに|だけで|のみ`, `食べられな|飲めな|乗れな`, `苦手|アレルギー`, `避け`, `控え`,
+	forbids = either(`禁止`, `厳禁`, `不可`, `\bng`, `(?:ては|ちゃ|じゃ|では)(?:だめ|ダメ|駄目|いけな|いけま|ならな)`, `(?:だめ|ダメ|駄目)(?:です|って|だよ?$|だよ?。|$|。)`, `ないで(?:ください|下さい|ほしい|欲しい|ね|$|。)`, `(?:し|り|き|み|れ|け|せ|て)ない(?:こと|って決|方針|ように|ルール|約束)`, `(?:使|入れ|出|や|載|受け|売|勧|書|触|直|置|張)[^。、]{0,4}(?:ない|ません|ず)`, `やめ(?:る|ます|て|よう)`, `なし(?:で|に|だ|$|。)`, `食べられな|飲めな|乗れな`, `苦手|アレルギー`, `避け`, `控え(?:て|る|ま|よ)`,
 		`\bnever\b`, `\bmust ?n[o']t\b`, `\bnot allowed\b`, `\bnothing (?:with|more|over|but)\b`, `^(?:and |so |but |please |then )*(?:do not|don't|no) `, `\bforbid`, `\bprohibit`, `\bban(?:ned|s)?\b`, `\b(?:may not|shouldn't|should not)\b`, `\bno \w+ (?:at all|in|on|for|from|ever|whatsoever)\b`, `\boff[- ]limits\b`, `\ballerg`, `\brefuse`, `\bwe(?:'re| are) not\b`)
-	vows = either(`までに[^。]*(?:る|う|く|す|つ|む|ます|とく|ておく)(?:ね|よ|わ|から)?`+end, `約束`, `(?:私|僕|俺|わたし|ぼく|おれ)が[^。]*(?:る|う|く|す|つ|む|ます)(?:ね|よ|わ|から|けど)?`+end, `担当(?:します|する|は)`,
+	vows = either(`までに[^しす。][^。]*(?:る|う|く|す|つ|む|ます|とく|ておく)(?:ね|よ|わ|から)?`+end, `約束`, `(?:私|僕|俺|わたし|ぼく|おれ)が[^。]*(?:る|う|く|す|つ|む|ます)(?:ね|よ|わ|から|けど)?`+end, `担当(?:します|する|は)`,
 		`\bi(?:'?ll| will| can)\b.*\b(?:by|before|until|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday|tonight)\b`, `\bpromis`)
 	settles = either(`に(?:決ま(?:った|り)|決め(?:た|ま|よ)|決定|しよう|します|した(?:$|[。、よん])|する(?:$|[。、よ]))`, `で(?:いこう|行こう|いきましょう|行きましょう|確定|決[まめ])`, `ことに(?:する|します|した|なった|決)`, `(?:と|で)決[まめ]`, `ボツ`, `没`, `採用`, `却下`,
 		`\bdecided\b`, `\blet's (?:go|use|make|do|keep|drop|cut|say|take)\b`, `\bsettled\b`, `\bgoing with\b`, `\bgo with\b`, `\bwe(?:'ll| will) (?:use|go|keep|drop|make)\b`, `\bthrew (?:it |that )?out\b`, `\bscrapped\b`, `\bdropped\b`, `\bis (?:cut|out)\b`, `\bagreed (?:to|that|on)\b`)
