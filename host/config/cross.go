@@ -37,8 +37,8 @@ func (p *parse) cross() {
 			severity: Warning,
 		}, dotted{"wasm", "fuel"}, dotted{"wasm", "guard"})
 	}
-	for _, m := range c.Models {
-		p.checkModel(m)
+	for i := range c.Models {
+		p.checkModel(&c.Models[i])
 	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
@@ -64,9 +64,21 @@ func (p *parse) cross() {
 	}
 }
 
+// leastContext is what a prompt may come to at least. Less was taken until there was a budget that says
+// what comes in: such a file goes on working.
+const leastContext = 2000
+
 // checkModel holds the checks of one model.
-func (p *parse) checkModel(model Model) {
+func (p *parse) checkModel(model *Model) {
 	table := dotted{sectionModel, model.Name}
+	if model.Context < leastContext {
+		p.complain(&fault{
+			message:  fmt.Sprintf("%d is too little for the rules and what was said, %d is used", model.Context, leastContext),
+			hint:     fmt.Sprintf("write context = %d, or more", leastContext),
+			severity: Warning,
+		}, table.add("context"))
+		model.Context = leastContext
+	}
 	if key := table.add("model"); model.Model == "" {
 		p.complain(&fault{
 			message: "must not be empty",
@@ -86,7 +98,7 @@ func (p *parse) checkModel(model Model) {
 			severity: Warning,
 		}, table.add("max_tokens"), table.add("context"))
 	}
-	p.checkCost(table, model.CostDay, []Model{model})
+	p.checkCost(table, model.CostDay, []Model{*model})
 	if model.VoteWithLine && model.VotesTogether {
 		p.complain(&fault{
 			message:  "does nothing, because vote_with_line is true: each character writes its own line behind its own vote",

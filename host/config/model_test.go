@@ -107,7 +107,7 @@ func modelNumberRows() []row {
 			`"true"`: `"true" is not true or false (try true)`, `1`: `1 is not true or false`,
 		}},
 		{"model.NAME.context", map[string]any{`2000`: int64(2000), `2_000_000`: int64(2_000_000)}, map[string]string{
-			`1999`: `1999 is outside 2000..2000000`, `"8k"`: `"8k" is not a whole number`,
+			`999`: `999 is outside 1000..2000000`, `"8k"`: `"8k" is not a whole number`,
 		}},
 		{"model.NAME.calls_minute", map[string]any{`0`: int64(0), `60`: int64(60)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
 		{"model.NAME.calls_day", map[string]any{`5000`: int64(5000)}, map[string]string{`1.5`: `1.5 is not a whole number`}},

@@ -1,6 +1,7 @@
 // Package limits counts calls of language models and what they cost, a minute and a day, for
 // each model, each companion and each room, and says no where a bound is reached. Of each
-// bound a part is kept for calls that somebody waits for.
+// bound a part is kept for calls that somebody waits for, and half of that for those who called
+// somebody by name.
 //
 // It is pure: the time comes in with what is asked, in the zone whose calendar the day is of.
 // It never asks a model, never keeps anything on a disk, and is not safe for several goroutines
@@ -32,7 +33,18 @@ type Bounds struct {
 	Cost   float64 // a day, in the currency of the prices
 }
 
-// reserve is the part of each bound that is kept for what is urgent, one in so many.
+// Urgency is how much of a bound a call may reach.
+type Urgency int
+
+// The urgencies, the least first.
+const (
+	Idle   Urgency = iota // nobody waits for it: two thirds
+	Waits                 // somebody waits for an answer: five sixths
+	Called                // and called whoever is to give it by name: all
+)
+
+// reserve is the part of each bound that is kept for what is urgent, one in so many; half of it
+// is for those who call somebody.
 const reserve = 3
 
 // Refusal says why a call is not made.
@@ -40,6 +52,7 @@ type Refusal struct {
 	Why   string
 	After time.Duration // then it may be made
 	First bool          // in this window: worth a line in the log
+	Full  bool          // nothing is left of the bound, not even for those who call somebody
 }
 
 // maxOthers is how many keys without bounds are counted in a day. Of more, those that spent least are forgotten.
@@ -69,6 +82,14 @@ type Day struct {
 	Date  string  `json:"date"` // as in "2026-11-23"
 	Calls int     `json:"calls"`
 	Cost  float64 `json:"cost"`
+	// Minute is what the last minute came to, the oldest first; of what has no bounds it is not kept.
+	Minute []Second `json:"minute,omitempty"`
+}
+
+// Second are calls within one second.
+type Second struct {
+	At    int64 `json:"at"` // when it began, in milliseconds since 1970
+	Calls int   `json:"calls"`
 }
 
 // New makes limits of which nothing is spent.
@@ -97,10 +118,10 @@ func (l *Limits) account(key Key) *account {
 
 // May says why a call for all of the keys is not to be made, nil where it may be. The first key that
 // says no is told.
-func (l *Limits) May(now time.Time, urgent bool, keys ...Key) *Refusal {
+func (l *Limits) May(now time.Time, urgency Urgency, keys ...Key) *Refusal {
 	for _, key := range keys {
 		if a := l.accounts[key]; a != nil {
-			if r := a.refuses(key, now, urgent); r != nil {
+			if r := a.refuses(key, now, urgency); r != nil {
 				return r
 			}
 		}
@@ -109,8 +130,8 @@ func (l *Limits) May(now time.Time, urgent bool, keys ...Key) *Refusal {
 }
 
 // Take counts a call for all of the keys, or says why it is not to be made and counts none.
-func (l *Limits) Take(now time.Time, urgent bool, keys ...Key) *Refusal {
-	if r := l.May(now, urgent, keys...); r != nil {
+func (l *Limits) Take(now time.Time, urgency Urgency, keys ...Key) *Refusal {
+	if r := l.May(now, urgency, keys...); r != nil {
 		return r
 	}
 	l.Spend(now, 1, 0, keys...)
@@ -174,12 +195,14 @@ func (l *Limits) Held(key Key, now time.Time) (until time.Time, why string) {
 	return time.Time{}, ""
 }
 
-// Days gives what was spent in the day, whether it has bounds or not, to be kept: a bound that is set within
-// the day counts what came before it.
+// Days gives what was spent in the day and in the last minute, to be kept. The day is kept whether it has
+// bounds or not: a bound that is set within the day counts what came before it.
 func (l *Limits) Days() (all []Day) {
 	for _, a := range l.accounts {
 		if a.day.Date != "" {
-			all = append(all, a.day)
+			d := a.day
+			d.Minute = a.minute.kept()
+			all = append(all, d)
 		}
 	}
 	for _, d := range l.others {
@@ -196,7 +219,11 @@ func (l *Limits) Restore(days []Day) {
 		if d.Calls < 0 || d.Cost < 0 || d.Name == "" || d.Date == "" {
 			continue
 		}
-		if a := l.accounts[key]; a != nil {
+		a := l.accounts[key]
+		if a != nil {
+			a.minute.restore(d.Minute)
+		}
+		if d.Minute = nil; a != nil {
 			a.day = d
 			continue
 		}
@@ -231,51 +258,60 @@ func (d *Day) begin(now time.Time) {
 }
 
 // part is how much of a bound a call may reach: what is not urgent leaves a part of it.
-func part(bound float64, urgent bool) float64 {
-	if urgent {
+func part(bound float64, urgency Urgency) float64 {
+	switch urgency {
+	case Called:
 		return bound
+	case Waits:
+		return bound - bound/(2*reserve)
 	}
 	return bound - bound/reserve
 }
 
-// whole is part for a number of calls.
-func whole(bound int, urgent bool) int {
-	if urgent {
+// whole is part for a number of calls. Of a bound below six none is kept for those who call somebody.
+func whole(bound int, urgency Urgency) int {
+	switch urgency {
+	case Called:
 		return bound
+	case Waits:
+		return bound - bound/(2*reserve)
 	}
 	return bound - bound/reserve
 }
 
-func (a *account) refuses(key Key, now time.Time, urgent bool) *Refusal {
+func (a *account) refuses(key Key, now time.Time, urgency Urgency) *Refusal {
 	a.day.begin(now)
 	b := a.bounds
 	tomorrow := func() time.Duration {
 		y, m, d := now.Date()
 		return time.Date(y, m, d+1, 0, 0, 0, 0, now.Location()).Sub(now)
 	}
-	switch {
-	case b.Minute > 0 && a.minute.sum(now) >= whole(b.Minute, urgent):
+	switch calls := a.minute.sum(now); {
+	case b.Minute > 0 && calls >= whole(b.Minute, urgency):
 		why := fmt.Sprintf("%d a minute are used up", b.Minute)
-		return a.refusal(now, time.Minute, key, "calls_minute", why, urgent, a.minute.free(now, whole(b.Minute, urgent)))
-	case b.Day > 0 && a.day.Calls >= whole(b.Day, urgent):
+		return a.refusal(now, time.Minute, key, "calls_minute", why, urgency, a.minute.free(now, whole(b.Minute, urgency)), calls >= b.Minute)
+	case b.Day > 0 && a.day.Calls >= whole(b.Day, urgency):
 		why := fmt.Sprintf("%d a day are used up", b.Day)
-		return a.refusal(now, 24*time.Hour, key, "calls_day", why, urgent, tomorrow())
-	case b.Cost > 0 && a.day.Cost >= part(b.Cost, urgent):
+		return a.refusal(now, 24*time.Hour, key, "calls_day", why, urgency, tomorrow(), a.day.Calls >= b.Day)
+	case b.Cost > 0 && a.day.Cost >= part(b.Cost, urgency):
 		why := strconv.FormatFloat(b.Cost, 'f', -1, 64) + " a day is spent"
-		return a.refusal(now, 24*time.Hour, key, "cost_day", why, urgent, tomorrow())
+		return a.refusal(now, 24*time.Hour, key, "cost_day", why, urgency, tomorrow(), a.day.Cost >= b.Cost)
 	}
 	return nil
 }
 
 // refusal puts it into words, the setting first for they may be cut, and notes that it was told in its window.
-func (a *account) refusal(now time.Time, window time.Duration, key Key, setting, why string, urgent bool, after time.Duration) *Refusal {
-	if !urgent {
+func (a *account) refusal(now time.Time, window time.Duration, key Key, setting, why string, urgency Urgency, after time.Duration, full bool) *Refusal {
+	switch {
+	case urgency == Idle:
 		why += ", but for what is kept for answers"
+	case !full:
+		why += ", but for what is kept for those who call somebody"
 	}
 	told, ok := a.told[setting]
 	first := !ok || now.Sub(told) >= window || now.Before(told)
 	if first {
 		a.told[setting] = now
 	}
-	return &Refusal{Why: fmt.Sprintf("%s.%s: %s", key, setting, why), After: after, First: first}
+	return &Refusal{Why: fmt.Sprintf("%s.%s: %s", key, setting, why), After: after, First: first, Full: full}
 }

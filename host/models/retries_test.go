@@ -37,7 +37,7 @@ func TestRetriesCount(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			a, err := m.Generate(context.Background(), module.Caller{Companion: "aya", Room: "main"}, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+			a, err := m.Generate(context.Background(), module.Caller{Companion: "aya", Room: "main"}, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil)
 			var e *abi.Error
 			if !errors.As(err, &e) || e.Code != abi.CodeUnavailable && (e.Code != abi.CodeExhausted || e.After < 1000 || e.Message != "model.main.calls_minute: 10 a minute are used up") {
 				t.Errorf("%+v, %v", a, err)

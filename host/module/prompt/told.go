@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/context/window"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 )
 
@@ -86,7 +87,7 @@ type asking struct {
 	recall  bool          // with what the character remembers
 	about   uint64
 	grant   string
-	urgent  bool
+	urgency limits.Urgency
 }
 
 // put makes a request of it.
@@ -130,7 +131,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	return Ask{
 		Request: model.Request{System: p.System, Messages: p.Messages, Tools: p.Tools, CacheKey: layout.Hash(of.key)[:32]},
-		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
+		About:   a.about, Grant: a.grant, Urgency: a.urgency, Told: p.Told,
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/limits"
 )
 
 // Tokens that a vote may take: one small object.
@@ -78,7 +79,7 @@ func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	ask, err := c.put(ctx, asking{
 		tail:    c.m.mind.ForScene(layout.Asked{Scene: s, Now: c.now, OnlyVote: true}),
-		members: s.Members, recent: recent(s), about: s.Message.Seq, urgent: s.Addressed,
+		members: s.Members, recent: recent(s), about: s.Message.Seq, urgency: urgency(s),
 	})
 	if err != nil {
 		return abi.Vote{}, err
@@ -90,6 +91,17 @@ func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 		return abi.Vote{}, err
 	}
 	return readVote(a.JSON)
+}
+
+// urgency is that of a vote: only who is addressed is waited for.
+func urgency(s abi.Scene) limits.Urgency {
+	switch {
+	case !s.Addressed:
+		return limits.Idle
+	case isHuman(s.Members, s.Message.From):
+		return limits.Called
+	}
+	return limits.Waits
 }
 
 func readVote(raw json.RawMessage) (abi.Vote, error) {
