@@ -113,7 +113,7 @@ func (d Desk) read(file string, into *string) error {
 
 // follow says how a compression goes on until it is drafted, and then shows it.
 func (d Desk) follow(ctx context.Context, a about, c past.Compression) error {
-	if c.State == string(history.BeingDrafted) {
+	if c.State == string(history.BeingDrafted) && c.Compresser != "" {
 		fmt.Fprintf(d.Err, "companiond: %s: a draft of turns %s is being made by %s, and then verified by %s\n", c.ID, c.Turns, c.Compresser, c.Verifier)
 	}
 	told := 0
@@ -121,7 +121,7 @@ func (d Desk) follow(ctx context.Context, a about, c past.Compression) error {
 		for ; told < len(state.Drafts); told++ {
 			d.drafted(state, told)
 		}
-		if state.State != string(history.BeingDrafted) {
+		if state.State != string(history.BeingDrafted) || ownRefused(state) {
 			break
 		}
 		select {
@@ -140,10 +140,16 @@ func (d Desk) follow(ctx context.Context, a about, c past.Compression) error {
 			return err
 		}
 	}
-	if err := d.ask(ctx, a, http.MethodGet, a.path("compressions", c.ID), nil, &c); err != nil {
+	var now past.Compression
+	if err := d.ask(ctx, a, http.MethodGet, a.path("compressions", c.ID), nil, &now); err != nil {
 		return err
 	}
-	return d.ends(a, c)
+	return d.ends(a, now)
+}
+
+// ownRefused says that a draft from outside was refused: nobody here makes another.
+func ownRefused(c past.Compression) bool {
+	return c.State == string(history.BeingDrafted) && c.Compresser == "" && len(c.Drafts) > 0
 }
 
 func named(all []past.Compression, id string) (past.Compression, error) {
@@ -195,10 +201,10 @@ func (d Desk) ends(a about, c past.Compression) error {
 		}
 		d.next(a, c)
 	}
-	switch history.State(c.State) {
-	case history.Offered, history.Approved:
+	switch state := history.State(c.State); {
+	case state == history.Offered, state == history.Approved:
 		return nil
-	case history.Refused:
+	case state == history.Refused, ownRefused(c):
 		return d.coded(ExitRefused, errors.New("no draft was verified"))
 	}
 	return fmt.Errorf("%s is %s", c.ID, c.State)
@@ -211,8 +217,9 @@ func (d Desk) extract(ctx context.Context, fs *flag.FlagSet, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, "extract"), nil, &c); err != nil {
+	var now past.Compression
+	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, "extract"), nil, &now); err != nil {
 		return err
 	}
-	return d.ends(a, c)
+	return d.ends(a, now)
 }

@@ -63,16 +63,17 @@ func (d Desk) decide(ctx context.Context, fs *flag.FlagSet, kind history.Kind, a
 	in := struct {
 		Why string `json:"why,omitempty"`
 	}{*why}
-	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, string(kind)), in, &c); err != nil {
+	var now past.Compression
+	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, string(kind)), in, &now); err != nil {
 		return err
 	}
 	if a.json {
-		return d.printJSON(c)
+		return d.printJSON(now)
 	}
-	if err := d.Paint.Compression(c); err != nil {
+	if err := d.Paint.Compression(now); err != nil {
 		return err
 	}
-	d.next(a, c)
+	d.next(a, now)
 	return nil
 }
 

@@ -91,8 +91,9 @@ func (d Desk) each(ctx context.Context, a about, r history.Range, original bool,
 }
 
 // overlay gives what turns are told as, without a text where that was erased: then what is left of the turns is told.
-func (d Desk) overlay(ctx context.Context, a about, c past.Compression) (t told, err error) {
-	if err := d.ask(ctx, a, http.MethodGet, a.path("compressions", c.ID), nil, &c); err != nil {
+func (d Desk) overlay(ctx context.Context, a about, is past.Compression) (t told, err error) {
+	var c past.Compression
+	if err := d.ask(ctx, a, http.MethodGet, a.path("compressions", is.ID), nil, &c); err != nil {
 		return t, err
 	}
 	t = told{PastTurn: abi.PastTurn{N: c.Turns.From, Upto: c.Turns.To}, over: &c}
@@ -198,6 +199,7 @@ func (d Desk) waiting(a about, all []past.Compression) error {
 		if err := d.Paint.Compression(c); err != nil {
 			return err
 		}
+		fmt.Fprintf(d.Paint.Out, "  %s  %s\n", a.typed("show", c.ID), "how it stands, with both texts")
 		d.next(a, c)
 	}
 	return nil
@@ -222,21 +224,21 @@ func (d Desk) showOne(ctx context.Context, a about, typed string) error {
 // next says what to type next.
 func (d Desk) next(a about, c past.Compression) {
 	say := func(sub, does string) { fmt.Fprintf(d.Paint.Out, "  %s  %s\n", a.typed(sub, c.ID), does) }
-	switch history.State(c.State) {
-	case history.BeingDrafted:
-		say("show", "how it stands then")
+	switch state := history.State(c.State); {
+	case ownRefused(c):
+		say("deny", "so that another draft can be sent: "+a.typed("compress", c.Turns.String(), "-text", "FILE"))
+	case state == history.BeingDrafted:
 		say("deny", "nothing comes of it")
-	case history.Offered:
-		say("show", "both texts")
+	case state == history.Offered:
 		say("approve", "the turns are told so from then on")
 		say("deny", "they stay as they are")
-	case history.Refused:
+	case state == history.Refused:
 		say("extract", "a draft of the turns' own sentences")
 		fmt.Fprintf(d.Paint.Out, "  %s  with another policy, or more room for it\n", a.typed("compress", c.Turns.String(), "-policy", "TEXT", "-length", "N"))
 		say("deny", "nothing comes of it")
-	case history.Approved:
+	case state == history.Approved:
 		say("revert", "the turns are told as they were")
-	case history.Failed:
+	case state == history.Failed:
 		fmt.Fprintf(d.Paint.Out, "  %s  asks anew\n", a.typed("compress", c.Turns.String()))
 	}
 }

@@ -167,7 +167,15 @@ func TestCompressEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	h := &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.Refused)}}
+	own := compression(id, 1, 9, history.Refused)
+	own.State, own.Compresser = string(history.BeingDrafted), ""
+	h := &house{turns: 12, all: []past.Compression{own}}
+	out, told, err := h.do(t.Context(), "mine", "compress", "1-9", "-text", "-")
+	if err == nil || err.Error() != "code 3: no draft was verified" || told != "companiond: draft 1 made by model, refused by model: M1 is missing\n" {
+		t.Errorf("%v %s", err, told)
+	}
+	inOrder(t, out, "the draft from outside was not verified", "M1 is missing", "companiond history deny "+id+"  so that another draft can be sent: companiond history compress 1-9 -text FILE\n")
+	h = &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.Refused)}}
 	inOrder(t, h.types(t, "", "extract "+id), "verified; it waits for a person", "companiond history approve")
 	if last := h.asked[len(h.asked)-1]; last != "POST /v1/rooms/main/compressions/"+id+"/extract" {
 		t.Error(last)
@@ -186,7 +194,7 @@ func TestDecide(t *testing.T) {
 		{"approve -yes " + id, "-", history.Offered, path + "/approve {}", id + "  turns 1-9 of main: the turns are told so"},
 		{"deny 0a -why dull", "yes", history.Offered, path + `/deny {"why":"dull"}`, "deny? y/N " + id + "  turns 1-9 of main: denied"},
 		{"deny " + id + " -yes", "-", history.BeingDrafted, path + "/deny {}", ""},
-		{"deny " + id + " -yes", "-", history.Refused, path + "/deny {}", ""},
+		{"deny " + id + " -yes", "-", history.Refused, path + "/deny {}", id + "  turns 1-9 of main: denied; the turns stay as they are\n"},
 		{"revert " + id, "Y", history.Approved, path + "/revert {}", "revert? y/N " + id + "  turns 1-9 of main: reverted; the turns are told as they were\n"},
 		{"revert -json -yes " + id, "-", history.Approved, path + "/revert {}", `"state": "reverted"`},
 	} {

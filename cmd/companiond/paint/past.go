@@ -52,6 +52,9 @@ func newest(c past.Compression) (d past.Draft) {
 func stands(c past.Compression) string {
 	switch history.State(c.State) {
 	case history.BeingDrafted:
+		if c.Compresser == "" && len(c.Drafts) > 0 {
+			return "the draft from outside was not verified"
+		}
 		return "a draft is being made and verified"
 	case history.Offered:
 		return "verified; it waits for a person"
