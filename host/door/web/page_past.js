@@ -3,7 +3,9 @@
 // is the daemon's to say.
 let tales = [], family = [], tale = "", ample = 10, stale = false, reckoning = false, pictured = "", read = "";
 const few = 10, ofRoom = name => "/v1/rooms/" + encodeURIComponent(name), taleOf = id => ofRoom(room) + "/compressions/" + encodeURIComponent(id);
-const isolate = (text, cls = "text") => Object.assign(make("span", cls, text), { dir: "auto" }), said = text => Object.assign(make("pre", "", text), { dir: "auto" });
+// Signs that turn the letters behind them around are shown by their numbers: what is approved reads as models are told it.
+function plainly(e, text) { e.dir = "auto"; e.append(...text.split(/([\u202a-\u202e\u2066-\u2069])/).filter(Boolean).map(x => /^[\u202a-\u202e\u2066-\u2069]$/.test(x) ? make("span", "badge", "U+" + x.charCodeAt(0).toString(16).toUpperCase()) : x)); return e; }
+const isolate = (text, cls = "text") => plainly(make("span", cls), text), said = text => plainly(make("pre"), text);
 
 // bygones shows nothing of the room before, nor what was let in by another token.
 function bygones() {

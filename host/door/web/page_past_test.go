@@ -6,7 +6,7 @@ import "testing"
 const compression = `
 room = "a b"; rooms = [{ name: "a b", members: [] }];
 Date.prototype.toLocaleString = () => "then";
-const nasty = "<script>alert(1)</script> \u202eevil\u202c <img src=x onerror=alert(2)>";
+const nasty = "<script>alert(1)</script> \u202eevil\u202c \u200f<img src=x onerror=alert(2)>";
 const short = { id: "p 1", room, state: "offered", original_turns_range: [1, 3], policy: "Keep <b>names</b>", target_length: 600, unit: "characters", compresser: "model", verifier: "model", by: "mika", at: "2026-01-02T03:04:05Z", drafts: [] };
 const one = { ...short, original: [{ n: 1, from: "mika", text: "On the 3rd <i>" }, { n: 2, upto: 3, text: "told before" }], drafts: [
   { n: 1, content: "first", timestamp: "2026-01-02T03:04:05Z", by: "model", verified_by: "aya", verdict: "NO", feedback: "M1 is <u>missing</u>", findings: [{ id: "M1", item: "the 3rd", turn: 1, status: "missing" }], lost: [] },
@@ -17,7 +17,7 @@ answers["GET /v1/rooms/a%20b/branches"] = { branches: [{ name: "a b", turns: 5 }
 const settled = async () => { for (let i = 0; i < 9; i++) await new Promise(done => setImmediate(done)); };
 `
 
-// Both texts stand beside each other, as text, with what was found about the draft; and what
+// Both texts stand beside each other, as text, the signs that turn letters around by their numbers, with what was found about the draft; and what
 // may be done goes by how it stands.
 func TestPageShowsACompression(t *testing.T) {
 	got := play(t, compression+`
@@ -27,7 +27,7 @@ await click(elements.compressions, "Turns 1 to 3");
 console.log(elements.tale.open, elements.tales.textContent, "-", all(elements.stands));
 const [left, right] = elements.both.children;
 console.log(left.children[1].children.map(all).join(" + "));
-console.log(right.children[0].textContent, right.children[1].textContent === nasty, right.children[1].children.length, right.children[1].dir);
+console.log(right.children[0].textContent, right.children[1].dir, JSON.stringify(right.children[1].children.map(c => c.className ? [c.textContent] : c)).replace("\u200f", "RLM"));
 const told = e => e.children?.length ? e.children.map(told).join("/") : e.textContent ?? e;
 console.log(told(elements.verdict));
 console.log(all(elements.deeds));
@@ -51,7 +51,7 @@ Turns 1 to 3 | waits for a person | mika · then
 > GET /v1/rooms/a%20b/compressions/p%201
 true Turns 1 to 3 - waits for a person |  | mika asked for it · then · at most 600 characters · drafted by model, verified by model | Keep <b>names</b>
 #1 | mika:  | On the 3rd <i> + #2–3 | told before
-Draft 2 of 2 true 1 auto
+Draft 2 of 2 auto ["<script>alert(1)</script> ",["U+202E"],"evil",["U+202C"]," RLM<img src=x onerror=alert(2)>"]
 Verdict: YES/drafted by model, verified by aya · then/What had to stay/kept/the 3rd/ (turn 1)/ “<q>”/What is lost/name/<s>Taro</s>/ (turn 2)/Drafts before/Draft 1 of 2/first/Verdict: NO/drafted by model, verified by aya · then/What has to be mended/M1 is <u>missing</u>/What had to stay/missing/the 3rd/ (turn 1)/What is lost/Nothing was found to be lost.
 Approve | Deny | 
 > POST /v1/rooms/a%20b/compressions/p%201/approve
