@@ -94,7 +94,9 @@ func (h *house) begin() {
 	rules := entry.Rules{Policy: "vote", Seed: "s", Patience: 1000, Floor: 5000, MaxTurns: 1, Stale: entry.StaleAccept}
 	var err error
 	h.Registry, err = registry.New(registry.Config{
-		Usual: "main", Rooms: []room.Settings{{Name: "main", Rules: rules}}, Read: func(name string, _ []byte) (room.Settings, error) { return room.Settings{Name: name, Rules: rules}, nil },
+		Usual: "main", Rooms: []room.Settings{{Name: "main", Rules: rules}}, Read: func(name string, _ []byte) (room.Settings, error) {
+			return room.Settings{Name: name, Rules: rules}, nil
+		},
 		Room: room.Config{Journal: h.journal, NewID: id, Log: log, Find: func(string) (room.Companion, bool) { return nil, false },
 			Told: func(room string, now history.Book) { h.service.Told(room, now) }},
 	})
