@@ -67,6 +67,11 @@ func (g *Registry) Fork(ctx context.Context, f rooms.Forking) (rooms.Branch, err
 	case known:
 		return rooms.Branch{}, abi.Field("name", abi.CodeConflict, "there was a room %q already; take another name", f.Name)
 	}
+	return g.makeFork(ctx, f, at, turn)
+}
+
+// makeFork makes it, under a name that is free.
+func (g *Registry) makeFork(ctx context.Context, f rooms.Forking, at entry.Entry, turn uint64) (rooms.Branch, error) {
 	e, err := entry.Entry{Kind: entry.KindForked}.WithBody(entry.Forked{Of: f.Of, At: at.Seq, Turn: turn, By: f.By.Name})
 	if err != nil {
 		return rooms.Branch{}, err
