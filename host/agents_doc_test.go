@@ -81,6 +81,9 @@ func TestWhatTheDocumentNames(t *testing.T) {
 		"from":      {"about", "history", "status", "wait_for_turn", "vote", "say", "consume"},
 		"room":      {"about", "history", "status", "wait_for_turn", "vote", "say", "consume"},
 		"basis_seq": {"say", "consume"},
+		"turns":     {"read_session_turns", "create_verified_summary"},
+		"proposal":  {"create_verified_summary", "replace_session_turns", "revert_compression"},
+		"turn":      {"fork_session"},
 	} {
 		for _, name := range of {
 			if _, ok := tools[name].Properties[argument]; !ok {

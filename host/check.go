@@ -3,10 +3,13 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/models"
@@ -33,9 +36,10 @@ func CheckFolder(c config.Config) []config.Problem {
 
 // CheckCards looks through the cards in the folder of characters. mistakes are
 // those for which a card would be refused, a line each with its file and place;
-// waits says which companions would have no language model.
+// waits says which companions would have no language model, and which models no companion would have.
 func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string) {
 	clients := models.New(models.Config{Settings: c.Models, Log: slog.New(slog.DiscardHandler)})
+	wanted := map[string]bool{}
 	err := folder.Try(ctx, c.Modules.Characters, c.Wasm.MaxFile, prompt.New(prompt.Config{Models: clients}), func(file string, m module.Module, err error) {
 		if err != nil {
 			why := module.Reason(err)
@@ -46,6 +50,9 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 			return
 		}
 		def, err := card.Parse(file, m.Describe().Card)
+		if err == nil {
+			wanted[def.Model] = true
+		}
 		if err != nil {
 			mistakes = append(mistakes, err.Error())
 		} else if why := clients.Waits("", def.Model); why != "" {
@@ -55,5 +62,27 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // CheckFolder tells that it is not there
 		mistakes = append(mistakes, err.Error())
 	}
-	return mistakes, waits
+	return mistakes, append(waits, unused(c, wanted)...)
+}
+
+// unused says which models no companion has, when these are wanted by cards. Which model a module of code asks
+// is not known before it runs: where one may ask any, nothing is said.
+func unused(c config.Config, wanted map[string]bool) (lines []string) {
+	all, err := folder.IDs(c.Modules.Characters, closedEngines()...)
+	if err != nil || len(c.Models) < 2 {
+		return nil
+	}
+	cards, _ := folder.IDs(c.Modules.Characters, prompt.New(prompt.Config{}))
+	for _, id := range all {
+		asks := c.Memory.By == config.MemoryModel || slices.Contains(c.GrantOf(id), abi.HostModelGenerate)
+		if asks && !slices.Contains(cards, id) {
+			return nil
+		}
+	}
+	for _, m := range c.Models {
+		if m.Name != config.DefaultName && !wanted[m.Name] {
+			lines = append(lines, fmt.Sprintf("warning: model.%s: no card in %q names it, and those that name none have %q", m.Name, c.Modules.Characters, config.DefaultName))
+		}
+	}
+	return lines
 }

@@ -233,7 +233,7 @@ func (m *mortal) replays(rooms []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.end()
-	found, err := filepath.Glob(filepath.Join(m.dir, "state", "*.db"))
+	found, err := filepath.Glob(filepath.Join(m.dir, "state", "companion*.db"))
 	if err != nil || len(found) != 1 {
 		m.t.Fatalf("journals %q, %v", found, err)
 	}

@@ -14,7 +14,7 @@ import (
 func (h *Host) buildForget(ctx context.Context, j forget.Journal) (err error) {
 	h.forgets, err = forget.Open(forget.Config{
 		Journal: j, Dir: filepath.Dir(h.cfg.Journal.Path), Owner: "companiond/" + newID(),
-		Memory: told.Memory{Keeper: h.memory}, Forgotten: h.forgotten, Resident: h.livesHere, Log: h.log,
+		Memory: told.Memory{Keeper: h.memory}, Words: h.search, Forgotten: h.forgotten, Resident: h.livesHere, Log: h.log,
 	})
 	if err != nil {
 		return err

@@ -46,6 +46,7 @@ import (
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
+	"github.com/companiond/companiond/host/search"
 )
 
 // drainTime is how long a stop waits for the lines that are being made, and
@@ -83,6 +84,7 @@ type Host struct {
 	engines     []module.Engine
 	models      *models.Models
 	memory      *memory.Keeper
+	search      *search.Keeper
 	forgets     *forget.Service
 	folder      *folder.Folder
 	house       *residents
@@ -130,6 +132,8 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err := h.buildRooms(); err != nil {
 		return err
 	}
+	h.search = search.New(search.Config{Journal: db, Path: filepath.Join(filepath.Dir(h.cfg.Journal.Path), search.File), Log: h.log})
+	defer func() { err = errors.Join(err, h.search.Close()) }()
 	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -323,7 +327,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	}
 	h.agents = mcp.New(mcp.Config{
 		Rooms: members{h.rooms}, Tokens: h.tokens, Version: h.version.Version, Log: h.log, MaxSessions: h.cfg.Door.MaxClients, MaxStreams: h.cfg.Door.MaxClients,
-		Conversations: h.converse(), Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
+		Conversations: h.converse(), Search: h.search, Compressing: h.compress, Cards: h.cards, Meant: h.perceptions.Meant, RequireSpec: h.cfg.Door.RequireSpec, Stopping: h.waiting,
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
@@ -333,7 +337,7 @@ func (h *Host) buildDoors(at net.Addr) error {
 	h.feed.Register(mux)
 	h.agents.Register(mux)
 	chat.Register(mux, chat.Config{Rooms: members{h.rooms}, Companions: h.chatters, MaxWaiting: h.cfg.Door.MaxClients, Stopping: h.waiting})
-	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Stopping: h.waiting}); err != nil {
+	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Stopping: h.waiting}); err != nil {
 		return err
 	}
 	h.buildSummoner(at)

@@ -24,14 +24,14 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
-	{"host/spell", "host/limits", "host/context/quote"},
+	{"host/spell", "host/limits", "host/context/quote", "host/search/gram"},
 	{"host/card/tree", "host/config/source"},
 	{"host/card/schema"},
 	{"host/entry"},
 	{"host/address/lookalike"},
 	{"host/turn", "host/conversation", "host/history", "host/playback", "host/address", "host/address/v1", "host/speech"},
 	{"host/config/form", "host/history/parts"},
-	{"host/memory/wording"},
+	{"host/memory/wording", "host/memory/lineage"},
 	{"host/memory/fact"},
 	{"host/memory/dates", "host/memory/doubt"},
 	{"host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/history/marks"},
@@ -49,13 +49,13 @@ var floors = [][]string{
 	{"host/journal", "host/module", "host/model", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
+	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
-	{"host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/forget/ledger"},
+	{"host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
 	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
-	{"host/rooms", "host/context/told", "host/models", "host/memory/meaning"},
+	{"host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
@@ -67,21 +67,21 @@ var floors = [][]string{
 	{"host/door/mcp/streamable", "host/door/mcp/cards", "host/door/mcp/readers", "host/door/mcp/waits", "host/door/mcp/arguments", "host/door/answer", "host/door/chat/news"},
 	{"host/door/socket/plain"},
 	{"host/door/socket/fanout", "host/door/socket/notices"},
-	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse"},
+	{"host/door/mcp/watch", "host/door/mcp/follows", "host/door/mcp/converse", "host/door/mcp/past"},
 	{"host/door/mcp/guide"},
 	{"host/door/mcp/tools"},
 	{"host/door/web/conversations", "host/door/web/memories", "host/door/web/past"},
 	{"host/door/web", "host/door/socket", "host/door/mcp", "host/door/chat"},
 	{"host"},
 	{"cmd/companiond/paint"},
-	{"cmd/companiond/memories"},
+	{"cmd/companiond/memories", "cmd/companiond/history"},
 	{"cmd/companiond"},
 }
 
 // pure packages decide; they reach nothing. bare ones use the standard library
 // alone.
 var (
-	pure = []string{"host/spell", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
+	pure = []string{"host/spell", "host/search/gram", "host/forget/scrub", "host/context/quote", "host/context/window", "host/context/layout", "host/model/tokens", "host/conversation", "host/history", "host/history/marks", "host/history/keep", "host/history/extract", "host/door/mcp/rpc", "host/entry", "host/turn", "host/playback", "host/address", "host/address/v1", "host/speech", "host/address/lookalike", "host/config", "host/config/form", "host/config/source", "host/card", "host/identity", "host/room/cast", "host/room/queue", "host/room/life", "host/room/rules", "host/room/replay", "host/bench/world", "host/bench/baseline", "host/bench/house", "host/bench", "host/journal/sqlite/handover", "host/conversations/view", "host/conversations/terms", "host/door/chat/news", "host/door/mcp/arguments", "host/door/mcp/guide", "host/door/mcp/tools", "host/room/fold", "host/memory/wording", "host/memory/lineage", "host/memory/dates", "host/memory/doubt", "host/memory/fact", "host/memory/recall", "host/memory/near", "host/memory/extract", "host/memory/ask", "host/model/shape", "host/model/vectors", "host/limits", "host/history/parts", "host/module/prompt/digest"}
 	bare = []string{"abi", "sdk/go", "sdk/go/words", "sdk/go/talk"}
 	// impure is what a pure package may not import.
 	impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "database/sql", "log/slog"}
@@ -115,12 +115,15 @@ var owners = map[string]string{
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
 	"host/child golang.org/x/sys":               "the job object of Windows",
+	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
+	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
 	"host/turn golang.org/x/text":               "why lines up a table, in which a Japanese letter is two wide",
 	"host/memory/wording golang.org/x/text":     "a quotation is looked for in NFKC",
 	"host/forget/forgettest golang.org/x/text":  "tests look for words as people read them",
 	"host/forget/forgettest modernc.org/sqlite": "tests look into the file behind the journal's back",
-	"host/history/marks golang.org/x/text":     "numbers and names are read in NFKC",
+	"host/history/marks golang.org/x/text":      "numbers and names are read in NFKC",
 	"host/forget/scrub golang.org/x/text":       "a word is looked for in NFKC",
+	"host/search/gram golang.org/x/text":        "words are looked for in NFKC",
 	"host/speech golang.org/x/text":             "what a listener says and lines that repeat are compared in NFKC; its neighbour host/address may not be asked",
 	"host/module/folder golang.org/x/text":      "an id is its file's name in NFC; macOS writes NFD",
 }

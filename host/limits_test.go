@@ -125,7 +125,7 @@ func TestRetryAfter(t *testing.T) {
 	h.replay("main")
 }
 
-// TestBoundsOfADay: what is spent counts after a restart; who is waited for is answered when the
+// TestBoundsOfADay: what is spent counts after a restart, also for a bound that was not there before; who is waited for is answered when the
 // others listen already, and why says which bound it is.
 func TestBoundsOfADay(t *testing.T) {
 	timely(t)
@@ -136,7 +136,7 @@ func TestBoundsOfADay(t *testing.T) {
 	h := newHome(t)
 	h.log = slog.New(slog.NewTextHandler(locked{&mu, &said}, nil))
 	open := h.openVendor(v)
-	open(settings)
+	open("calls_minute = 0\n")
 	votes := func() int { v.mu.Lock(); defer v.mu.Unlock(); return v.votes }
 	h.say("main", "taro", "What a day.")
 	h.until("all are asked", func() bool { return votes() == 3 })

@@ -27,7 +27,8 @@ func TestACompanionThatLoadsIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := New(Options{Config: c, Log: slog.New(slog.DiscardHandler)})
-	h.journal = memory.New()
+	db := memory.New()
+	h.journal, h.stores = db, db
 	if err := h.buildRooms(); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,20 @@ func (h *home) remembers(companion, query string) (facts []abi.Memory) {
 	var page struct{ Memories []abi.Memory }
 	h.get("/v1/companions/"+companion+"/memories?"+query, &page)
 	return slices.DeleteFunc(page.Memories, func(m abi.Memory) bool { return m.Kind != abi.MemoryFact })
+}
+
+// found gives how many messages have a word, in a room or with "" in all, as the door finds them.
+func (h *home) found(room, word string) int {
+	h.t.Helper()
+	path := "/v1/search"
+	if room != "" {
+		path = "/v1/rooms/" + room + "/search"
+	}
+	var page struct {
+		Hits []struct{ Message abi.Message }
+	}
+	h.get(path+"?limit=100&q="+url.QueryEscape(word), &page)
+	return len(page.Hits)
 }
 
 // TestMemoriesAtTheDoor: a companion of a running daemon is told a cat, remembers it after the talk, is
@@ -57,6 +72,9 @@ func TestMemoriesAtTheDoor(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
+	if n := h.found("main", "タマ"); n == 0 || h.found("", "猫の名前") == 0 {
+		t.Errorf("タマ is found %d times", n)
+	}
 	var would memories.Order
 	h.send("POST", "/v1/forget", `{"who":"mika","dry_run":true}`, &would)
 	if would.State != "would" || would.ID != "" || count(would, "entries") < 1 || count(would, "memories") < 1 {
@@ -72,6 +90,9 @@ func TestMemoriesAtTheDoor(t *testing.T) {
 	}
 	if got := h.remembers("aya", "past=true&who=mika"); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+	if n := h.found("", "タマ"); n != 0 || h.found("main", "49") == 0 {
+		t.Errorf("タマ is found %d times, or nothing is", n)
 	}
 	for _, said := range h.messages("main") {
 		if said.From == "mika" || strings.Contains(said.Text, "タマ") {

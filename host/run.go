@@ -16,7 +16,7 @@ import (
 func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 12) // what ended before it was asked to
+	fell := make(chan error, 14) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -46,6 +46,7 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	start(func() error { return h.folder.Run(inner) })
 	start(func() error { return h.compress.Run(inner) })
 	start(func() error { return h.perceptions.Run(inner) })
+	start(func() error { return h.search.Run(inner) })
 	start(func() error {
 		return h.forgets.Run(inner, h.rooms, told.Modules{Folder: h.folder, NewID: newID, Log: h.log})
 	})

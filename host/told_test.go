@@ -22,7 +22,7 @@ import (
 // listener is a language model that keeps what it is told, and wants to say one line.
 type listener struct {
 	mu   sync.Mutex
-	told []string // system prompt and messages of each request, joined
+	told []string // of each request the messages behind the system prompt, each with its role
 }
 
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,8 +33,8 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(body, &req)
 	var b strings.Builder
-	for _, m := range req.Messages {
-		b.WriteString(m.Content + "\n")
+	for _, m := range req.Messages[1:] {
+		b.WriteString("\n" + m.Role + ": " + m.Content)
 	}
 	l.mu.Lock()
 	l.told = append(l.told, b.String())
@@ -95,16 +95,10 @@ func TestWhatAModelWasTold(t *testing.T) {
 			}
 			ops[p.Usage.Op]++
 			model.mu.Lock()
-			sent := slices.ContainsFunc(model.told, func(text string) bool {
-				return !slices.ContainsFunc(p.Parts, func(part told.Part) bool {
-					return part.Name != "tools" && slices.ContainsFunc(strings.Split(part.Text, "\n"), func(line string) bool {
-						for _, role := range []string{"user: ", "assistant: "} {
-							line = strings.TrimPrefix(line, role)
-						}
-						return !strings.Contains(text, line)
-					})
-				})
-			})
+			text := func(name string) string {
+				return p.Parts[slices.IndexFunc(p.Parts, func(part told.Part) bool { return part.Name == name })].Text
+			}
+			sent := slices.Contains(model.told, "\n"+text("history")+"\n"+text("tail")) || slices.Contains(model.told, "\n"+text("history")+"\nuser: "+text("tail"))
 			model.mu.Unlock()
 			if !sent {
 				t.Errorf("%d %s: the endpoint was not sent this:\n%+v", seq, p.Usage.Op, p.Parts)

@@ -15,10 +15,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/mcp"
 	"github.com/companiond/companiond/host/door/mcp/cards"
 	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/search"
 )
 
 // readmes are held equal to the code.
@@ -71,7 +73,7 @@ func TestDocumentsNameEveryTool(t *testing.T) {
 	aya := func() []cards.Card {
 		return []cards.Card{{ID: "aya", Name: "Aya", Source: json.RawMessage(`{"name":"Aya"}`), Actions: []cards.Action{{Name: "move", Schema: json.RawMessage(`{"type":"object"}`)}}}}
 	}
-	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya, Stopping: t.Context()})
+	door := mcp.New(mcp.Config{Rooms: doortest.NewHouse(t, "main"), Cards: aya, Search: search.New(search.Config{}), Compressing: new(compress.Service), Stopping: t.Context()})
 	mux := http.NewServeMux()
 	door.Register(mux)
 	server := httptest.NewServer(mux)

@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/cmd/companiond/history"
 	"github.com/companiond/companiond/cmd/companiond/memories"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
@@ -45,7 +46,7 @@ func doMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout), asks: isTerminal(os.Stdin)}
+	t := &term{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ(), colour: colourful(os.Stdout), asks: isTerminal(os.Stdin), width: columnsOf(os.Stdout)}
 	return t.do(ctx, args)
 }
 
@@ -56,6 +57,7 @@ type term struct {
 	env      []string
 	colour   bool
 	asks     bool // somebody sits before in
+	width    int  // columns of out where that is a terminal, and 0
 }
 
 // verb is one thing the program does.
@@ -75,6 +77,7 @@ func verbs() []verb {
 		{"why", "[-room ROOM] [-prompt] SEQ", "explain who spoke and why, or why nobody did; with -prompt also what language models were told", whyVerb},
 		{"memory", "[COMPANION] | add COMPANION TEXT | edit COMPANION ID | erase COMPANION ID [-who NAME] [-past] [-json]", "list what companions remember, add to it, correct it, or erase it", memoryVerb},
 		{"forget", "NAME|FACT [-dry-run] [-yes]", "erase for good what somebody said and what is remembered of it, or one memory", forgetVerb},
+		{"history", "show [TURNS | ID] | search WORDS | compress TURNS | approve ID | deny ID | revert ID | extract ID | fork [NAME] | branches | diff A B | export [TURNS] [-room NAME]", "show and find what was said, have turns told in fewer words, and make rooms of the past of others", historyVerb},
 		{"conversations", "[show ID | end ID] [-project NAME] [-agent NAME] [-state STATE] [-json]", "list the conversations of agents, show one, or end it", conversationsVerb},
 		{"token", "NAME [-kind agent|human] [-scope read,talk] [-file FILE]", "make a token for somebody and show it once", tokenVerb},
 		{"replay", "[-room ROOM] [JOURNAL]", "run a journal through the rules again and report the first difference", replayVerb},
@@ -135,7 +138,7 @@ func (t *term) printHelp(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  companiond %-8s %s\n      %s\n", v.name, v.args, v.short)
 	}
-	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
+	fmt.Fprintf(w, "\nsay, tail, stop, why, memory, forget, history and conversations talk to the daemon at -url, or %s, or where door.listen of\n%s says, with the token in %s where there is one.\n", envURL, defaultConfig, envToken)
 }
 
 // desk is what the verbs about memories have to do with the outside.
@@ -151,6 +154,21 @@ func memoryVerb(t *term, ctx context.Context, args []string) error {
 func forgetVerb(t *term, ctx context.Context, args []string) error {
 	fs := t.flags("forget")
 	return t.desk(t.hostFlags(fs)).Forget(ctx, fs, args)
+}
+
+func historyVerb(t *term, ctx context.Context, args []string) error {
+	fs := t.flags("history")
+	r := t.hostFlags(fs)
+	d := history.Desk{In: t.in, Asks: t.asks, Paint: t.painter(false), Err: t.err, Call: r.do, Parse: parse, Usage: usage, Rooms: r.withRooms}
+	d.Coded = func(code int, err error) error { return coded{code, err} }
+	d.Journal = func() (string, error) {
+		if r.told || t.getenv(envURL) != "" { // it may be on another machine
+			return "", nil
+		}
+		cfg, _, err := t.load("")
+		return cfg.Journal.Path, err
+	}
+	return d.History(ctx, fs, args)
 }
 
 func helpVerb(t *term, _ context.Context, _ []string) error {

@@ -34,6 +34,7 @@ const (
 type remote struct {
 	url, room, token string
 	wrong            error // why nobody knows where it is
+	told             bool  // somebody has typed where
 }
 
 // remoteFlags adds -url and -room.
@@ -48,7 +49,7 @@ func (t *term) hostFlags(fs *flag.FlagSet) *remote {
 	r := &remote{token: t.getenv(envToken)}
 	r.url, r.wrong = t.usualURL()
 	fs.Func("url", fmt.Sprintf("the daemon's `address` (default %s)", cmp.Or(r.url, "what door.listen says")), func(s string) error {
-		r.url, r.wrong = address(s), nil
+		r.url, r.wrong, r.told = address(s), nil, true
 		return nil
 	})
 	return r
@@ -94,13 +95,13 @@ func (r *remote) header() http.Header {
 
 // call asks the daemon for JSON. path is below /v1/rooms/ROOM.
 func (r *remote) call(ctx context.Context, method, path string, in, out any) error {
-	return r.withRooms(ctx, r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out))
+	return r.withRooms(ctx, r.room, r.do(ctx, method, "/v1/rooms/"+url.PathEscape(r.room)+path, in, out))
 }
 
 // withRooms adds the rooms there are to the error of a daemon that does not know
 // the room.
-func (r *remote) withRooms(ctx context.Context, err error) error {
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", r.room)) {
+func (r *remote) withRooms(ctx context.Context, room string, err error) error {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("room: there is no %q", room)) {
 		return err
 	}
 	var all struct {
@@ -111,8 +112,8 @@ func (r *remote) withRooms(ctx context.Context, err error) error {
 		return err
 	}
 	names := make([]string, len(all.Rooms))
-	for i, room := range all.Rooms {
-		names[i] = room.Name
+	for i, there := range all.Rooms {
+		names[i] = there.Name
 	}
 	if all.Next != "" {
 		names = append(names, "...")
@@ -367,7 +368,7 @@ func (r *remote) back(ctx context.Context, n int) (uint64, error) {
 
 // painter shows people what a verb has found, with votes also who asked for the floor.
 func (t *term) painter(votes bool) paint.Painter {
-	return paint.Painter{Out: t.out, Colour: t.colour, Votes: votes}
+	return paint.Painter{Out: t.out, Colour: t.colour, Votes: votes, Width: t.width}
 }
 
 // follow shows entries as they come, until ctx ends or the last one was shown.
@@ -395,7 +396,7 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Pain
 	case errors.As(err, &refused) && refused.Code == abi.CodeDenied && strings.HasPrefix(refused.Message, "token: "):
 		return withoutToken(errors.New(refused.Message))
 	case refused != nil && refused.Code == abi.CodeNotFound:
-		return r.withRooms(ctx, errors.New(refused.Message))
+		return r.withRooms(ctx, r.room, errors.New(refused.Message))
 	}
 	return err
 }

@@ -169,6 +169,25 @@ func (s *Service) Propose(ctx context.Context, q Request) (history.Proposal, err
 	return s.verify(ctx, talk, p, q.Text, q.By)
 }
 
+// Redraft has a further draft from outside verified, of a proposal whose drafts come from there: a verifier
+// refused the one before.
+//
+// # Errors
+//
+// CodeNotFound where there is no such room or proposal; CodeConflict where no draft from outside is awaited.
+func (s *Service) Redraft(ctx context.Context, room, id, text, by string) (history.Proposal, error) {
+	talk, p, err := s.find(ctx, room, id)
+	switch {
+	case err != nil:
+		return p, err
+	case p.State != history.BeingDrafted:
+		return p, abi.Field("proposal", abi.CodeConflict, "%s is %s, and takes no further draft", p.ID, p.State)
+	case p.Ask.Compresser != "":
+		return p, abi.Field("proposal", abi.CodeConflict, "%s is being drafted by %s", p.ID, p.Ask.Compresser)
+	}
+	return s.verify(ctx, talk, p, text, by)
+}
+
 // mind gives whoever drafts or verifies; nil for nobody, and for whoever needs no model.
 func (s *Service) mind(id string) (Mind, error) {
 	if id == "" || id == Extract {

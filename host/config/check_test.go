@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,6 +50,12 @@ func TestBetweenKeys(t *testing.T) {
 		"[model.a]\nmodel = \"m\"\napi = \"anthropic\"\nembeddings = \"e\"":      `c:4:14: model.a.embeddings: Anthropic's API makes no embeddings (leave it out)`,
 		"[wasm]\nfuel = 9\nguard = \"fuel\"":                                     "",
 		"[wasm]\nfuel = 9\nguard = \"context\"":                                  `c:2:8: wasm.fuel: does nothing, because wasm.guard is "context" (set wasm.guard = "fuel")`,
+		"[model.a]\nmodel = \"m\"\ncost_day = 2":                                 `c:3:12: model.a.cost_day: bounds nothing: model.a has no prices, so that all calls cost 0 (set price_in and price_out of model.a, or bound calls_day)`,
+		"[model.a]\nmodel = \"m\"\ncost_day = 2\nprice_out = 1":                  "",
+		"[room.a]\ncost_day = 2":                                                 "",
+		"[room.a]\ncost_day = 2\n[model.a]\nmodel = \"m\"":                       `c:2:12: room.a.cost_day: bounds nothing: model.a has no prices, so that all calls cost 0 (set price_in and price_out of model.a, or bound calls_day)`,
+		"[companion.a]\ncost_day = 2\n[model.a]\nmodel = \"m\"":                  `c:2:12: companion.a.cost_day: bounds nothing: model.a has no prices, so that all calls cost 0 (set price_in and price_out of model.a, or bound calls_day)`,
+		"[model.a]\nmodel = \"m\"\nmax_tokens = 8000":                            `c:3:14: model.a.max_tokens: is as much as context, 8000 tokens, or more: an answer is a small part of what it answers (companions say a few sentences at once; 1024 is usual)`,
 		"[room.a]\ncompanions = [\"*\"]":                                         "",
 		"[model.a]\nmodel = \"m\"":                                               "",
 		"[model.a]":                                                              `c:1:8: model.a.model: must not be empty (set model.a.model to the model's name at its url, such as "qwen3:8b")`,
@@ -72,6 +79,26 @@ func TestWarningsDoNotRefuse(t *testing.T) {
 	c, problems := Parse("c", []byte("[wasm]\nfuel = 9\nguard = \"context\"\n[room.a]\ncompanions = [\"aya\", \"*\"]"), nil)
 	if len(problems) != 2 || Failed(problems) || c.Wasm.Fuel != 9 || len(c.Rooms) != 1 || len(c.Rooms[0].Companions) != 2 {
 		t.Errorf("%v %+v", problems, c)
+	}
+}
+
+// TestAContextOfBefore: until there were budgets, 1000 was enough for context. Such a file goes on working, with the
+// least that does, and is told what to write.
+func TestAContextOfBefore(t *testing.T) {
+	for of, want := range map[string]string{
+		"context = 1000": "1000", "context = 1999\nmax_tokens = 1999": "1999", "context = 2000": "", "context = 2001": "",
+	} {
+		c, problems := Parse("c", []byte("[model.a]\nmodel = \"m\"\n"+of), nil)
+		if want != "" {
+			want = "c:3:11: model.a.context: " + want + " is too little for the rules and what was said, 2000 is used (write context = 2000, or more)\n"
+		}
+		if got := lines(problems); got != want || Failed(problems) || len(c.Models) != 1 || c.Models[0].Context < 2000 || c.Models[0].Context > 2001 {
+			t.Errorf("%s: %q, want %q; %+v", of, got, want, c.Models)
+		}
+	}
+	c, problems := Parse("c", []byte("[model.a]\nmodel = \"m\""), []string{"COMPANIOND_MODEL_A_CONTEXT=1500"})
+	if got := lines(problems); !strings.Contains(got, "COMPANIOND_MODEL_A_CONTEXT") || Failed(problems) || c.Models[0].Context != 2000 {
+		t.Errorf("%q %+v", got, c.Models)
 	}
 }
 

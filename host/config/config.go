@@ -203,7 +203,7 @@ type Model struct {
 	Parallel      int           `in:"1..256"`                              // calls at once
 	VoteWithLine  bool          // it is asked for a vote and the line behind it in one
 	VotesTogether bool          // one call votes for all of its characters in a room
-	Context       int           `in:"1000..2000000"`              // tokens that a prompt may come to
+	Context       int           `in:"1000..2000000"`              // tokens that a prompt may come to, 2000 or more: what is less is taken for that
 	MaxTokens     int           `in:"16..100000"`                 // of an answer
 	Temperature   float64       `in:"0..2" or:"-1"`               // 0..2; -1 means the model's own
 	Effort        string        `of:"none low medium high" or:""` // none, low, medium or high; empty means the model's own

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/host/config/form"
 	"github.com/companiond/companiond/host/spell"
@@ -36,8 +37,8 @@ func (p *parse) cross() {
 			severity: Warning,
 		}, dotted{"wasm", "fuel"}, dotted{"wasm", "guard"})
 	}
-	for _, m := range c.Models {
-		p.checkModel(m)
+	for i := range c.Models {
+		p.checkModel(&c.Models[i])
 	}
 	for i, m := range c.Module {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
@@ -46,7 +47,11 @@ func (p *parse) cross() {
 	}
 	p.checkHomes()
 	p.checkAgents()
+	for _, m := range c.Companions {
+		p.checkCost(dotted{"companion", m.Name}, m.CostDay, c.Models)
+	}
 	for i, r := range c.Rooms {
+		p.checkCost(dotted{sectionRoom, r.Name}, r.CostDay, c.Models)
 		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
 		p.checkPool(r)
 		p.checkCompanion(r)
@@ -59,9 +64,21 @@ func (p *parse) cross() {
 	}
 }
 
+// leastContext is what a prompt may come to at least. Less was taken until there was a budget that says
+// what comes in: such a file goes on working.
+const leastContext = 2000
+
 // checkModel holds the checks of one model.
-func (p *parse) checkModel(model Model) {
+func (p *parse) checkModel(model *Model) {
 	table := dotted{sectionModel, model.Name}
+	if model.Context < leastContext {
+		p.complain(&fault{
+			message:  fmt.Sprintf("%d is too little for the rules and what was said, %d is used", model.Context, leastContext),
+			hint:     fmt.Sprintf("write context = %d, or more", leastContext),
+			severity: Warning,
+		}, table.add("context"))
+		model.Context = leastContext
+	}
 	if key := table.add("model"); model.Model == "" {
 		p.complain(&fault{
 			message: "must not be empty",
@@ -74,6 +91,14 @@ func (p *parse) checkModel(model Model) {
 			hint:    "leave it out",
 		}, table.add("embeddings"), table.add("api"))
 	}
+	if model.MaxTokens >= model.Context {
+		p.complain(&fault{
+			message:  fmt.Sprintf("is as much as context, %d tokens, or more: an answer is a small part of what it answers", model.Context),
+			hint:     "companions say a few sentences at once; 1024 is usual",
+			severity: Warning,
+		}, table.add("max_tokens"), table.add("context"))
+	}
+	p.checkCost(table, model.CostDay, []Model{*model})
 	if model.VoteWithLine && model.VotesTogether {
 		p.complain(&fault{
 			message:  "does nothing, because vote_with_line is true: each character writes its own line behind its own vote",
@@ -81,6 +106,22 @@ func (p *parse) checkModel(model Model) {
 			severity: Warning,
 		}, table.add("votes_together"), table.add("vote_with_line"))
 	}
+}
+
+// checkCost tells of a bound on what is spent where nothing has a price.
+func (p *parse) checkCost(table dotted, bound float64, models []Model) {
+	if bound == 0 || len(models) == 0 || slices.ContainsFunc(models, func(m Model) bool { return m.PriceIn > 0 || m.PriceOut > 0 }) {
+		return
+	}
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = (dotted{sectionModel, m.Name}).String()
+	}
+	p.complain(&fault{
+		message:  "bounds nothing: " + strings.Join(names, ", ") + " has no prices, so that all calls cost 0",
+		hint:     "set price_in and price_out of " + names[0] + ", or bound calls_day",
+		severity: Warning,
+	}, table.add("cost_day"))
 }
 
 // checkHomes tells of companions whose home is no room of the file, or one in which
@@ -158,6 +199,9 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 		if room.Companion != "" && !slices.Contains(room.Companions, room.Companion) { // else it was checked
 			check(room.Companion, dotted{sectionRoom, room.Name, "companion"})
 		}
+	}
+	for _, m := range c.Companions {
+		check(m.Name, dotted{"companion", m.Name})
 	}
 	p.checkResidents(ids)
 	for _, m := range c.Module {

@@ -446,6 +446,12 @@ func fileWith(key, literal string) string {
 	switch {
 	case table == "model.NAME" && name != "model":
 		src += "model = \"m\"\n"
+		switch name { // that what is good needs
+		case "cost_day":
+			src += "price_in = 1\n"
+		case "max_tokens":
+			src += "context = 2_000_000\n"
+		}
 	case table == "agent.NAME":
 		src += "[project.p]\nagents = [\"main\", \"b\"]\n"
 	}

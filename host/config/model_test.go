@@ -106,7 +106,7 @@ func modelNumberRows() []row {
 		{"model.NAME.votes_together", map[string]any{`true`: true, `false`: false}, map[string]string{
 			`"true"`: `"true" is not true or false (try true)`, `1`: `1 is not true or false`,
 		}},
-		{"model.NAME.context", map[string]any{`1000`: int64(1000), `2_000_000`: int64(2_000_000)}, map[string]string{
+		{"model.NAME.context", map[string]any{`2000`: int64(2000), `2_000_000`: int64(2_000_000)}, map[string]string{
 			`999`: `999 is outside 1000..2000000`, `"8k"`: `"8k" is not a whole number`,
 		}},
 		{"model.NAME.calls_minute", map[string]any{`0`: int64(0), `60`: int64(60)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},

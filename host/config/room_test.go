@@ -91,3 +91,12 @@ func TestTheCompanionOfARoom(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestTablesOfNobody: a table of a companion that has no file is worth a warning, whatever is in it.
+func TestTablesOfNobody(t *testing.T) {
+	c, problems := Parse("x", []byte("[companion.aya]\ncalls_minute = 3\n[companion.ayaa]\n"), nil)
+	got := lines(c.CheckFolder([]string{"aya"}, ""))
+	if len(problems) > 0 || strings.TrimSpace(got) != `x:3:12: companion.ayaa: "ayaa" has no file in "characters" (did you mean "aya"?)` {
+		t.Errorf("%v %s", problems, got)
+	}
+}

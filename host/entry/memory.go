@@ -27,6 +27,20 @@ type Remembered struct {
 	How   How    `json:"how"`
 	// Closes are ids of what is no longer so since ValidFrom, or SaidAt.
 	Closes []string `json:"closes,omitempty"`
+	// Upto is the newest message of Room when it was remembered, where no turn says when that was.
+	Upto uint64 `json:"upto,omitempty"`
+	// Until says by what it was so until ValidTo alone, which had been said later and remembered before: one of each room.
+	Until []Place `json:"until,omitempty"`
+}
+
+// Place is where something was said by which something else is no longer so. Who has not lived through it does not know of it.
+type Place struct {
+	Room string `json:"room,omitempty"`
+	Turn uint64 `json:"turn,omitempty"` // the newest that it rests on
+	By   string `json:"by,omitempty"`   // id of what is remembered of it; empty: it was erased
+	Slot bool   `json:"slot,omitempty"` // that fills the same slot, and so came in its place
+	// At is until when what it closed was so.
+	At time.Time `json:"at,omitzero"`
 }
 
 // Revised is the body of KindRevised: what is absent stays as it was.
@@ -40,6 +54,8 @@ type Revised struct {
 	ValidTo    *time.Time      `json:"valid_to,omitempty"` // the zero time: it is so again
 	// Again says that whoever said it has said it again, in this turn of the same room.
 	Again *Again `json:"again,omitempty"`
+	// Until says of ValidTo where that was said: it is so for those who lived through it. Without it, it is so everywhere.
+	Until *Place `json:"until,omitempty"`
 }
 
 // Again is where and when something was said again.
@@ -47,6 +63,8 @@ type Again struct {
 	Room string    `json:"room,omitempty"`
 	Turn uint64    `json:"turn,omitempty"`
 	At   time.Time `json:"at"`
+	// Same says that it was said with the same letters, so that whoever heard this alone knows as much.
+	Same bool `json:"same,omitempty"`
 }
 
 // Erased is the body of KindErased. It has nothing of the words.

@@ -42,7 +42,13 @@ func TestForget(t *testing.T) {
 	if found := forgettest.Left(t, w.dir, "mika"); len(found) == 0 {
 		t.Fatal("the search finds nothing of what is there")
 	}
+	if n := w.found("タマ"); n != 4 { // said, and repeated
+		t.Fatalf("タマ is found %d times", n)
+	}
 	r := w.forget(forget.Order{Who: "mika"})
+	if a, b := w.found("タマ"), w.found("寒い"); a != 0 || b != 2 {
+		t.Errorf("タマ is found %d times, 寒い %d times", a, b)
+	}
 	if found := forgettest.Left(t, w.dir, "mika", "タマ", "っていうの"); len(found) > 0 {
 		t.Error(strings.Join(found, "\n"))
 	}
@@ -220,6 +226,15 @@ func TestKilledAtEachStep(t *testing.T) {
 	seed := newWorld(t)
 	seed.prepare()
 	plant(t, seed)
+	if seed.found("タマ") == 0 || seed.found("寒い") == 0 {
+		t.Fatal("the index has nothing")
+	}
+	if err := seed.words.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(inIndex(t, seed.dir, "タマ")) == 0 {
+		t.Fatal("the search in the index finds nothing")
+	}
 	if _, err := seed.service.Forget(t.Context(), forget.Order{By: admin, Who: "mika"}); err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +258,12 @@ func TestKilledAtEachStep(t *testing.T) {
 		w.open()
 		if found := forgettest.Left(t, dir, words...); len(found) > 0 {
 			t.Errorf("killed at %d: %s", at, strings.Join(found, "\n"))
+		}
+		if found := inIndex(t, dir, "タマ", "銀の", "電話", "ki"); len(found) > 0 {
+			t.Errorf("killed at %d: in the index: %q", at, found)
+		}
+		if w.found("寒い") == 0 || w.found("タマ") != 0 {
+			t.Errorf("killed at %d: other words are found, or the same", at)
 		}
 		w.sound()
 		if r := w.service.Receipts()[0]; r.State != forget.Done {
@@ -473,4 +494,28 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%v: %s", err, why)
 		}
 	}
+}
+
+// inIndex gives which of some pairs of letters the index of words has.
+func inIndex(t *testing.T, dir string, pairs ...string) (found []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "search.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, grams, 'row')"); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pairs {
+		var n int
+		if err := db.QueryRow("SELECT count(*) FROM temp.v WHERE term = ?", p).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			found = append(found, p)
+		}
+	}
+	return found
 }

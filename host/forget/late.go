@@ -1,9 +1,11 @@
 package forget
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/forget/scrub"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
+	"github.com/companiond/companiond/host/turn"
 )
 
 // What companions are about to say when a room is gone through, they make of what was there before. An order
@@ -23,29 +26,53 @@ const (
 	// is not streamed, and less than those wait who gave the order.
 	making = 45 * time.Second
 	look   = 100 * time.Millisecond
+	// tardy is how long it waits for votes in rounds that are decided: of those that never come
+	// nobody hears.
+	tardy = 15 * time.Second
 )
 
 // settle waits until nothing is in the making that began before the rooms were gone through, and the modules
-// made anew; then the rooms where something was are gone through again.
+// made anew; then the rooms where something was are gone through again, and so on until nothing more is found: what was found
+// may have been told to whoever votes or speaks next.
 func (s *Service) settle(ctx context.Context, w *work) error {
 	if s.rooms == nil {
 		return s.bound(ctx, w)
 	}
+	until := time.Now().Add(making)
+	for lost := -1; lost != w.lost && (lost < 0 || time.Now().Before(until)); {
+		busy, err := s.made(ctx, w, until)
+		if err != nil {
+			return err
+		}
+		lost, w.only = w.lost, busy
+		err = s.eraseRooms(ctx, w)
+		w.only = nil
+		if err == nil {
+			err = s.eraseMemory(ctx, w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.bound(ctx, w)
+}
+
+// made waits until what is in the making is made, and gives the rooms in which something was, or has come.
+func (s *Service) made(ctx context.Context, w *work, until time.Time) (map[string]bool, error) {
 	heads, busy := map[string]uint64{}, map[string]bool{}
 	if err := s.everywhere(ctx, func(r journal.Room) error {
 		heads[r.Name] = r.Head.Seq
 		busy[r.Name] = r.Head.Seq > w.seen[r.Name]
 		return nil
 	}); err != nil {
-		return err
+		return nil, err
 	}
 	w.seen = heads
-	until := time.Now().Add(making)
 	for room, grew := range busy {
 		for {
-			made, err := s.makes(ctx, room, heads[room])
+			made, err := s.makes(ctx, room, heads[room], time.Until(until) > making-tardy)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !made || time.Now().After(until) {
 				break
@@ -54,18 +81,12 @@ func (s *Service) settle(ctx context.Context, w *work) error {
 			select {
 			case <-time.After(look):
 			case <-ctx.Done():
-				return ctx.Err()
+				return nil, ctx.Err()
 			}
 		}
 		busy[room] = grew
 	}
-	w.only = busy
-	err := s.eraseRooms(ctx, w)
-	w.only = nil
-	if err != nil {
-		return err
-	}
-	return s.bound(ctx, w)
+	return busy, nil
 }
 
 // bound notes where the rooms end: what comes behind that, people say anew.
@@ -74,8 +95,9 @@ func (s *Service) bound(ctx context.Context, w *work) error {
 	return s.everywhere(ctx, func(r journal.Room) error { w.ends[r.Name] = r.Head.Seq; return nil })
 }
 
-// makes says whether a room has a vote or a line in the making that began at or before an entry.
-func (s *Service) makes(ctx context.Context, room string, upto uint64) (bool, error) {
+// makes says whether a room has a vote or a line in the making that began at or before an entry; tardy: also a vote
+// in a round that is decided.
+func (s *Service) makes(ctx context.Context, room string, upto uint64, tardy bool) (bool, error) {
 	row, found, err := s.cfg.Journal.Room(ctx, room)
 	if err != nil || !found || !row.Awake {
 		return false, err
@@ -84,7 +106,9 @@ func (s *Service) makes(ctx context.Context, room string, upto uint64) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return st.Round != nil && st.Round.ID <= upto || st.Floor != nil && st.Floor.By <= upto, nil
+	open := func(r *turn.Round) bool { return r != nil && r.ID <= upto }
+	superseded := st.Round != nil && slices.ContainsFunc(st.Chain, func(id uint64) bool { return id <= upto })
+	return open(st.Round) || st.Floor != nil && st.Floor.By <= upto || tardy && (superseded || open(st.Late) || open(st.Past)), nil
 }
 
 // late goes once more over what was there when an order was done, and over what companions made of that
@@ -97,7 +121,10 @@ func (s *Service) late(ctx context.Context, w work) bool {
 			return false
 		}
 	}
-	if err := s.purge(ctx, w.lost > 0); err != nil {
+	if w.lost == 0 {
+		w.gone = nil // the index has lost it already
+	}
+	if err := s.purge(ctx, &w, w.lost > 0); err != nil {
 		s.log.Warn("the journal's log cannot be emptied now", "order", w.order.ID, "err", err)
 		return false
 	}
@@ -107,8 +134,13 @@ func (s *Service) late(ctx context.Context, w work) bool {
 	return true
 }
 
-// purge has the files lose what was taken out, with anew also between the rows.
-func (s *Service) purge(ctx context.Context, anew bool) (err error) {
+// purge has the files lose what was taken out, the index of words first, with anew also between the rows.
+func (s *Service) purge(ctx context.Context, w *work, anew bool) (err error) {
+	if s.cfg.Words != nil {
+		if err := s.cfg.Words.Forget(ctx, w.gone); err != nil {
+			return fmt.Errorf("index of words: %w", err)
+		}
+	}
 	for range 5 {
 		if err = s.cfg.Journal.Purge(ctx, anew); !errors.Is(err, journal.ErrUnavailable) {
 			return err
@@ -118,7 +150,7 @@ func (s *Service) purge(ctx context.Context, anew bool) (err error) {
 }
 
 // resumeLate looks after orders that a daemon did which was ended before it did that. Nobody knows
-// the words any more: what companions made of what was there before goes whole.
+// the words any more: what was in the making when the room was last gone through goes whole.
 func (s *Service) resumeLate(ctx context.Context) error {
 	for _, o := range s.ledger.Since("") {
 		if o.Ended.IsZero() || o.Looked {
@@ -130,7 +162,7 @@ func (s *Service) resumeLate(ctx context.Context) error {
 			return err
 		}
 		if w.lost > 0 {
-			if err := s.purge(ctx, true); err != nil {
+			if err := s.purge(ctx, &w, true); err != nil {
 				return err
 			}
 		}
@@ -154,7 +186,8 @@ func (t *track) before(e entry.Entry, bound uint64) bool {
 	return 0 < from && from <= bound
 }
 
-// madeOf gives the newest entry that was known when a companion made this one; 0: none did, or nobody knows.
+// madeOf gives the newest entry that was known when a companion made this one, or began to; 0: none did, or nobody knows. A line is
+// begun when it is granted, not when its round was.
 func (t *track) madeOf(e entry.Entry) uint64 {
 	var b struct {
 		By          abi.ParticipantKind
@@ -174,7 +207,7 @@ func (t *track) madeOf(e entry.Entry) uint64 {
 	switch e.Kind {
 	case entry.KindSaid, entry.KindRefused, entry.KindWish:
 		if b.By == abi.KindCompanion || b.By == "" && e.Kind == entry.KindWish {
-			return b.Basis
+			return max(b.Basis, t.grants[grant])
 		}
 	case entry.KindVote, entry.KindDecision:
 		return b.Round
@@ -198,23 +231,45 @@ func (t *track) madeOf(e entry.Entry) uint64 {
 	return 0
 }
 
-// granted notes which entry was the newest when a line was granted.
-func (t *track) granted(e entry.Entry) {
-	if e.Kind != entry.KindDecision {
-		return
-	}
-	if d, err := entry.Decode[entry.Decision](e); err == nil && d.Grant != nil {
-		if t.grants == nil {
-			t.grants = map[string]uint64{}
+// note notes where a line was granted, where the room was told of the order, and what was there when that was given.
+func (t *track) note(e entry.Entry) {
+	switch e.Kind {
+	case entry.KindDecision:
+		if d, err := entry.Decode[entry.Decision](e); err == nil && d.Grant != nil {
+			if t.grants == nil {
+				t.grants = map[string]uint64{}
+			}
+			t.grants[d.Grant.Token] = max(e.Seq, d.Grant.Basis)
 		}
-		t.grants[d.Grant.Token] = d.Grant.Basis
+	case entry.KindForgotten:
+		if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID {
+			t.first, t.last = cmp.Or(t.first, e.Seq), e.Seq
+		}
+	}
+	if !e.At.After(t.w.order.At) {
+		t.given = e.Seq
 	}
 }
 
-// wholly gives what is left of what a companion made of what was there before the room was told
-// of the order: none of its words.
+// suspect says whether a companion made an entry of what was there before, as far as that can be told when nobody knows the words any
+// more: what came when the order was done, and began before the room was last gone through. Where nobody knows how far the order came,
+// it is all that came behind where the room was told, for as long as an order is looked after.
+func (t *track) suspect(e entry.Entry) bool {
+	o, bound := t.w.order, max(t.given, t.last)
+	switch {
+	case o.Done != nil:
+		return !e.At.Before(o.Ended) && t.before(e, bound)
+	case t.s.rooms == nil && t.first > 0 && e.Seq > t.first && !e.At.After(o.At.Add(t.s.cfg.Late)):
+		return t.madeOf(e) > 0
+	case t.s.rooms != nil && t.first == 0: // the words are known
+		return false
+	}
+	return e.Seq > bound && t.before(e, bound)
+}
+
+// wholly gives what is left of what a companion may have made of what was there before: none of its words.
 func (t *track) wholly(e entry.Entry) (left json.RawMessage, lost bool) {
-	if t.since == 0 || e.Seq < t.since || e.Blank || !t.before(e, t.since) {
+	if e.Blank || !t.suspect(e) {
 		return nil, false
 	}
 	var who struct{ From, Who, Voter string }

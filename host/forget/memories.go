@@ -9,8 +9,12 @@ import (
 	"github.com/companiond/companiond/host/journal"
 )
 
-// eraseMemory erases what companions remember of it.
+// eraseMemory erases what companions remember of it. The rooms have nothing of it any more: what a model is asked for in this
+// moment, and was told before, is not remembered when it answers.
 func (s *Service) eraseMemory(ctx context.Context, w *work) error {
+	if s.cfg.Memory != nil {
+		s.cfg.Memory.Anew()
+	}
 	gone, err := s.gone(ctx, w)
 	if err != nil {
 		return err
@@ -49,7 +53,6 @@ func (s *Service) gone(ctx context.Context, w *work) (map[string][]string, error
 			return nil, fmt.Errorf("stream %s: %w", r.Name, err)
 		}
 	}
-	w.receipt.Others.Memories, w.receipt.Others.Episodes = 0, 0
 	err := s.each(ctx, func(companion string, m abi.Memory) {
 		if !w.goes(m) && !old[companion][m.ID] || w.late && m.SaidAt.After(w.done) {
 			return

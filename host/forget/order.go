@@ -39,6 +39,9 @@ type Receipt struct {
 	As    string    `json:"as,omitempty"` // stands where the name stood
 	Error string    `json:"error,omitempty"`
 
+	// Nobody says that nobody who spoke or was here, or of whom something is remembered, has the name.
+	Nobody bool `json:"nobody,omitempty"`
+
 	Rooms    int `json:"rooms"`            // in which something was erased
 	Entries  int `json:"entries"`          // that lost words
 	Keys     int `json:"keys"`             // of modules, deleted after the modules were told
@@ -56,6 +59,8 @@ type Receipt struct {
 // Others is what goes of what other people said, and of what is remembered of them.
 type Others struct {
 	Entries  int `json:"entries"`  // that lost their texts
+	Renamed  int `json:"renamed"`  // in which the name is another, and that is all
+	Stay     int `json:"stay"`     // that have letters of the name, or a word, and stay because they may be others'
 	Memories int `json:"memories"` // that somebody else said
 	Episodes int `json:"episodes"` // of talks in which others were, too
 }

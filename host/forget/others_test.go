@@ -12,6 +12,8 @@ import (
 	"github.com/companiond/companiond/host/forget"
 	"github.com/companiond/companiond/host/forget/forgettest"
 	"github.com/companiond/companiond/host/forget/told"
+	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/memory/extract"
 	"github.com/companiond/companiond/host/memory/fact"
@@ -211,5 +213,99 @@ func TestOthersKeepTheirWords(t *testing.T) {
 	r := w.service.Receipts()[0]
 	if want := (forget.Others{Entries: 1, Episodes: 1}); r.Others != want || plan.Others != want || r.Entries != 6 || r.Memories != before["mika"]+1 {
 		t.Errorf("planned %+v, done %+v", plan, r)
+	}
+}
+
+// person is who gives an order for herself.
+func person(name string) identity.Caller {
+	return identity.Caller{Name: name, Kind: abi.KindHuman, Scopes: []identity.Scope{identity.Read, identity.Talk}}
+}
+
+// TestOnOnesOwnOrder: other people's lines keep their texts, but for the name, and the receipt says how many have it, and how many
+// stay that may have more.
+func TestOnOnesOwnOrder(t *testing.T) {
+	lines := [][2]string{{"mika", "猫はビスコッティ、電話は090-1234-5678"}, {"taro", "ビスコッティ、かわいい"}, {"taro", "ねえmika、元気?"}, {"hana", "09012345678にかける"}, {"hana", "音楽だね"}, {"hana", "音楽の時間"}}
+	w := remembering(t, lines...)
+	defer w.close(t)
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "ビスコッティは元気?", Kind: abi.KindTurn})
+	order := forget.Order{By: person("mika"), Who: "mika"}
+	plan := w.planned(t, order)
+	r := w.service.Receipts()[0]
+	if want := (forget.Others{Renamed: 1, Stay: 2, Episodes: 1}); r.Others != want || plan.Others != want || r.Entries != 3 || plan.Entries != 3 {
+		t.Errorf("planned %+v, done %+v", plan, r)
+	}
+	if left := forgettest.Left(t, w.dir, "mika", "ビスコッティは元気", "猫は"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+	for _, text := range []string{"ビスコッティ、かわいい", "ねえ" + r.As + "、元気?"} {
+		if len(forgettest.Left(t, w.dir, text)) == 0 {
+			t.Errorf("%q is gone", text)
+		}
+	}
+	w.sound()
+}
+
+// TestOneFactOfOnesOwn: what goes of what only she said is not counted as other people's.
+func TestOneFactOfOnesOwn(t *testing.T) {
+	lines := [][2]string{{"hana", "うちの猫はビスコッティっていう名前です。"}, {"hana", "ビスコッティは白い"}, {"taro", "白いのか"}, {"taro", "音楽の時間だ"}, {"hana", "音楽だね"}}
+	w := remembering(t, lines...)
+	defer w.close(t)
+	var id string
+	for _, m := range w.memory.all["aya"] {
+		if m.SaidBy == "hana" && strings.Contains(m.Text, "ビスコッティ") {
+			id = m.ID
+		}
+	}
+	plan := w.planned(t, forget.Order{By: person("hana"), Claimed: "hana", Facts: []string{id}, Companion: "aya"})
+	r := w.service.Receipts()[0]
+	if r.Entries != 2 || r.Others.Entries+r.Others.Renamed != 0 || plan.Entries != 2 || plan.Others != r.Others {
+		t.Errorf("planned %+v, done %+v", plan, r)
+	}
+	if left := forgettest.Left(t, w.dir, "ビスコッティ"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+}
+
+// TestValuesOfMemories: what was remembered of her in few letters is looked for in what companions said, and stays where people said it.
+func TestValuesOfMemories(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	defer w.close(t)
+	for _, name := range []string{"main", journal.MemoryOf("aya")} {
+		if _, err := w.j.Acquire(t.Context(), name, "test", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "mika", By: abi.KindHuman, Text: "I keep some kippers, my cat", Kind: abi.KindTurn})
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "how is kippers, then", Kind: abi.KindTurn})
+	w.append("main", entry.KindSaid, entry.Said{From: "taro", By: abi.KindHuman, Text: "I eat kippers", Kind: abi.KindTurn})
+	for i, who := range []string{"mika", "taro"} {
+		w.append(journal.MemoryOf("aya"), entry.KindRemembered, entry.Remembered{Slot: "pet.name", Value: []string{"kippers", "somewhere"}[i], Memory: abi.Memory{
+			ID: who, Kind: abi.MemoryFact, Text: "x", SaidBy: who, SaidAt: time.Now().UTC().Add(-time.Minute)}})
+	}
+	w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: "it is somewhere", Kind: abi.KindTurn})
+	w.planned(t, forget.Order{By: admin, Who: "mika"})
+	if left := forgettest.Left(t, w.dir, "how is kippers", "I keep some"); len(left) > 0 {
+		t.Error(strings.Join(left, "\n"))
+	}
+	for _, text := range []string{"I eat kippers", "it is somewhere"} {
+		if len(forgettest.Left(t, w.dir, text)) == 0 {
+			t.Errorf("%q is gone", text)
+		}
+	}
+}
+
+// TestNobody: where nobody is called so, the receipt says it.
+func TestNobody(t *testing.T) {
+	w := remembering(t, [2]string{"mika", "猫はタマ"}, [2]string{"taro", "音楽の時間だ"}, [2]string{"hana", "音楽だね"}, [2]string{"hana", "ねえjiro、いる?"})
+	defer w.close(t)
+	for _, c := range []struct {
+		who    string
+		nobody bool
+	}{{"mikka", true}, {"jiro", true}, {"mika", false}, {"Taro", false}} {
+		plan := w.planned(t, forget.Order{By: admin, Who: c.who})
+		if r := w.service.Receipts()[0]; r.Nobody != c.nobody || plan.Nobody != c.nobody {
+			t.Errorf("%s: planned %+v, done %+v", c.who, plan, r)
+		}
 	}
 }

@@ -35,12 +35,10 @@ func (s *Service) countEntries(ctx context.Context, w *work) error {
 			w.receipt.Names = append(w.receipt.Names, r.Name)
 		}
 		t := track{s: s, w: w, room: r.Name, all: true, dry: true, lines: w.words.Lines()}
-		if err := t.upTo(ctx, r.Head.Seq); err != nil || len(t.seqs) == 0 {
+		if err := t.upTo(ctx, r.Head.Seq); err != nil {
 			return err
 		}
-		w.receipt.Rooms++
-		w.receipt.Entries += len(t.seqs)
-		w.receipt.Others.Entries += t.others
+		w.receipt.add(t.tally())
 		return nil
 	})
 }

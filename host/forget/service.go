@@ -37,8 +37,16 @@ type Rooms interface {
 type Memory interface {
 	// Each calls f with all that companions remember. f must not change it.
 	Each(ctx context.Context, f func(companion string, m abi.Memory)) error
+	// Anew has what was found in talks before, and is not remembered yet, looked for again in what is left of them.
+	Anew()
 	// Erase erases memories of a companion, and says how many there were.
 	Erase(ctx context.Context, companion string, ids []string, by string) (int, error)
+}
+
+// Words is an index by which words of the journal are found.
+type Words interface {
+	// Forget takes out of its files what the journal has lost of entries, by room and seq.
+	Forget(ctx context.Context, gone map[string][]uint64) error
 }
 
 // Modules are those that are loaded.
@@ -61,6 +69,7 @@ type Config struct {
 	// memory goes; with "" of all. Nil: nobody is.
 	Forgotten func(room string)
 	Memory    Memory // nil: nobody remembers anything
+	Words     Words  // nil: there is no index
 	// Resident says which companion that lives here, or agent of the configuration, has a name, or one that
 	// looks like it: of them nobody is forgotten. Nil: there are none.
 	Resident func(name string) (who string, lives bool)

@@ -24,6 +24,7 @@ import (
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -36,12 +37,14 @@ type world struct {
 	service *forget.Service
 	modules *modules
 	memory  *remembers
+	words   *search.Keeper
 	ids     atomic.Int64
 	end     func()
 	mu      sync.Mutex
 	dropped []string
 	late    time.Duration
 	held    chan struct{} // where there is one, a line comes when it is closed
+	votes   chan struct{} // where there is one, there are two companions, and a vote about what the other said comes when it is closed
 }
 
 func newWorld(t testing.TB) *world {
@@ -65,7 +68,10 @@ func (w *world) prepare() {
 	if w.j, err = sqlite.Open(sqlite.Config{Path: w.path(), Reserve: 4096}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = forget.Open(forget.Config{Journal: w.j, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Resident: house{}.Resident, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
+	words := search.New(search.Config{Journal: w.j, Path: filepath.Join(w.dir, search.File)})
+	w.words = words
+	w.t.Cleanup(func() { _ = words.Close() })
+	w.service, err = forget.Open(forget.Config{Journal: w.j, Words: words, Dir: w.dir, Owner: "forget/" + w.newID(), Late: w.late, Memory: w.memory, Resident: house{}.Resident, Log: slog.New(slog.DiscardHandler), Forgotten: func(room string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.dropped = append(w.dropped, room)
@@ -73,6 +79,16 @@ func (w *world) prepare() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// found gives how many messages have a word, and brings the index up to date.
+func (w *world) found(word string) int {
+	w.t.Helper()
+	out, err := w.words.Search(context.Background(), search.Ask{Query: word, Limit: 100})
+	if err != nil || out.Behind {
+		w.t.Fatalf("%v, behind %v", err, out.Behind)
+	}
+	return len(out.Hits)
 }
 
 func (w *world) newID() string { return fmt.Sprintf("id%d-%d", w.ids.Add(1), time.Now().UnixNano()) }
@@ -87,8 +103,12 @@ func (w *world) start(names ...string) {
 func (w *world) run(names ...string) {
 	w.t.Helper()
 	var sets []room.Settings
+	turns, patience := 1, int64(200)
+	if w.votes != nil {
+		turns, patience = 2, 60_000
+	}
 	for _, n := range names {
-		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: 200, Floor: 5000, MaxTurns: 1, Stale: entry.StaleReask}})
+		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: patience, Floor: 5000, MaxTurns: turns, Stale: entry.StaleReask}})
 	}
 	var err error
 	w.rooms, err = registry.New(registry.Config{
@@ -103,7 +123,11 @@ func (w *world) run(names ...string) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.rooms.Run(ctx) })
 	running.Go(func() { _ = w.service.Run(ctx, w.rooms, w.modules) })
-	w.rooms.SetCast(ctx, []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}})
+	cast := []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}}
+	if w.votes != nil {
+		cast = append(cast, entry.Joined{ID: "kiko", Name: "キコ", Kind: abi.KindCompanion})
+	}
+	w.rooms.SetCast(ctx, cast)
 	close(w.modules.ready)
 	w.end = sync.OnceFunc(func() {
 		cancel()
@@ -194,9 +218,11 @@ func (w *world) sound() {
 }
 
 // find is a companion that says again what it hears.
-func (w *world) find(id string) (room.Companion, bool) { return parrot{w.held}, id == "aya" }
+func (w *world) find(id string) (room.Companion, bool) {
+	return parrot{w.held, w.votes}, id == "aya" || id == "kiko" && w.votes != nil
+}
 
-type parrot struct{ held chan struct{} }
+type parrot struct{ held, votes chan struct{} }
 
 func (parrot) Describe() abi.Description {
 	return abi.Description{ABI: "1", Name: "アヤ", Ops: []string{abi.OpVote, abi.OpSpeak}}
@@ -208,6 +234,9 @@ func (p parrot) Call(_ context.Context, req abi.Request) (json.RawMessage, error
 	switch req.Op {
 	case abi.OpVote:
 		return module.Answer(req.Data, func(s abi.Scene) (abi.Vote, error) {
+			if p.votes != nil && strings.Contains(s.Message.Text, "へえ") {
+				<-p.votes
+			}
 			return abi.Vote{State: abi.Speak, Importance: 5, Reason: "それは" + s.Message.Text}, nil
 		})
 	case abi.OpSpeak:
@@ -232,14 +261,15 @@ type modules struct {
 	ready chan struct{}
 	mu    sync.Mutex
 	told  []abi.Forget
+	where []map[string][]string
 	anew  int
 }
 
 func (m *modules) Ready() <-chan struct{} { return m.ready }
-func (m *modules) Tell(_ context.Context, f abi.Forget, _ map[string][]string) {
+func (m *modules) Tell(_ context.Context, f abi.Forget, forks map[string][]string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = append(m.told, f)
+	m.told, m.where = append(m.told, f), append(m.where, forks)
 }
 func (m *modules) Renew(context.Context) {
 	m.mu.Lock()
@@ -263,6 +293,8 @@ func (r *remembers) Each(_ context.Context, f func(string, abi.Memory)) error {
 	}
 	return nil
 }
+
+func (r *remembers) Anew() {}
 
 func (r *remembers) Erase(_ context.Context, companion string, ids []string, _ string) (n int, err error) {
 	r.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget/scrub"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/reader"
@@ -29,14 +30,18 @@ type track struct {
 
 	trimmed bool // the room's beginning is not there any more
 
-	grants map[string]uint64 // the newest entry when a line was granted
-	since  uint64            // seq of the entry by which the room was first told of the order
+	grants map[string]uint64 // where lines were granted
+	given  uint64            // the newest entry when the order was given
+	first  uint64            // seq of the entry by which the room was first told of the order, 0: it was not
+	last   uint64            // and last
+
+	book history.Book // what became of the room's history so far
 
 	lines   *scrub.Lines // nil: it is no room
 	scanned uint64       // lines have read so far
 
-	memory bool // it is what a companion remembers
-	others int  // of seqs, those that other people said
+	memory bool  // it is what a companion remembers
+	counts tally // of seqs, and what other people said that stays
 }
 
 // begin finds where the room's entries begin. What a room whose beginning was trimmed knows of
@@ -56,7 +61,7 @@ func (t *track) begin(ctx context.Context) error {
 		blob, _ = t.w.words.JSON(blob)
 	}
 	if t.st, err = fold.Decode(blob); err == nil {
-		t.at = t.st.Head
+		t.at, t.book = t.st.Head, t.st.History
 	}
 	return err
 }
@@ -72,9 +77,8 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if t.w.late && t.st == nil && e.At.After(t.w.done) { // of a stream
 				continue
 			}
-			t.granted(e)
-			if e.Kind == entry.KindForgotten && t.since == 0 {
-				t.first(e)
+			if e.Kind == entry.KindHistory {
+				t.drafted(e)
 			}
 			if !t.all && t.w.words.Own(e) || t.new(e) {
 				continue
@@ -83,16 +87,16 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				continue
 			}
 			left, lost := t.left(e)
+			if e.Kind == entry.KindHistory {
+				left, lost = t.undrafted(e, left, lost)
+			}
 			if !lost && t.w.whole && t.all {
 				left, lost = t.wholly(e)
 			}
-			if lost && t.dry {
-				t.seqs = append(t.seqs, e.Seq)
-				t.count(entry.Entry{Kind: e.Kind, Body: left})
-				continue
-			}
 			if lost {
 				e.Body, e.Blank, t.told = left, true, false
+			}
+			if lost && !t.dry {
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
 				t.w.lost, t.lost = t.w.lost+1, true
@@ -100,6 +104,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
 				t.count(e)
+			}
+			if t.lines != nil && t.w.words.Stays(e) {
+				t.counts.stay++
 			}
 		}
 		if len(bodies) > 0 {
@@ -132,24 +139,28 @@ func (t *track) scan(ctx context.Context, head uint64) error {
 	return t.s.entries(ctx, t.room, t.scanned, head, func(es []entry.Entry) error {
 		for _, e := range es {
 			t.lines.Read(e)
+			t.note(e)
 		}
 		t.scanned = es[len(es)-1].Seq
 		return nil
 	})
 }
 
-// first notes where the room was first told of the order.
-func (t *track) first(e entry.Entry) {
-	if b, err := entry.Decode[entry.Forgotten](e); err == nil && b.Order == t.w.order.ID {
-		t.since = e.Seq
+// count counts an entry that lost something, where another person said it.
+func (t *track) count(e entry.Entry) {
+	switch other, silent := t.w.words.OfOther(e); {
+	case other && silent:
+		t.counts.others++
+	case other:
+		t.counts.renamed++
 	}
 }
 
-// count counts an entry that lost its text, where another person said it.
-func (t *track) count(e entry.Entry) {
-	if t.w.words.SilencedOther(e) {
-		t.others++
-	}
+// tally gives what was counted.
+func (t *track) tally() tally {
+	n := t.counts
+	n.all = len(t.seqs)
+	return n
 }
 
 // fold applies entries of which nothing has to go any more.

@@ -41,8 +41,9 @@ type work struct {
 	// whole says that nobody knows the words any more, if this was begun before: what companions said
 	// behind where a room was told, of what was there before, goes whole.
 	whole bool
-	lost  int              // entries in this process
-	per   map[string]tally // entries that lost words, by room
+	lost  int                 // entries in this process
+	per   map[string]tally    // entries that lost words, by room
+	gone  map[string][]uint64 // their seqs
 }
 
 // follow does all that an order asks for.
@@ -70,6 +71,7 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		}
 	}
 	w.receipt.State, w.done = Done, time.Now()
+	w.receipt.Nobody = w.receipt.Nobody && w.receipt.Entries == 0 && w.receipt.Memories == 0 // else it was begun before
 	if err := s.ledger.Done(o.ID, w.receipt, w.done); err != nil {
 		return w, err
 	}
@@ -133,11 +135,15 @@ func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) er
 // gather learns what is looked for.
 func (s *Service) gather(ctx context.Context, w *work) error {
 	g := scrub.NewGatherer(w.order.Is, w.order.Facts)
+	g.Alone = w.order.By == "person"
 	if err := s.each(ctx, func(companion string, m abi.Memory) {
 		if w.order.Companion == "" || w.order.Companion == companion {
 			g.Remembered(m)
 		}
 	}); err != nil {
+		return err
+	}
+	if err := s.values(ctx, w, g); err != nil {
 		return err
 	}
 	w.known = known{}
@@ -159,6 +165,31 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 	}
 	w.words, w.receipt.Common = g.Words(w.order.ID, w.order.As)
 	w.names = g.Names()
+	w.receipt.Nobody = len(w.order.Who) > 0 && len(w.names) == 0
+	return nil
+}
+
+// values learns what was remembered of what the person said, or of the facts, in few letters.
+func (s *Service) values(ctx context.Context, w *work, g *scrub.Gatherer) error {
+	for r, err := range journal.AllStreams(ctx, s.cfg.Journal) {
+		if err != nil {
+			return err
+		}
+		companion, ok := journal.Remembers(r.Name)
+		if !ok || w.order.Companion != "" && w.order.Companion != companion {
+			continue
+		}
+		if err := s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
+			for _, e := range es {
+				if m, err := entry.Decode[entry.Remembered](e); err == nil && e.Kind == entry.KindRemembered && !e.Blank && (w.order.Is(m.SaidBy) || slices.Contains(w.order.Facts, m.ID)) {
+					g.Value(m.Value, m.SaidAt.UnixMilli())
+				}
+			}
+			return nil
+		}); err != nil {
+			return fmt.Errorf("stream %s: %w", r.Name, err)
+		}
+	}
 	return nil
 }
 
@@ -167,7 +198,7 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 func (w *work) goes(m abi.Memory) bool {
 	hits := w.words.Hits
 	if m.SaidBy != "" || m.Kind == abi.MemoryEpisode {
-		hits = w.words.HitsOther
+		hits = func(text string) bool { return w.words.HitsOf(m.SaidBy, text) }
 	}
 	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
 		hits(m.Text) || hits(m.Quote) || slices.ContainsFunc(m.Keys, hits)
@@ -193,7 +224,7 @@ func (s *Service) eraseRepeats(ctx context.Context, w *work) error {
 // left.
 func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 	if w.only == nil {
-		w.per, w.seen = map[string]tally{}, map[string]uint64{}
+		w.per, w.seen, w.gone = map[string]tally{}, map[string]uint64{}, map[string][]uint64{}
 	}
 	err := s.everywhere(ctx, func(r journal.Room) error {
 		if w.only != nil && !w.only[r.Name] {
@@ -201,24 +232,31 @@ func (s *Service) eraseRooms(ctx context.Context, w *work) error {
 		}
 		return s.eraseRoom(ctx, w, r)
 	})
-	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others.Entries, w.whole = 0, 0, 0, false
+	w.receipt.Rooms, w.receipt.Entries, w.receipt.Others, w.whole = 0, 0, Others{Memories: w.receipt.Others.Memories, Episodes: w.receipt.Others.Episodes}, false
 	for _, n := range w.per {
-		if n.all > 0 {
-			w.receipt.Rooms++
-			w.receipt.Entries += n.all
-			w.receipt.Others.Entries += n.others
-		}
+		w.receipt.add(n)
 	}
 	return err
 }
 
-// tally counts entries, and those of them that other people said.
-type tally struct{ all, others int }
+// tally counts entries, and what of them other people said.
+type tally struct{ all, others, renamed, stay int }
+
+// add adds what was counted in a room.
+func (r *Receipt) add(n tally) {
+	if n.all > 0 {
+		r.Rooms++
+	}
+	r.Entries += n.all
+	r.Others.Entries += n.others
+	r.Others.Renamed += n.renamed
+	r.Others.Stay += n.stay
+}
 
 func (s *Service) eraseRoom(ctx context.Context, w *work, r journal.Room) error {
 	t := track{s: s, w: w, room: r.Name, all: true, lines: w.words.Lines()}
 	told := uint64(0)
-	defer func() { w.per[r.Name], w.seen[r.Name] = tally{len(t.seqs), t.others}, t.at+told }()
+	defer func() { w.per[r.Name], w.seen[r.Name], w.gone[r.Name] = t.tally(), t.at+told, t.seqs }()
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
@@ -291,5 +329,5 @@ func (s *Service) files(ctx context.Context, w *work) error {
 	for _, c := range copies {
 		w.receipt.Copies = append(w.receipt.Copies, filepath.Base(c))
 	}
-	return s.purge(ctx, s.rooms == nil)
+	return s.purge(ctx, w, s.rooms == nil)
 }

@@ -65,9 +65,9 @@ const (
 // Open says whether something is still to come of it.
 func (s State) Open() bool { return s == BeingDrafted || s == Offered || s == Refused }
 
-// Drafts says whether a proposal is still being drafted.
+// Drafts says whether a draft is being made here.
 func (b *Book) Drafts() bool {
-	return slices.ContainsFunc(b.Proposals, func(p Proposal) bool { return p.State == BeingDrafted })
+	return slices.ContainsFunc(b.Proposals, func(p Proposal) bool { return p.State == BeingDrafted && p.Ask.Compresser != "" })
 }
 
 // Get gives a proposal, nil where there is none.

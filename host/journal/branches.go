@@ -37,9 +37,10 @@ type Fork struct {
 
 // Stores gives the stores of characters as they are in a room.
 type Stores interface {
-	// KVIn gives the stores in a room. In a room that is no fork they are those that all rooms share. In
+	// KVIn gives the stores in a room, which need not be there yet. In a room that is no fork they are those that all rooms share. In
 	// a fork they are apart: they begin with what stood there when the room was forked, without
 	// what was written in the room that it was forked of behind the entry where they parted; what is written in one is not seen in the other.
+	// Of a key that was written there very often since, a fork of long ago may begin with something older than what stood at its place.
 	KVIn(room string) KV
 	// KVForget takes what a key held before in a room's store out for good, of which forks might know. What it holds now stays.
 	KVForget(ctx context.Context, room, companion, key string) error

@@ -10,8 +10,8 @@ type Eraser interface {
 	// DropSnapshots forgets the snapshots of a room itself that are of an entry or newer, but for the newest.
 	// Whoever takes words out of entries puts a new one before, of what is left.
 	DropSnapshots(ctx context.Context, room string, from uint64) error
-	// Pairs calls f with all that is in the stores of characters, and of the house, by companion and key: in that which rooms share and in those of
-	// forks, now and before. f must not write there.
+	// Pairs calls f with all that is in the stores of characters, and of the house: in that which rooms share and in those of
+	// forks, first what stands there now, by companion and key in each, then what stood there before. f must not write there.
 	Pairs(ctx context.Context, f func(Pair) error) error
 	// ErasePairs takes out values of some pairs wherever their stores have them, now and before; under its key there is
 	// nothing then in the place of each. With whole it takes out the keys, with all that they hold and held in any

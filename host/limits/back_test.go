@@ -14,14 +14,14 @@ import (
 // again has its bounds as ever, for as long as it goes on.
 func TestAClockThatWasAhead(t *testing.T) {
 	l := New(map[Key]Bounds{model: {Minute: 6, Day: 100}})
-	if r := l.Take(noon.Add(9*time.Hour), true, model); r != nil {
+	if r := l.Take(noon.Add(9*time.Hour), Called, model); r != nil {
 		t.Fatal(r)
 	}
 	told := 0
 	for n := range 30 {
 		now := noon.Add(time.Duration(n) * 2 * time.Minute)
 		for i := range 7 {
-			if r := l.Take(now, true, model); (r != nil) != (i == 6 || n == 0 && i == 5) && !strings.Contains(r.Why, "calls_day") {
+			if r := l.Take(now, Called, model); (r != nil) != (i == 6 || n == 0 && i == 5) && !strings.Contains(r.Why, "calls_day") {
 				t.Fatalf("minute %d, call %d: %+v", n, i, r)
 			} else if r != nil && r.First {
 				told++
@@ -39,12 +39,12 @@ func TestADayThatWasAhead(t *testing.T) {
 	l := New(map[Key]Bounds{model: {Day: 3}})
 	ahead := noon.Add(15 * time.Hour)
 	for range 2 {
-		l.Take(ahead, true, model)
+		l.Take(ahead, Called, model)
 	}
-	if l.Take(noon, true, model) != nil || l.Take(noon, true, model) == nil {
+	if l.Take(noon, Called, model) != nil || l.Take(noon, Called, model) == nil {
 		t.Error("not one more")
 	}
-	if r := l.Take(noon.Add(12*time.Hour), true, model); r != nil {
+	if r := l.Take(noon.Add(12*time.Hour), Called, model); r != nil {
 		t.Errorf("the next day: %+v", r)
 	}
 }
@@ -62,14 +62,14 @@ func TestTimeGoesBack(t *testing.T) {
 			if rapid.IntRange(0, 4).Draw(t, "set") == 0 {
 				back += time.Duration(rapid.IntRange(0, 4000).Draw(t, "seconds")) * time.Second
 			}
-			if l.Take(now.Add(-back), true, model) == nil {
+			if l.Take(now.Add(-back), Called, model) == nil {
 				made = append(made, now)
 			}
 			if n := len(made); n > most && now.Sub(made[n-1-most]) < time.Minute {
 				t.Fatalf("%d calls in a minute, of %d", most+1, most)
 			}
 		}
-		if r := l.Take(now.Add(61*time.Second-back), true, model); r != nil {
+		if r := l.Take(now.Add(61*time.Second-back), Called, model); r != nil {
 			t.Fatalf("a minute later: %+v", r)
 		}
 	})
@@ -79,7 +79,7 @@ func TestTimeGoesBack(t *testing.T) {
 func TestMoneyInWords(t *testing.T) {
 	l := New(map[Key]Bounds{model: {Cost: 0.00001}})
 	l.Spend(noon, 1, 1, model)
-	if r := l.Take(noon, true, model); r == nil || r.Why != "model.main.cost_day: 0.00001 a day is spent" {
+	if r := l.Take(noon, Called, model); r == nil || r.Why != "model.main.cost_day: 0.00001 a day is spent" {
 		t.Errorf("%+v", r)
 	}
 }

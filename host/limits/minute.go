@@ -1,6 +1,10 @@
 package limits
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // seconds are the calls of a minute by the second, and those of the second that has begun: what
 // they sum up to is never less than the calls of any 60 seconds.
@@ -56,4 +60,24 @@ func (m *minute) free(now time.Time, most int) time.Duration {
 		}
 	}
 	return seconds * time.Second
+}
+
+// kept gives the seconds in which there were calls, the oldest first.
+func (m *minute) kept() (all []Second) {
+	for s := m.newest - seconds + 1; s <= m.newest; s++ {
+		if n := m.calls[modulo(s)]; n > 0 {
+			all = append(all, Second{At: s * 1000, Calls: n})
+		}
+	}
+	return all
+}
+
+// restore takes what was kept. Where the clock was set back since, the next call finds that.
+func (m *minute) restore(all []Second) {
+	all = slices.SortedFunc(slices.Values(all), func(a, b Second) int { return cmp.Compare(a.At, b.At) })
+	for _, s := range all {
+		if s.Calls > 0 {
+			m.add(time.UnixMilli(s.At), s.Calls)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory/fact"
+	"github.com/companiond/companiond/host/memory/lineage"
 	"github.com/companiond/companiond/host/memory/near"
 	"github.com/companiond/companiond/host/memory/recall"
 )
@@ -25,6 +26,8 @@ type book struct {
 	table *fact.Table
 	index *recall.Index // by words
 	near  *near.Index   // by vectors
+	tree  *lineage.Tree // of the first rooms of the table
+	known int           // how many these are
 	used  time.Time
 }
 
@@ -73,11 +76,30 @@ func (b *book) load(ctx context.Context) error {
 		return err
 	}
 	b.table, b.index, b.near = t, recall.NewIndex(t), near.NewIndex(t)
+	b.tree, b.known = lineage.NewTree(), 0
 	return nil
 }
 
+// past gives what a room has lived through of what is remembered.
+func (b *book) past(ctx context.Context, room string) (*lineage.Past, error) {
+	forkOf := func(room string) (lineage.Fork, bool, error) {
+		row, there, err := b.stream.journal.Room(ctx, room)
+		return lineage.Fork(row.Fork), there, err
+	}
+	rooms := b.table.Rooms()
+	for ; b.known < len(rooms); b.known++ {
+		if err := b.tree.Learn(rooms[b.known], forkOf); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.tree.Learn(room, forkOf); err != nil {
+		return nil, err
+	}
+	return b.tree.Past(room), nil
+}
+
 // drop lets go of the table; the journal has it.
-func (b *book) drop() { b.table, b.index, b.near = nil, nil, nil }
+func (b *book) drop() { b.table, b.index, b.near, b.tree = nil, nil, nil, nil }
 
 // dropUnused lets go of the tables that nobody asked for a while.
 func (k *Keeper) dropUnused(now time.Time) {

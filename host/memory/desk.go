@@ -148,7 +148,10 @@ func (k *Keeper) Write(ctx context.Context, companion string, a abi.MemoryAdd, v
 // addOne has a companion remember one thing, and gives it as it is remembered: where the same is
 // already, that.
 func (k *Keeper) addOne(ctx context.Context, companion string, n fact.New, source string) (m abi.Memory, err error) {
-	err = k.with(ctx, companion, func(b *book) error {
+	err = k.with(ctx, companion, func(b *book) (err error) {
+		if n.Past, err = b.past(ctx, n.Room); err != nil {
+			return err
+		}
 		return b.write(ctx, func(w pen) error {
 			as, changes, err := b.table.Add(n, source, k.cfg.NewID(), w.at)
 			if err != nil {
@@ -157,7 +160,7 @@ func (k *Keeper) addOne(ctx context.Context, companion string, n fact.New, sourc
 			if err := w.put(changes...); err != nil {
 				return err
 			}
-			f, _ := b.table.Get(as)
+			f, _ := b.table.In(n.Past, as)
 			m = f.Memory
 			return nil
 		})
@@ -219,6 +222,15 @@ func (k *Keeper) EraseFrom(ctx context.Context, room string, turns []uint64, by 
 	})
 }
 
+// Anew has talks that are gone through in this moment gone through again: of what was read of them words were taken out, and
+// nothing that was found in them before is remembered behind it, whenever a model answers.
+func (k *Keeper) Anew() {
+	k.erased.Add(1)
+	if k.cfg.Meaning != nil {
+		k.cfg.Meaning.Forget()
+	}
+}
+
 func (k *Keeper) eraseAll(ctx context.Context, by string, which func(fact.Fact) bool) ([]Forgotten, error) {
 	k.erased.Add(1) // who remembers something from here on has looked again at what was said
 	companions, err := k.Companions(ctx)
@@ -230,10 +242,7 @@ func (k *Keeper) eraseAll(ctx context.Context, by string, which func(fact.Fact) 
 
 // erase takes out of companions' memories. An error leaves what was taken out before.
 func (k *Keeper) erase(ctx context.Context, companions []string, by string, which func(fact.Fact) bool) (gone []Forgotten, err error) {
-	k.erased.Add(1)
-	if k.cfg.Meaning != nil {
-		k.cfg.Meaning.Forget()
-	}
+	k.Anew()
 	for _, companion := range companions {
 		err := k.with(ctx, companion, func(b *book) error {
 			var ids []string

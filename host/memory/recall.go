@@ -45,7 +45,11 @@ func (k *Keeper) Recall(ctx context.Context, c module.Caller, a abi.MemoryAsk) (
 		if err != nil {
 			return err
 		}
-		q := recall.Query{Text: a.Text, About: a.About, Room: c.Room, Present: present, Limit: a.Limit, Past: a.Past, At: now.In(k.cfg.Location), Near: b.near.Find(meant)}
+		past, err := b.past(ctx, c.Room)
+		if err != nil {
+			return err
+		}
+		q := recall.Query{Text: a.Text, About: a.About, Room: c.Room, Present: present, Lived: past, Limit: a.Limit, Past: a.Past, At: now.In(k.cfg.Location), Near: b.near.Find(meant)}
 		if len(q.About) == 0 && len(present) > 0 {
 			q.About = present[:1]
 		}
@@ -116,6 +120,15 @@ func (k *Keeper) Add(ctx context.Context, c module.Caller, a abi.MemoryAdd) (m a
 			return m, err
 		}
 		source, n.Turns, n.SaidBy, n.SaidAt = said.Text, []uint64{a.Turn}, said.From, e.At
+	} else {
+		last, err := k.cfg.Journal.Said(ctx, c.Room, journal.Span{Limit: 1, Newest: true})
+		if err != nil {
+			return m, journal.Coded(err)
+		}
+		n.Upto = 1 // before anything was said
+		for _, e := range last {
+			n.Upto = e.Seq
+		}
 	}
 	return k.addOne(ctx, c.Companion, n, source)
 }

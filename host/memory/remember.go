@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/memory/extract"
 	"github.com/companiond/companiond/host/memory/fact"
+	"github.com/companiond/companiond/host/memory/lineage"
 )
 
 // maxKnown is how many facts of those who speak are looked at beside what they say now.
@@ -47,10 +48,14 @@ func (k *Keeper) listeners(ctx context.Context, h *hearing) (all []listener, err
 			continue
 		}
 		err := k.with(ctx, id, func(b *book) error {
-			if l.turns, people = h.of(id, b.table.Read(h.room)); people {
-				l.known = knownOf(b.table, h.room, l.turns)
+			if l.turns, people = h.of(id, b.table.Read(h.room)); !people {
+				return nil
 			}
-			return nil
+			past, err := b.past(ctx, h.room)
+			if err == nil {
+				l.known = knownOf(b.table, past, h.room, l.turns)
+			}
+			return err
 		})
 		if err != nil {
 			return nil, err
@@ -82,11 +87,16 @@ func (k *Keeper) rememberAs(ctx context.Context, l listener, h *hearing, erased 
 		if b.table.Read(h.room) >= h.upto {
 			return nil // it was done meanwhile
 		}
+		past, err := b.past(ctx, h.room)
+		if err != nil {
+			return err
+		}
 		return b.write(ctx, func(w pen) error {
 			if k.erased.Load() != erased {
 				return errAnew
 			}
 			for _, n := range found {
+				n.Upto, n.Past = h.upto, past
 				if err := k.add(w, n, s, sources); err != nil {
 					return err
 				}
@@ -112,11 +122,11 @@ func (k *Keeper) add(w pen, n fact.New, s Settings, sources map[uint64]string) e
 }
 
 // knownOf gives what is known of the people who speak, as far as it may be told in the room.
-func knownOf(t *fact.Table, room string, turns []fact.Turn) (known []fact.Fact) {
+func knownOf(t *fact.Table, past *lineage.Past, room string, turns []fact.Turn) (known []fact.Fact) {
 	present := people(turns)
 	for _, who := range present {
-		for _, f := range t.Of(who) {
-			if len(known) < maxKnown && f.ValidTo.IsZero() && f.Visible(room, present) {
+		for _, f := range t.Of(past, who) {
+			if len(known) < maxKnown && f.ValidTo.IsZero() && f.Visible(past, room, present) {
 				known = append(known, f)
 			}
 		}

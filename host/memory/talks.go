@@ -231,7 +231,7 @@ func (k *Keeper) loadAwake(ctx context.Context) error {
 		if err != nil {
 			return journal.Coded(err)
 		}
-		if ok {
+		if ok && woke.Seq > row.Fork.At { // else nothing was said since it was forked
 			t := entry.Talk{Room: row.Name, From: woke.Seq}
 			k.waits(t)
 			found.Waits = append(found.Waits, t)

@@ -75,6 +75,14 @@ func (r Request) filled(c Config) Request {
 	return r
 }
 
+// Joined gives messages as they are sent, see [Message]; none where none says anything.
+func Joined(all []Message) []Message {
+	if !slices.ContainsFunc(all, func(m Message) bool { return !m.silent() }) {
+		return nil
+	}
+	return joined(all)
+}
+
 // joined makes a talk in which user and assistant take turns, from user to user.
 func joined(all []Message) []Message {
 	var out []Message

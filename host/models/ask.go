@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card/schema"
 	"github.com/companiond/companiond/host/card/tree"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
@@ -59,7 +60,11 @@ func (m *Models) Ask(ctx context.Context, c module.Caller, ask abi.ModelAsk) (ab
 	if m.cfg.Wants != nil {
 		wanted = m.cfg.Wants(c.Companion)
 	}
-	a, err := m.Generate(ctx, c, wanted, prompt.Ask{Request: req, Urgent: c.Op == abi.OpSpeak}, nil)
+	urgency := limits.Idle
+	if c.Op == abi.OpSpeak { // whether somebody called it, the module alone knows
+		urgency = limits.Called
+	}
+	a, err := m.Generate(ctx, c, wanted, prompt.Ask{Request: req, Urgency: urgency}, nil)
 	if err != nil {
 		return abi.ModelAnswer{}, err
 	}

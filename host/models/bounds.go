@@ -14,7 +14,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// Store keeps what was spent in the day; host/journal's store of keys is one.
+// Store keeps what was spent in the day and the last minute; host/journal's store of keys is one.
 type Store interface {
 	KVGet(ctx context.Context, owner, key string) (value string, ok bool, err error)
 	KVSet(ctx context.Context, owner, key, value string) error
@@ -43,29 +43,30 @@ func keys(model string, c module.Caller) []limits.Key {
 }
 
 // may says why a call is not to be made; it counts nothing.
-func (m *Models) may(keys []limits.Key, urgent bool) error {
-	return m.bounded((*limits.Limits).May, keys, urgent)
+func (m *Models) may(keys []limits.Key, urgency limits.Urgency) error {
+	return m.bounded((*limits.Limits).May, keys, urgency)
 }
 
 // take counts a request before it is sent, be it the first of a call or one that is sent again.
-func (m *Models) take(keys []limits.Key, urgent bool) error {
-	err := m.bounded((*limits.Limits).Take, keys, urgent)
+func (m *Models) take(keys []limits.Key, urgency limits.Urgency) error {
+	err := m.bounded((*limits.Limits).Take, keys, urgency)
 	if err == nil {
 		m.bounds.changed()
 	}
 	return err
 }
 
-// bounded asks the limits. What is urgent is told when it may be made; what is not is not to
-// come back for it.
-func (m *Models) bounded(ask func(l *limits.Limits, now time.Time, urgent bool, keys ...limits.Key) *limits.Refusal, keys []limits.Key, urgent bool) error {
+// bounded asks the limits. What somebody waits for is told when it may be made; what nobody does is not
+// to come back for it. Neither is a call where something is left for those who call somebody: until then its
+// speaker would not be asked by them.
+func (m *Models) bounded(ask func(l *limits.Limits, now time.Time, urgency limits.Urgency, keys ...limits.Key) *limits.Refusal, keys []limits.Key, urgency limits.Urgency) error {
 	b := m.bounds
 	now := time.Now()
 	b.mu.Lock()
 	until, why := b.limits.Held(keys[0], now)
 	var no *limits.Refusal
 	if until.IsZero() {
-		no = ask(b.limits, now, urgent, keys...)
+		no = ask(b.limits, now, urgency, keys...)
 	}
 	b.mu.Unlock()
 	switch {
@@ -80,7 +81,7 @@ func (m *Models) bounded(ask func(l *limits.Limits, now time.Time, urgent bool, 
 		m.cfg.Log.Warn("a bound on calls of models is reached: what is over it is not asked", "why", no.Why)
 	}
 	err := abi.Errorf(abi.CodeExhausted, "%s", no.Why)
-	if urgent {
+	if urgency > limits.Idle && no.Full {
 		err.After = milliseconds(no.After)
 	}
 	return err
@@ -117,7 +118,7 @@ func (b *bounds) days() []limits.Day {
 	return b.limits.Days()
 }
 
-// Restore reads what was spent in the day before the daemon was started.
+// Restore reads what was spent in the day and the last minute before the daemon was started.
 func (m *Models) Restore(ctx context.Context) error {
 	kept, ok, err := m.cfg.Store.KVGet(ctx, storeOwner, storeKey)
 	if err != nil || !ok {
@@ -133,7 +134,7 @@ func (m *Models) Restore(ctx context.Context) error {
 	return nil
 }
 
-// Run keeps what is spent in the day, beside the calls, until ctx ends. A daemon that is killed
+// Run keeps what is spent in the day and the last minute, beside the calls, until ctx ends. A daemon that is killed
 // loses what was spent since the last of it was written, which is a call or two, and
 // what those cost that were running.
 func (m *Models) Run(ctx context.Context) error {

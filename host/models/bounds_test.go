@@ -62,13 +62,13 @@ func TestWhatIsOverABound(t *testing.T) {
 	if _, err := m.Ask(t.Context(), aya, ask); err != nil {
 		t.Error(err)
 	}
-	_, err = m.Generate(t.Context(), aya, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+	_, err = m.Generate(t.Context(), aya, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil)
 	if e := abi.AsError(err); abi.CodeOf(err) != abi.CodeExhausted || e.After < 50_000 || e.After > 61_000 {
 		t.Errorf("%+v", err)
 	}
 	ben := module.Caller{Companion: "ben", Room: "stage"}
 	for n := range 3 {
-		if _, err = m.Generate(t.Context(), ben, "", prompt.Ask{Request: hello, Urgent: true}, nil); (err != nil) != (n == 2) {
+		if _, err = m.Generate(t.Context(), ben, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil); (err != nil) != (n == 2) {
 			t.Errorf("%d: %v", n, err) // two million tokens cost 4
 		}
 	}
@@ -83,7 +83,7 @@ func TestOverItsRate(t *testing.T) {
 	over.Store(true)
 	m := New(Config{Settings: []config.Model{settings}, Log: slog.New(slog.DiscardHandler)})
 	for _, who := range []string{"aya", "ben"} {
-		_, err := m.Generate(t.Context(), module.Caller{Companion: who, Room: "main"}, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+		_, err := m.Generate(t.Context(), module.Caller{Companion: who, Room: "main"}, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil)
 		if e := abi.AsError(err); e.Code != abi.CodeUnavailable || e.After < 20_000 || e.After > 30_000 || !strings.Contains(e.Message, "rate limited") {
 			t.Errorf("%s: %+v", who, err)
 		}
@@ -104,11 +104,11 @@ func TestSpentIsKept(t *testing.T) {
 		go func() { gone <- m.Run(ctx) }()
 		counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
 		for range 3 {
-			if err := m.take(counted, true); err != nil {
+			if err := m.take(counted, limits.Called); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := m.take(counted, true); err != nil { // it was repeated once
+		if err := m.take(counted, limits.Called); err != nil { // it was repeated once
 			t.Fatal(err)
 		}
 		m.spend(counted, model.Usage{Calls: 2}, nil)
@@ -117,13 +117,13 @@ func TestSpentIsKept(t *testing.T) {
 		if err := again.Restore(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := again.take(counted, true); err != nil {
+		if err := again.take(counted, limits.Called); err != nil {
 			t.Error(err)
 		}
-		if d := again.bounds.days(); len(d) != 1 || d[0].Calls != 5 {
+		if d := again.bounds.days(); len(d) != 3 || d[0].Name != "aya" || d[0].Calls != 5 || d[1].Calls != 5 {
 			t.Errorf("%+v", d)
 		}
-		if err := m.take(counted, true); err != nil {
+		if err := m.take(counted, limits.Called); err != nil {
 			t.Error(err)
 		}
 		cancel()
@@ -137,4 +137,79 @@ func TestSpentIsKept(t *testing.T) {
 			t.Error("what cannot be read is taken for nothing")
 		}
 	})
+}
+
+// TestAMinuteIsKept: what the last minute spent counts after a restart, also of a daemon that was killed.
+func TestAMinuteIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(memory.KV)
+		bounds := map[limits.Key]limits.Bounds{{Table: "model", Name: "main"}: {Minute: 7}, {Table: "companion", Name: "aya"}: {Day: 100}}
+		counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+		open := func() (m *Models, kill func()) {
+			m = New(Config{Bounds: bounds, Store: store, Log: slog.New(slog.DiscardHandler)})
+			if err := m.Restore(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			gone := make(chan error, 1)
+			go func() { gone <- m.Run(ctx) }()
+			return m, func() {
+				synctest.Wait() // what is not written by now is not when it ends either
+				was, _, _ := store.KVGet(context.Background(), storeOwner, storeKey)
+				cancel()
+				if err := <-gone; err != nil {
+					t.Error(err)
+				}
+				if is, _, _ := store.KVGet(context.Background(), storeOwner, storeKey); is != was {
+					t.Errorf("at its end alone it wrote %s", is)
+				}
+			}
+		}
+		made := 0
+		for range 3 {
+			m, kill := open()
+			for range 3 {
+				if m.take(counted, limits.Called) == nil {
+					made++
+				}
+			}
+			time.Sleep(5 * time.Second)
+			kill()
+		}
+		if made != 7 {
+			t.Errorf("%d calls in a minute", made)
+		}
+		time.Sleep(46 * time.Second)
+		m, kill := open()
+		if err := m.take(counted, limits.Called); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+		kill()
+	})
+}
+
+// TestNotToComeBack: while something is left for those who call somebody, others are not told when to come
+// back, for nobody asks their speaker until then.
+func TestNotToComeBack(t *testing.T) {
+	m := New(Config{Bounds: map[limits.Key]limits.Bounds{{Table: "model", Name: "main"}: {Minute: 12}}, Log: slog.New(slog.DiscardHandler)})
+	counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+	made := 0
+	var err error
+	for err == nil {
+		made++
+		err = m.take(counted, limits.Waits)
+	}
+	if e := abi.AsError(err); made != 11 || e.Code != abi.CodeExhausted || e.After != 0 || !strings.Contains(e.Message, "kept for those who call somebody") {
+		t.Errorf("%d, %+v", made-1, err)
+	}
+	for range 2 {
+		if err := m.take(counted, limits.Called); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, u := range []limits.Urgency{limits.Waits, limits.Called} {
+		if e := abi.AsError(m.take(counted, u)); e == nil || e.After == 0 || strings.Contains(e.Message, "but for") {
+			t.Errorf("%+v", e)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 )
@@ -27,7 +28,7 @@ func (m *Models) Embed(ctx context.Context, c module.Caller, wanted string, text
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
 	counted := keys(client.Name(), c)
-	if err := m.take(counted, false); err != nil {
+	if err := m.take(counted, limits.Idle); err != nil {
 		return nil, err
 	}
 	all, used, err := client.Embed(ctx, texts)

@@ -132,10 +132,10 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
 	counted := keys(client.Name(), c)
-	if err := m.may(counted, ask.Urgent); err != nil { // before it waits for a place
+	if err := m.may(counted, ask.Urgency); err != nil { // before it waits for a place
 		return model.Answer{}, err
 	}
-	ask.Before = func() error { return m.take(counted, ask.Urgent) }
+	ask.Before = func() error { return m.take(counted, ask.Urgency) }
 	a, err := client.Generate(ctx, ask.Request, onText)
 	m.spend(counted, a.Usage, err)
 	m.used(ctx, c, entry.Usage{Model: client.Name(), About: ask.About, Grant: ask.Grant, Told: ask.Told, With: ask.With}, a.Usage, err)

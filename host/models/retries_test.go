@@ -37,7 +37,7 @@ func TestRetriesCount(t *testing.T) {
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
-			a, err := m.Generate(context.Background(), module.Caller{Companion: "aya", Room: "main"}, "", prompt.Ask{Request: hello, Urgent: true}, nil)
+			a, err := m.Generate(context.Background(), module.Caller{Companion: "aya", Room: "main"}, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil)
 			var e *abi.Error
 			if !errors.As(err, &e) || e.Code != abi.CodeUnavailable && (e.Code != abi.CodeExhausted || e.After < 1000 || e.Message != "model.main.calls_minute: 10 a minute are used up") {
 				t.Errorf("%+v, %v", a, err)
@@ -48,7 +48,7 @@ func TestRetriesCount(t *testing.T) {
 	if n := asked.Load(); n != 10 {
 		t.Errorf("asked %d times, of 10", n)
 	}
-	if d := m.bounds.days(); len(d) != 1 || d[0].Calls != 10 {
+	if d := m.bounds.days(); len(d) != 3 || d[1].Table != "model" || d[1].Calls != 10 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -163,6 +163,31 @@ func TestWhy(t *testing.T) {
 	})
 }
 
+// TestWhyOfWhatWasSuperseded: a message that ended the votes about another is told with what was decided about itself,
+// and of those votes nobody says that there were none.
+func TestWhyOfWhatWasSuperseded(t *testing.T) {
+	slow := &actor{id: "slow", speak: wants_("slow", 0).speak, vote: func(ctx context.Context, _ abi.Scene) (abi.Vote, error) {
+		time.Sleep(100 * time.Millisecond) // of a bubble's time
+		return abi.Vote{State: abi.Speak, Importance: 5}, nil
+	}}
+	rules := testRules
+	rules.MaxTurns = 1
+	play(t, rules, []*actor{slow, wants_("aya", 5)}, func(s *stage) {
+		first := s.say("taro", "What a day.")
+		time.Sleep(10 * time.Millisecond)
+		second := s.say("taro", "It rains.")
+		time.Sleep(time.Minute)
+		w, err := s.room.Why(s.t.Context(), second.Seq)
+		if err != nil || w.About == nil || w.About.Seq != second.Seq || w.Decision.Outcome != entry.OutcomeGrant {
+			s.t.Errorf("%+v, %v", w, err)
+		}
+		w, err = s.room.Why(s.t.Context(), first.Seq+1)
+		if err != nil || w.About == nil || w.About.Seq != first.Seq || w.Decision.Outcome != entry.OutcomeSuperseded || strings.Contains(w.Text, "nobody was asked") {
+			s.t.Errorf("%+v, %v", w, err)
+		}
+	})
+}
+
 // TestVotesFromOutside gives votes that no module call asked for.
 func TestVotesFromOutside(t *testing.T) {
 	slow := &actor{id: "slow", vote: hang[abi.Vote], speak: wants_("slow", 0).speak}

@@ -28,7 +28,12 @@ func Explain(d entry.Decision) string {
 	if d.Reason != "" {
 		fmt.Fprintf(&b, "reason:  %s\n", d.Reason)
 	}
-	if len(d.Ranking) == 0 {
+	switch {
+	case len(d.Ranking) > 0:
+	case d.Outcome == entry.OutcomeSuperseded || d.Outcome == entry.OutcomeStopped:
+		b.WriteString("nothing was decided by votes\n")
+		return b.String()
+	default:
 		b.WriteString("nobody was asked to vote\n")
 		return b.String()
 	}

@@ -83,7 +83,7 @@ func (d Desk) Memory(ctx context.Context, fs *flag.FlagSet, args []string) error
 	case what == "list" && len(rest) == 0:
 		return d.explain(d.listAll(ctx, h))
 	case what == "list" && len(rest) == 1:
-		return d.explain(d.list(ctx, rest[0], h))
+		return d.explain(d.whoElse(ctx, d.list(ctx, rest[0], h)))
 	case what == "add" && len(rest) > 1:
 		return d.explain(d.add(ctx, rest[0], strings.Join(rest[1:], " "), h))
 	case what == "edit" && len(rest) == 2:
@@ -158,6 +158,18 @@ func (d Desk) companions(ctx context.Context) (ids []string, err error) {
 		ids = append(ids, c.ID)
 	}
 	return ids, err
+}
+
+// whoElse says who there is, where a companion is not.
+func (d Desk) whoElse(ctx context.Context, err error) error {
+	if err == nil || !strings.Contains(err.Error(), "there is no companion ") {
+		return err
+	}
+	ids, wrong := d.companions(ctx)
+	if wrong != nil || len(ids) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; there are: %s", err, strings.Join(ids, ", "))
 }
 
 func (d Desk) listAll(ctx context.Context, h *how) error {

@@ -193,7 +193,7 @@ func TestMistakes(t *testing.T) {
 		"memory erase":                          all,
 		"memory edit kyoko x":                   "usage: edit what? -text, -keys, -importance, -visibility, -until or -still says it",
 		"memory -after x":                       "usage: -after is for one companion's: companiond memory COMPANION -after x",
-		"memory nobody":                         "there is no companion \"nobody\"",
+		"memory nobody":                         "there is no companion \"nobody\"; there are: aya, kyoko",
 		"memory old":                            "the daemon has no memories; is it an older one?",
 		"memory full -n 900":                    "-n: expected number <= 200",
 		"memory edit kyoko x -until soon":       "usage: -until: \"soon\" is no time like 2026-01-02, 2026-01-02T03:04:05Z or now",
@@ -271,7 +271,7 @@ func TestPromptsAreShown(t *testing.T) {
 	s := &daemon{}
 	d := Desk{Paint: paint.Painter{Out: &out}, Call: s.call}
 	want := `kyoko speak, by the model small, written down as #14 at 2026-01-02 03:04:05
-  what was sent, byte by byte
+  the words that were sent, letter by letter
   system, about 5 tokens
     You are Kyoko.
     Speak.

@@ -91,6 +91,9 @@ func (p Painter) Order(o memories.Order) error {
 		parts = []string{"nothing"}
 	}
 	fmt.Fprintf(&b, "%s: %s\n", verb, strings.Join(parts, ", "))
+	if o.Nobody {
+		b.WriteString("nobody who spoke here, or of whom something is remembered, is called so; look at how the name is written\n")
+	}
 	if o.Talks > 0 {
 		fmt.Fprintf(&b, "of talks with others, not made anew: %d memories\n", o.Talks)
 	}
@@ -117,11 +120,14 @@ func (p Painter) Prompts(all []told.Prompt) error {
 		}
 		u := q.Usage
 		fmt.Fprintf(&b, "%s %s\n", p.name(oneLine(u.Who)), p.dim(oneLine(fmt.Sprintf("%s, by the model %s, written down as #%d at %s", u.Op, u.Model, q.Seq, q.At.Local().Format(time.DateTime)))))
+		if len(u.With) > 0 {
+			fmt.Fprintf(&b, "  one call for the votes of %s\n", oneLine(strings.Join(append([]string{u.Who}, u.With...), ", ")))
+		}
 		switch {
 		case q.Exact:
-			b.WriteString("  what was sent, byte by byte\n")
+			b.WriteString("  the words that were sent, letter by letter\n")
 		case len(q.Parts) > 0:
-			fmt.Fprintf(&b, "  not byte by byte what was sent: %s\n", plain(q.Why, 2))
+			fmt.Fprintf(&b, "  not letter by letter what was sent: %s\n", plain(q.Why, 2))
 		default:
 			fmt.Fprintf(&b, "  what was sent is not there: %s\n", plain(q.Why, 2))
 		}

@@ -63,6 +63,15 @@ func TestOrderOfOthers(t *testing.T) {
 	}
 }
 
+// TestOrderOfNobody: a name that nobody has is said to be none.
+func TestOrderOfNobody(t *testing.T) {
+	var out bytes.Buffer
+	o := memories.Order{State: "would", Nobody: true, Stores: []memories.Count{{Store: "entries"}}}
+	if err := (Painter{Out: &out}).Order(o); err != nil || !strings.Contains(out.String(), "is called so; look at how the name is written") {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
+
 // A line whose words were erased says so, and so does the entry that tells of it.
 func TestErasedIsSaid(t *testing.T) {
 	for want, e := range map[string]entry.Entry{
@@ -86,5 +95,14 @@ func TestEditedMemory(t *testing.T) {
 		if err := (Painter{Out: &out}).Memory(m); err != nil || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("%v %s", err, &out)
 		}
+	}
+}
+
+// A call for the votes of several says whose.
+func TestVotesOfSeveral(t *testing.T) {
+	var out bytes.Buffer
+	u := entry.Usage{Who: "aya", With: []string{"ben", "eri"}, Op: abi.OpVote, Model: "m", Calls: 1}
+	if err := (Painter{Out: &out}).Prompts([]told.Prompt{{Usage: u, Exact: true}}); err != nil || !strings.Contains(out.String(), "  one call for the votes of aya, ben, eri\n") {
+		t.Errorf("%v\n%s", err, &out)
 	}
 }

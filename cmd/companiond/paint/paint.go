@@ -1,4 +1,4 @@
-// Package paint shows entries of a room and conversations of agents to people at
+// Package paint shows entries of a room, its turns and what they are told as, and conversations of agents to people at
 // a terminal. Words that somebody else wrote are shown and never obeyed.
 //
 // It never asks a daemon, and never looks at the environment: whoever paints says
@@ -24,6 +24,7 @@ type Painter struct {
 	Out    io.Writer
 	Colour bool
 	Votes  bool
+	Width  int // columns of the terminal; 0: none is there, or nobody knows
 }
 
 // Entry writes one entry in a line or more; kinds nobody needs to see write

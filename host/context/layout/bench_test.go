@@ -29,7 +29,7 @@ func BenchmarkBuild(b *testing.B) {
 		m, meter := persona(b, "aya"), new(tokens.Meter)
 		budget := layout.Budget{Context: 8000, Meter: meter}
 		human := func(id string) bool { return id == "taro" }
-		terms := window.Terms{Budget: m.History(budget), Meter: meter, Overhead: layout.Overhead, Human: human}
+		terms := window.Terms{Budget: m.History(budget), Meter: meter, Line: m.Line(nil), Human: human}
 		room := reader.New(j, "main")
 		build := func(b *testing.B, w *window.Window) {
 			told, err := w.Tell(b.Context(), room.History, terms)

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 )
 
 // pausedFor is how long nobody spoke before a message is told with its time.
@@ -25,6 +26,7 @@ type line struct {
 	At   string   `json:"at,omitempty"`
 	Text string   `json:"text"`
 	Cut  string   `json:"cut,omitempty"`
+	seq  uint64   // where it matters
 }
 
 // compressed is what some turns are told as.
@@ -69,6 +71,18 @@ func linesOf(self string, zone *time.Location, all []abi.Message, names map[stri
 		out = append(out, []model.Message{{Role: model.RoleUser, Text: quote.JSON(l)}})
 	}
 	return out
+}
+
+// Line gives what measures a message of the history as it is told.
+func (m *Mind) Line(names map[string]string) func(msg abi.Message, before *abi.Message) tokens.Size {
+	return func(msg abi.Message, before *abi.Message) tokens.Size {
+		all := []abi.Message{msg}
+		if before != nil {
+			all = []abi.Message{{From: m.ID, At: before.At}, msg}
+		}
+		told := linesOf(m.ID, m.Zone, all, names)
+		return sizeOfMessages(told[len(told)-1])
+	}
 }
 
 // namesOf gives the names of those who speak in messages, where they are not their ids.

@@ -10,9 +10,11 @@
 package layout
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,21 +22,31 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 )
 
-// The shares of a budget. What is left is the history's.
+// The shares of a budget: the most that the tail and the memory may have. What they do not need, and all
+// that is left, is the history's.
 const (
 	tailShare   = .15
 	memoryShare = .10
 	leastShare  = .10 // of the history, whatever else there is
 )
 
-// Overhead is what a message of the history takes besides its text and its speaker's name.
-const Overhead = 16
+// What is kept for the tail and the memory grows by steps with the longest that there were, so that the history's
+// place seldom changes.
+const (
+	firstTail   = 192 // tokens
+	firstMemory = 96
+	needStep    = 64
+)
+
+// overhead is what a message of the history takes besides its text.
+const overhead = 24
 
 // Mind is a character that a model lives.
 type Mind struct {
@@ -49,7 +61,11 @@ type Mind struct {
 
 	mu     sync.Mutex
 	chosen choice // how the card is told
+	needs  needs
 }
+
+// needs are the most tokens that the tail and the memory came to, in whole steps.
+type needs struct{ tail, memory int }
 
 // New makes a mind of a card. A zone of nil is UTC.
 func New(id string, c *card.Card, zone *time.Location) *Mind {
@@ -73,8 +89,20 @@ func (b Budget) usable() int { return int(float64(b.Context) * (1 - b.Meter.Rese
 func (m *Mind) History(b Budget) int {
 	all := b.usable()
 	system, _ := m.System(b)
-	rest := all - b.Meter.Tokens(tokens.Of(system).Plus(sizeOf(m.Offer(b, m.all)))) - int(float64(all)*(tailShare+memoryShare))
+	m.mu.Lock()
+	n := m.needs
+	m.mu.Unlock()
+	rest := all - b.Meter.Tokens(tokens.Of(system).Plus(sizeOf(m.Offer(b, m.all)))) -
+		min(max(n.tail, firstTail), int(float64(all)*tailShare)) - min(max(n.memory, firstMemory), int(float64(all)*memoryShare))
 	return max(rest, int(float64(all)*leastShare))
+}
+
+// need notes what the tail and the memory came to.
+func (m *Mind) need(tail, memory int) {
+	up := func(n int) int { return (n + needStep - 1) / needStep * needStep }
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.needs.tail, m.needs.memory = max(m.needs.tail, up(tail)), max(m.needs.memory, up(memory))
 }
 
 // Parts are what a prompt is made of.
@@ -99,6 +127,20 @@ type Prompt struct {
 // Build puts a prompt together. Where it would be longer than its budget, memories that matter
 // least go first, then the oldest of what was said.
 func (m *Mind) Build(p Parts) Prompt {
+	short := p
+	var seqs []uint64
+	short.Tail, seqs = p.Tail.beside(p.Told)
+	prompt := m.build(short)
+	for _, seq := range seqs {
+		t := prompt.Told
+		if _, cut := t.Shortened[seq]; cut || seq != t.Pinned && (seq < t.From || seq > t.Upto) {
+			return m.build(p) // it does not stand there after all
+		}
+	}
+	return prompt
+}
+
+func (m *Mind) build(p Parts) Prompt {
 	all := p.usable()
 	system, dropped := m.System(p.Budget)
 	notes := slices.Clone(dropped)
@@ -124,14 +166,11 @@ func (m *Mind) Build(p Parts) Prompt {
 		parts["memory"] = count(remembered)
 		end = remembered + "\n" + end
 	}
-	told := p.Told
-	groups := linesOf(m.ID, m.Zone, told.Messages, p.Names)
-	var cut int
-	told, groups, cut = p.room(told, groups, rest-parts["memory"]-parts["tail"])
+	m.need(parts["tail"], parts["memory"])
+	told, lines, cut := m.room(p, rest-parts["memory"]-parts["tail"])
 	if cut > 0 {
 		notes = append(notes, fmt.Sprintf("%d older messages, for this request alone: what it is about is long", cut))
 	}
-	lines := slices.Concat(groups...)
 	parts["history"] = p.Meter.Tokens(sizeOfMessages(lines))
 	t := &entry.Told{
 		Head: told.Head, Left: told.Left || cut > 0, Tail: end, Images: len(images), Memories: ids, Budget: p.Context, Parts: parts, Notes: notes,
@@ -159,32 +198,80 @@ func (m *Mind) Build(p Parts) Prompt {
 	return prompt
 }
 
-// room leaves out the oldest messages where there is no place for all. The newest stays, and
-// so does the newest turn of a person.
-func (p Parts) room(told window.Told, lines [][]model.Message, most int) (window.Told, [][]model.Message, int) {
-	total := p.Meter.Tokens(sizeOfMessages(slices.Concat(lines...)))
-	first := 0
-	for ; first < len(lines)-1 && total > most; first++ {
-		total -= p.Meter.Tokens(sizeOfMessages(lines[first]))
+// room writes what was said. Where there is no place for all of it, the newest is shortened, down to half of the place,
+// and then the oldest are left out. The newest stays, and so does the newest turn of a person.
+func (m *Mind) room(p Parts, most int) (told window.Told, lines []model.Message, cut int) {
+	told = p.Told
+	write := func() (over int) {
+		lines = slices.Concat(linesOf(m.ID, m.Zone, told.Messages, p.Names)...)
+		return p.Meter.Tokens(sizeOfMessages(lines)) - most
 	}
-	if first == 0 {
+	over := write()
+	if over <= 0 || len(told.Messages) == 0 {
 		return told, lines, 0
 	}
+	told.Messages, told.Shortened = slices.Clone(told.Messages), maps.Clone(told.Shortened)
+	newest := len(told.Messages) - 1
+	if p.shorten(&told, newest, over, most/2); write() > 0 {
+		cut = m.leaveOut(p, &told, most)
+	}
+	for i := range told.Messages { // a person's turn, and the newest, which may be both
+		if over := write(); over > 0 {
+			p.shorten(&told, i, over, 0)
+		}
+	}
+	write()
+	return told, lines, cut
+}
+
+// leaveOut leaves out the oldest messages and gives how many. What stays may still be too long.
+func (m *Mind) leaveOut(p Parts, told *window.Told, most int) (cut int) {
+	all := told.Messages
 	human := -1
-	for i, msg := range told.Messages {
+	for i, msg := range all {
 		if p.Human(msg.From) && msg.Kind != abi.KindBackchannel {
 			human = i
 		}
 	}
-	msgs, kept, cut := told.Messages[first:], lines[first:], first
-	told.Pinned = 0
-	if human >= 0 && human < first {
-		told.Pinned, cut = told.Messages[human].Seq, cut-1
-		msgs = append([]abi.Message{told.Messages[human]}, msgs...)
-		kept = append([][]model.Message{lines[human]}, kept...)
+	groups := linesOf(m.ID, m.Zone, all, p.Names)
+	count := func(lines []model.Message) int { return p.Meter.Tokens(sizeOfMessages(lines)) }
+	total := count(slices.Concat(groups...)) + p.Meter.Tokens(tokens.Of(stamp)) // the first is told with its time
+	first := 0
+	for ; first < len(all)-1 && total > most; first++ {
+		if first != human { // that one stays
+			total -= count(groups[first])
+		}
 	}
-	told.Messages = msgs
-	return told, kept, cut
+	if first == 0 {
+		return 0
+	}
+	told.Pinned, told.Messages = 0, all[first:]
+	if human < 0 || human >= first {
+		return first
+	}
+	told.Pinned, told.Messages = all[human].Seq, append([]abi.Message{all[human]}, all[first:]...)
+	return first - 1
+}
+
+// leastText is how many tokens of a message that cannot be left out stay.
+const leastText = 24
+
+// markOf is what the mark comes to at most that says what was left out.
+const markOf = 24
+
+// shorten shortens a message by so many tokens, but to no less than least, and so that some of it stays.
+func (p Parts) shorten(told *window.Told, i, over, least int) {
+	msg := &told.Messages[i]
+	have := p.Meter.Tokens(tokens.Of(quote.JSON(msg.Text))) // escapes take more than letters
+	goal := max(have-over-markOf, least-overhead, leastText)
+	if have <= goal+markOf {
+		return
+	}
+	whole := cmp.Or(p.Told.Whole[msg.Seq], msg.Text)
+	if told.Shortened == nil {
+		told.Shortened = map[uint64]window.Ends{}
+	}
+	msg.Text, told.Shortened[msg.Seq] = window.Shorten(whole, goal*p.Meter.Tokens(tokens.Of(msg.Text))/have, p.Meter)
 }
 
 // with puts what stands behind the history there. Requests to come are the same up to the end

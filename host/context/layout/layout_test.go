@@ -245,33 +245,55 @@ func toolsOf(m *layout.Mind) (tools []model.Tool) {
 	return tools
 }
 
+// source gives messages as a room does.
+func source(said []abi.Message) window.Source {
+	return func(_ context.Context, a abi.HistoryAsk) (abi.History, error) {
+		end := len(said)
+		if a.Before > 0 {
+			end = slices.IndexFunc(said, func(m abi.Message) bool { return m.Seq >= a.Before })
+		}
+		return abi.History{Messages: slices.Clone(said[max(0, end-a.Limit):end]), Head: said[len(said)-1].Seq + 1}, nil
+	}
+}
+
 // TestItFits: with little place, what matters most is told: who it is, and the newest turn of a
-// person.
+// person, at least some of its words. What is noted about a prompt is enough to put it together again.
 func TestItFits(t *testing.T) {
-	m := nikoni(t)
+	nikoni, aya, ben := nikoni(t), persona(t, "aya"), persona(t, "ben")
+	minds := []*layout.Mind{nikoni, aya, layout.Panel([]*layout.Mind{nikoni, aya, ben}, time.UTC)}
 	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom(minds).Draw(t, "mind")
 		meter := new(tokens.Meter)
 		size := rapid.SampledFrom([]int{2000, 3000, 8000, 128_000}).Draw(t, "context")
 		budget := layout.Budget{Context: size, Meter: meter}
 		var said []abi.Message
-		for i := range rapid.IntRange(1, 30).Draw(t, "messages") {
-			n := rapid.SampledFrom([]int{10, 40, 200, 3000}).Draw(t, "letters")
-			from := rapid.SampledFrom([]string{"taro", "aya", "nikoni"}).Draw(t, "from")
-			said = append(said, abi.Message{Seq: uint64(i + 1), From: from, Text: strings.Repeat("話", n), At: noon})
-		}
-		said = append(said, abi.Message{Seq: 900, From: "taro", Text: "最後の" + strings.Repeat("問", rapid.IntRange(1, 15_000).Draw(t, "last")), At: noon})
-		human := func(id string) bool { return id == "taro" }
-		w := new(window.Window)
-		told, err := w.Tell(context.Background(), func(_ context.Context, a abi.HistoryAsk) (abi.History, error) {
-			if a.Before > 0 {
-				i := slices.IndexFunc(said, func(m abi.Message) bool { return m.Seq >= a.Before })
-				return abi.History{Messages: said[max(0, i-a.Limit):i]}, nil
+		say := func(from, text string, wait time.Duration) {
+			at := noon.Add(wait)
+			if n := len(said); n > 0 {
+				at = said[n-1].At.Add(wait)
 			}
-			return abi.History{Messages: said[max(0, len(said)-a.Limit):], Head: 901}, nil
-		}, window.Terms{Budget: m.History(budget), Meter: meter, Overhead: layout.Overhead, Human: human})
-		if err != nil {
-			t.Fatal(err)
+			said = append(said, abi.Message{Seq: uint64(3*len(said) + 1), From: from, Text: text, Kind: abi.KindTurn, At: at})
 		}
+		w, human := new(window.Window), func(id string) bool { return id == "taro" }
+		tell := func() window.Told {
+			told, err := w.Tell(context.Background(), source(said), window.Terms{Budget: m.History(budget), Meter: meter, Line: m.Line(nil), Human: human})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return told
+		}
+		letters, waits := []int{10, 40, 200, 3000}, []time.Duration{time.Second, 2 * time.Hour}
+		for range rapid.IntRange(1, 30).Draw(t, "messages") {
+			say(rapid.SampledFrom([]string{"taro", "aya", "nikoni"}).Draw(t, "from"), strings.Repeat("話", rapid.SampledFrom(letters).Draw(t, "letters")), rapid.SampledFrom(waits).Draw(t, "wait"))
+			if rapid.IntRange(0, 3).Draw(t, "told") == 0 {
+				tell()
+			}
+		}
+		say("taro", "最後の"+strings.Repeat(rapid.SampledFrom([]string{"問", "\"", "\u0085", "word "}).Draw(t, "of"), rapid.IntRange(1, 15_000).Draw(t, "last")), time.Second)
+		for range rapid.SampledFrom([]int{0, 0, 1, 3, 20}).Draw(t, "behind") {
+			say(rapid.SampledFrom([]string{"aya", "nikoni"}).Draw(t, "from"), strings.Repeat("答", rapid.SampledFrom(letters).Draw(t, "letters")), time.Second)
+		}
+		told := tell()
 		var members []abi.Member
 		for i := range rapid.SampledFrom([]int{2, 30, 256}).Draw(t, "members") {
 			members = append(members, abi.Member{ID: fmt.Sprint("viewer", i), Kind: abi.KindHuman})
@@ -285,26 +307,102 @@ func TestItFits(t *testing.T) {
 		for i := range rapid.IntRange(0, 8).Draw(t, "memories") {
 			memories = append(memories, abi.Memory{ID: fmt.Sprint(i), Text: strings.Repeat("猫", 60), SaidBy: "taro", SaidAt: noon})
 		}
-		for _, tail := range []layout.Tail{
-			m.ForScene(layout.Asked{Scene: abi.Scene{Message: said[len(said)-1], Members: members}, Now: noon}),
-			m.ForPerceptions(abi.Perceiving{More: percepts[1:], Perception: percepts[0], Members: members}, noon, []string{"vision"}, nil),
-		} {
-			p := m.Build(layout.Parts{Budget: budget, Tools: toolsOf(m), Told: told, Human: human, Memories: memories, Tail: tail})
-			total := 0
-			for _, n := range p.Told.Parts {
-				total += n
-			}
-			if most := int(float64(size) * (1 - meter.Reserve())); total > most {
-				t.Fatalf("%d tokens, at most %d: %v, %v", total, most, p.Told.Parts, p.Told.Notes)
-			}
-			if !strings.Contains(p.System, "明るく好奇") {
-				t.Fatalf("who it is is not told:\n%s", p.System)
-			}
-			if !strings.Contains(layout.Write("", p.Messages), "最後の") {
-				t.Fatalf("the newest turn of a person is not told: %+v", p.Told)
-			}
+		tails := []layout.Tail{m.ForScene(layout.Asked{Scene: abi.Scene{Message: said[len(said)-1], Members: members}, Now: noon, OnlyVote: true})}
+		parts := layout.Parts{Budget: budget, Told: told, Human: human}
+		if m.Card != nil {
+			tails = append(tails, m.ForPerceptions(abi.Perceiving{More: percepts[1:], Perception: percepts[0], Members: members}, noon, []string{"vision"}, nil))
+			parts.Tools, parts.Memories = toolsOf(m), memories
+		}
+		for _, tail := range tails {
+			parts.Tail = tail
+			holds(t, m, parts, said)
 		}
 	})
+}
+
+// holds checks a prompt that is made of parts, of what was said.
+func holds(t *rapid.T, m *layout.Mind, parts layout.Parts, said []abi.Message) {
+	p := m.Build(parts)
+	total := 0
+	for _, n := range p.Told.Parts {
+		total += n
+	}
+	if most := int(float64(parts.Context) * (1 - parts.Meter.Reserve())); total > most {
+		t.Fatalf("%d tokens, at most %d: %v, %v", total, most, p.Told.Parts, p.Told.Notes)
+	}
+	if m.Card != nil && !strings.Contains(p.System, "明るく") {
+		t.Fatalf("who it is is not told:\n%s", p.System)
+	}
+	sent := layout.Write("", p.Messages)
+	if !strings.Contains(sent, "最後") {
+		t.Fatalf("the newest turn of a person is not told: %+v", p.Told)
+	}
+	var run []abi.Message
+	for _, msg := range said {
+		if msg.Seq == p.Told.Pinned || p.Told.From <= msg.Seq && msg.Seq <= p.Told.Upto {
+			run = append(run, msg)
+		}
+	}
+	again, exact := layout.Again(m.ID, time.UTC, *p.Told, p.System, run)
+	if !exact {
+		t.Fatalf("put together again it is another:\n%s\nand was\n%s", layout.Write("", again.Messages), sent)
+	}
+}
+
+// TestItIsUsed: a message that is nearly as long as what a model takes is told whole where nothing else was said, and
+// of a long talk the history has what the rest does not need.
+func TestItIsUsed(t *testing.T) {
+	m, meter := persona(t, "aya"), new(tokens.Meter)
+	budget := layout.Budget{Context: 8000, Meter: meter}
+	human := func(id string) bool { return id == "taro" }
+	most := 0
+	all := talk(1000)
+	w := new(window.Window)
+	build := func(w *window.Window, said []abi.Message) (p layout.Prompt, total int) {
+		told, err := w.Tell(t.Context(), source(said), window.Terms{Budget: m.History(budget), Meter: meter, Line: m.Line(nil), Human: human})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := abi.Scene{Message: said[len(said)-1], Members: []abi.Member{{ID: "taro", Kind: abi.KindHuman}, {ID: "aya", Kind: abi.KindCompanion}}}
+		p = m.Build(layout.Parts{Budget: budget, Told: told, Human: human, Tail: m.ForScene(layout.Asked{Scene: s, Now: noon, OnlyVote: true})})
+		for _, n := range p.Told.Parts {
+			total += n
+		}
+		return p, total
+	}
+	for i := range all {
+		_, total := build(w, all[:i+1])
+		most = max(most, total)
+	}
+	if usable := 8000 * 80 / 100; most > usable || most < usable*95/100 {
+		t.Errorf("at most %d tokens of %d", most, usable)
+	}
+	long := abi.Message{Seq: 1, From: "taro", Kind: abi.KindTurn, Text: strings.Repeat("港町の古い灯台と船乗りの話です。", 3000/16), At: noon}
+	if p, total := build(new(window.Window), []abi.Message{long}); len(p.Told.Shortened) > 0 {
+		t.Errorf("%d tokens, and shortened: %v", total, p.Told.Shortened)
+	}
+}
+
+// TestWhoWaitsIsToldOnce: what somebody said who waits for an answer too stands once in a request, in the history or,
+// where that does not reach so far, in the tail.
+func TestWhoWaitsIsToldOnce(t *testing.T) {
+	m := persona(t, "aya")
+	long := strings.Repeat("長い話です。", 30)
+	said := []abi.Message{{Seq: 1, From: "taro", Text: long, At: noon}, {Seq: 2, From: "hana", Text: "短い話です。", At: noon}, {Seq: 3, From: "ken", Text: "こんにちは。", At: noon}}
+	build := func(told ...abi.Message) string {
+		s := abi.Scene{Message: said[2], Waiting: said[:2], Members: []abi.Member{{ID: "ken", Kind: abi.KindHuman}}}
+		p := m.Build(layout.Parts{Budget: layout.Budget{Context: 8000, Meter: new(tokens.Meter)}, Told: window.Told{Messages: told},
+			Human: func(string) bool { return true }, Tail: m.ForScene(layout.Asked{Scene: s, Now: noon})})
+		return layout.Write("", p.Messages)
+	}
+	for _, got := range []string{build(said...), build(said[1:]...)} {
+		if n := strings.Count(got, long); n != 1 {
+			t.Errorf("%d times:\n%s", n, got)
+		}
+	}
+	if got := build(said...); !strings.Contains(got, `{"from":"taro","text":"`+string([]rune(long)[:40])+` …"}`) {
+		t.Error(got)
+	}
 }
 
 // What somebody wrote over what was said is told as theirs, and nobody is said to have said it.

@@ -93,7 +93,7 @@ func TestWhatAModelHasReadStays(t *testing.T) {
 				if all[i].From == id {
 					continue
 				}
-				told, err := w.Tell(t.Context(), upTo(all[:i+1]), window.Terms{Budget: m.History(budget), Meter: meter, Overhead: layout.Overhead, Human: human})
+				told, err := w.Tell(t.Context(), upTo(all[:i+1]), window.Terms{Budget: m.History(budget), Meter: meter, Line: m.Line(nil), Human: human})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -95,7 +95,7 @@ func (m *Mind) ForScene(a Asked) Tail {
 		waiting = append(slices.Clone(waiting), s.Message) // so many spoke since that the history may begin later
 	}
 	for _, w := range waiting {
-		n.Too = append(n.Too, line{From: nameOf(s.Members, w.From), Text: w.Text})
+		n.Too = append(n.Too, line{From: nameOf(s.Members, w.From), Text: w.Text, seq: w.Seq})
 	}
 	t := Tail{now: n, task: m.words.way(m.ID, s)}
 	if a.OnlyVote {
@@ -222,6 +222,25 @@ func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model
 		facts = append(facts, quote.JSON(p))
 	}
 	return facts, images, notes
+}
+
+// beginning is how many letters tell which message is meant that stands in the history.
+const beginning = 40
+
+// beside gives the tail for a history in which some of those who wait for an answer stand already, whole: of
+// what they said only the beginning is told again. seqs are theirs.
+func (t Tail) beside(told window.Told) (_ Tail, seqs []uint64) {
+	t.now.Too = slices.Clone(t.now.Too)
+	for i, l := range t.now.Too {
+		letters := []rune(l.Text)
+		_, short := told.Shortened[l.seq]
+		stands := slices.ContainsFunc(told.Messages, func(m abi.Message) bool { return m.Seq == l.seq })
+		if l.seq == 0 || short || !stands || len(letters) <= beginning+beginning/2 {
+			continue
+		}
+		t.now.Too[i].Text, seqs = string(letters[:beginning])+" …", append(seqs, l.seq)
+	}
+	return t, seqs
 }
 
 // overLine is what a line of somebody who waits takes besides its text.

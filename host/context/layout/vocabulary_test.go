@@ -40,7 +40,7 @@ func TestWithinTheBudgetOfAModel(t *testing.T) {
 							m := persona(t, id)
 							budget := layout.Budget{Context: size, Meter: meter}
 							human := func(id string) bool { return id == "taro" }
-							told, err := new(window.Window).Tell(t.Context(), upTo(said[:n]), window.Terms{Budget: m.History(budget), Meter: meter, Overhead: layout.Overhead, Human: human})
+							told, err := new(window.Window).Tell(t.Context(), upTo(said[:n]), window.Terms{Budget: m.History(budget), Meter: meter, Line: m.Line(nil), Human: human})
 							if err != nil {
 								t.Fatal(err)
 							}

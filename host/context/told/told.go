@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/kept"
@@ -18,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/room/reader"
 )
 
@@ -27,7 +29,9 @@ const span = 2000
 // erased is why a request that lost words is not what was sent.
 const erased = "some of it was erased"
 
-// Part is a piece of a request.
+// Part is a piece of a request: the system prompt; the tools, one JSON a line, as the card has them, which each API
+// writes in its own way; the history, each message behind its role as in "user: "; and the tail, with which the last
+// message of the user ends. Neighbours of one role are one message, a line each.
 type Part struct {
 	Name   string `json:"name"` // system, tools, history, tail, actions
 	Text   string `json:"text"`
@@ -45,7 +49,7 @@ type Prompt struct {
 	Parts    []Part   `json:"parts"`
 	Memories []string `json:"memories,omitempty"` // ids of what was recalled
 	Left     []string `json:"left,omitempty"`     // what was left out, and why
-	Exact    bool     `json:"exact"`              // Parts are what was sent, letter by letter
+	Exact    bool     `json:"exact"`              // Parts are what was sent, letter by letter, but for how an API writes it
 	Why      string   `json:"why,omitempty"`      // why they are not
 }
 
@@ -126,12 +130,12 @@ func (s Shelf) again(ctx context.Context, room string, book history.Book, e entr
 		p.Why = "what was told is not known: a module asked, or an older version of companiond"
 		return p, nil
 	}
-	p.Budget, p.Memories, p.Left = t.Budget, t.Memories, t.Notes
+	p.Budget, p.Memories, p.Left = t.Budget, t.Memories, slices.Clone(t.Notes)
 	for _, n := range t.Parts {
 		p.Guess += n
 	}
 	if t.Left {
-		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("all that was said before #%d: the history has what the rest leaves of the budget", t.From))
+		p.Left = append(p.Left, fmt.Sprintf("all that was said before #%d: where the history is full, its oldest two fifths go at once, so that the rest stays as a model has read it; and a part of the budget is left alone, for tokens are guessed", t.From))
 	}
 	system, ok, err := s.Words.Get(ctx, t.System)
 	if err != nil {
@@ -155,27 +159,69 @@ func (s Shelf) again(ctx context.Context, room string, book history.Book, e entr
 	again, exact := layout.Again(self, s.Zone, *t, system, said)
 	p.Exact = exact
 	if !exact && p.Why == "" {
-		p.Why = "some of what was said then has changed since: it was erased"
+		if p.Why, err = s.changed(ctx, room, t); err != nil {
+			return p, err
+		}
 	}
-	var history []string
-	for _, m := range again.Messages[:max(0, len(again.Messages)-1)] {
-		history = append(history, string(m.Role)+": "+m.Text)
-	}
+	p.Left = append(p.Left, shortened(t, said)...)
 	p.Parts = append(p.Parts, Part{"system", system, t.Parts["system"]})
 	if tools != "" {
 		p.Parts = append(p.Parts, Part{"tools", tools, t.Parts["tools"]})
 	}
-	p.Parts = append(p.Parts, Part{"history", strings.Join(history, "\n"), t.Parts["history"]}, Part{"tail", t.Tail, t.Parts["memory"] + t.Parts["tail"]})
+	p.Parts = append(p.Parts, Part{"history", sent(again.Messages, t.Tail), t.Parts["history"]}, Part{"tail", t.Tail, t.Parts["memory"] + t.Parts["tail"]})
 	if t.More != "" {
 		p.Parts = append(p.Parts, Part{Name: "actions", Text: t.More})
 	}
 	if u.Calls > 1 {
-		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("%d requests were sent in all: it was sent again, or its answer had to be mended; what that was told besides is not kept", u.Calls))
+		p.Left = append(p.Left, fmt.Sprintf("%d requests were sent in all: it was sent again, or its answer had to be mended; what that was told besides is not kept", u.Calls))
 	}
 	if t.Images > 0 {
-		p.Left = append(slices.Clone(p.Left), fmt.Sprintf("%d pictures were sent too; they are not kept", t.Images))
+		p.Left = append(p.Left, fmt.Sprintf("%d pictures were sent too; they are not kept", t.Images))
 	}
 	return p, nil
+}
+
+// sent writes the messages before the tail as they are sent, each with its role before it. The tail goes on where
+// the last of them is a user's.
+func sent(messages []model.Message, tail string) string {
+	var lines []string
+	for _, m := range model.Joined(messages) {
+		lines = append(lines, string(m.Role)+": "+m.Text)
+	}
+	text := strings.TrimSuffix(strings.Join(lines, "\n"), tail)
+	return strings.TrimSuffix(strings.TrimSuffix(text, string(model.RoleUser)+": "), "\n")
+}
+
+// shortened says of which messages the middle was left out.
+func shortened(t *entry.Told, said []abi.Message) (left []string) {
+	for _, m := range said {
+		if ends, ok := t.Shortened[m.Seq]; ok && ends[0]+ends[1] < len(m.Text) {
+			missing := utf8.RuneCountInString(m.Text[ends[0] : len(m.Text)-ends[1]])
+			left = append(left, fmt.Sprintf("the middle of #%d, %d of %d letters: it is longer than the place there was for it", m.Seq, missing, utf8.RuneCountInString(m.Text)))
+		}
+	}
+	return left
+}
+
+// changed says why a request that is put together again is not the one that was sent.
+func (s Shelf) changed(ctx context.Context, room string, t *entry.Told) (string, error) {
+	for _, run := range [][2]uint64{{t.Pinned, t.Pinned}, {t.From, t.Upto}} {
+		if run[0] == 0 {
+			continue
+		}
+		for e, err := range journal.AllEntries(ctx, s.Journal, room, run[0]-1) {
+			if err != nil {
+				return "", journal.Coded(err)
+			}
+			if e.Seq > run[1] {
+				break
+			}
+			if e.Blank {
+				return "some of what was said then has changed since: it was erased", nil
+			}
+		}
+	}
+	return "another version of companiond put it together, or what it was made of has changed since", nil
 }
 
 // said gives the messages that were told, each as it had been heard by then.

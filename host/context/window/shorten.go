@@ -16,11 +16,20 @@ const tokensOfMark = 24
 type Ends [2]int
 
 // Shorten leaves out the middle of a text so that its ends come to no more than so many tokens,
-// and says there how much is missing. A text that fits stays as it is.
+// and says there how much is missing. A text that fits stays as it is, and so does one that would not be
+// shorter with the mark: no more is left out than stands in its place.
 func Shorten(text string, most int, meter *tokens.Meter) (short string, left Ends) {
-	head, tail := tokens.Cut(text, most, meter)
-	left = Ends{len(head), len(tail)}
-	return Shortened(text, left), left
+	all := tokens.Of(text)
+	for _, goal := range []int{most, max(most-tokensOfMark, most/2)} {
+		head, tail := tokens.Cut(text, goal, meter)
+		if left = (Ends{len(head), len(tail)}); left[0]+left[1] >= len(text) {
+			break
+		}
+		if short = Shortened(text, left); meter.Tokens(tokens.Of(short)) < meter.Tokens(all) {
+			return short, left
+		}
+	}
+	return text, Ends{len(text), 0}
 }
 
 // Shortened is what Shorten makes of a text of which these ends stay.
@@ -43,7 +52,7 @@ func Newest(all []abi.Message, budget, overhead int, meter *tokens.Meter) []abi.
 	t := Terms{Budget: budget, Meter: meter, Overhead: overhead}
 	n, first := 0, len(all)
 	for ; first > 0; first-- {
-		if n += meter.Tokens(t.size(all[first-1])); n > budget {
+		if n += meter.Tokens(t.size(all[first-1], nil)); n > budget {
 			break
 		}
 	}
@@ -51,6 +60,6 @@ func Newest(all []abi.Message, budget, overhead int, meter *tokens.Meter) []abi.
 		return all[first:]
 	}
 	last := slices.Clone(all[len(all)-1:])
-	last[0].Text, _ = Shorten(last[0].Text, budget-meter.Tokens(t.size(abi.Message{From: last[0].From}))-tokensOfMark, meter)
+	last[0].Text, _ = Shorten(last[0].Text, budget-meter.Tokens(t.size(abi.Message{From: last[0].From}, nil))-tokensOfMark, meter)
 	return last
 }

@@ -29,17 +29,21 @@ type Terms struct {
 	Meter  *tokens.Meter // guesses them
 	// Overhead is what a message takes besides its text and the name of who said it.
 	Overhead int
+	// Line measures a message as it is told behind another, nil for one of which that is not known; nil:
+	// by its words and Overhead.
+	Line func(m abi.Message, before *abi.Message) tokens.Size
 	// Human says who is a person: the newest turn of one is always there.
 	Human func(id string) bool
 }
 
 // Told is a part of a history.
 type Told struct {
-	Messages  []abi.Message   // oldest first
-	Shortened map[uint64]Ends // of which the middle is left out
-	Pinned    uint64          // seq of the first, where it is an older turn of a person; others lie between
-	Left      bool            // there are older ones
-	Head      uint64          // seq of the newest entry of the room
+	Messages  []abi.Message     // oldest first
+	Shortened map[uint64]Ends   // of which the middle is left out
+	Whole     map[uint64]string // what these say
+	Pinned    uint64            // seq of the first, where it is an older turn of a person; others lie between
+	Left      bool              // there are older ones
+	Head      uint64            // seq of the newest entry of the room
 	Tokens    int
 }
 
@@ -52,6 +56,9 @@ type Window struct {
 	left  bool
 	human *abi.Message // the newest turn of a person, where it is older than all that is told
 	laid  uint64       // what the past is told as, see abi.History
+
+	wide   map[uint64]int // tokens that messages longer than half of a window may have, by seq
+	widest uint64         // seq of the newest that was thought of for that
 }
 
 // Tell reads on and gives what is to be told now.
@@ -70,9 +77,28 @@ func (w *Window) Tell(ctx context.Context, from Source, t Terms) (Told, error) {
 		w.human = nil
 	}
 	if w.total(t) > t.Budget {
-		w.cut(t, newest)
+		if w.wide = nil; w.total(t) > t.Budget {
+			w.cut(t, newest)
+		}
 	}
+	w.widen(t)
 	return w.give(t, head), nil
+}
+
+// widen gives a message that came last and is longer than half of a window what others leave of it.
+// That is over where it is needed, and does not come back: what was told stays as it was otherwise.
+func (w *Window) widen(t Terms) {
+	n := len(w.told)
+	if n == 0 || w.told[n-1].Seq <= w.widest {
+		return
+	}
+	w.widest = w.told[n-1].Seq
+	if rest := t.Budget - w.total(t); rest > 0 && t.Meter.Tokens(w.sizes[n-1]) > t.most() {
+		if w.wide == nil {
+			w.wide = map[uint64]int{}
+		}
+		w.wide[w.widest] = t.most() + rest
+	}
 }
 
 // read takes what came since the last time. The newest messages are read again each time:
@@ -83,9 +109,14 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 		return 0, err
 	}
 	if page.Laid != w.laid { // some of what was told is told otherwise
-		w.told, w.sizes, w.human, w.laid = nil, nil, nil, page.Laid
+		w.told, w.sizes, w.human, w.laid, w.wide = nil, nil, nil, page.Laid, nil
 	}
 	fresh := slices.Clone(page.Messages)
+	if w.overlaps(fresh) && fresh[0].Seq <= w.told[0].Seq { // all that is told was read again
+		fresh = slices.DeleteFunc(fresh, func(m abi.Message) bool { return m.Seq < w.told[0].Seq })
+		w.told, w.sizes = fresh, w.sizesOf(fresh, t)
+		return page.Head, nil
+	}
 	sizes := w.sizesOf(fresh, t)
 	full := len(page.Messages) == abi.MaxHistory // there may be more before
 	for full && !w.overlaps(fresh) && t.Meter.Tokens(sum(sizes)) < t.Budget {
@@ -101,11 +132,6 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 		w.told, w.sizes, w.left, w.human = fresh, sizes, full, nil
 		return page.Head, nil
 	}
-	if begin := w.told[0].Seq; fresh[0].Seq <= begin {
-		at := slices.IndexFunc(fresh, func(m abi.Message) bool { return m.Seq >= begin })
-		w.told, w.sizes = fresh[at:], sizes[at:]
-		return page.Head, nil
-	}
 	at := w.index(fresh[0].Seq)
 	w.told, w.sizes = append(w.told[:at:at], fresh...), append(w.sizes[:at:at], sizes...)
 	return page.Head, nil
@@ -114,17 +140,19 @@ func (w *Window) read(ctx context.Context, from Source, t Terms) (head uint64, e
 // sizesOf measures messages. One that is known, and as it was, is not measured again.
 func (w *Window) sizesOf(all []abi.Message, t Terms) []tokens.Size {
 	sizes := make([]tokens.Size, len(all))
+	var before *abi.Message
 	for i, m := range all {
-		sizes[i] = w.sizeOf(m, t)
+		sizes[i] = w.sizeOf(m, before, t)
+		before = &all[i]
 	}
 	return sizes
 }
 
-func (w *Window) sizeOf(m abi.Message, t Terms) tokens.Size {
+func (w *Window) sizeOf(m abi.Message, before *abi.Message, t Terms) tokens.Size {
 	if at := w.index(m.Seq); at < len(w.told) && w.told[at].Seq == m.Seq && w.told[at].Text == m.Text {
 		return w.sizes[at]
 	}
-	return t.size(m)
+	return t.size(m, before)
 }
 
 func sum(all []tokens.Size) (s tokens.Size) {
@@ -147,28 +175,36 @@ func (w *Window) index(seq uint64) int {
 	return i
 }
 
-// size is what a message comes to at most: one is never told longer than half of a window.
-func (t Terms) size(m abi.Message) tokens.Size {
+// size is what all of a message comes to.
+func (t Terms) size(m abi.Message, before *abi.Message) tokens.Size {
+	if t.Line != nil {
+		return t.Line(m, before)
+	}
 	return tokens.Of(m.Text).Plus(tokens.Of(m.From)).Plus(tokens.Size{Rest: float64(t.Overhead)})
 }
 
-// most is how long one message may be.
+// most is how long one message may be, so that there is place for another.
 func (t Terms) most() int { return t.Budget / 2 }
 
-func (w *Window) cost(i int, t Terms) int { return min(t.Meter.Tokens(w.sizes[i]), t.most()) }
+// most is how long a message may be.
+func (w *Window) most(seq uint64, t Terms) int { return max(t.most(), min(w.wide[seq], t.Budget)) }
+
+func (w *Window) cost(i int, t Terms) int {
+	return min(t.Meter.Tokens(w.sizes[i]), w.most(w.told[i].Seq, t))
+}
 
 func (w *Window) total(t Terms) (n int) {
 	var s tokens.Size
 	for i := range w.sizes {
-		if t.Meter.Tokens(w.sizes[i]) > t.most() {
-			n += t.most()
+		if most := w.most(w.told[i].Seq, t); t.Meter.Tokens(w.sizes[i]) > most {
+			n += most
 			continue
 		}
 		s = s.Plus(w.sizes[i])
 	}
 	n += t.Meter.Tokens(s)
 	if w.human != nil {
-		n += min(t.Meter.Tokens(t.size(*w.human)), t.most())
+		n += min(t.Meter.Tokens(t.size(*w.human, nil)), t.most())
 	}
 	return n
 }
@@ -198,7 +234,7 @@ func (w *Window) cut(t Terms, newest int) {
 
 // give shortens what is too long.
 func (w *Window) give(t Terms, head uint64) Told {
-	told := Told{Left: w.left, Head: head, Shortened: map[uint64]Ends{}}
+	told := Told{Left: w.left, Head: head, Shortened: map[uint64]Ends{}, Whole: map[uint64]string{}}
 	all := w.told
 	if w.human != nil {
 		told.Pinned = w.human.Seq
@@ -206,11 +242,31 @@ func (w *Window) give(t Terms, head uint64) Told {
 	}
 	told.Messages = make([]abi.Message, len(all))
 	for i, m := range all {
-		if t.Meter.Tokens(w.sizeOf(m, t)) > t.most() {
-			left := t.most() - t.Meter.Tokens(t.size(abi.Message{From: m.From})) - tokensOfMark
-			m.Text, told.Shortened[m.Seq] = Shorten(m.Text, left, t.Meter)
+		if most := w.most(m.Seq, t); t.Meter.Tokens(w.sizeOf(m, nil, t)) > most {
+			told.Whole[m.Seq] = m.Text
+			m.Text, told.Shortened[m.Seq] = t.shorten(m, most)
 		}
 		told.Messages[i] = m
 	}
 	return told
+}
+
+// leastText is how many tokens of a message stay at least.
+const leastText = 12
+
+// shorten shortens a message so that it comes to no more than so many tokens as it is told: what is escaped
+// there takes more than its letters.
+func (t Terms) shorten(m abi.Message, most int) (text string, ends Ends) {
+	empty := m
+	empty.Text = ""
+	left := max(most-t.Meter.Tokens(t.size(empty, nil))-tokensOfMark, leastText)
+	for {
+		told := m
+		told.Text, ends = Shorten(m.Text, left, t.Meter)
+		over := t.Meter.Tokens(t.size(told, nil)) - most
+		if over <= 0 || left == leastText {
+			return told.Text, ends
+		}
+		left = max(left-over, leastText)
+	}
 }

@@ -147,6 +147,9 @@ func TestShorten(t *testing.T) {
 			}
 			return
 		}
+		if meter.Tokens(tokens.Of(short)) >= meter.Tokens(tokens.Of(text)) {
+			t.Fatalf("%q is no shorter than %q", short, text)
+		}
 		missing := utf8.RuneCountInString(text[left[0] : len(text)-left[1]])
 		head, tail := text[:left[0]], text[len(text)-left[1]:]
 		if short != head+fmt.Sprintf(" … [%d letters left out] … ", missing)+tail || !utf8.ValidString(head) || !utf8.ValidString(tail) {
@@ -191,5 +194,45 @@ func TestARoomThatCannotBeRead(t *testing.T) {
 	}
 	if told, err := w.Tell(t.Context(), r.get, terms(200)); err != nil || len(told.Messages) != 1 {
 		t.Errorf("%+v, %v", told, err)
+	}
+}
+
+// TestAPromptBehindWhatWasCompressed: a window that was cut within turns that are told as one text since then
+// has that text, and all that was said behind it; reverted, it has what there is room for.
+func TestAPromptBehindWhatWasCompressed(t *testing.T) {
+	r, w := &room{}, new(window.Window)
+	for range 60 {
+		r.say("aya", strings.Repeat("あ", 20))
+	}
+	terms := terms(1000)
+	var over *abi.Message // of the first 50
+	told := func() window.Told {
+		t.Helper()
+		all, err := w.Tell(t.Context(), func(ctx context.Context, a abi.HistoryAsk) (abi.History, error) {
+			if over == nil {
+				return r.get(ctx, a)
+			}
+			short := &room{all: append([]abi.Message{*over}, r.all[50:]...)}
+			h, err := short.get(ctx, a)
+			h.Laid = over.Seq
+			return h, err
+		}, terms)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if before := told(); len(before.Messages) >= 50 || before.Messages[0].Seq <= r.all[0].Seq || before.Messages[0].Seq >= r.all[49].Seq {
+		t.Fatalf("the window is not cut within what is compressed: %d messages", len(before.Messages))
+	}
+	over = &abi.Message{Seq: r.all[0].Seq, Text: "fifty turns", Kind: abi.KindCompressed, Turns: &[2]uint64{1, 50}}
+	r.say("taro", "and now?")
+	now := told().Messages
+	if len(now) != 12 || now[0].Text != "fifty turns" || now[11].Text != "and now?" {
+		t.Errorf("%d messages are told, from %+v", len(now), now[0])
+	}
+	over = nil
+	if back := told().Messages; len(back) < 13 || back[0].Kind == abi.KindCompressed || back[len(back)-1].Text != "and now?" {
+		t.Errorf("reverted, %d messages are told, from %+v", len(back), back[0])
 	}
 }

@@ -18,8 +18,9 @@ import (
 // call is one call of a tool: who makes it, in which session, with which client.
 type call struct {
 	caller          identity.Caller
-	session, client string // empty where it has none, and where nobody knows
-	companion       string // that the URL names; "" for none
+	session, client string               // empty where it has none, and where nobody knows
+	companion       string               // that the URL names; "" for none
+	request         *sdk.CallToolRequest // nil for one that is answered beside the SDK
 }
 
 // in is where the caller reads a room, under the name that it gives, or under none.
@@ -66,7 +67,9 @@ func (t tool[In]) add(d *Door) {
 		Name: t.Name, Title: t.Title, Description: t.About, InputSchema: t.In, OutputSchema: t.Out,
 		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: !t.Changes, DestructiveHint: new(false), IdempotentHint: !t.Changes, OpenWorldHint: new(false)},
 	}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		return t.answer(ctx, d.callOf(r.Session, r.Extra), r.Params.Arguments)
+		c := d.callOf(r.Session, r.Extra)
+		c.request = r
+		return t.answer(ctx, c, r.Params.Arguments)
 	})
 	if _, offered := d.quick[t.Name]; t.quick && !offered { // one that is offered anew does the same
 		d.quick[t.Name] = func(ctx context.Context, asker streamable.Asker, raw json.RawMessage) (*sdk.CallToolResult, error) {
@@ -87,6 +90,9 @@ func (t tool[In]) answer(ctx context.Context, c call, raw json.RawMessage) (*sdk
 	out, err := t.run(ctx, c, in)
 	if err != nil {
 		return t.refuse(arguments.Name(err))
+	}
+	if question, ok := out.(*sdk.CallToolResult); ok { // to be called again with the answer
+		return question, nil
 	}
 	return answerOf(out)
 }

@@ -18,13 +18,14 @@
 // which know nothing of a basis do not answer what is no longer the newest.
 //
 // Where agents belong to projects, seed E's tools are there as well: by these they have
-// conversations with each other.
+// conversations with each other. Seed D's are there where turns are compressed: read_session_turns and
+// those that follow it.
 //
 // The package never decides who may speak or what a card allows; it translates
 // between MCP and host/room. Of its sub-packages, streamable knows how MCP goes
 // over HTTP, tools what clients are shown of the tools, arguments what these are called
 // with, guide what agents are told of talking, cards what a set of cards offers, readers
 // who has read how far, watch what there is to do for an agent, waits how many may wait, converse
-// what agents do in conversations, and follows what is said in the rooms that agents use. The door and streamable alone
+// what agents do in conversations, past what they do with the history of rooms, and follows what is said in the rooms that agents use. The door and streamable alone
 // know the MCP SDK.
 package mcp

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/host/door/mcp/converse"
 	"github.com/companiond/companiond/host/door/mcp/follows"
 	"github.com/companiond/companiond/host/door/mcp/guide"
+	"github.com/companiond/companiond/host/door/mcp/past"
 	"github.com/companiond/companiond/host/door/mcp/readers"
 	"github.com/companiond/companiond/host/door/mcp/streamable"
 	"github.com/companiond/companiond/host/door/mcp/waits"
@@ -39,6 +40,11 @@ type Config struct {
 	// Conversations are those of the agents of projects. Nil: there is no project, and the tools
 	// for them are not offered.
 	Conversations *converse.Config
+	// Search finds what was said. Nil: nothing does, and the tool for it is not offered.
+	Search Searcher
+	// Compressing has turns told in fewer words. Nil: nothing does, and the tools for the past of
+	// rooms are not offered.
+	Compressing past.Compressing
 	// Stopping ends when the daemon is about to: whoever waits for something is told. It
 	// must be set.
 	Stopping context.Context
@@ -83,6 +89,8 @@ func New(cfg Config) *Door {
 		CompletionHandler:  d.complete,
 	})
 	d.addTools()
+	d.addSearch()
+	d.addPast()
 	d.addConversations()
 	d.addResources()
 	d.addSpecs()

@@ -2,26 +2,52 @@ package web
 
 import (
 	"crypto/sha256"
-	_ "embed" // the page
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
 )
 
-// The page is one file, needs nothing from elsewhere, and works as it is.
+// The page is served as one file, and needs nothing from elsewhere. Parts of its script stand
+// in files of their own.
 //
-//go:embed page.html
-var pageHTML string
+//go:embed page.html page_*.js
+var pageFiles embed.FS
+
+// wholePage gives the page with each part of its script in the place of the line that names it.
+func wholePage() (string, error) {
+	html, err := pageFiles.ReadFile("page.html")
+	if err != nil {
+		return "", err
+	}
+	whole := string(html)
+	for _, name := range []string{"page_memories.js", "page_past.js"} {
+		part, err := pageFiles.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		place := "\n// " + name + "\n"
+		if strings.Count(whole, place) != 1 {
+			return "", fmt.Errorf("page: not exactly one place for %s", name)
+		}
+		whole = strings.Replace(whole, place, "\n"+string(part), 1)
+	}
+	return whole, nil
+}
 
 // registerPage serves the page with a policy that runs this very script and
 // style and nothing else: the words of characters can never become code.
 func registerPage(mux *http.ServeMux) error {
-	script, err := hashOf(pageHTML, "script")
+	html, err := wholePage()
 	if err != nil {
 		return err
 	}
-	style, err := hashOf(pageHTML, "style")
+	script, err := hashOf(html, "script")
+	if err != nil {
+		return err
+	}
+	style, err := hashOf(html, "style")
 	if err != nil {
 		return err
 	}
@@ -29,7 +55,7 @@ func registerPage(mux *http.ServeMux) error {
 		"default-src 'none'", "script-src " + script, "style-src " + style, "connect-src 'self'", "img-src data:",
 		"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
 	}, "; ")
-	serve := static("text/html; charset=utf-8", []byte(pageHTML))
+	serve := static("text/html; charset=utf-8", []byte(html))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

@@ -131,10 +131,10 @@ elements.gone.oninput(); console.log(all(elements.goes), elements.erase.hidden);
 answers["POST /v1/forget"] = [o, { ...o, state: "done" }];
 await submit(elements.leave);
 elements.sure.value = "mika";
-await submit(elements.erase); console.log(elements.mindtold.textContent, elements.erase.hidden);
+await submit(elements.erase); console.log(elements.forgot.textContent, elements.erase.hidden);
 answers["POST /v1/forget"] = { status: 403, detail: "who: not yours" };
 await submit(elements.leave); console.log(all(elements.goes), elements.erase.hidden);
-await submit(elements.erase); console.log(elements.mindtold.textContent);
+await submit(elements.erase); console.log(elements.forgot.textContent);
 `)
 	const want = `> GET /v1/companions/aya/memories?limit=50
 > POST /v1/forget {"who":"mika","dry_run":true}
@@ -188,7 +188,7 @@ true 3
 aya gets it
 with <b>7</b> - What the model was told
 > GET /v1/rooms/a%20b/entries/3/prompts
-aya · speak · small | byte by byte what was sent · 900 tokens in (640 cached), 12 out; 0.0021 by the prices of its settings | system prompt | about 5 tokens | You are <Aya>. | memories, how things stand, and the task | about 3 tokens | Say it. | left out: 12 messages
+aya · speak · small | the words that were sent, letter by letter · 900 tokens in (640 cached), 12 out; 0.0021 by the prices of its settings | system prompt | about 5 tokens | You are <Aya>. | memories, how things stand, and the task | about 3 tokens | Say it. | left out: 12 messages
 aya · vote · small | what was sent is not there: erased · 9 tokens in (0 cached), 1 out; slow
 3
 > GET /v1/rooms/a%20b/entries/3/why

@@ -28,6 +28,7 @@ import (
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/search"
 )
 
 // Config is what the door stands before. All of it must be set that an operation
@@ -58,6 +59,8 @@ type Config struct {
 	Memories *memories.Config
 	// Compressing has turns of rooms compressed; nil where nothing of it, and of forks, is offered.
 	Compressing past.Compressing
+	// Search finds what was said; nil where nothing does, and then it is not offered.
+	Search Searcher
 	// Stopping ends when the daemon is about to: whoever waits for a judgement or
 	// an answer then is told at once that there is none yet.
 	Stopping context.Context
@@ -117,7 +120,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.
 func OpenAPI(v Version) (asJSON, asYAML []byte, err error) {
-	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service)}))
+	return document(build(http.NewServeMux(), Config{Version: v, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil)}))
 }
 
 func build(mux *http.ServeMux, cfg Config) huma.API {
@@ -143,6 +146,9 @@ func build(mux *http.ServeMux, cfg Config) huma.API {
 			}
 			return nil
 		}})
+	}
+	if cfg.Search != nil {
+		registerSearch(api, d)
 	}
 	tidy(api.OpenAPI())
 	describePerceptions(api.OpenAPI())

@@ -22,6 +22,7 @@ import (
 	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/door/web/memories"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/waittest"
 )
 
@@ -41,7 +42,7 @@ func newDoorOf(t *testing.T, house *doortest.House, companions func() []web.Comp
 		companions = func() []web.Companion { return nil }
 	}
 	mux := http.NewServeMux()
-	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service)})
+	err := web.Register(mux, web.Config{Rooms: house, Companions: companions, Usual: func() string { return "" }, Version: web.Version{Version: "v1.2.3", Go: "go1.26", ABI: abi.Version}, Conversations: &conversations.Config{}, Memories: &memories.Config{}, Compressing: new(compress.Service), Search: (*search.Keeper)(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,8 +410,10 @@ func TestOpenAPI(t *testing.T) {
 		"GET /v1/rooms/{room}/entries/{seq}/prompts prompts",
 		"GET /v1/rooms/{room}/entries/{seq}/why why",
 		"GET /v1/rooms/{room}/messages list-messages",
+		"GET /v1/rooms/{room}/search search-room",
 		"GET /v1/rooms/{room}/turns read-turns",
 		"GET /v1/schemas/companion.json get-card-schema",
+		"GET /v1/search search",
 		"GET /v1/version version",
 		"PATCH /v1/companions/{id}/memories/{memory} edit-memory",
 		"POST /v1/chat chat",

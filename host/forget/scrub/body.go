@@ -24,6 +24,11 @@ var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage",
 var names = set("from", "to", "who", "voter", "by", "speaker", "electorate", "addressed", "members", "humans", "hosted", "absent", "awaits",
 	"called", "missed", "ended_by", "interrupters", "id", "title", "action", "perception", "project")
 
+// people are those of them in which people and companions stand; in the others it is things, which may be called after
+// somebody.
+var people = set("from", "to", "who", "voter", "by", "speaker", "electorate", "addressed", "members", "humans", "hosted", "absent", "awaits",
+	"called", "missed", "ended_by", "interrupters", "id")
+
 // free are the fields in which there is whatever somebody put there: no field of theirs is the house's.
 var free = set("body", "parameters", "data")
 
@@ -48,9 +53,9 @@ var hashes = set("sha256", "system", "tools", "memories")
 func (w *Words) tail(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
-		lines[i] = w.Text(l, false)
+		lines[i] = w.text(l, none)
 	}
-	return w.Text(strings.Join(lines, "\n"), false)
+	return w.text(strings.Join(lines, "\n"), none)
 }
 
 func set(words ...string) map[string]bool {
@@ -71,7 +76,7 @@ func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left jso
 	if body == nil {
 		return nil, false
 	}
-	v := visit{w: w, kind: e.Kind, own: w.owns(e.Kind, body), others: Others(e.Kind, body)}
+	v := visit{w: w, kind: e.Kind, own: w.owns(e.Kind, body), care: w.careOf(e.Kind, body)}
 	if text, _ := body["text"].(string); silent && text != "" {
 		body["text"], v.lost = "", true
 		silence(body["voice"])
@@ -92,21 +97,34 @@ func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left jso
 	return left, err == nil
 }
 
-// Others says whether the body of an entry is what a person said, whoever that is.
-func Others(kind entry.Kind, body map[string]any) bool {
-	return (kind == entry.KindSaid || kind == entry.KindRefused || kind == entry.KindWish) && body["by"] == string(abi.KindHuman)
+// author gives who said what an entry has, "" where no person did.
+func author(kind entry.Kind, body map[string]any) (who string) {
+	if body["by"] != string(abi.KindHuman) {
+		return ""
+	}
+	switch kind {
+	case entry.KindSaid:
+		who, _ = body["from"].(string)
+	case entry.KindRefused, entry.KindWish:
+		who, _ = body["who"].(string)
+	}
+	return who
 }
 
-// SilencedOther says whether an entry that was erased is what another person said, and has no text any more.
-func (w *Words) SilencedOther(e entry.Entry) bool {
-	body := object(e.Body)
-	if body == nil || !Others(e.Kind, body) || body["text"] != "" {
-		return false
+// careOf is for the texts of an entry.
+func (w *Words) careOf(kind entry.Kind, body map[string]any) care {
+	if who := author(kind, body); who != "" {
+		return w.careFor(who)
 	}
-	return !slices.ContainsFunc(authors[e.Kind], func(field string) bool {
-		who, _ := body[field].(string)
-		return who == w.as && w.as != ""
-	})
+	return none
+}
+
+// OfOther says whether an entry that was erased is what another person said, and whether that has no text any more; else it
+// has another name where the name was.
+func (w *Words) OfOther(e entry.Entry) (other, silent bool) {
+	body := object(e.Body)
+	who := author(e.Kind, body)
+	return who != "" && who != w.as && !w.tells[who], body["text"] == ""
 }
 
 // Own says whether an entry is the person's own.
@@ -137,8 +155,8 @@ type visit struct {
 	own  bool // the person's own entry, or part of one
 	free bool // inside a field that is free
 
-	others bool // what another person said
-	lost   bool
+	care care // for what another person said
+	lost bool
 }
 
 func (v *visit) value(key string, x any) any {
@@ -222,16 +240,21 @@ func (v *visit) text(key, s string) string {
 		return v.w.tail(s)
 	case v.w.is(s) && !(key == "by" && slices.Contains(participants, s)):
 		return v.w.as
+	case !v.free && people[key] && isName(strings.TrimPrefix(s, "@")):
+		if v.w.called(s) {
+			return v.w.as
+		}
+		return s // whole, a name is nobody else's
 	case !v.free && sentences[v.kind][key]:
 		return v.w.house(s)
-	case !v.free && names[key] && (v.own || !strings.ContainsAny(s, " 　")) && !v.w.named(plain(s)):
+	case !v.free && names[key] && (v.own || !strings.ContainsAny(s, " 　")) && !v.w.named(plain(s), none):
 		return s
 	case v.own && !isTime(s):
 		return ""
 	case isTime(s):
 		return s
 	}
-	return v.w.Text(s, v.others)
+	return v.w.text(s, v.care)
 }
 
 // participants are what somebody can be, which stands in the same field as a name.

@@ -22,22 +22,32 @@ const (
 	manyBefore = 2
 	manyApart  = 3
 	muchOf     = 40
+	manyLines  = 10 // of people, before a name may be a word because of how many have it
 )
 
 // Gatherer learns by what repetitions are told. The zero value is of no use: see [NewGatherer].
 type Gatherer struct {
-	mine   func(name string) bool
-	facts  map[string]bool // ids of the facts that are to go
-	known  map[string]bool // what was said of a name, by the name
-	keep   map[string]bool // plain names of others, which are no words of the person's
-	names  map[string]bool // the person's, as they were written
-	words  map[string]*weight
-	loose  map[string]*weight // of these, those that are no single run of letters
-	runs   map[uint64]*weight
-	others int // texts of others
-	room   string
-	spoke  map[string]bool // rooms in which the person did
+	mine    func(name string) bool
+	facts   map[string]bool // ids of the facts that are to go
+	known   map[string]bool // what was said of a name, by the name
+	keep    map[string]bool // plain names of others, which are no words of the person's
+	people  map[string]bool // plain names of those who spoke or were here, the person not among them
+	names   map[string]bool // the person's, as they were written
+	words   map[string]*weight
+	loose   map[string]*weight // of these, those that are no single run of letters
+	runs    map[uint64]*weight
+	numbers map[string]bool // of nine digits or more
+	others  int             // texts of others
+	lines   int             // of these, people's
+	room    string
+	spoke   map[string]bool // rooms in which the person did
+	tells   map[string]bool // who said the facts that are to go
+	first   int64           // when the person first did anything, in milliseconds; 0: never
+	finder  *Words          // of names, while others are weighed
+	called  map[string]*use // how others use the names as words
 
+	// Alone says that the person gave the order: of what other people said the name alone goes.
+	Alone bool
 	// Mine counts the entries that are the person's.
 	Mine int
 }
@@ -51,10 +61,16 @@ type weight struct {
 	soft   bool            // it may be any word: what people said themselves does not go because of it
 }
 
+// use is how others use a name as a word, where nothing marks it as a name.
+type use struct {
+	before, all map[string]bool // who did: before the person came, and at any time
+	lines       int             // of people
+}
+
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, numbers: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -63,7 +79,7 @@ func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
 
 // Is says whether a name is the person's; what was asked once is known.
 func (g *Gatherer) Is(name string) bool {
-	if name == "" || len(name) > abi.MaxName || strings.ContainsFunc(name, noName) {
+	if !isName(name) {
 		return false
 	}
 	is, ok := g.known[name]
@@ -98,6 +114,7 @@ func (g *Gatherer) Learn(e entry.Entry) {
 	if e.Kind == entry.KindCast {
 		g.learnCast(e)
 	}
+	g.learnPeople(e.Kind, body)
 	if !g.owns(e.Kind, body) {
 		g.lookForNames(body)
 		return
@@ -105,6 +122,9 @@ func (g *Gatherer) Learn(e entry.Entry) {
 	g.Mine++
 	g.spoke[g.room] = true
 	at := e.At.UnixMilli()
+	if g.first == 0 || at < g.first {
+		g.first = at
+	}
 	texts(e.Kind, "", body, func(s string) { g.take(s, at) })
 }
 
@@ -124,7 +144,27 @@ func (g *Gatherer) learnCast(e entry.Entry) {
 		}
 		for _, n := range all {
 			g.keep[plain(n)] = true
+			g.people[plain(n)] = true
 		}
+	}
+}
+
+// learnPeople takes the names of others of whom there is an entry. Whom somebody speaks to may be anything.
+func (g *Gatherer) learnPeople(kind entry.Kind, body map[string]any) {
+	for _, field := range authors[kind] {
+		g.somebody(body[field])
+	}
+	if terms, _ := body["terms"].(map[string]any); kind == entry.KindConversation {
+		members, _ := terms["members"].([]any)
+		for _, m := range members {
+			g.somebody(m)
+		}
+	}
+}
+
+func (g *Gatherer) somebody(name any) {
+	if who, _ := name.(string); isName(who) && !g.Is(who) {
+		g.people[plain(who)] = true
 	}
 }
 
@@ -159,6 +199,9 @@ func (g *Gatherer) Remembered(m abi.Memory) bool {
 	}
 	if m.Kind == abi.MemoryEpisode || !g.facts[m.ID] && !g.Is(m.SaidBy) {
 		return true
+	}
+	if g.facts[m.ID] && m.SaidBy != "" {
+		g.tells[m.SaidBy] = true
 	}
 	at, said := m.SaidAt.UnixMilli(), cmp.Or(m.Quote, m.Text)
 	g.take(said, at)
@@ -195,6 +238,7 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 			g.word(m[1], at, false)
 		}
 	}
+	g.takeForms(lower, at)
 	big := capitals(text)
 	runs(lower, func(w string, of script) {
 		n := utf8.RuneCountInString(w)
@@ -207,6 +251,8 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 			g.word(w, at, n == 4 || strings.HasSuffix(w, "000"))
 		case of == latin && n >= 3 && (capital || numbered):
 			g.word(w, at, !inside && !numbered)
+		case of == han && n >= 4:
+			g.word(w, at, true)
 		}
 	})
 	windows(lower, func(h uint64) bool {
@@ -244,14 +290,20 @@ func begins(before string) bool {
 // word takes a word, unless it is a name of somebody else's, or one that says nothing: one of those by which the
 // house finds things is nobody's.
 func (g *Gatherer) word(w string, at int64, soft bool) {
-	w = strings.TrimSpace(plain(w))
-	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" || len(wording.Words(w)) == 0 {
+	if w = strings.TrimSpace(plain(w)); len(wording.Words(w)) > 0 {
+		g.add(w, at, soft)
+	}
+}
+
+// add takes a plain word, also one that may be found nowhere.
+func (g *Gatherer) add(w string, at int64, soft bool) {
+	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" {
 		return
 	}
 	_, known := g.words[w]
 	x := earlier(g.words, w, at)
 	x.soft = soft && (x.soft || !known)
-	if !single(w) {
+	if !single(w) && !compound(w) {
 		g.loose[w] = x
 	}
 }
@@ -277,8 +329,15 @@ func (g *Gatherer) Weigh(e entry.Entry) {
 		return
 	}
 	who, _ := body["from"].(string)
+	if g.tells[who] {
+		return
+	}
 	g.others++
 	at, lower := e.At.UnixMilli(), plain(text)
+	if author(e.Kind, body) != "" {
+		g.lines++
+		g.weighNames(lower, who, at)
+	}
 	seen := map[*weight]bool{}
 	use := func(w *weight) {
 		if w == nil || seen[w] {
@@ -315,12 +374,55 @@ func single(w string) bool {
 	return n == 1 && bounded && !strings.ContainsFunc(w, unicode.IsSpace)
 }
 
+// weighNames looks for the names in what a person said, where they may be words like others.
+func (g *Gatherer) weighNames(text, who string, at int64) {
+	if g.finder == nil {
+		g.finder = &Words{longer: map[string]bool{}}
+		g.nameTo(g.finder)
+	}
+	for _, n := range g.finder.names {
+		i := g.finder.spot(text, n, 0, some)
+		if i < 0 || marked(text, i, i+len(n)) {
+			continue
+		}
+		u := g.called[n]
+		if u == nil {
+			u = &use{before: map[string]bool{}, all: map[string]bool{}}
+			g.called[n] = u
+		}
+		u.lines++
+		u.all[who] = true
+		if at < g.first {
+			u.before[who] = true
+		}
+	}
+}
+
+// isWord says whether a name is a word that others use, too: before the person came, or in more than half of what they say.
+func (g *Gatherer) isWord(u *use) bool {
+	return g.Alone && len(u.before) >= manyBefore || len(u.all) >= manyBefore && g.lines >= manyLines && 2*u.lines > g.lines
+}
+
+// nameTo tells what is looked for as the name, and what not.
+func (g *Gatherer) nameTo(w *Words) {
+	for n := range g.names {
+		w.addName(n)
+	}
+	for n := range g.people {
+		w.addOther(n)
+	}
+}
+
 // Words gives what is looked for, and how many words are too common for that. order is the
 // id that entries are marked with, as stands where the name stood.
 func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
-	for n := range g.names {
-		w.addName(n)
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, numbers: g.numbers, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+	if g.Alone {
+		w.others = sparing
+	}
+	g.nameTo(w)
+	for n, u := range g.called {
+		w.doubt[n] = g.isWord(u)
 	}
 	fits := func(x *weight) bool {
 		return len(x.before) < manyBefore && len(x.apart) < manyApart && (x.hits <= muchOf || 2*x.hits <= g.others)
@@ -330,7 +432,7 @@ func (g *Gatherer) Words(order, as string) (w *Words, common int) {
 		case g.keep[k]: // it was learned later
 		case !fits(x):
 			common++
-		case single(k):
+		case single(k) || compound(k):
 			w.words[k] = x.first()
 		default:
 			w.loose[k] = x.first()

@@ -40,7 +40,8 @@ func (l *Lines) Read(e entry.Entry) {
 	} else {
 		delete(l.tail, keys[0])
 	}
-	if lost || l.w.hits(text, Others(e.Kind, body)) {
+	c := l.w.careOf(e.Kind, body)
+	if lost || c == none && l.w.hits(text, c) || c != none && l.w.silences(text, c) {
 		for _, k := range keys {
 			l.gone[k] = true
 		}

@@ -125,7 +125,7 @@ func TestFacts(t *testing.T) {
 	for i := range 30 {
 		g.Weigh(said(i+1, fmt.Sprint("p", i), "タマだね"))
 	}
-	if w, _ := g.Words("o", ""); !w.Hits("タマ") || w.Hits("「猫の名前」") || !w.HitsOther("タマだね") {
+	if w, _ := g.Words("o", ""); !w.Hits("タマ") || w.Hits("「猫の名前」") || !w.HitsOf("", "タマだね") {
 		t.Error("by which words a fact is told")
 	}
 }
@@ -249,7 +249,7 @@ func TestWhatOthersSaid(t *testing.T) {
 		"mikaさん": {true, true},
 		"別の話":    {false, false},
 	} {
-		if got := [2]bool{w.Hits(text), w.HitsOther(text)}; got != want {
+		if got := [2]bool{w.Hits(text), w.HitsOf("", text)}; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 		human, companion := said(3, "taro", text), made(3, entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Text: text, Kind: abi.KindTurn})
@@ -275,7 +275,7 @@ func TestApart(t *testing.T) {
 	for i, text := range []string{"ローマ", "ローマ!", "ローマ?", "ビスコッティ"} {
 		g.Weigh(said(i+1, fmt.Sprint("p", i), text))
 	}
-	if w, common := g.Words("o", "x"); w.Hits("ローマ") || !w.HitsOther("ビスコッティ") || common != 1 {
+	if w, common := g.Words("o", "x"); w.Hits("ローマ") || !w.HitsOf("", "ビスコッティ") || common != 1 {
 		t.Errorf("%v, %d too common", w.List(), common)
 	}
 }

@@ -17,6 +17,16 @@ var empty = func() map[string]bool {
 	return m
 }()
 
+// everyday are words that are names, too: in what other people say they are the name only where somebody is called by it, or honored.
+var everyday = set(strings.Fields(`hope joy grace faith rose may april june august summer autumn winter mark bill rich frank art drew pat rob jack bob max ray
+	guy dean earl king prince duke angel star sky sunny rain snow storm river forest lily daisy ivy iris violet ruby amber pearl jade crystal cherry
+	honey candy ginger olive clay cliff glen heath dale holly robin jay wolf fox bear cat dog love luck lucky happy free chance chase
+	hunter mason cook baker smith page carol melody harmony destiny serenity justice patience prudence victory guest user anonymous someone everybody
+	tokyo osaka kyoto nara london paris berlin rome york america japan china france korea python ruby java
+	東京 大阪 京都 奈良 日本 中国 名前 友達 太陽 世界 未来 希望 今日 明日 先生 学校 会社 電車 時間 自分 みんな わたし あなた だれか
+	さくら はな そら うみ ゆき ゆめ つき ほし もも みどり ひかり のぞみ あい まい ねこ いぬ くま うさぎ とり うた こころ なつ はる あき ふゆ あさ よる
+	サクラ ソラ ネコ イヌ モモ ヒカリ`)...)
+
 // stock are the runs of phrases that everybody says.
 var stock = func() map[uint64]bool {
 	m := map[uint64]bool{}

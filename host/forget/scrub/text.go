@@ -96,11 +96,12 @@ func alone(text string, i, j int) bool {
 	last = first[len(first)-1]
 	before, _ := lastRune(text[:i])
 	after, _ := firstRune(text[j:])
-	if s := scriptOf(first[0]); s.bounded() && scriptOf(before) == s {
-		return false
-	}
-	s := scriptOf(last)
-	return !s.bounded() || scriptOf(after) != s
+	return !joined(scriptOf(first[0]), scriptOf(before)) && !joined(scriptOf(last), scriptOf(after))
+}
+
+// joined says whether letters of two scripts that follow each other are of one word: digits are, with those of an alphabet.
+func joined(s, next script) bool {
+	return s.bounded() && (s == next || s == latin && next == digit || s == digit && next == latin)
 }
 
 func firstRune(s string) (r rune, ok bool) {

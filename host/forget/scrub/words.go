@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,13 +16,17 @@ type Words struct {
 	order, as string
 	is        func(name string) bool
 	owns      func(kind entry.Kind, body map[string]any) bool
-	forms     []string // of the name, as they were written, the longest first
-	names     []string // plain, looked for in texts
+	names     []string        // plain, looked for in texts, the longest first
+	longer    map[string]bool // plain names of others in which one of the names is
+	doubt     map[string]bool // of the names: others use them as words
+	tells     map[string]bool // who said the facts that go: what they said is not other people's
+	others    care            // for what other people said
 	// Of each word: whether it came from the person first, so that it is looked for in what people said
 	// themselves, too.
-	words map[string]bool // each one run of letters
-	loose map[string]bool // all others
-	runs  map[uint64]bool
+	words   map[string]bool // each one run of letters
+	loose   map[string]bool // all others
+	runs    map[uint64]bool
+	numbers map[string]bool // of nine digits or more, as digits
 }
 
 // inRow is how many runs have to follow each other in what a person said: 12 letters of Japanese and 24 of an
@@ -41,61 +46,74 @@ func (w *Words) List() []string {
 // addName adds a form of the name. A single letter, or two of an alphabet, are looked for
 // where a name stands and in no text: they are in all of them.
 func (w *Words) addName(name string) {
-	at := 0
-	for at < len(w.forms) && len(w.forms[at]) >= len(name) {
-		at++
-	}
-	w.forms = append(w.forms[:at], append([]string{name}, w.forms[at:]...)...)
 	p := plain(name)
 	r, _ := firstRune(p)
-	if n := utf8.RuneCountInString(p); n < 2 || n < 3 && (scriptOf(r) == latin || scriptOf(r) == digit) {
+	if n := utf8.RuneCountInString(p); n < 2 || n < 3 && (scriptOf(r) == latin || scriptOf(r) == digit) || slices.Contains(w.names, p) {
 		return
 	}
 	w.names = append(w.names, p)
+	slices.SortFunc(w.names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+}
+
+// addOther takes the name of somebody else, in case it is a longer one.
+func (w *Words) addOther(name string) {
+	if slices.ContainsFunc(w.names, func(n string) bool { return strings.Contains(name, n) && name != n }) {
+		w.longer[name] = true
+	}
 }
 
 // Hits says whether a text has the name or a word in it, as it is or encoded: as JSON, with
 // escapes, or in base64.
-func (w *Words) Hits(text string) bool { return w.hits(text, false) }
+func (w *Words) Hits(text string) bool { return w.hits(text, none) }
 
-// HitsOther is Hits for what another person said, or is remembered of another one: that has to have the name, a word that
-// came from the person first, or a longer run of letters.
-func (w *Words) HitsOther(text string) bool { return w.hits(text, true) }
+// HitsOf is Hits for what somebody else said, or is remembered of somebody else, that is who: it has to have the name as a name,
+// and unless the person alone gave the order a word that came from the person first, or a longer run of letters.
+func (w *Words) HitsOf(who, text string) bool { return w.hits(text, w.careFor(who)) }
 
-func (w *Words) hits(text string, others bool) bool {
-	for _, text := range layers(text) {
-		if w.hitsLayer(plain(text), others) {
-			return true
-		}
+// careFor is for what a person said, who is another one.
+func (w *Words) careFor(who string) care {
+	if w.tells[who] {
+		return some
 	}
-	return false
+	return w.others
 }
 
-func (w *Words) hitsLayer(text string, others bool) bool {
-	if w.named(text) {
-		return true
+func (w *Words) hits(text string, c care) bool {
+	return slices.ContainsFunc(layers(text), func(text string) bool {
+		text = plain(text)
+		return w.named(text, c) || w.repeats(text, c)
+	})
+}
+
+// repeats says whether a plain text has a word in it, or a run of letters.
+func (w *Words) repeats(text string, c care) bool {
+	if c == sparing {
+		return false
 	}
 	for l, first := range w.loose {
-		if (first || !others) && has(text, l) {
+		if (first || c == none) && (allHiragana(l) && hasValue(text, l) || !allHiragana(l) && has(text, l)) {
 			return true
 		}
+	}
+	if len(w.numbers) > 0 && slices.ContainsFunc(numbers(text), func(n string) bool { return w.numbers[n] }) {
+		return true
 	}
 	found := false
 	if len(w.words) > 0 {
 		runs(text, func(word string, _ script) {
 			first, ok := w.words[word]
-			found = found || ok && (first || !others)
+			found = found || ok && (first || c == none)
 		})
 	}
 	if !found && len(w.runs) > 0 {
 		row := 0
 		windows(text, func(h uint64) bool {
-			if first, ok := w.runs[h]; ok && (first || !others) {
+			if first, ok := w.runs[h]; ok && (first || c == none) {
 				row++
 			} else {
 				row = 0
 			}
-			found = row >= inRow || row > 0 && !others
+			found = row >= inRow || row > 0 && c == none
 			return !found
 		})
 	}
@@ -103,51 +121,43 @@ func (w *Words) hitsLayer(text string, others bool) bool {
 }
 
 // named says whether the name stands in a plain text.
-func (w *Words) named(text string) bool {
-	for _, n := range w.names {
-		if has(text, n) {
-			return true
-		}
-	}
-	return false
+func (w *Words) named(text string, c care) bool {
+	return slices.ContainsFunc(w.names, func(n string) bool { return w.spot(text, n, 0, c) >= 0 })
 }
 
-// Text gives what may stay of a text, of another person's where others is true: all of it, or nothing.
-func (w *Words) Text(s string, others bool) string {
-	if s == "" || w.hits(s, others) {
+// text gives what may stay of a text: all of it, or nothing. Of another person's the name alone goes, where nothing else is in it.
+func (w *Words) text(s string, c care) string {
+	switch {
+	case s == "" || c == none && !w.hits(s, c):
+		return s
+	case c == none || w.silences(s, c):
+		return ""
+	}
+	if s = w.rename(s, c); w.hits(s, c) { // the name is encoded
 		return ""
 	}
 	return s
 }
 
-// house gives what may stay of a sentence that the house made: the name is another, and where
-// there is more than the name in it, nothing.
-func (w *Words) house(s string) string {
-	for _, form := range w.forms {
-		s = replaceName(s, form, w.as)
-	}
-	return w.Text(s, false)
+// silences says whether another person's text goes for more than the name.
+func (w *Words) silences(s string, c care) bool {
+	return slices.ContainsFunc(layers(s), func(text string) bool { return w.repeats(plain(text), c) })
 }
 
-// replaceName replaces a name where it is no part of a longer word.
-func replaceName(s, name, by string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, name)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		j := i + len(name)
-		b.WriteString(s[:i])
-		if alone(s, i, j) {
-			b.WriteString(by)
-		} else {
-			b.WriteString(name)
-		}
-		s = s[j:]
+// Stays says whether an entry is what another person said, and has letters of the name, or a word of the person's, and is left
+// to whoever said it.
+func (w *Words) Stays(e entry.Entry) bool {
+	if e.Kind != entry.KindSaid {
+		return false
 	}
+	body := object(e.Body)
+	text, _ := body["text"].(string)
+	return text != "" && w.careOf(e.Kind, body) != none && (w.named(plain(text), none) || w.silences(text, some))
 }
+
+// house gives what may stay of a sentence that the house made: the name is another, and where
+// there is more than the name in it, nothing.
+func (w *Words) house(s string) string { return w.text(w.rename(s, none), none) }
 
 // Has says whether a text has one of some words in it, as [Words.List] gives them.
 func Has(text string, words []string) bool {

@@ -106,6 +106,9 @@ func (m Memory) Each(ctx context.Context, f func(companion string, m abi.Memory)
 	return nil
 }
 
+// Anew has talks that are gone through in this moment gone through again.
+func (m Memory) Anew() { m.Keeper.Anew() }
+
 // Erase erases some of a companion's, and says how many there were.
 func (m Memory) Erase(ctx context.Context, companion string, ids []string, by string) (int, error) {
 	gone, err := m.Keeper.Erase(ctx, companion, ids, by)

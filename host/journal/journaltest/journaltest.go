@@ -1,7 +1,6 @@
 // Package journaltest is the suite every journal engine passes: what
-// host/journal promises, as tests. Run holds an engine to journal.Journal,
-// RunKV to journal.KV, and both compare it with a model in memory under random
-// use.
+// host/journal promises, as tests, and compares it with a model in memory under random
+// use. That of the stores of characters is storetest.
 //
 // It never knows which engine it tests, and it does not test crashes: each
 // engine's own tests kill, cut and fill what it stands on.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/journaltest/storetest"
 )
 
 func TestJournal(t *testing.T) {
@@ -12,5 +13,5 @@ func TestJournal(t *testing.T) {
 }
 
 func TestKV(t *testing.T) {
-	journaltest.RunKV(t, func(*testing.T) journal.KV { return new(KV) }, nil)
+	storetest.RunKV(t, func(*testing.T) journal.KV { return new(KV) }, nil)
 }

@@ -3,9 +3,9 @@ package memory
 import (
 	"testing"
 
-	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/journaltest/storetest"
 )
 
 func TestStores(t *testing.T) {
-	journaltest.RunStores(t, func(*testing.T) journaltest.Branching { return New() }, nil)
+	storetest.RunStores(t, func(*testing.T) storetest.Branching { return New() }, nil)
 }

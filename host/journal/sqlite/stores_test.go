@@ -4,12 +4,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/journaltest/storetest"
 )
 
 func TestStores(t *testing.T) {
 	t.Parallel()
-	journaltest.RunStores(t, func(t *testing.T) journaltest.Branching {
+	storetest.RunStores(t, func(t *testing.T) storetest.Branching {
 		return unsynced(t, filepath.Join(t.TempDir(), "companion.db"))
 	}, nil)
 }

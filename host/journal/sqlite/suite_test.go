@@ -6,6 +6,7 @@ import (
 
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/journaltest"
+	"github.com/companiond/companiond/host/journal/journaltest/storetest"
 )
 
 func TestJournal(t *testing.T) {
@@ -17,7 +18,7 @@ func TestJournal(t *testing.T) {
 
 func TestKV(t *testing.T) {
 	t.Parallel()
-	journaltest.RunKV(t,
+	storetest.RunKV(t,
 		func(t *testing.T) journal.KV { return unsynced(t, filepath.Join(t.TempDir(), "companion.db")) },
 		func(t *testing.T, kv journal.KV) journal.KV { return reopened(t, kv.(*Journal)) })
 }

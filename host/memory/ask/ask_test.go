@@ -130,6 +130,30 @@ func TestTextIsHeldToItsQuotation(t *testing.T) {
 	}
 }
 
+// What docs/MEMORY.md says of texts with words that were not said: a few, and the sentence is in their place; most of
+// them, or the value, and there is nothing.
+func TestWordsThatWereNotSaid(t *testing.T) {
+	for _, c := range []struct{ turn, value, text, want string }{
+		{"I will go to Lisbon in May!", "Lisbon", "will go to Lisbon in May with Gertrude", "I will go to Lisbon in May!"},
+		{"I will go to Lisbon in May!", "Lisbon", "will go to Lisbon in May with Gertrude, phone 555-1234", ""},
+		{"I will go to Lisbon in May!", "Porto", "will go to Lisbon in May", ""},
+		{"I like soup.", "soup", "likes soup since 1999", ""}, // of soup, since and 1999
+		{"I like soup.", "soup", "likes soup of 1999", "I like soup."},
+		{"I like soup.", "soup", "likes soup", "likes soup"},
+		{"I have two cats.", "cats", "has 17 cats", "I have two cats."},
+		{"I am 43 years old.", "43", "is 34 years old", "I am 43 years old."},
+		{"I am 43 years old.", "34", "is 34 years old", ""},
+		{"猫を2匹飼ってる。", "猫", "猫を17匹飼っている", "猫を2匹飼ってる。"},
+		{"猫を2匹飼ってる。", "", "犬が17匹", ""},
+	} {
+		raw, _ := json.Marshal(map[string]any{"facts": []answer{{1, c.turn, "other", "", c.value, c.text, 3}}})
+		found, rejected := ask.Read(string(raw), nil, []fact.Turn{{Room: "main", Seq: 1, From: "mika", By: abi.KindHuman, At: said, Text: c.turn}})
+		if len(found) != 1 && c.want != "" || len(found) == 1 && found[0].Text != c.want || len(found)+len(rejected) != 1 {
+			t.Errorf("%q of %q: %+v %q, want %q", c.text, c.turn, found, rejected, c.want)
+		}
+	}
+}
+
 func TestReadForms(t *testing.T) {
 	const good = `{"facts":[{"turn":6,"quote":"I live in Rome","kind":"place","thing":"","value":"Rome","text":"lives in Rome","importance":3}]}`
 	for name, c := range map[string]struct {

@@ -1,13 +1,15 @@
 // Package dates finds the days that a text names, also relative ones (明日, 来週の土曜, next
 // Friday), in Japanese and English, counted from the day on which it was said.
 //
-// It asks no clock and gives no day that the text does not name: "next week" is none.
+// It asks no clock and gives no day that the text does not name: "next week" is none. Months and years
+// are no days; [Month] finds those.
 package dates
 
 import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -54,6 +56,60 @@ func Find(text string, said time.Time) []Day {
 	}
 	slices.SortFunc(days, func(a, b Day) int { return cmp.Compare(a.From, b.From) })
 	return days
+}
+
+// Span is a month or a year that a text names.
+type Span struct {
+	From, To int    // its bytes in the text
+	Key      string // 2026-12, or 2027
+}
+
+// Month gives the first month or year to come that a text names (来月, 5月に, "in May", "next year"), where it
+// names no day of it. A month without a year is the next such, this one included.
+func Month(text string, said time.Time) (s Span, ok bool) {
+	lower := text
+	if l := strings.ToLower(text); len(l) == len(text) {
+		lower = l
+	}
+	for _, p := range spans {
+		at := p.FindStringSubmatchIndex(lower)
+		if at == nil || ok && at[2] >= s.From {
+			continue
+		}
+		if key, found := spanKey(lower[at[2]:at[3]], said); found {
+			s, ok = Span{at[2], at[3], key}, true
+		}
+	}
+	return s, ok
+}
+
+// spanKey gives what a word for a month or a year is at a time.
+func spanKey(word string, said time.Time) (key string, ok bool) {
+	if years, is := yearsOn[word]; is {
+		return strconv.Itoa(said.Year() + years), true
+	}
+	first := time.Date(said.Year(), said.Month(), 1, 0, 0, 0, 0, said.Location())
+	months, is := monthsOn[word]
+	if !is {
+		m := 0
+		if n, japanese := strings.CutSuffix(word, "月"); japanese {
+			m = number(n)
+		} else {
+			m = monthOf(word)
+		}
+		if m < 1 || m > 12 {
+			return "", false
+		}
+		months = (m - int(said.Month()) + 12) % 12
+	}
+	return first.AddDate(0, months, 0).Format("2006-01"), true
+}
+
+var spans = []*regexp.Regexp{
+	regexp.MustCompile(`(再来月|来月|今月|再来年|来年)`),
+	regexp.MustCompile(`(?:^|[^0-9０-９一二三四五六七八九十ヶか年/])(` + n + `月)(?:$|[^0-9０-９一二三四五六七八九十曜間])`),
+	regexp.MustCompile(`\b(the month after next|next month|this month|next year)\b`),
+	regexp.MustCompile(`\bin (january|february|march|april|may|june|july|august|september|october|november|december)(?:$|[^a-z0-9 ]| [^0-9]| $)`),
 }
 
 // overlaps says whether a longer form has these bytes already.
@@ -113,6 +169,8 @@ var (
 	days = map[string]int{"明々後日": 3, "しあさって": 3, "明後日": 2, "あさって": 2, "明日": 1, "あした": 1, "あす": 1, "今日": 0, "本日": 0, "今夜": 0, "今晩": 0, "一昨日": -2, "おととい": -2, "昨日": -1, "きのう": -1,
 		"the day after tomorrow": 2, "day after tomorrow": 2, "tomorrow": 1, "today": 0, "tonight": 0, "yesterday": -1}
 	weeks    = map[string]int{"再来週": 2, "来週": 1, "今週": 0, "next": 1, "this": 0, "来月": 1, "今月": 0}
+	monthsOn = map[string]int{"今月": 0, "来月": 1, "再来月": 2, "this month": 0, "next month": 1, "the month after next": 2}
+	yearsOn  = map[string]int{"来年": 1, "再来年": 2, "next year": 1}
 	words    = map[string]int{"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 	weekdays = map[string]int{"月": 0, "火": 1, "水": 2, "木": 3, "金": 4, "土": 5, "日": 6, "monday": 0, "tuesday": 1, "wednesday": 2, "thursday": 3, "friday": 4, "saturday": 5, "sunday": 6}
 	months   = "janfebmaraprmayjunjulaugsepoctnovdec"

@@ -90,3 +90,20 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// Months and years that have no day, said on 2026-11-23.
+func TestMonth(t *testing.T) {
+	for text, want := range map[string]string{
+		"来月行く": "来月 2026-12", "今月": "今月 2026-11", "再来月": "再来月 2027-01", "来年の春": "来年 2027", "再来年": "再来年 2028", "5月に": "5月 2027-05", "１１月": "１１月 2026-11", "十二月だ": "十二月 2026-12", "5月、来月": "5月 2027-05",
+		"Next month": "Next month 2026-12", "the month after next": "the month after next 2027-01", "next year.": "next year 2027", "in May!": "May 2027-05", "in november": "november 2026-11", "in December we go": "December 2026-12",
+		"先月": "", "13月": "", "0月": "", "5月3日": "", "3ヶ月": "", "月曜": "", "I may go": "", "in mayhem": "", "in May 2019": "", "in March 5": "", "last month": "", "2027年5月": "", "": "",
+	} {
+		got := ""
+		if m, ok := Month(text, said); ok {
+			got = text[m.From:m.To] + " " + m.Key
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -13,8 +13,12 @@ type rule struct {
 	// own says that the clause has no subject of its own: where somebody else was spoken of,
 	// it may be theirs.
 	own bool
+	// each says that everybody has one: it is theirs also in the next message of whoever spoke of them.
+	each bool
 	// greets says that whoever says it has just said hello.
 	greets bool
+	// alone says that it begins the turn, or stands behind a greeting.
+	alone bool
 	// last says that no further rule reads the clause.
 	last bool
 }
@@ -98,4 +102,4 @@ var others = regexp.MustCompile(`妹|弟|姉|兄|母|父|お母さん|お父さ�
 var self = regexp.MustCompile(`(?:^|[、。\s])(?:私|わたし|僕|ぼく|俺|おれ|あたし|自分)(?:は|も|が|の)|(?i:\b(?:i|i['’]m|i['’]ve)\b)|(?i:^my (?:name|birthday|job|favou?rite|hobby|hobbies)\b)`)
 
 // nothing are values that are none.
-var nothing = regexp.MustCompile(`(?i)^(?:何|なに|なん|だれ|誰|どこ|秘密|ひみつ|内緒|ないしょ|まだ.*|未定|あれ|これ|それ|ここ|そこ|あそこ|こっち|どれ|みんな|皆|君|きみ|あなた|お前|貴方|人|方|もの|こと|の|あと|後で|また|今度|嘘|うそ|ちょっと|そんな|こんな|あんな|普通|まあ|確か|たしか|一番|いちばん|it|that|this|these|those|him|her|them|you|u|one|some|something|someone|anything|everything|nothing|what|how|when|where|who|to|the way|all|both|myself|yourself|me|us|later|maybe|crazy|old|too|a lot|so much|very much)$|ない$|ません$|ないん|って$|[?？<>{}\[\]]|(?i:\b(?:you|your|yours|him|them|it when|that you|this (?:song|one|game|place|app|room|story|idea))\b)|(?:あなた|君|きみ|お前)(?:$|の|が|と)|ちゃんの(?:こと|声|話)`)
+var nothing = regexp.MustCompile(`(?i)^(?:何|なに|なん|だれ|誰|どこ|秘密|ひみつ|内緒|ないしょ|まだ.*|未定|あれ|これ|それ|ここ|そこ|あそこ|こっち|どれ|みんな|皆|君|きみ|あなた|お前|貴方|人|方|もの|こと|の|あと|後で|また|今度|嘘|うそ|ちょっと|そんな|こんな|あんな|普通|まあ|確か|たしか|一番|いちばん|it|that|this|these|those|him|her|them|you|u|one|some|something|someone|anything|everything|nothing|what|how|when|where|who|to|the way|all|both|myself|yourself|me|us|later|maybe|crazy|old|too|a lot|so much|very much)$|ない$|ません$|ないん|(?:じゃ|では)(?:ない|ありません)|(?:と|って)(?:いい|言い|申し)ます$|って$|[?？<>{}\[\]]|(?i:\b(?:you|your|yours|him|them|it when|that you|this (?:song|one|game|place|app|room|story|idea))\b)|(?:あなた|君|きみ|お前)(?:$|の|が|と)|ちゃんの(?:こと|声|話)`)

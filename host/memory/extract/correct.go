@@ -16,6 +16,8 @@ var not = []struct {
 	{regexp.MustCompile(`^(?:(?:違う|ちがう|違います|いや|いいえ|ううん|ごめん|訂正|実は|ああ|あ|えっと|ってか|というか|間違えた|まちがえた)(?:よ|って|ね|です|、|。|！|!|\s|ー|〜)*)*(?:(?:私|わたし|僕|ぼく|俺|うち)の)?(?:([^、は]{1,12}?)(?:は|、|って))?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃなくて|じゃなく|ではなくて|ではなく|でなく|じゃないよ|じゃない|ではないよ|ではありません)[、。！! ]*[「『]?([^、は「」『』]{1,15}?)[」』]?` + endName), 1, 2, 3},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction|my mistake|oops|not quite)[,.!:\s—-]+)*(?:(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s| is|['’]s called| is called| was| are)|i said|i meant|i mean)?[\s]*(?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:and )?not (?:called |named )?["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 3, 2},
 	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:it|that|he|she|the name|his name|her name|my ([a-z ]{2,20}?)(?:['’]s name)?)(?:['’]s not| isn['’]t| is not| wasn['’]t)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?,? (?:but|it['’]s|it is|he['’]s|she['’]s|rather)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`), 1, 2, 3},
+	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:i['’]m|i am) (allergic) to ([\p{L}0-9' -]{1,25}?),? (?:and )?not (?:to )?([\p{L}0-9' -]{1,25}?)[\s.!)]*$`), 1, 3, 2},
+	{regexp.MustCompile(`(?i)^(?:(?:no|nope|nah|actually|sorry|wait|oh|well|correction)[,.!:\s—-]+)*(?:i['’]m not|i am not) (allergic) to ([\p{L}0-9' -]{1,25}?),? but (?:to )?([\p{L}0-9' -]{1,25}?)[\s.!)]*$`), 1, 2, 3},
 }
 
 // correction reads 「ミケじゃなくてタマ」 and "it's Tama, not Mike". What it is about is said in it, or
@@ -27,10 +29,14 @@ func (r *reader) correction(text string) (claim, bool) {
 			continue
 		}
 		wrong, right := tidy(strings.TrimSpace(m[n.wrong])), tidy(strings.TrimSpace(m[n.right]))
-		if !sensible(right) || !sensible(wrong) || notNamed.MatchString(right) && !regexp.MustCompile(`\d`).MatchString(right) {
+		if !sensible(right) || !sensible(wrong) || onlyDenies.MatchString(right) || notNamed.MatchString(right) && !regexp.MustCompile(`\d`).MatchString(right) {
 			continue
 		}
-		if h, ok := r.holding(wrong); ok {
+		h, ok := r.holding(wrong)
+		if others.MatchString(m[n.of]) && !strings.HasPrefix(h.slot, "pet") && !strings.HasPrefix(h.slot, "family") {
+			h, ok = held{}, false // 妹のアレルギーは is not their own
+		}
+		if ok {
 			return r.again(h, wrong, right, text), true
 		}
 		if slot := slotOf(m[n.of]); slot != "" {
@@ -38,6 +44,37 @@ func (r *reader) correction(text string) (claim, bool) {
 		}
 	}
 	return claim{}, false
+}
+
+// onlyDenies is what stands where the right one should, in a sentence that only denies: its end, or all
+// that stands before "not".
+var onlyDenies = regexp.MustCompile(`(?i)^(?:です|でした|だ|でも|し|よ|ね|な|の|ん|のに|ので|から|けど|けれど|けれども|が|って|わ|さ|ぞ|ぜ|もん|もの|っ|ー|[^\p{L}\p{N}])*$|\b(?:i|i['’]?m|my|your|his|her|its|their|our|is|am|are|was|were|it|it['’]s|do|does|did|he|she|that|this|we|they|you|why|of course|certainly|definitely|absolutely|obviously|probably|really|just|still|why)\b`)
+
+// denial reads 「名前はミケではありません」 and "my name is not Mike", which say something of what is known
+// alone, and nothing of what else it may be.
+func (r *reader) denial(text string) (c claim, denies, ok bool) {
+	for _, p := range denials {
+		m := p.FindStringSubmatch(strings.TrimSpace(text))
+		if m == nil {
+			continue
+		}
+		slot := slotOf(m[1])
+		if slot == "" {
+			continue
+		}
+		h, ok := r.holding(tidy(strings.TrimSpace(m[2])))
+		if !ok || h.slot != slot {
+			return claim{}, true, false
+		}
+		said := strings.TrimFunc(text, blank)
+		return claim{slot: h.slot, value: "not:" + h.value, text: said, keys: h.keys, importance: 3, corrects: []string{h.value}}, true, true
+	}
+	return claim{}, false, false
+}
+
+var denials = []*regexp.Regexp{
+	regexp.MustCompile(opens + `(?:` + selfWords + `の)?([^、は]{1,12}?)は、?[「『]?([^、は「」『』]{1,15}?)[」』]?(?:じゃない|じゃありません|ではない|ではありません|でない)(?:です|んです|んだ|の|よ|ね|わ|けど|から|ので|ってば)*` + marks),
+	regexp.MustCompile(`(?i)^\W*(?:(?:no|nope|nah|actually|sorry|wait|oh|well|and|but)\W+)*my ([a-z ]{2,20}?)(?:['’]s name)?(?: is not|['’]s not| isn['’]t)(?: called| named)? ["“]?([\p{L}0-9' -]{1,25}?)["”]?[\s.!)]*$`),
 }
 
 // holding gives what is known of the speaker with a value, the newest.
@@ -53,8 +90,11 @@ func (r *reader) holding(value string) (held, bool) {
 
 // again makes a claim of what is known with the right value.
 func (r *reader) again(h held, wrong, right, text string) claim {
-	label := label(h.slot, hasJapanese.MatchString(text))
-	c := claim{slot: h.slot, value: right, text: label + right, importance: 4, corrects: []string{wrong}}
+	c := claim{slot: h.slot, value: right, text: label(h.slot, hasJapanese.MatchString(text)) + right, importance: 4, corrects: []string{wrong}}
+	if kind, _, _ := strings.Cut(h.slot, ":"); refusals[kind] != nil { // of which there are several: each has a slot of its own
+		c.slot, c.text, c.importance = kind+":"+wording.Thing(right), refusals[kind](right, hasJapanese.MatchString(text)), 5
+		c.keys = append(wording.Things(right), right)
+	}
 	for _, k := range h.keys {
 		if wording.Letters(k) != wording.Letters(wrong) {
 			c.keys = append(c.keys, k)
@@ -64,6 +104,22 @@ func (r *reader) again(h held, wrong, right, text string) claim {
 		c.keys = append(c.keys, "名前", "name")
 	}
 	return c
+}
+
+// refusals are how what somebody cannot have is said.
+var refusals = map[string]func(what string, japanese bool) string{
+	"allergy": func(what string, japanese bool) string {
+		if japanese {
+			return what + "アレルギー"
+		}
+		return "is allergic to " + what
+	},
+	"must_not": func(what string, japanese bool) string {
+		if japanese {
+			return what + "は食べられない"
+		}
+		return "does not eat or drink " + what
+	},
 }
 
 var hasJapanese = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}]`)
@@ -107,7 +163,7 @@ func slotOf(of string) string {
 	case kinWord.MatchString(of) && strings.HasSuffix(of, "の名前"):
 		return "family.name:" + wording.Thing(animal)
 	}
-	for _, s := range []struct{ slot, words string }{{"name", "名前 name"}, {"age", "年齢 歳 age"}, {"birthday", "誕生日 birthday"}, {"job", "仕事 職業 job"}, {"origin", "出身 地元 hometown"}, {"place", "住所 家"}} {
+	for _, s := range []struct{ slot, words string }{{"name", "名前 name"}, {"age", "年齢 歳 age"}, {"birthday", "誕生日 birthday"}, {"job", "仕事 職業 job"}, {"origin", "出身 地元 hometown"}, {"allergy", "アレルギー allergy allergic"}, {"place", "住所 家"}} {
 		if slices.Contains(strings.Fields(s.words), of) {
 			return s.slot
 		}

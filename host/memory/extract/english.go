@@ -19,6 +19,35 @@ func nameEn(m []string) (claim, bool) {
 	return claim{slot: "name", value: v, text: "is called " + v, keys: []string{"name", "名前"}, importance: 5}, !noNameWords.MatchString(v)
 }
 
+// aloneEn reads "I'm Klaus.", which is how people say what else they are, too.
+func aloneEn(m []string) (claim, bool) {
+	c, ok := nameEn(m)
+	word := strings.ToLower(c.value)
+	return c, ok && !slices.Contains(noNames, word) && (!noNameEnds.MatchString(word) || slices.Contains(nameEnds, word))
+}
+
+// noNames are words with a capital that people are, besides those of noNameWords; noNameEnds is what many of
+// those end with, and nameEnds are names that do, too.
+var (
+	noNames = strings.Fields(`ok okay off out up down on away home there alive dead alright alone done lost broke stuck free single dutch greek thai welsh swiss czech arab dane finn swede turk
+		scot brit yank aussie kiwi hindu sikh protestant atheist agnostic israeli iraqi pakistani somali saudi latino latina filipino filipina male female human trans straight bi pan ace
+		aries taurus gemini virgo libra scorpio sagittarius capricorn aquarius pisces batman superman spiderman groot spartacus godzilla god jesus santa satan death legend
+		deaf blind mute pregnant healthy lucky angry crazy lazy silly guilty innocent jealous awake asleep afraid aware cold warm hot wet rich poor young ill well better best worse first last next
+		one two right wrong true real weird shy calm cool nice bad mad glad proud fun funny full empty offline online yours mine only always never usually mostly basically literally definitely
+		probably almost mom dad mum mommy daddy everyone nobody somebody someone anyone it he she they you we me us him her all none both either neither your his their our its my of to too with
+		without by for no yes more less enough gone born made meant left awesome fine whatever nowhere everywhere upset content scared`)
+	noNameEnds = regexp.MustCompile(`(?:ing|ed|ese|ish|ian|ean|can|ful|less|ous|ive|able|ible|ist|ic|al)$`)
+	nameEnds   = strings.Fields(`sterling fleming ming ying jing ping ling fred ted ned ed jed ahmed mohammed muhammed mohamed alfred wilfred jared waleed saeed khaled therese trish manish ashish satish harish
+		ian brian adrian julian sebastian vivian lilian gillian jillian marian damian fabian cristian christian kian florian dorian maximilian sean dean jean duncan clive olive mabel eric dominic
+		cedric frederic ludovic vic nic al hal val cal neal crystal chantal pascal kamal jamal bilal kunal vishal michal opal`)
+)
+
+// fullNameEn reads "Bond, James Bond".
+func fullNameEn(m []string) (claim, bool) {
+	c, ok := nameEn(m[1:])
+	return c, ok && strings.HasSuffix(m[2], " "+m[1])
+}
+
 func petNameEn(animal, name string) (claim, bool) {
 	thing := wording.Thing(animal)
 	return claim{slot: "pet.name:" + thing, value: name, text: "has a " + strings.ToLower(animal) + " called " + name, keys: []string{strings.ToLower(animal), thing, "name", "pet"}, importance: 4}, name != "" && !noNameWords.MatchString(name)
@@ -71,8 +100,10 @@ func english() []rule {
 	const place = `((?-i:[A-Z])[\p{L}\x27’-]+(?:[ ,]+(?-i:[A-Z])[\p{L}\x27’-]+){0,2}|[a-z]{3,14}(?:[\s.!~]*$))`
 	const very = `(?:really |absolutely |totally |just |also |still |actually |truly |honestly |kinda |quite |always |so )*`
 	return []rule{
+		{pattern: en(`my name(?: is|'s) <NAME>, <NAME>(?:[\s.,!~)]|$)`), claim: fullNameEn, last: true},
 		{pattern: en(`(?:my (?:full |real |first )?name(?: is|'s)|i am called|i'm called|i go by|people call me|everyone calls me|my friends call me|they call me|(?:you can |just )?call me) <NAME>(?:[\s.,!~)]|$)`), claim: nameEn, last: true},
 		{pattern: en(`(?:i'm|i am) (?-i:([A-Z][\p{L}-]{1,20}))(?:<END>|[.,!])`), claim: nameEn, greets: true, last: true},
+		{pattern: en(`(?:i'm|i am) (?-i:([A-Z][\p{Ll}-]{1,20}))[.!~ ]*$`), claim: aloneEn, alone: true, last: true},
 
 		{pattern: en(`(?:my|our) <ANIMAL>(?:'s name is| is called| is named|, named|, called) <NAME>(?:[\s.,!~)]|$)`), claim: func(m []string) (claim, bool) { return petNameEn(m[1], m[2]) }, last: true},
 		{pattern: en(`(?:i|we) (?:have|own|adopted|got|just got|just adopted|have got|'ve got) (?:a|an|this) (?:[a-z-]+ ){0,3}?<ANIMAL>,? (?:named|called|whose name is|and (?:his|her|its) name is) <NAME>(?:[\s.,!~)]|$)`), claim: func(m []string) (claim, bool) { return petNameEn(m[1], m[2]) }, last: true},

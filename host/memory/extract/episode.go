@@ -76,7 +76,7 @@ func telling(said []fact.Turn, called []string) []string {
 	}
 	var counts []count
 	for i, t := range said {
-		for _, w := range wording.Words(t.Text) {
+		for _, w := range wording.Topics(t.Text) {
 			if utf8.RuneCountInString(w) < 2 || len(w) > abi.MaxName || w[0] >= '0' && w[0] <= '9' || slices.ContainsFunc(called, func(name string) bool { return slices.Contains(wording.Words(name), w) || wording.Fold(name) == w }) {
 				continue
 			}

@@ -24,6 +24,7 @@ import (
 // facts of theirs that are so, which a correction may be about.
 func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
 	r, last := reader{known: known}, map[string]uint64{}
+	told := map[string]int{} // the last turn in which somebody spoke of others
 	for i, t := range turns {
 		if t.By != abi.KindHuman {
 			continue
@@ -32,12 +33,16 @@ func Facts(turns []fact.Turn, known []fact.Fact) []fact.New {
 			r.takeBack(t.From, last[t.From])
 		}
 		r.turn, last[t.From] = t, t.Seq
+		before, ok := told[t.From]
 		r.others, r.asked = false, ""
+		r.told = ok && i-before <= 2 // in two messages, or with a word of another's between
 		if i > 0 && turns[i-1].From != t.From {
-			r.others = others.MatchString(turns[i-1].Text)
+			r.others = others.MatchString(turns[i-1].Text) && !tellsOfOwn(turns[i-1])
 			r.asked = turns[i-1].Text
 		}
-		r.read()
+		if r.read(); r.others {
+			told[t.From] = i
+		}
 	}
 	return r.found
 }
@@ -48,6 +53,7 @@ type reader struct {
 	found  []fact.New
 	turn   fact.Turn
 	others bool   // somebody else is spoken of, so that what has no subject may be theirs
+	told   bool   // the same of what they said themselves just before
 	asked  string // what somebody said before
 }
 
@@ -67,6 +73,18 @@ type claim struct {
 	corrects    []string
 }
 
+// tellsOfOwn says whether somebody told of their own family and animals: what somebody else says next without a
+// subject is of that one, and not of those.
+func tellsOfOwn(t fact.Turn) bool {
+	asks := func(s doubt.Sentence) bool { return s.Why == doubt.Asks }
+	return t.By == abi.KindHuman && (own.MatchString(t.Text) || !notOwn.MatchString(t.Text)) && !slices.ContainsFunc(doubt.Sentences(t.Text), asks)
+}
+
+var (
+	own    = regexp.MustCompile(selfWords + `(?:の|には?)|我が家|(?i:\b(?:my|our|i have|i['’]ve|we have) )`)
+	notOwn = regexp.MustCompile(`さん|ちゃん|くん|様|彼|君|あなた|推し|先輩|後輩|上司|部長|同僚|先生|友|とも|よね|でしょ|じゃん|(?i:\b(?:he|she|they|his|her|their|you|your)\b)`)
+)
+
 // takeBack drops what somebody has said in a turn that they now say was a joke.
 func (r *reader) takeBack(who string, seq uint64) {
 	r.found = slices.DeleteFunc(r.found, func(f fact.New) bool { return f.SaidBy == who && f.Turns[0] == seq })
@@ -77,7 +95,7 @@ func (r *reader) read() {
 	sentences := doubt.Sentences(r.turn.Text)
 	for i, s := range sentences {
 		if s.Why != "" || len(s.Text) > longest || i >= most {
-			r.others = r.others || others.MatchString(s.Text)
+			r.others = others.MatchString(s.Text)
 			continue
 		}
 		before := ""
@@ -104,6 +122,12 @@ func (r *reader) sentence(s doubt.Sentence) (done bool) {
 		r.add(c, s)
 		return true
 	}
+	if c, denies, ok := r.denial(s.Text); denies {
+		if ok {
+			r.add(c, s)
+		}
+		return true
+	}
 	if c, over, ok := r.over(s.Text); over {
 		if ok {
 			r.add(c, s)
@@ -124,11 +148,11 @@ func (r *reader) sentence(s doubt.Sentence) (done bool) {
 // clause reads one clause by the rules. One that says what somebody is called says nothing else.
 func (r *reader) clause(s doubt.Sentence, c string) {
 	if self.MatchString(c) {
-		r.others = false
+		r.others, r.told = false, false
 	}
 	for _, rule := range rules() {
 		m := rule.pattern.FindStringSubmatch(c)
-		if m == nil || rule.own && r.others || rule.greets && !greets.MatchString(r.turn.Text) {
+		if m == nil || rule.own && r.others || rule.each && r.told || rule.greets && !greets.MatchString(r.turn.Text) || rule.alone && !strings.HasPrefix(strings.TrimSpace(r.turn.Text), c) {
 			continue
 		}
 		if found, ok := rule.claim(m); ok && sensible(found.value) {

@@ -124,6 +124,15 @@ func TestEpisode(t *testing.T) {
 	if !ok || n.Text != "2026-11-23: talked with Mika about Kyoto, cats" {
 		t.Errorf("%v %q", ok, n.Text)
 	}
+	for _, pieces := range [][]string{{"ken: 京都に行ってきた", "ken: 大阪にも行ってきた", "ken: ラーメン食べた", "ken: うどんも食べたし、楽しかった"}, {"ken: We went down.", "ken: It went well.", "ken: Then I sat down.", "ken: I took it back."}} {
+		if n, ok := extract.Episode(talk(pieces...), nil); ok {
+			t.Errorf("pieces of verbs: %q", n.Text)
+		}
+	}
+	n, ok = extract.Episode(talk("ken: 京都に行ってきた。", "ken: 京都でラーメンを食べた。", "mari: ラーメン食べたい", "mari: 楽しかった?"), nil)
+	if !ok || n.Text != "2026-11-23: ken、mariと、ラーメン、京都の話をした" {
+		t.Errorf("%v %q", ok, n.Text)
+	}
 	table := fact.NewTable(0)
 	if _, _, err := table.Add(n, "", "e", monday); err != nil {
 		t.Error(err)

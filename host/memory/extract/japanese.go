@@ -44,18 +44,54 @@ func filled(slot, before, after string, importance int, keys ...string) func([]s
 
 func nameJa(m []string) (claim, bool) {
 	v, ok := named(m[1])
-	return claim{slot: "name", value: v, text: "名前は" + v, keys: []string{"名前", "name"}, importance: 5}, ok
+	return claim{slot: "name", value: v, text: "名前は" + v, keys: []string{"名前", "name"}, importance: 5}, ok && !ofAnother(v)
+}
+
+// calledJa is nameJa where no 名前 says whose name it is, or that it is one: 私 may be the beginning of
+// 私の猫は, and people tell what they say, too: 無理と言います.
+func calledJa(m []string) (claim, bool) {
+	c, ok := nameJa(m)
+	return c, ok && !ofMine.MatchString(m[0]) && !saidWords.MatchString(c.value) && !saidEnds.MatchString(c.value)
+}
+
+// saidJa is calledJa where what is said is mostly no name, least of all in hiragana: 俺はいくって言うんだ.
+func saidJa(m []string) (claim, bool) {
+	c, ok := calledJa(m)
+	return c, ok && !petWord.MatchString(c.value) && !others.MatchString(c.value) && (endsHard.MatchString(c.value) || c.value[0] >= 'A' && c.value[0] <= 'Z')
+}
+
+var (
+	ofMine    = regexp.MustCompile(opens + selfWords + `の`)
+	saidWords = regexp.MustCompile(`^(?:ダメ|駄目|バカ|馬鹿|アホ|イヤ|ヤダ|嫌|無理|ムリ|ノー|イエス|オッケー|オーケー|OK|NO|YES|反対|賛成|絶対|大丈夫|最高|最低|正直|結構|禁止|平気|本当|ホント|マジ|幸せ|不安|心配|孤独|天才|正解|間違い|了解|感謝|残念|可能|不可能|必要|不要|大人|子供|人間|男|女|男子|女子|好き|大好き|嫌い|大嫌い)$`)
+	saidEnds  = regexp.MustCompile(`\p{Han}[うくすつぬむるぐぶいた]$|.だ$|^(?:いや|だめ|むり|やだ|うん|はい|いいえ|すき|きらい)$`)
+	particles = regexp.MustCompile(`[はのがをもに]`)
+	kanaName  = regexp.MustCompile(`^\p{Hiragana}[\p{Hiragana}ー]*$`)
+)
+
+// ofAnother says whether what should be a name is that of somebody or something else, with what says of
+// whom: の妹はサクラコ, 先生は鈴木. In hiragana alone a short one may have such a letter: はるか, こはる, あやの.
+func ofAnother(name string) bool {
+	if kanaName.MatchString(name) {
+		return len([]rune(name)) > 4 && particles.MatchString(string([]rune(name)[1:len([]rune(name))-1]))
+	}
+	return particles.MatchString(name)
 }
 
 func petNameJa(animal, name string) (claim, bool) {
 	v, ok := named(name)
 	thing := wording.Thing(animal)
-	return claim{slot: "pet.name:" + thing, value: v, text: animal + "の名前は" + v, keys: []string{animal, thing, "名前", "name", "ペット", "pet"}, importance: 4}, ok && v != animal
+	return claim{slot: "pet.name:" + thing, value: v, text: animal + "の名前は" + v, keys: []string{animal, thing, "名前", "name", "ペット", "pet"}, importance: 4}, ok && v != animal && !ofAnother(v)
 }
 
 func kinNameJa(m []string) (claim, bool) {
 	v, ok := named(m[2])
-	return claim{slot: "family.name:" + wording.Thing(m[1]), value: v, text: m[1] + "の名前は" + v, keys: []string{m[1], wording.Thing(m[1]), "名前", "name", "家族"}, importance: 4}, ok
+	return claim{slot: "family.name:" + wording.Thing(m[1]), value: v, text: m[1] + "の名前は" + v, keys: []string{m[1], wording.Thing(m[1]), "名前", "name", "家族"}, importance: 4}, ok && !ofAnother(v)
+}
+
+// kinCalledJa is kinNameJa where no 名前 says that it is one: 妹は嫌っていうの.
+func kinCalledJa(m []string) (claim, bool) {
+	c, ok := kinNameJa(m)
+	return c, ok && !saidWords.MatchString(c.value) && endsHard.MatchString(c.value)
 }
 
 // taste makes a claim of what somebody likes or not: both have one slot, so that they
@@ -120,21 +156,24 @@ func japanese() []rule {
 	const food = `([\p{Han}\p{Katakana}\p{Hiragana}ー々]{1,12}?)`
 	const very = `(?:一番|いちばん|すごく|すごい|めっちゃ|めちゃくちゃ|とても|本当に|ほんとに|ほんと|超|かなり|特に|やっぱり?|昔から|あまり|あんまり|ちょっと|少し|どうしても|全然)*`
 	name := []rule{
-		{pattern: ja(`(?:<SELF>の|<SELF>、?)?(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, last: true},
-		{pattern: ja(`<S><NAME>(?:って|と)(?:言い|いい|申し)ます` + marks), claim: nameJa, last: true},
-		{pattern: ja(`<S>(?:気軽に)?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: nameJa, last: true},
+		{pattern: ja(`(?:<SELF>の|<SELF>、?)(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, last: true},
+		{pattern: ja(`(?:本名|名前|なまえ|ニックネーム|あだ名|ハンドルネーム)は、?<NAME><ENDN>`), claim: nameJa, own: true, each: true, last: true},
+		{pattern: ja(`<S><NAME>(?:って|と)(?:言い|いい|申し)ます` + marks), claim: calledJa, last: true},
+		{pattern: ja(`<SELF>(?:は|、|\s)?[、\s]*<NAME>(?:って|と)(?:いう|言う)(?:んだ|んです|の|のよ|んだよ|んですよ|よ|けど|んだけど|んですけど|から|よろしく)+` + marks), claim: saidJa, last: true},
+		{pattern: ja(`<SELF>の(?:こと|事)は、?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: nameJa, last: true},
+		{pattern: ja(`<S>(?:気軽に)?<NAME>(?:って|と)(?:呼んで|よんで)(?:ください|くださいね|下さい|ほしい|欲しい|くれ|もらえる|ね|よ|な|です)*` + marks), claim: calledJa, last: true},
 	}
 	pets := []rule{
 		{pattern: ja(`(?:<SELF>の|家の|我が家の|飼ってる|飼っている)?(?:ペットの)?<ANIMAL>(?:ちゃん|さん|くん)?の名前は、?<NAME><ENDN>`), claim: func(m []string) (claim, bool) { return petNameJa(m[1], m[2]) }, last: true},
-		{pattern: ja(`(?:<SELF>の|家の|我が家の|飼ってる|飼っている)<ANIMAL>(?:ちゃん|さん|くん)?(?:は|、)<NAME>(?:って|と)(?:いう|言う|いい|言い)(?:ます|んだ|んです|の|名前)*<END>`), claim: func(m []string) (claim, bool) { return petNameJa(m[1], m[2]) }, last: true},
+		{pattern: ja(`(?:<SELF>の|家の|我が家の|飼ってる|飼っている)<ANIMAL>(?:ちゃん|さん|くん)?(?:は|、)<NAME>(?:って|と)(?:いう|言う|いい|言い|申し)(?:ます|んだ|んです|の|名前)*<END>`), claim: func(m []string) (claim, bool) { return petNameJa(m[1], m[2]) }, last: true},
 		{pattern: ja(`(?:<SELF>(?:で|に)?(?:は|も)?、?|家で|家に(?:は)?)?<NAME>(?:って|と)(?:いう|言う)(?:名前の)?<ANIMAL>(?:を|が|も)?(?:\d匹)?(?:飼って(?:い?ます|い?る)|い(?:ます|る))<END>`), claim: func(m []string) (claim, bool) { return petNameJa(m[2], m[1]) }, last: true},
 		{pattern: ja(`(?:<SELF>(?:で|に|の家)?(?:は|も|に)?、?|家(?:で|に)(?:は)?|我が家(?:には?|では?)?)?<ANIMAL>(?:を|も|が)?(?:[0-9０-９一二三四五]匹|[0-9０-９一二三四五]羽)?(?:飼って(?:い?ます|い?る)|飼い始めました|飼い始めた|を飼った)<END>`), claim: func(m []string) (claim, bool) { return petJa(m) }, own: true, last: true},
 		{pattern: ja(`(?:<SELF>に(?:は|も)?|家に(?:は|も)?|我が家に(?:は|も)?)、?<ANIMAL>が?(?:[0-9０-９一二三四五]匹|[0-9０-９一二三四五]羽)?(?:います|いる)<END>`), claim: func(m []string) (claim, bool) { return petJa(m) }, last: true},
 	}
 	person := []rule{
-		{pattern: ja(`<S>(?:今年で?|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true},
-		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday")},
-		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true},
+		{pattern: ja(`<S>(?:今年で?|先週|先月|昨日|今日|去年|この前|ついに|とうとう)?([0-9０-９]{1,3}|[一二三四五六七八九十]{1,4})[歳才](?:になりました|になった|になる)?<END>`), claim: filled("age", "", "歳", 3, "年齢", "age", "歳"), own: true, each: true},
+		{pattern: ja(`(?:<SELF>の)?誕生日は、?((?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,3})日|[0-9]{1,2}/[0-9]{1,2})<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true, each: true},
+		{pattern: ja(`<S>(?:[0-9]{4}年)?([0-9０-９]{1,2}月[0-9０-９]{1,2}日)(?:生まれ|が誕生日)<END>`), claim: filled("birthday", "誕生日は", "", 4, "誕生日", "birthday"), own: true, each: true},
 		{pattern: ja(`<S>` + place + `(?:に|で)(?:住んで|すんで|暮らして|一人暮らしして)(?:い?ます|い?る)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "住む"), own: true},
 		{pattern: ja(`<S>` + `(?:[\p{Han}\p{Katakana}ー]{1,12}から)?` + place + `(?:に|へ)(?:引っ越しました|引っ越した|引っ越してきた|引っ越してきました|引越しました|引越した)<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place", "引っ越し"), own: true},
 		{pattern: ja(`<S>` + place + `在住<END>`), claim: filled("place", "", "に住んでいる", 4, "住所", "place"), own: true},
@@ -148,7 +187,8 @@ func japanese() []rule {
 		{pattern: ja(`<S>((?:大学|高校|中学|小学)(?:の)?[0-9０-９一二三四五六]年生?)<END>`), claim: filled("school", "", "", 3, "学校", "school", "学年"), own: true},
 	}
 	family := []rule{
-		{pattern: ja(`(?:<SELF>の)?<KIN>の名前は、?<NAME><ENDN>`), claim: kinNameJa, last: true},
+		{pattern: ja(`(?:<SELF>の|我が家の)?<KIN>の名前は、?<NAME><ENDN>`), claim: kinNameJa, last: true},
+		{pattern: ja(`(?:<SELF>の|我が家の)?<KIN>(?:は|、)<NAME>(?:って|と)(?:いう|言う|いい|言い|申し)(?:ます|んだ|んです|の|名前)*<END>`), claim: kinCalledJa, last: true},
 		{pattern: ja(`(?:<SELF>には?、?|<S>)(?:[0-9０-９]{1,2}[歳才]の)?<KIN>が(?:[0-9０-９一二三]人)?(?:います|いる)<END>`), claim: func(m []string) (claim, bool) {
 			return claim{slot: "family:" + wording.Thing(m[1]), value: m[1], text: m[1] + "がいる", keys: []string{m[1], wording.Thing(m[1]), "家族", "family"}, importance: 3}, true
 		}, last: true},

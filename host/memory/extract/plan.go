@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/memory/dates"
@@ -40,8 +39,11 @@ func (r *reader) plan(text string) (claim, bool) {
 	if c, ok := r.moved(text, days); ok {
 		return c, true
 	}
-	if c, ok := r.moving(text); ok && len(days) == 0 {
-		return c, true
+	if month, ok := dates.Month(text, r.turn.At); ok && len(days) == 0 {
+		if r.othersDo(text) || !monthJa.MatchString(text) && !(monthEn.MatchString(text) && !noPlanEn.MatchString(text)) {
+			return claim{}, false
+		}
+		return planned(text, []dates.Span{month}), true
 	}
 	if len(days) == 0 || r.othersDo(text) || strings.Contains(text, "誕生日は") || strings.Contains(strings.ToLower(text), "birthday is") {
 		return claim{}, false
@@ -53,21 +55,28 @@ func (r *reader) plan(text string) (claim, bool) {
 	default:
 		return claim{}, false
 	}
-	return planned(text, days), true
+	return planned(text, spans(days)), true
+}
+
+func spans(days []dates.Day) (all []dates.Span) {
+	for _, d := range days {
+		all = append(all, dates.Span{From: d.From, To: d.To, Key: d.Key()})
+	}
+	return all
 }
 
 // planned makes a claim of a plan: what is said, with the days as they are called in a calendar.
-func planned(text string, days []dates.Day) claim {
+func planned(text string, days []dates.Span) claim {
 	said := strings.TrimFunc(text, blank)
 	var keys []string
 	for _, d := range days {
-		keys = append(keys, d.Key())
+		keys = append(keys, d.Key)
 	}
 	rest := text
 	for i := len(days) - 1; i >= 0; i-- {
 		rest = rest[:days[i].From] + " " + rest[days[i].To:]
 	}
-	rest = wordsDay.ReplaceAllString(rest, " ")
+	rest = wordsDay.ReplaceAllString(intends.ReplaceAllString(rest, " "), " ")
 	c := claim{value: keys[0] + ":" + strings.Join(wording.Words(rest), " "), text: keys[0] + ": " + said, importance: 4}
 	c.keys = append(append(keys, "予定", "plan"), append(wording.Things(rest), wording.Words(rest)...)...)
 	c.slot = "plan:" + topic(rest)
@@ -76,8 +85,10 @@ func planned(text string, days []dates.Day) claim {
 
 // topic gives what a plan is about: what both languages have a word for, or else its first word.
 func topic(text string) string {
-	if things := wording.Things(text); len(things) > 0 {
-		return things[0]
+	for _, thing := range wording.Things(text) {
+		if thing != "plan" { // 行く予定です
+			return thing
+		}
 	}
 	for _, w := range wording.Words(text) {
 		if len([]rune(w)) > 1 {
@@ -103,36 +114,26 @@ func (r *reader) moved(text string, days []dates.Day) (claim, bool) {
 		if len(days) == 0 {
 			return claim{slot: slot, value: "off", text: said, keys: []string{"予定", "plan", m[1]}, importance: 3}, true
 		}
-		c := planned(text, days)
+		c := planned(text, spans(days))
 		c.slot = slot
 		return c, true
 	}
 	return claim{}, false
 }
 
-// moving reads that somebody moves in a month that has no day yet.
-func (r *reader) moving(text string) (claim, bool) {
-	m := movingEn.FindStringSubmatch(text)
-	if m == nil {
-		m = movingJa.FindStringSubmatch(text)
-		if m == nil {
-			return claim{}, false
-		}
-		m[1], m[2] = m[2], m[1]
-	}
-	if r.othersDo(text) || !sensible(m[1]) || particled.MatchString(m[1]) {
-		return claim{}, false
-	}
-	months := map[string]int{"next": 1, "来月": 1, "再来月": 2}[strings.ToLower(m[2])]
-	first := time.Date(r.turn.At.Year(), r.turn.At.Month(), 1, 0, 0, 0, 0, r.turn.At.Location()).AddDate(0, months, 0)
-	month, said := first.Format("2006-01"), strings.TrimFunc(text, blank)
-	return claim{slot: "plan:moving", value: month + ":" + m[1], text: month + ": " + said, importance: 4,
-		keys: append([]string{month, "予定", "plan", "moving", "引っ越し"}, wording.Words(m[1])...)}, true
-}
+// What people plan for a month or a year that has no day yet. There it takes more to tell a plan from what is
+// else so of a month (来月は忙しい), so that the sentence begins with oneself or the month, and ends with what is done.
+const (
+	doEn   = `move|go|travel|fly|visit|drive|sail|leave|start|get married|marry|run (?:a|an|the|my)|take (?:a|an|the|my)|perform|graduate|retire|return|head|compete|study`
+	doing  = `moving|travell?ing|flying|visiting|driving|sailing|leaving|starting|getting married|marrying|running (?:a|an|the|my)|taking (?:a|an|the|my)|performing|graduating|retiring|returning|heading|going (?:to (?:(?-i:[A-Z])|the |a |an |my |our )|on |back|abroad|home|camping|hiking|skiing)`
+	doJa   = `(?:行く|行きます|行ってくる|行ってきます|帰る|帰ります|引っ越す|引っ越します|引越します|引っ越し|会う|会います|受ける|受けます|働く|働きます|始める|始めます|出る|出ます|通う|通います|泊まる|泊まります|戻る|戻ります|辞める|辞めます|(?:旅行|留学|出張|結婚|入籍|引っ越し|引越し|入院|退院|出産|卒業|転職|退職|就職|入学|進学|帰省|帰国|移住|転勤|転校|独立|復帰|受験|出場|参加)(?:する|します)?)`
+	monthS = `(?:今月|来月|再来月|来年|再来年|(?:[0-9０-９]{1,2}|[一二三四五六七八九十]{1,2})月)(?:の(?:初め|始め|頭|終わり|末|中旬|半ば))?(?:頃|ごろ)?`
+)
 
 var (
-	movingEn = regexp.MustCompile(`(?i)^\W*(?:(?:and|but|so|also|actually|by the way|btw|oh)\W+)*(?:i['’]m|i am|i['’]ll be|i will be|we['’]re|we are) moving to ((?-i:[A-Z])[\p{L}'’-]+(?: (?-i:[A-Z])[\p{L}'’-]+)?) (next|this|later this) month[\s.!]*$`)
-	movingJa = regexp.MustCompile(opens + `(?:` + selfWords + `(?:は|も)、?)?(今月|来月|再来月)(?:から|に|、)?(?:[\p{Han}\p{Katakana}ー]{1,12}から)?([\p{Han}\p{Katakana}ー]{1,12})(?:に|へ)(?:引っ越す|引っ越します|引越します|引っ越し(?:する|します)|引っ越すことにな(?:った|りました))` + endNoun)
+	monthEn = regexp.MustCompile(`(?i)^\W*(?:(?:and|but|so|also|actually|by the way|btw|oh|well|guess what|(?:later )?(?:next|this) (?:month|year)|in [a-z]+)\W+)*(?:(?:i['’]m|i am|we['’]re|we are) (?:(?:planning|going|gonna|intending|set|scheduled) (?:to )?(?:` + doEn + `)|(?:` + doing + `))|(?:i|we) (?:plan|intend|have decided|decided) to (?:` + doEn + `)|(?:i['’]ll|i will|we['’]ll|we will) (?:` + doEn + `|be (?:` + doing + `)))`)
+	monthJa = regexp.MustCompile(opens + `(?:` + selfWords + `(?:は|も|、)、?)?` + monthS + `(?:には?|からは?|は)?、?(?:` + selfWords + `(?:は|も|、)、?)?(?:[^はがも、。]{1,15}?(?:に|へ|を|で|と|から)、?){0,3}` + doJa + `(?:つもり|予定|こと)?(?:に(?:なった|なりました|した|しました|決めた|決めました))?` + endNoun)
+	intends = regexp.MustCompile(`(?:行く)?つもり|ことに|(?i:\b(?:planning|plan|intend|intending|decided) to\b|\b(?:visit|fly|travell?|driv|sail|start|leav|return|head)(?:e|ing)?\b)`)
 )
 
 // planAbout gives the slot of the newest plan of the speaker that has to do with a word.

@@ -24,7 +24,7 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		return "", nil, abi.Field("memory.id", abi.CodeConflict, "%q is taken; give another id", id)
 	}
 	for _, r := range n.Replaces {
-		if t.facts[r] == nil {
+		if _, known := t.In(n.Past, r); !known {
 			return "", nil, abi.Field("memory.replaces", abi.CodeNotFound, "nothing is remembered as %q", r)
 		}
 	}
@@ -32,13 +32,21 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 		return same.ID, n.again(same), nil
 	}
 	if n.Quote == "" {
-		if known := t.recalled(n.Text); known != nil {
+		if known := t.recalled(n); known != nil {
 			return known.ID, nil, nil
 		}
 	}
 	r := entry.Remembered{Memory: n.Memory, Slot: n.Slot, Value: n.Value, How: n.How}
+	if len(n.Turns) == 0 {
+		r.Upto = n.Upto
+	}
 	if n.ValidTo.IsZero() {
-		r.Closes, r.ValidTo = t.closes(n)
+		r.Closes, r.Until = t.closes(n)
+		for _, u := range r.Until {
+			if r.ValidTo.IsZero() || u.At.Before(r.ValidTo) {
+				r.ValidTo = u.At
+			}
+		}
 	}
 	if out := t.least(1); len(out) > 0 {
 		changes = append(t.stay(out, ""), Change{entry.KindErased, entry.Erased{IDs: out, Why: entry.GoneFull}})
@@ -50,32 +58,46 @@ func (t *Table) Add(n New, source, id string, now time.Time) (as string, changes
 // again gives the entry that says that a fact was said again, none where that is known or it
 // was only recalled.
 func (n New) again(f *Fact) []Change {
-	known := n.Room != f.Room && !n.SaidAt.After(f.Confirmed) // of other rooms only the time is kept
-	if n.Quote == "" || len(n.Turns) == 0 || known || n.Room == f.Room && slices.Contains(f.Turns, n.Turns[0]) {
+	if n.Quote == "" || len(n.Turns) == 0 || f.noted(n.Room, n.Turns[0]) {
 		return nil
 	}
-	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt}}}}
+	a := entry.Again{Room: n.Room, Turn: n.Turns[0], At: n.SaidAt, Same: f.letters(n)}
+	if n.Room != f.Room && !n.SaidAt.After(f.Confirmed) && (!a.Same || len(f.marks) >= mostAgains) {
+		return nil // of other rooms no more is kept than the time, and where the same was said
+	}
+	return []Change{{entry.KindRevised, entry.Revised{Of: f.ID, Again: &a}}}
 }
 
-// same finds what is remembered already: what was found in the same turn before, or else the
-// same of the same person that may be told in the same places and is still so.
+// same finds what is remembered already, as it is known in the room: what was found in the same turn before, or else the
+// same of the same person that may be told in the same places and is still so. Not everybody who hears this may have lived
+// through that, or do so in a fork to come; then only what has the same letters is the same.
 func (t *Table) same(n New) (still *Fact) {
 	letters, value := wording.Letters(n.Text), wording.Letters(n.Value)
 	for _, id := range t.by[n.SaidBy] {
-		f := t.facts[id]
-		if f.Kind != n.Kind || f.Slot != n.Slot || !f.says(letters, value) {
+		if f := t.facts[id]; f.Kind != n.Kind || f.Slot != n.Slot || !f.says(letters, value) {
 			continue
 		}
-		if f.Room == n.Room && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
-			return f
+		f, known := t.In(n.Past, id)
+		if !known {
+			continue
 		}
-		elsewhere := f.Room != n.Room && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom)
-		if still == nil && !elsewhere && f.ValidTo.IsZero() && n.ValidTo.IsZero() {
-			still = f
+		// What came in its place elsewhere is to make way for it there.
+		open := f.ValidTo.IsZero() && (f.Slot == "" || t.facts[id].ValidTo.IsZero())
+		own := f.Room == n.Room || n.Past.Own(f.Room)
+		if own && len(n.Turns) > 0 && slices.Contains(f.Turns, n.Turns[0]) {
+			return &f
+		}
+		own = own && (f.newest <= newest(n.Turns, n.Upto) || f.letters(n))
+		elsewhere := !own && (f.Visibility == abi.VisibleRoom || n.Visibility == abi.VisibleRoom || !f.letters(n))
+		if still == nil && !elsewhere && open && n.ValidTo.IsZero() {
+			still = &f
 		}
 	}
 	return still
 }
+
+// letters says whether something new has the same letters.
+func (f *Fact) letters(n New) bool { return wording.Letters(f.Text) == wording.Letters(n.Text) }
 
 // says compares by the value where there is a slot for it, and by the text otherwise.
 func (f *Fact) says(letters, value string) bool {
@@ -89,47 +111,65 @@ func (f *Fact) says(letters, value string) bool {
 const shortest = 6
 
 // recalled finds what a text without a quotation says over again.
-func (t *Table) recalled(text string) *Fact {
-	letters := wording.Letters(text)
+func (t *Table) recalled(n New) *Fact {
+	letters := wording.Letters(n.Text)
 	for _, id := range t.order {
-		f := t.facts[id]
-		if f == nil {
+		f, known := t.In(n.Past, id)
+		if !known {
 			continue
 		}
-		known := wording.Letters(f.Text)
-		if letters == known || utf8.RuneCountInString(known) >= shortest && strings.Contains(letters, known) {
-			return f
+		has := wording.Letters(f.Text)
+		if letters == has || utf8.RuneCountInString(has) >= shortest && strings.Contains(letters, has) {
+			return &f
 		}
 	}
 	return nil
 }
 
-// closes gives what is no longer so by what is new, and until when that itself was so, where
-// something that was said later is in its place.
-func (t *Table) closes(n New) (ids []string, until time.Time) {
-	since := (&Fact{Memory: n.Memory}).since()
+// closes gives what is no longer so by what is new: in the room where that is said, or for whoever knows everything; and what was
+// said later and is in its place: what is so here, and of what is not known here the earliest of each room.
+func (t *Table) closes(n New) (ids []string, later []entry.Place) {
+	fresh := &Fact{Memory: n.Memory, Slot: n.Slot}
+	since := fresh.since()
 	for _, id := range t.by[n.SaidBy] {
 		f := t.facts[id]
+		corrected := f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) })
+		if n.SaidBy == "" || !corrected && (f.Slot == "" || f.Slot != n.Slot) {
+			continue
+		}
+		seen, known := t.In(n.Past, id)
+		open := known && seen.ValidTo.IsZero() || f.ValidTo.IsZero()
 		switch {
-		case n.SaidBy == "" || !f.ValidTo.IsZero():
-		case f.Value != "" && slices.ContainsFunc(n.Corrects, func(v string) bool { return wording.Letters(v) == wording.Letters(f.Value) }):
+		case corrected && open:
 			ids = append(ids, id)
-		case f.Slot == "" || f.Slot != n.Slot:
+		case corrected:
 		case f.since().After(since):
-			if until.IsZero() || f.since().Before(until) {
-				until = f.since()
+			if open || !known && f.until.IsZero() {
+				later = earliest(later, f.place(fresh, f.since()))
 			}
-		default:
+		case open || t.closable(f, since):
 			ids = append(ids, id)
 		}
 	}
 	for _, id := range n.Replaces {
-		if t.facts[id].ValidTo.IsZero() {
+		if t.facts[id].until.IsZero() {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), until
+	return slices.Compact(ids), later
+}
+
+// earliest puts a place to others, unless one of its room is earlier.
+func earliest(all []entry.Place, p entry.Place) []entry.Place {
+	i := slices.IndexFunc(all, func(other entry.Place) bool { return other.Room == p.Room })
+	switch {
+	case i < 0:
+		return append(all, p)
+	case p.At.Before(all[i].At):
+		all[i] = p
+	}
+	return all
 }
 
 // least gives what has to go so that there is room for some more: what is no longer so, then
@@ -223,11 +263,13 @@ func (t *Table) Erase(ids []string, by string) (changes []Change) {
 func (t *Table) stay(gone []string, by string) (changes []Change) {
 	for _, id := range t.order {
 		f := t.facts[id]
-		if f == nil || f.ClosedBy == "" || !slices.Contains(gone, f.ClosedBy) || slices.Contains(gone, id) {
+		if f == nil || slices.Contains(gone, id) {
 			continue
 		}
-		to := f.ValidTo
-		changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to}})
+		for _, m := range t.orphaned(f, gone, false) {
+			to := m.at
+			changes = append(changes, Change{entry.KindRevised, entry.Revised{Of: id, By: by, ValidTo: &to, Until: &entry.Place{Room: m.room, Turn: m.turn, By: m.by, Slot: m.fills, At: to}}})
+		}
 	}
 	return changes
 }

@@ -11,12 +11,13 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/memory/lineage"
 )
 
 // Fact is one thing that is remembered, a fact or an episode.
 type Fact struct {
 	abi.Memory
-	Slot  string // see [New]
+	Slot  string // see [New]; none where somebody wrote another text
 	Value string
 	How   entry.How
 	// Confirmed is when it was last said: SaidAt, or later.
@@ -28,6 +29,12 @@ type Fact struct {
 	// Vector is what a model made of Text; without Numbers none did.
 	Vector entry.Vector
 	vector uint64 // seq of its entry
+	left   string // the slot that it was in before somebody wrote another text: what is said of that closes it no more
+
+	newest uint64    // entry of Room that it rests on, or 0
+	turns  []uint64  // Turns without those in which it was said again
+	until  time.Time // ValidTo without what marks say
+	marks  []mark
 }
 
 // ValidAt says whether it is so at a time.
@@ -58,6 +65,10 @@ type New struct {
 	// Corrects are values that SaidBy said are wrong (ミケ in 「ミケじゃなくてタマ」): facts
 	// of SaidBy with one of these values are closed.
 	Corrects []string
+	// Upto is the newest message of Room, which it was remembered after; needed where there are no Turns.
+	Upto uint64
+	// Past is what Room has lived through; nil: everything.
+	Past *lineage.Past
 }
 
 // Change is an entry to write into the stream: ID, Seq, At are the stream's.

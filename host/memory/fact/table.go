@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/memory/lineage"
 )
 
 // MaxFacts is how many a table keeps where nobody says otherwise.
@@ -23,6 +24,9 @@ type Table struct {
 	by    map[string][]string // ids by SaidBy
 	read  map[string]uint64
 
+	rooms     []string
+	mentioned map[string]bool
+
 	words map[string][]uint64 // seqs of entries with the words of an id, also of one that is not here
 	gone  map[string]bool
 	blank map[uint64]bool
@@ -33,7 +37,7 @@ func NewTable(most int) *Table {
 	if most <= 0 {
 		most = MaxFacts
 	}
-	return &Table{most: most, facts: map[string]*Fact{}, by: map[string][]string{}, read: map[string]uint64{},
+	return &Table{most: most, facts: map[string]*Fact{}, by: map[string][]string{}, read: map[string]uint64{}, mentioned: map[string]bool{},
 		words: map[string][]uint64{}, gone: map[string]bool{}, blank: map[uint64]bool{}}
 }
 
@@ -76,14 +80,22 @@ func (t *Table) remember(e entry.Entry, r entry.Remembered) (changed []string) {
 	if t.spoken(e.Seq, r.ID); t.gone[r.ID] || t.facts[r.ID] != nil {
 		return nil
 	}
-	f := &Fact{Memory: r.Memory, Slot: r.Slot, Value: r.Value, How: r.How, Confirmed: r.SaidAt}
+	f := &Fact{Memory: r.Memory, Slot: r.Slot, Value: r.Value, How: r.How, Confirmed: r.SaidAt,
+		turns: r.Turns, newest: newest(r.Turns, r.Upto), until: r.ValidTo}
 	t.facts[r.ID] = f
+	t.mention(f.Room)
+	if len(r.Until) > 0 {
+		f.until, f.ValidTo = time.Time{}, time.Time{}
+	}
+	for _, u := range r.Until {
+		t.mark(f, end(u))
+	}
 	t.order = append(t.order, r.ID)
 	t.by[r.SaidBy] = append(t.by[r.SaidBy], r.ID)
 	changed = append(changed, r.ID)
 	for _, id := range r.Closes {
-		if old := t.facts[id]; old != nil && old != f && old.ValidTo.IsZero() {
-			old.ValidTo, old.ClosedBy = f.since(), f.ID
+		if old := t.facts[id]; old != nil && old != f && old.until.IsZero() && (old.left == "" || old.left != r.Slot) {
+			t.mark(old, end(f.place(old, f.since())))
 			changed = append(changed, id)
 		}
 	}
@@ -111,6 +123,9 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 	}
 	if r.Text != nil && *r.Text != f.Text {
 		f.Text, f.Quote, f.Value, f.EditedBy = *r.Text, "", "", r.By // it rests on whoever wrote it now
+		if f.Slot != "" {
+			f.left, f.Slot = f.Slot, ""
+		}
 		t.unlearn(f)
 	}
 	if r.Keys != nil {
@@ -122,11 +137,18 @@ func (t *Table) revise(e entry.Entry, r entry.Revised) (changed []string) {
 	if r.Visibility != nil {
 		f.Visibility = *r.Visibility
 	}
-	if r.ValidTo != nil {
-		f.ValidTo, f.ClosedBy = *r.ValidTo, ""
+	switch u := r.Until; {
+	case r.ValidTo == nil:
+	case u == nil:
+		f.settled(*r.ValidTo)
+	case f.until.IsZero() && !f.replaces(end(*u)):
+		t.mark(f, end(*u))
+	default:
+		f.ValidTo, f.ClosedBy = t.closed(nil, f)
 	}
 	if a := r.Again; a != nil {
 		f.again(*a)
+		t.mark(f, mark{room: a.Room, turn: a.Turn, at: a.At, same: a.Same})
 	}
 	return []string{r.Of}
 }
@@ -225,9 +247,17 @@ func (t *Table) Len() int { return len(t.facts) }
 // All gives everything, in the order of entries.
 func (t *Table) All() []Fact { return t.some(t.order, func(*Fact) bool { return true }) }
 
-// Of gives all that somebody said or that is about somebody, with what is no longer so.
-func (t *Table) Of(who string) []Fact {
-	return t.some(t.order, func(f *Fact) bool { return f.SaidBy == who || slices.Contains(f.About, who) })
+// Of gives all that somebody said or that is about somebody, with what is no longer so, as it is known in a room with this past.
+func (t *Table) Of(p *lineage.Past, who string) (facts []Fact) {
+	for _, id := range t.order {
+		if f := t.facts[id]; f == nil || f.SaidBy != who && !slices.Contains(f.About, who) {
+			continue
+		}
+		if f, known := t.In(p, id); known {
+			facts = append(facts, f)
+		}
+	}
+	return facts
 }
 
 // From gives what rests on any of these turns of a room.
@@ -270,8 +300,8 @@ func (t *Table) Blanked(seqs []uint64) {
 
 // Visible says whether it may be used in a room in which these are, by ids of participants.
 // What has no visibility counts as [abi.VisibleRoom]. Whoever wrote something at a door is not one of those
-// whom it is about.
-func (f Fact) Visible(room string, present []string) bool {
+// whom it is about. What was said in a room before this one was forked of it counts as said here.
+func (f Fact) Visible(p *lineage.Past, room string, present []string) bool {
 	switch f.Visibility {
 	case abi.VisibleAll:
 		return true
@@ -281,5 +311,5 @@ func (f Fact) Visible(room string, present []string) bool {
 		}
 		return slices.ContainsFunc(f.About, func(who string) bool { return slices.Contains(present, who) })
 	}
-	return f.Room != "" && f.Room == room
+	return f.Room != "" && (f.Room == room || p.Own(f.Room))
 }

@@ -348,7 +348,7 @@ func TestErase(t *testing.T) {
 		t.Errorf("%s", raw)
 	}
 	s.write(c)
-	if _, ok := s.table.Get("a"); ok || len(s.table.Of("ken")) > 0 || s.table.Len() != 1 {
+	if _, ok := s.table.Get("a"); ok || len(s.table.Of(nil, "ken")) > 0 || s.table.Len() != 1 {
 		t.Error("it is still there")
 	}
 	if got := s.table.Blank(); !slices.Equal(got, []uint64{1, 3}) {
@@ -380,7 +380,7 @@ func TestWhose(t *testing.T) {
 	s := newStream(t, 0)
 	s.cat("タマ", 4, "a")
 	s.add(fact.New{Memory: abi.Memory{Text: "they met", Kind: abi.MemoryEpisode, Room: "main", About: []string{"mari", "ken"}, Turns: []uint64{3, 4}}}, "", "b")
-	if len(s.table.Of("ken")) != 2 || len(s.table.Of("mari")) != 1 || len(s.table.Of("nobody")) != 0 {
+	if len(s.table.Of(nil, "ken")) != 2 || len(s.table.Of(nil, "mari")) != 1 || len(s.table.Of(nil, "nobody")) != 0 {
 		t.Error("whose is it?")
 	}
 	if len(s.table.From("main", []uint64{4})) != 2 || len(s.table.From("main", []uint64{3})) != 1 || len(s.table.From("other", []uint64{4})) != 0 {
@@ -412,7 +412,7 @@ func TestVisible(t *testing.T) {
 		{f(abi.VisiblePerson, "a", "", "mari"), "b", []string{"mari"}, true},
 		{f(abi.VisibleAll, "a", "ken"), "b", nil, true},
 	} {
-		if got := c.f.Visible(c.room, c.here); got != c.want {
+		if got := c.f.Visible(nil, c.room, c.here); got != c.want {
 			t.Errorf("%+v in %s with %v: %v", c.f.Memory, c.room, c.here, got)
 		}
 	}

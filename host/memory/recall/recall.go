@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/memory/fact"
+	"github.com/companiond/companiond/host/memory/lineage"
 	"github.com/companiond/companiond/host/memory/wording"
 )
 
@@ -28,6 +29,8 @@ type Query struct {
 	About   []string // who asks, and whom it is about: 「私の猫」 is theirs. Empty: anybody
 	Room    string   // the room of the call
 	Present []string // who is there
+	// Lived is what Room has lived through; nil: everything.
+	Lived *lineage.Past
 	// Everywhere also gives what may not be told in Room: for doors of whoever may see it all.
 	Everywhere bool
 	Limit      int  // 0 means [Limit]; at most abi.MaxMemories
@@ -192,9 +195,9 @@ func (ix *Index) Find(q Query) []Found {
 
 // newest gives all that may be told, by importance and age; with About, theirs.
 func (ix *Index) newest(q Query) (found []Found) {
-	for _, f := range ix.facts {
-		if q.shows(f.Fact) && !q.heap(f.Fact) && (len(q.About) == 0 || q.theirs(f.Fact)) {
-			found = append(found, Found{f.Fact, q.standing(f.Fact)})
+	for id := range ix.facts {
+		if f, shown := ix.shown(q, id); shown && !q.heap(f) && (len(q.About) == 0 || q.theirs(f)) {
+			found = append(found, Found{f, q.standing(f)})
 		}
 	}
 	return found
@@ -205,18 +208,17 @@ func (ix *Index) related(q Query) (found []Found) {
 	common := ix.weigh(q)
 	best := 0.0
 	for id, w := range common {
-		if !q.shows(ix.facts[id].Fact) {
-			delete(common, id)
+		f, shown := ix.shown(q, id)
+		if !shown {
 			continue
 		}
-		best = max(best, w)
+		if best = max(best, w); w >= least && (w >= heap || !q.heap(f)) {
+			found = append(found, Found{f, w})
+		}
 	}
-	for id, w := range common {
-		f := ix.facts[id].Fact
-		if w < max(least, part*best) || w < heap && q.heap(f) {
-			continue
-		}
-		found = append(found, Found{f, min(w, most) + q.standing(f)})
+	found = slices.DeleteFunc(found, func(f Found) bool { return f.Score < part*best })
+	for i, f := range found {
+		found[i].Score = min(f.Score, most) + q.standing(f.Fact)
 	}
 	return found
 }
@@ -270,9 +272,15 @@ func (ix *Index) weight(term string) float64 {
 	return w * math.Log(1+float64(n)/float64(has)) / math.Log(1+float64(n))
 }
 
-// shows says whether the query may be answered with a fact.
-func (q Query) shows(f fact.Fact) bool {
-	return (q.Past || f.ValidAt(q.At)) && (q.Everywhere || f.Visible(q.Room, q.Present))
+// shown gives a fact as it is known in the room of the query, and whether that may be answered with it.
+func (ix *Index) shown(q Query, id string) (f fact.Fact, shown bool) {
+	if q.Lived == nil {
+		i, known := ix.facts[id]
+		f, shown = i.Fact, known
+	} else {
+		f, shown = ix.table.In(q.Lived, id)
+	}
+	return f, shown && (q.Past || f.ValidAt(q.At)) && (q.Everywhere || f.Visible(q.Lived, q.Room, q.Present))
 }
 
 // heap says whether a fact is no more than words that rules put together, which a model is told
@@ -302,14 +310,14 @@ func (ix *Index) joined(q Query, found []Found) []Found {
 	}
 	rank := 0
 	for _, id := range q.Near {
-		f, ok := ix.facts[id]
-		if _, here := all[id]; !ok || !q.shows(f.Fact) || !here && q.heap(f.Fact) {
+		f, shown := ix.shown(q, id)
+		if _, here := all[id]; !shown || !here && q.heap(f) {
 			continue
 		}
 		rank++
 		scores[id] += 1 / float64(ranks+rank)
 		if _, ok := all[id]; !ok {
-			all[id] = Found{Fact: f.Fact}
+			all[id] = Found{Fact: f}
 		}
 	}
 	found = found[:0]

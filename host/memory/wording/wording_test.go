@@ -118,6 +118,7 @@ func FuzzWords(f *testing.F) {
 			}
 		}
 		Things(text)
+		Topics(text)
 		if span, ok := Quoted(text, text); utf8.ValidString(text) && strings.TrimSpace(text) != "" && (!ok || !strings.Contains(text, span)) {
 			t.Fatalf("%q does not quote itself", text)
 		}

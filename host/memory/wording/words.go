@@ -80,22 +80,23 @@ func scriptOf(r rune, before script) script {
 type run struct {
 	text   string
 	script script
+	joined bool // nothing stands between it and the one before
 }
 
 func runs(text string) (all []run) {
-	before, from := other, 0
+	before, from, joined := other, 0, false
 	for i, r := range text {
 		s := scriptOf(r, before)
 		if s != before && before != other {
-			all = append(all, run{text[from:i], before})
+			all = append(all, run{text[from:i], before, joined})
 		}
 		if s != before {
-			from = i
+			from, joined = i, before != other
 		}
 		before = s
 	}
 	if before != other {
-		all = append(all, run{text[from:], before})
+		all = append(all, run{text[from:], before, joined})
 	}
 	return all
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
@@ -54,11 +55,11 @@ type Models interface {
 // Ask is a request for a model, with what it is for.
 type Ask struct {
 	model.Request
-	About  uint64      // seq of what is judged or answered
-	Grant  string      // token of the line
-	Urgent bool        // a human waits for it: the last of a bound on calls is for these
-	Told   *entry.Told // what it says, for those who ask
-	With   []string    // the others for whom it is, beside the caller
+	About   uint64         // seq of what is judged or answered
+	Grant   string         // token of the line
+	Urgency limits.Urgency // how much of a bound on calls it may reach
+	Told    *entry.Told    // what it says, for those who ask
+	With    []string       // the others for whom it is, beside the caller
 }
 
 // Config is what the engine needs.

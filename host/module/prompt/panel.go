@@ -11,6 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/module/prompt/together"
 )
 
@@ -146,14 +147,14 @@ func (c *call) voteTogether(ctx context.Context, s abi.Scene) (v abi.Vote, ok bo
 func (e *Engine) judge(ctx context.Context, voters []together.Seat[voter]) (map[string]abi.Vote, error) {
 	first := voters[0].Ask
 	var who []string
-	urgent := false
+	most := limits.Idle
 	for _, v := range voters {
-		who, urgent = append(who, v.Who), urgent || v.Ask.scene.Addressed
+		who, most = append(who, v.Who), max(most, urgency(v.Ask.scene))
 	}
 	p := e.panel(first)
 	ask, err := first.call.put(ctx, asking{
 		of: &p.hearer, tail: p.mind.ForVotes(first.scene, first.call.now, who), members: first.scene.Members,
-		recent: recent(first.scene), about: first.scene.Message.Seq, urgent: urgent,
+		recent: recent(first.scene), about: first.scene.Message.Seq, urgency: most,
 	})
 	if err != nil {
 		return nil, err

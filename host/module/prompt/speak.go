@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
@@ -261,7 +262,10 @@ func (c *call) lineOf(s abi.Scene, triggers []string, withVote bool) asking {
 			Scene: s, Now: c.now, Results: c.m.remembered(), Acted: c.m.acted(c.caller.Room), WithLine: withVote,
 		}),
 		tools: c.tools(triggers, false), members: s.Members, recent: recent(s), recall: true,
-		about: s.Message.Seq, urgent: s.Addressed || len(s.Waiting) > 0 || isHuman(s.Members, s.Message.From),
+		about: s.Message.Seq, urgency: urgency(s),
+	}
+	if len(s.Waiting) > 0 || isHuman(s.Members, s.Message.From) {
+		a.urgency = max(a.urgency, limits.Waits)
 	}
 	if s.Grant != nil {
 		a.grant = s.Grant.Token

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
 	"github.com/companiond/companiond/host/context/window"
+	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
 )
 
@@ -86,7 +87,7 @@ type asking struct {
 	recall  bool          // with what the character remembers
 	about   uint64
 	grant   string
-	urgent  bool
+	urgency limits.Urgency
 }
 
 // put makes a request of it.
@@ -97,9 +98,10 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	context, meter := m.engine.cfg.Models.Window(m.card.Model)
 	human := func(id string) bool { return isHuman(a.members, id) }
+	names := of.talk.meet(a.members)
 	terms := window.Terms{
 		Budget: of.mind.History(layout.Budget{Context: context, Meter: meter}),
-		Meter:  meter, Overhead: layout.Overhead, Human: human,
+		Meter:  meter, Line: of.mind.Line(names), Human: human,
 	}
 	told, err := of.talk.window.Tell(ctx, c.history, terms)
 	if err != nil {
@@ -113,7 +115,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	parts := layout.Parts{
 		Budget: layout.Budget{Context: context, Meter: meter}, Tools: a.tools,
-		Told: told, Human: human, Names: of.talk.meet(a.members), Tail: a.tail,
+		Told: told, Human: human, Names: names, Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {
@@ -129,7 +131,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	return Ask{
 		Request: model.Request{System: p.System, Messages: p.Messages, Tools: p.Tools, CacheKey: layout.Hash(of.key)[:32]},
-		About:   a.about, Grant: a.grant, Urgent: a.urgent, Told: p.Told,
+		About:   a.about, Grant: a.grant, Urgency: a.urgency, Told: p.Told,
 	}, nil
 }
 

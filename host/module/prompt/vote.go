@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/limits"
 )
 
 // Tokens that a vote may take: one small object.
@@ -77,7 +79,7 @@ func (c *call) weigh(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	ask, err := c.put(ctx, asking{
 		tail:    c.m.mind.ForScene(layout.Asked{Scene: s, Now: c.now, OnlyVote: true}),
-		members: s.Members, recent: recent(s), about: s.Message.Seq, urgent: s.Addressed,
+		members: s.Members, recent: recent(s), about: s.Message.Seq, urgency: urgency(s),
 	})
 	if err != nil {
 		return abi.Vote{}, err
@@ -91,12 +93,31 @@ func (c *call) referee(ctx context.Context, s abi.Scene) (abi.Vote, error) {
 	return readVote(a.JSON)
 }
 
-func readVote(raw json.RawMessage) (v abi.Vote, err error) {
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: %v", err)
+// urgency is that of a vote: only who is addressed is waited for.
+func urgency(s abi.Scene) limits.Urgency {
+	switch {
+	case !s.Addressed:
+		return limits.Idle
+	case isHuman(s.Members, s.Message.From):
+		return limits.Called
 	}
-	v.Backchannel, v.Selected = "", false
-	return v, v.Check()
+	return limits.Waits
+}
+
+func readVote(raw json.RawMessage) (abi.Vote, error) {
+	var v struct {
+		abi.Vote
+		Selected    json.RawMessage `json:"selected"` // nobody asked for these, whatever stands there
+		Backchannel json.RawMessage `json:"backchannel"`
+	}
+	err := json.Unmarshal(raw, &v)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) && wrong.Field != "" {
+		return abi.Vote{}, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: %s must not be a JSON %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value)
+	}
+	if err != nil {
+		return abi.Vote{}, abi.Errorf(abi.CodeInvalid, "the vote is not what was asked for: it is no JSON of a vote")
+	}
+	return v.Vote, v.Check()
 }
 
 // isHuman says whether a participant is a person. A person who spoke last is

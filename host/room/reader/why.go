@@ -76,6 +76,9 @@ func (r Room) Why(ctx context.Context, seq uint64) (Why, error) {
 
 func (w Why) words() string {
 	text := ""
+	if m, ok := w.Entry.Message(); ok && w.Message == nil && w.About != nil && w.About.Seq != m.Seq {
+		text += fmt.Sprintf("#%d %s: %s\nwhat was decided next was about another message:\n", m.Seq, m.From, m.Text)
+	}
 	if w.About != nil {
 		text += fmt.Sprintf("#%d %s: %s\n", w.About.Seq, w.About.From, w.About.Text)
 	}
@@ -166,7 +169,11 @@ func (r Room) decisionFor(ctx context.Context, e entry.Entry) (entry.Entry, erro
 		return r.decisionAfter(ctx, e, func(d entry.Decision) bool { return d.Wish == e.Seq })
 	case of.Round > 0:
 		return r.decisionAfter(ctx, e, func(d entry.Decision) bool { return d.Round == of.Round })
-	case e.Kind == entry.KindSaid, e.Kind == entry.KindStop, e.Kind == entry.KindDue:
+	case e.Kind == entry.KindSaid: // which may have ended the round about what was said before it
+		return r.decisionAfter(ctx, e, func(d entry.Decision) bool {
+			return d.Outcome != entry.OutcomeSuperseded || d.Round > e.Seq
+		})
+	case e.Kind == entry.KindStop, e.Kind == entry.KindDue:
 		return r.decisionAfter(ctx, e, func(entry.Decision) bool { return true })
 	}
 	return entry.Entry{}, abi.Errorf(abi.CodeNotFound, "seq: entry %d (%s) led to no decision", e.Seq, e.Kind)

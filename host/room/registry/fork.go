@@ -41,6 +41,9 @@ func (g *Registry) Fork(ctx context.Context, f rooms.Forking) (rooms.Branch, err
 	if err != nil {
 		return rooms.Branch{}, err
 	}
+	if row.By == halls && !f.By.Admin {
+		return rooms.Branch{}, abi.Field("room", abi.CodeDenied, "%s is its members' to read, and a fork would be everybody's; that takes the scope admin", f.Of)
+	}
 	at, turn, err := g.forkAt(ctx, f, row)
 	if err != nil {
 		return rooms.Branch{}, err

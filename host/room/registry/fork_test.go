@@ -9,6 +9,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
@@ -165,6 +166,77 @@ func TestForkRefused(t *testing.T) {
 		}
 		if _, err := h.room(at).Say(t.Context(), rooms.Utterance{From: "taro", Text: "hm"}); abi.CodeOf(err) != abi.CodeDenied {
 			t.Errorf("a fork that was closed takes words: %v", err)
+		}
+		h.end()
+	})
+}
+
+// TestForkOfWhatWasCompressed: a fork may begin in the middle of turns that are told as one text, at
+// whoever's turn, and then is told them as they were; one from behind is told what the room is told. What happens to
+// the history of either is not seen in the other.
+func TestForkOfWhatWasCompressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings("main", "*"))
+		h.t = t
+		h.run()
+		h.meet("aya", "ben")
+		for _, text := range []string{"one", "two", "three"} {
+			h.say("main", text)
+			time.Sleep(time.Minute)
+		}
+		happens := func(room string, kind history.Kind) {
+			t.Helper()
+			in := history.Input{Kind: kind, Proposal: "p", By: "hana"}
+			switch kind {
+			case history.Propose:
+				in.Ask = &history.Ask{Turns: history.Range{From: 1, To: 4}, Length: history.Length{N: 100, Unit: history.Characters}}
+			case history.Drafted:
+				in.Draft = &history.Draft{N: 1, Text: "four turns", Verdict: history.Yes}
+			}
+			if _, err := h.room(room).Happens(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told := func(room string, want ...string) {
+			t.Helper()
+			got, err := h.room(room).Told(t.Context(), abi.HistoryAsk{Limit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var texts []string
+			for _, m := range got.Messages {
+				texts = append(texts, m.Text)
+			}
+			if !slices.Equal(texts, want) {
+				t.Errorf("%s is told as %q, not %q", room, texts, want)
+			}
+		}
+		said := h.texts("main")
+		for i, text := range said {
+			_, said[i], _ = strings.Cut(text, ": ")
+		}
+		for _, kind := range []history.Kind{history.Propose, history.Drafted, history.Approve} {
+			happens("main", kind)
+		}
+		h.say("main", "four")
+		time.Sleep(time.Minute)
+		now := h.texts("main")
+		four := []string{"four"}
+		if len(now) > 7 {
+			_, answer, _ := strings.Cut(now[7], ": ")
+			four = append(four, answer)
+		}
+		whole := slices.Concat([]string{"four turns"}, said[4:], four)
+		told("main", whole...)
+		h.fork("main", 2, "inside")
+		told("inside", said[:2]...)
+		h.fork("main", 0, "behind")
+		told("behind", whole...)
+		happens("behind", history.Revert)
+		told("behind", slices.Concat(said, four)...)
+		told("main", whole...)
+		for _, room := range []string{"main", "inside", "behind"} {
+			h.verifies(room)
 		}
 		h.end()
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/presence"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/speech"
@@ -125,13 +126,31 @@ func (v *Voice) sound(who, call, text string) error {
 		return abi.Errorf(abi.CodeDenied, "say: %s does not have the floor", who)
 	case s.PaysTurns():
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
-	case f.Segments == 0 && s.Behind(f.Basis, who) && s.Rules.Stale != entry.StaleAccept:
+	case f.Segments == 0 && v.stale(f):
 		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Newest().From)
 	case len(f.Spoken)+len(text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
 	v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
 	return nil
+}
+
+// stale says whether a line that has not begun to sound is about a moment that is gone. Where somebody
+// called its speaker, and a line for that was lost already, it is not for what others say to nobody:
+// who keeps talking would keep the one who asked from an answer for ever.
+func (v *Voice) stale(f *fold.Floor) bool {
+	s := v.state()
+	if !s.Behind(f.Basis, f.Who) || s.Rules.Stale == entry.StaleAccept {
+		return false
+	}
+	u := s.Turn(f.Subject)
+	called := u != nil && slices.Contains(u.Meant, f.Who)
+	noise := s.LastBy == abi.KindHuman && !slices.ContainsFunc(s.Unanswered, func(u queue.Unanswered) bool { return u.Seq > f.Basis && len(u.Meant) > 0 })
+	if called && noise && v.lost == f.Subject {
+		return false
+	}
+	v.lost = f.Subject
+	return true
 }
 
 // BreakOff ends a line that has begun to sound: the part that went out is the message, and

@@ -39,6 +39,7 @@ type Voice struct {
 	mouth action.Mouth // of whoever is heard here, with a body
 	held  *heldLine    // made, and may not sound yet
 	taken int64        // answers that came since Taken was asked
+	lost  uint64       // seq of what the last line was about that was stale before it sounded
 }
 
 // New makes a voice that is silent. It starts nothing.

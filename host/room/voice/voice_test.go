@@ -348,3 +348,84 @@ func TestHow(t *testing.T) {
 		}
 	})
 }
+
+// human has somebody say something that calls whoever is named.
+func (s *stage) human(t *testing.T, from, text string, calls ...string) (seq uint64) {
+	s.Do(func() {
+		e, err := s.Line(rules.Line{ID: from + ": " + text, Said: entry.Said{From: from, By: abi.KindHuman, Text: text, Kind: abi.KindTurn, Addressed: calls}})
+		if err != nil {
+			t.Error(err)
+		}
+		seq = e.Seq
+	})
+	return seq
+}
+
+// answers gives aya the floor for a message, after those to whom nobody wants to say something.
+func (s *stage) answers(t *testing.T, seq uint64) *fold.Floor {
+	for range 5 {
+		round := s.State().Round
+		if round == nil || round.About == seq {
+			break
+		}
+		s.Do(func() {
+			for _, v := range round.Electorate {
+				s.Input(entry.KindVote, entry.Voted{Round: round.ID, Voter: v.ID, Vote: abi.Vote{State: abi.Listen}})
+			}
+		})
+	}
+	f := s.Give("aya")
+	if f.Subject != seq {
+		t.Fatalf("the floor is for %d, not for %d", f.Subject, seq)
+	}
+	s.Do(func() { s.running[s.Call(f)] = call.Run{Line: true, Basis: f.Basis} })
+	return f
+}
+
+// What others say to nobody keeps whoever called somebody from one line, and not from the next.
+func TestCalledWhileOthersTalk(t *testing.T) {
+	for name, c := range map[string]struct {
+		called []string // by taro
+		then   func(t *testing.T, s *stage)
+		stale  bool
+	}{
+		"to nobody":                {[]string{"aya"}, func(t *testing.T, s *stage) { s.human(t, "mika", "noise 2"); s.human(t, "jun", "noise") }, false},
+		"nobody was called":        {nil, func(t *testing.T, s *stage) { s.human(t, "mika", "noise 2") }, true},
+		"another was called":       {[]string{"kyoko"}, func(t *testing.T, s *stage) { s.human(t, "mika", "noise 2") }, true},
+		"somebody else calls":      {[]string{"aya"}, func(t *testing.T, s *stage) { s.human(t, "mika", "aya?", "aya"); s.human(t, "jun", "noise") }, true},
+		"whoever called says more": {[]string{"aya"}, func(t *testing.T, s *stage) { s.human(t, "taro", "no, wait") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(t *testing.T, s *stage) {
+				seq := s.human(t, "taro", "are you there?", c.called...)
+				f := s.answers(t, seq)
+				s.human(t, "mika", "noise")
+				err := s.segment(s.Call(f), "Yes. ")
+				if abi.CodeOf(err) != abi.CodeStale {
+					t.Fatalf("the first: %v", err)
+				}
+				s.take(voice.Answer{Grant: f.Token, Basis: f.Basis, About: seq, Who: "aya", Err: err})
+				if c.called == nil { // what mika said is the newest that nobody answered
+					seq = s.State().Round.About
+				}
+				f = s.answers(t, seq)
+				c.then(t, s)
+				err = s.segment(s.Call(f), "Yes. ")
+				if c.stale {
+					if abi.CodeOf(err) != abi.CodeStale {
+						t.Errorf("the second: %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.take(voice.Answer{Grant: f.Token, Basis: f.Basis, About: seq, Who: "aya", Line: abi.Line{Text: "Yes. I am."}})
+				got := s.said()
+				if len(got) != 1 || got[0].Text != "Yes. I am." || s.State().Turn(seq) != nil || len(s.State().Unanswered) == 0 {
+					t.Errorf("said %+v; %+v waits", got, s.State().Unanswered)
+				}
+			})
+		})
+	}
+}

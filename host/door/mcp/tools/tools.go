@@ -98,6 +98,29 @@ func History() Tool {
 	}
 }
 
+// SearchHistory is the tool that finds what was said.
+func SearchHistory() Tool {
+	return Tool{
+		Name: "search_history", Title: "Search History",
+		About: "過去の発言を言葉で探し、新しい順に返します。日本語は2文字の語も見つかります。 Finds what was said by words that stand in it, newest first, however long ago it was. It does not change what you have read.",
+		In: shape(
+			speakerArg(), prop{"room?", words("どの部屋か。省略すると main、* はすべての部屋。 Which room; main when absent, * for all that you may read.")},
+			prop{"query", words("探す言葉。空白で区切るとすべてを含む発言。 Words with spaces between them: all of them stand in the message. What is in double quotes is one, with its spaces.")},
+			prop{"by?", words("Only what this one said.")},
+			prop{"before?", integer("Only what was said before: next of the last answer; in one room any seq.")},
+			prop{"limit?", integer("At most so many, 1 to 100: 20 when absent.")},
+		),
+		Out: shape(
+			prop{"hits", list("", shape(
+				prop{"room", words("")}, prop{"seq", integer("")}, prop{"from", words("")}, prop{"message", words("")},
+				prop{"kind", choice("", "turn", "backchannel")}, prop{"at", words("")}, cut(),
+			))},
+			prop{"next?", integer("There may be more: call again with before = next.")},
+			prop{"behind?", truth("The index is being made: the newest messages are not found yet.")},
+		),
+	}
+}
+
 // WaitForTurn is the tool that waits until there is something to do.
 func WaitForTurn() Tool {
 	return Tool{

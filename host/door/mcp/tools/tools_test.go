@@ -17,7 +17,7 @@ import (
 func all() []tools.Tool {
 	terms := guide.TermsOf(rooms.Info{Name: "main", Policy: "vote"}, 300, true)
 	return []tools.Tool{
-		tools.Consume(terms), tools.Status(), tools.History(), tools.WaitForTurn(), tools.Vote(), tools.Say(terms), tools.About(),
+		tools.Consume(terms), tools.Status(), tools.History(), tools.SearchHistory(), tools.WaitForTurn(), tools.Vote(), tools.Say(terms), tools.About(),
 		tools.ActionPlay(json.RawMessage(`{"type":"object","properties":{}}`)),
 	}
 }

@@ -57,7 +57,7 @@ func (d *door) forget(ctx context.Context, in *forgetIn) (out Order, err error) 
 		return out, err
 	}
 	if !b.DryRun && b.Confirm != what {
-		return out, at("body.confirm", abi.Errorf(abi.CodeInvalid, "must be %.64q once more, for nothing brings back what is erased; dry_run says what would go", what))
+		return out, at("body.confirm", abi.Errorf(abi.CodeInvalid, "must be %.64q once more, for nothing brings back what is erased", what))
 	}
 	if b.Fact != "" {
 		return d.eraseOne(ctx, a, oneIn{b.Companion, b.Fact}, b.DryRun, places{"companion": "body.companion", "id": "body.fact", "fact": "body.fact"})

@@ -3,6 +3,7 @@ package memories
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/forget"
@@ -82,17 +83,26 @@ func named(err error) error {
 
 // orderOf shows a receipt.
 func orderOf(r forget.Receipt, would bool) Order {
-	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Why: r.Error}
+	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Nobody: r.Nobody, Why: r.Error}
 	if would {
 		o.ID, o.As, o.State = "", "", "would"
 	}
-	o.Stores = []Count{{"entries", r.Entries, r.Others.Entries}, {"memories", r.Memories, r.Others.Memories + r.Others.Episodes}, {"keys", r.Keys, 0}}
+	o.Stores = []Count{{"entries", r.Entries, r.Others.Entries + r.Others.Renamed}, {"memories", r.Memories, r.Others.Memories + r.Others.Episodes}, {"keys", r.Keys, 0}}
 	o.Talks = r.Others.Episodes
 	for _, file := range r.Copies {
 		o.Left = append(o.Left, "the copy "+file+" of the journal")
 	}
 	for _, name := range r.Names {
 		o.Left = append(o.Left, "the name of the room "+name)
+	}
+	if n := r.Others.Renamed; n > 0 {
+		o.Left = append(o.Left, fmt.Sprintf("what other people said in %d lines, but for the name", n))
+	}
+	if n := r.Others.Stay; n > 0 {
+		o.Left = append(o.Left, fmt.Sprintf("what other people said in %d lines that have letters of the name, or words which may be their own", n))
+	}
+	if r.Entries > 0 {
+		o.Left = append(o.Left, "what companions said after it in other words")
 	}
 	if r.Common > 0 {
 		o.Left = append(o.Left, "words in what others said that many use")

@@ -125,13 +125,29 @@ func (d *door) turns(ctx context.Context, in *turnsIn) (out turnsOut, err error)
 		}
 	} else if out.Of == 0 {
 		return out, nil
+	} else if r.From, err = whole(ctx, talk, r.From, in.Original); err != nil {
+		return out, err
 	}
-	if r.To-r.From >= most {
+	if in.Turns != "" && r.To-r.From >= most {
 		return out, abi.Field("turns", abi.CodeTooLarge, "%s: at most %d at once", r, most)
 	}
 	past, err := talk.Past(ctx, r, in.Original)
 	out.Turns = append(out.Turns, past.Turns...)
 	return out, err
+}
+
+// whole gives the first turn of what a turn is told as one text with.
+func whole(ctx context.Context, talk rooms.Room, from uint64, original bool) (uint64, error) {
+	if original {
+		return from, nil
+	}
+	book, err := talk.Book(ctx)
+	for _, p := range book.Laid(^uint64(0)) {
+		if p.Ask.Turns.Has(history.Range{From: from, To: from}) {
+			return p.Ask.Turns.From, err
+		}
+	}
+	return from, err
 }
 
 func (d *door) list(ctx context.Context, in *inRoom) (out listOut, err error) {

@@ -9,18 +9,24 @@ import (
 	"github.com/companiond/companiond/host/journal/sqlite/store"
 )
 
-// Pairs gives all that companions keep, in all stores, and kept there before, by companion and key.
-// Of what was deleted the value is empty.
+// Pairs gives all that companions keep, by store, companion and key, and then what they kept before. Of what was deleted the
+// value is empty. What is written meanwhile over something else is given twice rather than not at all, and nothing is sorted: words do
+// not get into a file for that.
 func Pairs(ctx context.Context, r *store.Store, f func(journal.Pair) error) error {
-	return r.Each(ctx, `SELECT companion, key, ifnull(value, ''), ifnull((SELECT name FROM rooms WHERE id = store), ''), past FROM
-		(SELECT store, companion, key, value, 0 AS past, n FROM kv UNION ALL SELECT store, companion, key, value, 1, n FROM kv_past)
-		ORDER BY companion, key, store, past, n`, nil, func(row *sql.Rows) error {
-		var p journal.Pair
-		if err := row.Scan(&p.Companion, &p.Key, &p.Value, &p.Fork, &p.Past); err != nil {
+	const of = `SELECT companion, key, ifnull(value, ''), ifnull((SELECT name FROM rooms WHERE id = store), ''), `
+	for _, q := range []string{of + `0 FROM kv ORDER BY store, companion, key`, of + `1 FROM kv_past ORDER BY id`} {
+		err := r.Each(ctx, q, nil, func(row *sql.Rows) error {
+			var p journal.Pair
+			if err := row.Scan(&p.Companion, &p.Key, &p.Value, &p.Fork, &p.Past); err != nil {
+				return err
+			}
+			return f(p)
+		})
+		if err != nil {
 			return err
 		}
-		return f(p)
-	})
+	}
+	return nil
 }
 
 // Erase takes a value out of a key wherever the store of a pair has it, now and before, in the

@@ -56,13 +56,14 @@ func sqlInt(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 // A room shows its own store, and where that has nothing under a key the one that it began with, as
 // that was for it, and so on: a chain of stores with what is shown of each. Of the first that is all.
 const (
-	ofName = `WITH RECURSIVE chain(store, born, left_id, at) AS (
-		SELECT ifnull((SELECT f.room_id FROM rooms r JOIN kv_forks f ON f.room_id = r.id WHERE r.name = ?1), 0), 9223372036854775807, -1, 0` + below
 	ofStore = `WITH RECURSIVE chain(store, born, left_id, at) AS (SELECT ?1, 9223372036854775807, -1, 0` + below
 	// beneath leaves out the store itself.
 	beneath = `WITH RECURSIVE chain(store, born, left_id, at) AS (SELECT parent, born, left_id, at FROM kv_forks WHERE room_id = ?1` + below
 	below   = ` UNION ALL SELECT f.parent, f.born, f.left_id, f.at FROM chain c JOIN kv_forks f ON f.room_id = c.store) `
 )
+
+// forkOf finds the store of the room ?1, where that is a fork.
+const forkOf = `SELECT f.room_id FROM rooms r JOIN kv_forks f ON f.room_id = r.id WHERE r.name = ?1`
 
 // What is shown of a value now, of a former one, and the newest of those.
 const (
@@ -78,7 +79,13 @@ const get = `SELECT iif(` + showsNow + `, k.value, o.value) FROM chain c CROSS J
 // Get gives what a companion keeps under a key, as it is in the room of a name: one that is no fork, and
 // one that is not there, show what all share.
 func Get(ctx context.Context, r *store.Store, room, companion, key string) (value string, ok bool, err error) {
-	return shown(ctx, r, ofName+get, room, companion, key)
+	var fork sql.NullInt64
+	var v sql.NullString
+	err = r.Row(ctx, `SELECT (`+forkOf+`), (SELECT value FROM kv WHERE store = 0 AND companion = ?2 AND key = ?3)`, []any{room, companion, key}, &fork, &v)
+	if err != nil || !fork.Valid {
+		return v.String, v.Valid, err
+	}
+	return shown(ctx, r, ofStore+get, fork.Int64, companion, key)
 }
 
 // shown runs get.

@@ -84,7 +84,7 @@ func TestPast(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		who := fmt.Sprint("aya", n)
-		pad := rapid.SampledFrom([]int{0, 0, 50_000}).Draw(rt, "pad")
+		pad := rapid.SampledFrom([]int{0, 0, 0, 50_000}).Draw(rt, "pad")
 		rooms := []Room{{ID: int64(n) * 1000}, {ID: int64(n)*1000 + 1}}
 		var all []written
 		type branch struct{ name, shows string }
@@ -94,9 +94,9 @@ func TestPast(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { _ = w.Script("COMMIT") }()
-		for range rapid.IntRange(1, 8).Draw(rt, "stretches") {
+		for range rapid.IntRange(1, 6).Draw(rt, "stretches") {
 			in := &rooms[rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(rt, "room")]
-			for range rapid.SampledFrom([]int{1, 3, 40, 150, 500}).Draw(rt, "writes") {
+			for range rapid.SampledFrom([]int{1, 3, 40, 150}).Draw(rt, "writes") {
 				in.Seq += uint64(1 + len(all)%2)
 				value := fmt.Sprint(len(all), strings.Repeat(" ", pad))
 				mustSet(t, w, *in, who, "k", value)
@@ -141,14 +141,12 @@ func TestPast(t *testing.T) {
 // summed checks what is counted against what is there.
 func summed(t testing.TB, w *store.Store, of int64, companion string) {
 	t.Helper()
-	kept, err := sumsOf(w, of, companion)
-	if err == nil {
-		err = recount(w, companion)
-	}
+	var kept sums
+	err := w.Row(context.Background(), `SELECT keys, bytes, past FROM kv_sums WHERE store = ? AND companion = ?`, []any{of, companion}, &kept.keys, &kept.bytes, &kept.past)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if anew, err := sumsOf(w, of, companion); anew != kept || err != nil {
+	if anew, err := counts(w, of, companion); anew != kept || err != nil {
 		t.Fatalf("counted %+v, there are %+v: %v", kept, anew, err)
 	}
 }
@@ -160,7 +158,7 @@ func TestLongPast(t *testing.T) {
 	if err := w.Script("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	const turns = 20_000
+	const turns = 8000
 	for main.Seq = 1; main.Seq < turns; main.Seq++ {
 		mustSet(t, w, main, "aya", "turn", fmt.Sprint(main.Seq))
 	}
@@ -168,7 +166,7 @@ func TestLongPast(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(count(t, w, `SELECT count(*) FROM kv_past`), "of", turns, "are left")
-	for i, at := range []int{2, 20, 100, exact, 500, 1000, 5000, 10_000, 15_000, 19_000, turns - exact, turns - 5, turns} {
+	for i, at := range []int{2, 20, 100, exact, 500, 1000, 3000, 4000, 5000, 7000, turns - exact, turns - 5, turns} {
 		id := int64(10 + i)
 		if err := Fork(w, id, 1, uint64(at)); err != nil {
 			t.Fatal(err)
@@ -216,6 +214,10 @@ func TestDeletedKeys(t *testing.T) {
 			t.Fatal(ok, err)
 		}
 		if _, ok, err := Del(w, Room{ID: 1, Seq: 2*n + 1}, "aya", key); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		mustSet(t, w, Room{ID: 1, Seq: 2 * n}, "aya", "at once "+key, value)
+		if _, ok, err := Del(w, Room{ID: 1, Seq: 2 * n}, "aya", "at once "+key); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -294,6 +296,9 @@ func TestErase(t *testing.T) {
 	wants(t, w, "room 1", "aya", "cat", "ミケ")
 	wants(t, w, "room 2", "aya", "cat", "") // and not what was there before
 	wants(t, w, "room 2", "aya", "own", "")
+	for _, in := range []Room{main, fork} {
+		mustSet(t, w, in, "aya", "after", "x")
+	}
 	summed(t, w, 0, "aya")
 	summed(t, w, 2, "aya")
 	if err := Fork(w, 3, 1, 4); err != nil {

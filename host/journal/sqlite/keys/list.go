@@ -15,8 +15,8 @@ type span struct{ companion, from, end, after string }
 // List gives up to limit keys of a companion with a prefix, in byte order, greater than after, as they are in the room of
 // a name.
 func List(ctx context.Context, r *store.Store, room, companion, prefix, after string, limit int) ([]string, error) {
-	levels, err := chain(ctx, r, ofName, room)
-	if err != nil {
+	var fork int64
+	if err := store.Present(r.Row(ctx, forkOf, []any{room}, &fork)); err != nil {
 		return nil, err
 	}
 	s := span{companion, prefix, "\xff", after} // above all UTF-8
@@ -25,8 +25,12 @@ func List(ctx context.Context, r *store.Store, room, companion, prefix, after st
 		b[len(b)-1]++ // no byte of UTF-8 is 0xff
 		s.end = string(b)
 	}
-	if len(levels) == 1 {
+	if fork == 0 {
 		return list(ctx, r, s, limit)
+	}
+	levels, err := chain(ctx, r, fork)
+	if err != nil {
+		return nil, err
 	}
 	sizes, err := merge(ctx, r, levels, s)
 	keys := slices.Sorted(maps.Keys(sizes))
@@ -48,9 +52,9 @@ func list(ctx context.Context, r *store.Store, s span, limit int) (keys []string
 // level is a store of a chain.
 type level struct{ store, born, left, at int64 }
 
-// chain gives the stores of a chain that begins with what is told of it.
-func chain(ctx context.Context, r *store.Store, begins string, of any) (levels []level, err error) {
-	err = r.Each(ctx, begins+`SELECT store, born, left_id, at FROM chain`, []any{of}, func(row *sql.Rows) error {
+// chain gives the stores of the chain of a store.
+func chain(ctx context.Context, r *store.Store, of int64) (levels []level, err error) {
+	err = r.Each(ctx, ofStore+`SELECT store, born, left_id, at FROM chain`, []any{of}, func(row *sql.Rows) error {
 		var l level
 		err := row.Scan(&l.store, &l.born, &l.left, &l.at)
 		levels = append(levels, l)

@@ -23,18 +23,23 @@ const (
 // cost is rowCost and the bytes of a row of kv_past.
 const cost = `256 + octet_length(key) + ifnull(octet_length(value), 0)`
 
-// former is a row of kv_past.
+// former is a row of kv_past that may go.
 type former struct {
-	id, n, room, seq, age int64
-	cost                  int
-	key                   string
+	id, cost int64
+	key      string
+	pinned   bool
 }
 
-const formers = `SELECT id, n, room_id, seq, age, ` + cost + `, key FROM kv_past WHERE store = ?1 AND companion = ?2 AND pinned = 0 `
+// formers reads them. A fork that may show one sees it, and not what was written next: before it was born, or in the room that
+// it left, behind its place.
+const formers = `SELECT p.id, 256 + octet_length(p.key) + ifnull(octet_length(p.value), 0), p.key,
+	EXISTS(SELECT 1 FROM (SELECT q.n, q.room_id, q.seq, q.age FROM kv_past q WHERE q.store = p.store AND q.companion = p.companion AND q.key = p.key AND q.n > p.n
+		UNION ALL SELECT k.n, k.room_id, k.seq, k.age FROM kv k WHERE k.store = p.store AND k.companion = p.companion AND k.key = p.key ORDER BY 1 LIMIT 1) x
+		WHERE EXISTS(SELECT 1 FROM kv_forks WHERE parent = p.store AND born > p.age AND born <= x.age AND NOT (left_id = p.room_id AND at <= p.seq))
+		OR EXISTS(SELECT 1 FROM kv_forks WHERE parent = p.store AND left_id = x.room_id AND at > iif(x.room_id = p.room_id, p.seq, -1) AND at <= x.seq AND born > p.age))
+	FROM kv_past p WHERE p.store = ?1 AND p.companion = ?2 AND p.pinned = 0 `
 
-func (f *former) fields() []any {
-	return []any{&f.id, &f.n, &f.room, &f.seq, &f.age, &f.cost, &f.key}
-}
+func (f *former) fields() []any { return []any{&f.id, &f.cost, &f.key, &f.pinned} }
 
 // keep adds a value to the former ones.
 func (c *change) keep(was row) error {
@@ -52,16 +57,16 @@ func (c *change) keep(was row) error {
 func (c *change) thin(now row) error {
 	switch {
 	case now.room == 0:
-		return c.let(now.n, `AND n < ?4`)
+		return c.let(now.n, `AND p.n < ?4`)
 	case now.run == now.n:
-		return c.let(now.n-1, `AND n < ?4`)
+		return c.let(now.n-1, `AND p.n < ?4`)
 	}
 	for step := int64(1); exact*step < now.n; step *= 2 {
 		n := now.n - exact*step - 1
 		if from := n - now.run; from < exact*step || from%step != 0 || from%(2*step) == 0 {
 			continue
 		}
-		if err := c.let(n, `AND n = ?4`); err != nil {
+		if err := c.let(n, `AND p.n = ?4`); err != nil {
 			return err
 		}
 	}
@@ -71,7 +76,7 @@ func (c *change) thin(now row) error {
 // let lets go of some former values of the key.
 func (c *change) let(n int64, which string) error {
 	var all []former
-	err := c.w.Each(context.Background(), formers+`AND key = ?3 `+which, []any{c.store, c.companion, c.key, n}, func(rows *sql.Rows) error {
+	err := c.w.Each(context.Background(), formers+`AND p.key = ?3 `+which, []any{c.store, c.companion, c.key, n}, func(rows *sql.Rows) error {
 		var f former
 		err := rows.Scan(f.fields()...)
 		all = append(all, f)
@@ -92,7 +97,7 @@ func (c *change) let(n int64, which string) error {
 func (c *change) evict() error {
 	for c.past > maxPast {
 		var f former
-		err := c.w.Row(context.Background(), formers+`ORDER BY id LIMIT 1`, []any{c.store, c.companion}, f.fields()...)
+		err := c.w.Row(context.Background(), formers+`ORDER BY p.id LIMIT 1`, []any{c.store, c.companion}, f.fields()...)
 		if errors.Is(err, sql.ErrNoRows) {
 			c.past = 0
 			return nil
@@ -110,30 +115,10 @@ func (c *change) evict() error {
 	return nil
 }
 
-// drop deletes a former value, or pins it for a fork that may show it. That one sees it, and not what was
-// written next: before it was born, or in the room that it left, behind its place.
-func (c *change) drop(f former) error {
-	var next former
-	ctx := context.Background()
-	err := c.w.Row(ctx, `SELECT room_id, seq, age FROM (SELECT n, room_id, seq, age FROM kv_past WHERE store = ?1 AND companion = ?2 AND key = ?3 AND n > ?4
-		UNION ALL SELECT n, room_id, seq, age FROM kv WHERE store = ?1 AND companion = ?2 AND key = ?3) ORDER BY n LIMIT 1`,
-		[]any{c.store, c.companion, f.key, f.n}, &next.room, &next.seq, &next.age)
-	if err != nil {
-		return fmt.Errorf("find next value: %w", err)
-	}
-	after := int64(-1)
-	if next.room == f.room {
-		after = f.seq
-	}
-	var pinned bool
-	err = c.w.Row(ctx, `SELECT EXISTS(SELECT 1 FROM kv_forks WHERE parent = ?1 AND born > ?2 AND born <= ?3 AND NOT (left_id = ?4 AND at <= ?5))
-		OR EXISTS(SELECT 1 FROM kv_forks WHERE parent = ?1 AND left_id = ?6 AND at > ?7 AND at <= ?8 AND born > ?2)`,
-		[]any{c.store, f.age, next.age, f.room, f.seq, next.room, after, next.seq}, &pinned)
-	if err != nil {
-		return fmt.Errorf("find forks: %w", err)
-	}
-	c.past -= f.cost
-	if pinned {
+// drop deletes a former value, or pins it for a fork that may show it.
+func (c *change) drop(f former) (err error) {
+	c.past -= int(f.cost)
+	if f.pinned {
 		err = c.w.Exec(`UPDATE kv_past SET pinned = 1 WHERE id = ?`, f.id)
 	} else {
 		err = c.w.Exec(`DELETE FROM kv_past WHERE id = ?`, f.id)

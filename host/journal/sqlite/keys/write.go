@@ -54,28 +54,34 @@ type change struct {
 	w  *store.Store
 	in Room
 	place
+	age   int64 // how many forks there are
 	was   row
 	there bool           // was is
 	shown sql.NullString // in the room, be it of this store or of one below
 	sums
 }
 
+// begun reads what is known of a key ?3 of ?2 that is written in the room ?1.
+const begun = `SELECT s.store, s.age, k.n IS NOT NULL, ifnull(k.n, 0), ifnull(k.run, 0), ifnull(k.room_id, 0), ifnull(k.seq, 0), ifnull(k.age, 0), k.value,
+	m.keys IS NOT NULL, ifnull(m.keys, 0), ifnull(m.bytes, 0), ifnull(m.past, 0)
+	FROM (SELECT ifnull((SELECT room_id FROM kv_forks WHERE room_id = ?1), 0) AS store, ifnull((SELECT max(born) FROM kv_forks), 0) AS age) s
+	LEFT JOIN kv k ON k.store = s.store AND k.companion = ?2 AND k.key = ?3
+	LEFT JOIN kv_sums m ON m.store = s.store AND m.companion = ?2`
+
 func begin(w *store.Store, in Room, companion, key string) (*change, error) {
-	ctx := context.Background()
 	c := &change{w: w, in: in, place: place{companion: companion, key: key}}
-	if err := store.Present(w.Row(ctx, `SELECT room_id FROM kv_forks WHERE room_id = ?`, []any{in.ID}, &c.store)); err != nil {
-		return nil, fmt.Errorf("find store: %w", err)
-	}
-	err := w.Row(ctx, `SELECT n, run, room_id, seq, age, value FROM kv WHERE store = ? AND companion = ? AND key = ?`,
-		[]any{c.store, companion, key}, &c.was.n, &c.was.run, &c.was.room, &c.was.seq, &c.was.age, &c.was.value)
-	c.there, c.shown = err == nil, c.was.value
-	if err = store.Present(err); err == nil && !c.there {
+	var counted bool
+	err := w.Row(context.Background(), begun, []any{in.ID, companion, key}, &c.store, &c.age,
+		&c.there, &c.was.n, &c.was.run, &c.was.room, &c.was.seq, &c.was.age, &c.was.value, &counted, &c.keys, &c.bytes, &c.past)
+	if c.shown = c.was.value; err == nil && !c.there {
 		c.shown.String, c.shown.Valid, err = c.beneath(w)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key: %w", err)
 	}
-	c.sums, err = sumsOf(w, c.store, companion)
+	if !counted {
+		c.sums, err = counts(w, c.store, companion)
+	}
 	return c, err
 }
 
@@ -101,10 +107,7 @@ func (c *change) after(v sql.NullString) (keys, bytes int) {
 
 // write puts a value, or that there is none any more, in the place of what was there.
 func (c *change) write(v sql.NullString) error {
-	now := row{n: 1, run: 1, room: c.in.ID, seq: sqlInt(c.in.Seq), value: v}
-	if err := c.w.Row(context.Background(), `SELECT ifnull(max(born), 0) FROM kv_forks`, nil, &now.age); err != nil {
-		return fmt.Errorf("count forks: %w", err)
-	}
+	now := row{n: 1, run: 1, room: c.in.ID, seq: sqlInt(c.in.Seq), age: c.age, value: v}
 	// Between entries of a room there is no place for a fork.
 	same := c.was.room == now.room && c.was.seq == now.seq && c.was.age == now.age
 	kept := c.there && !same && !strings.HasPrefix(c.companion, journal.House)
@@ -157,13 +160,10 @@ type sums struct {
 	past        int // bytes of former values that no fork shows
 }
 
-func sumsOf(w *store.Store, of int64, companion string) (s sums, err error) {
+// counts counts them.
+func counts(w *store.Store, of int64, companion string) (s sums, err error) {
 	ctx := context.Background()
-	err = w.Row(ctx, `SELECT keys, bytes, past FROM kv_sums WHERE store = ? AND companion = ?`, []any{of, companion}, &s.keys, &s.bytes, &s.past)
-	if err == nil || store.Present(err) != nil {
-		return s, err
-	}
-	levels, err := chain(ctx, w, ofStore, of)
+	levels, err := chain(ctx, w, of)
 	if err != nil {
 		return s, fmt.Errorf("find stores: %w", err)
 	}

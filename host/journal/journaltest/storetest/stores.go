@@ -1,4 +1,4 @@
-package journaltest
+package storetest
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type Branching interface {
 func RunStores(t *testing.T, open func(t *testing.T) Branching, fork func(j Branching, room string, f journal.Fork) error) {
 	if fork == nil {
 		fork = func(j Branching, room string, f journal.Fork) error {
-			_, err := j.(journal.Branches).Fork(context.Background(), room, f, journal.Listing{}, message("forked", "forked"))
+			_, err := j.(journal.Branches).Fork(context.Background(), room, f, journal.Listing{}, message("forked/"+room, "forked"))
 			return err
 		}
 	}
@@ -224,7 +224,8 @@ func (vs *versions) holds(room string) map[string]string { return vs.of(room).wi
 
 func storesModel(t *testing.T, b *branching) {
 	n := 0
-	keys := rapid.SampledFrom([]string{"a", "ab", "b", "猫", "猫が"})
+	all := []string{"a", "ab", "b", "猫", "猫が"}
+	keys := rapid.SampledFrom(all)
 	part := rapid.SampledFrom([]string{"", "", "a", "ab", "猫"})
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -235,6 +236,21 @@ func storesModel(t *testing.T, b *branching) {
 			b.enter(rt, name, "", 0)
 		}
 		room := func(rt *rapid.T) string { return rapid.SampledFrom(names).Draw(rt, "room") }
+		shows := func(rt *rapid.T, in string) {
+			got := map[string]string{}
+			for _, key := range all {
+				v, ok, err := b.KVIn(in).KVGet(ctx, who, key)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if ok {
+					got[key] = v
+				}
+			}
+			if want := vs.holds(in); !maps.Equal(got, want) {
+				rt.Fatalf("%q (of %+v) shows %v, want %v", in, vs.left[in], got, want)
+			}
+		}
 		writes := 0
 		rt.Repeat(map[string]func(*rapid.T){
 			"set": func(rt *rapid.T) {
@@ -274,23 +290,8 @@ func storesModel(t *testing.T, b *branching) {
 				names = append(names, name)
 			},
 			"": func(rt *rapid.T) {
-				for _, in := range names {
-					want := vs.holds(in)
-					got := map[string]string{}
-					for _, key := range []string{"a", "ab", "b", "猫", "猫が"} {
-						v, ok, err := b.KVIn(in).KVGet(ctx, who, key)
-						if err != nil {
-							rt.Fatal(err)
-						}
-						if ok {
-							got[key] = v
-						}
-					}
-					if !maps.Equal(got, want) {
-						rt.Fatalf("%q (of %+v) shows %v, want %v", in, vs.left[in], got, want)
-					}
-				}
 				in, prefix, after, limit := room(rt), part.Draw(rt, "prefix"), part.Draw(rt, "after"), rapid.IntRange(-1, 5).Draw(rt, "limit")
+				shows(rt, in)
 				want := slices.Sorted(maps.Keys(vs.holds(in)))
 				want = first(slices.DeleteFunc(want, func(k string) bool { return !strings.HasPrefix(k, prefix) || k <= after }), limit)
 				if got, err := b.KVIn(in).KVList(ctx, who, prefix, after, limit); err != nil || !slices.Equal(got, want) {
@@ -298,5 +299,8 @@ func storesModel(t *testing.T, b *branching) {
 				}
 			},
 		})
+		for _, in := range names {
+			shows(rt, in)
+		}
 	})
 }
