@@ -18,7 +18,7 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	if quote, ok := wording.Quoted(text, d.text); ok {
 		return abi.VerifiedItem{Status: abi.StatusKept, Quote: cut(quote, abi.MaxFeedback)}, ""
 	}
-	all, words, signs := hard(marks.Find(text)), units(text), marks.Read(text)
+	all, words := hard(marks.Find(text)), units(text)
 	f := d.near(words, all)
 	v := abi.VerifiedItem{Status: abi.StatusMissing}
 	if len(f.pieces) == 0 {
@@ -44,6 +44,7 @@ func (d *draft) check(text string) (abi.VerifiedItem, string) {
 	if why := d.swapped(all, words, f); why != "" {
 		return v, why
 	}
+	signs := marks.Read(text)
 	if why := unlike(signs, f); why != "" {
 		return v, why
 	}

@@ -200,6 +200,9 @@ func (p *page) number(start, end int) (m Mark, ok bool) {
 	if m.Unit == "person" && (strings.HasSuffix(p.text[:start], "お") || strings.HasPrefix(p.text[m.To:], "とも")) { // お二人、二人とも
 		return m, false
 	}
+	if !p.free(m.From, m.To) { // what it counts is part of something else
+		m = Mark{Kind: Number, From: start, To: end, value: v}
+	}
 	p.bound(&m)
 	m.Weak = delta.MatchString(p.behind(m.To)) || (m.value == "1" || text == "一") && m.Unit != Yen && m.Unit != "percent" || m.value == "0"
 	return m, true
