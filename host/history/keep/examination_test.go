@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/history/keep"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // examined is one of the texts of testdata, see the README there.
@@ -82,7 +83,17 @@ var reached = map[string]int{
 	"a verifier that lies: good ones not refused":                                 6,
 }
 
+// withoutRaces skips what is slow with the race detector, of which a package without goroutines has nothing: make test runs it
+// once more without.
+func withoutRaces(t *testing.T) {
+	t.Helper()
+	if waittest.RaceDetector {
+		t.Skip("runs without the race detector only")
+	}
+}
+
 func TestExamination(t *testing.T) {
+	withoutRaces(t)
 	figures := map[string]int{}
 	for _, e := range examination(t) {
 		items := keep.Items(e.Turns, e.Policy)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // talk makes turns of lines "name: text".
@@ -53,6 +54,9 @@ func verdict(turns []abi.PastTurn, policy, draft string) (history.Verdict, strin
 }
 
 func TestDraftsOfOwnTalks(t *testing.T) {
+	if waittest.RaceDetector {
+		t.Skip("runs without the race detector only")
+	}
 	for _, c := range []struct {
 		turns        []abi.PastTurn
 		policy, good string

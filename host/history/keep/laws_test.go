@@ -46,6 +46,7 @@ func original(turns []abi.PastTurn) string {
 
 // The original has everything, and a text that says nothing of what the policy names never passes.
 func TestTheOriginalIsNeverRefused(t *testing.T) {
+	withoutRaces(t)
 	rapid.Check(t, func(t *rapid.T) {
 		turns := turns.Draw(t, "turns")
 		items := keep.Items(turns, policy)
@@ -132,6 +133,7 @@ func TestJudgeOfAnything(t *testing.T) {
 
 // An extract is never longer than was asked for, and has only words of the turns.
 func TestExtractIsVerbatim(t *testing.T) {
+	withoutRaces(t)
 	rapid.Check(t, func(t *rapid.T) {
 		turns := turns.Draw(t, "turns")
 		items := keep.Items(turns, policy)

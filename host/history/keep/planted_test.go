@@ -35,6 +35,7 @@ func (p planted) recall(text string) (all, named int) {
 }
 
 func TestPlanted(t *testing.T) {
+	withoutRaces(t)
 	var p planted
 	read(t, "planted.json", &p)
 	size := 0
