@@ -73,7 +73,8 @@ func TestFork(t *testing.T) {
 		h.room("main-2").Info()
 		h.say("main-2", "awake")
 		time.Sleep(time.Minute)
-		if got := h.texts("main-2"); len(got) != 7 || got[5] != "taro: awake" {
+		// Whether the human's turn at the end is answered before the next one comes is a matter of who is quicker.
+		if got := h.texts("main-2"); len(got) < 7 || !slices.Equal(got[:5], before[:5]) || !slices.Contains(got, "taro: awake") || !strings.HasSuffix(got[len(got)-1], "main-2 heard awake") {
 			t.Errorf("%q", got)
 		}
 		deep := h.fork("other", 5, "deep") // ends with a human's turn
