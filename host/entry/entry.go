@@ -233,6 +233,18 @@ type Said struct {
 	Warning string `json:"warning,omitempty"`
 }
 
+// Number gives the number of a turn behind so many turns, or of the one that a backchannel belongs to, and whether it is
+// a turn.
+func (s Said) Number(turns uint64) (n uint64, turn bool) {
+	switch {
+	case s.Kind == abi.KindBackchannel:
+		return max(1, turns), false
+	case s.Turn > 0:
+		return s.Turn, true
+	}
+	return turns + 1, true
+}
+
 // SourceChat is where those write of whom there are many: no line would ever end there
 // if each ended it.
 const SourceChat = "chat"

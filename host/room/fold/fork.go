@@ -31,19 +31,14 @@ func (s *State) forked(e entry.Entry) {
 // Numbers gives the number of a turn that is said now, from 1; a backchannel belongs to the turn
 // before it.
 func (s *State) Numbers(kind abi.MessageKind) uint64 {
-	if kind == abi.KindBackchannel {
-		return max(1, s.Number)
-	}
-	return s.Number + 1
+	n, _ := entry.Said{Kind: kind}.Number(s.Number)
+	return n
 }
 
 // numbered counts a turn. Entries of before they were numbered do not say which one it is.
 func (s *State) numbered(b entry.Said) {
-	if b.Kind == abi.KindBackchannel {
-		return
-	}
-	if s.Number++; b.Turn > 0 {
-		s.Number = b.Turn
+	if n, turn := b.Number(s.Number); turn {
+		s.Number = n
 	}
 }
 

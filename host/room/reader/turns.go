@@ -53,14 +53,11 @@ type counter struct{ n uint64 }
 
 // next gives the number of a turn, or of the turn that a backchannel belongs to.
 func (c *counter) next(e entry.Entry) (n uint64, turn bool) {
-	b, err := entry.Decode[entry.Said](e)
-	if err == nil && b.Kind == abi.KindBackchannel {
-		return max(1, c.n), false
+	b, _ := entry.Decode[entry.Said](e) // one that cannot be read was a turn
+	if n, turn = b.Number(c.n); turn {
+		c.n = n
 	}
-	if c.n++; b.Turn > 0 {
-		c.n = b.Turn
-	}
-	return c.n, true
+	return n, turn
 }
 
 // eachSaid calls f with what was said behind an entry and up to another, until f says that it is enough.
