@@ -166,7 +166,7 @@ func (s *Service) Propose(ctx context.Context, q Request) (history.Proposal, err
 	if err != nil || q.Text == "" {
 		return p, err
 	}
-	return s.verify(ctx, talk, p, q.Text, q.By)
+	return s.outside(ctx, talk, p, q.Text, q.By)
 }
 
 // Redraft has a further draft from outside verified, of a proposal whose drafts come from there: a verifier
@@ -185,7 +185,7 @@ func (s *Service) Redraft(ctx context.Context, room, id, text, by string) (histo
 	case p.Ask.Compresser != "":
 		return p, abi.Field("proposal", abi.CodeConflict, "%s is being drafted by %s", p.ID, p.Ask.Compresser)
 	}
-	return s.verify(ctx, talk, p, text, by)
+	return s.outside(ctx, talk, p, text, by)
 }
 
 // mind gives whoever drafts or verifies; nil for nobody, and for whoever needs no model.

@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -28,6 +29,7 @@ type scribe struct {
 	judged []abi.Verifying
 	broken error
 	slow   time.Duration
+	during func() // called while it verifies
 }
 
 func (s *scribe) Compress(ctx context.Context, _ string, c abi.Compressing) (abi.Compressed, error) {
@@ -50,6 +52,9 @@ func (s *scribe) Verify(_ context.Context, _ string, v abi.Verifying) (abi.Verif
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.judged = append(s.judged, v)
+	if s.during != nil {
+		s.during()
+	}
 	out := abi.Verified{Verdict: string(history.Yes)}
 	for _, k := range v.Keep {
 		item := abi.VerifiedItem{ID: k.ID, Status: string(history.Kept), Quote: k.Text}
@@ -297,6 +302,38 @@ func TestNobodyDrafts(t *testing.T) {
 		} {
 			if _, err := h.propose(tc.q); abi.CodeOf(err) != tc.code {
 				t.Errorf("%+v: %v", tc.q, err)
+			}
+		}
+	})
+}
+
+// TestErasedMeanwhile: words that are erased while a draft of them is verified do not come back with it.
+func TestErasedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, new(scribe), whole)
+		defer func() { h.end() }()
+		h.say(talk...)
+		h.scribe.during = func() {
+			said, err := h.journal.Said(context.Background(), "main", journal.Span{Limit: 2})
+			if err == nil {
+				seq := said[1].Seq
+				err = h.journal.Blank(context.Background(), "main", seq, map[uint64][]byte{seq: []byte(`{"from":"somebody","by":"human","text":"","kind":"turn","turn":2,"erased":"o"}`)})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		p, err := h.propose(compress.Request{Turns: history.Range{From: 1, To: 6}, Policy: policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := h.stands(p.ID); p.State != history.Failed || len(p.Drafts) != 0 || !strings.Contains(p.Why, "erased") {
+			t.Errorf("%+v", p)
+		}
+		all, _ := h.journal.Read(t.Context(), "main", 0, 1000)
+		for _, e := range all {
+			if strings.Contains(string(e.Body), "84,000") {
+				t.Errorf("entry %d has it: %s", e.Seq, e.Body)
 			}
 		}
 	})

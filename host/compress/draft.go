@@ -37,15 +37,42 @@ func (s *Service) draft(ctx context.Context, w wanted) error {
 // attempt makes one draft and has it verified. Where nobody can, the proposal has failed, but not because
 // the daemon stops: then it is tried again.
 func (s *Service) attempt(ctx context.Context, talk rooms.Room, p history.Proposal) (history.Proposal, error) {
-	past, err := talk.Past(ctx, p.Ask.Turns, false)
+	o, err := read(ctx, talk, p)
 	if err != nil {
 		return s.fail(ctx, talk, p, err)
 	}
-	text, err := s.compress(ctx, talk, p, past.Turns)
+	text, err := s.compress(ctx, talk, p, o)
 	if err != nil {
 		return s.fail(ctx, talk, p, fmt.Errorf("no draft can be made: %w", err))
 	}
-	return s.verify(ctx, talk, p, text, p.Ask.Compresser)
+	return s.verify(ctx, talk, p, o, text, p.Ask.Compresser)
+}
+
+// outside has a draft verified that was not made here.
+func (s *Service) outside(ctx context.Context, talk rooms.Room, p history.Proposal, text, by string) (history.Proposal, error) {
+	o, err := read(ctx, talk, p)
+	if err != nil {
+		return s.fail(ctx, talk, p, err)
+	}
+	return s.verify(ctx, talk, p, o, text, by)
+}
+
+// original is what a draft is made of and held to.
+type original struct {
+	turns []abi.PastTurn
+	items []abi.KeepItem
+}
+
+// read reads the turns of a proposal, where they still say what they said when it was asked for.
+func read(ctx context.Context, talk rooms.Room, p history.Proposal) (original, error) {
+	past, err := talk.Past(ctx, p.Ask.Turns, false)
+	if err == nil && past.Sum != p.Ask.Sum {
+		err = abi.Errorf(abi.CodeStale, "the turns do not say any more what they said when this was asked for")
+	}
+	if err != nil {
+		return original{}, err
+	}
+	return original{past.Turns, keep.Items(past.Turns, p.Ask.Policy)}, nil
 }
 
 func (s *Service) fail(ctx context.Context, talk rooms.Room, p history.Proposal, why error) (history.Proposal, error) {
@@ -57,21 +84,20 @@ func (s *Service) fail(ctx context.Context, talk rooms.Room, p history.Proposal,
 }
 
 // compress has a draft made, of the policy and of why the one before was refused.
-func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Proposal, turns []abi.PastTurn) (string, error) {
-	items := keep.Items(turns, p.Ask.Policy)
+func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Proposal, o original) (string, error) {
 	mind, err := s.mind(p.Ask.Compresser)
 	if err != nil {
 		return "", err
 	}
 	if mind == nil {
-		text, ok := extract.Draft(turns, p.Ask.Policy, items, p.Ask.Length)
+		text, ok := extract.Draft(o.turns, p.Ask.Policy, o.items, p.Ask.Length)
 		if !ok {
 			return "", abi.Field("target_length", abi.CodeTooLarge, "what the policy names does not fit into %d %s", p.Ask.Length.N, p.Ask.Length.Unit)
 		}
 		return text, nil
 	}
 	c := abi.Compressing{
-		Turns: turns, Policy: p.Ask.Policy, Length: p.Ask.Length.N, Unit: string(p.Ask.Length.Unit), Language: language(turns), Keep: items,
+		Turns: o.turns, Policy: p.Ask.Policy, Length: p.Ask.Length.N, Unit: string(p.Ask.Length.Unit), Language: language(o.turns), Keep: o.items,
 	}
 	if n := len(p.Drafts); n > 0 {
 		last, err := talk.Draft(ctx, p.Drafts[n-1].Seq)
@@ -84,42 +110,39 @@ func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Propo
 	return made.Text, err
 }
 
-// verify has a draft verified, and writes it down with the verdict.
-func (s *Service) verify(ctx context.Context, talk rooms.Room, p history.Proposal, text, by string) (history.Proposal, error) {
-	past, err := talk.Past(ctx, p.Ask.Turns, false)
-	if err != nil {
-		return s.fail(ctx, talk, p, err)
-	}
-	if past.Sum != p.Ask.Sum {
-		return s.fail(ctx, talk, p, abi.Errorf(abi.CodeStale, "the turns do not say any more what they said when this was asked for"))
-	}
-	items := keep.Items(past.Turns, p.Ask.Policy)
-	said, err := s.judged(ctx, talk, p, past.Turns, items, text)
+// verify has a draft verified, and writes it down with the verdict; not where words of the turns were erased meanwhile, for
+// the draft may have them.
+func (s *Service) verify(ctx context.Context, talk rooms.Room, p history.Proposal, o original, text, by string) (history.Proposal, error) {
+	said, err := s.judged(ctx, talk, p, o, text)
 	if temporary(err) {
 		return s.fail(ctx, talk, p, fmt.Errorf("the draft cannot be verified: %w", err))
 	}
-	d := history.Draft{N: len(p.Drafts) + 1, Text: text, By: by, VerifiedBy: p.Ask.Verifier, Lost: keep.Losses(past.Turns, text)}
-	d.Verdict, d.Findings, d.Feedback = keep.Judge(items, text, p.Ask.Length, said)
+	d := history.Draft{N: len(p.Drafts) + 1, Text: text, By: by, VerifiedBy: p.Ask.Verifier, Lost: keep.Losses(o.turns, text)}
+	d.Verdict, d.Findings, d.Feedback = keep.Judge(o.items, text, p.Ask.Length, said)
 	if err != nil { // an answer that cannot be read is no YES
 		d.Verdict, d.Feedback = history.No, "the verifier's answer cannot be read: "+abi.AsError(err).Message
 	}
-	return talk.Happens(ctx, history.Input{Kind: history.Drafted, Proposal: p.ID, By: by, Draft: &d})
+	now, err := talk.Happens(ctx, history.Input{Kind: history.Drafted, Proposal: p.ID, By: by, Draft: &d})
+	if abi.CodeOf(err) == abi.CodeStale {
+		return s.fail(ctx, talk, p, err)
+	}
+	return now, err
 }
 
 // judged gives what the verifier says.
-func (s *Service) judged(ctx context.Context, talk rooms.Room, p history.Proposal, turns []abi.PastTurn, items []abi.KeepItem, text string) (abi.Verified, error) {
+func (s *Service) judged(ctx context.Context, talk rooms.Room, p history.Proposal, o original, text string) (abi.Verified, error) {
 	mind, err := s.mind(p.Ask.Verifier)
 	if err != nil {
 		return abi.Verified{}, err
 	}
 	if mind == nil {
-		return keep.Verify(turns, items, text), nil
+		return keep.Verify(o.turns, o.items, text), nil
 	}
 	spliced, err := splice(ctx, talk, p.Ask.Turns, text)
 	if err != nil {
 		return abi.Verified{}, err
 	}
-	return mind.Verify(ctx, talk.Name(), abi.Verifying{Turns: turns, History: spliced, Policy: p.Ask.Policy, Keep: items, Draft: text})
+	return mind.Verify(ctx, talk.Name(), abi.Verifying{Turns: o.turns, History: spliced, Policy: p.Ask.Policy, Keep: o.items, Draft: text})
 }
 
 // temporary says whether an error is about whoever was asked, and not about what was answered.

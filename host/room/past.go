@@ -17,7 +17,7 @@ const tries = 3
 
 // Happens has something happen to the history, and answers how its proposal stands then, once that is durable. What
 // is asked for gets the entries of its turns and the hash of what they say; what is approved
-// has to say what it said then.
+// has to say what it said then, and so has what a draft was made of.
 //
 // # Errors
 //
@@ -68,13 +68,13 @@ func (r *Room) looked(ctx context.Context, in *history.Input) error {
 		ask := *in.Ask
 		ask.Seqs, ask.Sum, ask.Head = past.Seqs, past.Sum, row.Head.Seq
 		in.Ask = &ask
-	case history.Approve:
+	case history.Approve, history.Drafted:
 		book, err := r.Book(ctx)
 		if err != nil {
 			return err
 		}
 		p := book.Get(in.Proposal)
-		if p == nil || p.State != history.Offered {
+		if p == nil || book.Refuses(*in) != nil {
 			return nil // which is told in the loop
 		}
 		past, err := reader.PastOf(ctx, r.cfg.Journal, r.Name(), p.Ask.Turns, *r.laid.Load())
