@@ -15,16 +15,15 @@ import (
 	"github.com/companiond/companiond/host/journal/memory"
 )
 
-// TestErased: a request that lost words is shown, with what is left of it and what it cost, and says that it is not what
-// was sent. One that lost all for lack of room is not.
-func TestErased(t *testing.T) {
-	j := memory.New()
+// stage gives a journal, and what puts entries into a room of it and tells where they stand.
+func stage(t *testing.T) (j *memory.Journal, put func(id string, kind entry.Kind, body any) uint64) {
+	j = memory.New()
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	head, err := j.Acquire(t.Context(), "main", "test", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := func(id string, kind entry.Kind, body any) uint64 {
+	return j, func(id string, kind entry.Kind, body any) uint64 {
 		t.Helper()
 		raw, err := json.Marshal(body)
 		if err == nil {
@@ -35,6 +34,12 @@ func TestErased(t *testing.T) {
 		}
 		return head.Seq
 	}
+}
+
+// TestErased: a request that lost words is shown, with what is left of it and what it cost, and says that it is not what
+// was sent. One that lost all for lack of room is not.
+func TestErased(t *testing.T) {
+	j, put := stage(t)
 	said := put("a", entry.KindSaid, entry.Said{From: "taro", By: abi.KindHuman, Kind: abi.KindTurn, Text: "hello"})
 	usage := entry.Usage{Who: "aya", Model: "m", Op: abi.OpSpeak, In: 700, Out: 9, Cost: .25, About: said, Told: &entry.Told{
 		Head: said, From: said, Upto: said, Budget: 3000, Tail: "It is Monday.\nmika's cat is Tama", Parts: map[string]int{"tail": 12}}}
@@ -71,23 +76,7 @@ func TestErased(t *testing.T) {
 // TestAsItWasSent: each message stands behind its role once, with what is put before a talk that begins with the
 // character itself; a long one says how much is left out; and where nothing was erased nobody is told so.
 func TestAsItWasSent(t *testing.T) {
-	j := memory.New()
-	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	head, err := j.Acquire(t.Context(), "main", "test", at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put := func(id string, kind entry.Kind, body any) uint64 {
-		t.Helper()
-		raw, err := json.Marshal(body)
-		if err == nil {
-			head, err = j.Append(t.Context(), "main", head, journal.New{ID: id, V: kind.Version(), Kind: kind, At: at, Body: raw})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return head.Seq
-	}
+	j, put := stage(t)
 	say := func(from string, by abi.ParticipantKind, text string) uint64 {
 		t.Helper()
 		return put("s"+from+text, entry.KindSaid, entry.Said{From: from, By: by, Kind: abi.KindTurn, Text: text})

@@ -4,64 +4,30 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 )
 
-// table gives the rows of a table of docs/MEMORY.md that has this in its head.
-func table(t *testing.T, head string) (rows [][]string) {
-	t.Helper()
-	text, err := os.ReadFile("../../../../docs/MEMORY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, below, found := strings.Cut(string(text), "\n| "+head)
-	if !found {
-		t.Fatalf("docs/MEMORY.md has no table of %s", head)
-	}
-	for i, line := range strings.Split(below, "\n") {
-		if i > 1 && !strings.HasPrefix(line, "|") {
-			break
-		}
-		if i < 2 { // the rest of the head, and the rule below it
-			continue
-		}
-		row := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// code gives what stands as code in a cell.
-func code(cell string) (all []string) {
-	for _, w := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
-		all = append(all, w[1])
-	}
-	return all
-}
+const document = "../../../../docs/MEMORY.md"
 
 // TestDocument holds the table of requests of docs/MEMORY.md to the API.
 func TestDocument(t *testing.T) {
 	var rows []string
-	for _, row := range table(t, "request |") {
+	for _, row := range doortest.Table(t, document, "request |") {
 		fields := []string{}
-		for _, w := range code(row[1]) {
+		for _, w := range doortest.Code(row[1]) {
 			fields = append(fields, strings.Split(strings.ReplaceAll(strings.Trim(w, "?"), "=", ""), "&")...)
 		}
 		slices.Sort(fields)
-		rows = append(rows, code(row[0])[0]+" "+strings.Join(fields, " "))
+		rows = append(rows, doortest.Code(row[0])[0]+" "+strings.Join(fields, " "))
 	}
 	slices.Sort(rows)
 	if want := described(t); !slices.Equal(rows, want) {
@@ -76,7 +42,7 @@ func TestDocumentOfRights(t *testing.T) {
 		"a guest from elsewhere": "elsewhere", "an agent's token, whatever its scopes": "bot",
 	}
 	columns := []string{"", "see mine", "edit mine", "erase mine", "forget me", "forget me and copies", "prompts"}
-	rows, door := table(t, "| see memories"), newDoor(t, &house{kyoko: remembered()})
+	rows, door := doortest.Table(t, document, "| see memories"), newDoor(t, &house{kyoko: remembered()})
 	if len(rows) != len(callers) {
 		t.Fatalf("%q", rows)
 	}
@@ -105,21 +71,21 @@ func TestDocumentOfFields(t *testing.T) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		fields = append(fields, name)
 	}
-	for _, row := range table(t, "field |") {
-		have = append(have, code(row[0])...)
+	for _, row := range doortest.Table(t, document, "field |") {
+		have = append(have, doortest.Code(row[0])...)
 	}
 	if !slices.Equal(have, fields) {
 		t.Errorf("docs/MEMORY.md has %q, a memory %q", have, fields)
 	}
 	have = nil
-	for _, row := range table(t, "`scope` |") {
-		have = append(have, code(row[0])...)
+	for _, row := range doortest.Table(t, document, "`scope` |") {
+		have = append(have, doortest.Code(row[0])...)
 	}
 	if !slices.Equal(have, []string{string(abi.VisibleRoom), string(abi.VisiblePerson), string(abi.VisibleAll), config.MemoryOff}) {
 		t.Errorf("docs/MEMORY.md has the scopes %q", have)
 	}
-	for _, row := range table(t, "code | status") {
-		if status := fmt.Sprint(guard.Status(abi.Code(code(row[0])[0]))); status != row[1] {
+	for _, row := range doortest.Table(t, document, "code | status") {
+		if status := fmt.Sprint(guard.Status(abi.Code(doortest.Code(row[0])[0]))); status != row[1] {
 			t.Errorf("docs/MEMORY.md has %q, the doors %s", row, status)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/history"
@@ -28,54 +29,23 @@ func text(t *testing.T) string {
 	return string(raw)
 }
 
-// table gives the rows of a table of docs/HISTORY.md whose head begins so.
-func table(t *testing.T, head string) (rows [][]string) {
-	t.Helper()
-	_, below, found := strings.Cut(text(t), "\n| "+head)
-	if !found {
-		t.Fatalf("docs/HISTORY.md has no table of %s", head)
-	}
-	for i, line := range strings.Split(below, "\n") {
-		if i > 1 && !strings.HasPrefix(line, "|") {
-			break
-		}
-		if i < 2 { // the rest of the head, and the rule below it
-			continue
-		}
-		row := strings.Split(strings.Trim(line, "|"), "|")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// code gives what stands as code in a cell.
-func code(cell string) (all []string) {
-	for _, w := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
-		all = append(all, w[1])
-	}
-	return all
-}
-
 // TestDocument holds the table of requests of docs/HISTORY.md to the API.
 func TestDocument(t *testing.T) {
 	var rows []string
-	for _, row := range table(t, "request |") {
+	for _, row := range doortest.Table(t, document, "request |") {
 		fields := []string{}
-		for _, w := range code(row[1]) {
+		for _, w := range doortest.Code(row[1]) {
 			fields = append(fields, strings.Split(strings.ReplaceAll(strings.Trim(w, "?"), "=", ""), "&")...)
 		}
 		slices.Sort(fields)
-		rows = append(rows, code(row[0])[0]+" "+strings.Join(fields, " "))
+		rows = append(rows, doortest.Code(row[0])[0]+" "+strings.Join(fields, " "))
 	}
 	slices.Sort(rows)
 	if want := described(t); !slices.Equal(rows, want) {
 		t.Errorf("docs/HISTORY.md has\n%s\nthe door has\n%s", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	}
-	for _, row := range table(t, "code | status") {
-		if status := fmt.Sprint(guard.Status(abi.Code(code(row[0])[0]))); status != row[1] {
+	for _, row := range doortest.Table(t, document, "code | status") {
+		if status := fmt.Sprint(guard.Status(abi.Code(doortest.Code(row[0])[0]))); status != row[1] {
 			t.Errorf("docs/HISTORY.md has %q, the doors %s", row, status)
 		}
 	}
@@ -88,8 +58,8 @@ func TestDocument(t *testing.T) {
 func TestDocumentOfStates(t *testing.T) {
 	does := []string{"", "approve", "deny", "revert", "extract"}
 	var states []string
-	for _, row := range table(t, "state | approve") {
-		state := code(row[0])[0]
+	for _, row := range doortest.Table(t, document, "state | approve") {
+		state := doortest.Code(row[0])[0]
 		states = append(states, state)
 		if len(row) != len(does)+1 {
 			t.Fatalf("%q", row)
@@ -136,7 +106,7 @@ func TestDocumentOfRights(t *testing.T) {
 	}, {
 		{"POST", all + "/offered/approve", ""}, {"POST", all + "/refused/deny", ""}, {"POST", all + "/approved/revert", ""},
 	}}
-	rows := table(t, "| look at turns")
+	rows := doortest.Table(t, document, "| look at turns")
 	if len(rows) != len(callers) {
 		t.Fatalf("%q", rows)
 	}
