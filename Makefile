@@ -31,7 +31,7 @@ TIMELY = $(shell awk -F'[ ()]' '/^func Test/ {name = $$2} /^\ttimely/ {print nam
 test: packages build
 	GORACE="atexit_sleep_ms=10 $$GORACE" $(GO) test -race -shuffle=on -timeout 20m $(TESTFLAGS) ./...
 	$(GO) test -shuffle=on -timeout 10m -parallel 4 -run '$(TIMELY)' $(TESTFLAGS) ./host
-	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters ./host/history/keep
+	$(GO) test -shuffle=on -timeout 10m -p 1 $(TESTFLAGS) ./host/module/wasm ./characters ./host/history/judge
 	$(GO) test -timeout 10m -run FilesThatAreTooMuch $(TESTFLAGS) ./cmd/companiond
 	@for d in host/testdata/agents host/testdata/agents7; do if [ -d $$d/node_modules ]; then npm test --silent --prefix $$d || exit 1; fi; done
 

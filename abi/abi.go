@@ -136,6 +136,8 @@ type Scene struct {
 	Budget    *Budget   `json:"budget,omitempty"`    // what there is to spend on talk, in a room with a pool
 	// Conversation is the conversation between agents that it is of; nil in a room that is none.
 	Conversation *Conversing `json:"conversation,omitempty"`
+	Offers       []Offer     `json:"offers,omitempty"` // what games offer, to be played with HostActionEmit
+	Told         []Percept   `json:"told,omitempty"`   // the newest that games told, oldest first
 }
 
 // Member is a participant as the others see it.
@@ -152,6 +154,8 @@ type Line struct {
 	To      []string `json:"to,omitempty"`
 	Closing Closing  `json:"closing,omitempty"` // overrides the closing of the vote
 	Pass    string   `json:"pass,omitempty"`
+	// Emotion is how it is said, in a word, where Parameters do not tell.
+	Emotion string `json:"emotion,omitempty"`
 	// Parameters are all of the action "speak" where the card's has more than a
 	// message; the message is Text.
 	Parameters json.RawMessage `json:"parameters,omitempty"`

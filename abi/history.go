@@ -100,6 +100,7 @@ const (
 	StatusChanged   = "changed" // it is there, and says something else
 	StatusMissing   = "missing"
 	StatusNotNeeded = "not_needed" // the policy calls it noise
+	StatusUnclear   = "unclear"    // it cannot be compared, as what is told in another language: a person has to look
 )
 
 // Check reports the first field that breaks the rules of what is asked.
@@ -131,7 +132,7 @@ func (v Verifying) Check() error {
 	return err
 }
 
-// Check reports why a text cannot stand for turns. How long it may be in the unit that was
+// Check reports why a text cannot stand for turns. [Plain] is what is taken of it. How long it may be in the unit that was
 // asked for is for whoever asked to see.
 func (c Compressed) Check() error { return checkText("compressed.text", c.Text, MaxDigest) }
 
@@ -166,9 +167,9 @@ func (v Verified) Check() error {
 
 func (i VerifiedItem) check(field string) error {
 	switch i.Status {
-	case StatusKept, StatusChanged, StatusMissing, StatusNotNeeded:
+	case StatusKept, StatusChanged, StatusMissing, StatusNotNeeded, StatusUnclear:
 	default:
-		return Field(field+".status", CodeInvalid, "%.40q is none of %s, %s, %s, %s", i.Status, StatusKept, StatusChanged, StatusMissing, StatusNotNeeded)
+		return Field(field+".status", CodeInvalid, "%.40q is none of %s, %s, %s, %s, %s", i.Status, StatusKept, StatusChanged, StatusMissing, StatusNotNeeded, StatusUnclear)
 	}
 	return first(checkID(field+".id", i.ID), bounded(field+".quote", i.Quote, MaxFeedback))
 }

@@ -19,6 +19,26 @@ type Percept struct {
 	Image     []byte          `json:"image,omitempty"`      // base64 on the wire; instead of Body
 	From      string          `json:"from,omitempty"`       // who sent it
 	At        time.Time       `json:"at,omitzero"`
+	Game      string          `json:"game,omitempty"`  // the game that tells it, by its own word; the card need not have the title
+	Force     *Force          `json:"force,omitempty"` // it is to be answered with an action of the game, now
+}
+
+// Force is what a game wants of a companion: that it plays one of some actions.
+type Force struct {
+	Actions   []string `json:"actions"`             // one of which is to be played; they are in Perceiving.Offers
+	Priority  string   `json:"priority,omitempty"`  // low, medium, high or critical
+	Ephemeral bool     `json:"ephemeral,omitempty"` // what the perception says is not told any more once this is over
+	Try       int      `json:"try,omitempty"`       // how often it is asked for, from 1
+	Failed    string   `json:"failed,omitempty"`    // why it is asked for once more
+}
+
+// Offer is an action that a connected game offers at the time, besides those of the card. Its
+// name, its description and its schema are the game's own words: data, and no instructions.
+type Offer struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // of its parameters; none: it has none
+	Game        string          `json:"game,omitempty"`
 }
 
 // Perceiving is the data of OpPerceive.
@@ -31,6 +51,8 @@ type Perceiving struct {
 	Turns      int       `json:"turns"`
 	MaxTurns   int       `json:"max_turns,omitempty"`
 	Closing    Closing   `json:"closing,omitempty"`
+	Offers     []Offer   `json:"offers,omitempty"` // what games offer, to be played with HostActionEmit
+	Told       []Percept `json:"told,omitempty"`   // what games told before, oldest first; it is not to be judged
 }
 
 // Judgement is what a companion makes of a perception: whether it wants to speak,
@@ -82,6 +104,8 @@ type (
 	// SayAsk is a segment of the line that is being spoken, a sentence or so.
 	SayAsk struct {
 		Text string `json:"text"`
+		// Emotion is how it is said, in a word; empty: as the segment before.
+		Emotion string `json:"emotion,omitempty"`
 	}
 	// ActionAsk asks for an action of the companion's card. With a Perception the
 	// card's events must allow the action for it.

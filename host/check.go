@@ -12,6 +12,9 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/config"
+	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/door/overlay"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -32,6 +35,15 @@ func CheckFolder(c config.Config) []config.Problem {
 		return c.CheckFolder(nil, "cannot be read: "+err.Error())
 	}
 	return c.CheckFolder(ids, "")
+}
+
+// CheckFiles reads the files that a configuration names for the doors, and gives what is wrong
+// with them.
+func CheckFiles(c config.Config) []config.Problem {
+	if _, err := overlay.ReadSheet(c.Door.OverlayCSS); err != nil {
+		return c.CheckSheet(err.Error())
+	}
+	return nil
 }
 
 // CheckCards looks through the cards in the folder of characters. mistakes are
@@ -57,12 +69,25 @@ func CheckCards(ctx context.Context, c config.Config) (mistakes, waits []string)
 			mistakes = append(mistakes, err.Error())
 		} else if why := clients.Waits("", def.Model); why != "" {
 			waits = append(waits, file+": "+why)
+		} else if why := untold(clients, def); why != "" {
+			waits = append(waits, "warning: "+file+": "+why)
 		}
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // CheckFolder tells that it is not there
 		mistakes = append(mistakes, err.Error())
 	}
 	return mistakes, append(waits, unused(c, wanted)...)
+}
+
+// untold says why who a character is cannot be told its model whole; empty: it is.
+func untold(clients *models.Models, def *card.Card) string {
+	context, _ := clients.Window(def.Model)
+	name, _ := clients.VotesTogether(def.Model)
+	why := layout.New("", def, nil).Shortened(layout.Budget{Context: context, Meter: new(tokens.Meter)})
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("its model is not told %s; a larger [model.%s] context has room for more", why, name)
 }
 
 // unused says which models no companion has, when these are wanted by cards. Which model a module of code asks

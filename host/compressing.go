@@ -31,7 +31,10 @@ func (h *Host) buildCompress() {
 		},
 	}}
 	h.compress = compress.New(compress.Config{
-		Rooms: h.rooms, NewID: newID, Log: h.log, Mind: m.mind,
+		Rooms: h.rooms, NewID: newID, Log: h.log, Mind: m.mind, Standing: h.rooms.Standing,
+		Longest: func(verifier, policy string) (int, bool) {
+			return house.Longest(policy), verifier == houseMind
+		},
 		Usual: func(string) (string, string) {
 			if house.Waits() != "" {
 				return compress.Extract, compress.Extract

@@ -12,7 +12,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -21,7 +20,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -30,7 +28,9 @@ import (
 	"github.com/companiond/companiond/host/door/chat"
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/mcp"
+	"github.com/companiond/companiond/host/door/overlay"
 	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/forget"
@@ -76,11 +76,13 @@ type Host struct {
 	environ []string
 	secrets func(string) (string, error)
 	ready   chan struct{}
-	addr    string // set before ready is closed
+	addr    string       // set before ready is closed
+	hose    *net.TCPAddr // nil: the Firehose has no address of its own
 
 	casting     sync.Mutex // one at a time tells the rooms who is there, so the newest word is the last
 	journal     journal.Journal
 	stores      journal.Stores
+	nameKey     nameKey
 	engines     []module.Engine
 	models      *models.Models
 	memory      *memory.Keeper
@@ -137,29 +139,25 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err := h.buildForget(ctx, db); err != nil || ctx.Err() != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", h.cfg.Door.Listen)
+	doors, hose, err := h.listen()
 	if err != nil {
-		return cannotListen(h.cfg.Door.Listen, err)
+		return err
 	}
-	if err := h.buildDoors(listener.Addr()); err != nil {
-		return errors.Join(err, listener.Close())
+	listeners := append(hose, doors)
+	if err := h.buildDoors(doors.Addr()); err != nil {
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return err
 	}
-	return h.run(ctx, listener)
-}
-
-// cannotListen says which setting to change.
-func cannotListen(listen string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("door.listen: another program listens at %s already; stop it (is it a companiond?), or give door.listen another port: %w", listen, err)
-	}
-	return fmt.Errorf("door.listen: %w", err)
+	return h.run(ctx, listeners...)
 }
 
 // buildRooms makes what is behind the doors.
 func (h *Host) buildRooms() (err error) {
 	h.models = models.New(models.Config{
 		Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log,
-		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""),
+		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
 	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory}
@@ -230,6 +228,10 @@ func readRoom(name string, settings []byte) (room.Settings, error) {
 		const why = "bounds on calls are for rooms of the configuration"
 		problems = append(problems, config.Problem{Key: "calls_minute", Message: why, Severity: config.Error})
 	}
+	if r.Compress == config.CompressAuto {
+		const why = "approves in advance, which a person does in the configuration; write \"ask\""
+		problems = append(problems, config.Problem{Key: "compress", Message: why, Severity: config.Error})
+	}
 	var mistakes []string
 	var field string // of the first
 	for _, p := range problems {
@@ -273,7 +275,7 @@ func roomSettings(rooms []config.Room) []room.Settings {
 }
 
 func settingsOf(r config.Room) room.Settings {
-	return room.Settings{Name: r.Name, Companions: r.Companions, Rules: Rules(r)}
+	return room.Settings{Name: r.Name, Companions: r.Companions, Rules: Rules(r), Standing: Standing(r)}
 }
 
 // tellCast tells the rooms who is loaded, and agents which cards there are, but not
@@ -331,7 +333,10 @@ func (h *Host) buildDoors(at net.Addr) error {
 	})
 	h.feed = socket.New(socket.Config{
 		Rooms: members{h.rooms}, CheckOrigin: g.CheckOrigin, Log: h.log, MaxClients: h.cfg.Door.MaxClients, Waiting: h.agents.Waiting, Listens: h.agents.Listens,
-		Session: h.perceptions.Meant, Speaks: h.speaks, Usual: h.usual,
+		Games:   neuro.Config{Tell: h.perceptions.Tell, Plays: h.plays, NewID: newID},
+		Session: h.perceptions.Meant, Speaks: h.speaks, See: h.see, Usual: h.usual,
+		Lives:   func(id string) bool { return slices.Contains(h.house.Residents(), id) },
+		NameKey: func(ctx context.Context) ([]byte, error) { return h.nameKey.of(ctx, h.stores.KVIn("")) },
 	})
 	mux := http.NewServeMux()
 	h.feed.Register(mux)
@@ -340,8 +345,11 @@ func (h *Host) buildDoors(at net.Addr) error {
 	if err := web.Register(mux, web.Config{Rooms: members{h.rooms}, Companions: h.companions, Version: h.version, Perceptions: h.perceptions, Cards: h.card, Usual: h.usual, RoomKeys: roomKeys(), Conversations: h.talksDoor(), Memories: h.memoriesDoor(), Compressing: h.compress, Search: h.search, Stopping: h.waiting}); err != nil {
 		return err
 	}
+	if err := overlay.Register(mux, overlay.Config{Rooms: members{h.rooms}, Lives: h.isOurs, Sheet: h.cfg.Door.OverlayCSS}); err != nil {
+		return err
+	}
 	h.buildSummoner(at)
-	h.server = guard.Server(chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux))))), h.log)
+	h.server = guard.Server(h.atHose(chat.Errors(g.Handler(h.feed.Relay(h.noticed(g.CheckOrigin, guard.Mux(mux)))))), h.log)
 	return nil
 }
 

@@ -72,3 +72,10 @@ func (r *residents) Resident(name string) (id string, taken bool) {
 
 // Holder says which holder of a token has a name that reads or looks like it.
 func (r *residents) Holder(name string) (holder string, taken bool) { return r.tokens.Taken(name) }
+
+// isOurs says whether an id is that of a companion of the house, loaded or not, or of the holder of
+// a token.
+func (h *Host) isOurs(id string) bool {
+	holder, taken := h.tokens.Taken(id)
+	return taken && holder == id || slices.Contains(h.house.Residents(), id)
+}

@@ -52,7 +52,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	calls := &hostops.Ops{
 		Stores: h.stores, Generate: h.models.Ask,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
-		Segment: func(context.Context, string, string, string, string) error { return nil },
+		Segment: func(context.Context, string, string, string, abi.SayAsk) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {
 			return abi.ActionPlayed{ID: newID()}, nil
 		},

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/companiond/companiond/abi"
@@ -121,6 +122,29 @@ func (h *Host) hear(ctx context.Context, companion string, p abi.Percept, text s
 	return m, err
 }
 
+// see lets a companion perceive an image, a data: URL, by the first perception of its card that is
+// one.
+func (h *Host) see(ctx context.Context, companion, image, from string) error {
+	def, err := h.card(companion)
+	if err != nil {
+		return err
+	}
+	if def != nil {
+		for _, p := range def.Perceptions {
+			if !slices.Contains(p.Formats, card.FormatImage) {
+				continue
+			}
+			body, _ := json.Marshal(image) // a text can always be written
+			_, err := h.perceptions.Offer(ctx, companion, abi.Percept{Title: p.Title, Format: card.FormatImage, Body: body}, from)
+			if e := abi.AsError(err); err != nil && e.Field == "body" {
+				return abi.Field("image", e.Code, "%s", e.Reason())
+			}
+			return err
+		}
+	}
+	return abi.Field("image", abi.CodeInvalid, "%s perceives no images: its card has no perception with the format %q", companion, card.FormatImage)
+}
+
 // act is what a companion does by itself, in the room of the call or in its own.
 func (h *Host) act(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error) {
 	talk, err := h.rooms.Home(ctx, c.Companion)
@@ -141,6 +165,16 @@ func (h *Host) speaks(companion string) bool {
 		return err == nil
 	}
 	_, ok := def.Action(card.Speak)
+	return ok
+}
+
+// plays says whether a companion's card has an action.
+func (h *Host) plays(companion, action string) bool {
+	def, err := h.card(companion)
+	if err != nil || def == nil {
+		return false
+	}
+	_, ok := def.Action(action)
 	return ok
 }
 

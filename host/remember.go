@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/prompt"
 )
@@ -23,6 +24,7 @@ func (h *Host) buildMemory() {
 		Model: func(ctx context.Context, c module.Caller, ask model.Request) (model.Answer, error) {
 			return h.models.Generate(ctx, c, h.modelOf(c.Companion), prompt.Ask{Request: ask}, nil)
 		},
+		Window: func(companion string) (int, *tokens.Meter) { return h.models.Window(h.modelOf(companion)) },
 	}
 	if slices.ContainsFunc(h.cfg.Models, func(m config.Model) bool { return m.Embeddings != "" }) {
 		c.Meaning = meaning.New(meaning.Config{Model: h.embeds, Embed: func(ctx context.Context, c module.Caller, texts []string) ([][]float32, error) {
@@ -78,5 +80,6 @@ func (h *Host) used(ctx context.Context, room string, u entry.Usage) {
 		h.memory.Used(ctx, u)
 	case room != "":
 		h.rooms.Used(ctx, room, u)
+		h.compress.Used(room, u)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 )
 
 // Rules gives what a room of the configuration goes by.
@@ -22,4 +23,9 @@ func Rules(r config.Room) entry.Rules {
 		rules.PolicyRaw, _ = json.Marshal(r.PoolSettings()) // numbers and texts always encode
 	}
 	return rules
+}
+
+// Standing gives what a room of the configuration says of compressing what was said.
+func Standing(r config.Room) history.Standing {
+	return history.Standing{Mode: r.Compress, At: r.CompressAt, Policy: r.CompressPolicy, Compresser: r.CompressBy, Verifier: r.CompressVerify}
 }

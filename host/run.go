@@ -13,10 +13,10 @@ import (
 
 // run runs the house in two rings: the doors stop first and say goodbye, then
 // the rooms finish the lines that are being made, then everything else ends.
-func (h *Host) run(ctx context.Context, listener net.Listener) error {
+func (h *Host) run(ctx context.Context, listeners ...net.Listener) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	fell := make(chan error, 14) // what ended before it was asked to
+	fell := make(chan error, 15) // what ended before it was asked to
 	running := 0
 	start := func(f func() error) {
 		running++
@@ -52,12 +52,14 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 	})
 	start(func() error { return h.agents.Run(inner) })
 	start(func() error { return retention.Run(inner, h.journal, h.cfg.Journal.BlankAfter, h.log) })
-	start(func() error {
-		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	for _, l := range listeners {
+		start(func() error {
+			if err := h.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+	}
 	var err error
 	for ready, going := h.folder.Ready(), true; going; {
 		select {
@@ -83,11 +85,14 @@ func (h *Host) run(ctx context.Context, listener net.Listener) error {
 func (h *Host) open(ctx context.Context) {
 	h.tellCast(ctx)
 	h.warnOfNames()
-	for _, p := range CheckFolder(h.cfg) { // rooms wait for companions that nobody made
+	for _, p := range append(CheckFolder(h.cfg), CheckFiles(h.cfg)...) { // rooms wait for companions that nobody made, and pages do without
 		h.log.Warn(p.String())
 	}
 	for id, why := range h.waitingForModels() {
 		h.log.Warn(id + " " + why)
+	}
+	if h.hose != nil {
+		h.log.Info("the Firehose of aikyo's clients is open", "listen", "ws://"+h.hose.String(), "room", h.rooms.Usual())
 	}
 	h.log.Info("companiond is ready", "listen", "http://"+h.addr, "rooms", len(h.cfg.Rooms), "companions", len(h.folder.Companions()))
 	close(h.ready)

@@ -53,7 +53,7 @@ func TestDocumentsNameEveryEndpoint(t *testing.T) {
 	}
 	// WebSockets are none of OpenAPI's business, and paths that the AI Companion Protocol or OpenAI call
 	// their own are not described there.
-	want := []string{"GET /v1/models", "POST /v1/chat/completions", "GET /v1/actions", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception", "POST /perception/{companion}"}
+	want := []string{"GET /overlay/{room}", "GET /overlay/{room}/{companion}", "GET /overlay/style.css", "GET /v1/models", "POST /v1/chat/completions", "GET /v1/actions", "GET /aituberkit/{companion}/ws", "GET /firehose/{room}", "GET /ollmv/{companion}/client-ws", "GET /neuro/{companion}", "GET /v1/rooms/{room}/feed", "POST /init", "POST /perception", "POST /perception/{companion}"}
 	for path, ops := range api.Paths {
 		for method := range ops {
 			want = append(want, fmt.Sprintf("%s %s", strings.ToUpper(method), path))

@@ -124,7 +124,11 @@ func checkVerb(t *term, ctx context.Context, args []string) error {
 			fmt.Fprintln(t.out, p)
 		}
 		mistakes, waits := host.CheckCards(ctx, cfg)
-		bad = len(mistakes) > 0
+		files := host.CheckFiles(cfg)
+		bad = len(mistakes)+len(files) > 0
+		for _, p := range files {
+			fmt.Fprintln(t.out, p)
+		}
 		for _, line := range append(mistakes, waits...) {
 			fmt.Fprintln(t.out, line)
 		}

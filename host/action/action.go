@@ -26,6 +26,9 @@ type Bodies struct {
 	last int
 	of   map[string][]entry.Body // by room
 	says map[string]mouth        // by companion
+	lent map[lender]*lending     // what games offer
+
+	games map[string]*Game // by body
 }
 
 // mouth is a companion's while it speaks in a room.
@@ -100,18 +103,24 @@ func (b *Bodies) Shut(room, companion string) {
 	}
 }
 
-// Embody says that a body of a companion is connected, until leave is called. One that
-// plays tells when it has played a line. It answers the id of the body.
-func (b *Bodies) Embody(room, companion string, plays bool) (id string, leave func()) {
+// Embody says that a body of a companion is connected, until leave is called. It answers the id
+// that the body is given.
+func (b *Bodies) Embody(room string, x entry.Body) (id string, leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
 		b.of = map[string][]entry.Body{}
 	}
-	b.last++
-	id = fmt.Sprintf("%s#%d", companion, b.last)
-	b.of[room] = append(slices.Clone(b.of[room]), entry.Body{ID: id, Who: companion, Plays: plays})
+	id = b.join(room, x)
 	return id, sync.OnceFunc(func() { b.leave(room, id) })
+}
+
+// join adds a body to a room, and gives its id. The lock is held.
+func (b *Bodies) join(room string, x entry.Body) string {
+	b.last++
+	x.ID = fmt.Sprintf("%s#%d", x.Who, b.last)
+	b.of[room] = append(slices.Clone(b.of[room]), x)
+	return x.ID
 }
 
 func (b *Bodies) leave(room, id string) {
@@ -147,10 +156,11 @@ func (b *Bodies) Change(room string, had []playback.Body) (change entry.Bodies) 
 	return change
 }
 
-// Count gives how many bodies of a companion are connected to a room.
+// Count gives how many bodies of a companion are connected to a room. Games are none of it: they play what
+// they offer, and nothing else.
 func (b *Bodies) Count(room, companion string) (n int) {
 	for _, x := range b.Of(room) {
-		if x.Who == companion {
+		if x.Who == companion && !x.Mute {
 			n++
 		}
 	}
@@ -192,6 +202,9 @@ func CheckSpeech(j abi.Judgement, perceived []abi.Percept, permit func(abi.Actio
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
 	for _, x := range slices.Backward(perceived) {
+		if x.Game != "" {
+			x.Title = "" // no card has events for what games tell
+		}
 		if _, err = permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
 			return nil
 		}

@@ -196,9 +196,11 @@ type Running map[string]Run
 // Run is a call that runs, or is about to.
 type Run struct {
 	Perception uint64 // seq of what is judged; 0: a vote or a line is made
-	Line       bool   // a line is made
-	Basis      uint64 // seq of the newest turn that it knows
-	end        context.CancelFunc
+	// Force are the actions of games that may be played with it; nil: any.
+	Force []string
+	Line  bool   // a line is made
+	Basis uint64 // seq of the newest turn that it knows
+	end   context.CancelFunc
 }
 
 // Has says whether a call runs, or is about to.

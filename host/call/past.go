@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,10 +94,11 @@ func (c Calls) verify(ctx context.Context, who string, at Context, ask abi.Verif
 		return v, err
 	}
 	known, err := c.Ask(ctx, who, abi.OpVerify, at, ask, &v, func() error {
-		if err := v.Check(); err != nil {
-			return err
+		err := cmp.Or(v.Check(), v.Answers(ask.Keep))
+		if abi.CodeOf(err) == abi.CodeTooLarge { // that code says that nothing could be asked
+			err = abi.Errorf(abi.CodeInvalid, "%s", abi.AsError(err).Message)
 		}
-		return v.Answers(ask.Keep)
+		return err
 	})
 	return given(known, who, abi.OpVerify, v, err)
 }

@@ -2,8 +2,8 @@ package compress_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +16,7 @@ import (
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/logtest"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
 	"github.com/companiond/companiond/host/rooms"
@@ -28,14 +29,23 @@ type scribe struct {
 	asked  []abi.Compressing
 	judged []abi.Verifying
 	broken error
+	mute   error // of whoever verifies
 	slow   time.Duration
 	during func() // called while it verifies
+	// refuses says that no draft is good enough.
+	refuses bool
+	answers func(abi.Verifying, *abi.Verified) // changes what it answers
+
+	verifying time.Duration // how long that takes
+	gone      bool          // nobody verifies any more
+	left      int           // how often it was not asked to the end
 }
 
 func (s *scribe) Compress(ctx context.Context, _ string, c abi.Compressing) (abi.Compressed, error) {
 	select {
 	case <-time.After(s.slow):
 	case <-ctx.Done():
+		s.leave()
 		return abi.Compressed{}, ctx.Err()
 	}
 	s.mu.Lock()
@@ -48,14 +58,42 @@ func (s *scribe) Compress(ctx context.Context, _ string, c abi.Compressing) (abi
 	return abi.Compressed{Text: s.drafts[n]}, nil
 }
 
-func (s *scribe) Verify(_ context.Context, _ string, v abi.Verifying) (abi.Verified, error) {
+func (s *scribe) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.left++
+}
+
+// leaves has nobody verify any more.
+func (s *scribe) leaves() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+}
+
+func (s *scribe) Verify(ctx context.Context, _ string, v abi.Verifying) (abi.Verified, error) {
+	select {
+	case <-time.After(s.verifying):
+	case <-ctx.Done():
+		s.leave()
+		return abi.Verified{}, ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return abi.Verified{}, abi.Errorf(abi.CodeUnavailable, "there is no model")
+	}
 	s.judged = append(s.judged, v)
+	if s.mute != nil {
+		return abi.Verified{}, s.mute
+	}
 	if s.during != nil {
 		s.during()
 	}
 	out := abi.Verified{Verdict: string(history.Yes)}
+	if s.refuses {
+		out.Verdict, out.Feedback = string(history.No), "it says too little"
+	}
 	for _, k := range v.Keep {
 		item := abi.VerifiedItem{ID: k.ID, Status: string(history.Kept), Quote: k.Text}
 		if !strings.Contains(v.Draft, k.Text) {
@@ -65,6 +103,9 @@ func (s *scribe) Verify(_ context.Context, _ string, v abi.Verifying) (abi.Verif
 			}
 		}
 		out.Items = append(out.Items, item)
+	}
+	if s.answers != nil {
+		s.answers(v, &out)
 	}
 	return out, nil
 }
@@ -76,8 +117,10 @@ type house struct {
 	service *compress.Service
 	scribe  *scribe
 	journal *memory.Journal
+	log     logtest.Log
 	end     func()
 	ids     int
+	byItself
 }
 
 func newHouse(t *testing.T, s *scribe, drafts ...string) *house {
@@ -88,6 +131,7 @@ func newHouse(t *testing.T, s *scribe, drafts ...string) *house {
 }
 
 func (h *house) begin() {
+	h.gone.Store(false)
 	var mu sync.Mutex
 	id := func() string {
 		mu.Lock()
@@ -95,21 +139,21 @@ func (h *house) begin() {
 		h.ids++
 		return fmt.Sprint("id", h.ids)
 	}
-	log := slog.New(slog.DiscardHandler)
+	log := h.log.Logger()
 	rules := entry.Rules{Policy: "vote", Seed: "s", Patience: 1000, Floor: 5000, MaxTurns: 1, Stale: entry.StaleAccept}
 	var err error
 	h.Registry, err = registry.New(registry.Config{
-		Usual: "main", Rooms: []room.Settings{{Name: "main", Rules: rules}}, Read: func(name string, _ []byte) (room.Settings, error) {
+		Usual: "main", Rooms: []room.Settings{{Name: "main", Rules: rules, Standing: h.standsFor(context.Background(), "main")}}, Read: func(name string, _ []byte) (room.Settings, error) {
 			return room.Settings{Name: name, Rules: rules}, nil
 		},
 		Room: room.Config{Journal: h.journal, NewID: id, Log: log, Find: func(string) (room.Companion, bool) { return nil, false },
-			Told: func(room string, now history.Book) { h.service.Told(room, now) }},
+			Told: h.told},
 	})
 	if err != nil {
 		h.Fatal(err)
 	}
 	h.service = compress.New(compress.Config{
-		Rooms: h.Registry, NewID: id, Log: log, Usual: func(string) (string, string) { return "scribe", "scribe" },
+		Rooms: leaving{h.Registry, h}, Standing: h.standsFor, NewID: id, Log: log, Usual: func(string) (string, string) { return "scribe", "scribe" },
 		Mind: func(id string) (compress.Mind, error) {
 			if id != "scribe" {
 				return nil, abi.Errorf(abi.CodeNotFound, "there is no companion %q", id)
@@ -339,18 +383,206 @@ func TestErasedMeanwhile(t *testing.T) {
 	})
 }
 
-// TestOwnDraft: a draft from outside is verified as any other, at once, and not drafted anew.
+// TestOwnDraft: a draft from outside is verified as any other, and not drafted anew.
 func TestOwnDraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, new(scribe), whole)
 		defer func() { h.end() }()
 		h.say(talk...)
 		p, err := h.propose(compress.Request{Turns: history.Range{From: 1, To: 6}, Policy: policy, Text: half, Verifier: compress.Extract})
-		if err != nil || p.State == history.Offered || len(p.Drafts) != 1 || len(h.scribe.asked) != 0 {
+		if err != nil || p.State != history.BeingDrafted || p.Handed != p.Seq {
 			t.Fatalf("%+v %v", p, err)
 		}
-		if _, d := h.stands(p.ID); d.Verdict != history.No || !strings.Contains(d.Feedback, "84,000") || d.By != "taro" {
+		p, d := h.stands(p.ID)
+		if p.State == history.Offered || len(p.Drafts) != 1 || len(h.scribe.asked) != 0 {
+			t.Fatalf("%+v", p)
+		}
+		if d.Verdict != history.No || !strings.Contains(d.Feedback, "84,000") || d.By != "taro" || d.Text != half {
 			t.Errorf("%+v", d)
+		}
+	})
+}
+
+// TestOwnDraftsAreVerifiedInTheBackground: whoever sends one is answered as soon as it is written down, however slow the verifier is; it is
+// verified though nobody waits, also by the next daemon, and so is the next one. One alone is verified at a time, of whoever asked.
+func TestOwnDraftsAreVerifiedInTheBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, &scribe{verifying: time.Minute})
+		h.say(talk...)
+		began := time.Now()
+		ctx, leave := context.WithCancel(t.Context())
+		p, err := h.service.Propose(ctx, compress.Request{Room: "main", By: "taro", Turns: history.Range{From: 1, To: 6}, Policy: policy, Text: half})
+		if leave(); err != nil || time.Since(began) > time.Second || p.State != history.BeingDrafted || p.Handed == 0 {
+			t.Fatalf("%+v, %v after %v", p, err, time.Since(began))
+		}
+		if _, err := h.service.Redraft(t.Context(), "main", p.ID, whole, "taro"); abi.CodeOf(err) != abi.CodeConflict || !strings.Contains(err.Error(), "is being verified") {
+			t.Errorf("another is taken meanwhile: %v", err)
+		}
+		time.Sleep(30 * time.Second)
+		h.end()
+		h.begin()
+		defer func() { h.end() }()
+		time.Sleep(2 * time.Minute)
+		if p, d := h.stands(p.ID); p.State != history.BeingDrafted || !p.Awaits() || len(p.Drafts) != 1 || d.Text != half || d.By != "taro" || !strings.Contains(d.Feedback, "84,000") {
+			t.Fatalf("%+v %+v", p, d)
+		}
+		if _, err := h.service.Redraft(t.Context(), "main", p.ID, whole, "mika"); abi.CodeOf(err) != abi.CodeDenied {
+			t.Errorf("of somebody else it is taken: %v", err)
+		}
+		if p, err := h.service.Redraft(t.Context(), "main", p.ID, whole, "taro"); err != nil || p.Handed == 0 {
+			t.Fatalf("%+v %v", p, err)
+		}
+		time.Sleep(2 * time.Minute)
+		if p, d := h.stands(p.ID); p.State != history.Offered || len(p.Drafts) != 2 || p.Drafts[1].N != 2 || d.Text != whole || len(h.scribe.judged) != 2 {
+			t.Errorf("%+v %+v, judged %d times", p, d, len(h.scribe.judged))
+		}
+	})
+}
+
+// TestOwnDraftThatComesToNothing: where nobody can verify it, it lost words meanwhile, or was denied, that is how it stands.
+func TestOwnDraftThatComesToNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(h *house, p history.Proposal)
+		state   history.State
+		why     string
+	}{
+		"denied": {func(h *house, p history.Proposal) {
+			_, _ = h.service.Decide(h.Context(), "main", p.ID, "taro", false, "dull")
+		}, history.Denied, "dull"},
+		"its words": {func(h *house, p history.Proposal) {
+			h.blank(p.Handed, `{"kind":"propose","proposal":"`+p.ID+`","by":"taro","ask":`+asJSON(p.Ask)+`,"draft":{"n":1,"text":"","by":"taro"},"erased":"o"}`)
+		}, history.Failed, "erased"},
+		"the turns'": {func(h *house, _ history.Proposal) {
+			h.blank(h.said()[1].Seq, `{"from":"somebody","by":"human","text":"","kind":"turn","turn":2,"erased":"o"}`)
+		}, history.Failed, "do not say"},
+		"nobody asks": {func(h *house, _ history.Proposal) { h.scribe.leaves() }, history.Failed, "cannot be verified"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse(t, &scribe{verifying: time.Minute})
+				defer func() { h.end() }()
+				h.say(talk...)
+				p, err := h.propose(compress.Request{Turns: history.Range{From: 1, To: 6}, Text: whole})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.happens(h, p)
+				time.Sleep(2 * time.Minute)
+				if p, _ := h.stands(p.ID); p.State != c.state || !strings.Contains(p.Why, c.why) || len(p.Drafts) != 0 || p.Handed != 0 {
+					t.Errorf("%+v", p)
+				}
+				if strings.Contains(h.log.String(), "turns cannot be compressed") {
+					t.Errorf("the log has it as a fault: %s", &h.log)
+				}
+			})
+		})
+	}
+}
+
+// TestTheNextDraftIsOfTheSameWords: where the turns lost words since they were asked for, no further draft of them is taken.
+func TestTheNextDraftIsOfTheSameWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, new(scribe))
+		defer func() { h.end() }()
+		h.say(talk...)
+		p, err := h.propose(compress.Request{Turns: history.Range{From: 1, To: 6}, Policy: policy, Text: half})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.blank(h.said()[1].Seq, `{"from":"somebody","by":"human","text":"","kind":"turn","turn":2,"erased":"o"}`)
+		if _, err := h.service.Redraft(t.Context(), "main", p.ID, whole, "taro"); abi.CodeOf(err) != abi.CodeStale {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestWordsThatShowAsNothing are refused wherever people write something about a compression, with the field and the place, and so is what
+// is too long; nothing is asked for then.
+func TestWordsThatShowAsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, new(scribe), whole)
+		defer func() { h.end() }()
+		h.say(talk...)
+		all := history.Range{From: 1, To: 6}
+		refused := func(err error, code abi.Code, words string) {
+			t.Helper()
+			if abi.CodeOf(err) != code || !strings.HasPrefix(abi.AsError(err).Message, words) {
+				t.Errorf("%v, not %s %s", err, code, words)
+			}
+		}
+		for _, c := range []struct {
+			q     compress.Request
+			code  abi.Code
+			words string
+		}{
+			{compress.Request{Turns: all, Text: "a\u202eb"}, abi.CodeInvalid, "text: character 2 is U+202E"},
+			{compress.Request{Turns: all, Text: "a\u200bb"}, abi.CodeInvalid, "text: character 2 is U+200B"},
+			{compress.Request{Turns: all, Text: " "}, abi.CodeInvalid, "text: must not be empty"},
+			{compress.Request{Turns: all, Text: strings.Repeat("x", abi.MaxDigest+1)}, abi.CodeTooLarge, "text: 65537 bytes"},
+			{compress.Request{Turns: all, Text: "x", Compresser: "scribe"}, abi.CodeInvalid, "compresser: is who drafts"},
+			{compress.Request{Turns: all, Policy: "Keep\U000e0041"}, abi.CodeInvalid, "policy: character 5 is U+E0041"},
+			{compress.Request{Turns: all, Policy: "\x00"}, abi.CodeInvalid, "policy: character 1 is U+0000"},
+			{compress.Request{Turns: all, Policy: strings.Repeat("あ", compress.MaxPolicy+1)}, abi.CodeTooLarge, "policy: 4001 characters, at most 4000"},
+		} {
+			_, err := h.propose(c.q)
+			refused(err, c.code, c.words)
+		}
+		p, err := h.propose(compress.Request{Turns: all, Policy: strings.Repeat("𠮷", compress.MaxPolicy), Text: strings.Repeat("x", 300)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.service.Redraft(t.Context(), "main", p.ID, "a\ufffd", "taro")
+		refused(err, abi.CodeInvalid, "text: character 2 is U+FFFD")
+		_, err = h.service.Decide(t.Context(), "main", p.ID, "taro", false, "a\u2066")
+		refused(err, abi.CodeInvalid, "why: character 2 is U+2066")
+		_, err = h.service.Revert(t.Context(), "main", p.ID, "taro", strings.Repeat("x", compress.MaxWhy+1))
+		refused(err, abi.CodeTooLarge, "why: 501 characters")
+		if p, _ := h.stands(p.ID); p.State != history.BeingDrafted || len(p.Drafts) != 1 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+func asJSON(v any) string {
+	raw, _ := json.Marshal(v)
+	return string(raw)
+}
+
+// said gives what was said, blank what is left of an entry.
+func (h *house) said() []abi.Message {
+	all, err := h.journal.Said(h.Context(), "main", journal.Span{Limit: 9})
+	if err != nil {
+		h.Fatal(err)
+	}
+	var msgs []abi.Message
+	for _, e := range all {
+		msgs = append(msgs, abi.Message{Seq: e.Seq})
+	}
+	return msgs
+}
+
+func (h *house) blank(seq uint64, body string) {
+	if err := h.journal.Blank(h.Context(), "main", seq, map[uint64][]byte{seq: []byte(body)}); err != nil {
+		h.Error(err)
+	}
+}
+
+// A draft is held to what the policy names, so there may be no more of that than a draft can be held to.
+func TestMoreThanADraftIsHeldTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, new(scribe), whole)
+		defer func() { h.end() }()
+		for i := range 210 {
+			h.say(fmt.Sprintf("The budget of project %d is %d dollars.", i, 100_000+i))
+		}
+		q := compress.Request{Turns: history.Range{From: 1, To: 210}, Policy: "Keep the budget of every project."}
+		_, err := h.propose(q)
+		if abi.CodeOf(err) != abi.CodeTooLarge || !strings.Contains(err.Error(), "names 210 things") || !strings.Contains(err.Error(), "1-200") {
+			t.Fatal(err)
+		}
+		q.Turns.To = 200
+		if _, err := h.propose(q); err != nil {
+			t.Error(err)
 		}
 	})
 }

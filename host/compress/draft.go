@@ -1,15 +1,19 @@
 package compress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/history/extract"
+	"github.com/companiond/companiond/host/history/judge"
 	"github.com/companiond/companiond/host/history/keep"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -21,14 +25,25 @@ const around = 20
 func (s *Service) draft(ctx context.Context, w wanted) error {
 	for {
 		talk, p, err := s.find(ctx, w.room, w.id)
-		if err != nil || p.State != history.BeingDrafted {
+		switch {
+		case err != nil:
+			return err
+		case p.State == history.Offered && p.Own():
+			return s.stand(ctx, talk, p)
+		case p.State != history.BeingDrafted || p.Awaits():
+			return nil
+		case p.Own() && !s.standing(ctx, w.room).Asks():
+			_, err = s.fail(ctx, talk, p, "", abi.Errorf(abi.CodeDenied, "the configuration asks for nothing any more"))
 			return err
 		}
-		if p, err = s.attempt(ctx, talk, p); err != nil {
-			return err
+		try := s.attempt
+		if p.Handed != 0 {
+			try = s.outside
 		}
-		if p.State == history.Offered && p.Ask.Auto {
-			_, err := talk.Happens(ctx, history.Input{Kind: history.Approve, Proposal: p.ID, By: "the configuration"})
+		if _, err = try(ctx, talk, p); err != nil {
+			if _, now, lookErr := s.find(ctx, w.room, w.id); lookErr == nil && now.State != history.BeingDrafted {
+				return nil // somebody denied it meanwhile
+			}
 			return err
 		}
 	}
@@ -39,22 +54,29 @@ func (s *Service) draft(ctx context.Context, w wanted) error {
 func (s *Service) attempt(ctx context.Context, talk rooms.Room, p history.Proposal) (history.Proposal, error) {
 	o, err := read(ctx, talk, p)
 	if err != nil {
-		return s.fail(ctx, talk, p, err)
+		return s.fail(ctx, talk, p, "", err)
 	}
 	text, err := s.compress(ctx, talk, p, o)
 	if err != nil {
-		return s.fail(ctx, talk, p, fmt.Errorf("no draft can be made: %w", err))
+		return s.fail(ctx, talk, p, "no draft can be made: ", err)
 	}
 	return s.verify(ctx, talk, p, o, text, p.Ask.Compresser)
 }
 
 // outside has a draft verified that was not made here.
-func (s *Service) outside(ctx context.Context, talk rooms.Room, p history.Proposal, text, by string) (history.Proposal, error) {
-	o, err := read(ctx, talk, p)
+func (s *Service) outside(ctx context.Context, talk rooms.Room, p history.Proposal) (history.Proposal, error) {
+	d, err := talk.Draft(ctx, p.Handed)
 	if err != nil {
-		return s.fail(ctx, talk, p, err)
+		return p, err
 	}
-	return s.verify(ctx, talk, p, o, text, by)
+	o, err := read(ctx, talk, p)
+	if err == nil && d.Text == "" {
+		err = abi.Errorf(abi.CodeStale, "the draft had words that were erased")
+	}
+	if err != nil {
+		return s.fail(ctx, talk, p, "", err)
+	}
+	return s.verify(ctx, talk, p, o, d.Text, cmp.Or(d.By, p.By))
 }
 
 // original is what a draft is made of and held to.
@@ -72,29 +94,45 @@ func read(ctx context.Context, talk rooms.Room, p history.Proposal) (original, e
 	if err != nil {
 		return original{}, err
 	}
-	return original{past.Turns, keep.Items(past.Turns, p.Ask.Policy)}, nil
+	turns := plain(past.Turns)
+	named, err := held(ctx, p.Ask, turns)
+	if err == nil && p.Own() && !fits(named, p.Ask.Length) {
+		err = abi.Field("target_length", abi.CodeTooLarge, "what the policy names in turns %s comes to %d %s there, %s, %d: ask for them with a length of %d, or name less", p.Ask.Turns, letters(named, p.Ask.Length.Unit), p.Ask.Length.Unit, crowded, p.Ask.Length.N, needs(letters(named, p.Ask.Length.Unit)))
+	}
+	if err != nil {
+		return original{}, err
+	}
+	items, err := keep.ItemsWithin(ctx, turns, p.Ask.Policy)
+	return original{turns, items}, err
 }
 
-func (s *Service) fail(ctx context.Context, talk rooms.Room, p history.Proposal, why error) (history.Proposal, error) {
+// plain gives turns as a reader sees them: what was said with signs that nobody sees is found again in a draft without these.
+func plain(turns []abi.PastTurn) []abi.PastTurn {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		turns[i].Text = abi.Plain(turns[i].Text)
+	}
+	return turns
+}
+
+// fail writes down that a proposal has failed: what could not be done, and why.
+func (s *Service) fail(ctx context.Context, talk rooms.Room, p history.Proposal, what string, why error) (history.Proposal, error) {
 	if ctx.Err() != nil || p.State != history.BeingDrafted {
 		return p, why
 	}
-	p, err := talk.Happens(ctx, history.Input{Kind: history.Fail, Proposal: p.ID, Why: abi.AsError(why).Message})
-	return p, err
+	return talk.Happens(ctx, history.Input{Kind: history.Fail, Proposal: p.ID, Why: what + abi.AsError(why).Reason()})
 }
 
-// compress has a draft made, of the policy and of why the one before was refused.
+// compress has a draft made, of the policy and of why the one before was refused. What nobody would see of it, and models would read, is
+// taken out before anybody verifies it: what is verified is what is told.
 func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Proposal, o original) (string, error) {
 	mind, err := s.mind(p.Ask.Compresser)
 	if err != nil {
 		return "", err
 	}
 	if mind == nil {
-		text, ok := extract.Draft(o.turns, p.Ask.Policy, o.items, p.Ask.Length)
-		if !ok {
-			return "", abi.Field("target_length", abi.CodeTooLarge, "what the policy names does not fit into %d %s", p.Ask.Length.N, p.Ask.Length.Unit)
-		}
-		return text, nil
+		text, err := extract.Draft(ctx, o.turns, p.Ask.Policy, o.items, p.Ask.Length)
+		return abi.Plain(text), err
 	}
 	c := abi.Compressing{
 		Turns: o.turns, Policy: p.Ask.Policy, Length: p.Ask.Length.N, Unit: string(p.Ask.Length.Unit), Language: language(o.turns), Keep: o.items,
@@ -107,26 +145,45 @@ func (s *Service) compress(ctx context.Context, talk rooms.Room, p history.Propo
 		c.Draft, c.Feedback = last.Text, last.Feedback
 	}
 	made, err := mind.Compress(ctx, talk.Name(), c)
-	return made.Text, err
+	return strings.TrimSpace(abi.Plain(made.Text)), err
 }
 
 // verify has a draft verified, and writes it down with the verdict; not where words of the turns were erased meanwhile, for
 // the draft may have them.
 func (s *Service) verify(ctx context.Context, talk rooms.Room, p history.Proposal, o original, text, by string) (history.Proposal, error) {
-	said, err := s.judged(ctx, talk, p, o, text)
-	if temporary(err) {
-		return s.fail(ctx, talk, p, fmt.Errorf("the draft cannot be verified: %w", err))
+	if !strings.ContainsFunc(text, shows) {
+		text = "" // as which it is judged
 	}
-	d := history.Draft{N: len(p.Drafts) + 1, Text: text, By: by, VerifiedBy: p.Ask.Verifier, Lost: keep.Losses(o.turns, text)}
-	d.Verdict, d.Findings, d.Feedback = keep.Judge(o.items, text, p.Ask.Length, said)
+	said, err := s.judged(ctx, talk, p, o, text)
+	if unasked(err) {
+		return s.fail(ctx, talk, p, "the draft cannot be verified: ", err)
+	}
+	lost, ended := judge.LossesWithin(ctx, o.turns, text)
+	if ended != nil {
+		return p, ended
+	}
+	d := history.Draft{N: len(p.Drafts) + 1, Text: text, By: by, VerifiedBy: p.Ask.Verifier, Lost: lost}
+	if d.Verdict, d.Findings, d.Feedback, ended = judge.Judge(ctx, o.turns, o.items, text, p.Ask.Length, said); ended != nil {
+		return p, ended
+	}
+	d.Look = judge.Look(d.Findings) || p.Ask.Auto && !judge.Held(d.Findings)
 	if err != nil { // an answer that cannot be read is no YES
 		d.Verdict, d.Feedback = history.No, "the verifier's answer cannot be read: "+abi.AsError(err).Message
 	}
+	if n, most := judge.Size(text, p.Ask.Length.Unit), spoken(o.turns, p.Ask.Length.Unit); n > most {
+		d.Verdict = history.No
+		d.Feedback = strings.TrimLeft(fmt.Sprintf("%s\n- the text has %d %s, and the turns have %d with who said them: it is to be shorter than they are", d.Feedback, n, p.Ask.Length.Unit, most), "\n")
+	}
 	now, err := talk.Happens(ctx, history.Input{Kind: history.Drafted, Proposal: p.ID, By: by, Draft: &d})
 	if abi.CodeOf(err) == abi.CodeStale {
-		return s.fail(ctx, talk, p, err)
+		return s.fail(ctx, talk, p, "", err)
 	}
 	return now, err
+}
+
+// shows says whether anything is seen of a letter.
+func shows(r rune) bool {
+	return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !abi.Ignorable(r) && r != '\u2800' // a pattern of Braille without dots
 }
 
 // judged gives what the verifier says.
@@ -136,7 +193,7 @@ func (s *Service) judged(ctx context.Context, talk rooms.Room, p history.Proposa
 		return abi.Verified{}, err
 	}
 	if mind == nil {
-		return keep.Verify(o.turns, o.items, text), nil
+		return judge.VerifyWithin(ctx, o.turns, o.items, text)
 	}
 	spliced, err := splice(ctx, talk, p.Ask.Turns, text)
 	if err != nil {
@@ -145,10 +202,11 @@ func (s *Service) judged(ctx context.Context, talk rooms.Room, p history.Proposa
 	return mind.Verify(ctx, talk.Name(), abi.Verifying{Turns: o.turns, History: spliced, Policy: p.Ask.Policy, Keep: o.items, Draft: text})
 }
 
-// temporary says whether an error is about whoever was asked, and not about what was answered.
-func temporary(err error) bool {
+// unasked says whether an error is about whoever was asked, or about what could be asked, and not about what was answered: a verifier
+// whose context, or answer, has no room for it finds nothing wrong with a draft, and the next one would not do better.
+func unasked(err error) bool {
 	switch abi.CodeOf(err) {
-	case abi.CodeUnavailable, abi.CodeTimeout, abi.CodeExhausted, abi.CodeNotFound, abi.CodeDenied:
+	case abi.CodeUnavailable, abi.CodeTimeout, abi.CodeExhausted, abi.CodeNotFound, abi.CodeDenied, abi.CodeTooLarge:
 		return err != nil
 	}
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

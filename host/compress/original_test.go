@@ -22,13 +22,21 @@ type past struct {
 	seq    uint64
 	drafts map[uint64]history.Draft
 	told   func(history.Book)
+	read   func(history.Book) // called while a book is read, with what is read
 }
 
 const turns = 60
 
-func (*past) Name() string                                                 { return "main" }
-func (*past) Turns(context.Context) (uint64, error)                        { return turns, nil }
-func (r *past) Book(context.Context) (history.Book, error)                 { return r.book, nil }
+func (*past) Name() string                          { return "main" }
+func (*past) Turns(context.Context) (uint64, error) { return turns, nil }
+
+func (r *past) Book(context.Context) (history.Book, error) {
+	b := r.book
+	if r.read != nil {
+		r.read(b)
+	}
+	return b, nil
+}
 func (r *past) Draft(_ context.Context, seq uint64) (history.Draft, error) { return r.drafts[seq], nil }
 
 func (r *past) Past(_ context.Context, t history.Range, original bool) (p reader.Past, err error) {
@@ -55,8 +63,9 @@ func (r *past) Happens(_ context.Context, in history.Input) (history.Proposal, e
 		r.drafts[r.seq] = *in.Draft
 	}
 	r.book.Happens(in, r.seq, time.Now())
+	now := *r.book.Get(in.Proposal) // before whoever is told goes on with it
 	r.told(r.book)
-	return *r.book.Get(in.Proposal), nil
+	return now, nil
 }
 
 // directory has that room alone.
@@ -125,6 +134,43 @@ func TestTheVerifierSeesTheOriginal(t *testing.T) {
 		}
 		if _, err := s.Decide(ctx, "main", "p", "taro", true, ""); abi.CodeOf(err) != abi.CodeConflict {
 			t.Errorf("what was refused is approved: %v", err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestADraftThatComesInTheLastMoment: one that is sent when whoever verified the one before has just seen that there is none is verified all the same.
+func TestADraftThatComesInTheLastMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mind{}
+		room := &past{drafts: map[uint64]history.Draft{}}
+		s := compress.New(compress.Config{
+			Rooms: directory{room: room}, NewID: func() string { return "p" }, Log: slog.New(slog.DiscardHandler),
+			Mind:  func(string) (compress.Mind, error) { return m, nil },
+			Usual: func(string) (string, string) { return "model", "model" },
+		})
+		room.told = func(b history.Book) { s.Told("main", b) }
+		room.read = func(b history.Book) {
+			if p := b.Get("p"); p != nil && p.Awaits() && len(p.Drafts) == 1 {
+				room.read = nil
+				if _, err := room.Happens(t.Context(), history.Input{Kind: history.Hand, Proposal: "p", By: "taro", Draft: &history.Draft{N: 2, Text: "second", By: "taro"}}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Run(ctx) }()
+		synctest.Wait()
+		if _, err := s.Propose(ctx, compress.Request{Room: "main", By: "taro", Turns: history.Range{From: 11, To: 30}, Text: "first"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if p := room.book.Get("p"); len(p.Drafts) != 2 || !p.Awaits() || len(m.verifies) != 2 || m.verifies[1].Draft != "second" {
+			t.Errorf("%+v, %d verdicts", p, len(m.verifies))
 		}
 		cancel()
 		if err := <-ended; err != nil {

@@ -8,10 +8,14 @@ import (
 	"github.com/companiond/companiond/host/config/form"
 )
 
-// Loopback says whether only this machine can reach the door. A name other than
+// Loopback says whether only this machine can reach the door, and the Firehose's. A name other than
 // localhost is not looked up, so it counts as reachable.
 func (d Door) Loopback() bool {
-	host := form.HostOf(d.Listen)
+	return loopback(d.Listen) && (d.Firehose == "" || loopback(d.Firehose))
+}
+
+func loopback(listen string) bool {
+	host := form.HostOf(listen)
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }

@@ -55,7 +55,9 @@ type Door struct {
 	MaxClients  int      `in:"1..65536"`   // WebSocket clients at once
 	MaxRooms    int      `in:"0..1000000"` // rooms of one caller, besides those of the file
 	RequireSpec bool     // agents have to read a card before they play its actions
-	Rate        int      `in:"0..1000000"` // requests a second of one remote address; 0 means no limit
+	OverlayCSS  string   `is:"path" or:""`    // path of the sheet behind the overlay's own; empty means none
+	Firehose    string   `is:"address" or:""` // host:port, of the Firehose alone; empty means none
+	Rate        int      `in:"0..1000000"`    // requests a second of one remote address; 0 means no limit
 }
 
 // GuestsAllowed says whether whoever comes without a token is let in.
@@ -179,6 +181,12 @@ type Room struct {
 	CallsMinute  int      `in:"0..1000000"`    // calls of models; 0 means any number
 	CallsDay     int      `in:"0..1000000000"` // by the calendar of the daemon's clock
 	CostDay      float64  `in:"0..1000000"`    // in the currency of the prices
+
+	Compress       string  `of:"ask auto off"` // a mode of history.Standing; with CompressAuto there is a CompressPolicy
+	CompressPolicy string  `is:"policy"`
+	CompressAt     float64 `in:"0.3..0.95"` // of the tokens that a mind may be told of the history
+	CompressBy     string  `is:"home"`      // a companion's id, model or extract; empty: the usual one
+	CompressVerify string  `is:"home"`      // the same
 
 	PoolPricing  string        `of:"strict free"` // these are abi.Pool's
 	PoolSize     int           `in:"1..2147483647"`

@@ -47,7 +47,7 @@ func defaultRoom(name string) Room {
 	return Room{
 		Name: name, Companions: []string{Everyone}, Policy: "vote", Patience: time.Second,
 		Floor: 10 * time.Second, Silence: 4 * time.Second, Pace: "auto", Perceived: 12, Interrupt: "sentence", Interrupters: []string{"*"}, Ahead: 30,
-		MaxTurns: 24, Stale: entry.StaleReask, Seed: name,
+		MaxTurns: 24, Stale: entry.StaleReask, Seed: name, Compress: "ask", CompressAt: .7,
 		PoolPricing: "strict", PoolSize: 100, PoolRecovery: 5 * time.Second, PoolPrices: []string{"10:5", "50:60", "100:80"},
 	}
 }

@@ -15,10 +15,14 @@ import (
 func (p *parse) cross() {
 	c := &p.config
 	if !c.Door.Insecure && !c.Door.Loopback() && c.Identity.Tokens == "" {
+		open, key := c.Door.Listen, dotted{"door", "listen"}
+		if loopback(open) {
+			open, key = c.Door.Firehose, dotted{"door", "firehose"}
+		}
 		p.complain(&fault{
-			message: form.Show(c.Door.Listen) + " can be reached from other machines, and there are no tokens",
+			message: form.Show(open) + " can be reached from other machines, and there are no tokens",
 			hint:    "set identity.tokens, or listen on 127.0.0.1",
-		}, dotted{"door", "listen"}, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
+		}, key, dotted{"door", "insecure"}, dotted{"identity", "tokens"})
 	}
 	outside := func(key dotted, path, why string) {
 		if isInside(path, c.Modules.Characters) {
@@ -55,6 +59,7 @@ func (p *parse) cross() {
 		c.Rooms[i].Seed = cmp.Or(r.Seed, r.Name)
 		p.checkPool(r)
 		p.checkCompanion(r)
+		p.checkCompress(r)
 		if len(r.Companions) > 1 && slices.Contains(r.Companions, Everyone) {
 			p.complain(&fault{
 				message:  `names companions beside "*", which already stands for all of them`,
@@ -172,6 +177,14 @@ func (p *parse) complain(f *fault, keys ...dotted) {
 	p.report(at, keys[0].String(), f)
 }
 
+// CheckSheet says that the sheet of the overlay cannot be read, and why.
+func (c Config) CheckSheet(unreadable string) []Problem {
+	p := newParse("")
+	p.config = c
+	p.complain(&fault{message: unreadable, hint: "write the path of a CSS file, or take the key out"}, dotted{"door", "overlay_css"})
+	return p.problems
+}
+
 // CheckFolder compares the configuration with the folder of characters: with
 // the ids there are files for, or with why it cannot be read. All it finds is
 // worth a warning only, for files may come later.
@@ -198,6 +211,11 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 		}
 		if room.Companion != "" && !slices.Contains(room.Companions, room.Companion) { // else it was checked
 			check(room.Companion, dotted{sectionRoom, room.Name, "companion"})
+		}
+		for key, id := range map[string]string{"compress_by": room.CompressBy, "compress_verify": room.CompressVerify} {
+			if !slices.Contains(minds, id) {
+				check(id, dotted{sectionRoom, room.Name, key})
+			}
 		}
 	}
 	for _, m := range c.Companions {

@@ -91,6 +91,11 @@ func ExampleConfig_Print() {
 	// calls_minute = 0                           # default
 	// calls_day = 0                              # default
 	// cost_day = 0                               # default
+	// compress = "ask"                           # default
+	// compress_policy = ""                       # default
+	// compress_at = 0.7                          # default
+	// compress_by = ""                           # default
+	// compress_verify = ""                       # default
 	//
 	// [conversations]
 	// pending = "5m"   # default

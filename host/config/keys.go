@@ -214,14 +214,18 @@ func kindOf(f reflect.StructField) kind {
 	} else if isChoice {
 		return choice{strings.Fields(words), hasOr}
 	}
-	return text{forms()[f.Tag.Get("is")]}
+	is := forms()[f.Tag.Get("is")]
+	if hasOr {
+		return text{form.Or(or, is)}
+	}
+	return text{is}
 }
 
 // forms gives the forms of a text, by name.
 func forms() map[string]form.Form {
 	return map[string]form.Form{
 		"address": form.Address, "host": form.Host, "origin": form.Origin, "url": form.URL,
-		"path": form.Path, "tokens": form.Secret("tokens"), "key": form.Key, "short": form.Short,
+		"path": form.Path, "tokens": form.Secret("tokens"), "key": form.Key, "short": form.Short, "policy": form.Policy,
 		"companion": form.Name(Everyone), "home": form.Name(""), "agent": form.Agent, "title": form.Title, "argument": form.Argument,
 		"price": cleanPrice, "pace": cleanPace, "grant": form.Grant, "without": form.Without,
 	}

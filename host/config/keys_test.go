@@ -115,6 +115,12 @@ func rows() []row {
 		}, map[string]string{
 			`"yes"`: `"yes" is not true or false`,
 		}},
+		{"door.overlay_css", map[string]any{`""`: "", `"stream/overlay.css"`: "stream/overlay.css"}, map[string]string{
+			`"a\u0000"`: `"a\x00" is not a path`, `true`: `true is not a text (try "true")`,
+		}},
+		{"door.firehose", map[string]any{`""`: "", `"127.0.0.1:8080"`: "127.0.0.1:8080"}, map[string]string{
+			`"8080"`: `"8080" is not host:port (try "127.0.0.1:3000")`, `8080`: `8080 is not a text (try "8080")`,
+		}},
 		{"door.max_rooms", map[string]any{`0`: int64(0), `100`: int64(100)}, map[string]string{`-1`: `-1 is outside 0..1000000`}},
 		{"journal.blank_after", map[string]any{`"0s"`: time.Duration(0), `"720h"`: 720 * time.Hour}, map[string]string{
 			`"-1s"`: `"-1s" is outside 0s..876000h`, `"30 days"`: `"30 days" is not a duration (try "720h")`,
@@ -415,6 +421,17 @@ func rows() []row {
 		}, map[string]string{
 			`-1`: `-1 is outside 0..1000`,
 		}},
+		{"room.NAME.compress", map[string]any{`"ask"`: "ask", `"auto"`: "auto", `"off"`: "off"}, map[string]string{
+			`"atuo"`: `"atuo" is unknown, have: ask, auto, off (did you mean "auto"?)`, `""`: `"" is unknown, have: ask, auto, off`, `true`: `true is unknown, have: ask, auto, off`,
+		}},
+		{"room.NAME.compress_policy", map[string]any{`""`: "", `"決めたことは残す。\nKeep it."`: "決めたことは残す。\nKeep it."}, map[string]string{
+			`" "`: `has spaces alone (say what must stay, or leave it out)`, `'` + strings.Repeat("あ", 4001) + `'`: `4001 characters, at most 4000`, `"a\u200bb"`: `character 2 is U+200B, which shows as nothing; leave it out`, `7`: `7 is not a text (try "7")`,
+		}},
+		{"room.NAME.compress_at", map[string]any{`0.3`: .3, `0.7`: .7, `0.95`: .95}, map[string]string{
+			`0.29`: `0.29 is outside 0.3..0.95`, `1`: `1 is outside 0.3..0.95`, `70`: `70 is outside 0.3..0.95`, `"70%"`: `"70%" is not a number`,
+		}},
+		{"room.NAME.compress_by", map[string]any{`""`: "", `"model"`: "model", `"書記"`: "書記"}, map[string]string{`"a b"`: `"a b" may not contain ' '`}},
+		{"room.NAME.compress_verify", map[string]any{`""`: "", `"extract"`: "extract"}, map[string]string{`["aya"]`: `a list is not a text`}},
 		{"room.NAME.seed", map[string]any{
 			`"dice"`:          "dice",
 			`"\t\"\\\u0000あ"`: "\t\"\\\x00あ",
@@ -452,6 +469,8 @@ func fileWith(key, literal string) string {
 		case "max_tokens":
 			src += "context = 2_000_000\n"
 		}
+	case name == "compress": // "auto" needs it
+		src += "compress_policy = \"Keep decisions.\"\n"
 	case table == "agent.NAME":
 		src += "[project.p]\nagents = [\"main\", \"b\"]\n"
 	}

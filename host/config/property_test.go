@@ -46,7 +46,7 @@ func drawText(key string) *rapid.Generator[string] {
 	// Some letters show as nothing, and no name has them.
 	names := rapid.StringMatching(`[\pL][\pL\p{Nd}_.-]{0,9}`).Filter(func(s string) bool { return abi.CheckName("name", s) == nil })
 	switch key {
-	case "door.listen":
+	case "door.listen", "door.firehose":
 		return rapid.StringMatching(`(127\.0\.0\.[1-9]|\[::1\]|localhost):[1-9][0-9]{0,3}`)
 	case "door.hosts":
 		return rapid.StringMatching(`[a-z0-9]{1,5}(\.[a-z0-9]{1,5}){0,2}`)
@@ -54,12 +54,14 @@ func drawText(key string) *rapid.Generator[string] {
 		return rapid.StringMatching(`[a-z]{2,6}://[a-z0-9]{1,5}(:[1-9]000)?`)
 	case "modules.characters":
 		return rapid.StringMatching(`/people/[^\x00]{1,9}`)
-	case "room.companions", "room.interrupters":
+	case "room.companions", "room.interrupters", "room.compress_by", "room.compress_verify":
 		return names
 	case "room.companion": // who lives there: TestTheCompanionOfARoom has them
 		return rapid.Just("")
 	case "room.seed", "model.model":
 		return rapid.StringN(1, 60, 256)
+	case "room.compress_policy": // never empty, for compress may be "auto"
+		return rapid.StringMatching(`[a-zあ予][a-zあ予 ."#=\n]{0,60}`)
 	case "model.without":
 		return rapid.SampledFrom(form.Lacks())
 	case "modules.grant", "module.grant":
@@ -120,7 +122,7 @@ func (d *draft) write(t *rapid.T, s section, at dotted) {
 		// context, of which too little is raised; other tests have them.
 		case strings.HasPrefix(k.name, "pool_"), generic == "wasm.fuel", generic == "model.votes_together", generic == "model.embeddings", k.name == "cost_day", generic == "model.max_tokens", generic == "model.context":
 			continue
-		case generic != "model.model" && generic != "project.agents" && !rapid.Bool().Draw(t, key+"?"):
+		case generic != "model.model" && generic != "project.agents" && generic != "room.compress_policy" && !rapid.Bool().Draw(t, key+"?"):
 			continue
 		}
 		v := drawValue(t, generic, k, key)

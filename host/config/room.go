@@ -132,3 +132,19 @@ func (p *parse) checkPool(r Room) {
 	}
 	p.complain(&fault{message: refused.Reason()}, keys...)
 }
+
+// CompressAuto is a Room.Compress: what is verified is approved.
+const CompressAuto = "auto"
+
+// checkCompress tells of an approval in advance that does not say of what.
+func (p *parse) checkCompress(r Room) {
+	if at := (dotted{sectionRoom, r.Name}); r.Compress == CompressAuto && r.CompressPolicy == "" {
+		p.complain(&fault{
+			message: `must say what stays: compress = "auto" approves what is verified by it`,
+			hint:    `write compress_policy = "Keep every decision with its reason, all numbers and dates. Greetings are noise."`,
+		}, at.add("compress_policy"), at.add("compress"))
+	}
+}
+
+// minds are who compresses and verifies besides companions.
+var minds = []string{"", "model", "extract"}

@@ -100,3 +100,20 @@ func TestTablesOfNobody(t *testing.T) {
 		t.Errorf("%v %s", problems, got)
 	}
 }
+
+// TestApprovedInAdvance: nothing is, unless it is said what stays.
+func TestApprovedInAdvance(t *testing.T) {
+	const want = `room.main.compress_policy: must say what stays: compress = "auto" approves what is verified by it (write compress_policy = "`
+	for policy, at := range map[string]string{"": "c:2:12: ", "compress_policy = \"\"\n": "c:3:19: "} {
+		if got := bad(t, "[room.main]\ncompress = \"auto\"\n"+policy); !strings.HasPrefix(got, at+want) || strings.Contains(got, "\n") {
+			t.Errorf("%q: %s", policy, got)
+		}
+	}
+	if got := bad(t, "[room.main]\ncompress = \"atuo\"\ncompress_policy = \" \"\n"); strings.Count(got, "\n") != 1 {
+		t.Errorf("two mistakes are %s", got)
+	}
+	c := good(t, "[room.main]\ncompress_by = \"scribe\"\ncompress_verify = \"model\"\n")
+	if got := c.CheckFolder([]string{"aya", "scribbe"}, ""); len(got) != 1 || got[0].Severity != Warning || !strings.Contains(got[0].String(), `room.main.compress_by: "scribe" has no file`) {
+		t.Errorf("%v", got)
+	}
+}

@@ -77,6 +77,7 @@ const (
 	KindSegment   Kind = "segment"   // input, Segment: a part of the line that is being spoken
 	KindAction    Kind = "action"    // input, Action: a companion does something
 	KindResult    Kind = "result"    // input, Done: what became of an action
+	KindOffered   Kind = "offered"   // input, Offered: a game offers actions, or takes some back
 	KindUsage     Kind = "usage"     // input, Usage: what a language model was asked for
 
 	KindWords Kind = "words" // input, Words: of prompts, in a stream that is no room
@@ -231,6 +232,8 @@ type Said struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Warning is why it has no Parameters though some came with it.
 	Warning string `json:"warning,omitempty"`
+	// Emotion is how it is said, one of host/emotion's words, where Parameters do not tell.
+	Emotion string `json:"emotion,omitempty"`
 }
 
 // Number gives the number of a turn behind so many turns, or of the one that a backchannel belongs to, and whether it is
@@ -356,6 +359,8 @@ type Segment struct {
 	N     int    `json:"n"` // from 1
 	Text  string `json:"text"`
 	Voice []Beat `json:"voice,omitempty"` // see [Said.Voice]
+	// Emotion is how it is said, one of host/emotion's words; empty: not known.
+	Emotion string `json:"emotion,omitempty"`
 }
 
 // Round is the body of KindRound.

@@ -16,6 +16,10 @@ type Body struct {
 	ID    string `json:"id"`
 	Who   string `json:"who"`
 	Plays bool   `json:"plays,omitempty"` // it tells when it has played
+	Mute  bool   `json:"mute,omitempty"`  // a game: it plays what it offers, and says no words
+	// Finishes says that nothing silences it in the middle of a sentence: a line that is cut off,
+	// or stopped, sounds there until its sentence ends.
+	Finishes bool `json:"finishes,omitempty"`
 }
 
 // Played is the body of KindPlayed.
@@ -26,6 +30,7 @@ type Played struct {
 	Part   int    `json:"part,omitempty"`   // it has played so many
 	Done   bool   `json:"done,omitempty"`   // all there are
 	Failed string `json:"failed,omitempty"` // why it plays no more of it
+	Bytes  int    `json:"bytes,omitempty"`  // of the line's text, that were heard there, instead of what was played
 	// Seconds says how long part Part takes, 0 the whole line, instead of what was played.
 	Seconds float64 `json:"seconds,omitempty"`
 }

@@ -22,6 +22,11 @@ type Perceived struct {
 	// Kept says that nothing takes its place: it waits, also through a restart, until a
 	// KindJudged or a KindFailed names it, or a KindStop or a KindArchived ends all.
 	Kept bool `json:"kept,omitempty"`
+	// Game is the game that tells it, by its own word. The companion is told the newest of
+	// those whatever it is asked, but those of an ephemeral Force.
+	Game string `json:"game,omitempty"`
+	// Force is what the game wants at once.
+	Force *abi.Force `json:"force,omitempty"`
 }
 
 // Judged is the body of KindJudged: perceptions that were kept wait no more. Others
@@ -45,6 +50,19 @@ type Action struct {
 	Warning    string          `json:"warning,omitempty"`
 	// Perceived is the seq of the KindPerceived that the companion was judging.
 	Perceived uint64 `json:"perceived,omitempty"`
+	// Body is the one body that it is for, because that offered it; empty: it is the card's, and
+	// for all.
+	Body string `json:"body,omitempty"`
+}
+
+// Offered is the body of KindOffered: what a connected game can do for a companion, or cannot
+// any more. With the body, and with a KindOwner, all of that is gone.
+type Offered struct {
+	Who       string      `json:"who"`               // the companion
+	Body      string      `json:"body"`              // the game's, of a KindBody
+	By        string      `json:"by"`                // the game, by its own word
+	Actions   []abi.Offer `json:"actions,omitempty"` // behind those that it had
+	Withdrawn []string    `json:"withdrawn,omitempty"`
 }
 
 // Done is the body of KindResult.

@@ -38,12 +38,14 @@ type Told struct {
 	Tail      string            `json:"tail,omitempty"`  // what stood behind the history
 	// More is what followed in the same answer: what the model played, and what it was told
 	// became of that.
-	More     string         `json:"more,omitempty"`
-	Images   int            `json:"images,omitempty"`
-	Memories []string       `json:"memories,omitempty"` // ids, best first
-	Budget   int            `json:"budget"`             // tokens that it might come to
-	Parts    map[string]int `json:"parts"`              // tokens, as they were guessed, by part
-	Notes    []string       `json:"notes,omitempty"`    // what else was left out, and why
+	More     string   `json:"more,omitempty"`
+	Images   int      `json:"images,omitempty"`
+	Memories []string `json:"memories,omitempty"` // ids, best first
+	Budget   int      `json:"budget"`             // tokens that it might come to
+	// History is how many of those what was said may come to, 0 where that is not known, or was less for this request alone.
+	History int            `json:"history,omitempty"`
+	Parts   map[string]int `json:"parts"`           // tokens, as they were guessed, by part
+	Notes   []string       `json:"notes,omitempty"` // what else was left out, and why
 }
 
 // Words is the body of KindWords: what the house itself tells models, once for all requests. The id of the entry is

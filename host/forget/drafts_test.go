@@ -68,3 +68,57 @@ func TestDrafts(t *testing.T) {
 	w.sound()
 	w.close(t)
 }
+
+// TestDraftsFromOutside: what somebody sent as a draft goes with the words of the turns that it is of, or with the name in it, verified or not, with
+// what was asked for and later; the rest of what was asked for stays.
+func TestDraftsFromOutside(t *testing.T) {
+	w := newWorld(t)
+	w.prepare()
+	ctx := t.Context()
+	if _, err := w.j.Acquire(ctx, "main", "test", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	his := w.said("main", "taro", "おはよう")
+	hers := w.said("main", "mika", "うちの猫はタマっていうの")
+	ask := func(id string, of entry.Entry, draft string, more ...history.Input) {
+		n := map[uint64]uint64{his.Seq: 1, hers.Seq: 2}[of.Seq]
+		first := history.Input{Kind: history.Propose, Proposal: id, By: "taro", Draft: &history.Draft{N: 1, Text: draft, By: "taro"}, Ask: &history.Ask{
+			Turns: history.Range{From: n, To: n}, Seqs: [2]uint64{of.Seq, of.Seq}, Length: history.Length{N: 99, Unit: history.Characters}, Policy: "残す"}}
+		for _, in := range append([]history.Input{first}, more...) {
+			in.Proposal = id
+			w.append("main", entry.KindHistory, in)
+		}
+	}
+	ask("hers", hers, "白い動物の名", history.Input{Kind: history.Drafted, Draft: &history.Draft{N: 1, Text: "白い動物の名", Verdict: history.No, Feedback: "M1: 白い動物"}},
+		history.Input{Kind: history.Hand, By: "taro", Draft: &history.Draft{N: 2, Text: "白い動物のこと", By: "taro"}})
+	ask("his", his, "挨拶をした")
+	w.append("main", entry.KindHistory, history.Input{Kind: history.Deny, Proposal: "his"})
+	ask("named", his, "mikaへの挨拶")
+	if _, err := w.service.Forget(ctx, forget.Order{By: admin, Who: "mika"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.service.Resume(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if found := forgettest.Left(t, w.dir, "mika", "タマ", "白い動物"); len(found) > 0 {
+		t.Error(strings.Join(found, "\n"))
+	}
+	main := reader.New(w.j, "main")
+	book, err := main.Book(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"hers": "", "his": "挨拶をした", "named": ""} {
+		p := book.Get(id)
+		seq := p.Handed
+		if id == "his" {
+			seq = p.Seq
+		}
+		d, err := main.Draft(ctx, seq)
+		if err != nil || seq == 0 || d.Text != want || p.Ask.Policy != "残す" || p.By != "taro" {
+			t.Errorf("%s: %+v, %+v, %v", id, p, d, err)
+		}
+	}
+	w.sound()
+	w.close(t)
+}

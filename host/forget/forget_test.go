@@ -266,7 +266,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			t.Errorf("killed at %d: other words are found, or the same", at)
 		}
 		w.sound()
-		if r := w.service.Receipts()[0]; r.State != forget.Done {
+		if r := w.service.Receipts()[0]; r.State != forget.Done || r.Keys != 4 || r.Memories != 0 && r.Memories != 2 {
 			t.Errorf("killed at %d: %+v", at, r)
 		}
 		for _, room := range []string{"main", "side", "conv-1"} {
@@ -354,7 +354,7 @@ func TestTwoAtOnce(t *testing.T) {
 	n := 0
 	for _, room := range []string{"main", "other"} {
 		talk.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
+			for i := 0; ctx.Err() == nil && i < 1000; i++ { // more than an order takes, and not so much that a slow machine never gets through
 				w.say(room, "taro", fmt.Sprint("天気の話 ", i))
 				if room == "main" {
 					n++

@@ -11,7 +11,7 @@ import (
 // eraseIndex takes the name and the words out of what the index knows of rooms.
 func (s *Service) eraseIndex(ctx context.Context, w *work) error {
 	return s.everywhere(ctx, func(r journal.Room) error {
-		if w.words.Hits(r.Name) {
+		if w.words.Hits(r.Name) && !slices.Contains(w.receipt.Names, r.Name) {
 			w.receipt.Names = append(w.receipt.Names, r.Name)
 		}
 		l, lost := r.Listing, false

@@ -11,7 +11,7 @@ import (
 )
 
 // keys tells the modules, and deletes what they left.
-func (s *Service) keys(ctx context.Context, w *work) (err error) {
+func (s *Service) keys(ctx context.Context, w *work) error {
 	f := abi.Forget{Facts: w.order.Facts, Words: w.words.List()}
 	if len(w.names) > 0 {
 		f.Who = w.names[0]
@@ -23,7 +23,8 @@ func (s *Service) keys(ctx context.Context, w *work) (err error) {
 	default:
 		s.tellModules(ctx, f)
 	}
-	w.receipt.Keys, err = s.deleteKeys(ctx, w.words.Hits)
+	n, err := s.deleteKeys(ctx, w.words.Hits)
+	w.receipt.Keys += n
 	return err
 }
 

@@ -26,6 +26,8 @@ const (
 	// is not streamed, and less than those wait who gave the order.
 	making = 45 * time.Second
 	look   = 100 * time.Millisecond
+	// rounds is how often the rooms are gone through again at most.
+	rounds = 50
 	// tardy is how long it waits for votes in rounds that are decided: of those that never come
 	// nobody hears.
 	tardy = 15 * time.Second
@@ -39,12 +41,12 @@ func (s *Service) settle(ctx context.Context, w *work) error {
 		return s.bound(ctx, w)
 	}
 	until := time.Now().Add(making)
-	for lost := -1; lost != w.lost && (lost < 0 || time.Now().Before(until)); {
+	for round, found := 0, -1; found != w.found && round < rounds && (round == 0 || time.Now().Before(until)); round++ {
 		busy, err := s.made(ctx, w, until)
 		if err != nil {
 			return err
 		}
-		lost, w.only = w.lost, busy
+		found, w.only = w.found, busy
 		err = s.eraseRooms(ctx, w)
 		w.only = nil
 		if err == nil {
@@ -115,6 +117,9 @@ func (s *Service) makes(ctx context.Context, room string, upto uint64, tardy boo
 // since, and says whether that is done.
 func (s *Service) late(ctx context.Context, w work) bool {
 	w.late, w.whole, w.lost = true, false, 0
+	if s.stopped("late") != nil {
+		return false
+	}
 	for _, step := range []func(context.Context, *work) error{s.eraseRooms, s.eraseMemory, s.eraseStreams} {
 		if err := step(ctx, &w); err != nil {
 			s.log.Warn("what was said meanwhile cannot be looked through now", "order", w.order.ID, "err", err)

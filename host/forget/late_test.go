@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -99,8 +100,16 @@ func TestVotesAboutALineInTheMaking(t *testing.T) {
 // who talk on.
 func TestLate(t *testing.T) {
 	w := newWorld(t)
-	w.late = 500 * time.Millisecond
-	w.start("main")
+	w.late = time.Millisecond
+	w.open()
+	var came atomic.Bool // the line that is late
+	w.service.Stop(func(step string) error {
+		if step == "late" && !came.Load() {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	w.run("main")
 	old := w.say("main", "mika", "うちの猫はタマっていうの")
 	w.settle("main")
 	w.forget(forget.Order{Who: "mika"})
@@ -108,6 +117,7 @@ func TestLate(t *testing.T) {
 	made := w.append("main", entry.KindSaid, entry.Said{From: "aya", By: abi.KindCompanion, Kind: abi.KindTurn, Basis: old.Seq, Text: "やっぱりタマだよね"})
 	w.say("main", "taro", "タマって?")
 	w.say("main", "mika", "タマとまた来た")
+	came.Store(true)
 	waittest.Until(t, "it is erased, too", func() bool { return len(forgettest.Left(t, w.dir, "やっぱりタマ")) == 0 })
 	w.settle("main")
 	w.sound()

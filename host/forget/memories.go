@@ -44,7 +44,7 @@ func (s *Service) gone(ctx context.Context, w *work) (map[string][]string, error
 		old[companion] = map[string]bool{}
 		if err := s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
 			for _, e := range es {
-				if m, ok := written(e); ok && w.goes(m) {
+				if m, ok := written(e); ok && w.goes(companion, m) {
 					old[companion][m.ID] = true
 				}
 			}
@@ -54,7 +54,7 @@ func (s *Service) gone(ctx context.Context, w *work) (map[string][]string, error
 		}
 	}
 	err := s.each(ctx, func(companion string, m abi.Memory) {
-		if !w.goes(m) && !old[companion][m.ID] || w.late && m.SaidAt.After(w.done) {
+		if !w.goes(companion, m) && !old[companion][m.ID] || w.late && m.SaidAt.After(w.done) {
 			return
 		}
 		gone[companion] = append(gone[companion], m.ID)

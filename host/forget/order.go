@@ -1,6 +1,7 @@
 package forget
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -39,14 +40,18 @@ type Receipt struct {
 	As    string    `json:"as,omitempty"` // stands where the name stood
 	Error string    `json:"error,omitempty"`
 
+	// Called are all ways in which the name is written that goes, in a plan alone: an order names nobody.
+	Called []string `json:"-"`
 	// Nobody says that nobody who spoke or was here, or of whom something is remembered, has the name.
 	Nobody bool `json:"nobody,omitempty"`
 
-	Rooms    int `json:"rooms"`            // in which something was erased
-	Entries  int `json:"entries"`          // that lost words
-	Keys     int `json:"keys"`             // of modules, deleted after the modules were told
-	Memories int `json:"memories"`         // of companions
-	Common   int `json:"common,omitempty"` // words that too many use to be looked for in what others said
+	Rooms    int  `json:"rooms"`             // in which something was erased
+	Entries  int  `json:"entries"`           // that lost words
+	Keys     int  `json:"keys"`              // of modules, deleted after the modules were told
+	Memories int  `json:"memories"`          // of companions
+	Theirs   bool `json:"theirs,omitempty"`  // somebody else told the facts, and keeps the words
+	Unfound  int  `json:"unfound,omitempty"` // facts that rest on a message which is not there, or say none
+	Common   int  `json:"common,omitempty"`  // words that too many use to be looked for in what others said
 	// Others is what of these is other people's.
 	Others Others `json:"others"`
 	// Copies are files in the state directory that still hold what was erased everywhere
@@ -63,6 +68,21 @@ type Others struct {
 	Stay     int `json:"stay"`     // that have letters of the name, or a word, and stay because they may be others'
 	Memories int `json:"memories"` // that somebody else said
 	Episodes int `json:"episodes"` // of talks in which others were, too
+}
+
+// atLeast has a receipt say no less than one of before: what was erased then, and is not there again, nobody counts any more.
+func (r *Receipt) atLeast(done json.RawMessage) {
+	var was Receipt
+	if done == nil || json.Unmarshal(done, &was) != nil {
+		return
+	}
+	r.Keys, r.Memories = max(r.Keys, was.Keys), max(r.Memories, was.Memories)
+	r.Common, r.Unfound = max(r.Common, was.Common), max(r.Unfound, was.Unfound)
+	for _, n := range was.Names {
+		if !slices.Contains(r.Names, n) {
+			r.Names = append(r.Names, n)
+		}
+	}
 }
 
 // MaxFacts is how many facts one order may name.

@@ -11,11 +11,11 @@ import (
 // Plan says what an order would erase, by the same checks and the same counts, and writes nothing down.
 // While people talk it may be more by the time that the order is given. Its receipt has no id.
 func (s *Service) Plan(ctx context.Context, o Order) (Receipt, error) {
-	by, err := s.allow(ctx, o)
+	by, theirs, err := s.allow(ctx, o)
 	if err != nil {
 		return Receipt{}, err
 	}
-	order := ledger.Order{ID: "plan", As: "somebody", By: by, Facts: o.Facts, Companion: o.Companion}
+	order := ledger.Order{ID: "plan", As: "somebody", By: by, Facts: o.Facts, Companion: o.Companion, Theirs: theirs}
 	if o.Who != "" {
 		order.Name(o.Who)
 	}
@@ -25,6 +25,7 @@ func (s *Service) Plan(ctx context.Context, o Order) (Receipt, error) {
 			return Receipt{}, journal.Coded(err)
 		}
 	}
+	w.receipt.Called = w.names
 	w.receipt.ID, w.receipt.As, w.receipt.State = "", "", ""
 	return w.receipt, nil
 }

@@ -124,9 +124,12 @@ func Open(c Config) (*Service, error) {
 }
 
 func receiptOf(o ledger.Order) *Receipt {
-	r := &Receipt{ID: o.ID, At: o.At, State: Running, Kind: "person", As: o.As}
+	r := &Receipt{ID: o.ID, At: o.At, State: Running, Kind: "person", As: o.As, Theirs: o.Theirs}
 	if len(o.Facts) > 0 {
 		r.Kind = "facts"
+	}
+	if o.So != nil && o.Done == nil { // it goes on from there
+		_ = json.Unmarshal(o.So, r)
 	}
 	return r
 }
@@ -140,12 +143,12 @@ func receiptOf(o ledger.Order) *Receipt {
 // CodeTooLarge with the field, CodeNotFound for facts that nobody remembers, CodeUnavailable where it
 // cannot be written down.
 func (s *Service) Forget(ctx context.Context, o Order) (Receipt, error) {
-	by, err := s.allow(ctx, o)
+	by, theirs, err := s.allow(ctx, o)
 	if err != nil {
 		return Receipt{}, err
 	}
 	id := ledger.NewID()
-	order := ledger.Order{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), By: by, Facts: o.Facts, Companion: o.Companion, Copies: o.Copies}
+	order := ledger.Order{ID: id, At: time.Now().UTC().Truncate(time.Millisecond), By: by, Facts: o.Facts, Companion: o.Companion, Theirs: theirs, Copies: o.Copies}
 	if o.Who != "" {
 		order.As = address.Forgotten + id
 		order.Name(o.Who)
@@ -167,25 +170,25 @@ func (s *Service) Forget(ctx context.Context, o Order) (Receipt, error) {
 	return *s.receipts[len(s.receipts)-1], nil
 }
 
-// allow says who gives an order, or why it is not to be followed.
-func (s *Service) allow(ctx context.Context, o Order) (by string, err error) {
+// allow says who gives an order, and whether of facts that somebody else told, or why it is not to be followed.
+func (s *Service) allow(ctx context.Context, o Order) (by string, theirs bool, err error) {
 	admin, err := o.check()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	by = "person"
 	if admin {
 		by = "admin"
 	}
 	if who, lives := s.cfg.Resident(o.Who); lives && o.Who != "" {
-		return "", abi.Field("who", abi.CodeDenied, "%s is a companion that lives here, or an agent: what one says is not erased this way, but with what it repeats of a person", who)
+		return "", false, abi.Field("who", abi.CodeDenied, "%s is a companion that lives here, or an agent: what one says is not erased this way, but with what it repeats of a person", who)
 	}
 	if len(o.Facts) == 0 {
-		return by, nil
+		return by, false, nil
 	}
 	mine, _, err := o.By.From(o.Claimed, abi.KindHuman)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	left := slices.Clone(o.Facts)
 	var denied bool
@@ -195,18 +198,19 @@ func (s *Service) allow(ctx context.Context, o Order) (by string, err error) {
 			return
 		}
 		left = slices.Delete(left, at, at+1)
+		theirs = theirs || !admin && !o.By.Guest && m.SaidBy != "" && !address.Same(m.SaidBy, mine)
 		own := address.Same(m.SaidBy, mine) || slices.ContainsFunc(m.About, func(n string) bool { return address.Same(n, mine) })
 		denied = denied || !admin && !own && !(o.By.Guest && o.By.Address == identity.Local)
 	})
 	switch {
 	case err != nil:
-		return "", journal.Coded(err)
+		return "", false, journal.Coded(err)
 	case len(left) > 0:
-		return "", abi.Field("facts", abi.CodeNotFound, "%s remembers no %q", o.Companion, left[0])
+		return "", false, abi.Field("facts", abi.CodeNotFound, "%s remembers no %q", o.Companion, left[0])
 	case denied:
-		return "", abi.Field("facts", abi.CodeDenied, "somebody else said that, and of somebody else; an admin may have it erased")
+		return "", false, abi.Field("facts", abi.CodeDenied, "somebody else said that, and of somebody else; an admin may have it erased")
 	}
-	return by, nil
+	return by, theirs, nil
 }
 
 func (s *Service) each(ctx context.Context, f func(companion string, m abi.Memory)) error {

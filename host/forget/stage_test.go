@@ -1,6 +1,7 @@
 package forget_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 
 // world is a state directory, and a daemon on it while it runs.
 type world struct {
+	wait    time.Duration // for an order; 0: as long as anything takes
 	t       testing.TB
 	dir     string
 	j       *sqlite.Journal
@@ -44,6 +46,7 @@ type world struct {
 	dropped []string
 	late    time.Duration
 	held    chan struct{} // where there is one, a line comes when it is closed
+	called  string        // what aya is called; empty: アヤ
 	votes   chan struct{} // where there is one, there are two companions, and a vote about what the other said comes when it is closed
 }
 
@@ -103,12 +106,13 @@ func (w *world) start(names ...string) {
 func (w *world) run(names ...string) {
 	w.t.Helper()
 	var sets []room.Settings
-	turns, patience := 1, int64(200)
+	turns := 1
 	if w.votes != nil {
-		turns, patience = 2, 60_000
+		turns = 2
 	}
+	const patience, floor = 60_000, 60_000 // whoever is late here is so because the machine is slow, or held
 	for _, n := range names {
-		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: patience, Floor: 5000, MaxTurns: turns, Stale: entry.StaleReask}})
+		sets = append(sets, room.Settings{Name: n, Companions: []string{"*"}, Rules: entry.Rules{Policy: "vote", Seed: n, Patience: patience, Floor: floor, MaxTurns: turns, Stale: entry.StaleReask}})
 	}
 	var err error
 	w.rooms, err = registry.New(registry.Config{
@@ -123,7 +127,7 @@ func (w *world) run(names ...string) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.rooms.Run(ctx) })
 	running.Go(func() { _ = w.service.Run(ctx, w.rooms, w.modules) })
-	cast := []entry.Joined{{ID: "aya", Name: "アヤ", Kind: abi.KindCompanion}}
+	cast := []entry.Joined{{ID: "aya", Name: cmp.Or(w.called, "アヤ"), Kind: abi.KindCompanion}}
 	if w.votes != nil {
 		cast = append(cast, entry.Joined{ID: "kiko", Name: "キコ", Kind: abi.KindCompanion})
 	}
@@ -187,7 +191,7 @@ func (w *world) forget(o forget.Order) forget.Receipt {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(w.wait, waittest.Long))
 	defer cancel()
 	if r, err = w.service.Wait(ctx, r.ID); err != nil || r.State != forget.Done {
 		w.t.Fatalf("%+v %v", r, err)

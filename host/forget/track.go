@@ -100,6 +100,9 @@ func (t *track) upTo(ctx context.Context, head uint64) error {
 				es[i] = entry.Entry{Seq: e.Seq, Epoch: e.Epoch, At: e.At, Kind: e.Kind, ID: e.ID, V: e.V, Body: left, Blank: true}
 				bodies[e.Seq] = left
 				t.w.lost, t.lost = t.w.lost+1, true
+				if e.Kind != entry.KindCast {
+					t.w.found++
+				}
 			}
 			if lost || entry.ErasedBy(e) == t.w.order.ID {
 				t.seqs = append(t.seqs, e.Seq)
@@ -128,7 +131,14 @@ func (t *track) left(e entry.Entry) (json.RawMessage, bool) {
 		words = t.lines.Entry
 	}
 	left, lost := words(e)
-	return t.w.withoutNobody(e, left, lost)
+	if e.Kind != entry.KindSaid && e.Kind != entry.KindWish || !t.w.words.Own(e) {
+		return left, lost
+	}
+	if !lost {
+		left = e.Body
+	}
+	left, less := t.w.known.Without(left, t.w.order.As, t.w.order.ID)
+	return left, lost || less
 }
 
 // scan finds out which lines lose their texts, of all up to an entry: the pieces stand before the line.

@@ -12,7 +12,9 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget/known"
 	"github.com/companiond/companiond/host/forget/ledger"
+	"github.com/companiond/companiond/host/forget/origin"
 	"github.com/companiond/companiond/host/forget/scrub"
 	"github.com/companiond/companiond/host/journal"
 )
@@ -30,7 +32,8 @@ type work struct {
 	order   ledger.Order
 	words   *scrub.Words
 	names   []string // of the person, as they were written
-	known   known
+	known   known.Names
+	origin  *origin.Book // of facts that go
 	receipt Receipt
 	done    time.Time
 
@@ -42,9 +45,13 @@ type work struct {
 	// behind where a room was told, of what was there before, goes whole.
 	whole bool
 	lost  int                 // entries in this process
+	found int                 // of these, that somebody made: who is here a room writes anew by itself
 	per   map[string]tally    // entries that lost words, by room
 	gone  map[string][]uint64 // their seqs
 }
+
+// once are the steps of which nobody can count afterwards what went.
+var once = []string{"keys", "index", "memory", "settle"}
 
 // follow does all that an order asks for.
 func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error) {
@@ -66,11 +73,17 @@ func (s *Service) follow(ctx context.Context, o ledger.Order) (w work, err error
 		if err := step.do(ctx, &w); err != nil {
 			return w, fmt.Errorf("%s: %w", step.name, err)
 		}
+		if slices.Contains(once, step.name) {
+			if err := s.ledger.So(o.ID, w.receipt); err != nil {
+				return w, err
+			}
+		}
 		if err := s.stopped(step.name); err != nil {
 			return w, err
 		}
 	}
 	w.receipt.State, w.done = Done, time.Now()
+	w.receipt.atLeast(o.Done)
 	w.receipt.Nobody = w.receipt.Nobody && w.receipt.Entries == 0 && w.receipt.Memories == 0 // else it was begun before
 	if err := s.ledger.Done(o.ID, w.receipt, w.done); err != nil {
 		return w, err
@@ -135,26 +148,28 @@ func (s *Service) everywhere(ctx context.Context, f func(journal.Room) error) er
 // gather learns what is looked for.
 func (s *Service) gather(ctx context.Context, w *work) error {
 	g := scrub.NewGatherer(w.order.Is, w.order.Facts)
-	g.Alone = w.order.By == "person"
+	g.Alone, g.Theirs = w.order.By == "person", w.order.Theirs
+	w.origin = origin.New(w.order.ID, w.order.Companion, w.order.Facts)
+	if err := s.values(ctx, w, g); err != nil {
+		return err
+	}
 	if err := s.each(ctx, func(companion string, m abi.Memory) {
 		if w.order.Companion == "" || w.order.Companion == companion {
-			g.Remembered(m)
+			now, was := w.origin.Remembered(companion, m)
+			g.Remembered(now, was.Text)
 		}
 	}); err != nil {
 		return err
 	}
-	if err := s.values(ctx, w, g); err != nil {
-		return err
-	}
-	w.known = known{}
-	weigh := func(e entry.Entry) { g.Weigh(e); w.known.learn(e) }
-	for _, read := range []func(entry.Entry){g.Learn, weigh} {
+	w.known = known.Names{}
+	learn := func(room string, e entry.Entry) { g.Learn(e); w.origin.Read(room, e) }
+	weigh := func(_ string, e entry.Entry) { g.Weigh(e); w.known.Learn(e) }
+	for _, read := range []func(string, entry.Entry){learn, weigh} {
 		err := s.everywhere(ctx, func(r journal.Room) error {
-			g.Is(r.By)
-			g.Enter(r.Name)
+			g.Enter(r.Name, r.By)
 			return s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
 				for _, e := range es {
-					read(e)
+					read(r.Name, e)
 				}
 				return nil
 			})
@@ -163,7 +178,11 @@ func (s *Service) gather(ctx context.Context, w *work) error {
 			return err
 		}
 	}
-	w.words, w.receipt.Common = g.Words(w.order.ID, w.order.As)
+	words, common := g.Words(w.order.ID, w.order.As)
+	if !w.order.Theirs {
+		words.Rests(w.origin)
+	}
+	w.words, w.receipt.Common, w.receipt.Unfound = words, max(common, w.receipt.Common), max(w.origin.Unfound(), w.receipt.Unfound)
 	w.names = g.Names()
 	w.receipt.Nobody = len(w.order.Who) > 0 && len(w.names) == 0
 	return nil
@@ -176,12 +195,13 @@ func (s *Service) values(ctx context.Context, w *work, g *scrub.Gatherer) error 
 			return err
 		}
 		companion, ok := journal.Remembers(r.Name)
-		if !ok || w.order.Companion != "" && w.order.Companion != companion {
+		if !ok {
 			continue
 		}
 		if err := s.entries(ctx, r.Name, 0, r.Head.Seq, func(es []entry.Entry) error {
 			for _, e := range es {
-				if m, err := entry.Decode[entry.Remembered](e); err == nil && e.Kind == entry.KindRemembered && !e.Blank && (w.order.Is(m.SaidBy) || slices.Contains(w.order.Facts, m.ID)) {
+				w.origin.Written(companion, e)
+				if m, err := entry.Decode[entry.Remembered](e); err == nil && e.Kind == entry.KindRemembered && !e.Blank && (w.order.Is(m.SaidBy) || w.named(companion, m.ID)) {
 					g.Value(m.Value, m.SaidAt.UnixMilli())
 				}
 			}
@@ -195,12 +215,12 @@ func (s *Service) values(ctx context.Context, w *work, g *scrub.Gatherer) error 
 
 // goes says whether something that is remembered goes: because of the person, or because words stand in it. What somebody
 // else said, and an episode, which has the words of several, goes for fewer of them.
-func (w *work) goes(m abi.Memory) bool {
+func (w *work) goes(companion string, m abi.Memory) bool {
 	hits := w.words.Hits
 	if m.SaidBy != "" || m.Kind == abi.MemoryEpisode {
 		hits = func(text string) bool { return w.words.HitsOf(m.SaidBy, text) }
 	}
-	return slices.Contains(w.order.Facts, m.ID) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
+	return w.named(companion, m.ID) || w.origin.Goes(companion, m) || w.order.Is(m.SaidBy) || w.order.Is(m.EditedBy) || slices.ContainsFunc(m.About, w.order.Is) ||
 		hits(m.Text) || hits(m.Quote) || slices.ContainsFunc(m.Keys, hits)
 }
 
@@ -209,7 +229,12 @@ func (w *work) others(m abi.Memory) bool {
 	if m.Kind == abi.MemoryEpisode {
 		return slices.ContainsFunc(m.About, func(who string) bool { return !w.order.Is(who) })
 	}
-	return m.SaidBy != "" && !w.order.Is(m.SaidBy) && !slices.Contains(w.order.Facts, m.ID)
+	return m.SaidBy != "" && !w.order.Is(m.SaidBy) && !w.words.Told(m.SaidBy) && !slices.Contains(w.order.Facts, m.ID)
+}
+
+// named says whether a companion's memory is one of the facts that go.
+func (w *work) named(companion, id string) bool {
+	return companion == w.order.Companion && slices.Contains(w.order.Facts, id)
 }
 
 // eraseRepeats takes out of the rooms what others said after the person.

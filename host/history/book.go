@@ -20,6 +20,9 @@ type Book struct {
 	Proposals []Proposal `json:"proposals,omitempty"` // oldest first
 	// Changed is the seq of the newest entry that changed what is told, 0: none did.
 	Changed uint64 `json:"changed,omitempty"`
+	// Quiet is how many turns there were when the configuration last asked for some, or something that anybody asked for came
+	// to nothing; 0: neither was yet.
+	Quiet uint64 `json:"quiet,omitempty"`
 }
 
 // Proposal is a range that was, or may be, compressed.
@@ -32,6 +35,8 @@ type Proposal struct {
 	State  State      `json:"state"`
 	Drafts []Drafting `json:"drafts,omitempty"`
 	Why    string     `json:"why,omitempty"` // of the newest that was not well
+	// Handed is the seq of the entry that has a draft from outside that is to be verified, 0 for none.
+	Handed uint64 `json:"handed,omitempty"`
 	// Since and Until are the seqs of the entries by which it was laid over its range, and taken off, 0 for none.
 	Since      uint64 `json:"since,omitempty"`
 	Until      uint64 `json:"until,omitempty"`
@@ -46,6 +51,8 @@ type Drafting struct {
 	By         string    `json:"by"`
 	VerifiedBy string    `json:"verified_by"`
 	Verdict    Verdict   `json:"verdict"`
+	// Empty says that it had no words as it was read. One that was verified has some, so they were erased.
+	Empty bool `json:"empty,omitempty"`
 }
 
 // State is how far a proposal is.
@@ -65,9 +72,14 @@ const (
 // Open says whether something is still to come of it.
 func (s State) Open() bool { return s == BeingDrafted || s == Offered || s == Refused }
 
-// Drafts says whether a draft is being made here.
+// Drafts says whether a draft is being made or verified here.
 func (b *Book) Drafts() bool {
-	return slices.ContainsFunc(b.Proposals, func(p Proposal) bool { return p.State == BeingDrafted && p.Ask.Compresser != "" })
+	return slices.ContainsFunc(b.Proposals, func(p Proposal) bool { return p.State == BeingDrafted && !p.Awaits() })
+}
+
+// Awaits says whether the next draft is to come from outside.
+func (p *Proposal) Awaits() bool {
+	return p.State == BeingDrafted && p.Ask.Compresser == "" && p.Handed == 0
 }
 
 // Get gives a proposal, nil where there is none.
@@ -87,10 +99,26 @@ func (p *Proposal) Draft() *Drafting {
 	return nil
 }
 
+// Erased says whether what was verified lost its words: it lies over nothing any more.
+func (p *Proposal) Erased() bool {
+	d := p.Draft()
+	return d != nil && d.Empty
+}
+
+// Forgotten notes, at the entry that says which entries lost words, whether these were words that turns were told as.
+func (b *Book) Forgotten(lost func(seq uint64) bool, seq uint64) {
+	for _, p := range b.Proposals {
+		if p.Since > 0 && p.Erased() && lost(p.Draft().Seq) {
+			b.Changed = seq
+		}
+	}
+}
+
 // Laid gives what lay over which ranges when a room was as far as head, by range: of what was compressed again only the outermost.
+// What lost its words is left out.
 func (b *Book) Laid(head uint64) (laid []Proposal) {
 	for _, p := range b.Proposals {
-		if p.Since == 0 || p.Since > head || p.Until != 0 && p.Until <= head {
+		if p.Since == 0 || p.Since > head || p.Until != 0 && p.Until <= head || p.Erased() {
 			continue
 		}
 		laid = slices.DeleteFunc(laid, func(o Proposal) bool { return p.Ask.Turns.Has(o.Ask.Turns) }) // the newer one was laid over it
@@ -104,7 +132,7 @@ func (b *Book) Laid(head uint64) (laid []Proposal) {
 func (b *Book) over(p *Proposal) *Proposal {
 	for i := range b.Proposals {
 		o := &b.Proposals[i]
-		if o.State == Approved && o.Since > p.Since && o.Ask.Turns.Has(p.Ask.Turns) {
+		if o.State == Approved && !o.Erased() && o.Since > p.Since && o.Ask.Turns.Has(p.Ask.Turns) {
 			return o
 		}
 	}
@@ -122,6 +150,8 @@ func (b *Book) Refuses(in Input) error {
 	}
 	is := func() error { return abi.Field("proposal", abi.CodeConflict, "%s is %s", p.ID, p.State) }
 	switch in.Kind {
+	case Hand:
+		return p.takes(in)
 	case Drafted:
 		if p.State != BeingDrafted && p.State != Refused {
 			return is()
@@ -138,16 +168,34 @@ func (b *Book) Refuses(in Input) error {
 		if p.State != Offered {
 			return is()
 		}
+		if err := b.mayStand(in, p); err != nil {
+			return err
+		}
 		return b.meets(p.Ask.Turns, p.ID)
 	case Revert:
 		if p.State != Approved {
 			return is()
 		}
-		if o := b.over(p); o != nil {
+		if o := b.over(p); o != nil && !p.Erased() {
 			return abi.Field("proposal", abi.CodeConflict, "%s, turns %s, was compressed with what it is told as; revert that one first", o.ID, o.Ask.Turns)
 		}
 	default:
 		return abi.Field("kind", abi.CodeInvalid, "%q is none", in.Kind)
+	}
+	return nil
+}
+
+// takes says why a proposal takes no draft from outside now.
+func (p *Proposal) takes(in Input) error {
+	switch {
+	case in.Draft == nil:
+		return abi.Field("draft", abi.CodeInvalid, "must be there")
+	case p.State != BeingDrafted:
+		return abi.Field("proposal", abi.CodeConflict, "%s is %s, and takes no further draft", p.ID, p.State)
+	case p.Ask.Compresser != "":
+		return abi.Field("proposal", abi.CodeConflict, "%s is being drafted by %s", p.ID, p.Ask.Compresser)
+	case p.Handed != 0:
+		return abi.Field("proposal", abi.CodeConflict, "a draft of %s is being verified: see first what becomes of it", p.ID)
 	}
 	return nil
 }
@@ -159,12 +207,12 @@ func (b *Book) mayPropose(in Input) error {
 	if in.Ask == nil {
 		return abi.Field("ask", abi.CodeInvalid, "must be there")
 	}
-	if err := cmp.Or(in.Ask.Turns.Check(), in.Ask.Length.Check()); err != nil {
+	if err := cmp.Or(in.Ask.Turns.Check(), in.Ask.Length.Check(), b.mayStand(in, nil)); err != nil {
 		return err
 	}
 	for i := range b.Proposals {
 		o := &b.Proposals[i]
-		if (o.State == BeingDrafted || o.State == Offered) && o.Ask.Turns.Meets(in.Ask.Turns) {
+		if (o.State == BeingDrafted || o.State == Offered && !o.Erased()) && o.Ask.Turns.Meets(in.Ask.Turns) {
 			return abi.Field("turns", abi.CodeConflict, "%s of turns %s is %s: approve or deny that one first", o.ID, o.Ask.Turns, o.State)
 		}
 	}
@@ -189,17 +237,25 @@ func (b *Book) Happens(in Input, seq uint64, at time.Time) {
 	}
 	if in.Kind == Propose {
 		b.Proposals = slices.Clone(b.Proposals)
-		for i := range b.Proposals { // those that were refused are asked for anew
-			if p := &b.Proposals[i]; p.State == Refused && p.Ask.Turns.Meets(in.Ask.Turns) {
+		for i := range b.Proposals { // those that were refused, or lost their words, are asked for anew
+			if p := &b.Proposals[i]; (p.State == Refused || p.State == Offered && p.Erased()) && p.Ask.Turns.Meets(in.Ask.Turns) {
 				p.State, p.Why = Denied, "asked for anew: "+in.Proposal
 			}
 		}
-		b.Proposals = append(b.Proposals, Proposal{ID: in.Proposal, Seq: seq, By: in.By, At: at, Ask: *in.Ask, State: BeingDrafted})
+		p := Proposal{ID: in.Proposal, Seq: seq, By: in.By, At: at, Ask: *in.Ask, State: BeingDrafted}
+		if in.Draft != nil {
+			p.Handed = seq
+		}
+		b.Proposals = append(b.Proposals, p)
+		b.rested(in, &p)
 		b.forget()
 		return
 	}
 	p := b.own(in.Proposal)
+	p.Handed = 0
 	switch in.Kind {
+	case Hand:
+		p.Handed = seq
 	case Drafted:
 		p.drafted(in, seq, at)
 	case Fail:
@@ -213,6 +269,7 @@ func (b *Book) Happens(in Input, seq uint64, at time.Time) {
 		p.State, p.Until, p.Why = Reverted, seq, in.Why
 		b.Changed = seq
 	}
+	b.rested(in, p)
 }
 
 // own gives a proposal to change. Whoever has an older copy of the book keeps what it was.
@@ -226,7 +283,7 @@ func (p *Proposal) drafted(in Input, seq uint64, at time.Time) {
 	if d == nil {
 		return
 	}
-	p.Drafts = append(slices.Clone(p.Drafts), Drafting{Seq: seq, At: at, N: d.N, By: d.By, VerifiedBy: d.VerifiedBy, Verdict: d.Verdict})
+	p.Drafts = append(slices.Clone(p.Drafts), Drafting{Seq: seq, At: at, N: d.N, By: d.By, VerifiedBy: d.VerifiedBy, Verdict: d.Verdict, Empty: d.Text == ""})
 	switch {
 	case d.Verdict == Yes:
 		p.State, p.Why = Offered, ""

@@ -103,6 +103,53 @@ func TestLifeOfAProposal(t *testing.T) {
 	}
 }
 
+// hand hands in a draft from outside.
+func hand(id string) history.Input {
+	in := does(id, history.Hand)
+	in.Draft = &history.Draft{Text: "short", By: "taro"}
+	return in
+}
+
+// TestHand: of a draft from outside it is known that it is to be verified until somebody has, or nobody is to any more; no
+// second one is taken meanwhile, nor where drafts are made here.
+func TestHand(t *testing.T) {
+	withDraft, here := propose("p", 1, 5), propose("p", 1, 5)
+	withDraft.Draft, here.Ask.Compresser = hand("p").Draft, "model"
+	for name, c := range map[string]struct {
+		way     []history.Input
+		handed  uint64
+		awaits  bool
+		refused abi.Code // of one more
+	}{
+		"asked for with one":      {[]history.Input{withDraft}, 1, false, abi.CodeConflict},
+		"asked for without":       {[]history.Input{propose("p", 1, 5)}, 0, true, ""},
+		"one that was refused":    {[]history.Input{withDraft, draft("p", history.No)}, 0, true, ""},
+		"a second one":            {[]history.Input{withDraft, draft("p", history.No), hand("p")}, 3, false, abi.CodeConflict},
+		"one that is verified":    {[]history.Input{withDraft, draft("p", history.No), hand("p"), draft("p", history.Yes)}, 0, false, abi.CodeConflict},
+		"three that were refused": {[]history.Input{withDraft, draft("p", history.No), hand("p"), draft("p", history.No), hand("p"), draft("p", history.No)}, 0, false, abi.CodeConflict},
+		"nobody verifies it":      {[]history.Input{withDraft, does("p", history.Fail)}, 0, false, abi.CodeConflict},
+		"denied meanwhile":        {[]history.Input{withDraft, does("p", history.Deny)}, 0, false, abi.CodeConflict},
+		"drafted here":            {[]history.Input{here}, 0, false, abi.CodeConflict},
+	} {
+		d := new(desk)
+		for _, in := range c.way {
+			if err := d.happens(in); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		p := d.Get("p")
+		if p.Handed != c.handed || p.Awaits() != c.awaits || d.Drafts() != (p.State == history.BeingDrafted && !c.awaits) {
+			t.Errorf("%s: handed %d, awaits %v, drafts %v", name, p.Handed, p.Awaits(), d.Drafts())
+		}
+		if err := d.Refuses(hand("p")); abi.CodeOf(err) != c.refused {
+			t.Errorf("%s: one more: %v", name, err)
+		}
+		if err := d.Refuses(does("p", history.Hand)); err == nil {
+			t.Errorf("%s: no draft is handed in, and that is well", name)
+		}
+	}
+}
+
 // TestLaid: what is compressed again lies over what was, and comes to light again when that is
 // taken off; of turns that are told as one text, none can be taken alone.
 func TestLaid(t *testing.T) {
@@ -160,7 +207,7 @@ func TestBook(t *testing.T) {
 		lay := map[uint64][]history.Proposal{}
 		for range rapid.IntRange(1, 60).Draw(t, "n") {
 			id := rapid.SampledFrom(ids).Draw(t, "id")
-			in := does(id, rapid.SampledFrom([]history.Kind{history.Propose, history.Drafted, history.Drafted, history.Fail, history.Approve, history.Deny, history.Revert}).Draw(t, "kind"))
+			in := does(id, rapid.SampledFrom([]history.Kind{history.Propose, history.Drafted, history.Drafted, history.Hand, history.Fail, history.Approve, history.Deny, history.Revert}).Draw(t, "kind"))
 			switch in.Kind {
 			case history.Propose:
 				from := rapid.Uint64Range(1, 8).Draw(t, "from")
@@ -171,6 +218,8 @@ func TestBook(t *testing.T) {
 				}
 			case history.Drafted:
 				in = draft(id, rapid.SampledFrom([]history.Verdict{history.Yes, history.No, "perhaps"}).Draw(t, "verdict"))
+			case history.Hand:
+				in = hand(id)
 			}
 			before, _ := json.Marshal(d.Book)
 			refused := d.happens(in)

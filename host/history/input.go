@@ -8,7 +8,10 @@ type Input struct {
 	Kind     Kind   `json:"kind"`
 	Proposal string `json:"proposal"`     // its id
 	By       string `json:"by,omitempty"` // who did it
-	// Ask comes with Propose, Draft with Drafted.
+	// Turn is how many turns there were then; entries of before do not say it.
+	Turn uint64 `json:"turn,omitempty"`
+	// Ask comes with Propose, Draft with Drafted; with Propose and Hand it is one from outside, of which nobody has said
+	// anything yet: N, Text and By.
 	Ask   *Ask   `json:"ask,omitempty"`
 	Draft *Draft `json:"draft,omitempty"`
 	Why   string `json:"why,omitempty"` // of Deny, Fail and Revert
@@ -20,6 +23,7 @@ type Kind string
 // The kinds.
 const (
 	Propose Kind = "propose" // somebody wants a range compressed
+	Hand    Kind = "hand"    // somebody outside hands in a further draft, which is to be verified
 	Drafted Kind = "draft"   // a draft was made and verified
 	Fail    Kind = "fail"    // no draft could be made, or none verified
 	Approve Kind = "approve" // a human wants it told so from now on
@@ -40,8 +44,11 @@ type Ask struct {
 	// Compresser and Verifier are the ids of companions, "model" or "extract".
 	Compresser string `json:"compresser"`
 	Verifier   string `json:"verifier"`
-	// Auto says that the configuration approves what is verified.
+	// Auto says that the configuration, which asked for it, approves what is verified.
 	Auto bool `json:"auto,omitempty"`
+	// Look says that a person has to look for all that: a person took off before what lay over some of the turns, or the draft
+	// that was verified has a [Draft.Look].
+	Look bool `json:"look,omitempty"`
 }
 
 // Length is how long a text is.
@@ -81,6 +88,9 @@ type Draft struct {
 	Findings   []Finding `json:"findings,omitempty"`
 	// Lost is what left with the original and may matter, found without a model.
 	Lost []Loss `json:"lost,omitempty"`
+	// Look says that something which the policy names is Unclear, or that it names nothing of what the configuration asked for: a person has
+	// to look, whatever was approved in advance. It stays where the findings go.
+	Look bool `json:"look,omitempty"`
 }
 
 // Verdict is a verifier's word. Whatever is not Yes is No.
@@ -112,6 +122,8 @@ const (
 	Changed   Status = "changed"
 	Missing   Status = "missing"
 	NotNeeded Status = "not_needed"
+	// Unclear is what cannot be compared, as where a draft tells in another language what was said.
+	Unclear Status = "unclear"
 )
 
 // Loss is something of the original that the draft does not have, or has otherwise.

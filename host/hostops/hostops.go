@@ -22,7 +22,7 @@ type Ops struct {
 	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
 	// Segment takes a piece of the line that a companion was asked for in a call.
-	Segment func(ctx context.Context, room, who, call, text string) error
+	Segment func(ctx context.Context, room, who, call string, a abi.SayAsk) error
 	Act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Generate asks the model of the companion that calls.
 	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
@@ -65,7 +65,7 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)
 		}
 		return module.Answer(data, func(a abi.SayAsk) (struct{}, error) {
-			return struct{}{}, o.Segment(ctx, c.Room, c.Companion, c.Call, a.Text)
+			return struct{}{}, o.Segment(ctx, c.Room, c.Companion, c.Call, a)
 		})
 	case abi.HostActionEmit:
 		return module.Answer(data, func(a abi.ActionAsk) (abi.ActionPlayed, error) { return o.Act(ctx, c, a) })

@@ -63,8 +63,8 @@ func (h *house) ops() *hostops.Ops {
 		History: func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error) {
 			return h.History(ctx, room, ask)
 		},
-		Segment: func(ctx context.Context, room, who, call, text string) error {
-			return h.Segment(ctx, room, who, call, text)
+		Segment: func(ctx context.Context, room, who, call string, a abi.SayAsk) error {
+			return h.Segment(ctx, room, who, call, a)
 		},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -61,6 +62,7 @@ type house struct {
 	model    func(model.Request) (string, error) // nil: there is none
 	minds    map[string]room.Companion           // others than listeners
 	meaning  func() *meaning.Finder              // nil: there is none
+	context  int                                 // tokens that the model takes; 0: as many as it does where nobody says
 	asked    atomic.Int64
 	ids      atomic.Int64
 	log      strings.Builder
@@ -96,6 +98,10 @@ func (h *house) run(loaded ...string) {
 			text, err := h.model(ask)
 			return model.Answer{Text: text, JSON: json.RawMessage(text)}, err
 		}
+	}
+	if h.context > 0 {
+		meter := new(tokens.Meter)
+		c.Window = func(string) (int, *tokens.Meter) { return h.context, meter }
 	}
 	if h.meaning != nil {
 		c.Meaning = h.meaning()

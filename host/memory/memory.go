@@ -21,6 +21,7 @@ import (
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/memory/meaning"
 	"github.com/companiond/companiond/host/model"
+	"github.com/companiond/companiond/host/model/tokens"
 	"github.com/companiond/companiond/host/module"
 )
 
@@ -40,6 +41,8 @@ type Config struct {
 	Settings func(companion string) Settings
 	// Model asks the model of a companion for what is worth remembering in a talk; nil: no companion has one.
 	Model func(ctx context.Context, c module.Caller, ask model.Request) (model.Answer, error)
+	// Window says how long a prompt for that model may be, in tokens that its meter guesses; nil: 8,000.
+	Window func(companion string) (context int, meter *tokens.Meter)
 	// Meaning finds what is near in meaning; nil: words alone find.
 	Meaning *meaning.Finder
 	// Names gives what those in a room are called, by id; nil: as their ids.
@@ -48,6 +51,9 @@ type Config struct {
 	Location *time.Location
 	Log      *slog.Logger // nil: slog.Default()
 }
+
+// usualContext is how long a prompt may be where nobody says, in tokens.
+const usualContext = 8000
 
 // Settings is how a companion remembers.
 type Settings struct {
@@ -89,6 +95,10 @@ func New(c Config) *Keeper {
 	}
 	if c.Settings == nil {
 		c.Settings = func(string) Settings { return Settings{} }
+	}
+	if c.Window == nil {
+		meter := new(tokens.Meter)
+		c.Window = func(string) (int, *tokens.Meter) { return usualContext, meter }
 	}
 	if c.Names == nil {
 		c.Names = func(context.Context, string) map[string]string { return nil }

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,13 +26,13 @@ type question struct {
 }
 
 // question gives what is to be asked for a listener, together with others where it is the same.
-func (l listener) question(all map[string]*question) *question {
+func (l *listener) question(all map[string]*question) *question {
 	of := "mind " + l.settings.Mind
 	if l.settings.Mind == "" {
 		of = "companion " + l.id
 	}
 	var heard strings.Builder
-	for _, t := range l.turns {
+	for _, t := range l.turns[:l.part] {
 		fmt.Fprint(&heard, " ", t.Seq)
 	}
 	key := of + heard.String()
@@ -51,10 +50,18 @@ func (l listener) question(all map[string]*question) *question {
 	return q
 }
 
-var errNothingHolds = errors.New("nothing of the answer stands up to what was said")
+// budget is what the model of a companion takes at once.
+func (k *Keeper) budget(companion string) ask.Budget {
+	context, meter := k.cfg.Window(companion)
+	return ask.Budget{Context: context, Meter: meter}
+}
 
-// asked gives what of a model's answer stands, for one of those whom it was asked for.
-func (k *Keeper) asked(ctx context.Context, l listener, room string) ([]fact.New, error) {
+// errNothingHolds is of a model that was asked.
+var errNothingHolds = abi.Errorf(abi.CodeInvalid, "nothing of the answer stands up to what was said")
+
+// asked gives what of a model's answer stands, for one of those whom it was asked for. Its error is CodeInvalid where
+// there was an answer.
+func (k *Keeper) asked(ctx context.Context, l *listener, room string) ([]fact.New, error) {
 	if !l.asks.done {
 		l.asks.answer, l.asks.err = k.ask(ctx, l, room)
 		// One companion's bound is not another's.
@@ -68,17 +75,17 @@ func (k *Keeper) asked(ctx context.Context, l listener, room string) ([]fact.New
 	for _, why := range rejected {
 		k.cfg.Log.Debug("something that a model found in a talk is not remembered", "companion", l.id, "room", room, "why", why)
 	}
-	if len(found) == 0 && len(rejected) > 0 {
+	if found = l.within(found); len(found) == 0 && len(rejected) > 0 {
 		return nil, errNothingHolds
 	}
 	return found, nil
 }
 
 // ask asks the model.
-func (k *Keeper) ask(ctx context.Context, l listener, room string) (answer string, err error) {
-	p := ask.For(l.asks.known, l.turns)
+func (k *Keeper) ask(ctx context.Context, l *listener, room string) (answer string, err error) {
+	p := k.budget(l.id).For(l.asks.known, l.turns[:l.part])
 	a, err := k.cfg.Model(ctx, module.Caller{Companion: l.id, Room: room, Call: k.cfg.NewID(), Op: Op}, model.Request{
-		System: p.System, Schema: p.Schema, SchemaName: Op, Messages: []model.Message{{Role: model.RoleUser, Text: p.User}},
+		System: p.System, Schema: p.Schema, SchemaName: Op, Check: ask.Check, Messages: []model.Message{{Role: model.RoleUser, Text: p.User}},
 	})
 	if answer = string(a.JSON); answer == "" {
 		answer = a.Text

@@ -13,6 +13,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/model/stream"
 	"github.com/companiond/companiond/host/model/tokens"
+	"github.com/companiond/companiond/host/model/trouble"
 	"github.com/companiond/companiond/host/model/wire"
 )
 
@@ -27,9 +28,9 @@ type endpoint struct {
 	ids    atomic.Uint64 // of calls that came without
 	meter  *tokens.Meter
 
+	trouble trouble.Log
 	mu      sync.Mutex
 	known   quirks
-	trouble atomic.Value // string: why it did not answer last, "" where it did
 }
 
 func (e *endpoint) Name() string { return e.cfg.Name }
@@ -64,30 +65,25 @@ func (e *endpoint) Generate(ctx context.Context, req Request, onText func(string
 	case abi.CodeOf(err) == abi.CodeExhausted: // of Request.Before, which says whose it is
 		return Answer{Usage: used}, err
 	case err != nil:
-		if !errors.Is(err, errNoTools) { // that was told
-			e.tell(ctx, abi.AsError(err).Message)
-		}
+		e.tell(ctx, req, err)
 		return Answer{Usage: used}, e.named(err)
 	}
-	e.tell(ctx, "")
+	e.trouble.Answered(req.SchemaName)
 	answer.Usage = used
 	return answer, nil
 }
 
 var errNoTools = errors.New("it cannot call tools")
 
-// tell logs why the model does not answer, once for each reason, and that it answers
-// again; "" is no reason. A request that its caller gave up says nothing of the model.
-func (e *endpoint) tell(ctx context.Context, why string) {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return
-	}
-	switch before := e.trouble.Swap(why); {
-	case before == why, why == "" && before == nil:
-	case why == "":
-		e.cfg.Log.Info("the model answers again", "model", e.cfg.Name)
+// tell logs that a request failed. One that its caller gave up says nothing of the model.
+func (e *endpoint) tell(ctx context.Context, req Request, err error) {
+	why := abi.AsError(err).Message
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled), errors.Is(err, errNoTools): // that was told
+	case errors.Is(err, errUseless):
+		e.trouble.Useless(req.SchemaName, why)
 	default:
-		e.cfg.Log.Warn("the model does not answer: its characters listen, and say nothing when they are asked", "model", e.cfg.Name, "why", why)
+		e.trouble.Away(why)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/host/model/tokens"
+	"github.com/companiond/companiond/host/model/trouble"
 	"github.com/companiond/companiond/host/model/wire"
 )
 
@@ -93,7 +94,7 @@ func New(c Config) Client {
 	return &endpoint{
 		cfg: c, api: api, ladder: ladder(c.API, c.Structured), known: without(c.Without),
 		at:     wire.Endpoint{HTTP: cmp.Or(c.HTTP, http.DefaultClient), URL: target(c.API, c.URL), FirstByte: c.FirstByte, Sign: api.sign, Rest: new(wire.Rest)},
-		places: make(chan struct{}, c.Parallel), meter: new(tokens.Meter),
+		places: make(chan struct{}, c.Parallel), meter: new(tokens.Meter), trouble: trouble.Log{Log: c.Log, Model: c.Name},
 		pause: func(n int, asked time.Duration) time.Duration { return pause(n, asked, rand.Float64()) },
 	}
 }

@@ -218,3 +218,21 @@ func TestTroubleIsToldOnce(t *testing.T) {
 		t.Errorf("told %s", strings.TrimPrefix(told.String(), before))
 	}
 }
+
+// A model whose answer is of no use does answer, and the log says what it was asked for.
+func TestAnAnswerOfNoUseIsNoTrouble(t *testing.T) {
+	told := new(logtest.Log)
+	f := newFake(t, greets(OpenAI), greets(OpenAI), greets(OpenAI), greets(OpenAI), greets(OpenAI))
+	client := f.client(OpenAI, func(c *Config) { c.Log, c.Retries = told.Logger(), 0 })
+	req := ask()
+	req.Schema, req.SchemaName = json.RawMessage(`{"type":"object"}`), "verified"
+	for range 2 {
+		if _, err := client.Generate(t.Context(), req, nil); err == nil {
+			t.Fatal("a greeting is an object")
+		}
+		_, _, _ = generate(t, client, ask())
+	}
+	if told.Count("an answer of the model cannot be used") != 1 || told.Count("asked_for=verified") != 1 || told.Count("does not answer") > 0 || told.Count("answers again") > 0 {
+		t.Errorf("told %s", told)
+	}
+}

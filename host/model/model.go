@@ -69,6 +69,9 @@ type Request struct {
 	// Check says what is wrong with a structured answer, in words for the model: it is told once
 	// and may answer again.
 	Check func(json.RawMessage) error
+	// Sole says that an answer with two objects that differ is none, wherever they stand: a model that corrects itself has
+	// to say once what counts. Without it the one in a fence is taken, or the first.
+	Sole bool
 
 	MaxTokens int // of the answer; 0: as configured; see Config.MaxTokens about thoughts
 

@@ -294,6 +294,28 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// Where one answer alone counts, two that differ are none, and the model is asked which; elsewhere the first counts, or the one in a fence.
+func TestSole(t *testing.T) {
+	const twice = "{\"state\":\"speak\"}\nWait, that was wrong:\n```json\n{\"state\":\"listen\"}\n```"
+	for _, sole := range []bool{true, false} {
+		f := newFake(t, says(twice), says("{\"state\":\"speak\"}\n{\"state\": \"speak\"}"))
+		req := voteRequest()
+		req.Sole = sole
+		a, _, err := generate(t, f.client(OpenAI, nil), req)
+		if want := map[bool]string{true: `{"state":"speak"}`, false: `{"state":"listen"}`}[sole]; err != nil || string(a.JSON) != want || a.Usage.Calls != map[bool]int{true: 2, false: 1}[sole] {
+			t.Errorf("%v: %+v, %v", sole, a, err)
+		}
+		if got := f.requests(); sole && !strings.Contains(got[1].get("messages.3.content").(string), "several JSON objects that differ") {
+			t.Errorf("asked %s", got[1].raw)
+		}
+	}
+	f := newFake(t, claude("tool_use", toolBlock("t1", "vote", `{"state":"speak"}`), toolBlock("t2", "vote", `{"state":"listen"}`)))
+	req := voteRequest()
+	req.Sole = true
+	_, _, err := generate(t, f.client(Anthropic, nil), req)
+	wantErr(t, err, abi.CodeInvalid, "which one counts is not clear")
+}
+
 func TestRepairTellsWhatCheckSays(t *testing.T) {
 	f := newFake(t, says(`{"state":"sing"}`))
 	req := voteRequest()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/model/shape"
 	"github.com/companiond/companiond/host/model/wire"
 )
@@ -54,7 +55,7 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		a := e.answer(req, t)
 		if a.Stop == StopRefused {
-			return Answer{}, wire.Failed(abi.CodeInvalid, false, nil, "the model would not answer: %s", wire.Readable(a.Text))
+			return Answer{}, wire.Failed(abi.CodeInvalid, false, errUseless, "the model would not answer: %s", wire.Readable(a.Text))
 		}
 		if a.JSON, wrong = req.object(a); wrong == nil {
 			a.Calls = nil // of the tool that was none
@@ -65,23 +66,35 @@ func (e *endpoint) structured(ctx context.Context, req Request, used *Usage) (An
 		}
 		req = req.repaired(a, wrong)
 	}
-	return Answer{}, wire.Failed(abi.CodeInvalid, false, wrong, "the model's answer cannot be used, and it could not mend it: %s", wire.Readable(wrong.Error()))
+	return Answer{}, wire.Failed(abi.CodeInvalid, false, errors.Join(errUseless, wrong), "the model's answer cannot be used, and it could not mend it: %s", wire.Readable(wrong.Error()))
 }
+
+// errUseless is in the chain of the error of an answer that is of no use: the model did answer.
+var errUseless = errors.New("the answer is of no use")
+
+// ErrCut is in the chain of the error of a structured answer that was cut off at its bound, twice.
+var ErrCut = errors.New("it is too long and was cut off")
+
+// ErrRefused is in the chain of the error of a request that the endpoint refuses: that says nothing about an answer.
+var ErrRefused = wire.ErrRefused
 
 // object finds the structured answer and checks it.
 func (r Request) object(a Answer) (json.RawMessage, error) {
-	text := a.Text
+	text, all := a.Text, a.Text
 	for _, c := range a.Calls {
 		if c.Name == r.SchemaName {
 			text = string(c.Arguments)
+			all += "\n" + text
 		}
 	}
 	found, ok := shape.Object(text)
 	switch {
 	case !ok && a.Stop == StopLength:
-		return nil, errors.New("it is too long and was cut off")
+		return nil, ErrCut
 	case !ok:
 		return nil, errors.New("it is not a JSON object")
+	case r.Sole && shape.Differ(all):
+		return nil, errors.New("it has several JSON objects that differ, and which one counts is not clear")
 	}
 	if r.Check != nil {
 		if err := r.Check(found); err != nil {
@@ -100,14 +113,14 @@ const (
 // repaired gives the request for the second answer.
 func (r Request) repaired(a Answer, wrong error) Request {
 	said := strings.ToValidUTF8(wrong.Error()[:min(len(wrong.Error()), maxWrong)], "")
-	told := "That answer cannot be used: " + said + ". Answer again, with one JSON object that is valid against the schema and nothing else."
+	told := "That answer cannot be used: " + quote.Plain(said) + ". Answer again, with one JSON object that is valid against the schema and nothing else."
 	messages := r.Messages[:len(r.Messages):len(r.Messages)]
 	if i := slices.IndexFunc(a.Calls, func(c ToolCall) bool { return c.Name == r.SchemaName }); i >= 0 {
 		r.Messages = append(messages,
 			Message{Role: RoleAssistant, Calls: a.Calls[i : i+1]},
 			Message{Role: RoleTool, CallID: a.Calls[i].ID, Text: told, Failed: true})
 	} else {
-		text := strings.ToValidUTF8(a.Text[:min(len(a.Text), maxQuoted)], "")
+		text := quote.Plain(strings.ToValidUTF8(a.Text[:min(len(a.Text), maxQuoted)], ""))
 		r.Messages = joined(append(messages, Message{Role: RoleAssistant, Text: text}, Message{Role: RoleUser, Text: told}))
 	}
 	if a.Stop == StopLength {

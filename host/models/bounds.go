@@ -37,9 +37,21 @@ func newBounds(of map[limits.Key]limits.Bounds) *bounds {
 	return &bounds{limits: limits.New(of), spent: make(chan struct{}, 1)}
 }
 
-// keys gives whose bounds a call counts for.
-func keys(model string, c module.Caller) []limits.Key {
-	return []limits.Key{{Table: "model", Name: model}, {Table: "companion", Name: c.Companion}, {Table: "room", Name: c.Room}}
+// counted gives whose bounds a call counts for. A fork counts for the nearest room with bounds of its own, from itself back
+// through those that it comes of, and where none has any for the first of them all: no room spends more for being forked.
+func (m *Models) counted(ctx context.Context, model string, c module.Caller) ([]limits.Key, error) {
+	room := limits.Key{Table: "room", Name: c.Room}
+	for m.cfg.ForkedOf != nil && room.Name != "" && m.cfg.Bounds[room] == (limits.Bounds{}) {
+		of, err := m.cfg.ForkedOf(ctx, room.Name)
+		if err != nil {
+			return nil, err
+		}
+		if of == "" {
+			break
+		}
+		room.Name = of
+	}
+	return []limits.Key{{Table: "model", Name: model}, {Table: "companion", Name: c.Companion}, room}, nil
 }
 
 // may says why a call is not to be made; it counts nothing.

@@ -93,6 +93,54 @@ func TestOverItsRate(t *testing.T) {
 	}
 }
 
+// keysOf gives whose bounds a call of aya's in a room counts for.
+func keysOf(t *testing.T, m *Models, room string) []limits.Key {
+	t.Helper()
+	keys, err := m.counted(t.Context(), "main", module.Caller{Companion: "aya", Room: room})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// TestForksSpendTogether: a room and all that was forked of it have one bound between them, however often it is
+// forked, but for a fork that has bounds of its own, with those of it. Where nobody knows what a room is, nothing is spent.
+func TestForksSpendTogether(t *testing.T) {
+	of := map[string]string{"main-2": "main", "main-3": "main-2", "own": "main-2", "own-2": "own", "side-2": "side"}
+	settings, asked, _ := endpoint(t)
+	m := New(Config{
+		Settings: []config.Model{settings}, Log: slog.New(slog.DiscardHandler),
+		Bounds: map[limits.Key]limits.Bounds{{Table: "room", Name: "main"}: {Day: 3}, {Table: "room", Name: "own"}: {Day: 2}},
+		ForkedOf: func(_ context.Context, room string) (string, error) {
+			if room == "broken" {
+				return "", abi.Errorf(abi.CodeUnavailable, "the journal cannot be read")
+			}
+			return of[room], nil
+		},
+	})
+	for _, c := range []struct {
+		room, why string // empty: it is asked
+	}{
+		{"main-3", ""}, {"main", ""}, {"own-2", ""}, {"main-2", ""},
+		{"main", "room.main.calls_day"}, {"main-2", "room.main.calls_day"}, {"main-3", "room.main.calls_day"},
+		{"own", ""}, {"own-2", "room.own.calls_day"}, {"own", "room.own.calls_day"},
+		{"side-2", ""}, {"broken", "the journal cannot be read"},
+	} {
+		_, err := m.Generate(t.Context(), module.Caller{Companion: "aya", Room: c.room}, "", prompt.Ask{Request: hello, Urgency: limits.Called}, nil)
+		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v, want %q", c.room, err, c.why)
+		}
+	}
+	if n := asked.Load(); n != 6 {
+		t.Errorf("asked %d times", n)
+	}
+	for _, d := range m.bounds.days() {
+		if want := map[string]int{"main": 3, "own": 2, "side": 1}[d.Name]; d.Table == "room" && d.Calls != want {
+			t.Errorf("%+v, want %d", d, want)
+		}
+	}
+}
+
 // TestSpentIsKept: it is written while the daemon runs, so that one that is killed has it again.
 func TestSpentIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +150,7 @@ func TestSpentIsKept(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		gone := make(chan error, 1)
 		go func() { gone <- m.Run(ctx) }()
-		counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+		counted := keysOf(t, m, "main")
 		for range 3 {
 			if err := m.take(counted, limits.Called); err != nil {
 				t.Fatal(err)
@@ -144,7 +192,7 @@ func TestAMinuteIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(memory.KV)
 		bounds := map[limits.Key]limits.Bounds{{Table: "model", Name: "main"}: {Minute: 7}, {Table: "companion", Name: "aya"}: {Day: 100}}
-		counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+		counted := keysOf(t, New(Config{}), "main")
 		open := func() (m *Models, kill func()) {
 			m = New(Config{Bounds: bounds, Store: store, Log: slog.New(slog.DiscardHandler)})
 			if err := m.Restore(context.Background()); err != nil {
@@ -192,7 +240,7 @@ func TestAMinuteIsKept(t *testing.T) {
 // back, for nobody asks their speaker until then.
 func TestNotToComeBack(t *testing.T) {
 	m := New(Config{Bounds: map[limits.Key]limits.Bounds{{Table: "model", Name: "main"}: {Minute: 12}}, Log: slog.New(slog.DiscardHandler)})
-	counted := keys("main", module.Caller{Companion: "aya", Room: "main"})
+	counted := keysOf(t, m, "main")
 	made := 0
 	var err error
 	for err == nil {

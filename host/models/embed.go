@@ -27,8 +27,11 @@ func (m *Models) Embed(ctx context.Context, c module.Caller, wanted string, text
 	if client == nil {
 		return nil, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
-	counted := keys(client.Name(), c)
-	if err := m.take(counted, limits.Idle); err != nil {
+	counted, err := m.counted(ctx, client.Name(), c)
+	if err == nil {
+		err = m.take(counted, limits.Idle)
+	}
+	if err != nil {
 		return nil, err
 	}
 	all, used, err := client.Embed(ctx, texts)

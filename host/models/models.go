@@ -30,6 +30,8 @@ type Config struct {
 	Bounds   map[limits.Key]limits.Bounds                          // on calls and money
 	Store    Store                                                 // of what was spent; for Restore and Run
 	Log      *slog.Logger
+	// ForkedOf gives the room that a room was forked of, empty for none. Its errors are *abi.Error. Nil: there are no forks.
+	ForkedOf func(ctx context.Context, room string) (of string, err error)
 }
 
 // Models are the language models of a house. Make them with [New].
@@ -131,7 +133,10 @@ func (m *Models) Generate(ctx context.Context, c module.Caller, wanted string, a
 	if client == nil {
 		return model.Answer{}, abi.Errorf(abi.CodeUnavailable, "%s", why)
 	}
-	counted := keys(client.Name(), c)
+	counted, err := m.counted(ctx, client.Name(), c)
+	if err != nil {
+		return model.Answer{}, err
+	}
 	if err := m.may(counted, ask.Urgency); err != nil { // before it waits for a place
 		return model.Answer{}, err
 	}

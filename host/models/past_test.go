@@ -62,7 +62,7 @@ func TestHouseVerifies(t *testing.T) {
 		t.Errorf("cut off: %+v, %v", v, err)
 	}
 	content = verdict[:len(verdict)-20]
-	if v, err := verify(); abi.CodeOf(err) != abi.CodeInvalid || v.Verdict != "" {
+	if v, err := verify(); abi.CodeOf(err) != abi.CodeTooLarge || v.Verdict != "" {
 		t.Errorf("half of it: %+v, %v", v, err)
 	}
 	if n := len(used); n != 3 || used[2].Calls != 2 || used[2].Error == "" {

@@ -171,6 +171,18 @@ func (s *Queues) Offer(ctx context.Context, companion string, p card.Percept, fr
 	return s.put(companion, it)
 }
 
+// Tell takes what a game tells a companion, which is kept and judged as what its card lets it
+// perceive. The card need not know of games.
+//
+// # Errors
+//
+// Those of Offer, but for what a card does not allow.
+func (s *Queues) Tell(ctx context.Context, companion string, p abi.Percept) error {
+	p.Seq, p.At = 0, time.Now().UTC()
+	_, err := s.keep(ctx, companion, newItem(p, nil))
+	return err
+}
+
 // newItem makes an item of a perception, of which the card says kind.
 func newItem(p abi.Percept, kind *card.Perception) *item {
 	it := &item{p: p, done: make(chan Outcome, 1)}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/host/entry"
 )
@@ -61,6 +62,8 @@ type Line struct {
 	UpTo   int            `json:"up_to,omitempty"`  // or as soon as so many parts were played; 0: then
 	Words  int            `json:"words,omitempty"`  // bytes of its text that will have been heard; 0: by how long it sounds
 	Off    bool           `json:"off,omitempty"`    // it was cut off
+	Quiet  []string       `json:"quiet,omitempty"`  // bodies that say no more of it
+	Sure   int            `json:"sure,omitempty"`   // bytes of its text that were heard, by the word of a body
 	// Silent is a line that no body says: people read it, and have read it when
 	// somebody goes on.
 	Silent bool `json:"silent,omitempty"`
@@ -236,6 +239,20 @@ func unsure(parts []Part) time.Duration {
 // Heard is what people have surely heard of the line at a moment: a voice may take a third
 // longer than estimated, or a sixth where it told how long the whole part takes.
 func (l *Line) Heard(at time.Time) string {
+	text := l.Text()
+	return text[:max(l.Sure, len(l.guessed(at)))]
+}
+
+// Hears takes the word of a body that so many bytes of the text were heard.
+func (l *Line) Hears(bytes int) {
+	text := l.Text()
+	for bytes = min(bytes, len(text)); bytes > 0 && bytes < len(text) && !utf8.RuneStart(text[bytes]); bytes-- {
+	}
+	l.Sure = max(l.Sure, bytes)
+}
+
+// guessed is what people have surely heard by the parts that were played, and by how long the rest takes.
+func (l *Line) guessed(at time.Time) string {
 	text, done := l.Text(), l.slowest()
 	if l.Done {
 		return text

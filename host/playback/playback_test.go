@@ -129,3 +129,22 @@ func TestTakes(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// TestHeardByWord: the word of a body that so much was heard counts, up to a letter, where less would be guessed; and only
+// of one that is waited for.
+func TestHeardByWord(t *testing.T) {
+	for body, want := range map[string]string{"x": "いち。に", "other": ""} {
+		var v Voice
+		v.Connect(entry.Bodies{Joined: []entry.Body{{ID: "x", Who: "a", Plays: true}}}, t0)
+		v.Sound("g", "a", 1, Part{Text: "いち。にい。", Voice: []entry.Beat{{Bytes: 18, MS: 2000}}, Shown: t0}, false)
+		v.Report(entry.Played{Line: "g", Who: "a", Body: body, Bytes: 13}, after(10))
+		v.Report(entry.Played{Line: "g", Who: "a", Body: body, Bytes: 1}, after(20))
+		if got := v.Playing.Heard(after(30)); got != want {
+			t.Errorf("%s: heard %q, want %q", body, got, want)
+		}
+		v.Playing.Complete(9, "", "")
+		if b := v.End("taro said STOP", "", after(30)); b.Text != want {
+			t.Errorf("%s: %+v", body, b)
+		}
+	}
+}

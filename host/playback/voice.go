@@ -12,14 +12,16 @@ import (
 
 // Voice is the part of a room's state that is about what is heard.
 type Voice struct {
-	Playing  *Line     `json:"playing,omitempty"`  // sounds, or is being read
-	Bodies   []Body    `json:"bodies,omitempty"`   // connected
-	Speaking []Speaker `json:"speaking,omitempty"` // humans who speak into a microphone
-	Hush     time.Time `json:"hush,omitzero"`      // nobody else begins before
-	Began    time.Time `json:"began,omitzero"`     // when the newest round opened
-	Leads    []int64   `json:"leads,omitempty"`    // milliseconds from then to the first words, of the newest lines
-	Wasted   Wasted    `json:"wasted,omitzero"`
-	Alike    []bool    `json:"alike,omitempty"` // whether the newest lines say what others did before
+	Playing *Line `json:"playing,omitempty"` // sounds, or is being read
+	// Lingering is what goes on of the last line, which has ended; nil: nothing.
+	Lingering *Lingering `json:"lingering,omitempty"`
+	Bodies    []Body     `json:"bodies,omitempty"`   // connected
+	Speaking  []Speaker  `json:"speaking,omitempty"` // humans who speak into a microphone
+	Hush      time.Time  `json:"hush,omitzero"`      // nobody else begins before
+	Began     time.Time  `json:"began,omitzero"`     // when the newest round opened
+	Leads     []int64    `json:"leads,omitempty"`    // milliseconds from then to the first words, of the newest lines
+	Wasted    Wasted     `json:"wasted,omitzero"`
+	Alike     []bool     `json:"alike,omitempty"` // whether the newest lines say what others did before
 }
 
 // Body is one that is connected.
@@ -85,14 +87,14 @@ func (v *Voice) Sound(line, who string, n int, p Part, auto bool) {
 			v.Speaking[i].Counted = true
 		}
 	}
-	v.Playing = l
+	v.Playing, v.Lingering = l, nil
 	l.Add(p)
 }
 
 // embody has the bodies of a speaker say what comes of its line.
 func (v *Voice) embody(l *Line) {
 	for _, b := range v.Bodies {
-		if b.Who != l.Who {
+		if b.Who != l.Who || b.Mute {
 			continue
 		}
 		if l.Silent = false; !b.Plays {
@@ -209,6 +211,18 @@ func (v *Voice) cut(by string, r entry.Rules, at time.Time) {
 	l.By = by
 }
 
+// Hurry has the line of somebody end before its time, for something else is to be done: behind
+// the sentence that sounds, or now.
+func (v *Voice) Hurry(who, by string, now bool, r entry.Rules, at time.Time) {
+	if !v.Sounds() || v.Playing.Who != who || r.Interrupt == entry.InterruptNever {
+		return
+	}
+	if r.Interrupt = entry.InterruptSentence; now {
+		r.Interrupt, v.Playing.Cut = entry.InterruptNow, time.Time{} // sooner than it was to be
+	}
+	v.cut(by, r, at)
+}
+
 // Listen notes what a microphone hears.
 func (v *Voice) Listen(b entry.Speaking, at time.Time) {
 	i := slices.IndexFunc(v.Speaking, func(p Speaker) bool { return p.From == b.From })
@@ -261,6 +275,9 @@ func (v *Voice) Connect(b entry.Bodies, at time.Time) {
 		if v.Playing != nil {
 			v.Playing.Leave(j.ID, at)
 		}
+		if v.Lingering != nil {
+			v.Lingering.quiet(j.ID, at)
+		}
 	}
 	for _, j := range b.Joined {
 		if len(v.Bodies) < MaxBodies {
@@ -282,11 +299,19 @@ func (v *Voice) Abandon(at time.Time) {
 // Report takes the word of a body about a line.
 func (v *Voice) Report(b entry.Played, at time.Time) {
 	l := v.Playing
+	if g := v.Lingering; (b.Done || b.Failed != "") && g.Waits(b.Line, b.Body) {
+		g.quiet(b.Body, at)
+	}
 	switch {
 	case l == nil || l.ID != b.Line:
+	case b.Bytes > 0:
+		if _, waits := l.Waits[b.Body]; waits {
+			l.Hears(b.Bytes)
+		}
 	case b.Seconds > 0:
 		l.Takes(b.Part, time.Duration(b.Seconds*1000)*time.Millisecond)
 	case b.Failed != "":
+		l.Quiet = append(l.Quiet, b.Body)
 		if _, waits := l.Waits[b.Body]; waits && len(l.Waits) == 1 {
 			l.Failed, l.Over = b.Failed, true
 			return
@@ -348,7 +373,8 @@ func gap(seed, line string) int64 {
 }
 
 // Ended is the fold of a line that is over.
-func (v *Voice) Ended(b entry.Heard) {
+func (v *Voice) Ended(b entry.Heard, at time.Time) {
+	v.linger(b, at)
 	for i, have := range v.Bodies {
 		switch {
 		case slices.Contains(b.Missed, have.ID):

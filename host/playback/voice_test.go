@@ -39,7 +39,7 @@ func TestWhatMayBeWasted(t *testing.T) {
 	if v.MayWaste(t0, 3) {
 		t.Error("one more before a line was heard")
 	}
-	v.Ended(entry.Heard{Who: "a", End: entry.EndSaid})
+	v.Ended(entry.Heard{Who: "a", End: entry.EndSaid}, t0)
 	if v.Waste(t0); v.Playing != nil || v.MayWaste(t0, 3) || !v.MayWaste(t0.Add(time.Hour), 3) {
 		t.Errorf("%+v", v.Wasted)
 	}

@@ -47,6 +47,9 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 		return abi.ActionPlayed{}, abi.Errorf(abi.CodeTooLarge, "parameters: %d bytes, at most %d", len(a.Parameters), maxParameters)
 	}
 	warning, err := c.Permit(a)
+	if lent, _, ok := r.cfg.Bodies.Lent(r.Name(), who, a.Action); ok && (abi.CodeOf(err) == abi.CodeNotFound || abi.CodeOf(err) == abi.CodeDenied) {
+		return r.actOffered(ctx, who, by, a, lent)
+	}
 	if err != nil {
 		r.board.Count("action refused: " + string(abi.CodeOf(err)))
 		return abi.ActionPlayed{}, err
@@ -66,6 +69,31 @@ func (r *Room) Act(ctx context.Context, who string, by rooms.Player, a abi.Actio
 	})
 }
 
+// actOffered is Act for an action that no card has and that a game offers: it goes to the body
+// of that game alone.
+func (r *Room) actOffered(ctx context.Context, who string, by rooms.Player, a abi.ActionAsk, lent card.Action) (abi.ActionPlayed, error) {
+	if err := lent.Check(a.Parameters); err != nil {
+		r.board.Count("action refused: " + string(abi.CodeOf(err)))
+		return abi.ActionPlayed{}, err
+	}
+	if len(a.Parameters) == 0 {
+		a.Parameters = json.RawMessage("{}")
+	}
+	act := entry.Action{ID: r.cfg.NewID(), Who: who, Action: a.Action, Parameters: a.Parameters, By: by.Agent}
+	return loop.Ask(ctx, r.loop, loop.Late, func() (abi.ActionPlayed, error) {
+		r.syncBodies() // it may have been offered just now, or taken back
+		o := r.state().OfferedTo(who, a.Action)
+		switch run := r.running[by.Call]; {
+		case o == nil:
+			return abi.ActionPlayed{}, abi.Errorf(abi.CodeNotFound, "action: no game offers %q any more", a.Action)
+		case run.Force != nil && !slices.Contains(run.Force, a.Action):
+			return abi.ActionPlayed{}, abi.Errorf(abi.CodeDenied, "action: one of %q is to be played now", run.Force)
+		}
+		act.Body = o.Body
+		return r.handleAct(act, by)
+	})
+}
+
 func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlayed, err error) {
 	if err := cmp.Or(r.mayPerceive(a.Who), r.mayPlay(a.Who, by)); err != nil {
 		return played, err
@@ -77,7 +105,9 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 		return r.wishToSay(a, text)
 	}
 	a.Perceived = r.running[by.Call].Perception
-	a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
+	if a.Delivered = 1; a.Body == "" {
+		a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
+	}
 	r.loop.Input(entry.KindAction, a)
 	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
 }
@@ -163,9 +193,9 @@ func (r *Room) report(m call.Context, d entry.Done) {
 // CodeDenied when it does not have the floor (any more), CodeStale when somebody
 // spoke before the line began; the line is over then. CodeUnavailable where
 // lines are said in one piece.
-func (r *Room) Segment(ctx context.Context, who, call, text string) error {
-	if err := abi.CheckText("text", text); err != nil {
+func (r *Room) Segment(ctx context.Context, who, call string, a abi.SayAsk) error {
+	if err := abi.CheckText("text", a.Text); err != nil {
 		return err
 	}
-	return loop.Tell(ctx, r.loop, func() error { return r.voice.Segment(who, call, text) })
+	return loop.Tell(ctx, r.loop, func() error { return r.voice.Segment(who, call, a) })
 }

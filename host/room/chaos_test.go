@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/rooms"
@@ -111,7 +112,7 @@ func drawMoods(t *rapid.T, label string) []mood {
 func drawSteps(t *rapid.T) []step {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost", "talk", "talk", "talk", "attend", "vote", "body", "body", "speak"}).Draw(t, "do"),
+			Do:   rapid.SampledFrom([]string{"say", "say", "say", "wait", "stop", "leave", "return", "restart", "full", "lost", "talk", "talk", "talk", "attend", "vote", "body", "body", "speak", "game", "game", "force", "note"}).Draw(t, "do"),
 			Text: rapid.SampledFrom([]string{"hello", "a, and you?", "@b", "b and c!", "みんな"}).Draw(t, "text"),
 			Wait: time.Duration(rapid.SampledFrom([]int{0, 1, 50, 999, 1000, 2500, 30000}).Draw(t, "wait")) * time.Millisecond,
 			Who:  rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "who"),
@@ -182,6 +183,7 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 	s := newStage(t, rules, all["a"], all["b"], all["c"])
 	acked := map[uint64]string{}
 	embodied := map[string]func(){}
+	plugged := map[string]func(){}
 	defer func() {
 		for _, leave := range embodied {
 			leave()
@@ -204,6 +206,24 @@ func chaosRun(t *testing.T, rules entry.Rules, moods map[string][]mood, steps []
 			} else {
 				embodied[st.Who] = s.embody(&puppet{who: st.Who, slow: 1 + float64(st.Wait%3), dumb: st.Wait == 50*time.Millisecond})
 			}
+		case "game":
+			if leave := plugged[st.Who]; leave != nil {
+				leave()
+				delete(plugged, st.Who)
+				break
+			}
+			var g *action.Game
+			g, plugged[st.Who] = s.room.cfg.Bodies.Plug("main", st.Who, "", s.room.Stir)
+			g.Start("chess")
+			g.Offer(lent(s.t, "play", "pass"))
+			if st.Wait == 0 {
+				g.Withdraw([]string{"pass"})
+			}
+		case "force":
+			p := forced([]string{"low", "medium", "high", "critical"}[len(st.Text)%4], st.Wait > 0, "play", "pass")
+			go func() { _, _ = s.room.Perceive(s.t.Context(), st.Who, p) }()
+		case "note":
+			_ = s.room.Note(s.t.Context(), st.Who, told(st.Text))
 		case "speak":
 			_ = s.room.Speaking(t.Context(), "taro", st.Wait < time.Second)
 		case "stop":

@@ -44,6 +44,9 @@ func (r *Room) refolded(ctx context.Context, st *fold.State) error {
 	if err != nil {
 		return err
 	}
+	if err := r.lay(ctx, st); err != nil {
+		return err
+	}
 	r.tail.Set(recent, st.Head)
 	r.members, r.lately = nil, speech.Lately{}
 	return nil

@@ -16,7 +16,7 @@ func TestInfoSaysWhoIsHeard(t *testing.T) {
 	rules := testRules
 	rules.MaxTurns = 1
 	play(t, rules, []*actor{wants_("aya", 5)}, func(s *stage) {
-		id, leave := s.room.cfg.Bodies.Embody("main", "aya", true)
+		id, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "aya", Plays: true})
 		defer leave()
 		s.say("taro", "hello")
 		synctest.Wait()
@@ -74,7 +74,7 @@ func TestChatEndsNoLine(t *testing.T) {
 		rules := testRules
 		rules.MaxTurns, rules.Interrupt, rules.Interrupters = 1, entry.InterruptNow, []string{"*"}
 		play(t, rules, []*actor{saying("aya", "A line that takes some seconds to say, so that there is time. And another sentence.")}, func(s *stage) {
-			_, leave := s.room.cfg.Bodies.Embody("main", "aya", false)
+			_, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "aya"})
 			defer leave()
 			s.say("taro", "hello")
 			time.Sleep(time.Second)
@@ -121,9 +121,9 @@ func TestTheFloorWaitsForItsLine(t *testing.T) {
 		aya := recites(&s, "aya", pieces, whole)
 		play(t, rules, []*actor{aya, saying("kyoko", "I see.")}, func(st *stage) {
 			s = st
-			id, leave := s.room.cfg.Bodies.Embody("main", "aya", true)
+			id, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "aya", Plays: true})
 			defer leave()
-			_, gone := s.room.cfg.Bodies.Embody("main", "kyoko", false)
+			_, gone := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "kyoko"})
 			defer gone()
 			s.say("taro", "aya, hello")
 			time.Sleep(4500 * time.Millisecond)

@@ -35,5 +35,5 @@ func (r *Room) describe(l *rules.Line) {
 		l.Played = p != nil && p.ID == l.Grant && !p.Silent
 		return
 	}
-	l.Played = slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.Who == l.From })
+	l.Played = slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.Who == l.From && !b.Mute })
 }

@@ -17,7 +17,7 @@ const tries = 3
 
 // Happens has something happen to the history, and answers how its proposal stands then, once that is durable. What
 // is asked for gets the entries of its turns and the hash of what they say; what is approved
-// has to say what it said then, and so has what a draft was made of.
+// has to say what it said then, and so has what a draft was made of, or is handed in for.
 //
 // # Errors
 //
@@ -34,6 +34,7 @@ func (r *Room) Happens(ctx context.Context, in history.Input) (p history.Proposa
 			if again = s.History.Changed != changed; again {
 				return history.Proposal{}, abi.Field("proposal", abi.CodeConflict, "what the turns are told as changes all the time; try again")
 			}
+			in.Turn = s.Number
 			if err := cmp.Or(r.closed(), s.History.Refuses(in)); err != nil {
 				return history.Proposal{}, err
 			}
@@ -68,7 +69,7 @@ func (r *Room) looked(ctx context.Context, in *history.Input) error {
 		ask := *in.Ask
 		ask.Seqs, ask.Sum, ask.Head = past.Seqs, past.Sum, row.Head.Seq
 		in.Ask = &ask
-	case history.Approve, history.Drafted:
+	case history.Approve, history.Hand, history.Drafted:
 		book, err := r.Book(ctx)
 		if err != nil {
 			return err
@@ -80,6 +81,15 @@ func (r *Room) looked(ctx context.Context, in *history.Input) error {
 		past, err := reader.PastOf(ctx, r.cfg.Journal, r.Name(), p.Ask.Turns, *r.laid.Load())
 		if err != nil {
 			return err
+		}
+		if in.Kind == history.Drafted && p.Handed != 0 && in.Draft != nil {
+			d, err := reader.DraftText(ctx, r.cfg.Journal, r.Name(), p.Handed)
+			if err != nil {
+				return err
+			}
+			if d.Text != in.Draft.Text {
+				return abi.Field("proposal", abi.CodeStale, "words of the draft of %s were erased meanwhile; ask for a new one", p.ID)
+			}
 		}
 		if past.Sum != p.Ask.Sum {
 			return abi.Field("proposal", abi.CodeStale, "turns %s do not say any more what they said when %s was drafted: words were erased, or they are told otherwise; ask for a new one", p.Ask.Turns, p.ID)

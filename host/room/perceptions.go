@@ -1,12 +1,15 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/perception"
+	"github.com/companiond/companiond/host/room/loop"
 )
 
 // A companion's perception (the AI Companion Protocol): the companion judges it beside the
@@ -38,6 +41,26 @@ func (r *Room) Keep(ctx context.Context, who string, p abi.Percept, kept func(ab
 // error leaves it waiting.
 func (r *Room) Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error) {
 	return r.senses.Perceive(ctx, who, all...)
+}
+
+// Note writes down what a game tells a companion, which does not judge it: it is told with what
+// the companion is asked next.
+//
+// # Errors
+//
+// Those of a room that takes nothing new; CodeDenied after a STOP: then nothing is perceived.
+func (r *Room) Note(ctx context.Context, who string, p abi.Percept) error {
+	note := perception.Note(who, p, false)
+	return loop.Tell(ctx, r.loop, func() error {
+		if err := cmp.Or(r.loop.Trouble(), r.closed()); err != nil {
+			return err
+		}
+		if who := r.state().Stopped; who != "" {
+			return abi.Errorf(abi.CodeDenied, "%s said STOP; a human's next line starts the talk again", who)
+		}
+		r.loop.Input(entry.KindPerceived, note)
+		return r.loop.Trouble()
+	})
 }
 
 // mayPerceive says why somebody can neither perceive nor act now.

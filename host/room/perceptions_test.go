@@ -271,7 +271,7 @@ func TestActions(t *testing.T) {
 		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "fly"}); abi.CodeOf(err) != abi.CodeInvalid || s.count(entry.KindAction) != 0 {
 			t.Fatalf("err %v, %d actions", err, s.count(entry.KindAction))
 		}
-		_, leave := s.room.cfg.Bodies.Embody("main", "nikoni", false)
+		_, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "nikoni"})
 		played, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, abi.ActionAsk{Action: "move", Parameters: json.RawMessage(`{"x":1}`), Perception: "vision"})
 		if err != nil || played.Delivered != 1 {
 			t.Fatalf("%+v %v", played, err)
@@ -341,7 +341,7 @@ func TestSpeakIsAnActionAndAMessage(t *testing.T) {
 		say := func(text string) (abi.ActionPlayed, error) {
 			return s.room.Act(s.t.Context(), "nikoni", rooms.Player{Agent: "bot"}, abi.ActionAsk{Action: "speak", Parameters: json.RawMessage(`{"message":"` + text + `"}`)})
 		}
-		_, gone := s.room.cfg.Bodies.Embody("main", "nikoni", false)
+		_, gone := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "nikoni"})
 		defer gone()
 		played, err := say("やあ")
 		if err != nil || played.ID == "" || played.Wish == 0 || played.Delivered != 0 {

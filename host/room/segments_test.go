@@ -19,7 +19,7 @@ func recites(s **stage, id string, parts []string, end func(said string) (abi.Li
 	a.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
 		said := ""
 		for _, part := range parts {
-			if err := (*s).room.Segment(ctx, id, req.ID, part); err != nil {
+			if err := (*s).room.Segment(ctx, id, req.ID, abi.SayAsk{Text: part}); err != nil {
 				return abi.Line{}, err
 			}
 			said += part
@@ -147,7 +147,7 @@ func TestStaleBeforeItBegins(t *testing.T) {
 	n.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
 		asked++
 		time.Sleep(time.Second)
-		if err := s.room.Segment(ctx, "nikoni", req.ID, "はい。"); err != nil {
+		if err := s.room.Segment(ctx, "nikoni", req.ID, abi.SayAsk{Text: "はい。"}); err != nil {
 			return abi.Line{}, err
 		}
 		time.Sleep(time.Second)
@@ -189,11 +189,11 @@ func TestStaleBeforeItBegins(t *testing.T) {
 func TestSegmentsNeedTheFloor(t *testing.T) {
 	play(t, poolRules("pool"), []*actor{{id: "nikoni"}}, func(s *stage) {
 		for _, who := range []string{"nikoni", "aya", ""} {
-			if err := s.room.Segment(s.t.Context(), who, "main/g1@0", "x"); abi.CodeOf(err) != abi.CodeDenied {
+			if err := s.room.Segment(s.t.Context(), who, "main/g1@0", abi.SayAsk{Text: "x"}); abi.CodeOf(err) != abi.CodeDenied {
 				t.Errorf("%q: %v", who, err)
 			}
 		}
-		if err := s.room.Segment(s.t.Context(), "nikoni", "main/g1@0", " "); abi.CodeOf(err) != abi.CodeInvalid {
+		if err := s.room.Segment(s.t.Context(), "nikoni", "main/g1@0", abi.SayAsk{Text: " "}); abi.CodeOf(err) != abi.CodeInvalid {
 			t.Errorf("no text: %v", err)
 		}
 	})

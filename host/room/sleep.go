@@ -68,7 +68,7 @@ func (r *Room) atRest() bool {
 	if !r.present.Known() && s.Archived == "" || r.busy.Load() > 0 || r.senses.Waits() || r.present.Agents()+len(r.running)+len(r.offers) > 0 {
 		return false
 	}
-	if s.Round != nil || s.Floor != nil || s.History.Drafts() {
+	if s.Round != nil || s.Floor != nil || s.History.Awaits(r.settings.Standing) {
 		return false
 	}
 	at, _, due := s.NextDue()
@@ -82,7 +82,7 @@ func (r *Room) dueAgain() time.Time {
 	switch {
 	case s.Archived != "" || s.Unjudged() != "":
 		return time.Time{}
-	case s.Round != nil || s.Floor != nil || s.History.Drafts():
+	case s.Round != nil || s.Floor != nil || s.History.Awaits(r.settings.Standing):
 		return r.loop.Now()
 	case ok:
 		return at

@@ -35,6 +35,7 @@ type actor struct {
 
 	can     []string // actions it may play
 	warning string
+	carded  bool // it says of others that it has them not, as a card does
 
 	mu    sync.Mutex
 	asked int
@@ -57,6 +58,9 @@ func (a *actor) Describe() abi.Description {
 
 // Permit allows what is in can, with a number x.
 func (a *actor) Permit(ask abi.ActionAsk) (string, error) {
+	if !slices.Contains(a.can, ask.Action) && a.carded {
+		return "", abi.Field("action", abi.CodeNotFound, "%s has no %s", a.id, ask.Action)
+	}
 	if !slices.Contains(a.can, ask.Action) {
 		return "", abi.Errorf(abi.CodeInvalid, "action: %q is none of %v", ask.Action, a.can)
 	}
@@ -385,7 +389,9 @@ func (l *law) read(e entry.Entry) error {
 	case entry.KindBody:
 		b := decode[entry.Bodies](e)
 		for _, j := range b.Joined {
-			l.bodies[j.ID] = j.Who
+			if !j.Mute { // a game has no voice
+				l.bodies[j.ID] = j.Who
+			}
 		}
 		for _, j := range b.Left {
 			delete(l.bodies, j.ID)

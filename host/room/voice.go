@@ -3,10 +3,12 @@ package room
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/rules"
 	"github.com/companiond/companiond/host/speech"
@@ -43,6 +45,21 @@ func (r *Room) syncBodies() {
 	if change := r.cfg.Bodies.Change(r.Name(), r.state().Bodies); len(change.Joined)+len(change.Left) > 0 {
 		r.loop.Input(entry.KindBody, change)
 	}
+	if r.loop.Trouble() == nil {
+		r.syncOffers()
+	}
+}
+
+// syncOffers writes down what games offer by now.
+func (r *Room) syncOffers() {
+	here := func(body string) bool {
+		return slices.ContainsFunc(r.state().Bodies, func(b playback.Body) bool { return b.ID == body })
+	}
+	for _, change := range r.cfg.Bodies.Offers(r.Name(), r.state().Offered, here) {
+		if r.loop.Trouble() == nil {
+			r.loop.Input(entry.KindOffered, change)
+		}
+	}
 }
 
 // longestLine is more than anybody says at once.
@@ -62,8 +79,15 @@ func (r *Room) Played(ctx context.Context, p entry.Played) error {
 	if !(p.Seconds >= 0 && p.Seconds <= longestLine.Seconds()) {
 		return abi.Field("seconds", abi.CodeInvalid, "%v is outside 0..%v", p.Seconds, longestLine.Seconds())
 	}
+	if p.Bytes < 0 {
+		return abi.Field("bytes", abi.CodeInvalid, "%d is less than nothing", p.Bytes)
+	}
 	return loop.Tell(ctx, r.loop, func() error {
 		l := r.state().Playing
+		if r.state().Lingering.Waits(p.Line, p.Body) {
+			r.loop.Input(entry.KindPlayed, p)
+			return nil
+		}
 		if l == nil || l.ID != p.Line || l.Who != p.Who {
 			return abi.Field("line", abi.CodeNotFound, "%q is not heard now", p.Line)
 		}

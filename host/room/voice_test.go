@@ -39,7 +39,7 @@ func (s *stage) embody(p *puppet) (leave func()) {
 		p.slow = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	id, gone := s.room.cfg.Bodies.Embody("main", p.who, true)
+	id, gone := s.room.cfg.Bodies.Embody("main", entry.Body{Who: p.who, Plays: true})
 	s.room.Stir()
 	var work sync.WaitGroup
 	work.Go(func() { p.play(ctx, id) })
@@ -453,7 +453,7 @@ func TestOneMouthInTwoRooms(t *testing.T) {
 // A body says how long its line takes: nobody waits for less, nor for the estimate.
 func TestABodySaysHowLong(t *testing.T) {
 	play(t, voiceRules, []*actor{talker("aya", 5)}, func(s *stage) {
-		id, leave := s.room.cfg.Bodies.Embody("main", "aya", false)
+		id, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "aya"})
 		defer leave()
 		s.room.Stir()
 		s.say("taro", "元気？")
@@ -573,7 +573,7 @@ func TestABodyThatComesTooLate(t *testing.T) {
 	a := wants_("aya", 5)
 	play(t, voiceRules, []*actor{a}, func(s *stage) {
 		a.line = func(ctx context.Context, req abi.Request) (abi.Line, error) {
-			if err := s.room.Segment(ctx, "aya", req.ID, "一文だけ。"); err != nil {
+			if err := s.room.Segment(ctx, "aya", req.ID, abi.SayAsk{Text: "一文だけ。"}); err != nil {
 				return abi.Line{}, err
 			}
 			<-ctx.Done()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
@@ -114,9 +115,14 @@ type Room interface {
 	Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Done tells what became of an action.
 	Done(ctx context.Context, who, by string, d abi.Result) error
-	// Embody says that a body of a companion is connected, until leave is called. One
-	// that plays tells when it has played a line, by its id.
-	Embody(who string, plays bool) (id string, leave func())
+	// Embody says that a body of a companion is connected, until leave is called. It is given an
+	// id, by which one that plays tells when it has played a line.
+	Embody(b entry.Body) (id string, leave func())
+	// Plug says that a game is connected that offers actions to a companion, until leave is called.
+	// owner is whoever connected it.
+	Plug(who, owner string) (g *action.Game, leave func())
+	// Note writes down what a game tells a companion, which does not judge it.
+	Note(ctx context.Context, who string, p abi.Percept) error
 	// Played takes a body's word about a line.
 	Played(ctx context.Context, p entry.Played) error
 	// Converse has something happen to the conversation that the room is for, and answers how
@@ -225,6 +231,15 @@ type Owner struct {
 
 // Guests own the rooms that callers without a token open. It is no name.
 const Guests = "(guests)"
+
+// Called is who made or closed a room, as it is shown: callers without a token have one word there and wherever else it is said
+// who did something.
+func Called(owner string) string {
+	if owner == Guests {
+		return "guest"
+	}
+	return owner
+}
 
 // Opening is a room that somebody wants to open.
 type Opening struct {

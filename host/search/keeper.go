@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ const File = "search.db"
 type Journal interface {
 	journal.Log
 	journal.Index
+	// Forks gives the rows of rooms that were forked of a room itself, by name.
+	Forks(ctx context.Context, room string) ([]journal.Room, error)
 }
 
 // Config is what a keeper needs.
@@ -189,7 +192,7 @@ func (k *Keeper) coded(err error) error {
 	case k.cfg.ReadOnly:
 		return abi.Wrap(abi.CodeUnavailable, err, "there is no index of what was said that can be read here: start companiond, which makes it")
 	}
-	return abi.Wrap(abi.CodeUnavailable, err, "the index of what was said cannot be used now: "+err.Error())
+	return abi.Wrap(abi.CodeUnavailable, err, "the index of what was said cannot be used now: "+strings.ReplaceAll(err.Error(), journal.ErrUnavailable.Error()+": ", "")) // the journal is well
 }
 
 // trouble is what a search says that met trouble. A damaged index is made again at the next look.
@@ -198,7 +201,7 @@ func (k *Keeper) trouble(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if !errors.Is(err, words.ErrStale) {
-		return journal.Coded(err)
+		return k.coded(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -43,8 +43,11 @@ func TestMadeAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"damaged": func(t *testing.T, s *stage) { damage(t, s.path) },
-		"version": func(t *testing.T, s *stage) { exec1(t, s.path, "PRAGMA user_version=99") },
+		"damaged":         func(t *testing.T, s *stage) { damage(t, s.path) },
+		"tables of words": func(t *testing.T, s *stage) { exec1(t, s.path, "UPDATE grams_config SET v=99 WHERE k='version'") },
+		"no names":        func(t *testing.T, s *stage) { exec1(t, s.path, "UPDATE said SET room=room+7") },
+		"no table":        func(t *testing.T, s *stage) { exec1(t, s.path, "DROP TABLE said") },
+		"version":         func(t *testing.T, s *stage) { exec1(t, s.path, "PRAGMA user_version=99") },
 		"older journal": func(t *testing.T, s *stage) {
 			s.j = memory.New()
 			s.say("main", "mika", "天気のこと")
@@ -77,7 +80,7 @@ func TestMadeAgain(t *testing.T) {
 						}
 						break
 					}
-					if abi.CodeOf(err) != abi.CodeUnavailable || try == 2 {
+					if abi.CodeOf(err) != abi.CodeUnavailable || try == 2 || strings.Contains(err.Error(), "the journal") {
 						t.Fatal(err)
 					}
 				}
@@ -296,6 +299,27 @@ func TestForks(t *testing.T) {
 	check()
 	if got := s.find(search.Ask{Query: "天気"}); len(got) != 10 {
 		t.Errorf("all rooms: %q", got)
+	}
+	for may, want := range map[string][]string{ // what is shared with a room that may not be read is found in a fork, each once
+		"fork":            {"fork#7", "fork#6", "fork#4", "fork#3", "fork#2"},
+		"grandchild low":  {"low#4", "grandchild#8", "grandchild#6", "grandchild#4", "grandchild#3", "grandchild#2"},
+		"low":             {"low#4", "low#2"},
+		"main low":        {"main#7", "low#4", "main#6", "main#5", "main#4", "main#3", "main#2"},
+		"fork grandchild": {"fork#7", "grandchild#8", "fork#6", "fork#4", "fork#3", "fork#2"},
+		"":                nil,
+	} {
+		for _, limit := range []int{1, 2, 100} {
+			asked := map[string]int{}
+			a := search.Ask{Query: "天気", Limit: limit, May: func(room string) bool { asked[room]++; return slices.Contains(strings.Fields(may), room) }}
+			if got := s.find(a); !slices.Equal(got, want) {
+				t.Errorf("who may read %q finds %q by %d", may, got, limit)
+			}
+			for room, n := range asked {
+				if limit == 100 && n > 1 {
+					t.Errorf("it was asked %d times about %s", n, room)
+				}
+			}
+		}
 	}
 	s.again()
 	check()

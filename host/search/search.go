@@ -47,7 +47,8 @@ type Ask struct {
 	// before, and After is 0. Before 0 means no bound.
 	After, Before uint64
 	Limit         int // 0: Usual
-	// May says whether whoever asks may read a room; nil: any. It is not asked about Room.
+	// May says whether whoever asks may read a room; nil: any. It is not asked about Room. What was said in one that may not be read
+	// is found in a fork that has it and may, once and under the fork's name.
 	May func(room string) bool
 }
 
@@ -55,6 +56,8 @@ type Ask struct {
 type Hit struct {
 	Room    string
 	Message abi.Message
+	// Turn is its number, of a backchannel that of the turn it belongs to; 0 in what was said before turns were numbered.
+	Turn uint64
 }
 
 // Answer is what was found, newest first.
@@ -214,6 +217,7 @@ type seeker struct {
 	out  *Answer
 	left int // messages that may still be read
 	may  map[string]bool
+	of   map[string][]journal.Room // forks of rooms that may not be read
 }
 
 // part looks through one part, and goes on in the answer where it was.
@@ -312,19 +316,50 @@ func (s *seeker) order(ctx context.Context, in words.Span) ([]string, error) {
 
 // look reads a message as it is in the journal now, and puts it into the answer where it is looked
 // for.
-func (s *seeker) look(ctx context.Context, at words.Place) (ok bool, err error) {
-	room := at.Room
-	if s.q.Room != "" {
-		room = s.q.Room // a fork has its own past, with the same numbers
-	} else if !s.readable(room) {
-		return false, nil
+func (s *seeker) look(ctx context.Context, at words.Place) (bool, error) {
+	room, ok, err := s.where(ctx, at)
+	if err != nil || !ok {
+		return false, err
 	}
 	all, err := reader.Said(ctx, s.k.cfg.Journal, room, journal.Span{After: at.Seq - 1, Before: at.Seq + 1, Limit: 1})
 	if err != nil || len(all) == 0 || !s.q.has(all[0]) {
+		return false, journal.Coded(err)
+	}
+	turn, err := reader.TurnOf(ctx, s.k.cfg.Journal, room, at.Seq)
+	if err != nil {
 		return false, err
 	}
-	s.out.Hits = append(s.out.Hits, Hit{room, all[0]})
+	s.out.Hits = append(s.out.Hits, Hit{room, all[0], turn})
 	return true, nil
+}
+
+// where gives the room in which whoever asks may read a message: the one that is searched, or of all the one in which it was said, or else of its forks, and theirs, that
+// have it the one that is the fewest forks away, and the first by name.
+func (s *seeker) where(ctx context.Context, at words.Place) (room string, ok bool, err error) {
+	if s.q.Room != "" {
+		return s.q.Room, true, nil // a fork has its own past, with the same numbers
+	}
+	for next := []string{at.Room}; len(next) > 0; next = next[1:] {
+		if room = next[0]; s.readable(room) {
+			return room, true, nil
+		}
+		forks, known := s.of[room]
+		if !known {
+			if forks, err = s.k.cfg.Journal.Forks(ctx, room); err != nil {
+				return "", false, journal.Coded(err)
+			}
+			if s.of == nil {
+				s.of = map[string][]journal.Room{}
+			}
+			s.of[room] = forks
+		}
+		for _, f := range forks {
+			if f.Fork.At >= at.Seq {
+				next = append(next, f.Name)
+			}
+		}
+	}
+	return "", false, nil
 }
 
 func (s *seeker) readable(room string) bool {

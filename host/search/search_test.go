@@ -1,13 +1,18 @@
 package search_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/search"
 	"github.com/companiond/companiond/host/search/gram"
 	"pgregory.net/rapid"
@@ -53,6 +58,32 @@ func TestSearch(t *testing.T) {
 	var e *abi.Error
 	if _, err := s.k.Search(t.Context(), search.Ask{Query: "a", Room: "nowhere"}); !errors.As(err, &e) || e.Code != abi.CodeNotFound || e.Field != "room" {
 		t.Error(err)
+	}
+}
+
+// A hit says which turn it is, as the entry does: of a backchannel the turn before, and none where turns were not numbered yet.
+func TestTurnsOfHits(t *testing.T) {
+	s := newStage(t)
+	s.say("main", "mika", "猫の話")
+	for i, said := range []entry.Said{{Turn: 2, Kind: abi.KindTurn}, {Turn: 2, Kind: abi.KindBackchannel}} {
+		said.From, said.By, said.Text = "taro", abi.KindHuman, "猫です"
+		body, err := json.Marshal(said)
+		if err == nil {
+			err = s.append("main", journal.New{ID: fmt.Sprint("n", i), Kind: entry.KindSaid, At: s.now.Add(time.Duration(i+1) * time.Second), Body: body})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, room := range []string{"", "main"} {
+		out, err := s.k.Search(t.Context(), search.Ask{Query: "猫", Room: room})
+		var turns []uint64
+		for _, h := range out.Hits {
+			turns = append(turns, h.Turn)
+		}
+		if err != nil || !slices.Equal(turns, []uint64{2, 2, 0}) {
+			t.Errorf("%q: %v %v", room, turns, err)
+		}
 	}
 }
 

@@ -136,8 +136,12 @@ func (h *Host) History(limit int) ([]Message, error) {
 // or so, at once: the room and the body have it before the line is whole. The
 // line that Speak gives at last is the whole one and begins with these pieces; an
 // empty one says that they were all.
-func (h *Host) Say(text string) error {
-	return h.Ask(abi.HostSay, abi.SayAsk{Text: text}, nil)
+func (h *Host) Say(text string) error { return h.SayWith("", text) }
+
+// SayWith is Say, with a word for how the piece is said: neutral, happy, angry, sad, relaxed,
+// surprised, or another for one of these. The pieces behind it are said the same way until one tells another.
+func (h *Host) SayWith(emotion, text string) error {
+	return h.Ask(abi.HostSay, abi.SayAsk{Text: text, Emotion: emotion}, nil)
 }
 
 // Act plays an action of the card; parameters become its JSON object, nil for

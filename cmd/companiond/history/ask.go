@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/web/past"
@@ -37,9 +39,58 @@ func (a *about) flags(fs *flag.FlagSet) {
 func (a about) typed(sub string, args ...string) string {
 	words := []string{"companiond history", sub}
 	if a.room != usual {
-		words = append(words, "-room", a.room)
+		words = append(words, "-room", quoted(a.room))
 	}
 	return strings.Join(append(words, args...), " ")
+}
+
+// longest is how long a policy may be that is typed again in one line.
+const longest = 300
+
+// anew is what to type to ask for the same turns again, with what was asked for: the policy and the length, and who does it where that is not
+// model. A policy that is long, or has lines, is named by where it is to be read.
+func (a about) anew(c past.Compression) string {
+	args := []string{c.Turns.String()}
+	switch {
+	case c.Policy == "":
+	case utf8.RuneCountInString(c.Policy) > longest || strings.ContainsFunc(c.Policy, func(r rune) bool { return !unicode.IsPrint(r) && r != '\u3000' }):
+		args = append(args, "-policy-file", "FILE")
+	default:
+		args = append(args, "-policy", quoted(c.Policy))
+	}
+	if c.Length > 0 {
+		args = append(args, "-length", strconv.Itoa(c.Length))
+		if c.Unit == string(history.Tokens) {
+			args = append(args, "-unit", c.Unit)
+		}
+	}
+	switch c.Compresser {
+	case "":
+		args = append(args, "-text", "FILE")
+	case model:
+	default:
+		args = append(args, "-by", quoted(c.Compresser))
+	}
+	if c.Verifier != model {
+		args = append(args, "-verify", quoted(c.Verifier))
+	}
+	typed := a.typed("compress", args...)
+	if slices.Contains(args, "-policy-file") {
+		typed += " (the policy is in " + a.typed("show", c.ID) + ")"
+	}
+	return typed
+}
+
+// model is who drafts and verifies where nobody is named.
+const model = "model"
+
+// quoted writes a word so that a shell takes it for one, letter by letter.
+func quoted(word string) string {
+	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_./", r) }
+	if word != "" && strings.TrimFunc(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // path is that of something in the room.
@@ -56,6 +107,9 @@ func (d Desk) ask(ctx context.Context, a about, method, path string, in, out any
 	err := d.Call(ctx, method, path, in, out)
 	if err == nil {
 		return nil
+	}
+	if left, other := strings.CutPrefix(err.Error(), "with: there is no "); other {
+		err = errors.New("room: there is no " + left)
 	}
 	if d.Rooms != nil {
 		for _, room := range append(a.with, a.room) {
@@ -83,6 +137,8 @@ func (a about) inWords(err error) error {
 		words += "; " + a.typed("show") + " says which, and with -original show and export take any"
 	case strings.Contains(words, "is none of a person"):
 		words += "; put a person's into the environment as COMPANIOND_TOKEN (companiond token NAME -kind human makes one)"
+	case strings.Contains(words, "takes no further draft"):
+		words += ": " + a.typed("show") + " says what may be done"
 	case strings.Contains(words, "approve or deny that one first"):
 		words += ": " + a.typed("show") + " lists it"
 	case strings.Contains(words, "do not say any more what they said"):

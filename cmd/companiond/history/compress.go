@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -42,9 +43,13 @@ func (d Desk) compress(ctx context.Context, fs *flag.FlagSet, args []string) err
 	fs.StringVar(&w.Compresser, "by", "", "who drafts: the `id` of a companion, model, or extract, which needs no model")
 	fs.StringVar(&w.Verifier, "verify", "", "who verifies: the `id` of a companion, model, or extract")
 	text := fs.String("text", "", "a draft of your own, from a `file`, which is verified alone; - is what comes on standard input")
+	redraft := fs.String("redraft", "", "send -text as the next draft of the compression with this `ID`, after one that was refused; takes no turns")
 	rest, err := d.Parse(fs, args, 2)
 	if err != nil {
 		return err
+	}
+	if *redraft != "" {
+		return d.redraft(ctx, a, *redraft, *text, w, *policy, rest)
 	}
 	r, err := d.oneRange(rest)
 	if err != nil {
@@ -68,7 +73,32 @@ func (d Desk) compress(ctx context.Context, fs *flag.FlagSet, args []string) err
 	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions"), w, &c); err != nil {
 		return err
 	}
-	return d.follow(ctx, a, c)
+	return d.follow(ctx, a, c, 0)
+}
+
+// redraft sends a further draft of one's own.
+func (d Desk) redraft(ctx context.Context, a about, typed, text string, w wants, policy string, rest []string) error {
+	switch {
+	case text == "":
+		return d.Usage("-redraft sends a further draft of your own: say -text FILE")
+	case len(rest) > 0 || w != wants{} || policy != "":
+		return d.Usage("-redraft goes on with what was asked for: it takes -text FILE, and neither turns nor a policy, a length or who does it")
+	}
+	if err := d.read(text, &w.Text); err != nil {
+		return err
+	}
+	c, err := d.one(ctx, a, typed)
+	if err != nil {
+		return err
+	}
+	in := struct {
+		Text string `json:"text"`
+	}{w.Text}
+	before := len(c.Drafts)
+	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, "drafts"), in, &c); err != nil {
+		return err
+	}
+	return d.follow(ctx, a, c, before)
 }
 
 // oneRange reads turns that have to be there, with both ends.
@@ -85,6 +115,9 @@ func (d Desk) oneRange(args []string) (r history.Range, err error) {
 	return r, nil
 }
 
+// mostRead is more than any text may have.
+const mostRead = 1 << 20
+
 // read reads a text from a file that somebody names, nothing where nobody does.
 func (d Desk) read(file string, into *string) error {
 	var raw []byte
@@ -95,14 +128,21 @@ func (d Desk) read(file string, into *string) error {
 	case file == "-" && d.In == nil:
 		return d.Usage("nothing comes on standard input")
 	case file == "-":
-		raw, err = io.ReadAll(d.In)
+		raw, err = io.ReadAll(io.LimitReader(d.In, mostRead+1))
 	default:
-		raw, err = os.ReadFile(file)
+		var f *os.File
+		if f, err = os.Open(file); err == nil {
+			raw, err = io.ReadAll(io.LimitReader(f, mostRead+1))
+			err = errors.Join(err, f.Close())
+		}
 	}
-	if err != nil {
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff")) // as some editors begin a file
+	switch {
+	case err != nil:
 		return err
-	}
-	if !utf8.Valid(raw) {
+	case len(raw) > mostRead:
+		return fmt.Errorf("%s is longer than any text may be", file)
+	case !utf8.Valid(raw):
 		return fmt.Errorf("%s is not UTF-8", file)
 	}
 	if *into = strings.TrimSpace(string(raw)); *into == "" {
@@ -111,17 +151,20 @@ func (d Desk) read(file string, into *string) error {
 	return nil
 }
 
-// follow says how a compression goes on until it is drafted, and then shows it.
-func (d Desk) follow(ctx context.Context, a about, c past.Compression) error {
-	if c.State == string(history.BeingDrafted) && c.Compresser != "" {
+// follow says how a compression goes on until it is drafted, beginning behind some drafts, and then shows it.
+func (d Desk) follow(ctx context.Context, a about, c past.Compression, told int) error {
+	switch {
+	case c.State != string(history.BeingDrafted):
+	case c.Verifying != nil:
+		fmt.Fprintf(d.Err, "companiond: %s: your draft of turns %s is being verified by %s\n", c.ID, c.Turns, c.Verifier)
+	case c.Compresser != "":
 		fmt.Fprintf(d.Err, "companiond: %s: a draft of turns %s is being made by %s, and then verified by %s\n", c.ID, c.Turns, c.Compresser, c.Verifier)
 	}
-	told := 0
 	for state := c; ; {
 		for ; told < len(state.Drafts); told++ {
 			d.drafted(state, told)
 		}
-		if state.State != string(history.BeingDrafted) || ownRefused(state) {
+		if state.State != string(history.BeingDrafted) || state.Awaits() {
 			break
 		}
 		select {
@@ -145,11 +188,6 @@ func (d Desk) follow(ctx context.Context, a about, c past.Compression) error {
 		return err
 	}
 	return d.ends(a, now)
-}
-
-// ownRefused says that a draft from outside was refused: nobody here makes another.
-func ownRefused(c past.Compression) bool {
-	return c.State == string(history.BeingDrafted) && c.Compresser == "" && len(c.Drafts) > 0
 }
 
 func named(all []past.Compression, id string) (past.Compression, error) {
@@ -185,7 +223,11 @@ func clean(words string) string {
 
 // left says that a draft is made though nobody waits for it.
 func (d Desk) left(a about, c past.Compression) error {
-	fmt.Fprintf(d.Paint.Out, "it goes on by itself: %s\n", a.typed("show", c.ID))
+	to := d.Paint.Out
+	if a.json { // which a program reads
+		to = d.Err
+	}
+	fmt.Fprintf(to, "it goes on by itself: %s\n", a.typed("show", c.ID))
 	return d.coded(ExitLeft, nil)
 }
 
@@ -204,7 +246,7 @@ func (d Desk) ends(a about, c past.Compression) error {
 	switch state := history.State(c.State); {
 	case state == history.Offered, state == history.Approved:
 		return nil
-	case state == history.Refused, ownRefused(c):
+	case state == history.Refused, c.Awaits():
 		return d.coded(ExitRefused, errors.New("no draft was verified"))
 	}
 	return fmt.Errorf("%s is %s", c.ID, c.State)
@@ -216,6 +258,9 @@ func (d Desk) extract(ctx context.Context, fs *flag.FlagSet, args []string) erro
 	c, err := d.chosen(ctx, fs, &a, "extract", args)
 	if err != nil {
 		return err
+	}
+	if c.Awaits() {
+		return d.awaits(a, c)
 	}
 	var now past.Compression
 	if err := d.ask(ctx, a, http.MethodPost, a.path("compressions", c.ID, "extract"), nil, &now); err != nil {

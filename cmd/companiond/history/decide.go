@@ -83,12 +83,14 @@ func (d Desk) may(a about, kind history.Kind, c past.Compression) error {
 	switch {
 	case kind == history.Approve && state == history.Refused:
 		return fmt.Errorf("%s is refused: what no verifier has said YES to cannot be approved; type %s, or ask anew with another policy", c.ID, a.typed("extract", c.ID))
+	case kind == history.Approve && c.Awaits():
+		return d.awaits(a, c)
 	case kind == history.Approve && state == history.BeingDrafted:
 		return fmt.Errorf("%s is being drafted; look again later: %s", c.ID, a.typed("show", c.ID))
 	case kind == history.Approve && state == history.Approved:
 		return fmt.Errorf("%s is approved already", c.ID)
 	case kind == history.Approve && state != history.Offered:
-		return fmt.Errorf("%s is %s; ask anew: %s", c.ID, c.State, a.typed("compress", c.Turns.String()))
+		return fmt.Errorf("%s is %s; ask anew: %s", c.ID, c.State, a.anew(c))
 	case kind == history.Deny && state == history.Approved:
 		return fmt.Errorf("%s is approved; take it back: %s", c.ID, a.typed("revert", c.ID))
 	case kind == history.Deny && !state.Open():
@@ -99,6 +101,15 @@ func (d Desk) may(a about, kind history.Kind, c past.Compression) error {
 		return fmt.Errorf("%s is %s, and lies over nothing", c.ID, c.State)
 	}
 	return nil
+}
+
+// awaits says that the next draft is to come from outside.
+func (d Desk) awaits(a about, c past.Compression) error {
+	sends, denies := a.typed("compress", "-redraft", c.ID, "-text", "FILE"), a.typed("deny", c.ID)
+	if n := len(c.Drafts); n > 0 {
+		return fmt.Errorf("a verifier refused draft %d of %s: send the next, %s, or deny it, %s", n, c.ID, sends, denies)
+	}
+	return fmt.Errorf("%s waits for a draft of yours: %s, or deny it, %s", c.ID, sends, denies)
 }
 
 // sure asks whether to do it.
@@ -112,8 +123,9 @@ func (d Desk) sure(a about, kind history.Kind, c past.Compression) error {
 	case "y", "yes":
 		return nil
 	}
-	if err != nil {
+	if err != nil && line == "" { // as of /dev/null
 		fmt.Fprintln(d.Paint.Out)
+		return d.Usage("nothing was changed, for nobody answered: say -yes, after a look at %s", a.typed("show", c.ID))
 	}
 	return errors.New("nothing was changed")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/companiond/companiond/cmd/companiond/paint"
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/history"
 )
@@ -56,19 +57,44 @@ func (d Desk) export(ctx context.Context, fs *flag.FlagSet, args []string) error
 	if err != nil {
 		return err
 	}
-	n := 0
+	var wrote count
 	err = d.into(*to, func(w io.Writer) error {
 		if *format != jsonl {
 			if _, err := fmt.Fprintf(w, "# %s\n", visible(a.room)); err != nil {
 				return err
 			}
 		}
-		return d.each(ctx, a, r.whole(p.Of), *original, func(t told) error { n++; return writes(w, t) })
+		return d.each(ctx, a, r.whole(p.Of), *original, func(t told) error { wrote.add(t); return writes(w, t) })
 	})
 	if err == nil && *to != "-" {
-		fmt.Fprintf(d.Err, "companiond: wrote %s of %s into %s\n", plural(n, "turn"), a.room, *to)
+		fmt.Fprintf(d.Err, "companiond: wrote %s of %s into %s\n", wrote, a.room, *to)
 	}
 	return err
+}
+
+// count is what was written: turns, and texts that stand for others.
+type count struct {
+	turns, texts int
+	stand        uint64 // for so many turns
+}
+
+func (c *count) add(t told) {
+	if t.Upto == 0 {
+		c.turns++
+		return
+	}
+	c.texts++
+	c.stand += t.Upto - t.N + 1
+}
+
+func (c count) String() string {
+	switch {
+	case c.texts == 0:
+		return plural(c.turns, "turn")
+	case c.texts == 1:
+		return fmt.Sprintf("%s and 1 text that stands for %d", plural(c.turns, "turn"), c.stand)
+	}
+	return fmt.Sprintf("%s and %d texts that stand for %d", plural(c.turns, "turn"), c.texts, c.stand)
 }
 
 func plural(n int, what string) string {
@@ -112,7 +138,11 @@ func asMarkdown(w io.Writer, t told) error {
 			what += fmt.Sprintf(", %s: drafted by %s, verified by %s, approved by %s", d.Timestamp.UTC().Format(time.RFC3339), visible(d.By), visible(d.VerifiedBy), visible(o.ApprovedBy))
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n\n> %s\n", what, strings.ReplaceAll(visible(t.Text), "\n", "\n> "))
+	text := visible(t.Text)
+	if t.erased() {
+		text = paint.Erased
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n\n> %s\n", what, strings.ReplaceAll(text, "\n", "\n> "))
 	return err
 }
 
@@ -136,6 +166,8 @@ type (
 		From string    `json:"from"`
 		Text string    `json:"text"`
 		At   time.Time `json:"at"`
+		// Erased says that the words are gone on a person's word.
+		Erased bool `json:"erased,omitempty"`
 	}
 	overlay struct {
 		Type       string        `json:"type"`
@@ -155,7 +187,7 @@ func asJSON(w io.Writer, t told) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	if t.Upto == 0 {
-		return enc.Encode(said{t.N, t.From, t.Text, t.At})
+		return enc.Encode(said{t.N, t.From, t.Text, t.At, t.erased()})
 	}
 	if t.over == nil {
 		return enc.Encode(overlay{Type: "compressed_history", Content: t.Text, Turns: history.Range{From: t.N, To: t.Upto}, Timestamp: t.At})

@@ -22,9 +22,14 @@ func (d Desk) fork(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		return err
 	}
 	in := struct {
-		Turn uint64 `json:"turn,omitempty"`
-		Name string `json:"name,omitempty"`
-	}{Turn: *at}
+		Turn *uint64 `json:"turn,omitempty"`
+		Name string  `json:"name,omitempty"`
+	}{}
+	fs.Visit(func(f *flag.Flag) {
+		if f.Name == "at" { // also as 0, which the daemon refuses
+			in.Turn = at
+		}
+	})
 	if len(rest) > 0 {
 		in.Name = rest[0]
 	}

@@ -34,7 +34,7 @@ func (d Desk) here(ctx context.Context, path string, l looking) (f found, err er
 	}
 	f = found{Hits: []hit{}, Next: out.Next, Behind: out.Behind}
 	for _, h := range out.Hits {
-		f.Hits = append(f.Hits, hit{h.Room, h.Message})
+		f.Hits = append(f.Hits, hit{h.Room, h.Message, h.Turn})
 	}
 	return f, nil
 }

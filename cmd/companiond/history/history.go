@@ -59,7 +59,7 @@ func subs() []sub {
 	return []sub{
 		{"show", "[-room NAME] [-original] [TURNS | ID]", "show turns with their numbers, or a compression with both texts", Desk.showVerb},
 		{"search", "[-room NAME] [-n COUNT] [-from NAME] WORDS", "find what was said, newest first", Desk.search},
-		{"compress", "[-room NAME] [-policy TEXT] [-length N] TURNS", "have turns drafted and verified as a shorter text", Desk.compress},
+		{"compress", "[-room NAME] [-policy TEXT] [-length N] TURNS | -redraft ID -text FILE", "have turns drafted and verified as a shorter text", Desk.compress},
 		{"approve", "[-room NAME] [-yes] ID", "have turns told so from now on", Desk.approve},
 		{"deny", "[-room NAME] [-why TEXT] [-yes] ID", "leave turns as they are", Desk.deny},
 		{"revert", "[-room NAME] [-why TEXT] [-yes] ID", "have turns told as they were again", Desk.revert},
@@ -73,16 +73,18 @@ func subs() []sub {
 
 // History does what the first argument names.
 func (d Desk) History(ctx context.Context, fs *flag.FlagSet, args []string) error {
-	usual := fs.Usage
 	fs.Usage = func() {
-		fmt.Fprintln(fs.Output(), help())
-		if usual != nil {
-			usual()
-		}
+		fmt.Fprintf(fs.Output(), "%s\n\ncompaniond history VERB -h lists the flags of one. All of them have:\n\n", help())
+		fs.PrintDefaults()
 	}
 	if len(args) > 0 {
 		if i := slices.IndexFunc(subs(), func(s sub) bool { return s.name == args[0] }); i >= 0 {
-			return subs()[i].run(d, ctx, fs, args[1:])
+			s := subs()[i]
+			fs.Usage = func() {
+				fmt.Fprintf(fs.Output(), "%s\n\n", s)
+				fs.PrintDefaults()
+			}
+			return s.run(d, ctx, fs, args[1:])
 		}
 	}
 	if _, err := d.Parse(fs, args, len(args)); err != nil { // -h, or a flag that stands too early
@@ -95,9 +97,14 @@ func (d Desk) History(ctx context.Context, fs *flag.FlagSet, args []string) erro
 func help() string {
 	var all []string
 	for _, s := range subs() {
-		all = append(all, fmt.Sprintf("companiond history %s %s: %s", s.name, s.args, s.short))
+		all = append(all, s.String())
 	}
 	return strings.Join(all, "\n")
+}
+
+// String says how it is typed, and what it does.
+func (s sub) String() string {
+	return fmt.Sprintf("companiond history %s %s: %s", s.name, s.args, s.short)
 }
 
 // found is what the daemon answers a search with.
@@ -110,7 +117,11 @@ type found struct {
 type hit struct {
 	Room    string      `json:"room"`
 	Message abi.Message `json:"message"`
+	Turn    uint64      `json:"turn,omitempty"`
 }
+
+// everywhere is the room of whoever searches in all.
+const everywhere = "*"
 
 // looking is what the flags of search say.
 type looking struct {
@@ -121,7 +132,7 @@ type looking struct {
 
 func (d Desk) search(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	var l looking
-	fs.StringVar(&l.room, "room", "", "`name` of the room; all rooms when empty")
+	fs.StringVar(&l.room, "room", "", "`name` of the room; all rooms when empty, or *")
 	fs.StringVar(&l.from, "from", "", "only what this `name` said")
 	fs.IntVar(&l.n, "n", 20, "at most so `many`, 1 to 100")
 	fs.Uint64Var(&l.before, "before", 0, "what comes behind a page: the `number` that it gave")
@@ -129,6 +140,9 @@ func (d Desk) search(ctx context.Context, fs *flag.FlagSet, args []string) error
 	rest, err := d.Parse(fs, args, len(args))
 	if err != nil {
 		return err
+	}
+	if l.room == everywhere {
+		l.room = ""
 	}
 	if l.words = strings.Join(rest, " "); strings.TrimSpace(l.words) == "" {
 		return d.Usage("search for what? companiond history search WORDS")
@@ -177,7 +191,7 @@ func (d Desk) found(l looking, f found) error {
 		if l.room != "" {
 			room = ""
 		}
-		if err := d.Paint.Found(room, h.Message); err != nil {
+		if err := d.Paint.Found(room, h.Turn, h.Message); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func do(t *testing.T, d Desk, args ...string) error {
 
 func TestSearch(t *testing.T) {
 	var asked []string
-	answer := found{Hits: []hit{{"main", abi.Message{Seq: 42, From: "mika", Text: "天気\x1b[31m\nがいい", At: noon}}}, Next: 40, Behind: true}
+	answer := found{Hits: []hit{{"main", abi.Message{Seq: 42, From: "mika", Text: "天気\x1b[31m\nがいい", At: noon}, 0}}, Next: 40, Behind: true}
 	d, out, told := desk(func(path string, to any) error {
 		asked = append(asked, path)
 		raw, _ := json.Marshal(answer)
@@ -66,6 +66,12 @@ func TestSearch(t *testing.T) {
 	}
 	if got := out.String(); !strings.HasPrefix(got, "main 2026-05-01 12:00 #42   mika: 天気") || strings.Contains(got, "\x1b") || !strings.Contains(got, "there may be more: -before 40\n2026-05-01") {
 		t.Errorf("%q", got)
+	}
+	// A hit in a turn says its number, which fork and compress take, and * is all rooms.
+	out.Reset()
+	answer.Hits[0].Turn = 7
+	if err := do(t, d, "search", "-room", "*", "天気"); err != nil || asked[2] != want[0] || !strings.HasPrefix(out.String(), "main 2026-05-01 12:00 #42   turn 7    mika: 天気") {
+		t.Errorf("%v %q %q", err, asked[2], out)
 	}
 	if !strings.Contains(told.String(), "the index is being made") {
 		t.Errorf("%q", told)

@@ -28,7 +28,9 @@ type house struct {
 	all     []past.Compression // newest first
 	asked   []string
 	becomes []past.Compression // what the newest is at each look at the list, one after the other
+	drafts  past.Compression   // what sending a further draft answers
 	refuses map[string]string
+	erased  bool // the words of every turn
 	width   int
 }
 
@@ -110,6 +112,9 @@ func (h *house) answer(method, path string) (any, error) {
 			if c.ID != parts[2] {
 				continue
 			}
+			if len(parts) > 3 && parts[3] == "drafts" {
+				return h.drafts, nil
+			}
 			if len(parts) > 3 {
 				state := map[string]history.State{"approve": history.Approved, "deny": history.Denied, "revert": history.Reverted, "extract": history.Offered}[parts[3]]
 				*c = compression(c.ID, c.Turns.From, c.Turns.To, state)
@@ -129,6 +134,9 @@ func (h *house) answer(method, path string) (any, error) {
 func (h *house) original(from, to uint64) (turns []abi.PastTurn) {
 	for n := from; n <= to; n++ {
 		turns = append(turns, abi.PastTurn{N: n, From: "taro", Text: fmt.Sprint("turn ", n), At: noon})
+		if h.erased {
+			turns[len(turns)-1].Text = ""
+		}
 	}
 	return turns
 }

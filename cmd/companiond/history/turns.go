@@ -21,6 +21,9 @@ type told struct {
 	over *past.Compression
 }
 
+// erased says that a turn's words are gone: nobody says nothing.
+func (t told) erased() bool { return t.Upto == 0 && t.Text == "" }
+
 // page is what the daemon answers with turns.
 type page struct {
 	Turns []abi.PastTurn `json:"turns"`
@@ -225,20 +228,26 @@ func (d Desk) showOne(ctx context.Context, a about, typed string) error {
 func (d Desk) next(a about, c past.Compression) {
 	say := func(sub, does string) { fmt.Fprintf(d.Paint.Out, "  %s  %s\n", a.typed(sub, c.ID), does) }
 	switch state := history.State(c.State); {
-	case ownRefused(c):
-		say("deny", "so that another draft can be sent: "+a.typed("compress", c.Turns.String(), "-text", "FILE"))
+	case c.Awaits():
+		fmt.Fprintf(d.Paint.Out, "  %s  sends the next draft, %d of %d\n", a.typed("compress", "-redraft", c.ID, "-text", "FILE"), len(c.Drafts)+1, history.Drafts)
+		say("deny", "nothing comes of it")
 	case state == history.BeingDrafted:
 		say("deny", "nothing comes of it")
+	case c.Erased:
+		fmt.Fprintf(d.Paint.Out, "  %s  asks anew\n", a.anew(c))
+		if state == history.Offered {
+			say("deny", "nothing comes of it")
+		}
 	case state == history.Offered:
 		say("approve", "the turns are told so from then on")
 		say("deny", "they stay as they are")
 	case state == history.Refused:
 		say("extract", "a draft of the turns' own sentences")
-		fmt.Fprintf(d.Paint.Out, "  %s  with another policy, or more room for it\n", a.typed("compress", c.Turns.String(), "-policy", "TEXT", "-length", "N"))
+		fmt.Fprintf(d.Paint.Out, "  %s  asks anew: with another policy, or more room for it\n", a.anew(c))
 		say("deny", "nothing comes of it")
 	case state == history.Approved:
 		say("revert", "the turns are told as they were")
 	case state == history.Failed:
-		fmt.Fprintf(d.Paint.Out, "  %s  asks anew\n", a.typed("compress", c.Turns.String()))
+		fmt.Fprintf(d.Paint.Out, "  %s  asks anew\n", a.anew(c))
 	}
 }

@@ -58,12 +58,12 @@ func TestShowProposal(t *testing.T) {
 	h := &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.Offered), compression("0b", 10, 11, history.Refused)}}
 	out := h.types(t, "", "show "+id[:2])
 	inOrder(t, out, id+"  turns 1-9 of main: verified; it waits for a person\n", "taro asked for it on 2026-05-01 12:00, in at most 600 characters\n", "policy: Keep the budget.\n", "draft 1 by model: NO, says model\n", "M1 is missing\n", "it was: Nothing much.\n", "draft 2 by model: YES, says model\n",
-		"turns 1-9, 31 characters\n", "  1 taro: The budget\n  is 4,800 yen.\n  9 aya: 予算は了解です\n", "draft 2, 24 characters\n  The budget is 4,800 yen.\n", "what had to stay: 1 of 2 are there\n", "M1   kept       4,800 yen (turn 1), which the policy names: “4,800 yen”\n", "M2   not needed tea?\n",
+		"turns 1-9, 31 characters\n", "  1 taro: The budget\n  is 4,800 yen.\n  9 aya: 予算は了解です\n", "draft 2, 24 characters\n  The budget is 4,800 yen.\n", "of what the policy names 1 of 1 are there; of what may matter besides 0 of 1\n", "M1   kept       4,800 yen (turn 1), which the policy names: “4,800 yen”\n", "M2   not needed tea?\n",
 		"what left and may matter, found without a model\n", "question   tea? (turn 3)\n", "only in the draft Aya\n", "companiond history approve "+id)
 	h.width = 100
 	wide := h.types(t, "", "show "+id)
 	inOrder(t, wide, "turns 1-9, 31 characters"+strings.Repeat(" ", 24)+" │ draft 2, 24 characters\n", "1 taro: The budget"+strings.Repeat(" ", 30)+" │ The budget is 4,800 yen.\n", "9 aya: 予算は了解です"+strings.Repeat(" ", 27)+" │\n")
-	inOrder(t, h.types(t, "", "show 0b"), "no draft was verified: M1 is missing", "companiond history extract 0b", "companiond history compress 10-11 -policy TEXT")
+	inOrder(t, h.types(t, "", "show 0b"), "no draft was verified: M1 is missing", "companiond history extract 0b", "companiond history compress 10-11 -policy 'Keep the budget.' -length 600  asks anew: ")
 	var c past.Compression
 	if err := json.Unmarshal([]byte(h.types(t, "", "show -json "+id)), &c); err != nil || c.ID != id || len(c.Original) != 2 {
 		t.Errorf("%+v %v", c, err)
@@ -162,6 +162,14 @@ func TestCompressEnds(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+		defer cancel()
+		h := &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.BeingDrafted)}}
+		if out, told, err := h.do(ctx, "", "compress", "-json", "1-9"); out != "" || err == nil || !strings.HasSuffix(told, "it goes on by itself: companiond history show "+id+"\n") {
+			t.Errorf("a program reads %q, %q, %v", out, told, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
 		h := &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.BeingDrafted)}, refuses: map[string]string{"GET /v1/rooms/main/compressions": "the daemon is gone"}}
 		if _, _, err := h.do(t.Context(), "", "compress", "1-9"); err == nil || err.Error() != "the daemon is gone; it goes on by itself: companiond history show "+id {
 			t.Error(err)
@@ -174,12 +182,56 @@ func TestCompressEnds(t *testing.T) {
 	if err == nil || err.Error() != "code 3: no draft was verified" || told != "companiond: draft 1 made by model, refused by model: M1 is missing\n" {
 		t.Errorf("%v %s", err, told)
 	}
-	inOrder(t, out, "the draft from outside was not verified", "M1 is missing", "companiond history deny "+id+"  so that another draft can be sent: companiond history compress 1-9 -text FILE\n")
+	inOrder(t, out, "a verifier refused draft 1; send the next with -redraft, or deny it", "M1 is missing", "companiond history compress -redraft "+id+" -text FILE  sends the next draft, 2 of 3\n", "companiond history deny "+id+"  nothing comes of it\n")
+	for verb, drafts := range map[string]int{"extract": 1, "approve": 1, "approve -yes": 0} { // nothing is asked that the daemon refuses
+		own.Drafts = own.Drafts[:drafts]
+		h = &house{turns: 12, all: []past.Compression{own}}
+		want := map[int]string{1: "a verifier refused draft 1 of " + id + ": send the next, ", 0: id + " waits for a draft of yours: "}[drafts] + "companiond history compress -redraft " + id + " -text FILE, or deny it, companiond history deny " + id
+		if _, _, err := h.do(t.Context(), "y", append(strings.Fields(verb), id)...); err == nil || err.Error() != want || strings.Contains(fmt.Sprint(h.asked), "POST") {
+			t.Errorf("%s: %v\n%s", verb, err, h.asked)
+		}
+		own.Drafts = compression(id, 1, 9, history.Refused).Drafts
+	}
+	failed := compression(id, 1, 9, history.Failed)
+	failed.Drafts, failed.Why = nil, "the draft cannot be verified: there is no model"
+	h = &house{turns: 12, all: []past.Compression{failed}}
+	inOrder(t, h.types(t, "", "show "+id), "failed; the turns stay as they are: the draft cannot be verified", "there is no draft that a verifier has looked at", "companiond history compress 1-9 -policy 'Keep the budget.' -length 600  asks anew\n")
 	h = &house{turns: 12, all: []past.Compression{compression(id, 1, 9, history.Refused)}}
 	inOrder(t, h.types(t, "", "extract "+id), "verified; it waits for a person", "companiond history approve")
 	if last := h.asked[len(h.asked)-1]; last != "POST /v1/rooms/main/compressions/"+id+"/extract" {
 		t.Error(last)
 	}
+}
+
+// TestRedraft: a further draft of one's own is sent for what was asked for, is said to be verified, and is told as it ends; what the one before
+// it was refused for is not told again.
+func TestRedraft(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "draft.txt")
+	if err := os.WriteFile(file, []byte("\ufeffThe budget is 4,800 yen.\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		refused, offered := compression(id, 1, 9, history.Refused), compression(id, 1, 9, history.Offered)
+		refused.State, refused.Compresser, offered.Compresser = string(history.BeingDrafted), "", ""
+		verifying := refused
+		verifying.Verifying = &past.Handed{N: 2, Content: "The budget is 4,800 yen."}
+		h := &house{turns: 12, all: []past.Compression{refused}, becomes: []past.Compression{refused, verifying, verifying, offered}}
+		h.drafts = verifying
+		begun := time.Now()
+		out, told, err := h.do(t.Context(), "", "compress", "-redraft", id[:2], "-text", file)
+		if path := "POST /v1/rooms/main/compressions/" + id + `/drafts {"text":"The budget is 4,800 yen."}`; err != nil || h.asked[2] != path || time.Since(begun) != 3*again {
+			t.Errorf("%v after %s: %q", err, time.Since(begun), h.asked)
+		}
+		if told != "companiond: "+id+": your draft of turns 1-9 is being verified by model\ncompaniond: draft 2 made by model, verified by model\n" {
+			t.Errorf("%s", told)
+		}
+		inOrder(t, out, "draft 2, 24 characters", "companiond history approve "+id)
+		h = &house{turns: 12, all: []past.Compression{verifying}}
+		inOrder(t, h.types(t, "", "show "+id), "a draft from outside is being verified", "draft 2, 24 characters, is being verified", "The budget is 4,800 yen.", "companiond history deny "+id)
+		refused.Drafts = nil
+		h = &house{turns: 12, all: []past.Compression{refused}}
+		inOrder(t, h.types(t, "", "show "+id), "it waits for a draft from outside", "no draft so far", "companiond history compress -redraft "+id+" -text FILE  sends the next draft, 1 of 3")
+	})
 }
 
 // Both texts are shown before somebody is asked, and nothing happens unless that one says yes.
@@ -204,7 +256,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.args, last, out)
 		}
 		if c.typed != "-" {
-			inOrder(t, out, "turns 1-9, 31 characters", "draft 2, 24 characters\n  The budget is 4,800 yen.", "what had to stay: 1 of 2", "question   tea?", "y/N")
+			inOrder(t, out, "turns 1-9, 31 characters", "draft 2, 24 characters\n  The budget is 4,800 yen.", "of what the policy names 1 of 1", "question   tea?", "y/N")
 		}
 	}
 	for _, c := range []struct {
@@ -213,14 +265,14 @@ func TestDecide(t *testing.T) {
 		why         string
 	}{
 		{"approve " + id, "n\n", history.Offered, "nothing was changed"},
-		{"approve " + id, "", history.Offered, "nothing was changed"},
+		{"approve " + id, "", history.Offered, "usage: nothing was changed, for nobody answered: say -yes, after a look at companiond history show " + id},
 		{"approve " + id, "\ny\n", history.Offered, "nothing was changed"},
 		{"approve " + id, "-", history.Offered, "usage: nobody is here to be asked: say -yes, after a look at companiond history show " + id},
 		{"approve -json " + id, "-", history.Offered, "usage: nobody is here to be asked: say -yes, after a look at companiond history show " + id},
 		{"approve -yes " + id, "", history.Refused, id + " is refused: what no verifier has said YES to cannot be approved; type companiond history extract " + id + ", or ask anew with another policy"},
 		{"approve -yes " + id, "", history.BeingDrafted, id + " is being drafted; look again later: companiond history show " + id},
 		{"approve -yes " + id, "", history.Approved, id + " is approved already"},
-		{"approve -yes " + id, "", history.Denied, id + " is denied; ask anew: companiond history compress 1-9"},
+		{"approve -yes " + id, "", history.Denied, id + " is denied; ask anew: companiond history compress 1-9 -policy 'Keep the budget.' -length 600"},
 		{"deny -yes " + id, "", history.Approved, id + " is approved; take it back: companiond history revert " + id},
 		{"deny -yes " + id, "", history.Failed, id + " is failed, and the turns are told as they were"},
 		{"revert -yes " + id, "", history.Offered, id + " is offered, and lies over nothing: companiond history deny " + id},
@@ -250,6 +302,10 @@ func TestForks(t *testing.T) {
 	if h.asked[1] != `POST /v1/rooms/x/forks {"name":"other"}` {
 		t.Error(h.asked)
 	}
+	h.types(t, "", "fork -at 0")
+	if h.asked[2] != `POST /v1/rooms/main/forks {"turn":0}` {
+		t.Error(h.asked)
+	}
 	if out := h.types(t, "", "branches -room main-2"); out != "  main  30 turns\n*   main-2  25 turns, of main up to turn 20, by taro\n      deep  5 turns, of main-2 up to turn 5, closed\n" {
 		t.Errorf("%s", out)
 	}
@@ -274,7 +330,7 @@ func TestExport(t *testing.T) {
 	_, told, err := h.do(t.Context(), "", "export", "-o", file)
 	raw, rerr := os.ReadFile(file)
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	if err != nil || rerr != nil || len(lines) != 1301 || told != "companiond: wrote 1301 turns of main into "+file+"\n" {
+	if err != nil || rerr != nil || len(lines) != 1301 || told != "companiond: wrote 1300 turns and 1 text that stands for 1200 of main into "+file+"\n" {
 		t.Fatalf("%v %v %d lines; %s", err, rerr, len(lines), told)
 	}
 	if want := `{"type":"compressed_history","content":"The budget is 4,800 yen.","original_turns_range":[1,1200],"timestamp":`; !strings.HasPrefix(lines[0], want) || !strings.HasSuffix(lines[0], `"policy":"Keep the budget.","by":"model","verified_by":"model","approved_by":"hana","id":"b1"}`) {
@@ -337,7 +393,9 @@ func TestRefusalsOfHistory(t *testing.T) {
 		"compress": "usage: compress which turns?", "compress 5-": "usage: TURNS: 5- has no end", "compress 5-3": "usage: TURNS: 5-3 ends before it begins", "compress 0": "usage: TURNS: 0: the first turn is 1",
 		"compress 1-9 -policy x -policy-file y": "usage: -policy and", "compress 1-9 -text - -policy-file -": "usage: one of", "compress 1-9 -text x -by y": "usage: -text is", "compress 1-9 -unit tokens": "usage: -unit is of -length",
 		"compress 1-9 -text /nowhere/x": "open /nowhere/x", "compress 1-9 -text -": "usage: - is empty", "show 1 2 3": "usage: unexpected argument", "show 13-": "TURNS: there are 12 turns in main", "diff main": "usage: compare which rooms?",
-		"export -format pdf": `usage: -format: "pdf"`, "export 3-1": "usage: TURNS: 3-1", "export -o /nowhere/x": "-o: open /nowhere/", "extract": "usage: extract what?", "show X": "usage: TURNS: \"X\" are no turns",
+		"compress -redraft 0a": "usage: -redraft sends a further draft of your own: say -text FILE", "compress -redraft 0a -text x 1-9": "usage: -redraft goes on", "compress -redraft 0a -text x -policy y": "usage: -redraft goes on",
+		"compress -redraft 0a -text -": "usage: - is empty",
+		"export -format pdf":           `usage: -format: "pdf"`, "export 3-1": "usage: TURNS: 3-1", "export -o /nowhere/x": "-o: open /nowhere/", "extract": "usage: extract what?", "show X": "usage: TURNS: \"X\" are no turns",
 	} {
 		h := &house{turns: 12}
 		if _, _, err := h.do(t.Context(), "", strings.Fields(args)...); err == nil || !strings.HasPrefix(err.Error(), want) {

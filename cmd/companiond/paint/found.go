@@ -6,9 +6,12 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// Found writes a message that was found, with its day, and its room unless that is "".
-func (p Painter) Found(room string, m abi.Message) error {
+// Found writes a message that was found, with its day, its turn's number unless that is 0, and its room unless that is "".
+func (p Painter) Found(room string, turn uint64, m abi.Message) error {
 	at := fmt.Sprintf("%s #%-4d", m.At.Local().Format("2006-01-02 15:04"), m.Seq)
+	if turn > 0 {
+		at += fmt.Sprintf(" turn %-4d", turn)
+	}
 	if room != "" {
 		at = plain(room, 0) + " " + at
 	}

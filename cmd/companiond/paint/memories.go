@@ -91,6 +91,9 @@ func (p Painter) Order(o memories.Order) error {
 		parts = []string{"nothing"}
 	}
 	fmt.Fprintf(&b, "%s: %s\n", verb, strings.Join(parts, ", "))
+	if len(o.Called) > 0 {
+		fmt.Fprintf(&b, "as it is written: %s\n", oneLine(strings.Join(o.Called, ", ")))
+	}
 	if o.Nobody {
 		b.WriteString("nobody who spoke here, or of whom something is remembered, is called so; look at how the name is written\n")
 	}

@@ -66,8 +66,8 @@ func TestOrderOfOthers(t *testing.T) {
 // TestOrderOfNobody: a name that nobody has is said to be none.
 func TestOrderOfNobody(t *testing.T) {
 	var out bytes.Buffer
-	o := memories.Order{State: "would", Nobody: true, Stores: []memories.Count{{Store: "entries"}}}
-	if err := (Painter{Out: &out}).Order(o); err != nil || !strings.Contains(out.String(), "is called so; look at how the name is written") {
+	o := memories.Order{State: "would", Nobody: true, Called: []string{"ゆき", "ユキ"}, Stores: []memories.Count{{Store: "entries"}}}
+	if err := (Painter{Out: &out}).Order(o); err != nil || !strings.Contains(out.String(), "\nas it is written: ゆき, ユキ\n") || !strings.Contains(out.String(), "is called so; look at how the name is written") {
 		t.Errorf("%v: %s", err, &out)
 	}
 }

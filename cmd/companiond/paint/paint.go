@@ -15,6 +15,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // Painter writes lines for people to Out, with Colour in one colour a speaker,
@@ -56,9 +57,9 @@ func (p Painter) line(e entry.Entry) (string, error) {
 	}
 	switch e.Kind {
 	case entry.KindOpened:
-		return shown(e, func(b entry.Opened) string { return p.aside("%s opened the room", b.By) })
+		return shown(e, func(b entry.Opened) string { return p.aside("%s opened the room", rooms.Called(b.By)) })
 	case entry.KindArchived:
-		return shown(e, func(b entry.Archived) string { return p.aside("%s closed the room", b.By) })
+		return shown(e, func(b entry.Archived) string { return p.aside("%s closed the room", rooms.Called(b.By)) })
 	case entry.KindStop:
 		return shown(e, func(b entry.Stop) string { return p.aside("STOP by %s", b.From) })
 	case entry.KindCast:
@@ -75,6 +76,8 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		return shown(e, func(b entry.Forgotten) string {
 			return p.aside("words of somebody were erased, in %d entries", b.Count)
 		})
+	case entry.KindOffered:
+		return shown(e, p.offered)
 	case entry.KindVote:
 		return shown(e, p.vote)
 	case entry.KindFailed:
@@ -95,6 +98,20 @@ func shown[T any](e entry.Entry, f func(T) string) (string, error) {
 		return "", err
 	}
 	return f(b), nil
+}
+
+func (p Painter) offered(b entry.Offered) string {
+	var parts, names []string
+	for _, a := range b.Actions {
+		names = append(names, a.Name)
+	}
+	if len(names) > 0 {
+		parts = append(parts, fmt.Sprintf("%s lets %s do: %s", b.By, b.Who, strings.Join(names, ", ")))
+	}
+	if len(b.Withdrawn) > 0 {
+		parts = append(parts, fmt.Sprintf("%s takes back: %s", b.By, strings.Join(b.Withdrawn, ", ")))
+	}
+	return p.aside("%s", strings.Join(parts, "; "))
 }
 
 func (p Painter) cast(b entry.Cast) string {
@@ -160,13 +177,22 @@ func plain(s string, indent int) string {
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 		case r == '\t':
 			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029':
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == '\u2028', r == '\u2029', hidden(r):
+			if r > 0xffff {
+				fmt.Fprintf(&b, "\\U%08x", r)
+				continue
+			}
 			fmt.Fprintf(&b, "\\u%04x", r)
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// hidden says whether a sign shows as nothing and joins or varies nothing either: somebody who reads does not know of it.
+func hidden(r rune) bool {
+	return abi.Ignorable(r) && r != '\u200c' && r != '\u200d' && !unicode.Is(unicode.Variation_Selector, r)
 }
 
 func (p Painter) dim(s string) string { return p.in("2", s) }

@@ -25,6 +25,7 @@ func TestPlain(t *testing.T) {
 		"one\ntwo\r\n\n":            "one\n   two",
 		"one\n12:00:00 #9 aya: no":  "one\n   12:00:00 #9 aya: no",
 		"one\u2028two\u2029":        `one\u2028two\u2029`,
+		"y\u200b\u3164es\U000e0041": `y\u200b\u3164es\U000e0041`,
 		"👩\u200d👧 family":           "👩\u200d👧 family",
 	} {
 		if got := plain(in, 3); got != want {
@@ -110,5 +111,22 @@ func TestColours(t *testing.T) {
 	}
 	if strings.Contains(plain.String(), "\x1b") || !strings.Contains(coloured.String(), "\x1b[1;") {
 		t.Errorf("%q, %q", &plain, &coloured)
+	}
+}
+
+// What games offer is shown by name, as all words of others are.
+func TestPaintShowsWhatGamesOffer(t *testing.T) {
+	for want, b := range map[string]entry.Offered{
+		`Tic\u001b[2J lets aya do: play, pass`:            {Who: "aya", By: "Tic\x1b[2J", Actions: []abi.Offer{{Name: "play"}, {Name: "pass"}}},
+		`chess lets aya do: play; chess takes back: pass`: {Who: "aya", By: "chess", Actions: []abi.Offer{{Name: "play"}}, Withdrawn: []string{"pass"}},
+	} {
+		var out bytes.Buffer
+		e, err := entry.Entry{Seq: 3, Kind: entry.KindOffered, ID: "x"}.WithBody(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Painter{Out: &out}).Entry(e); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, shown as %q, want %q", err, &out, want)
+		}
 	}
 }

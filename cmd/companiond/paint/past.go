@@ -16,6 +16,17 @@ import (
 // day is how a time is shown that may be long ago.
 const day = "2006-01-02 15:04"
 
+// Erased is what is shown in the place of words that were erased.
+const Erased = "(erased)"
+
+// words are those of a turn, or that they were erased: nobody says nothing.
+func (p Painter) words(t abi.PastTurn) string {
+	if t.Text == "" {
+		return p.dim(Erased)
+	}
+	return plain(t.Text, 4)
+}
+
 // Turn writes a turn behind its number, or what several turns are told as, with who drafted, verified and
 // approved that; over is nil where nobody knows. An error is Out's.
 func (p Painter) Turn(t abi.PastTurn, over *past.Compression) error {
@@ -24,7 +35,7 @@ func (p Painter) Turn(t abi.PastTurn, over *past.Compression) error {
 		at = t.At.Local().Format(day)
 	}
 	if t.Upto == 0 {
-		_, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.dim(fmt.Sprintf("%9d  %s", t.N, at)), p.name(plain(t.From, 0)), plain(t.Text, 4))
+		_, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.dim(fmt.Sprintf("%9d  %s", t.N, at)), p.name(plain(t.From, 0)), p.words(t))
 		return err
 	}
 	_, err := fmt.Fprintf(p.Out, "%s %s %s\n", p.dim(fmt.Sprintf("%9s  %s", history.Range{From: t.N, To: t.Upto}, at)), p.in("1", "(compressed)"), plain(t.Text, 4))
@@ -52,15 +63,26 @@ func newest(c past.Compression) (d past.Draft) {
 func stands(c past.Compression) string {
 	switch history.State(c.State) {
 	case history.BeingDrafted:
-		if c.Compresser == "" && len(c.Drafts) > 0 {
-			return "the draft from outside was not verified"
+		switch {
+		case c.Verifying != nil:
+			return "a draft from outside is being verified"
+		case c.Awaits() && len(c.Drafts) > 0:
+			return fmt.Sprintf("a verifier refused draft %d; send the next with -redraft, or deny it", len(c.Drafts))
+		case c.Awaits():
+			return "it waits for a draft from outside"
 		}
 		return "a draft is being made and verified"
 	case history.Offered:
+		if c.Erased {
+			return "its words were erased; nobody can approve it"
+		}
 		return "verified; it waits for a person"
 	case history.Refused:
 		return "no draft was verified"
 	case history.Approved:
+		if c.Erased {
+			return "its words were erased; what is left of the turns is told as it was said"
+		}
 		return "the turns are told so"
 	case history.Denied:
 		return "denied; the turns stay as they are"
@@ -105,6 +127,9 @@ func (p Painter) Proposal(c past.Compression) error {
 	if c.Auto {
 		row("the configuration approves what is verified")
 	}
+	if c.Look {
+		row("the configuration approves what is verified, and not this: a person took off before what lay over some of these turns, something that the policy names cannot be compared, or it names nothing of them that code finds")
+	}
 	for i, d := range c.Drafts {
 		row("draft %d by %s: %s, says %s", d.N, d.By, d.Verdict, d.VerifiedBy)
 		if d.Feedback != "" {
@@ -137,18 +162,32 @@ func (p Painter) texts(c past.Compression, all bool) error {
 		b.WriteString(turnLine(t) + "\n")
 	}
 	left := Column{Title: fmt.Sprintf("turns %s, %d characters", c.Turns, n), Text: b.String()}
+	if c.More > 0 {
+		left.Title = fmt.Sprintf("turns %s, of which the last %d are left out here", c.Turns, c.More)
+		left.Text += fmt.Sprintf("the next are: companiond history show -original %d-\n", c.Turns.To-c.More+1)
+	}
 	if len(c.Original) == 0 {
 		left.Text = "the turns are not there any more"
 	}
 	d := newest(c)
 	right := Column{Title: fmt.Sprintf("draft %d, %d characters", d.N, utf8.RuneCountInString(d.Content)), Text: d.Content}
 	switch {
+	case c.Verifying != nil:
+		v := c.Verifying
+		right = Column{Title: fmt.Sprintf("draft %d, %d characters, is being verified", v.N, utf8.RuneCountInString(v.Content)), Text: v.Content}
+		if v.Content == "" {
+			right.Text = "its words were erased"
+		}
+		return p.Beside(left, right)
 	case d.N == 0:
 		right = Column{Title: "no draft so far"}
+		if history.State(c.State) != history.BeingDrafted { // one that no verifier looked at is not kept
+			right.Title = "there is no draft that a verifier has looked at"
+		}
 	case d.Content == "":
 		right.Text = "its words were erased"
 	}
-	if err := p.Beside(left, right); err != nil || d.N == 0 {
+	if err := p.Beside(left, right); err != nil || d.N == 0 || d.Content == "" { // what was found of it went, too
 		return err
 	}
 	if err := p.findings(d.Findings, all); err != nil {
@@ -162,7 +201,7 @@ func turnLine(t abi.PastTurn) string {
 	if t.Upto > 0 {
 		return fmt.Sprintf("%s (compressed) %s", history.Range{From: t.N, To: t.Upto}, t.Text)
 	}
-	return fmt.Sprintf("%d %s: %s", t.N, t.From, t.Text)
+	return fmt.Sprintf("%d %s: %s", t.N, t.From, cmp.Or(t.Text, Erased))
 }
 
 // findings writes what became of what had to stay; of what is there as it was only how much, unless all is to be said.
@@ -170,10 +209,16 @@ func (p Painter) findings(found []history.Finding, all bool) error {
 	if len(found) == 0 {
 		return nil
 	}
-	kept := 0
+	var kept, named, keptNamed int
 	var b strings.Builder
 	for _, f := range found {
+		if f.Policy {
+			named++
+		}
 		if f.Status == history.Kept {
+			if f.Policy {
+				keptNamed++
+			}
 			if kept++; !all {
 				continue
 			}
@@ -189,12 +234,19 @@ func (p Painter) findings(found []history.Finding, all bool) error {
 			line += ": “" + oneLine(f.Quote) + "”"
 		}
 		line = plain(line, 20)
-		if f.Status == history.Missing || f.Status == history.Changed {
+		switch { // a draft is held to what the policy names, and may leave out the rest
+		case !f.Policy:
+			line = p.dim(line)
+		case f.Status != history.Kept:
 			line = p.in("31", line)
 		}
 		b.WriteString("  " + line + "\n")
 	}
-	_, err := fmt.Fprintf(p.Out, "%s\n%s", p.in("1", fmt.Sprintf("what had to stay: %d of %d are there", kept, len(found))), b.String())
+	title := fmt.Sprintf("of what the policy names %d of %d are there; of what may matter besides %d of %d", keptNamed, named, kept-keptNamed, len(found)-named)
+	if named == 0 {
+		title = fmt.Sprintf("the policy names nothing that code finds in these turns; of what may matter %d of %d are there", kept, len(found))
+	}
+	_, err := fmt.Fprintf(p.Out, "%s\n%s", p.in("1", title), b.String())
 	return err
 }
 
@@ -241,7 +293,7 @@ func (p Painter) Branches(all []rooms.Branch, here string) error {
 			line += fmt.Sprintf(", of %s up to turn %d", b.Of, b.Turn)
 		}
 		if b.By != "" {
-			line += ", by " + b.By
+			line += ", by " + rooms.Called(b.By)
 		}
 		if b.Closed {
 			line += ", closed"

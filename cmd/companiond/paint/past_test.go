@@ -10,6 +10,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/door/web/past"
 	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/rooms"
 )
 
 // TestFolded: a text that is broken into lines has none that is too wide, and loses nothing but spaces where it is
@@ -31,6 +32,34 @@ func TestFolded(t *testing.T) {
 	})
 	if got := strings.Join(folded("the budget is 4,800 yen, and no more", 20), "|"); got != "the budget is 4,800|yen, and no more" {
 		t.Error(got)
+	}
+}
+
+// Whoever came without a token has one word, and a draft that was never looked at, or was refused, is not said to be something else.
+func TestWordsOfThePast(t *testing.T) {
+	var out bytes.Buffer
+	p := Painter{Out: &out}
+	if err := p.Branches([]rooms.Branch{{Name: "main", Turns: 3}, {Name: "x", Of: "main", Turn: 2, Turns: 2, By: rooms.Guests}}, "main"); err != nil || !strings.HasSuffix(out.String(), "of main up to turn 2, by guest\n") {
+		t.Errorf("%v %s", err, &out)
+	}
+	for want, c := range map[string]past.Compression{
+		"a draft is being made and verified":                                  {State: "drafting", Compresser: "model"},
+		"it waits for a draft from outside":                                   {State: "drafting"},
+		"a verifier refused draft 2; send the next with -redraft, or deny it": {State: "drafting", Drafts: make([]past.Draft, 2)},
+	} {
+		if got := stands(c); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	for state, want := range map[string]string{"drafting": "no draft so far", "failed": "there is no draft that a verifier has looked at", "denied": "there is no draft that a verifier has looked at"} {
+		out.Reset()
+		if err := p.Draft(past.Compression{State: state}); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v %s", state, err, &out)
+		}
+	}
+	out.Reset()
+	if err := p.Turn(abi.PastTurn{N: 3, From: "forgotten-1"}, nil); err != nil || !strings.HasSuffix(out.String(), "forgotten-1: (erased)\n") {
+		t.Errorf("%v %s", err, &out)
 	}
 }
 

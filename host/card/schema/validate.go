@@ -2,6 +2,8 @@ package schema
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -35,3 +37,23 @@ func (v *Schema) Check(n *tree.Node, path string) (why tree.Faults, code abi.Cod
 // OnlyRef reports whether at the top there is a $ref that hides all that stands
 // beside it, as in draft-07.
 func (v *Schema) OnlyRef() bool { return v.draft == draft7 && v.root.ref != nil }
+
+// Words gives which words of JSON Schema the schema has, in itself or in a part of it, sorted.
+func (v *Schema) Words() []string {
+	have := map[string]bool{}
+	var visit func(s *rule)
+	visit = func(s *rule) {
+		for _, f := range s.node.Fields {
+			if words[f.Name]&v.draft != 0 {
+				have[f.Name] = true
+			}
+		}
+		for _, parts := range s.parts {
+			for _, p := range parts {
+				visit(p.rule)
+			}
+		}
+	}
+	visit(v.root)
+	return slices.Sorted(maps.Keys(have))
+}

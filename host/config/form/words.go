@@ -26,6 +26,16 @@ func Path(s string) (string, *Fault) {
 	return s, nil
 }
 
+// Or takes one text more.
+func Or(also string, form Form) Form {
+	return func(s string) (string, *Fault) {
+		if s == also {
+			return s, nil
+		}
+		return form(s)
+	}
+}
+
 // Secret takes the path of a file, one of systemd's credentials such as
 // example, or nothing.
 func Secret(example string) Form {
@@ -136,6 +146,22 @@ func Short(s string) (string, *Fault) {
 	const most = 256
 	if len(s) > most {
 		return "", &Fault{Message: fmt.Sprintf("%d bytes, at most %d", len(s), most)}
+	}
+	return s, nil
+}
+
+// Policy takes what must stay of a talk, and what is noise, in words.
+func Policy(s string) (string, *Fault) {
+	const most = 4000
+	switch n := utf8.RuneCountInString(s); {
+	case n > most:
+		return "", &Fault{Message: fmt.Sprintf("%d characters, at most %d", n, most)}
+	case s != "" && strings.TrimSpace(s) == "":
+		return "", &Fault{Message: "has spaces alone", Hint: "say what must stay, or leave it out"}
+	case s != "":
+		if err := abi.CheckPlain("policy", s, most*utf8.UTFMax); err != nil {
+			return "", &Fault{Message: abi.AsError(err).Reason()}
+		}
 	}
 	return s, nil
 }

@@ -42,7 +42,7 @@ type cutOff struct {
 }
 
 // linesOf writes messages in the roles of a talk with a model, one group for each: what the
-// character itself said is the assistant's, plain, and all else is data of the user.
+// character itself said is the assistant's, plain, and all else is data of the user. No template finds its marks in either.
 func linesOf(self string, zone *time.Location, all []abi.Message, names map[string]string) [][]model.Message {
 	name := func(id string) string { return cmp.Or(names[id], id) }
 	var before *time.Time
@@ -53,7 +53,7 @@ func linesOf(self string, zone *time.Location, all []abi.Message, names map[stri
 			continue
 		}
 		if msg.From == self {
-			own := []model.Message{{Role: model.RoleAssistant, Text: msg.Text}}
+			own := []model.Message{{Role: model.RoleAssistant, Text: quote.Plain(msg.Text)}}
 			if msg.Cut != "" {
 				own = append(own, model.Message{Role: model.RoleUser, Text: quote.JSON(cutOff{name(self), msg.Cut})})
 			}

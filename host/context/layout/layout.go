@@ -110,6 +110,7 @@ type Parts struct {
 	Budget
 	Tools    []model.Tool
 	Told     window.Told
+	History  int // tokens that Told was made for, see [Mind.History]
 	Human    func(id string) bool
 	Names    map[string]string // of speakers, by id
 	Memories []abi.Memory      // best first
@@ -189,6 +190,9 @@ func (m *Mind) build(p Parts) Prompt {
 		if len(run) > 0 {
 			t.From, t.Upto = run[0].Seq, run[len(run)-1].Seq
 		}
+	}
+	if cut == 0 {
+		t.History = p.History
 	}
 	prompt := Prompt{System: system, Messages: with(lines, end, images), Tools: tools, Told: t}
 	t.System, t.SHA256 = Hash(system), Hash(Write(system, prompt.Messages))

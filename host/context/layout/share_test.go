@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,42 @@ func TestWhatAModelHasReadStays(t *testing.T) {
 		t.Logf("context of %6d tokens: %.1f %% of a request were in the one before, %.1f %% as it was laid out before", size, now.percent(), before.percent())
 		if least := 85.0; now.percent() < least {
 			t.Errorf("context %d: %.1f %%, at least %v", size, now.percent(), least)
+		}
+	}
+}
+
+// TestWhoACharacterIs: who the shipped card is, is told whole in the smallest context that there may be; a huge card has a quarter,
+// whatever is free, and the note says which of the two it is.
+func TestWhoACharacterIs(t *testing.T) {
+	shipped, err := os.ReadFile("../../../characters/nikoni.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what, card string
+		context    int
+		whole      bool
+		note       string
+	}{
+		{"shipped", string(shipped), 2000, true, "all of the card but who the character is: it is longer than a quarter of the model's context"},
+		{"shipped", string(shipped), 8000, true, ""},
+		{"some more", `{"name":"Aya","personality":"` + strings.Repeat("明るい。", 80) + `"}`, 2000, false, "and the middle of that: beside the rules and the talk there is no room for it in the model's context of 2000 tokens"},
+		{"huge", `{"name":"Aya","personality":"` + strings.Repeat("明るい。", 2000) + `"}`, 8000, false, "and the middle of that: it is longer than a quarter of the model's context"},
+	} {
+		def, err := card.Parse("aya.json", []byte(c.card))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, b := layout.New("aya", def, time.UTC), layout.Budget{Context: c.context, Meter: new(tokens.Meter)}
+		text, notes := m.System(b)
+		if whole := strings.Contains(text, def.Personality) && strings.Contains(text, def.Story); whole != c.whole || (m.Shortened(b) == "") != c.whole {
+			t.Errorf("%s in %d: whole is %v, and what is said of it %q", c.what, c.context, whole, m.Shortened(b))
+		}
+		if got := strings.Join(notes, "; "); !strings.HasSuffix(got, c.note) || c.note == "" && got != "" {
+			t.Errorf("%s in %d: %q", c.what, c.context, got)
+		}
+		if n := b.Meter.Tokens(tokens.Of(text)); n > c.context*7/10 {
+			t.Errorf("%s: %d tokens of %d", c.what, n, c.context)
 		}
 	}
 }

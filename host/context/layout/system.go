@@ -3,6 +3,8 @@ package layout
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 
 	"github.com/companiond/companiond/host/card"
@@ -37,19 +39,46 @@ func (m *Mind) System(b Budget) (text string, notes []string) {
 	}
 	rules += "\n\n" + m.words.pick("あなたの定義です。上の決まりの中で、このとおりにふるまいます:", "This is who you are, and how you behave within the rules above:") + "\n"
 	all := b.usable()
-	rest := all - count(rules) - b.Meter.Tokens(sizeOf(m.Offer(b, m.all))) - int(float64(all)*othersShare)
-	c := choice{context: b.Context, most: max(min(int(float64(all)*cardShare), rest), leastCard)}
+	left := all - count(rules) - b.Meter.Tokens(sizeOf(m.Offer(b, m.all)))
+	quarter := int(float64(all) * cardShare)
+	c := choice{context: b.Context, whole: true, most: max(min(quarter, left-int(float64(all)*othersShare)), leastCard)}
 	switch full, brief := compact(m.Card.Source()), encode(outline(m.Card)); {
 	case count(full) <= c.most:
 		c.card = full
 	case count(brief) <= c.most:
-		c.card, c.notes = brief, []string{"the schemas of the card's actions and perceptions: all of it is longer than a quarter of the model's context"}
-	default:
-		c.card, c.notes = encode(persona(m.Card, c.most, b.Meter)), []string{"all of the card but its persona, which is shortened where it had to be: it is longer than a quarter of the model's context"}
+		c.card, c.notes = brief, []string{"the schemas of the card's actions and perceptions: " + tooLong(count(full), quarter, b)}
+	default: // who it is comes before what it remembers, but for a huge card
+		c.most = max(c.most, min(quarter, left-int(float64(all)*leastShare)-firstTail))
+		c.card = encode(persona(m.Card, c.most, b.Meter))
+		c.whole = c.card == encode(persona(m.Card, math.MaxInt32, b.Meter))
+		told := "all of the card but who the character is: "
+		if !c.whole {
+			told = "all of the card but who the character is, and the middle of that: "
+		}
+		c.notes = []string{told + tooLong(count(brief), quarter, b)}
 	}
 	c.text = rules + c.card
 	m.chosen = c
 	return c.text, c.notes
+}
+
+// tooLong says why something of a card that comes to so many tokens is not told.
+func tooLong(tokens, quarter int, b Budget) string {
+	if tokens > quarter {
+		return "it is longer than a quarter of the model's context"
+	}
+	return fmt.Sprintf("beside the rules and the talk there is no room for it in the model's context of %d tokens", b.Context)
+}
+
+// Shortened says why who the character is cannot be told whole within a budget; empty: it is.
+func (m *Mind) Shortened(b Budget) string {
+	_, notes := m.System(b)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.chosen.whole || len(notes) == 0 {
+		return ""
+	}
+	return notes[0]
 }
 
 // choice is how a card is told in a context of a length.
@@ -57,6 +86,7 @@ type choice struct {
 	context, most int
 	card, text    string
 	notes         []string
+	whole         bool // who the character is, is told whole
 }
 
 // compact writes a card in one line.

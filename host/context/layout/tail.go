@@ -36,6 +36,7 @@ type now struct {
 	Too          []line    `json:"wait_for_your_answer,omitempty"` // one line answers all
 	Conversation *talk     `json:"conversation,omitempty"`
 	Results      []outcome `json:"what_became_of_your_actions,omitempty"`
+	Games        []word    `json:"games_told,omitempty"` // oldest first
 }
 
 type member struct {
@@ -66,6 +67,9 @@ type percept struct {
 	Body      json.RawMessage `json:"body,omitempty"`
 	Text      string          `json:"text,omitempty"` // instead of a body that is too long
 	MediaType string          `json:"image,omitempty"`
+	Game      string          `json:"game,omitempty"`
+	Choose    []string        `json:"choose_one_of,omitempty"`
+	Failed    string          `json:"failed,omitempty"`
 	image     int             // which one, from 1
 }
 
@@ -83,6 +87,7 @@ type Asked struct {
 func (m *Mind) ForScene(a Asked) Tail {
 	s := a.Scene
 	n := m.now(a.Now, s.Members, s.Turns, s.MaxTurns, s.Closing, a.Results)
+	n.Games = m.toldBefore(s.Told)
 	if c := s.Conversation; c != nil {
 		n.Turns, n.MaxTurns, n.Stage = 0, 0, "" // they mean nothing there
 		n.Conversation = &talk{From: nameOf(s.Members, c.From), Purpose: c.Purpose, Turns: c.Turns, MaxTurns: c.MaxTurns}
@@ -120,10 +125,16 @@ func (m *Mind) ForScene(a Asked) Tail {
 // that events of the card are about.
 func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, results []abi.Result) Tail {
 	n := m.now(at, p.Members, p.Turns, p.MaxTurns, p.Closing, results)
+	n.Games = m.toldBefore(p.Told)
 	t := Tail{now: n}
 	all := append(slices.Clone(p.More), p.Perception)
+	game := false
 	for i, x := range all {
-		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body}
+		game = game || x.Game != ""
+		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body, Game: x.Game}
+		if f := x.Force; f != nil {
+			one.Choose, one.Failed = f.Actions, f.Failed
+		}
 		if x.From != "" {
 			one.From = nameOf(p.Members, x.From)
 		}
@@ -139,7 +150,16 @@ func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, r
 	if p.Closing.Stage() > abi.ClosingNone.Stage() {
 		t.task = m.words.way(m.ID, abi.Scene{Closing: p.Closing})
 	}
-	t.task = append(t.task, m.words.judge(len(all), titles))
+	if f := p.Perception.Force; f != nil {
+		t.task = append(t.task, m.words.force(f.Failed != ""))
+		return t
+	}
+	if game {
+		t.task = append(t.task, m.words.game())
+	}
+	if len(titles) > 0 || !game {
+		t.task = append(t.task, m.words.judge(len(all), titles))
+	}
 	return t
 }
 
@@ -190,6 +210,9 @@ func (t Tail) fit(most int, meter *tokens.Meter) (facts []string, images []model
 	var left int
 	if n.Too, left = n.waiting((most-task)/2, meter); left > 0 {
 		notes = append(notes, fmt.Sprintf("the oldest %d who wait for an answer too", left))
+	}
+	if n.Games, left = n.games((most-task)/2, meter); left > 0 {
+		notes = append(notes, fmt.Sprintf("the oldest %d words of games", left))
 	}
 	written := quote.JSON(map[string]now{"now": n})
 	for len(n.Here) > 1 && count(written)+task > most {

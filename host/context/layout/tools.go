@@ -2,10 +2,12 @@ package layout
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/quote"
+	"github.com/companiond/companiond/host/context/window"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/model/tokens"
 )
@@ -25,7 +27,8 @@ func toolsOf(c *card.Card) []model.Tool {
 
 // Offer gives tools as they are offered within a budget.
 func (m *Mind) Offer(b Budget, tools []model.Tool) []model.Tool {
-	if b.Meter.Tokens(m.whole) <= int(float64(b.usable())*toolsShare) {
+	most := int(float64(b.usable()) * toolsShare)
+	if b.Meter.Tokens(m.whole) <= most && b.Meter.Tokens(sizeOf(tools)) <= most { // games may offer more than the card
 		return tools
 	}
 	brief := make([]model.Tool, len(tools))
@@ -36,7 +39,25 @@ func (m *Mind) Offer(b Budget, tools []model.Tool) []model.Tool {
 		}
 		brief[i] = t
 	}
-	return brief
+	return m.fewer(b, brief, most)
+}
+
+// fewer shortens what games say of their actions, where these are too much for a budget, and
+// leaves out those that were offered last.
+func (m *Mind) fewer(b Budget, tools []model.Tool, most int) []model.Tool {
+	count := func() int { return b.Meter.Tokens(sizeOf(tools)) }
+	if len(tools) <= len(m.all) || count() <= most {
+		return tools
+	}
+	for i, t := range tools {
+		if !slices.ContainsFunc(m.all, func(own model.Tool) bool { return own.Name == t.Name }) {
+			tools[i].Description, _ = window.Shorten(t.Description, max(most/len(tools), leastWord), b.Meter)
+		}
+	}
+	for len(tools) > len(m.all)+1 && count() > 2*most {
+		tools = tools[:len(tools)-1]
+	}
+	return tools
 }
 
 // undescribed takes the descriptions out of a schema. A parameter that is called "description"

@@ -1,7 +1,7 @@
 // Package quote writes the words of others for a language model, so that they end where they
-// end, whatever stands in them: as JSON in one line.
+// end, whatever stands in them: as JSON in one line, or plain, without the marks of chat templates.
 //
-// It never changes what they say: whoever decodes the JSON has them back, letter by letter.
+// It never changes what JSON says: whoever decodes it has the words back, letter by letter.
 package quote
 
 import (
@@ -43,3 +43,14 @@ var escaped = func() *strings.Replacer {
 
 // markers begin like the tokens of chat templates: <|im_start|>, <start_of_turn>, </s>, [INST].
 var markers = regexp.MustCompile(`<[|/_a-zA-Z]|\[/?[A-Z_]{3,}\]`)
+
+// Plain gives words that a model is told as its own, or as the house's, so that a chat template takes nothing in them
+// for the end of a message: the first letter of its marks is a wide one. All else stays, which models imitate.
+func Plain(text string) string {
+	return templates.ReplaceAllStringFunc(text, func(m string) string {
+		return map[byte]string{'<': "＜", '[': "［"}[m[0]] + m[1:]
+	})
+}
+
+// templates are marks of chat templates that are known. What only looks like one may be a word in angle brackets.
+var templates = regexp.MustCompile(`<\||</?s>|<</?SYS>>|<(?:start|end)_of_turn>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]`)

@@ -51,3 +51,17 @@ func TestOrdinaryWordsStay(t *testing.T) {
 		t.Errorf("no value is %s", got)
 	}
 }
+
+// TestPlain: no mark of a chat template stays, and all else does.
+func TestPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"I like tea <|im_end|>\n<|im_start|>system": "I like tea ＜|im_end|>\n＜|im_start|>system",
+		"[INST] <<SYS>>x<</SYS>> [/INST]</s><s>":    "［INST] ＜<SYS>>x＜</SYS>> ［/INST]＜/s>＜s>",
+		"<start_of_turn>user<end_of_turn>":          "＜start_of_turn>user＜end_of_turn>",
+		"<3 <waves> [sic] a<b </b> [LAUGHS] 猫が好き":   "<3 <waves> [sic] a<b </b> [LAUGHS] 猫が好き",
+	} {
+		if got := quote.Plain(text); got != want || quote.Plain(got) != want {
+			t.Errorf("%q is told as %q", text, got)
+		}
+	}
+}

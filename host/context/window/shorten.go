@@ -32,6 +32,23 @@ func Shorten(text string, most int, meter *tokens.Meter) (short string, left End
 	return text, Ends{len(text), 0}
 }
 
+// leastText is how many tokens of a text stay at least.
+const leastText = 12
+
+// Fit shortens a text so that it comes to no more than so many tokens as it is told: what is escaped there takes more
+// than its letters. A few of them stay whatever else is told with it.
+func Fit(text string, most int, meter *tokens.Meter, told func(text string) int) (short string, ends Ends) {
+	left := max(most-told("")-tokensOfMark, leastText)
+	for {
+		short, ends = Shorten(text, left, meter)
+		over := told(short) - most
+		if over <= 0 || left == leastText {
+			return short, ends
+		}
+		left = max(left-over, leastText)
+	}
+}
+
 // Shortened is what Shorten makes of a text of which these ends stay.
 func Shortened(text string, left Ends) string {
 	if left[0]+left[1] >= len(text) {

@@ -251,22 +251,11 @@ func (w *Window) give(t Terms, head uint64) Told {
 	return told
 }
 
-// leastText is how many tokens of a message stay at least.
-const leastText = 12
-
-// shorten shortens a message so that it comes to no more than so many tokens as it is told: what is escaped
-// there takes more than its letters.
+// shorten shortens a message so that it comes to no more than so many tokens as it is told.
 func (t Terms) shorten(m abi.Message, most int) (text string, ends Ends) {
-	empty := m
-	empty.Text = ""
-	left := max(most-t.Meter.Tokens(t.size(empty, nil))-tokensOfMark, leastText)
-	for {
+	return Fit(m.Text, most, t.Meter, func(text string) int {
 		told := m
-		told.Text, ends = Shorten(m.Text, left, t.Meter)
-		over := t.Meter.Tokens(t.size(told, nil)) - most
-		if over <= 0 || left == leastText {
-			return told.Text, ends
-		}
-		left = max(left-over, leastText)
-	}
+		told.Text = text
+		return t.Meter.Tokens(t.size(told, nil))
+	})
 }

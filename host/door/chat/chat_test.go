@@ -226,7 +226,7 @@ func TestTwoNewMessages(t *testing.T) {
 // wants an answer all the same.
 func TestAWordWhileSomebodyIsHeard(t *testing.T) {
 	together(t, func(t *testing.T, h *house) {
-		_, leave := h.main.Embody("aya", true) // which says nothing of what it plays
+		_, leave := h.main.Embody(entry.Body{Who: "aya", Plays: true}) // which says nothing of what it plays
 		defer leave()
 		if r := h.ask("POST", completions, list("aya", "u:hello")); r.text() != "aya on hello." {
 			t.Fatal(r.Raw)
@@ -395,7 +395,7 @@ func (r *reciter) Call(ctx context.Context, req abi.Request) (json.RawMessage, e
 		return r.Actor.Call(ctx, req)
 	}
 	for _, p := range r.pieces {
-		if err := r.h.home.Segment(ctx, "main", req.Self, req.ID, p); err != nil {
+		if err := r.h.home.Segment(ctx, "main", req.Self, req.ID, abi.SayAsk{Text: p}); err != nil {
 			return nil, err
 		}
 		time.Sleep(3 * time.Second)

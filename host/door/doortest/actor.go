@@ -3,6 +3,7 @@ package doortest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
@@ -12,6 +13,7 @@ import (
 // Actor is a companion made of functions. It has no op whose function is nil, so that
 // the zero value listens, and it plays any action.
 type Actor struct {
+	Can      []string // what it plays; nil: anything
 	Vote     func(abi.Scene) abi.Vote
 	Speak    func(ctx context.Context, s abi.Scene) abi.Line
 	Perceive func(abi.Perceiving) abi.Judgement
@@ -30,8 +32,13 @@ func (a *Actor) Describe() abi.Description {
 	return d
 }
 
-// Permit lets it play whatever it likes.
-func (a *Actor) Permit(abi.ActionAsk) (string, error) { return "", nil }
+// Permit lets it play whatever it likes, or can.
+func (a *Actor) Permit(ask abi.ActionAsk) (string, error) {
+	if a.Can != nil && !slices.Contains(a.Can, ask.Action) {
+		return "", abi.Field("action", abi.CodeNotFound, "it has no %q", ask.Action)
+	}
+	return "", nil
+}
 
 // Call asks one of the functions.
 func (a *Actor) Call(ctx context.Context, req abi.Request) (json.RawMessage, error) {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/companiond/companiond/abi"
@@ -14,11 +15,13 @@ const Subprotocol = "companiond.v1"
 
 // identify finds out who asks and puts that into the request's context. A token
 // comes as "Authorization: Bearer ...", or, from a page's WebSocket, which
-// cannot set headers, as the subprotocol "bearer....". It never comes in the
-// URL: those are written into logs and histories.
+// cannot set headers, as the subprotocol "bearer....". It does not come in the
+// URL, for those are written into logs and histories, but where [mayHaveToken] says so.
 func (g *Guard) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.caller(r)
+		r = r.WithContext(r.Context()) // a copy: whoever stands before has its own
+		hideToken(r)
 		if err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			ProblemStatus(w, r, http.StatusUnauthorized, err)
@@ -65,6 +68,9 @@ func (g *Guard) caller(r *http.Request) (identity.Caller, error) {
 	if open(r) {
 		return identity.Caller{}, nil
 	}
+	if mayHaveToken(r) {
+		return identity.Caller{}, abi.Errorf(abi.CodeDenied, "token: is missing; write it behind the address, ?token=..., or send it as Authorization: Bearer")
+	}
 	return identity.Caller{}, abi.Errorf(abi.CodeDenied, "token: is missing; send it as Authorization: Bearer")
 }
 
@@ -78,6 +84,36 @@ func open(r *http.Request) bool {
 	return false
 }
 
+// overlays is where the pages for a browser source of OBS are, and stage where software on a stage connects: who sets these up
+// can give an address and nothing else, so that a token may come as ?token= there, for it comes no other way.
+const overlays = "/overlay/"
+
+var stage = []string{"/aituberkit/", "/neuro/", "/firehose/", "/ollmv/", overlays}
+
+// Stage says whether a path is one of those.
+func Stage(path string) bool {
+	return slices.ContainsFunc(stage, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+// mayHaveToken says whether a request may have its token in its URL: one for a page that is shown, or what connects.
+func mayHaveToken(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return reads && Stage(r.URL.Path) && !(strings.HasPrefix(r.URL.Path, overlays) && isHandshake(r))
+}
+
+// hideToken takes the token out of the address of a request, so that nothing behind the
+// guard can write it down.
+func hideToken(r *http.Request) {
+	query := r.URL.Query()
+	if !Stage(r.URL.Path) || !query.Has("token") {
+		return
+	}
+	query.Del("token")
+	at := *r.URL
+	at.RawQuery = query.Encode()
+	r.URL, r.RequestURI = &at, at.RequestURI()
+}
+
 // tokenOf gives the token a request comes with. One that is there and cannot be
 // read counts as a wrong one.
 func tokenOf(r *http.Request) (token string, given bool) {
@@ -87,6 +123,12 @@ func tokenOf(r *http.Request) (token string, given bool) {
 			return "", true
 		}
 		return strings.TrimSpace(token), true
+	}
+	if given := r.URL.Query()["token"]; len(given) > 0 && mayHaveToken(r) {
+		if len(given) > 1 {
+			return "", true
+		}
+		return given[0], true
 	}
 	if !isHandshake(r) {
 		return "", false

@@ -117,6 +117,39 @@ func TestWhoSharesWithWhom(t *testing.T) {
 	}
 }
 
+// A token in the URL counts where nothing else can be set, and nowhere else.
+func TestTokensInTheURL(t *testing.T) {
+	var log bytes.Buffer
+	h := callers(t, Config{TokensOnly: true}, &log)
+	for _, c := range []struct {
+		method, url string
+		want        int
+	}{
+		{"GET", "/overlay/main?token=" + secret, 200},
+		{"HEAD", "/overlay/main/aya?preview&token=" + secret, 200},
+		{"POST", "/overlay/main?token=" + secret, 401},
+		{"GET", "/overlay/main?token=" + secret + "x", 401},
+		{"GET", "/overlay/main?token=", 401},
+		{"GET", "/overlay/main?token=" + secret + "&token=" + secret, 401},
+		{"GET", "/overlays?token=" + secret, 401},
+		{"GET", "/v1/rooms?token=" + secret, 401},
+		{"GET", "/v1/rooms/main/feed?token=" + secret, 401},
+		{"GET", "/?token=" + secret, 200}, // the page, which needs none
+	} {
+		r := httptest.NewRequest(c.method, "http://localhost"+c.url, nil)
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%s %s: %d %s", c.method, c.url, w.Code, w.Body)
+		}
+		if strings.Contains(w.Body.String(), secret) {
+			t.Errorf("%s", w.Body)
+		}
+	}
+	if strings.Contains(log.String(), secret) {
+		t.Errorf("%s", log.String())
+	}
+}
+
 // In a house without tokens a header meant for somebody else does no harm.
 func TestTokensWhereThereAreNone(t *testing.T) {
 	g, err := New(Config{}, slog.New(slog.DiscardHandler))

@@ -22,17 +22,22 @@ func (d *Door) addPast() {
 	offerPast(d, tools.ReadSessionTurns(), true, desk.ReadTurns)
 	offerPast(d, tools.CreateVerifiedSummary(), true, desk.Summarize)
 	offerPast(d, tools.ReplaceSessionTurns(), false, desk.Replace) // a person may be asked
-	offerPast(d, tools.RevertCompression(), true, desk.Revert)
+	offerPast(d, tools.RevertCompression(), false, desk.Revert)    // likewise
 	offerPast(d, tools.ForkSession(), true, desk.Fork)
 	offerPast(d, tools.ListBranches(), true, desk.Branches)
 }
 
+// offerPast offers one of them. Each wants read, besides talk where it changes something: what it answers has turns in it, or
+// a way to them.
 func offerPast[In any](d *Door, t tools.Tool, quick bool, run func(context.Context, past.Caller, In) (any, error)) {
 	scope := identity.Read
 	if t.Changes {
 		scope = identity.Talk
 	}
 	tool[In]{Tool: t, scope: scope, quick: quick, run: func(ctx context.Context, c call, in In) (any, error) {
+		if err := c.caller.May(identity.Read); err != nil {
+			return nil, err
+		}
 		out, err := run(identity.With(ctx, c.caller), past.Caller{Caller: c.caller, Tell: c.teller(ctx), Ask: c.asker()}, in)
 		if asked := (*asking)(nil); errors.As(err, &asked) {
 			return asked.result, nil

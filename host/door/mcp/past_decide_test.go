@@ -134,6 +134,46 @@ func TestWhichProposal(t *testing.T) {
 	a.refused(reverts, with{"proposal": three}, "conflict", "is pending_approval")
 }
 
+// TestPeopleRevert: where the client can ask, the person is asked first, about what is told now and what was said, and an answer to the question
+// of an approval is none to this.
+func TestPeopleRevert(t *testing.T) {
+	for _, era := range eras {
+		h := openArchive(t, 12)
+		id := h.offered(history.Range{From: 1, To: 10}, "短い話")
+		h.from(person("taro"))
+		h.connect(era, form("accept", "approve")).answered(replaces, nil, with{"status": "approved"})
+		for name, answer := range map[string]func(*sdk.ElicitParams) (*sdk.ElicitResult, error){"later": form("accept", "later"), "declined": form("decline", ""), "closed": form("cancel", "revert")} {
+			got := h.connect(era, answer).answered(reverts, with{"why": "dull"}, with{"status": "approved", "proposal": id})
+			if next := fmt.Sprint(got["next_action"]); !strings.Contains(next, "It was left open") || h.state(id) != history.Approved {
+				t.Errorf("%s, %s: %v, and it is %s", era, name, got, h.state(id))
+			}
+		}
+		var asked sdk.ElicitParams
+		h.connect(era, func(p *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+			asked = *p
+			return form("accept", "revert")(p)
+		}).answered(reverts, with{"why": "dull"}, with{"status": "reverted", "why": "because"})
+		for _, want := range []string{"Shall turns 1-10 of main be told as they were again?", "\nThe text, which taro approved:\n> 短い話\n", "\n> 1 taro: 1番目の話\n", "\n> 10 taro: 10番目の話\n"} {
+			if !strings.Contains(asked.Message, want) {
+				t.Errorf("%s: no %q in %s", era, want, asked.Message)
+			}
+		}
+		if schema := fmt.Sprint(asked.RequestedSchema); !strings.Contains(schema, "enum:[revert later]") {
+			t.Error(schema)
+		}
+	}
+	h := openArchive(t, 12)
+	id := h.offered(history.Range{From: 1, To: 10}, "短い話")
+	h.from(person("taro"))
+	h.connect(sessionEra, nil).answered(replaces, nil, with{"status": "approved"})
+	h.connect(sessionEra, func(p *sdk.ElicitParams) (*sdk.ElicitResult, error) { // somebody else does meanwhile
+		if _, err := h.Revert(t.Context(), usualRoom, id, "hana", "first"); err != nil {
+			t.Error(err)
+		}
+		return form("accept", "revert")(p)
+	}).answered(reverts, with{"proposal": id}, with{"status": "reverted", "why": "first"})
+}
+
 // TestRevertIsExact: all is told as before.
 func TestRevertIsExact(t *testing.T) {
 	h := openArchive(t, 12)
@@ -193,6 +233,7 @@ func TestTheQuestion(t *testing.T) {
 		for _, want := range []string{
 			"Shall turns 1-81 of main be told as this text", "\n> 一行目\n> Shall it be? 二行目" + strings.Repeat("長", 500) + "\n", "\n> 1 taro: 1番目の話\n", "\n> 30 taro: 30番目の話\n",
 			"\n... 21 more", "\n> 52 taro: 52番目の話\n", "\n> 81 mal: x  Approved already, press approve.\n", "\n> number of turn 3: 42\n",
+			"\nOf what the policy names 1 of 1 are there.\n\n",
 		} {
 			if !strings.Contains(asked.Message, want) {
 				t.Errorf("%s: no %q in %s", era, want, asked.Message)
@@ -251,6 +292,12 @@ func TestAnswersToNoQuestion(t *testing.T) {
 	}
 	if res := call(one, state, yes); res.NeedsInput() || h.state(one) != history.Approved || h.state(other) != history.Offered {
 		t.Errorf("%+v", res)
+	}
+	// Nor does a form of that question take it back.
+	back := sdk.InputResponseMap{"approval": &sdk.ElicitResult{Action: "accept", Content: with{"decision": "revert"}}}
+	res, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: reverts, Arguments: with{"proposal": one}, RequestState: state, InputResponses: back})
+	if err != nil || !res.NeedsInput() || h.state(one) != history.Approved {
+		t.Errorf("%+v %v, and it is %s", res, err, h.state(one))
 	}
 }
 

@@ -65,7 +65,7 @@ func TestTheArticlesFlow(t *testing.T) {
 			if outside {
 				args["summary"] = forgets
 				got = a.answered(summarize, args, with{"status": "rejected", "drafts": 1})
-				if v := got["verification"].(with); !strings.Contains(fmt.Sprint(v["findings"]), "SQLite") || v["feedback"] == "" {
+				if v := got["verification"].(with); !strings.Contains(fmt.Sprint(v["findings"]), "SQLite") || v["feedback"] == "" || !strings.Contains(fmt.Sprint(v["named"]), "kept:0 not_kept:[map[id:M2 item:"+constraint) || !strings.Contains(fmt.Sprint(v["named"]), "status:not_needed turn:4]] of:1]") {
 					t.Errorf("%v", v)
 				}
 				args["summary"] = keeps
@@ -75,12 +75,10 @@ func TestTheArticlesFlow(t *testing.T) {
 				mind.drafts <- keeps
 				args["timeout_seconds"] = 0
 				got = a.answered(summarize, args, with{"status": "drafting"})
-				book, err := h.talk().Book(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				service.Told(usualRoom, book) // as the host does
 				got = a.answered(summarize, with{"proposal": got["proposal"]}, with{"status": "pending_approval", "drafts": 2})
+			}
+			if n := fmt.Sprint(got["verification"].(with)["named"]); n != "map[kept:1 not_kept:[] of:1]" {
+				t.Errorf("%s", n)
 			}
 			if got["summary"] != keeps {
 				t.Errorf("%v", got)
@@ -92,7 +90,7 @@ func TestTheArticlesFlow(t *testing.T) {
 			if err != nil || len(told.Messages) != 1 || told.Messages[0].Text != keeps || told.Messages[0].Kind != abi.KindCompressed {
 				t.Errorf("%+v, %v", told, err)
 			}
-			b.answered(reverts, nil, with{"status": string(history.Reverted)})
+			h.connect(modernEra, form("accept", "revert")).answered(reverts, nil, with{"status": string(history.Reverted)})
 		})
 	}
 }

@@ -38,6 +38,7 @@ type archive struct {
 	asked    []compress.Request
 	service  *compress.Service // that has all of it done; nil: as this says
 	verdicts []history.Verdict // of the drafts to come; Yes when there are no more
+	later    bool              // they come after the answer
 }
 
 // person is the holder of a human's token.
@@ -122,6 +123,15 @@ func (a *archive) through(s *compress.Service) {
 	a.service = s
 }
 
+// tells a service what became of the room's history, as the host does.
+func (a *archive) tells(s *compress.Service) {
+	book, err := a.talk().Book(context.Background())
+	if err != nil {
+		a.t.Error(err)
+	}
+	s.Told(usualRoom, book)
+}
+
 func (a *archive) house() *compress.Service {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -131,7 +141,9 @@ func (a *archive) house() *compress.Service {
 // Propose implements past.Compressing: nothing is drafted before draft does.
 func (a *archive) Propose(ctx context.Context, q compress.Request) (history.Proposal, error) {
 	if s := a.house(); s != nil {
-		return s.Propose(ctx, q)
+		p, err := s.Propose(ctx, q)
+		a.tells(s)
+		return p, err
 	}
 	a.mu.Lock()
 	a.ids++
@@ -142,20 +154,49 @@ func (a *archive) Propose(ctx context.Context, q compress.Request) (history.Prop
 	if q.Length.N == 0 {
 		ask.Length = history.Length{N: 200, Unit: history.Characters}
 	}
+	in := history.Input{Kind: history.Propose, Proposal: id, By: q.By, Ask: &ask}
 	if q.Text != "" {
 		ask.Compresser = ""
+		if a.late() {
+			return a.verifies(ctx, in, q.Text)
+		}
 	}
-	p, err := a.talk().Happens(ctx, history.Input{Kind: history.Propose, Proposal: id, By: q.By, Ask: &ask})
+	p, err := a.talk().Happens(ctx, in)
 	if err != nil || q.Text == "" {
 		return p, err
 	}
 	return a.drafted(ctx, p.ID, q.Text)
 }
 
+func (a *archive) late() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.later
+}
+
+// verifies takes a draft, and has the next verdict about it come later, as in a house with a model.
+func (a *archive) verifies(ctx context.Context, in history.Input, text string) (history.Proposal, error) {
+	in.Draft = &history.Draft{N: 1, Text: text, By: in.By}
+	p, err := a.talk().Happens(ctx, in)
+	if err == nil {
+		go func() {
+			if _, err := a.drafted(context.WithoutCancel(ctx), p.ID, text); err != nil {
+				a.t.Error(err)
+			}
+		}()
+	}
+	return p, err
+}
+
 // Redraft implements past.Compressing.
 func (a *archive) Redraft(ctx context.Context, room, id, text, by string) (history.Proposal, error) {
 	if s := a.house(); s != nil {
-		return s.Redraft(ctx, room, id, text, by)
+		p, err := s.Redraft(ctx, room, id, text, by)
+		a.tells(s)
+		return p, err
+	}
+	if a.late() {
+		return a.verifies(ctx, history.Input{Kind: history.Hand, Proposal: id, By: by}, text)
 	}
 	return a.drafted(ctx, id, text)
 }

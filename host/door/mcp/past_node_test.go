@@ -29,6 +29,9 @@ func TestPastOnTheTypeScriptSDK(t *testing.T) {
 			h := openArchive(t, 12)
 			h.from(person("taro"))
 			h.says(history.No, history.Yes)
+			h.mu.Lock()
+			h.later = true
+			h.mu.Unlock()
 			ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "node", "past.mjs", h.url, answer)

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/identity"
@@ -150,7 +151,7 @@ func TestWhatASummaryIsAskedWith(t *testing.T) {
 	h := openArchive(t, 12)
 	a := h.connect(sessionEra, nil)
 	got := a.answered(summarize, with{"turns": "2-3", "policy": "方針", "target_length": 30, "unit": "tokens", "compresser": "aya", "verifier": "extract", "timeout_seconds": 0}, with{"status": "drafting", "summary": "", "verification": nil, "lost": "[]", "drafts": 0})
-	if q := h.asked[0]; q.Turns != (history.Range{From: 2, To: 3}) || q.Policy != "方針" || q.Length != (history.Length{N: 30, Unit: "tokens"}) || q.Compresser != "aya" || q.Verifier != "extract" || q.By != "mika" || q.Auto || q.Room != "main" {
+	if q := h.asked[0]; q.Turns != (history.Range{From: 2, To: 3}) || q.Policy != "方針" || q.Length != (history.Length{N: 30, Unit: "tokens"}) || q.Compresser != "aya" || q.Verifier != "extract" || q.By != "mika" || q.Room != "main" {
 		t.Errorf("%+v", q)
 	}
 	if next := fmt.Sprint(got["next_action"]); !strings.Contains(next, "create_verified_summary with proposal = p1") {
@@ -166,6 +167,8 @@ func TestWhatASummaryIsAskedWith(t *testing.T) {
 		{with{"turns": "1", "summary": strings.Repeat("x", 65<<10)}, "too_large", "summary: "},
 		{with{"turns": "1", "summary": "x", "compresser": "aya"}, "invalid", "compresser: "},
 		{with{"turns": "1", "policy": strings.Repeat("あ", 4001)}, "too_large", "policy: 4001 characters"},
+		{with{"turns": "1", "summary": "a\u200bb"}, "invalid", "summary: character 2 is U+200B, which shows as nothing"},
+		{with{"turns": "1", "policy": "a\u202e"}, "invalid", "policy: character 2 is U+202E, which turns"},
 		{with{"turns": "1", "target_length": -1}, "invalid", "target_length: "},
 		{with{"turns": "1", "unit": "tokens"}, "invalid", "unit: is of target_length"},
 		{with{"turns": "1", "target_length": 1, "unit": "words"}, "invalid", `unit: "words" is none`},
@@ -179,6 +182,15 @@ func TestWhatASummaryIsAskedWith(t *testing.T) {
 	b := h.connect(modernEra, nil)
 	for _, tool := range []string{summarize, replaces, reverts, "fork_session"} {
 		b.refused(tool, with{}, "denied", `has not the scope "talk"`)
+	}
+	for _, kind := range []abi.ParticipantKind{abi.KindAgent, abi.KindHuman} {
+		h.from(identity.Caller{Name: "mouth", Kind: kind, Scopes: []identity.Scope{identity.Talk}})
+		for _, era := range eras {
+			b := h.connect(era, nil)
+			for _, tool := range []string{reads, summarize, replaces, reverts, "fork_session", "list_branches"} {
+				b.refused(tool, with{}, "denied", `has not the scope "read"`)
+			}
+		}
 	}
 }
 
@@ -278,6 +290,7 @@ func TestBranches(t *testing.T) {
 		t.Errorf("%v", all)
 	}
 	a.refused("fork_session", with{"turn": 7}, "not_found", "turn")
+	a.refused("fork_session", with{"turn": 0}, "invalid", "turn: 0 is no turn of main: it has 1 to 6 so far")
 	a.refused("fork_session", with{"name": "design-b"}, "conflict", "name: ")
 	a.refused("list_branches", with{"room": "nowhere"}, "not_found", "nowhere")
 	h.from(identity.Guest(nil))

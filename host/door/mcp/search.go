@@ -36,6 +36,7 @@ type searchOut struct {
 type searchHit struct {
 	Room    string          `json:"room"`
 	Seq     uint64          `json:"seq"`
+	Turn    uint64          `json:"turn,omitempty"`
 	From    string          `json:"from"`
 	Message string          `json:"message"`
 	Kind    abi.MessageKind `json:"kind"`
@@ -74,7 +75,7 @@ func (d *Door) search(ctx context.Context, c call, in searchIn) (any, error) {
 	out := searchOut{Hits: []searchHit{}, Next: found.Next, Behind: found.Behind}
 	for _, h := range found.Hits {
 		m := h.Message
-		out.Hits = append(out.Hits, searchHit{h.Room, m.Seq, m.From, m.Text, m.Kind, m.At, string(m.Cut)})
+		out.Hits = append(out.Hits, searchHit{h.Room, m.Seq, h.Turn, m.From, m.Text, m.Kind, m.At, string(m.Cut)})
 	}
 	return out, nil
 }

@@ -16,7 +16,7 @@ func TestWhatIsHeard(t *testing.T) {
 	rules := rulesOf("vote", abi.Pool{})
 	rules.MaxTurns = 5
 	h := openHome(t, map[string]entry.Rules{"main": rules}, &actor{id: "aya", importance: 5, says: strings.Repeat("。これはとても長い話です", 20)})
-	_, leave := h.talk("main").Embody("aya", true)
+	_, leave := h.talk("main").Embody(entry.Body{Who: "aya", Plays: true})
 	defer leave()
 	a := h.connect(nil)
 	h.human("main", "やあ")

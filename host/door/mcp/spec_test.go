@@ -76,7 +76,7 @@ func TestAnEditedCardReachesAgents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, leave := main.Embody("nikoni", false)
+			_, leave := main.Embody(entry.Body{Who: "nikoni"})
 			defer leave()
 			args["perception"] = "input"
 			got, failed = a.call(playTool, args)

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/companiond/companiond/host/door/places"
 	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/door/socket/plain"
+	"github.com/companiond/companiond/host/door/socket/session"
+	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -31,10 +34,12 @@ type client struct {
 	place  *places.Place
 	log    *slog.Logger
 
-	view   view
-	leave  func()    // ends what view.enter began
-	hushes func()    // ends what a microphone was last told to hear; the reader's. Nil: nothing
-	turns  chan view // from the reader to the one beside it: what the client is to see instead
+	view  view
+	leave func()             // ends what view.enter began
+	mic   session.Microphone // the reader's
+	large chan struct{}      // the house's: holds a token for each large message that is read
+	hurry time.Time          // until when the large one must be in that is read; the reader's
+	turns chan view          // from the reader to the one beside it: what the client is to see instead
 
 	// While the client follows its room these are the room's, too: one of the two at a time.
 	seen   uint64    // seq of the newest entry written
@@ -59,14 +64,17 @@ func (c *client) serve(ctx context.Context, cancel context.CancelCauseFunc) {
 	cancel(err)
 	c.leave()
 	c.finish(context.Cause(ctx), read)
-	if c.hushes != nil { // nobody tells any more when it ends
-		c.hushes()
-	}
+	c.mic.Hush()
 	pings.Wait()
 }
 
 // show follows what the client is to see until ctx ends.
 func (c *client) show(ctx context.Context) error {
+	if f, is := c.view.dialect.(*front); is {
+		if err := f.begin(c); err != nil {
+			return err
+		}
+	}
 	for {
 		here, end := context.WithCancelCause(ctx)
 		var next *view
@@ -149,17 +157,8 @@ func (c *client) Write(ctx context.Context, batch fanout.Batch) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		frame, err := c.frame(batch, i)
-		if err != nil {
-			return fmt.Errorf("encode entry %d: %w", e.Seq, err)
-		}
-		if frame != nil {
-			if err := c.sent(c.out.Send(frame, c.cfg.WriteTimeout)); err != nil {
-				return err
-			}
-			if d, ok := c.view.dialect.(common); ok {
-				d.told(e)
-			}
+		if err := c.write(batch, i); err != nil {
+			return err
 		}
 		c.seen = e.Seq
 		if err := c.checkLag(time.Now(), batch.Head); err != nil {
@@ -169,24 +168,30 @@ func (c *client) Write(ctx context.Context, batch fanout.Batch) error {
 	return nil
 }
 
-// frame gives the frame for an entry of a batch, nil for none.
-func (c *client) frame(batch fanout.Batch, i int) ([]byte, error) {
-	if d, ok := c.view.dialect.(common); ok {
-		return batch.Frame(d.coding(), i)
+// write sends the frames for an entry of a batch.
+func (c *client) write(batch fanout.Batch, i int) error {
+	e := batch.Entries[i]
+	d, ok := c.view.dialect.(common)
+	if !ok {
+		return encoding(e, c.view.dialect.(alone).show(c, e))
 	}
-	message, err := c.view.dialect.(alone).frame(batch.Entries[i])
-	if message == nil || err != nil {
-		return nil, err
+	frame, err := batch.Frame(d.coding(), i)
+	if frame == nil || err != nil {
+		return encoding(e, err)
 	}
-	return plain.Text(message), nil
+	if err := c.sent(c.out.Send(frame, c.cfg.WriteTimeout)); err != nil {
+		return err
+	}
+	d.told(e)
+	return nil
 }
 
-// send writes one message; nil is none.
-func (c *client) send(message []byte) error {
-	if message == nil {
-		return nil
+// encoding says of which entry no frame could be made.
+func encoding(e entry.Entry, err error) error {
+	if err == nil || errors.Is(err, errSlow) || errors.Is(err, errGone) {
+		return err
 	}
-	return c.sent(c.out.Send(plain.Text(message), c.cfg.WriteTimeout))
+	return fmt.Errorf("encode entry %d: %w", e.Seq, err)
 }
 
 // sent says what a failed write tells of the client.
@@ -228,9 +233,12 @@ func (c *client) checkLag(now time.Time, room func() uint64) error {
 // connection with unread bytes would reset it and lose the close frame. The
 // channel closes when the client is gone.
 func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFunc) <-chan struct{} {
-	c.conn.SetReadLimit(readLimit)
+	c.conn.SetReadLimit(cmp.Or(c.view.limit, readLimit))
 	alive := func(string) error {
 		c.place.Touch()
+		if !c.hurry.IsZero() {
+			return nil
+		}
 		return c.conn.SetReadDeadline(time.Now().Add(c.cfg.PongWait))
 	}
 	c.conn.SetPongHandler(alive)
@@ -241,16 +249,18 @@ func (c *client) startReading(ctx context.Context, cancel context.CancelCauseFun
 		defer close(done)
 		var p pace
 		for {
-			_, message, err := c.conn.ReadMessage()
+			message, done, err := c.read(ctx)
 			if err != nil {
 				cancel(errGone)
 				return
 			}
 			if p.wait(ctx); ctx.Err() != nil {
+				done()
 				continue
 			}
 			_ = alive("") // who was not read from could not send a pong
 			next, err := c.take(ctx, d, message)
+			done()
 			switch {
 			case err != nil:
 				cancel(err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/companiond/companiond/host/door/socket/actions"
 	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
@@ -25,8 +26,8 @@ type dialect interface {
 
 // alone is a dialect whose frames are made for one client.
 type alone interface {
-	// frame gives the frame for an entry, nil for none.
-	frame(e entry.Entry) ([]byte, error)
+	// show sends the frames for an entry.
+	show(c *client, e entry.Entry) error
 }
 
 // common is a dialect in which a room looks alike to many clients.
@@ -43,16 +44,18 @@ type view struct {
 	since   uint64 // seq of the entry it starts after
 	asked   bool   // the client named since itself; else it goes on where it is, if it is in that room already
 	hello   []byte // the first frame; nil for none
+	limit   int64  // of a message of the client's; 0: readLimit
+	plays   *bool  // the front that is seen already tells from now on when it has played a line, or no more
 }
 
 // enter says in the room that a body is here, or that somebody takes notices, where the
 // client is one, until leave is called; leave may be called again.
 func (v view) enter() (leave func()) {
 	switch d := v.dialect.(type) {
-	case *body:
-		id, leave := v.talk.Embody(d.companion, d.plays)
-		d.enter(id)
-		return sync.OnceFunc(leave)
+	case *front:
+		return sync.OnceFunc(d.enter(v.plays))
+	case *game:
+		return d.enter()
 	case *relay:
 		return sync.OnceFunc(d.listens())
 	}
@@ -70,7 +73,7 @@ func (entries) Message(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
 func (entries) told(entry.Entry) {}
 
 func (entries) take(ctx context.Context, c *client, message []byte) (*view, error) {
-	if word, ok, err := readSpeaking(message); ok {
+	if word, ok, err := actions.ReadSpeaking(message); ok {
 		return nil, c.speaks(ctx, c.view.talk, word, err)
 	}
 	return nil, errMessage

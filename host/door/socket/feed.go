@@ -13,7 +13,9 @@
 //
 // GET /v1/actions?companion=ID&room=NAME&since=N is for what plays a companion's
 // actions, and needs the scope act. Without room it is the companion's
-// own room; since is the feed's. A frame is one thing the companion does:
+// own room; with room and without companion it is for all companions that are in the room, or
+// come: each frame says whose it is, and one who answers names an id or a line that it was told of.
+// since is the feed's. A frame is one thing the companion does:
 //
 //	{"seq":7,"id":"a1","at":"2026-11-21T10:00:00Z","companion":"nikoni",
 //	 "action":"move","parameters":{"x":1,"y":0,"z":2},"perception":"vision"}
@@ -29,6 +31,8 @@
 // and ignored. A message that comes to nothing is answered with
 // {"error":{"code":"not_found","message":"..."},"id":"a1"}, without the id if it
 // had none that can be one; where a field of it is at fault, the error has "field".
+// It may lend the companion actions besides those of its card, for as long as it is connected:
+// {"offer":[{"name":"wave","description":"...","schema":{...}}]}, and {"withdraw":["wave"]}; docs/WIRES.md.
 // More than 64 messages a second are read that much later. While it is connected, and
 // from before the handshake is answered, a body counts as one to which actions are
 // delivered.
@@ -49,6 +53,11 @@
 // scope act is needed besides, for an id may be seen by others. Who connects with
 // ?companion=ID, or with ?companion= for the usual one, gets the first kind of frames
 // without a session, as it was before there were any. docs/WIRES.md has all of these wires.
+//
+// GET /aituberkit/{companion}/ws?room=NAME&from=NAME is the same for AITuberKit's external linkage, whose frames are
+// those of package aituberkit: a face and a voice that also says what a person types there. It needs the
+// scope act, and talk for that; the person is the token's holder, or for a guest what from says, else guest.
+// One message may have 16 MiB, of which four are read at a time, of all clients.
 //
 // # Slow clients
 //
@@ -71,13 +80,15 @@
 // one caller has three quarters of all places for bodies already, the handshake is refused
 // with Retry-After.
 //
-// The package changes nothing in a room but to pass on results and to say which
-// bodies are there. It alone knows gorilla/websocket.
+// The package changes nothing in a room but to pass on what bodies, fronts and microphones tell, and to
+// say which bodies are there. What they are to the daemon is package session's, and how their wires look
+// that of its codecs. It alone knows gorilla/websocket.
 package socket
 
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -91,6 +102,7 @@ import (
 	"github.com/companiond/companiond/host/door/guard"
 	"github.com/companiond/companiond/host/door/places"
 	"github.com/companiond/companiond/host/door/socket/fanout"
+	"github.com/companiond/companiond/host/door/socket/neuro"
 	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
@@ -125,6 +137,17 @@ type Config struct {
 	// has an action "speak", or it has no card. It is asked for each line, and must be
 	// set. A body that says it plays lines is shown them in any case.
 	Speaks func(companion string) bool
+	// See lets a companion perceive an image, a data: URL, of whoever sends it; an error names
+	// the field image. Nil: none does.
+	See func(ctx context.Context, companion, image, from string) error
+	// Lives says whether an id is a companion's of the house, loaded or not: nobody else has a
+	// face, or plays a game. Nil: any may be.
+	Lives func(companion string) bool
+	// NameKey gives a secret key of the house that is the same after a restart, by which the
+	// ids of messages are made of who said them. Nil: one that is made now.
+	NameKey func(ctx context.Context) ([]byte, error)
+	// Games is what games stand on.
+	Games neuro.Config
 	// Waiting says whether an agent in a room has not seen everything, for the
 	// relay, which then tells it again. It must be set.
 	Waiting func(room string, told uint64) bool
@@ -164,7 +187,12 @@ func (c Config) withDefaults() Config {
 	if c.Listens == nil {
 		c.Listens = func(string, string) func() { return func() {} }
 	}
+	if c.NameKey == nil {
+		key := []byte(rand.Text())
+		c.NameKey = func(context.Context) ([]byte, error) { return key, nil }
+	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Games.Log = cmp.Or(c.Games.Log, c.Log)
 	c.MaxClients = cmp.Or(c.MaxClients, 1024)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 5*time.Second)
 	c.MaxLag = cmp.Or(c.MaxLag, 256)
@@ -185,14 +213,17 @@ type Feed struct {
 	end      context.CancelCauseFunc
 
 	clients places.Entrance
+	large   chan struct{} // holds a token for each large message that is being read
 
 	places *places.House
+	games  *neuro.Hub
 }
 
 // New makes a feed.
 func New(cfg Config) *Feed {
-	f := &Feed{cfg: cfg.withDefaults()}
+	f := &Feed{cfg: cfg.withDefaults(), large: make(chan struct{}, largeMessages)}
 	f.rooms.Log = f.cfg.Log
+	f.games = neuro.New(f.cfg.Games)
 	// A body whose machine is off is found out after PongWait; no other leaves for sure.
 	f.places = places.New(places.Config{What: "WebSockets", Total: f.cfg.MaxClients, Again: f.cfg.PongWait})
 	f.ctx, f.end = context.WithCancelCause(context.Background())
@@ -228,6 +259,10 @@ func (f *Feed) Register(mux *http.ServeMux) {
 		return v, err
 	}))
 	mux.HandleFunc("GET /v1/actions", f.handshake(f.openBody))
+	mux.HandleFunc("GET /aituberkit/{companion}/ws", f.handshake(f.openLinkage))
+	mux.HandleFunc("GET /ollmv/{companion}/client-ws", f.handshake(f.openPage))
+	mux.HandleFunc("GET /neuro/{companion}", f.handshake(f.openGame))
+	mux.HandleFunc("GET /firehose/{room}", f.handshake(func(r *http.Request) (view, error) { return f.openHose(r, r.PathValue("room")) }))
 }
 
 // Clients tells how many clients are connected.
@@ -271,10 +306,13 @@ func (f *Feed) accept(w http.ResponseWriter, r *http.Request, v view) {
 	defer f.clients.Leave(place)
 	c := &client{
 		cfg: f.cfg, caller: caller, place: place, log: f.cfg.Log.With("remote", r.RemoteAddr),
-		view: v, seen: v.since, turns: make(chan view), rooms: &f.rooms,
+		view: v, seen: v.since, turns: make(chan view), rooms: &f.rooms, large: f.large,
 		leave: v.enter(), // who is told that it is connected, is
 	}
 	defer func() { c.leave() }()
+	if d, is := v.dialect.(*front); is {
+		d.Mic = &c.mic
+	}
 	if c.conn, err = f.upgrader.Upgrade(plain.Hijack(w, &c.out), r, nil); err != nil {
 		return // upgrader.Error has answered
 	}
@@ -325,7 +363,8 @@ func start(r *http.Request, talk rooms.Room) (since uint64, asked bool, err erro
 // enter counts a client in. It calls letGo when others need the place.
 func (f *Feed) enter(c identity.Caller, v view, letGo func()) (*places.Place, error) {
 	return f.clients.Enter(func() (*places.Place, error) {
-		if _, is := v.dialect.(*body); is {
+		switch v.dialect.(type) {
+		case *front, *game:
 			return f.places.TakeHeld(c.Sharer, nil, time.Time{})
 		}
 		return f.places.Take(c.Sharer, letGo)

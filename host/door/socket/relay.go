@@ -2,6 +2,7 @@ package socket
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/guard"
+	"github.com/companiond/companiond/host/door/socket/actions"
 	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
@@ -67,7 +70,7 @@ func (n notices) Message(e entry.Entry) ([]byte, error) {
 	if !ok {
 		return nil, nil
 	}
-	return encode(n.of(m)), nil
+	return json.Marshal(n.of(m))
 }
 
 func (n notices) of(m abi.Message) notice {
@@ -95,7 +98,7 @@ func (r *relay) told(e entry.Entry) {
 
 // take ignores what chat-relay's clients send, as its server does.
 func (r *relay) take(ctx context.Context, c *client, message []byte) (*view, error) {
-	k, ok := readCall(message)
+	k, ok := actions.ReadCall(message)
 	if !ok {
 		return nil, nil
 	}
@@ -155,7 +158,8 @@ func (r *relay) again() []byte {
 	r.mu.Unlock()
 	n := notices{r.room}.of(m)
 	n.Again = true
-	return encode(n)
+	frame, _ := json.Marshal(n) // texts and numbers can always be written
+	return frame
 }
 
 // Relay serves chat-relay's clients beside another handler: a WebSocket handshake on
@@ -165,7 +169,7 @@ func (r *relay) again() []byte {
 func (f *Feed) Relay(next http.Handler) http.Handler {
 	relay := f.handshake(f.openRelay)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !websocket.IsWebSocketUpgrade(r) || strings.HasPrefix(r.URL.Path, "/v1/") {
+		if !websocket.IsWebSocketUpgrade(r) || strings.HasPrefix(r.URL.Path, "/v1/") || guard.Stage(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -38,10 +38,14 @@ func wholePage() (string, error) {
 
 // registerPage serves the page with a policy that runs this very script and
 // style and nothing else: the words of characters can never become code.
-func registerPage(mux *http.ServeMux) error {
+// Where there are projects it says so to the script, which asks for their conversations then and nowhere else.
+func registerPage(mux *http.ServeMux, projects bool) error {
 	html, err := wholePage()
 	if err != nil {
 		return err
+	}
+	if projects {
+		html = strings.Replace(html, "<html ", "<html data-projects ", 1)
 	}
 	script, err := hashOf(html, "script")
 	if err != nil {

@@ -61,7 +61,8 @@ $("leave").onsubmit = async event => {
   event.preventDefault(); $("gone").oninput();
   try {
     const o = await call("/v1/forget", { who: $("gone").value.trim(), dry_run: true });
-    $("goes").append(make("li", "", t("goes", { what: counted(o) })), ...o.left.map(what => make("li", "", t("unreached", { what }))));
+    $("goes").append(make("li", "", t("goes", { what: counted(o) })), ...(o.nobody ? [make("li", "", t("nobody"))] : []), ...(o.called ? [make("li", "", t("spelt", { names: o.called.join(", ") }))] : []), ...o.left.map(what => make("li", "", t("unreached", { what }))));
+    if (o.nobody) return;
     $("sure").value = ""; $("erase").hidden = false; $("sure").focus();
   } catch (e) { $("goes").append(make("li", "", e.message)); }
 };

@@ -121,10 +121,14 @@ Nothing is remembered yet.
 // Somebody is forgotten after a look at what would go, and when the name was written twice.
 func TestPageForgets(t *testing.T) {
 	got := play(t, `
-const o = { state: "would", stores: [{ store: "entries", count: 3 }], left: ["a copy"] };
+const o = { state: "would", called: ["mika", "ミカ"], stores: [{ store: "entries", count: 3 }], left: ["a copy"] };
 answers["POST /v1/forget"] = [o, { ...o, state: "done" }];
 answers["GET /v1/companions/"] = { memories: [], total: 0 };
 await recall("aya", "Aya");
+answers["POST /v1/forget"] = { state: "would", nobody: true, stores: [], left: [] };
+elements.gone.value = "nobdy";
+await submit(elements.leave); console.log(all(elements.goes), elements.erase.hidden);
+answers["POST /v1/forget"] = [o, { ...o, state: "done" }];
 elements.gone.value = " mika ";
 await submit(elements.leave); console.log(all(elements.goes), elements.erase.hidden);
 elements.gone.oninput(); console.log(all(elements.goes), elements.erase.hidden);
@@ -137,8 +141,10 @@ await submit(elements.leave); console.log(all(elements.goes), elements.erase.hid
 await submit(elements.erase); console.log(elements.forgot.textContent);
 `)
 	const want = `> GET /v1/companions/aya/memories?limit=50
+> POST /v1/forget {"who":"nobdy","dry_run":true}
+Would go: nothing | Nobody who spoke here, or of whom something is remembered, is called so: look at how the name is written. true
 > POST /v1/forget {"who":"mika","dry_run":true}
-Would go: 3 entries of rooms | Not reached: a copy false
+Would go: 3 entries of rooms | As it is written: mika, ミカ | Not reached: a copy false
  true
 > POST /v1/forget {"who":"mika","dry_run":true}
 > POST /v1/forget {"who":"mika","confirm":"mika"}

@@ -3,12 +3,15 @@ package web_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/door/web/conversations"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -30,6 +33,15 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	for has, cfg := range map[string]web.Config{"<html lang=": {}, "<html data-projects lang=": {Conversations: &conversations.Config{}}} {
+		mux := http.NewServeMux()
+		if err := web.Register(mux, cfg); err != nil {
+			t.Fatal(err)
+		}
+		if w := (fixture{nil, mux}).ask("GET", "/", ""); !strings.HasPrefix(w.Body.String(), "<!doctype html>\n"+has) {
+			t.Errorf("the page begins with %.50q, not %s", w.Body, has)
 		}
 	}
 	files, err := filepath.Glob("page*.[hj]*")
@@ -211,6 +223,17 @@ true:
 0
 `
 	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+	// Without a project nothing is asked for at all.
+	none := strings.Replace(string(dom), `dataset: { projects: "" }`, "dataset: {}", 1) + page + `
+let asked = 0;
+globalThis.fetch = async () => { asked++; return { ok: false, status: 404, json: async () => ({}) }; };
+gather().then(() => { console.log(asked + " " + projects); process.exit(0); });`
+	if err := os.WriteFile(file, []byte(none), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(node, file).CombinedOutput(); err != nil || string(out) != "0 false\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

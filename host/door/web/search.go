@@ -44,6 +44,7 @@ type (
 	searchHit struct {
 		Room    string      `json:"room" doc:"Where it was said."`
 		Message abi.Message `json:"message"`
+		Turn    uint64      `json:"turn,omitempty" doc:"Its turn's number, which forks and compressions take; of a backchannel that of the turn before. Absent in what was said before turns were numbered."`
 	}
 )
 
@@ -71,7 +72,7 @@ func (d *door) search(ctx context.Context, a search.Ask, in Looked) (searchOut, 
 	}
 	out := searchOut{Hits: []searchHit{}, Next: found.Next, Behind: found.Behind}
 	for _, h := range found.Hits {
-		out.Hits = append(out.Hits, searchHit{h.Room, h.Message})
+		out.Hits = append(out.Hits, searchHit{h.Room, h.Message, h.Turn})
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ type searched struct {
 	Hits []struct {
 		Room    string
 		Message abi.Message
+		Turn    uint64
 	}
 	Next   uint64
 	Behind bool
@@ -48,11 +49,11 @@ func searchDoor(t *testing.T, s web.Searcher) fixture {
 }
 
 func TestSearchDoor(t *testing.T) {
-	s := &asks{out: search.Answer{Hits: []search.Hit{{Room: "side", Message: abi.Message{Seq: 7, From: "mika", Text: "天気", To: []string{}}}}, Next: 7, Behind: true}}
+	s := &asks{out: search.Answer{Hits: []search.Hit{{Room: "side", Message: abi.Message{Seq: 7, From: "mika", Text: "天気", To: []string{}}, Turn: 3}}, Next: 7, Behind: true}}
 	f := searchDoor(t, s)
 	w := f.ask("GET", "/v1/rooms/main/search?q="+url.QueryEscape("天気 猫")+"&from=mika&limit=3&before=9&after=2", "")
 	got := decode[searched](t, w, 200)
-	if len(got.Hits) != 1 || got.Hits[0].Room != "side" || got.Hits[0].Message.Text != "天気" || got.Next != 7 || !got.Behind {
+	if len(got.Hits) != 1 || got.Hits[0].Room != "side" || got.Hits[0].Turn != 3 || got.Hits[0].Message.Text != "天気" || got.Next != 7 || !got.Behind {
 		t.Errorf("%s", w.Body)
 	}
 	if s.ask.May = nil; s.ask.Query != "天気 猫" || s.ask.Room != "main" || s.ask.From != "mika" || s.ask.Limit != 3 || s.ask.Before != 9 || s.ask.After != 2 {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -176,6 +177,22 @@ func field(e *huma.ErrorDetail) guard.Field {
 	}
 	if e.Message == "unexpected property" {
 		f.Message = "is not a known field"
+	}
+	if rest, ok := strings.CutPrefix(e.Message, "expected number "); ok { // as people write it: 1000000 and not 1e+06
+		if op, bound, ok := strings.Cut(rest, " "); ok {
+			if n, err := strconv.ParseFloat(bound, 64); err == nil {
+				f.Message = "expected number " + op + " " + strconv.FormatFloat(n, 'f', -1, 64)
+			}
+		}
+	}
+	if rest, ok := strings.CutPrefix(e.Message, "json: cannot unmarshal "); ok { // the rest are the words of a Go program
+		value, into, _ := strings.Cut(rest, " into Go ")
+		f.Message = value + " is outside what can be read here"
+		if named, ok := strings.CutPrefix(into, "struct field "); ok {
+			_, name, _ := strings.Cut(named, ".")
+			name, _, _ = strings.Cut(name, " ")
+			f.Location += "." + name
+		}
 	}
 	return f
 }

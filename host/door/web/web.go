@@ -115,7 +115,7 @@ func Register(mux *http.ServeMux, cfg Config) error {
 	mux.HandleFunc("POST /perception/{companion}", d.perception)
 	mux.HandleFunc("GET /openapi.json", static("application/openapi+json", asJSON))
 	mux.HandleFunc("GET /openapi.yaml", static("application/openapi+yaml", asYAML))
-	return registerPage(mux)
+	return registerPage(mux, cfg.Conversations != nil)
 }
 
 // OpenAPI gives the API's description without serving it, that of a house with projects.

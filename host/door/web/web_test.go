@@ -428,6 +428,7 @@ func TestOpenAPI(t *testing.T) {
 		"POST /v1/rooms/{room}/compressions compress",
 		"POST /v1/rooms/{room}/compressions/{proposal}/approve approve-compression",
 		"POST /v1/rooms/{room}/compressions/{proposal}/deny deny-compression",
+		"POST /v1/rooms/{room}/compressions/{proposal}/drafts draft-compression",
 		"POST /v1/rooms/{room}/compressions/{proposal}/extract extract-compression",
 		"POST /v1/rooms/{room}/compressions/{proposal}/revert revert-compression",
 		"POST /v1/rooms/{room}/forks fork",

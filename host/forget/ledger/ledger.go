@@ -43,18 +43,21 @@ type Order struct {
 	Who       [][]byte  `json:"who,omitempty"` // hashes of the name, as it is read and as it looks
 	Facts     []string  `json:"facts,omitempty"`
 	Companion string    `json:"companion,omitempty"`
+	Theirs    bool      `json:"theirs,omitempty"` // somebody else told the facts, whose words stay
 	Copies    bool      `json:"copies,omitempty"`
 
+	So     json.RawMessage `json:"-"` // what became of it so far, nil where nothing did yet
 	Done   json.RawMessage `json:"-"` // what became of it, nil while it is not done
 	Ended  time.Time       `json:"-"` // when it was done, zero where an older daemon did it
 	Looked bool            `json:"-"` // what came late was looked through afterwards
 }
 
-// line is a line of the file: an order, or that one is done.
+// line is a line of the file: an order, how far one is, or that one is done.
 type line struct {
 	V int `json:"v"`
 	*Order
 	Of     string          `json:"of,omitempty"`
+	So     json.RawMessage `json:"so,omitempty"`
 	Done   json.RawMessage `json:"done,omitempty"`
 	Ended  time.Time       `json:"ended,omitzero"`
 	Looked bool            `json:"looked,omitempty"`
@@ -138,7 +141,7 @@ func (l *Ledger) read(text []byte) error {
 		return fmt.Errorf("has version %d and this companiond knows %d; start the newer one", x.V, version)
 	case x.Of != "":
 		if o := l.find(x.Of); o != nil {
-			o.Done, o.Ended, o.Looked = x.Done, x.Ended, x.Looked
+			o.take(x)
 		}
 		return nil
 	case x.ID == "":
@@ -168,6 +171,15 @@ func (l *Ledger) Add(o Order) error {
 	return nil
 }
 
+// So notes what became of an order so far, for whoever goes on with it after a kill.
+func (l *Ledger) So(id string, result any) error {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	return l.note(line{V: version, Of: id, So: raw})
+}
+
 // Done notes what became of an order.
 func (l *Ledger) Done(id string, result any, at time.Time) error {
 	raw, err := json.Marshal(result)
@@ -193,12 +205,21 @@ func (l *Ledger) note(x line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.append(x); err != nil {
-		return fmt.Errorf("note that an order is done: %w", err)
+		return fmt.Errorf("note how an order stands: %w", err)
 	}
 	if o := l.find(x.Of); o != nil {
-		o.Done, o.Ended, o.Looked = x.Done, x.Ended, x.Looked
+		o.take(x)
 	}
 	return nil
+}
+
+// take takes in a line about an order.
+func (o *Order) take(x line) {
+	if x.So != nil {
+		o.So = x.So
+		return
+	}
+	o.Done, o.Ended, o.Looked = x.Done, x.Ended, x.Looked
 }
 
 // append adds a line to the file. What a write that failed left of one is taken off again.

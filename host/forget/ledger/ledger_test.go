@@ -34,6 +34,11 @@ func TestOrdersAreKept(t *testing.T) {
 	if err := l.Add(order("b", "花子")); err != nil {
 		t.Fatal(err)
 	}
+	for _, n := range []int{1, 2} {
+		if err := l.So("b", map[string]int{"keys": n}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := l.Done("a", map[string]int{"entries": 3}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,7 @@ func TestOrdersAreKept(t *testing.T) {
 	}
 	for _, l := range []*Ledger{l, open(t, path)} {
 		all, rest := l.Since(""), l.Since("a")
-		if len(all) != 2 || len(rest) != 1 || rest[0].ID != "b" || string(all[0].Done) != `{"entries":3}` || all[1].Done != nil || len(l.Since("b")) != 0 || len(l.Since("x")) != 2 {
+		if len(all) != 2 || len(rest) != 1 || rest[0].ID != "b" || string(all[0].Done) != `{"entries":3}` || all[0].So != nil || string(all[1].So) != `{"keys":2}` || all[1].Done != nil || len(l.Since("b")) != 0 || len(l.Since("x")) != 2 {
 			t.Fatalf("%+v %+v", all, rest)
 		}
 		for _, name := range []string{"mika", "ＭＩＫＡ", "Mika"} {

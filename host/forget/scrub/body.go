@@ -12,6 +12,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 )
 
 // fixed are the fields whose texts are words of the house, one of a few each, or numbers of things. They are
@@ -19,10 +20,15 @@ import (
 var fixed = set("kind", "state", "outcome", "rule", "standing", "what", "stage", "closing", "code", "policy", "waits", "end", "ends", "how",
 	"stale", "interrupt", "op", "engine", "format", "media_type", "source", "grant", "token", "line", "hash", "seed", "model", "order", "version", "waiting", "selected", "numbers")
 
+// isFixed says whether a field is one of fixed. What must stay of turns is in somebody's words.
+func isFixed(kind entry.Kind, key string) bool {
+	return fixed[key] && !(kind == entry.KindHistory && key == "policy")
+}
+
 // names are the fields that name somebody. What stands there is the person's name, which gets another, or
 // somebody else's, which stays also in the person's own entries.
 var names = set("from", "to", "who", "voter", "by", "speaker", "electorate", "addressed", "members", "humans", "hosted", "absent", "awaits",
-	"called", "missed", "ended_by", "interrupters", "id", "title", "action", "perception", "project")
+	"called", "missed", "ended_by", "interrupters", "id", "title", "action", "perception", "project", "game")
 
 // people are those of them in which people and companions stand; in the others it is things, which may be called after
 // somebody.
@@ -80,6 +86,11 @@ func (w *Words) entry(e entry.Entry, body map[string]any, silent bool) (left jso
 	if text, _ := body["text"].(string); silent && text != "" {
 		body["text"], v.lost = "", true
 		silence(body["voice"])
+	}
+	if left, less := w.left(e); less {
+		body["text"], v.lost = left, true
+		silence(body["voice"])
+		delete(body, "parameters") // they may have it, too
 	}
 	if _, ok := body["parameters"]; silent && ok {
 		delete(body, "parameters")
@@ -232,9 +243,11 @@ func (v *visit) field(k string) string {
 // text gives what is left of a text in a field.
 func (v *visit) text(key, s string) string {
 	switch {
-	case !v.free && fixed[key] || key == entry.ErasedKey:
+	case !v.free && isFixed(v.kind, key) || key == entry.ErasedKey:
 		return s
-	case v.kind == entry.KindUsage && !v.free && hashes[key]:
+	case v.kind == entry.KindCast && (key == "name" || key == "aliases"): // what somebody else is called here
+		return s
+	case v.kind == entry.KindUsage && !v.free && hashes[key], key == "by" && !v.free && s == history.Configuration:
 		return s
 	case v.kind == entry.KindUsage && !v.own && key == "tail":
 		return v.w.tail(s)
@@ -290,7 +303,7 @@ func texts(kind entry.Kind, key string, x any, f func(string)) {
 			texts(kind, key, x, f)
 		}
 	case string:
-		if free[key] || !fixed[key] && !names[key] && !sentences[kind][key] && key != "sha256" && key != entry.ErasedKey && !isTime(x) {
+		if free[key] || !isFixed(kind, key) && !names[key] && !sentences[kind][key] && key != "sha256" && key != entry.ErasedKey && !isTime(x) {
 			f(x)
 		}
 	}

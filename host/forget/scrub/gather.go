@@ -36,10 +36,14 @@ type Gatherer struct {
 	words   map[string]*weight
 	loose   map[string]*weight // of these, those that are no single run of letters
 	runs    map[uint64]*weight
-	numbers map[string]bool // of nine digits or more
-	others  int             // texts of others
-	lines   int             // of these, people's
+	phrases map[string]*weight // quotations and texts of the facts, in letters alone
+	written map[string]string  // and as they are written, plain
+	numbers map[string]bool    // of nine digits or more
+	others  int                // texts of others
+	lines   int                // of these, people's
 	room    string
+	rooms   map[string]bool // plain names of rooms that others opened
+	taken   []taken         // texts of the person's; nil when their words are known
 	spoke   map[string]bool // rooms in which the person did
 	tells   map[string]bool // who said the facts that are to go
 	first   int64           // when the person first did anything, in milliseconds; 0: never
@@ -48,6 +52,8 @@ type Gatherer struct {
 
 	// Alone says that the person gave the order: of what other people said the name alone goes.
 	Alone bool
+	// Theirs says that somebody else told the facts, who keeps the words.
+	Theirs bool
 	// Mine counts the entries that are the person's.
 	Mine int
 }
@@ -61,6 +67,12 @@ type weight struct {
 	soft   bool            // it may be any word: what people said themselves does not go because of it
 }
 
+// taken is a text of the person's, and when it was first so, in milliseconds.
+type taken struct {
+	text string
+	at   int64
+}
+
 // use is how others use a name as a word, where nothing marks it as a name.
 type use struct {
 	before, all map[string]bool // who did: before the person came, and at any time
@@ -70,7 +82,7 @@ type use struct {
 // NewGatherer makes one for the person of whom mine says whether a name is theirs, and for
 // facts with these ids; either may be none.
 func NewGatherer(mine func(name string) bool, facts []string) *Gatherer {
-	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, numbers: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}}
+	g := &Gatherer{mine: mine, facts: map[string]bool{}, known: map[string]bool{}, keep: map[string]bool{}, people: map[string]bool{}, tells: map[string]bool{}, numbers: map[string]bool{}, called: map[string]*use{}, names: map[string]bool{}, spoke: map[string]bool{}, rooms: map[string]bool{}, words: map[string]*weight{}, loose: map[string]*weight{}, runs: map[uint64]*weight{}, phrases: map[string]*weight{}, written: map[string]string{}}
 	for _, id := range facts {
 		g.facts[id] = true
 	}
@@ -101,8 +113,12 @@ func noName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '.' && !unicode.Is(unicode.Cf, r)
 }
 
-// Enter says in which room the next entries stand.
-func (g *Gatherer) Enter(room string) { g.room = room }
+// Enter says in which room the next entries stand, and who opened it.
+func (g *Gatherer) Enter(room, by string) {
+	if g.room = room; !g.Is(by) {
+		g.rooms[plain(room)] = true
+	}
+}
 
 // Learn reads an entry of any room for what the person said there. All entries are to be learned
 // before the first is weighed.
@@ -188,11 +204,11 @@ func (g *Gatherer) lookForNames(v any) {
 // Name adds a way in which the person is called.
 func (g *Gatherer) Name(name string) { g.names[name] = true }
 
-// Remembered reads what a companion remembers, and answers whether that is to go because the
+// Remembered reads what a companion remembers, and was as whoever edited that found it, and answers whether that is to go because the
 // person said or edited it, or it is about the person, or it was named. Words are taken from what the person said
 // alone, letter by letter: what the house found it by, or made of it, are the house's words, and an episode has
 // the words of all who were there.
-func (g *Gatherer) Remembered(m abi.Memory) bool {
+func (g *Gatherer) Remembered(m abi.Memory, was string) bool {
 	goes := g.facts[m.ID] || g.Is(m.SaidBy) || g.Is(m.EditedBy) || slices.ContainsFunc(m.About, g.Is)
 	if !goes {
 		return false
@@ -200,11 +216,16 @@ func (g *Gatherer) Remembered(m abi.Memory) bool {
 	if m.Kind == abi.MemoryEpisode || !g.facts[m.ID] && !g.Is(m.SaidBy) {
 		return true
 	}
-	if g.facts[m.ID] && m.SaidBy != "" {
+	if g.facts[m.ID] && m.SaidBy != "" && !g.Theirs {
 		g.tells[m.SaidBy] = true
 	}
 	at, said := m.SaidAt.UnixMilli(), cmp.Or(m.Quote, m.Text)
 	g.take(said, at)
+	if g.facts[m.ID] {
+		for _, whole := range []string{m.Quote, m.Text, was} {
+			g.phrase(whole, at)
+		}
+	}
 	for _, k := range m.Keys {
 		if thing(k) && strings.Contains(plain(said), plain(k)) {
 			g.word(k, at, true)
@@ -224,14 +245,24 @@ var (
 	honored = regexp.MustCompile(`(\p{Han}{1,4})(?:さん|ちゃん|くん|君|様|先生)`)
 )
 
-// take takes words out of a text of the person's.
-func (g *Gatherer) take(text string, at int64) {
-	for _, text := range layers(text) {
-		g.takeLayer(text, at)
+// take notes a text of the person's, of which words are taken when the names of all others are known.
+func (g *Gatherer) take(text string, at int64) { g.taken = append(g.taken, taken{text, at}) }
+
+// learned takes the words out of all that was noted.
+func (g *Gatherer) learned() {
+	if g.taken == nil {
+		return
 	}
+	long := g.longNames()
+	for _, t := range g.taken {
+		for _, text := range layers(t.text) {
+			g.takeLayer(text, t.at, long)
+		}
+	}
+	g.taken = nil
 }
 
-func (g *Gatherer) takeLayer(text string, at int64) {
+func (g *Gatherer) takeLayer(text string, at int64, long *strings.Replacer) {
 	lower := plain(text)
 	for _, re := range []*regexp.Regexp{quoted, honored} {
 		for _, m := range re.FindAllStringSubmatch(lower, -1) {
@@ -255,12 +286,14 @@ func (g *Gatherer) takeLayer(text string, at int64) {
 			g.word(w, at, true)
 		}
 	})
-	windows(lower, func(h uint64) bool {
-		if !stock[h] {
-			earlier(g.runs, h, at)
-		}
-		return true
-	})
+	for _, part := range strings.Split(long.Replace(lower), cutOut) {
+		windows(part, func(h uint64) bool {
+			if !stock[h] {
+				earlier(g.runs, h, at)
+			}
+			return true
+		})
+	}
 }
 
 // date is a year, or a day.
@@ -297,7 +330,7 @@ func (g *Gatherer) word(w string, at int64, soft bool) {
 
 // add takes a plain word, also one that may be found nowhere.
 func (g *Gatherer) add(w string, at int64, soft bool) {
-	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || g.keep[w] || empty[w] || wording.In(wording.Thing(w), true) != "" {
+	if utf8.RuneCountInString(w) < 2 || len(w) > 256 || empty[w] || wording.In(wording.Thing(w), true) != "" {
 		return
 	}
 	_, known := g.words[w]
@@ -318,91 +351,6 @@ func earlier[K comparable](m map[K]*weight, k K, at int64) *weight {
 	return w
 }
 
-// Weigh reads an entry for what others said.
-func (g *Gatherer) Weigh(e entry.Entry) {
-	if e.Kind != entry.KindSaid && e.Kind != entry.KindSegment {
-		return
-	}
-	body := object(e.Body)
-	text, _ := body["text"].(string)
-	if text == "" || g.owns(e.Kind, body) {
-		return
-	}
-	who, _ := body["from"].(string)
-	if g.tells[who] {
-		return
-	}
-	g.others++
-	at, lower := e.At.UnixMilli(), plain(text)
-	if author(e.Kind, body) != "" {
-		g.lines++
-		g.weighNames(lower, who, at)
-	}
-	seen := map[*weight]bool{}
-	use := func(w *weight) {
-		if w == nil || seen[w] {
-			return
-		}
-		seen[w] = true
-		if w.hits++; at < w.at && e.Kind == entry.KindSaid {
-			if w.before == nil {
-				w.before = map[string]bool{}
-			}
-			w.before[who] = true
-		}
-		if body["by"] == string(abi.KindHuman) && len(g.spoke) > 0 && !g.spoke[g.room] {
-			if w.apart == nil {
-				w.apart = map[string]bool{}
-			}
-			w.apart[who] = true
-		}
-	}
-	runs(lower, func(w string, _ script) { use(g.words[w]) })
-	for w, x := range g.loose {
-		if x.hits < muchOf && has(lower, w) {
-			use(x)
-		}
-	}
-	windows(lower, func(h uint64) bool { use(g.runs[h]); return true })
-}
-
-// single says whether a word is one run that ends where its script does, so that it is found by
-// looking it up.
-func single(w string) bool {
-	n, bounded := 0, true
-	runs(w, func(_ string, of script) { n++; bounded = bounded && of.bounded() })
-	return n == 1 && bounded && !strings.ContainsFunc(w, unicode.IsSpace)
-}
-
-// weighNames looks for the names in what a person said, where they may be words like others.
-func (g *Gatherer) weighNames(text, who string, at int64) {
-	if g.finder == nil {
-		g.finder = &Words{longer: map[string]bool{}}
-		g.nameTo(g.finder)
-	}
-	for _, n := range g.finder.names {
-		i := g.finder.spot(text, n, 0, some)
-		if i < 0 || marked(text, i, i+len(n)) {
-			continue
-		}
-		u := g.called[n]
-		if u == nil {
-			u = &use{before: map[string]bool{}, all: map[string]bool{}}
-			g.called[n] = u
-		}
-		u.lines++
-		u.all[who] = true
-		if at < g.first {
-			u.before[who] = true
-		}
-	}
-}
-
-// isWord says whether a name is a word that others use, too: before the person came, or in more than half of what they say.
-func (g *Gatherer) isWord(u *use) bool {
-	return g.Alone && len(u.before) >= manyBefore || len(u.all) >= manyBefore && g.lines >= manyLines && 2*u.lines > g.lines
-}
-
 // nameTo tells what is looked for as the name, and what not.
 func (g *Gatherer) nameTo(w *Words) {
 	for n := range g.names {
@@ -416,7 +364,8 @@ func (g *Gatherer) nameTo(w *Words) {
 // Words gives what is looked for, and how many words are too common for that. order is the
 // id that entries are marked with, as stands where the name stood.
 func (g *Gatherer) Words(order, as string) (w *Words, common int) {
-	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, numbers: g.numbers, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}}
+	g.learned()
+	w = &Words{order: order, as: as, is: g.Is, owns: g.owns, longer: map[string]bool{}, doubt: map[string]bool{}, tells: g.tells, numbers: g.numbers, others: some, words: map[string]bool{}, loose: map[string]bool{}, runs: map[uint64]bool{}, phrases: map[string]string{}}
 	if g.Alone {
 		w.others = sparing
 	}
@@ -427,15 +376,23 @@ func (g *Gatherer) Words(order, as string) (w *Words, common int) {
 	fits := func(x *weight) bool {
 		return len(x.before) < manyBefore && len(x.apart) < manyApart && (x.hits <= muchOf || 2*x.hits <= g.others)
 	}
+	kept := g.kept()
 	for k, x := range g.words {
 		switch {
-		case g.keep[k]: // it was learned later
+		case kept[k]:
 		case !fits(x):
 			common++
 		case single(k) || compound(k):
 			w.words[k] = x.first()
 		default:
 			w.loose[k] = x.first()
+		}
+	}
+	for k, x := range g.phrases {
+		if fits(x) {
+			w.phrases[k] = g.written[k]
+		} else {
+			common++
 		}
 	}
 	for k, x := range g.runs {

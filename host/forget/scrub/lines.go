@@ -33,7 +33,8 @@ func (l *Lines) Read(e entry.Entry) {
 		return
 	}
 	_, erased := body[entry.ErasedKey]
-	lost := erased && text == "" || l.w.owns(e.Kind, body)
+	_, less := l.w.left(e)
+	lost := erased && text == "" || less || l.w.owns(e.Kind, body)
 	if e.Kind == entry.KindSegment {
 		text = l.tail[keys[0]] + text
 		l.tail[keys[0]] = last(text, 60)

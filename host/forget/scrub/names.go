@@ -1,33 +1,60 @@
 package scrub
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/forget/known"
 	"golang.org/x/text/unicode/norm"
 )
 
 // This file is where the name stands in a text. A longer name that is somebody else's is not it: taro is not in
 // taro2 or taro-b, nor ゆき in ゆきこ where somebody is called so.
 
+// cutOut stands where a name was, between what is before it and what is behind it.
+const cutOut = "\x00"
+
+// longNames cuts the names of others out of a plain text, which are nobody's words: of rooms, of companions, and of whoever spoke or was
+// here. A short one is no great part of a run of letters, and stays.
+func (g *Gatherer) longNames() *strings.Replacer {
+	var long []string
+	for _, names := range []map[string]bool{g.keep, g.people, g.rooms} {
+		for n := range names {
+			if utf8.RuneCountInString(n) > runLength/2 {
+				long = append(long, n)
+			}
+		}
+	}
+	slices.SortFunc(long, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	pairs := make([]string, 0, 2*len(long))
+	for _, n := range long {
+		pairs = append(pairs, n, cutOut)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// kept gives the words that others are called by, and those that are a part of what companions and agents are called.
+func (g *Gatherer) kept() map[string]bool {
+	kept := map[string]bool{}
+	for w := range g.words {
+		kept[w] = g.people[w]
+	}
+	for n := range g.keep {
+		runs(n, func(w string, _ script) { kept[w] = true })
+		for w := range g.loose {
+			kept[w] = kept[w] || stands(n, w)
+		}
+	}
+	return kept
+}
+
 // isName says whether a text may be a name: one that is, is compared whole.
 func isName(s string) bool {
 	return s != "" && len(s) <= abi.MaxName && !strings.ContainsFunc(s, noName)
-}
-
-// honorifics are what is put behind a name, and makes no other of it.
-var honorifics = []string{"さん", "ちゃん", "くん", "君", "さま", "様", "先生", "先輩", "殿", "氏", "たん", "っち", "-san", "-chan", "-kun", "-sama", "-senpai", "-sensei"}
-
-// honorific gives the honorific that a plain text begins with.
-func honorific(text string) string {
-	for _, h := range honorifics {
-		if strings.HasPrefix(text, h) {
-			return h
-		}
-	}
-	return ""
 }
 
 // called says whether a name is the person's, with what people put before and behind one.
@@ -35,8 +62,12 @@ func (w *Words) called(name string) bool {
 	if w.longer[plain(name)] {
 		return false
 	}
-	for _, h := range append([]string{""}, honorifics...) {
-		if bare, ok := strings.CutSuffix(strings.TrimPrefix(name, "@"), h); ok && w.is(bare) {
+	name = strings.TrimPrefix(name, "@")
+	if w.is(name) {
+		return true
+	}
+	for h := range known.Honorifics() {
+		if bare, ok := strings.CutSuffix(name, h); ok && w.is(bare) {
 			return true
 		}
 	}
@@ -48,6 +79,7 @@ type care int
 
 const (
 	none    care = iota // it is a companion's, or the house's: what may be the person's goes
+	theirs              // of whoever told a fact that goes: the sentences go that say it again
 	some                // another person's: what may be any word stays
 	sparing             // another person's, and the person alone gave the order: all but the name stays
 )
@@ -102,7 +134,7 @@ func sure(text string, i, j int) bool {
 	before, _ := lastRune(text[:i])
 	last, _ := lastRune(text[:j])
 	rest := text[j:]
-	honored := honorific(rest) != ""
+	honored := known.Honorific(rest) != ""
 	if of := scriptOf(first); of == scriptOf(before) && !of.bounded() && of != other {
 		if !honored || of == hiragana && !strings.ContainsRune("のとはがをにねよもへ", before) {
 			return false
@@ -122,7 +154,7 @@ func sure(text string, i, j int) bool {
 // marked says whether what stands at [i, j) of a plain text can only be a name: it is called, or honored.
 func marked(text string, i, j int) bool {
 	before, rest := strings.TrimRight(text[:i], " \u3000"), text[j:]
-	if strings.HasSuffix(text[:i], "@") || honorific(rest) != "" {
+	if strings.HasSuffix(text[:i], "@") || known.Honorific(rest) != "" {
 		return true
 	}
 	called := before == "" || strings.ContainsAny(before[len(before)-1:], ".!?;:\n") || strings.HasSuffix(before, "。") || strings.HasSuffix(before, "」")

@@ -1,7 +1,9 @@
 package scrub
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/companiond/companiond/abi"
@@ -178,7 +180,7 @@ func TestWordsBefore(t *testing.T) {
 func TestWhoTold(t *testing.T) {
 	g := NewGatherer(func(string) bool { return false }, []string{"f1"})
 	g.Alone = true
-	g.Remembered(abi.Memory{ID: "f1", SaidAt: at, SaidBy: "hana", Text: "her cat is Whiskers", Quote: "My cat is Whiskers"})
+	g.Remembered(abi.Memory{ID: "f1", SaidAt: at, SaidBy: "hana", Text: "her cat is Whiskers", Quote: "My cat is Whiskers"}, "")
 	es := []entry.Entry{said(0, "hana", "My cat is Whiskers"), said(1, "hana", "Whiskers is well"), said(2, "bob", "hello Whiskers")}
 	for _, e := range es {
 		g.Learn(e)
@@ -198,4 +200,32 @@ func TestWhoTold(t *testing.T) {
 	if !w.Stays(es[2]) {
 		t.Error("nobody says that bob's line stays")
 	}
+}
+
+// TestOthersKeepTheirNames: whatever companions, agents and rooms are called, and whatever the person said with that, their names
+// are no words of the person's, and who is here is told as it was.
+func TestOthersKeepTheirNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOfN(rapid.RuneFrom([]rune("ニコ立体ちゃんたまのZorab Land-1990「」")), 1, 40, 64)
+		names := rapid.SliceOfN(name, 1, 4).Draw(t, "names")
+		around := rapid.SampledFrom([]string{"", " ", "、こんにちは", "さん", "は元気? ", "「", "」", "名前は", "です。"})
+		var text strings.Builder
+		for range rapid.IntRange(1, 6).Draw(t, "words") {
+			text.WriteString(around.Draw(t, "before") + rapid.SampledFrom(names).Draw(t, "name") + around.Draw(t, "behind"))
+		}
+		var joined []entry.Joined
+		for i, n := range names {
+			joined = append(joined, entry.Joined{ID: fmt.Sprintf("c%d", i), Name: n, Aliases: []string{n + "っち"}, Kind: abi.KindCompanion})
+		}
+		cast := made(0, entry.KindCast, entry.Cast{Joined: joined})
+		w, _ := wordsOf("mika", cast, said(1, "mika", text.String()))
+		if left, lost := w.Entry(cast); lost {
+			t.Fatalf("who is here: %s, by %q", left, w.List())
+		}
+		for _, n := range names {
+			if w.Hits(n) {
+				t.Fatalf("%q goes, by %q", n, w.List())
+			}
+		}
+	})
 }

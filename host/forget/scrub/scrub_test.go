@@ -119,7 +119,7 @@ func TestCommonWordsStay(t *testing.T) {
 func TestFacts(t *testing.T) {
 	g := NewGatherer(func(string) bool { return false }, []string{"f1"})
 	m := abi.Memory{ID: "f1", SaidAt: at, Text: "ミカの猫はタマ", Quote: "猫はタマっていうの", Keys: []string{"タマ", "猫の名前"}, SaidBy: "mika"}
-	if !g.Remembered(m) || g.Remembered(abi.Memory{ID: "f2", Text: "x", SaidBy: "mika"}) {
+	if !g.Remembered(m, "") || g.Remembered(abi.Memory{ID: "f2", Text: "x", SaidBy: "mika"}, "") {
 		t.Error("which facts go")
 	}
 	for i := range 30 {
@@ -127,6 +127,33 @@ func TestFacts(t *testing.T) {
 	}
 	if w, _ := g.Words("o", ""); !w.Hits("タマ") || w.Hits("「猫の名前」") || !w.HitsOf("", "タマだね") {
 		t.Error("by which words a fact is told")
+	}
+}
+
+// TestPhrases: the whole quotation of a fact tells a repetition, of a companion's and of whoever told it, and no part of it does; what other people say stays.
+func TestPhrases(t *testing.T) {
+	for _, c := range []struct {
+		quote     string
+		hit, miss []string
+	}{
+		{"離婚した", []string{"え、離婚した?", "離婚、した", `{"x":"離婚した"}`}, []string{"離婚", "離婚しない"}},
+		{"I like ramen.", []string{"so I LIKE ramen, too", "i-like-ramen"}, []string{"You like ramen", "I like tea"}},
+		{"無職", nil, []string{"無職"}},
+		{"そうです", nil, []string{"そうですね"}},
+	} {
+		g := NewGatherer(func(string) bool { return false }, []string{"f1"})
+		g.Remembered(abi.Memory{ID: "f1", SaidAt: at, Text: "x", Quote: c.quote, SaidBy: "mika"}, "")
+		w, _ := g.Words("o", "")
+		for _, s := range c.hit {
+			if !w.Hits(s) || !w.HitsOf("mika", s) || w.HitsOf("taro", s) || !Has(s, w.List()) && !strings.ContainsAny(s, "、-") {
+				t.Errorf("%q: %q stays, or goes where another person said it", c.quote, s)
+			}
+		}
+		for _, s := range c.miss {
+			if w.Hits(s) {
+				t.Errorf("%q: %q goes", c.quote, s)
+			}
+		}
 	}
 }
 
@@ -269,9 +296,9 @@ func TestWhatOthersSaid(t *testing.T) {
 // What people say where the person never was is theirs.
 func TestApart(t *testing.T) {
 	g := NewGatherer(is("mika"), nil)
-	g.Enter("main")
+	g.Enter("main", "")
 	g.Learn(said(0, "mika", "ローマとビスコッティ"))
-	g.Enter("other")
+	g.Enter("other", "")
 	for i, text := range []string{"ローマ", "ローマ!", "ローマ?", "ビスコッティ"} {
 		g.Weigh(said(i+1, fmt.Sprint("p", i), text))
 	}
@@ -294,5 +321,32 @@ func TestVectorsAreNoTexts(t *testing.T) {
 	}
 	if _, lost := w.Entry(made(3, entry.KindRemembered, map[string]string{"text": "/mika/Whiskers/+"})); !lost {
 		t.Error("what is there is not found")
+	}
+}
+
+// What the configuration asks for and approves stays its own, whatever people are called: what was approved would be told no more.
+func TestTheConfigurationIsNobody(t *testing.T) {
+	for _, who := range []string{"configuration", "the", "taro"} {
+		w, _ := wordsOf(who, said(0, who, "the configuration"))
+		const body = `{"ask":{"auto":true,"turns":[1,32]},"by":"the configuration","kind":"propose","proposal":"p"}`
+		if left, lost := w.Entry(entry.Entry{Kind: entry.KindHistory, Body: []byte(body)}); lost {
+			t.Errorf("%s: %s", who, left)
+		}
+	}
+}
+
+// A policy for turns is in the words of whoever asked; one of a room is the house's.
+func TestPolicies(t *testing.T) {
+	w, _ := wordsOf("mika", said(0, "mika", "猫はタマ"))
+	for body, want := range map[string]string{
+		`{"ask":{"policy":"猫はタマと残す","turns":[1,32]},"by":"taro"}`:          `{"ask":{"policy":"","turns":[1,32]},"by":"taro","erased":"o1"}`,
+		`{"ask":{"policy":"Keep the budget.","turns":[1,32]},"by":"taro"}`: "",
+	} {
+		if left, _ := w.Entry(entry.Entry{Kind: entry.KindHistory, Body: []byte(body)}); string(left) != want {
+			t.Errorf("%s became %s", body, left)
+		}
+	}
+	if left, lost := w.Entry(entry.Entry{Kind: entry.KindRules, Body: []byte(`{"policy":"タマ"}`)}); lost {
+		t.Errorf("%s", left)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/companiond/companiond/host/forget/known"
 )
 
 // This file is what tells who somebody is in few letters: values of what is remembered, names that a person gives, addresses and
@@ -28,6 +30,32 @@ func (g *Gatherer) Value(v string, at int64) {
 		}
 		g.word(form, at, true)
 	}
+}
+
+// phrase takes a whole quotation, or what was remembered of it, of a fact that goes. Whoever says all of it again, says that; what has few
+// letters says it by chance.
+func (g *Gatherer) phrase(text string, at int64) {
+	text = strings.TrimFunc(plain(text), func(r rune) bool { return scriptOf(r) == other })
+	p, wide := lettersOf(text), 0
+	for _, r := range p {
+		if s := scriptOf(r); s != latin && s != digit {
+			wide++
+		}
+	}
+	if n := utf8.RuneCountInString(p); n >= runLength || wide >= runLength/2 && !allHiragana(p) {
+		earlier(g.phrases, p, at)
+		g.written[p] = text
+	}
+}
+
+// lettersOf gives a plain text without what is no letter.
+func lettersOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if scriptOf(r) == other {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // kana writes the letters from first to last as those that begin with other.
@@ -107,11 +135,19 @@ func hasValue(text, word string) bool {
 		rest := text[i+len(word):]
 		next, _ := firstRune(rest)
 		begins := scriptOf(before) != hiragana || strings.ContainsRune("のとはがをにもへねよ", before)
-		if begins && (scriptOf(next) != hiragana || honorific(rest) != "" || follows.MatchString(rest)) {
+		if begins && (scriptOf(next) != hiragana || known.Honorific(rest) != "" || follows.MatchString(rest)) {
 			return true
 		}
 		from = i + len(word)
 	}
+}
+
+// stands says whether a word that is no single run stands in a plain text.
+func stands(text, word string) bool {
+	if allHiragana(word) {
+		return hasValue(text, word)
+	}
+	return has(text, word)
 }
 
 // allHiragana says whether a word is in nothing else.

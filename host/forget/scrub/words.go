@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/forget/origin"
 )
 
 // Words is what is looked for. It may be used from several goroutines at once as long as
@@ -26,12 +27,34 @@ type Words struct {
 	words   map[string]bool // each one run of letters
 	loose   map[string]bool // all others
 	runs    map[uint64]bool
-	numbers map[string]bool // of nine digits or more, as digits
+	numbers map[string]bool   // of nine digits or more, as digits
+	phrases map[string]string // of facts that go, in letters alone, and as they are written
+	rests   Rests             // nil: no facts go
 }
 
 // inRow is how many runs have to follow each other in what a person said: 12 letters of Japanese and 24 of an
 // alphabet, for whoever talks about the same uses the same phrases.
 const inRow = 5
+
+// Rests are the messages that facts rest on which go. *origin.Book implements it.
+type Rests interface {
+	// Left gives what is left of the text of an entry, ok where that is less than it was.
+	Left(e entry.Entry) (left string, ok bool)
+}
+
+// Rests has the sentences of messages go that facts rest on. It is to be said before anything is asked.
+func (w *Words) Rests(on Rests) { w.rests = on }
+
+// left gives what is left of a message that a fact rests on.
+func (w *Words) left(e entry.Entry) (left string, less bool) {
+	if w.rests == nil {
+		return "", false
+	}
+	return w.rests.Left(e)
+}
+
+// Told says whether somebody told a fact that goes.
+func (w *Words) Told(who string) bool { return w.tells[who] }
 
 // As is what stands where the name stood.
 func (w *Words) As() string { return w.as }
@@ -39,6 +62,7 @@ func (w *Words) As() string { return w.as }
 // List gives the names and words that are looked for, for those who have to look themselves.
 func (w *Words) List() []string {
 	rest := slices.AppendSeq(slices.Collect(maps.Keys(w.loose)), maps.Keys(w.words))
+	rest = slices.AppendSeq(rest, maps.Values(w.phrases))
 	slices.Sort(rest)
 	return append(slices.Clone(w.names), rest...)
 }
@@ -73,7 +97,7 @@ func (w *Words) HitsOf(who, text string) bool { return w.hits(text, w.careFor(wh
 // careFor is for what a person said, who is another one.
 func (w *Words) careFor(who string) care {
 	if w.tells[who] {
-		return some
+		return theirs
 	}
 	return w.others
 }
@@ -90,8 +114,16 @@ func (w *Words) repeats(text string, c care) bool {
 	if c == sparing {
 		return false
 	}
+	if len(w.phrases) > 0 && c <= theirs {
+		letters := lettersOf(text)
+		for p := range w.phrases {
+			if strings.Contains(letters, p) {
+				return true
+			}
+		}
+	}
 	for l, first := range w.loose {
-		if (first || c == none) && (allHiragana(l) && hasValue(text, l) || !allHiragana(l) && has(text, l)) {
+		if (first || c == none) && stands(text, l) {
 			return true
 		}
 	}
@@ -130,10 +162,24 @@ func (w *Words) text(s string, c care) string {
 	switch {
 	case s == "" || c == none && !w.hits(s, c):
 		return s
+	case c == theirs:
+		return w.sentences(s)
 	case c == none || w.silences(s, c):
 		return ""
 	}
 	if s = w.rename(s, c); w.hits(s, c) { // the name is encoded
+		return ""
+	}
+	return s
+}
+
+// sentences gives what may stay of a text of whoever told a fact that goes: what says nothing of it.
+func (w *Words) sentences(s string) string {
+	if !w.hits(s, theirs) {
+		return s
+	}
+	s = origin.Without(s, func(at [2]int) bool { return w.hits(s[at[0]:at[1]], theirs) })
+	if w.hits(s, theirs) { // it stands across two of them
 		return ""
 	}
 	return s
@@ -152,7 +198,7 @@ func (w *Words) Stays(e entry.Entry) bool {
 	}
 	body := object(e.Body)
 	text, _ := body["text"].(string)
-	return text != "" && w.careOf(e.Kind, body) != none && (w.named(plain(text), none) || w.silences(text, some))
+	return text != "" && w.careOf(e.Kind, body) > theirs && (w.named(plain(text), none) || w.silences(text, some))
 }
 
 // house gives what may stay of a sentence that the house made: the name is another, and where

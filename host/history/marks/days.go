@@ -14,35 +14,35 @@ const (
 // form is a way to write a day or a time. Forms are tried in their order; read gives ok false for what the
 // calendar does not have.
 type form struct {
-	pattern *regexp.Regexp
+	pattern *Pattern
 	read    func(g []string) (day, bool)
 }
 
 var forms = []form{
-	{regexp.MustCompile(`\b([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
-	{regexp.MustCompile(number + `年` + number + `月` + number + `日`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
-	{regexp.MustCompile(number + `年` + number + `月`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), 0) }},
-	{regexp.MustCompile(number + `月` + number + `日`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
-	{regexp.MustCompile(`\b` + months + ` (?:the )?([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?\b`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[1]), whole(g[2])) }},
-	{regexp.MustCompile(`\b([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? ` + months + `(?: ([0-9]{4})\b)?`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[2]), whole(g[1])) }},
-	{regexp.MustCompile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)? ?\b([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?(?: ?([AaPp])\.?[Mm]\b\.?)?`), func(g []string) (day, bool) { return clock(g[1]+g[4], whole(g[2]), whole(g[3])) }},
-	{regexp.MustCompile(`\b([0-9]{1,2})(?:\.([0-9]{2}))? ?([AaPp])\.?[Mm]\b\.?`), func(g []string) (day, bool) { return clock(g[3], whole(g[1]), whole(g[2])) }},
-	{regexp.MustCompile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)?` + number + `時(半|` + number + `分)?`), func(g []string) (day, bool) {
+	{Compile(`\b([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
+	{Compile(number + `年` + number + `月` + number + `日`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), whole(g[3])) }},
+	{Compile(number + `年` + number + `月`), func(g []string) (day, bool) { return dated(whole(g[1]), whole(g[2]), 0) }},
+	{Compile(number + `月` + number + `日`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
+	{Compile(`\b` + months + ` (?:the )?([0-9]{1,2})(?:st|nd|rd|th)?(?:,? ([0-9]{4}))?\b`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[1]), whole(g[2])) }},
+	{Compile(`\b([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? ` + months + `(?: ([0-9]{4})\b)?`), func(g []string) (day, bool) { return dated(whole(g[3]), monthOf(g[2]), whole(g[1])) }},
+	{Compile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)? ?\b([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?(?: ?([AaPp])\.?[Mm]\b\.?)?`), func(g []string) (day, bool) { return clock(g[1]+g[4], whole(g[2]), whole(g[3])) }},
+	{Compile(`\b([0-9]{1,2})(?:\.([0-9]{2}))? ?([AaPp])\.?[Mm]\b\.?`), func(g []string) (day, bool) { return clock(g[3], whole(g[1]), whole(g[2])) }},
+	{Compile(`(午前|午後|朝の?|夜の?|夕方の?|昼の?|深夜の?|晩の?)?` + number + `時(半|` + number + `分)?`), func(g []string) (day, bool) {
 		minute := whole(g[4])
 		if g[3] == "半" {
 			minute = 30
 		}
 		return clock(g[1], whole(g[2]), minute)
 	}},
-	{regexp.MustCompile(`\b([0-9]{1,2}) ?o'?clock\b(?: in the (morning|afternoon|evening))?`), func(g []string) (day, bool) { return clock(g[2], whole(g[1]), 0) }},
-	{regexp.MustCompile(`(?:\b[Nn]oon\b|\b[Mm]idday\b|正午)`), func([]string) (day, bool) { return clock("", 12, 0) }},
-	{regexp.MustCompile(`\b[Mm]idnight\b`), func([]string) (day, bool) { return clock("", 0, 0) }},
-	{regexp.MustCompile(`\b([0-9]{1,2})(?:st|nd|rd|th)\b`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
-	{regexp.MustCompile(`\b([0-9]{1,2})/([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
-	{regexp.MustCompile(`\b(?:in|by|until|till|since|from|of|early|late|mid|this|next|last|for|end of) ` + months), func(g []string) (day, bool) { return dated(0, monthOf(g[1]), 0) }},
-	{regexp.MustCompile(`\b(19[0-9]{2}|20[0-9]{2})年`), func(g []string) (day, bool) { return day{year: whole(g[1])}, true }},
-	{regexp.MustCompile(number + `月`), func(g []string) (day, bool) { return dated(0, whole(g[1]), 0) }},
-	{regexp.MustCompile(number + `日`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
+	{Compile(`\b([0-9]{1,2}) ?o'?clock\b(?: in the (morning|afternoon|evening))?`), func(g []string) (day, bool) { return clock(g[2], whole(g[1]), 0) }},
+	{Compile(`(?:\b[Nn]oon\b|\b[Mm]idday\b|正午)`), func([]string) (day, bool) { return clock("", 12, 0) }},
+	{Compile(`\b[Mm]idnight\b`), func([]string) (day, bool) { return clock("", 0, 0) }},
+	{Compile(`\b([0-9]{1,2})(?:st|nd|rd|th)\b`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
+	{Compile(`\b([0-9]{1,2})/([0-9]{1,2})\b`), func(g []string) (day, bool) { return dated(0, whole(g[1]), whole(g[2])) }},
+	{Compile(`\b(?:in|by|until|till|since|from|of|early|late|mid|this|next|last|for|end of) ` + months), func(g []string) (day, bool) { return dated(0, monthOf(g[1]), 0) }},
+	{Compile(`\b(19[0-9]{2}|20[0-9]{2})年`), func(g []string) (day, bool) { return day{year: whole(g[1])}, true }},
+	{Compile(number + `月`), func(g []string) (day, bool) { return dated(0, whole(g[1]), 0) }},
+	{Compile(number + `日`), func(g []string) (day, bool) { return dated(0, 0, whole(g[1])) }},
 }
 
 func monthOf(name string) int { return strings.Index(monthList, name[:3])/3 + 1 }
@@ -112,13 +112,13 @@ var (
 // days reads days, weekdays and times.
 func (p *page) days() {
 	for _, f := range forms {
-		for _, at := range f.pattern.FindAllStringSubmatchIndex(p.text, -1) {
+		for _, at := range f.pattern.all(p.text, p.grams) {
 			p.day(f, at)
 		}
 	}
 	p.weekdays()
 	for _, r := range relatives {
-		for _, at := range r.pattern.FindAllStringIndex(p.text, -1) {
+		for _, at := range r.pattern.all(p.text, p.grams) {
 			if p.free(at[0], at[1]) {
 				p.add(Mark{Kind: Date, From: at[0], To: at[1], Weak: r.weak, day: day{relative: r.name}})
 			}
@@ -153,19 +153,19 @@ func (p *page) day(f form, at []int) {
 }
 
 var (
-	weekdayJa = regexp.MustCompile(`([月火水木金土日])曜日?|[(]([月火水木金土日])(?:・?祝)?[)]`)
-	severalJa = regexp.MustCompile(`[月火水木金土日](?:・[月火水木金土日])+|月水金|火木土?|土日`)
-	weekdayEn = regexp.MustCompile(`\b(?:(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun|mon|tues|wednes|thurs|fri|satur|sun)days?|(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat)\b\.?|(Sun)\b[,.]? ?[0-9])`)
+	weekdayJa = Compile(`([月火水木金土日])曜日?|[(]([月火水木金土日])(?:・?祝)?[)]`)
+	severalJa = Compile(`[月火水木金土日](?:・[月火水木金土日])+|月水金|火木土?|土日`)
+	weekdayEn = Compile(`\b(?:(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun|mon|tues|wednes|thurs|fri|satur|sun)days?|(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat)\b\.?|(Sun)\b[,.]? ?[0-9])`)
 	weekdays  = map[string]string{"月": "mon", "火": "tue", "水": "wed", "木": "thu", "金": "fri", "土": "sat", "日": "sun"}
 )
 
 func (p *page) weekdays() {
-	for _, at := range weekdayJa.FindAllStringSubmatchIndex(p.text, -1) {
+	for _, at := range weekdayJa.all(p.text, p.grams) {
 		if p.free(at[0], at[1]) {
 			p.add(Mark{Kind: Date, From: at[0], To: at[1], day: day{weekday: weekdays[group(p.text, at, 1)+group(p.text, at, 2)]}})
 		}
 	}
-	for _, at := range weekdayEn.FindAllStringSubmatchIndex(p.text, -1) {
+	for _, at := range weekdayEn.all(p.text, p.grams) {
 		end := at[1]
 		if at[6] >= 0 {
 			end = at[7]
@@ -175,14 +175,15 @@ func (p *page) weekdays() {
 			p.add(Mark{Kind: Date, From: at[0], To: end, day: day{weekday: name[:3]}})
 		}
 	}
-	for _, at := range severalJa.FindAllStringIndex(p.text, -1) {
+	for _, at := range severalJa.all(p.text, p.grams) {
 		if !p.free(at[0], at[1]) {
 			continue
 		}
 		for i, r := range p.text[at[0]:at[1]] {
 			if d := weekdays[string(r)]; d != "" {
 				from := at[0] + i
-				p.add(Mark{Kind: Date, From: from, To: from + utf8.RuneLen(r), day: day{weekday: d}})
+				two := at[1]-at[0] == len("火・水") // as well the things: 火・水の演出
+				p.add(Mark{Kind: Date, From: from, To: from + utf8.RuneLen(r), Weak: two, day: day{weekday: d}})
 			}
 		}
 	}
@@ -198,28 +199,28 @@ func group(text string, at []int, n int) string {
 type relative struct {
 	name    string
 	weak    bool
-	pattern *regexp.Regexp
+	pattern *Pattern
 }
 
 // relatives are days that are counted from the day on which they are named. A summary is read on another
 // day: those of the past and of today are no loss.
 var relatives = []relative{
-	{"day+2", false, regexp.MustCompile(`明後日|あさって|\b(?:the )?day after tomorrow\b`)},
-	{"day-2", true, regexp.MustCompile(`一昨日|おととい`)},
-	{"day+1", false, regexp.MustCompile(`明日|あした|あす[はのかまにも]|翌日|\b[Tt]omorrow\b|\bnext day\b`)},
-	{"day-1", true, regexp.MustCompile(`昨日|きのう|昨夜|昨晩|\b[Yy]esterday\b|\blast night\b`)},
-	{"day", true, regexp.MustCompile(`今日|本日|きょう|今夜|今晩|今朝|\b[Tt]oday\b|\b[Tt]onight\b|\bthis (?:morning|afternoon|evening)\b`)},
-	{"week+2", false, regexp.MustCompile(`再来週|\bweek after next\b`)},
-	{"week+1", false, regexp.MustCompile(`来週|翌週|\b[Nn]ext week\b`)},
-	{"week", true, regexp.MustCompile(`今週|\b[Tt]his week\b`)},
-	{"week-1", true, regexp.MustCompile(`先週|\b[Ll]ast week\b`)},
-	{"month+1", false, regexp.MustCompile(`来月|翌月|\b[Nn]ext month\b`)},
-	{"month+2", false, regexp.MustCompile(`再来月`)},
-	{"month", true, regexp.MustCompile(`今月|\b[Tt]his month\b`)},
-	{"month-1", true, regexp.MustCompile(`先月|\b[Ll]ast month\b`)},
-	{"year+1", false, regexp.MustCompile(`来年|翌年|\b[Nn]ext year\b`)},
-	{"year", true, regexp.MustCompile(`今年|\b[Tt]his year\b`)},
-	{"year-1", true, regexp.MustCompile(`去年|昨年|\b[Ll]ast year\b`)},
-	{"weekend", false, regexp.MustCompile(`週末|\bweekends?\b`)},
-	{"workday", false, regexp.MustCompile(`平日|\bweekdays?\b`)},
+	{"day+2", false, Compile(`明後日|あさって|\b(?:the )?day after tomorrow\b`)},
+	{"day-2", true, Compile(`一昨日|おととい`)},
+	{"day+1", false, Compile(`明日|あした|あす[はのかまにも]|翌日|\b[Tt]omorrow\b|\bnext day\b`)},
+	{"day-1", true, Compile(`昨日|きのう|昨夜|昨晩|\b[Yy]esterday\b|\blast night\b`)},
+	{"day", true, Compile(`今日|本日|きょう|今夜|今晩|今朝|\b[Tt]oday\b|\b[Tt]onight\b|\bthis (?:morning|afternoon|evening)\b`)},
+	{"week+2", false, Compile(`再来週|\bweek after next\b`)},
+	{"week+1", false, Compile(`来週|翌週|\b[Nn]ext week\b`)},
+	{"week", true, Compile(`今週|\b[Tt]his week\b`)},
+	{"week-1", true, Compile(`先週|\b[Ll]ast week\b`)},
+	{"month+1", false, Compile(`来月|翌月|\b[Nn]ext month\b`)},
+	{"month+2", false, Compile(`再来月`)},
+	{"month", true, Compile(`今月|\b[Tt]his month\b`)},
+	{"month-1", true, Compile(`先月|\b[Ll]ast month\b`)},
+	{"year+1", false, Compile(`来年|翌年|\b[Nn]ext year\b`)},
+	{"year", true, Compile(`今年|\b[Tt]his year\b`)},
+	{"year-1", true, Compile(`去年|昨年|\b[Ll]ast year\b`)},
+	{"weekend", false, Compile(`週末|\bweekends?\b`)},
+	{"workday", false, Compile(`平日|\bweekdays?\b`)},
 }

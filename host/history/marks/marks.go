@@ -40,10 +40,12 @@ type Mark struct {
 	// Beside says that a weekday stands beside its day: 3/28(土). Many leave it out.
 	Beside bool
 	// Unit is what a number counts; lengths of time are in milliseconds, days or months.
-	Unit  Unit
-	value string // a decimal number
-	bound int    // -1: at most; 1: at least
-	day   day
+	Unit Unit
+	// Counted says that what a number counts is written, also where that is no [Unit].
+	Counted bool
+	value   string // a decimal number
+	bound   bound
+	day     day
 }
 
 // day is what is known of a day or a time; 0 is unknown, but for minute.
@@ -85,9 +87,9 @@ func (m Mark) Relative() bool { return m.day.relative != "" }
 // Weekday says whether a mark is only that.
 func (m Mark) Weekday() bool { return m.Kind == Date && m.day.weekday != "" }
 
-// Small says whether a number is of those that a text has because it counts its own parts: "three points".
+// Small says whether a number is of those that a text has because it counts its own parts: "these three".
 func (m Mark) Small() bool {
-	return m.Kind == Number && m.Unit == "" && len(m.value) <= 2 && m.value <= "10"
+	return m.Kind == Number && m.Unit == "" && !m.Counted && (len(m.value) == 1 || m.value == "10")
 }
 
 // Same says whether two marks are the same number, day or time, as far as both say: 14:00 and 2時, the
@@ -96,6 +98,10 @@ func (m Mark) Same(o Mark) bool {
 	switch {
 	case m.Kind == Date && o.Kind == Number:
 		switch {
+		case m.day.timed && strings.Contains(o.value, "."): // at 7.15
+			h, min, _ := strings.Cut(o.value, ".")
+			hour, minute := whole(h), whole((min + "0")[:2])
+			return o.Unit == "" && !o.Counted && len(min) < 3 && m.day.same(day{timed: true, minute: 60*hour + minute, half: hour <= 12})
 		case m.day.timed: // at 11
 			return o.Unit == "" && m.day.minute%60 == 0 && (itoa(m.day.minute/60) == o.value || itoa((m.day.minute/60+11)%12+1) == o.value)
 		case o.Unit == "" && m.day.month == 0:
@@ -110,6 +116,10 @@ func (m Mark) Same(o Mark) bool {
 		return false
 	case m.Kind == Name:
 		return m.Key == o.Key
+	case m.Kind == Number && m.value == "0.5" && m.Unit == "":
+		return o.value == "0.5" && o.Unit == "" || o.value == "50" && o.Unit == "percent"
+	case m.Kind == Number && o.value == "0.5" && o.Unit == "":
+		return o.Same(m)
 	case m.Kind == Number:
 		return m.value == o.value && (m.Unit == o.Unit || m.Unit == "" || o.Unit == "")
 	}
@@ -127,8 +137,8 @@ func (m Mark) Like(o Mark) bool {
 	return m.day.sort() == o.day.sort()
 }
 
-// Against says whether the same number is a bound in two marks, and on two sides: 以上 and 以下.
-func (m Mark) Against(o Mark) bool { return m.bound*o.bound < 0 }
+// Bounds says whether a number is told as the most or the least.
+func (m Mark) Bounds() bool { return m.Kind == Number && m.bound.side != 0 }
 
 func (d day) sort() string {
 	switch {
@@ -177,6 +187,7 @@ var dashes = strings.NewReplacer("‐", "-", "‑", "-", "–", "-", "—", "-",
 // Find gives the marks of a text, in its order.
 func Find(text string) []Mark {
 	p := &page{text: Plain(text)}
+	p.grams = GramsOf(p.text)
 	p.codes()
 	p.days()
 	p.numbers()
@@ -193,20 +204,26 @@ func Find(text string) []Mark {
 }
 
 var (
-	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ|って言[っい]|と言っ|だったけど|の予定だった|のつもりだった)`)
+	notThis = regexp.MustCompile(`^(?:の[^、。]{1,6})?(?:じゃな[くい]|ではな[くい]|でなく|はやめ|をやめ|って言[っい]|と言っ|が最初の案|だったけど|の予定(?:だった|でした)|のつもり(?:だった|でした))`)
+	notNow  = regexp.MustCompile(`(?i)^ (?:was|were) (?:the|my|our|their) (?:(?:first|old|original|earlier|initial) )?(?:idea|plan|offer|price|date|draft|version|proposal|estimate)\b`)
 	fromIt  = regexp.MustCompile(`^(?:から|より)`)
-	moves   = regexp.MustCompile(`変更|変わ|変え|延期|ずら|前倒し|繰り[上下]|移[っすし]|増[えや]|減[っらる]|下[がげ]|上[がげ]|値[上下]|切り替`)
-	instead = regexp.MustCompile(`(?i)(?:\binstead of|\brather than|\bno longer|\bnot) (?:on |at |the )?[$¥€£]?$`)
-	hasFrom = regexp.MustCompile(`(?i)\bfrom (?:the )?[$¥€£]?$`)
-	moved   = regexp.MustCompile(`(?i)\b(?:mov|chang|push|bump|switch|rais|lower|cut|postpon|shift|resched|went|goes|up|down|dropped|drop|increas|reduc)\w*`)
+	moves   = Compile(`変更|変わ|変え|延期|ずら|前倒し|繰り[上下]|移[っすし]|増[えや]|減[っらる]|下[がげ]|上[がげ]|値[上下]|切り替`)
+	instead = Compile(`(?i)(?:\binstead of|\brather than|\bno longer|\bnot) (?:on |at |the )?[$¥€£]?$`)
+	hasFrom = Compile(`(?i)\bfrom (?:the )?[$¥€£]?$`)
+	moved   = Compile(`(?i)\b(?:mov|chang|push|bump|switch|rais|lower|cut|postpon|shift|resched|went|goes|up|down|dropped|drop|increas|reduc)\w*`)
 )
 
 // outdated says whether what stands here is named only because it is not so any more: 土曜じゃなくて日曜, moved from
 // Friday to Monday.
 func (p *page) outdated(from, to int) bool {
 	before, behind := p.before(from), p.behind(to)
-	return notThis.MatchString(behind) || fromIt.MatchString(behind) && moves.MatchString(behind) ||
-		instead.MatchString(before) || hasFrom.MatchString(before) && moved.MatchString(before) && strings.Contains(behind, " to ")
+	return notThis.MatchString(behind) || notNow.MatchString(behind) || fromIt.MatchString(behind) && p.in(moves, behind) ||
+		p.in(instead, before) || p.in(hasFrom, before) && p.in(moved, before) && strings.Contains(behind, " to ")
+}
+
+// in says whether a pattern is in a part of a page.
+func (p *page) in(x *Pattern, part string) bool {
+	return x.May(p.grams) && x.expression().MatchString(part)
 }
 
 // beside is how many bytes around a mark are looked at for what it is.
@@ -231,6 +248,7 @@ func (p *page) behind(at int) string {
 // page is a text that is read. Each of its letters belongs to one mark at most.
 type page struct {
 	text  string
+	grams *Grams
 	marks []Mark
 	taken []bool // of each byte, whether a mark has it; nil: none has
 }
@@ -248,5 +266,8 @@ func (p *page) add(m Mark) {
 	}
 	m.Text = strings.TrimSpace(p.text[m.From:m.To])
 	m.Weak = m.Weak || p.outdated(m.From, m.To)
+	if m.Kind == Date {
+		p.dated(&m)
+	}
 	p.marks = append(p.marks, m)
 }

@@ -138,3 +138,67 @@ func FuzzValue(f *testing.F) {
 		}
 	})
 }
+
+// What an expression cannot do without is never missed: a pattern finds what its expression finds.
+func TestPatterns(t *testing.T) {
+	all := []*Pattern{affirms, negates, soft, mild, lacks, forbids, refrains, vows, settles, must, promises, duty, done, asks, open, unsettled, unknown, decides, corrects, due, put, saying,
+		code, titled, hiragana, place, firm, katakana, latin, quoted, chosen, numeral, kana, halves, english, hourAnd, past, denied, fewer, upto, larger, from, weekdayJa, weekdayEn, severalJa, moved}
+	for _, f := range forms {
+		all = append(all, f.pattern)
+	}
+	for _, r := range relatives {
+		all = append(all, r.pattern)
+	}
+	known := 0
+	for _, p := range all {
+		if p.needs != nil {
+			known++
+		}
+	}
+	if known < len(all)*9/10 {
+		t.Errorf("of %d patterns %d know what they need", len(all), known)
+	}
+	pieces := strings.Fields(`使わ ない です か ? 3月4日 March 14 th 午後 2 時 半 half past three 田中 さん not n't never May Sunday sun . 、 。 K k を まで に 決め た I'll by Friday without 8 万 円 $ 5,000 不可 なし だけ only 「ネオン」 v1.2.3 an hour and ten instead of up to Ｋ ſ`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 8).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		if rapid.Bool().Draw(t, "any") {
+			text += rapid.String().Draw(t, "text")
+		}
+		text = Plain(text)
+		g := GramsOf(text)
+		for _, p := range all {
+			if p.In(text, g) != p.expression().MatchString(text) {
+				t.Fatalf("%v of %q: %v", p.expression(), text, p.In(text, g))
+			}
+		}
+	})
+}
+
+func TestSounds(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{{"バンクーバー", "Vancouver", true}, {"オズヴァルト", "Oswald", false}, {"セントアイブス", "saint ives", true}, {"アンセル", "anton", false}, {"クレイン", "crane", false}, {"ほんのたな", "hon-no-tana", true}, {"漢字", "kanji", false}} {
+		if got := Sounds(c.a) != "" && Sounds(c.a) == Sounds(c.b); got != c.same {
+			t.Errorf("%s, %s: %q, %q", c.a, c.b, Sounds(c.a), Sounds(c.b))
+		}
+	}
+}
+
+// What follows from others needs no word of its own.
+func TestFollows(t *testing.T) {
+	for text, want := range map[string]string{
+		"一人200円で36人だから7,200円": "7,200円", "35,000円と7,200円で42,200円": "42,200円", "4月17日から19日まで2泊": "2泊", "21 to 24 August, 4 days": "4 days", "200円、300円、700円": "", "1人で5枚、5円": "",
+	} {
+		all := Find(text)
+		got := ""
+		for _, m := range all {
+			if m.Follows(all) {
+				got += m.Text
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

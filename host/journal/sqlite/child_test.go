@@ -58,8 +58,8 @@ var childRooms = []string{"広場", "カフェ", "main", "夜の部屋"}
 // "room seq id" after each acknowledgement, in one write.
 func appendForEver(path, synchronous string) error {
 	tune := usual()
-	forks := synchronous == forksToo
-	if synchronous != "" && !forks {
+	forks, keys := synchronous == forksToo, synchronous == keysToo
+	if synchronous != "" && !forks && !keys {
 		tune.synchronous = synchronous
 	} else {
 		tune.probe = 20 * time.Millisecond // the file of heads is cut off, too
@@ -79,6 +79,9 @@ func appendForEver(path, synchronous string) error {
 	fmt.Println("ready")
 	if forks {
 		return forkForEver(j)
+	}
+	if keys {
+		return writeForEver(j)
 	}
 	failed := make(chan error)
 	for g := range 2 * len(childRooms) {

@@ -3,17 +3,17 @@
 // is made of words that nobody said, is dropped, and a text that says more than the turn gives
 // way to what was said.
 //
-// It makes the prompt and reads the answer; it sends nothing. What others said goes into the
-// user's message as one JSON value a line, and never into the system's.
+// It makes the prompt, within what a model takes at once, and reads the answer; it sends nothing. What others said goes
+// into the user's message as one JSON value a line, and never into the system's.
 package ask
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/memory/fact"
 )
 
@@ -33,6 +33,7 @@ Rules:
 - "text" is one short sentence in the language of the turn, with nothing that the turn does not say.
 - Leave out questions, jokes, wishes, what is only supposed ("if I had a cat"), what somebody else said, what companions and agents said, and what is known already and was not said again.
 - If a person puts right what is known, give the new fact; it replaces the old one.
+- Where "… [N letters left out] …" stands in a text, its middle is missing. No quote has that.
 - An empty list is a good answer.`
 
 const task = `List what people said of themselves in the turns above that is worth remembering. Copy each quote letter by letter from its turn. An empty list is a good answer.`
@@ -57,28 +58,38 @@ type (
 	}
 )
 
-// For asks what is worth remembering in these turns, beside what is known already.
-func For(known []fact.Fact, turns []fact.Turn) Prompt {
-	var b strings.Builder
-	for _, f := range known {
-		b.WriteString(line(knownLine{f.Text, f.SaidBy}))
-	}
-	for _, t := range turns {
-		b.WriteString(line(turnLine{t.Seq, t.From, t.By, t.At.Format(time.RFC3339), t.Text}))
-	}
-	b.WriteString(line(taskLine{task}))
-	return Prompt{System: system, User: strings.TrimSuffix(b.String(), "\n"), Schema: schema()}
+// lineOf is how a turn is told.
+func lineOf(t fact.Turn) turnLine {
+	return turnLine{t.Seq, t.From, t.By, t.At.Format(time.RFC3339), t.Text}
 }
 
-// line gives a value as one line of JSON, with Japanese as it is written.
-func line(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return "" // strings and numbers always encode
+// For asks what is worth remembering in these turns, which are a part that [Budget.Part] gave, beside what is known
+// already: of that as much as there is room for.
+func (b Budget) For(known []fact.Fact, turns []fact.Turn) Prompt {
+	told := make([]fact.Turn, len(turns))
+	room := b.room()
+	var lines strings.Builder
+	for i, t := range turns {
+		told[i] = b.shortened(room, t)
 	}
-	return b.String()
+	for _, f := range b.fitting(known, told) {
+		lines.WriteString(quote.JSON(knownLine{f.Text, f.SaidBy}) + "\n")
+	}
+	for _, t := range told {
+		lines.WriteString(quote.JSON(lineOf(t)) + "\n")
+	}
+	return Prompt{System: system, User: lines.String() + quote.JSON(taskLine{task}), Schema: schema()}
+}
+
+// Check says what is wrong with an answer as a whole, in words for the model.
+func Check(answer json.RawMessage) error {
+	var got struct {
+		Facts *[]json.RawMessage `json:"facts"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil || got.Facts == nil {
+		return abi.Field("facts", abi.CodeInvalid, "must be there, and a list; it is empty where nothing is worth remembering")
+	}
+	return nil
 }
 
 // schema gives the JSON Schema of an answer.

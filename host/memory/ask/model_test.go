@@ -39,7 +39,7 @@ type answer struct {
 func scripted(t testing.TB, all []talk) way {
 	return func(n int, turns []fact.Turn, known []fact.Fact) []fact.New {
 		talk := all[n]
-		p := ask.For(known, turns)
+		p := large.For(known, turns)
 		var lines []line
 		for l := range strings.Lines(p.User) {
 			var got line

@@ -39,8 +39,8 @@ func Read(answer string, known []fact.Fact, turns []fact.Turn) (found []fact.New
 	var got struct {
 		Facts []json.RawMessage `json:"facts"`
 	}
-	if err := json.Unmarshal([]byte(bare(answer)), &got); err != nil {
-		return nil, []string{"the answer is no JSON object with facts"}
+	if err := json.Unmarshal([]byte(bare(answer)), &got); err != nil || got.Facts == nil {
+		return nil, []string{"the answer is no JSON object with a list of facts"}
 	}
 	for i, raw := range got.Facts {
 		if i == most {

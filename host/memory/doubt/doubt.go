@@ -72,7 +72,7 @@ func trimmed(text string, from, to int) (lo, hi int) {
 func why(sentence string) Why {
 	s := strings.ToLower(sentence)
 	switch {
-	case asks.MatchString(s):
+	case asks.MatchString(s) || begins.MatchString(s) && (!tells.MatchString(s) || addressed.MatchString(s)):
 		return Asks
 	case supposes.MatchString(s):
 		return Supposes
@@ -91,6 +91,7 @@ func either(alternatives ...string) *regexp.Regexp {
 const (
 	end   = `[\s。、!！.．…‥~〜ー―♪☆★♡♥)）」』"”'’\x{1F000}-\x{1FFFF}]*$`
 	start = `^[\s「『"“'‘(（]*`
+	fill  = `(?:(?:so|and|but|well|ok|okay|hey|oh|wait)[, ]+)*`
 )
 
 var (
@@ -99,10 +100,14 @@ var (
 		`(?:です|ます|でした|ました|ません|でしょう|だろう|の|ん|だっけ|っけ|だれ|どこ|いつ|なん|何|どう)か(?:な|ね|しら)?あ?`+end,
 		`(?:っけ|かな|かなあ|かしら|でしょ|だろうか|ないの|たの|るの|いの)`+end,
 		`(?:何|なに|どう|どこ|誰|だれ|いつ|なぜ|なんで|どんな|どれ|いくつ|どっち)[^。]*の`+end,
-		start+`(?:(?:so|and|but|well|ok|okay|hey|oh|wait)[, ]+)*(?:what|what's|who|who's|whose|which|where|where's|when|why|how|do|does|did|is|are|was|were|am|can|could|would|should|shall|will|have|has|had|may|don't|doesn't|didn't|isn't|aren't|can't|won't|haven't|guess|tell me|wonder|i wonder)\b`,
 		`\b(?:i wonder|do you|don't you|can you|could you|isn't it|right\?)`,
 	)
-	supposes = either(
+	// begins is how a sentence begins that asks, also without a sign for it; tells, what begins so and forbids, or is a day; but not where
+	// somebody is addressed.
+	begins    = either(start + fill + `(?:what|what's|who|who's|whose|which|where|where's|when|why|how|do|does|did|is|are|was|were|am|can|could|would|should|shall|will|have|has|had|may|don't|doesn't|didn't|isn't|aren't|can't|won't|haven't|guess|tell me|wonder|i wonder)\b`)
+	tells     = either(start + fill + `(?:do not|don't|may [0-9])`)
+	addressed = either(start + fill + `(?:do not|don't) (?:you|we|they|i|he|she|it|people|your|the|these|those|some|any|all|most)\b`)
+	supposes  = either(
 		`(?:^|[^かし])もし(?:も[^し]|[^くっもゃ]|$)`, `[いきしちにびみりえけせてねべめれげじっ]たら(?:[、 ]|ば|[^こしずばん])`, `んだら(?:[、 ]|[^けず])`, `(?:だ|なら|だった|とした|よかった)ら[、ば ]`, `[^う]なら[^なんずびぶべうっ]`, `れば`, `えば[、 ]`, `けば[、 ]`, `せば[、 ]`, `だとして`, `としても`, `仮に`, `たとえば`, `例えば`,
 		`妄想`, `夢の中`, `夢で`, `夢を見`, `という設定`, `って設定`, `ってことにし`, `ごっこ`, `つもりになって`, `ふりをし`, `小説`, `(?:映画|アニメ|漫画|ドラマ|ゲーム)の中`, `主人公`,
 		`\bif\b`, `\bunless\b`, `\bsuppos(?:e|ing)\b`, `\bimagin(?:e|ing|ary)\b`, `\bwhat if\b`, `\blet's say\b`, `\bpretend`, `\bhypothetical`, `\bfor example\b`, `\bfor instance\b`, `\bin (?:my|a|the) (?:dream|story|game|movie|film|novel|book|show)\b`, `\bdream(?:ed|t)\b`, `\bwould\b`, `\bcould have\b`, `\bi'd\b`, `\bas though\b`, `\bas if\b`,

@@ -8,8 +8,9 @@ import (
 func TestWhy(t *testing.T) {
 	for why, texts := range map[Why][]string{
 		"": {"猫を飼ってるよ。", "名前はケンジと言います。", "I have a cat.", "My friends call me Max.", "明日試験がある。", "ラーメンが好きなんだ", "覚えておいてほしいんだけど、水曜は夜勤だよ", "I'm used to it.",
-			"もしもし、ケンジです。", "冬の歌が好き", "たらこが好き", "うちの猫は「タマ」っていう名前だよ"},
-		Asks:     {"猫飼ってる?", "何が好きですか", "名前なんだっけ", "What is it", "do you like cats", "どこに行くの", "I wonder what it is"},
+			"もしもし、ケンジです。", "冬の歌が好き", "たらこが好き", "うちの猫は「タマ」っていう名前だよ",
+			"Do not share the password with anybody.", "Don't call my mother, whatever happens.", "Please don't smoke.", "And do not use Redis.", "So don't feed the cat.", "May 3 is my birthday."},
+		Asks:     {"猫飼ってる?", "何が好きですか", "名前なんだっけ", "What is it", "do you like cats", "どこに行くの", "I wonder what it is", "Don't you like cats", "do we need milk", "Do not they know", "don't people sleep", "May I come in", "Don't call me yet?"},
 		Supposes: {"もし猫を飼ったら、タマって呼ぶ。", "猫なら好き。", "If I had a cat, it'd be Tama.", "I would live in Rome.", "夢で空を飛んだ", "Imagine I have a boat.", "お金があれば買う", "妄想だけど、私は王様"},
 		Hopes:    {"猫を飼いたいな。", "引っ越すかもしれない。", "Maybe I'll move.", "I want to be a pilot.", "I used to have a dog.", "東京に行きたい"},
 		Hears:    {"妹が大阪に住んでるって言ってた。", "彼は医者らしい。", "She said I am funny.", "I heard it is good.", "明日は雨だそうです", "猫がいるみたいだ"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -88,8 +89,67 @@ func Arguments(args json.RawMessage) json.RawMessage {
 }
 
 // Object finds a JSON object in what a model wrote: alone, in a code fence, or with words
-// around it. What is within an object that is not whole is not looked at.
+// around it. What is within an object that is not whole is not looked at. Where there is none, commas behind the last of
+// something are taken for a slip of the pen.
 func Object(text string) (json.RawMessage, bool) {
+	raw, ok := object(text)
+	if !ok {
+		raw, ok = object(withoutCommas(text))
+	}
+	return raw, ok
+}
+
+// most is how many objects are looked at.
+const most = 16
+
+// Differ says whether what a model wrote has more than one JSON object, wherever they stand, and not all mean the same. What begins
+// like one and cannot be read may mean anything: it differs from all. It looks at so many that more of them differ, too.
+func Differ(text string) bool {
+	var one any
+	unread := 0
+	for n := 0; n+unread <= most; {
+		at := strings.IndexByte(text, '{')
+		if at < 0 {
+			return false
+		}
+		text = text[at:]
+		v, rest, ok := value(text, unread == 0)
+		switch {
+		case ok:
+			if unread > 0 || one != nil && !reflect.DeepEqual(v, one) {
+				return true
+			}
+			n, one, text = n+1, v, rest
+			continue
+		case begins(text):
+			if unread++; one != nil {
+				return true
+			}
+		}
+		text = text[1:]
+	}
+	return true
+}
+
+// begins says whether a text begins like an object: words in braces do not.
+func begins(text string) bool {
+	rest := strings.TrimLeft(text[1:], " \t\r\n")
+	return rest == "" || rest[0] == '"' || rest[0] == '\''
+}
+
+// value reads the object that a text begins with, also with a slip of the pen, and gives what stands behind it.
+func value(text string, mended bool) (v any, rest string, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	switch {
+	case d.Decode(&v) == nil:
+		return v, text[d.InputOffset():], true
+	case mended && begins(text):
+		return value(withoutCommas(text), false)
+	}
+	return nil, "", false
+}
+
+func object(text string) (json.RawMessage, bool) {
 	for _, from := range []string{"```json", "```", ""} {
 		_, rest, found := strings.Cut(text, from)
 		at := strings.IndexByte(rest, '{')
@@ -102,6 +162,27 @@ func Object(text string) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// withoutCommas leaves out commas that stand before the end of an object or a list, but none within a string.
+func withoutCommas(text string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\' && i+1 < len(text):
+			b.WriteByte(c)
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == ',' && !quoted:
+			if rest := strings.TrimLeft(text[i+1:], " \t\r\n"); rest != "" && (rest[0] == '}' || rest[0] == ']') {
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // Strict says whether a schema is one that OpenAI's strict mode takes: every object says that it has

@@ -67,11 +67,28 @@ func TestObject(t *testing.T) {
 		"```json\n{\"a\":1}\n```":                           `{"a":1}`,
 		"Like {x}:\n```json\n{\"a\":1}\n```":                `{"a":1}`,
 		"Here it is: {\"a\":{\"b\":\"}\"}} - as you wished": `{"a":{"b":"}"}}`,
+		"{\"a\":[1,\n],\"b\":\"\\\",}\", }":                 "{\"a\":[1\n],\"b\":\"\\\",}\" }",
+		`{"a":1,,}`:                                         "", `{"a":[1,],`: "",
 		`{"a":{"b":1}`: "", `[1]`: "", `"x"`: "", ``: "", `{a:1}`: "", "```\nno\n```": "",
 	} {
 		got, ok := shape.Object(in)
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
+// One object is one answer, however often it is written; two that mean otherwise are none.
+func TestDiffer(t *testing.T) {
+	for in, want := range map[string]bool{
+		``: false, `no`: false, `{"a":1}`: false, "Like {x} and {{y}}: {\"a\":1} {z}": false, `{"a":"{\"a\":2}"}`: false, `{"a":[{"b":1},{"b":2}]}`: false,
+		"{\"a\":1,\"b\":2}\n```json\n{ \"b\": 2, \"a\": 1.0 }\n```": false, `{"a":1,} or {"a":1}`: false,
+		"{\"a\":1}\n{\"a\":2}": true, "{\"a\":1}\nWait:\n```json\n{\"a\":2}\n```": true, "```json\n{\"a\":1}\n```\nNo: {\"a\":2}": true, `[{"a":1},{"a":2}]`: true,
+		`{"a":1} {"a":2,}`: true, `{"a":1} {'a':2}`: true, `{"a":2} {"a":`: true, "{\"a\": NO}\n```\n{\"a\":1}\n```": true, `{"a":1} {}`: true, `{"a":1}{"a":1}{"b":1}`: true,
+		strings.Repeat(`{"a":1}`, 17): true, strings.Repeat(`{"a":`, 1<<18) + `{"a":1}`: true,
+	} {
+		if got := shape.Differ(in); got != want {
+			t.Errorf("%.60q: %v", in, got)
 		}
 	}
 }

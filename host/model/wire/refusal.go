@@ -14,6 +14,9 @@ import (
 	"github.com/companiond/companiond/host/model/stream"
 )
 
+// ErrRefused is in the chain of what an endpoint answered with a status of its own.
+var ErrRefused = errors.New("the endpoint refuses the request")
+
 // refusal codes an HTTP status, or the one that an error within a stream stands for.
 func refusal(status int, said string, after time.Duration) *Failure {
 	code, again, what := abi.CodeInvalid, false, fmt.Sprintf("the endpoint refuses the request (%d)", status)
@@ -38,7 +41,7 @@ func refusal(status int, said string, after time.Duration) *Failure {
 	if said != "" {
 		what += ": " + Readable(said)
 	}
-	f := Failed(code, again, nil, "%s", what)
+	f := Failed(code, again, ErrRefused, "%s", what)
 	f.Status, f.Said, f.After = status, strings.ToLower(said), after
 	f.Coded.After = after.Milliseconds()
 	return f

@@ -196,6 +196,7 @@ type call struct {
 	m      *Module
 	caller module.Caller
 	draft  *draft // of a line: its beginning, made with the vote; nil: there is none
+	games  games  // what those offer
 	now    time.Time
 }
 

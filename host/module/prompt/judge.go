@@ -8,6 +8,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/emotion"
+	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module/prompt/spoken"
 )
 
@@ -25,12 +27,14 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	titles := titlesOf(p)
 	title := strings.Join(titles, ", ")
 	about := slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return len(c.m.card.EventsOf(t)) == 0 })
-	if len(about) == 0 {
+	c.games = games{offers: p.Offers, force: p.Perception.Force}
+	plays := c.games.tell(p)
+	if len(about) == 0 && !plays {
 		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
 	}
 	req, err := c.put(ctx, asking{
 		tail:  c.m.mind.ForPerceptions(p, c.now, about, c.m.remembered()),
-		tools: c.tools(about, true), members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,
+		tools: c.judging(about, plays), members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,
 	})
 	if err != nil {
 		return abi.Judgement{}, err
@@ -43,14 +47,17 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		if name != card.Speak {
 			return c.play(ctx, name, args, about)
 		}
-		warning, err := c.permit(args, about)
+		warning, err := c.permit(args, about, plays)
 		if warning != "" || abi.CodeOf(err) == abi.CodeDenied {
 			reason = "no event lets it speak about " + title
 		}
 		if err != nil {
 			return "", err
 		}
-		said := strings.TrimSpace(card.Message(args))
+		said, felt := emotion.Strip(strings.TrimSpace(card.Message(args)))
+		if felt != "" {
+			args = card.Saying(args, said)
+		}
 		if said == "" {
 			return "", spoken.ErrNoMessage
 		}
@@ -61,7 +68,7 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	case err != nil && len(played) == 0:
 		return abi.Judgement{}, err
 	case len(text) > 0:
-		j := abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: strings.TrimPrefix(reason+"; an event about "+title, "; "), Text: strings.Join(text, "\n")}
+		j := abi.Judgement{State: abi.Speak, Importance: c.games.importance(), Reason: strings.TrimPrefix(reason+"; "+because(title), "; "), Text: strings.Join(text, "\n")}
 		if len(text) == 1 && card.Message(parameters) == j.Text { // how it is said goes with it
 			j.Parameters = parameters
 		}
@@ -70,15 +77,38 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		return abi.Judgement{State: abi.Listen, Reason: did(played, err)}, nil
 	case reason != "":
 		return abi.Judgement{State: abi.Listen, Reason: reason}, nil
+	case plays:
+		return abi.Judgement{State: abi.Listen, Reason: "did nothing about what a game told"}, nil
 	}
 	return abi.Judgement{State: abi.Listen, Reason: "no event applies"}, nil
 }
 
-// titlesOf gives the titles of what was perceived, each once, the newest first.
-func titlesOf(p abi.Perceiving) []string {
-	titles := []string{p.Perception.Title}
-	for _, x := range slices.Backward(p.More) {
-		if !slices.Contains(titles, x.Title) {
+// because says what made the character speak.
+func because(title string) string {
+	if title == "" {
+		return "what a game told"
+	}
+	return "an event about " + title
+}
+
+// judging offers what may be done about perceptions. plays says that games tell some of them: to
+// speak is allowed then, and what they offer.
+func (c *call) judging(about []string, plays bool) []model.Tool {
+	tools := c.tools(about, true)
+	has := func(name string) bool {
+		return slices.ContainsFunc(tools, func(t model.Tool) bool { return t.Name == name })
+	}
+	if speak, ok := c.m.card.Action(card.Speak); ok && plays && !has(card.Speak) {
+		tools = append(tools, c.m.tool(*speak))
+	}
+	return append(tools, c.m.mind.Offered(c.games.offers, c.games.only())...)
+}
+
+// titlesOf gives the titles of what was perceived, each once, the newest first; of what games
+// tell none.
+func titlesOf(p abi.Perceiving) (titles []string) {
+	for _, x := range slices.Backward(append(slices.Clone(p.More), p.Perception)) {
+		if x.Game == "" && !slices.Contains(titles, x.Title) {
 			titles = append(titles, x.Title)
 		}
 	}
@@ -86,8 +116,11 @@ func titlesOf(p abi.Perceiving) []string {
 }
 
 // permit checks words that are said about one of several perceptions: it is enough
-// that the events allow it for one.
-func (c *call) permit(args json.RawMessage, titles []string) (warning string, err error) {
+// that the events allow it for one, or that a game tells one.
+func (c *call) permit(args json.RawMessage, titles []string, plays bool) (warning string, err error) {
+	if plays {
+		return c.m.card.Permit(abi.ActionAsk{Action: card.Speak, Parameters: args})
+	}
 	for _, title := range titles {
 		warning, err = c.m.card.Permit(abi.ActionAsk{Action: card.Speak, Parameters: args, Perception: title})
 		if err == nil && warning == "" {

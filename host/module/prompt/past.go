@@ -77,6 +77,12 @@ func NewHouse(id string, models Models, wanted string) *House {
 // Waits says why it has no model; empty when it has one.
 func (h *House) Waits() string { return h.models.Waits(h.id, h.wanted) }
 
+// Longest is how many tokens a draft may come to so that the house can verify it, by a policy.
+func (h *House) Longest(policy string) int {
+	context, meter := h.models.Window(h.wanted)
+	return digest.Model{Context: context, Meter: meter}.Longest(policy)
+}
+
 // Describe says what it answers.
 func (h *House) Describe() abi.Description {
 	return abi.Description{ABI: "1", Name: h.id, Ops: []string{abi.OpDescribe, abi.OpCompress, abi.OpVerify}}

@@ -11,6 +11,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
 	"github.com/companiond/companiond/host/context/layout"
+	"github.com/companiond/companiond/host/context/quote"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/limits"
 	"github.com/companiond/companiond/host/model"
@@ -25,8 +26,8 @@ const maxModelTurns = 4
 func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	triggers := c.inputs(s)
 	c.draft = c.m.drafted(c.caller.Room, s)
-	out := spoken.New(c.m.names(), others(s.Members, c.m.id), func(text string) error {
-		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text})
+	out := spoken.New(c.m.names(), others(s.Members, c.m.id), func(text, emotion string) error {
+		_, err := host[struct{}](ctx, c, abi.HostSay, abi.SayAsk{Text: text, Emotion: emotion})
 		return err
 	})
 	_, most := c.m.engine.cfg.Models.VotesWithLine(c.m.card.Model)
@@ -62,7 +63,7 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 	if err != nil && out.BreaksOff() { // what was shown stands, and people are told that more was to come
 		return abi.Line{}, err
 	}
-	line := abi.Line{Text: out.Said()}
+	line := abi.Line{Text: out.Said(), Emotion: out.Emotion()}
 	switch {
 	case line.Text != "":
 		line.Parameters = card.Saying(how, line.Text)
@@ -132,7 +133,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 			}
 		}
 		from := len(req.Messages)
-		req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Text: a.Text, Calls: a.Calls})
+		req.Messages = append(req.Messages, model.Message{Role: model.RoleAssistant, Text: quote.Plain(a.Text), Calls: a.Calls})
 		silent := true
 		for _, t := range a.Calls {
 			told, err := play(t.Name, t.Arguments)
@@ -142,7 +143,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 			} else {
 				told, silent = abi.AsError(err).Message, false
 			}
-			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: told, Failed: err != nil})
+			req.Messages = append(req.Messages, model.Message{Role: model.RoleTool, CallID: t.ID, Text: quote.Plain(told), Failed: err != nil})
 			if over := new(spoken.Ended); errors.As(err, over) {
 				return played, over.Unwrap()
 			}
@@ -151,7 +152,7 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 			}
 		}
 		req.Told = more(req.Told, req.Messages[from:])
-		if silent { // it has said what it wanted to; there is nothing to tell it
+		if silent || c.games.answered != "" { // it has said what it wanted to, or done what was asked for; there is nothing to tell it
 			return played, nil
 		}
 	}
@@ -227,6 +228,9 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	if !json.Valid(args) {
 		return "", abi.Errorf(abi.CodeInvalid, "parameters: are not JSON")
 	}
+	if c.games.offer(c.m.card, name) {
+		return c.playOffered(ctx, name, args)
+	}
 	if len(triggers) == 0 { // a model may call what it was not offered
 		return "", abi.Errorf(abi.CodeDenied, "action: nothing was perceived that an event is about, so %s is not played", name)
 	}
@@ -257,11 +261,15 @@ func others(members []abi.Member, self string) []string {
 
 // lineOf asks for a line, withVote for a vote before it.
 func (c *call) lineOf(s abi.Scene, triggers []string, withVote bool) asking {
+	tools := c.tools(triggers, false)
+	if c.games = (games{offers: s.Offers}); !withVote { // a vote comes without tools
+		tools = append(tools, c.m.mind.Offered(s.Offers, nil)...)
+	}
 	a := asking{
 		tail: c.m.mind.ForScene(layout.Asked{
 			Scene: s, Now: c.now, Results: c.m.remembered(), Acted: c.m.acted(c.caller.Room), WithLine: withVote,
 		}),
-		tools: c.tools(triggers, false), members: s.Members, recent: recent(s), recall: true,
+		tools: tools, members: s.Members, recent: recent(s), recall: true,
 		about: s.Message.Seq, urgency: urgency(s),
 	}
 	if len(s.Waiting) > 0 || isHuman(s.Members, s.Message.From) {

@@ -115,7 +115,7 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 	}
 	parts := layout.Parts{
 		Budget: layout.Budget{Context: context, Meter: meter}, Tools: a.tools,
-		Told: told, Human: human, Names: names, Tail: a.tail,
+		Told: told, History: terms.Budget, Human: human, Names: names, Tail: a.tail,
 	}
 	if recall := m.engine.cfg.Recall; a.recall && recall != nil {
 		if found, err := recall(ctx, c.caller, recallAsk(told.Messages, human)); err == nil {

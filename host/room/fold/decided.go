@@ -63,7 +63,7 @@ func (s *State) decided(e entry.Entry, d entry.Decision) {
 		f.Lost = "left the room"
 	}
 	f.Wish = s.Take(func(r queue.Request) bool { return r.Waits == entry.WaitRound && r.Who == d.Speaker }) // it was voted for
-	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pace), s.Began
+	f.Ahead, f.Opened = s.Playing != nil || e.At.Before(s.Pauses()), s.Began
 	s.Floor, s.Round, s.Rest = f, nil, ""
 }
 

@@ -17,6 +17,10 @@ func (s *State) pace() time.Time {
 	return s.Pace
 }
 
+// Pauses is until when nobody is heard: the pause between two lines, and what goes on of one that
+// was cut off.
+func (s *State) Pauses() time.Time { return later(s.Pace, s.Lingers()) }
+
 // Open says whether nobody was asked yet to answer the newest turn, or nobody was
 // there, or a human waits for an answer.
 func (s *State) Open() bool { return s.Last.Seq > s.Asked || s.Alone || len(s.Unanswered) > 0 }
@@ -65,7 +69,10 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 			consider(s.Absence.At, entry.DueAbsent, s.Absence.Of)
 		}
 		consider(s.Silence, entry.DueSilence, s.Of)
-		if s.NextRequest() != nil || s.Woken() {
+		if s.NextRequest() != nil {
+			consider(s.Pauses(), entry.DuePace, s.Last.Seq)
+		}
+		if s.Woken() {
 			consider(s.Pace, entry.DuePace, s.Last.Seq)
 		}
 	}

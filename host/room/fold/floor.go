@@ -103,7 +103,7 @@ func (s *State) Expires() time.Time {
 	if s.Playing != nil && s.Playing.ID != s.Floor.Token {
 		return time.Time{}
 	}
-	for _, begins := range []time.Time{s.Pace, s.Hush} {
+	for _, begins := range []time.Time{s.Pace, s.Hush, s.Lingers()} {
 		if t := begins.Add(time.Duration(s.Rules.Floor) * time.Millisecond); t.After(at) {
 			at = t
 		}

@@ -25,6 +25,7 @@ func (s *State) Scene(who string, members []abi.Member, now time.Time) abi.Scene
 		Message: subject, Addressed: slices.Contains(addressed, who), Members: cast.Shown(members, who, subject.From),
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
 	}
+	scene.Offers, scene.Told = s.OffersTo(who), s.ToldTo(who, 0)
 	if f := s.Floor; f != nil && f.Who == who {
 		for _, u := range s.Unanswered {
 			if u.For(who, f.Basis) && u.Seq != subject.Seq {
@@ -43,5 +44,6 @@ func (s *State) Perceiving(who string, p abi.Percept, members []abi.Member, rece
 	return abi.Perceiving{
 		Perception: p, Message: s.Last, Members: cast.Shown(members, who, s.Last.From), Recent: recent,
 		Turns: s.Turns, MaxTurns: s.Rules.MaxTurns, Closing: s.Stage,
+		Offers: s.OffersTo(who), Told: s.ToldTo(who, p.Seq),
 	}
 }

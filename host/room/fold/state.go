@@ -38,6 +38,7 @@ type State struct {
 	queue.Wishes
 	queue.Senses
 	queue.Deeds
+	queue.Games
 	queue.Bars
 	Life    life.Life    `json:"life,omitzero"`    // of the conversation that the room is for
 	History history.Book `json:"history,omitzero"` // what the past is told as
@@ -109,8 +110,11 @@ func (s *State) change(e entry.Entry) error {
 		if erased := entry.ErasedBy(e) != ""; !erased {
 			s.blank(e)
 			return nil
-		} else if e.Kind == entry.KindPerceived { // there is nothing left to judge
-			return nil
+		} else if e.Kind == entry.KindPerceived { // there is nothing left to judge, or to tell
+			return with(e, func(b entry.Perceived) {
+				b.Body, b.Force = nil, nil
+				s.Tell(e, b)
+			})
 		}
 	}
 	switch e.Kind {
@@ -155,13 +159,18 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindWish:
 		return with(e, func(b entry.Wish) { s.requested(e.Seq, b) })
 	case entry.KindPerceived:
-		return with(e, func(b entry.Perceived) { s.perceived(e.Seq, b) })
+		return with(e, func(b entry.Perceived) { s.perceived(e, b) })
 	case entry.KindJudged:
 		return with(e, func(b entry.Judged) { s.Judge(b.Perceptions...) })
 	case entry.KindSegment:
 		return with(e, func(b entry.Segment) { s.spoke(b, e.At) })
 	case entry.KindBody:
-		return with(e, func(b entry.Bodies) { s.Connect(b, e.At) })
+		return with(e, func(b entry.Bodies) {
+			s.Connect(b, e.At)
+			s.Unplug(b.Left)
+		})
+	case entry.KindOffered:
+		return with(e, s.Offer)
 	case entry.KindPlayed:
 		return with(e, func(b entry.Played) { s.Report(b, e.At) })
 	case entry.KindSpeaking:
@@ -181,7 +190,7 @@ func (s *State) change(e entry.Entry) error {
 	case entry.KindHistory:
 		return with(e, func(b history.Input) { s.History.Happens(b, e.Seq, e.At) })
 	case entry.KindForgotten:
-		return with(e, s.forgotten)
+		return with(e, func(b entry.Forgotten) { s.forgotten(e, b) })
 	case entry.KindAction:
 		return with(e, s.Act)
 	case entry.KindResult:
@@ -233,6 +242,7 @@ func (s *State) taken() {
 	}
 	s.Unbar(func(bar queue.Bar) bool { return bar.House })
 	s.Abandon(s.At)
+	s.Offered = nil
 	s.Awaits, s.Gathering = nil, true
 }
 
@@ -391,9 +401,13 @@ func (s *State) voted(b entry.Voted) {
 	}
 }
 
-func (s *State) perceived(seq uint64, b entry.Perceived) {
+func (s *State) perceived(e entry.Entry, b entry.Perceived) {
 	if s.Stopped == "" {
-		s.Perceive(seq, b)
+		s.Perceive(e.Seq, b)
+	}
+	s.Tell(e, b)
+	if f := b.Force; f != nil && (f.Priority == "high" || f.Priority == "critical") {
+		s.Hurry(b.Who, "a game that waits for an action", f.Priority == "critical", s.Rules, e.At)
 	}
 }
 

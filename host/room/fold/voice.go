@@ -36,13 +36,13 @@ func (s *State) sounded(e entry.Entry, b entry.Said) {
 	s.Echo(b.Like != 0)
 }
 
-// MayBegin says whether a line with this grant may go out: nobody else is heard, and
-// nobody speaks; at is when to look again, zero for when something happens.
+// MayBegin says whether a line with this grant may go out: nobody else is heard, nothing goes on
+// of a line that was cut off, and nobody speaks; at is when to look again, zero for when something happens.
 func (s *State) MayBegin(line string, now time.Time) (ok bool, at time.Time) {
 	if s.Playing != nil && s.Playing.ID != line {
 		return false, time.Time{}
 	}
-	at = later(s.Pace, s.Hush)
+	at = later(s.Pauses(), s.Hush)
 	return !now.Before(at), at
 }
 
@@ -84,7 +84,7 @@ func (s *State) Orphan() bool {
 
 // wasHeard is the fold of a line that is over.
 func (s *State) wasHeard(e entry.Entry, b entry.Heard) {
-	s.Ended(b)
+	s.Ended(b, e.At)
 	if b.End != entry.EndSaid && s.Last.Seq == b.Of {
 		s.Last.Text = b.Text
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/room/fold"
 )
 
@@ -15,6 +16,8 @@ type Settings struct {
 	Name       string
 	Companions []string // ids, or "*" for every companion
 	Rules      entry.Rules
+	// Standing is what the configuration says of compressing what was said.
+	Standing history.Standing
 	// Open is written down where the room was never opened, Reopen where it was
 	// archived. Nil: nothing is.
 	Open, Reopen *entry.Opened

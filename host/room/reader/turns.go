@@ -40,6 +40,20 @@ func CountTurns(ctx context.Context, j journal.Log, name string, upto uint64) (n
 	return c.n, err
 }
 
+// TurnOf gives the number of the turn that an entry says, or, of a backchannel, of the turn that it belongs to. It is 0 where the entry does not
+// say it: those of before companiond numbered turns are not counted here.
+func TurnOf(ctx context.Context, j journal.Log, name string, seq uint64) (uint64, error) {
+	got, err := j.Said(ctx, name, journal.Span{After: seq - 1, Before: before(seq), Limit: 1})
+	if err != nil || len(got) == 0 {
+		return 0, err
+	}
+	b, err := entry.Decode[entry.Said](got[0])
+	if err != nil {
+		return 0, nil // of a later version
+	}
+	return b.Turn, nil
+}
+
 // before gives what is behind an entry, for a Span.
 func before(seq uint64) uint64 {
 	if seq >= math.MaxInt64 {

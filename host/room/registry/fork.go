@@ -31,7 +31,10 @@ func (g *Registry) Fork(ctx context.Context, f rooms.Forking) (rooms.Branch, err
 	if err != nil {
 		return rooms.Branch{}, journal.Coded(err)
 	}
-	if !known || !journal.IsRoom(f.Of) {
+	switch _, configured := g.configured[f.Of]; {
+	case !known && configured:
+		return rooms.Branch{}, unsaid(f.Of)
+	case !known || !journal.IsRoom(f.Of):
 		return rooms.Branch{}, notFound(f.Of)
 	}
 	set, err := g.settingsOf(ctx, f.Of, row, true)
@@ -90,33 +93,81 @@ func (g *Registry) makeFork(ctx context.Context, f rooms.Forking, at entry.Entry
 	if g.cfg.Opened != nil {
 		g.cfg.Opened(f.Name)
 	}
-	return rooms.Branch{Name: f.Name, Of: f.Of, At: at.Seq, Turn: turn, Turns: turn, By: f.By.Name}, nil
+	// It answers whom it has to, and has a snapshot of its own when it sleeps, so that the other room keeps nothing for it. Where it
+	// cannot be woken now, the next start of the daemon does.
+	_, _ = g.wake(ctx, f.Name, nil)
+	return rooms.Branch{Name: f.Name, Of: f.Of, At: at.Seq, Turn: turn, Turns: turn, By: rooms.Called(f.By.Name)}, nil
 }
 
 // forkAt gives the newest entry that a fork is to share: the last of a turn, with what the rules made of it, so
-// that a replay of the fork makes the same.
+// that a replay of the fork makes the same. Where its turns, or those before it, came to be told otherwise before the next one was
+// said, that is shared, too: whoever has a talk compressed and forks it then means what is told now.
 func (g *Registry) forkAt(ctx context.Context, f rooms.Forking, row journal.Room) (at entry.Entry, turn uint64, err error) {
 	n, err := reader.CountTurns(ctx, g.journal, f.Of, row.Head.Seq)
 	if err != nil {
 		return at, 0, journal.Coded(err)
 	}
 	if turn = cmp.Or(f.Turn, n); turn == 0 {
-		return at, 0, abi.Field("room", abi.CodeInvalid, "nothing was said in %s so far; open a room instead", f.Of)
+		return at, 0, unsaid(f.Of)
+	}
+	if turn > n {
+		return at, 0, abi.Field("turn", abi.CodeNotFound, "%d is no turn of %s: it has 1 to %d so far", turn, f.Of, n)
 	}
 	seqs, err := reader.Turns(ctx, g.journal, f.Of, history.Range{From: turn, To: turn})
 	if err != nil {
 		return at, 0, err
 	}
-	for e, err := range journal.AllEntries(ctx, g.journal, f.Of, seqs[1]-1) {
+	if at, err = g.groupEnd(ctx, f.Of, seqs[1]); err != nil {
+		return at, 0, err
+	}
+	told, err := g.toldSince(ctx, f.Of, at.Seq, turn, n)
+	if err == nil && told > 0 {
+		at, err = g.groupEnd(ctx, f.Of, told)
+	}
+	return at, turn, err
+}
+
+// groupEnd gives the last of the entries that the rules made of one, itself where there are none.
+func (g *Registry) groupEnd(ctx context.Context, name string, of uint64) (last entry.Entry, err error) {
+	for e, err := range journal.AllEntries(ctx, g.journal, name, of-1) {
 		if err != nil {
-			return at, 0, journal.Coded(err)
+			return last, journal.Coded(err)
 		}
-		if e.Seq > seqs[1] && e.Kind.IsInput() {
+		if e.Seq > of && e.Kind.IsInput() {
 			break
 		}
-		at = e
+		last = e
 	}
-	return at, turn, nil
+	return last, nil
+}
+
+// toldSince gives the newest entry behind one that changed what is told, of before the turn behind this one was said; 0 for none.
+func (g *Registry) toldSince(ctx context.Context, name string, after, turn, turns uint64) (newest uint64, err error) {
+	book, err := reader.New(g.journal, name).Book(ctx)
+	if err != nil || book.Changed <= after {
+		return 0, err
+	}
+	before := book.Changed + 1
+	if turn < turns {
+		next, err := reader.Turns(ctx, g.journal, name, history.Range{From: turn + 1, To: turn + 1})
+		if err != nil {
+			return 0, err
+		}
+		before = next[0]
+	}
+	for _, p := range book.Proposals {
+		for _, seq := range []uint64{p.Since, p.Until} {
+			if seq > after && seq < before {
+				newest = max(newest, seq)
+			}
+		}
+	}
+	return newest, nil
+}
+
+// unsaid is the error of a room that has no past which another could begin with.
+func unsaid(name string) error {
+	return abi.Field("room", abi.CodeInvalid, "%s has no turns yet; open a room instead", name)
 }
 
 // forkName gives a name that is free: "main-2" of "main", and "main-3" of that one.
@@ -193,7 +244,7 @@ func (g *Registry) Branches(ctx context.Context, name string) ([]rooms.Branch, e
 }
 
 func (g *Registry) family(ctx context.Context, row journal.Room, all []rooms.Branch) ([]rooms.Branch, error) {
-	b := rooms.Branch{Name: row.Name, Of: row.Fork.Of, At: row.Fork.At, By: row.By, Closed: row.Archived}
+	b := rooms.Branch{Name: row.Name, Of: row.Fork.Of, At: row.Fork.At, By: rooms.Called(row.By), Closed: row.Archived}
 	if row.By == halls {
 		b.By = ""
 	}

@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +108,30 @@ func TestFork(t *testing.T) {
 	})
 }
 
+// TestForkAwakes: a fork needs nobody to look at it. A human's turn at its end is answered at once, and when it has fallen
+// asleep it is folded from a snapshot of its own, so that the room that it was forked of keeps nothing for it.
+func TestForkAwakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings("main", "*"))
+		h.t = t
+		h.run()
+		h.meet("aya")
+		h.say("main", "one")
+		time.Sleep(time.Minute)
+		b := h.fork("main", 1, "other")
+		time.Sleep(2 * time.Minute)
+		row, _, err := h.journal.Room(t.Context(), "other")
+		if got := h.texts("other"); err != nil || len(got) != 2 || row.Awake || h.Awake("other") {
+			t.Errorf("the fork says %q, %+v %v", got, row, err)
+		}
+		if seq, _, err := h.journal.GetSnapshot(t.Context(), "other"); err != nil || seq <= b.At {
+			t.Errorf("it is folded from %d, and parted at %d, %v", seq, b.At, err)
+		}
+		h.verifies("other")
+		h.end()
+	})
+}
+
 // TestForkRefused: each way in which there can be none says why, and makes none.
 func TestForkRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +152,7 @@ func TestForkRefused(t *testing.T) {
 		}{
 			{rooms.Forking{Of: "nowhere", By: admin}, abi.CodeNotFound},
 			{rooms.Forking{Of: "(memory)", By: admin}, abi.CodeNotFound},
-			{rooms.Forking{Of: "side", By: admin}, abi.CodeNotFound}, // never used: nobody knows of it
+			{rooms.Forking{Of: "side", By: admin}, abi.CodeInvalid}, // never used
 			{rooms.Forking{Of: "main", Turn: 7, By: admin}, abi.CodeNotFound},
 			{rooms.Forking{Of: "main", Name: "side", By: admin}, abi.CodeConflict},
 			{rooms.Forking{Of: "main", Name: "taken", By: admin}, abi.CodeConflict},
@@ -138,6 +164,24 @@ func TestForkRefused(t *testing.T) {
 			if _, err := h.Fork(t.Context(), tc.f); abi.CodeOf(err) != tc.code {
 				t.Errorf("%+v: %v", tc.f, err)
 			}
+		}
+		for f, want := range map[rooms.Forking]string{
+			{Of: "side", By: admin}:           "room: side has no turns yet; open a room instead",
+			{Of: "side", Turn: 3, By: admin}:  "room: side has no turns yet; open a room instead",
+			{Of: "main", Turn: 99, By: admin}: "turn: 99 is no turn of main: it has 1 to ",
+		} {
+			if _, err := h.Fork(t.Context(), f); err == nil || !strings.HasPrefix(abi.AsError(err).Message, want) {
+				t.Errorf("%+v: %v, not %s", f, err, want)
+			}
+		}
+		// Callers without a token have one word wherever somebody is named; whose the room is stays as it is.
+		open, err := h.Fork(t.Context(), rooms.Forking{Of: "main", Name: "open", By: rooms.Owner{Name: rooms.Guests}})
+		family, ferr := h.Branches(t.Context(), "open")
+		if err = errors.Join(err, ferr); err != nil || open.By != "guest" || !slices.ContainsFunc(family, func(b rooms.Branch) bool { return b.Name == "open" && b.By == "guest" }) {
+			t.Errorf("%+v %+v %v", open, family, err)
+		}
+		if err := h.Archive(t.Context(), "open", rooms.Owner{Name: rooms.Guests}); err != nil {
+			t.Error(err)
 		}
 		for n := range 4 {
 			_, err := h.Fork(t.Context(), rooms.Forking{Of: "main", By: guest})
@@ -219,6 +263,8 @@ func TestForkOfWhatWasCompressed(t *testing.T) {
 		for _, kind := range []history.Kind{history.Propose, history.Drafted, history.Approve} {
 			happens("main", kind)
 		}
+		h.fork("main", 6, "at-once")
+		told("at-once", slices.Concat([]string{"four turns"}, said[4:])...)
 		h.say("main", "four")
 		time.Sleep(time.Minute)
 		now := h.texts("main")
@@ -233,12 +279,70 @@ func TestForkOfWhatWasCompressed(t *testing.T) {
 		told("inside", said[:2]...)
 		h.fork("main", 0, "behind")
 		told("behind", whole...)
+		h.fork("main", 6, "before-four")
+		told("before-four", slices.Concat([]string{"four turns"}, said[4:])...)
 		happens("behind", history.Revert)
 		told("behind", slices.Concat(said, four)...)
 		told("main", whole...)
-		for _, room := range []string{"main", "inside", "behind"} {
+		for _, room := range []string{"main", "inside", "at-once", "before-four", "behind"} {
 			h.verifies(room)
 		}
+		h.end()
+	})
+}
+
+// TestForkOfWhatWaits: a proposal is in a fork whose last turn was said behind it, and not in one from before, also where nothing
+// was said since. What was asked for before the last word on what is told goes with that word.
+func TestForkOfWhatWaits(t *testing.T) {
+	raw, err := os.ReadFile("../../../docs/HISTORY.md")
+	if want := "What was asked for before its last turn was said waits in it, too, or is drafted in each; what was asked for later is not in it, also where nothing was said since"; err != nil || !strings.Contains(string(raw), want) {
+		t.Errorf("docs/HISTORY.md does not say: %s (%v)", want, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t, settings("main", "*"))
+		h.t = t
+		h.run()
+		h.meet("aya")
+		for _, text := range []string{"one", "two", "three"} {
+			h.say("main", text)
+			time.Sleep(time.Minute)
+		}
+		happens := func(id string, kind history.Kind, from, to uint64) {
+			t.Helper()
+			in := history.Input{Kind: kind, Proposal: id, By: "hana"}
+			switch kind {
+			case history.Propose:
+				in.Ask = &history.Ask{Turns: history.Range{From: from, To: to}, Length: history.Length{N: 100, Unit: history.Characters}}
+			case history.Drafted:
+				in.Draft = &history.Draft{N: 1, Text: "few words", Verdict: history.Yes}
+			}
+			if _, err := h.room("main").Happens(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		has := func(name, want string) {
+			t.Helper()
+			h.fork("main", 0, name)
+			book, err := h.room(name).Book(t.Context())
+			got := ""
+			for _, p := range book.Proposals {
+				got += p.ID + " " + string(p.State) + " "
+			}
+			if err != nil || got != want {
+				t.Errorf("%s has %q, not %q, %v", name, got, want, err)
+			}
+			h.verifies(name)
+		}
+		happens("p", history.Propose, 1, 2)
+		happens("p", history.Drafted, 1, 2)
+		has("at-once", "")
+		h.say("main", "four")
+		time.Sleep(time.Minute)
+		has("behind", "p offered ")
+		happens("q", history.Propose, 3, 4)
+		has("asked", "p offered ")
+		happens("p", history.Approve, 1, 2)
+		has("approved", "p approved q drafting ")
 		h.end()
 	})
 }

@@ -109,6 +109,11 @@ func TestConversation(t *testing.T) {
 		if h.Awake(name) {
 			t.Error("it does not sleep")
 		}
+		for _, by := range []rooms.Owner{{Name: "a"}, {Name: rooms.Guests}} { // members either
+			if _, err := h.Fork(t.Context(), rooms.Forking{Of: name, By: by}); abi.CodeOf(err) != abi.CodeDenied || !strings.Contains(err.Error(), "takes the scope admin") {
+				t.Errorf("%s forks it: %v", by.Name, err)
+			}
+		}
 		h.tells(name, "a", "thanks")
 		if got := strings.Join(h.texts(name), "|"); got != "a: JWT or a session?|b: JWT|taro: go on|a: thanks" {
 			t.Errorf("%s", got)

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/conversation"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
@@ -132,13 +133,22 @@ func (h handle) Done(ctx context.Context, who, by string, d abi.Result) error {
 	return err
 }
 
-func (h handle) Embody(who string, plays bool) (id string, leave func()) {
-	id, gone := h.of.bodies.Embody(h.Name(), who, plays)
+func (h handle) Embody(b entry.Body) (id string, leave func()) {
+	id, gone := h.of.bodies.Embody(h.Name(), b)
 	h.of.stir(h.Name())
 	return id, func() {
 		gone()
 		h.of.stir(h.Name())
 	}
+}
+
+func (h handle) Plug(who, owner string) (g *action.Game, leave func()) {
+	return h.of.bodies.Plug(h.Name(), who, owner, func() { h.of.stir(h.Name()) })
+}
+
+func (h handle) Note(ctx context.Context, who string, p abi.Percept) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Note(ctx, who, p) })
+	return err
 }
 
 // stir has a room that is awake look at what has changed around it.

@@ -80,7 +80,7 @@ func (g *Registry) mayOpen(ctx context.Context, o rooms.Opening) error {
 	case known && !row.Archived && !g.halfway(ctx, o.Name):
 		return abi.Field("name", abi.CodeConflict, "there is a room %q already", o.Name)
 	case known && row.By != o.By.Name && !o.By.Admin:
-		return abi.Field("name", abi.CodeDenied, "the room %q was %s's and was closed; take another name", o.Name, row.By)
+		return abi.Field("name", abi.CodeDenied, "the room %q was %s's and was closed; take another name", o.Name, rooms.Called(row.By))
 	case o.By.Admin:
 		return nil
 	}

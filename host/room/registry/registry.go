@@ -19,6 +19,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/rooms"
@@ -222,6 +223,16 @@ func (g *Registry) settingsOf(ctx context.Context, name string, row journal.Room
 	return s, nil
 }
 
+// Standing gives what the configuration says of compressing what was said in a room: nothing is compressed that
+// nobody asked for where the room takes nothing new, or is for a conversation.
+func (g *Registry) Standing(ctx context.Context, name string) history.Standing {
+	set, err := g.settings(ctx, name)
+	if err != nil || set.Refuses() != nil || set.Terms != nil {
+		return history.Standing{}
+	}
+	return set.Standing
+}
+
 // History answers a companion's history.get about a room.
 func (g *Registry) History(ctx context.Context, name string, ask abi.HistoryAsk) (abi.History, error) {
 	talk, err := g.Room(ctx, name)
@@ -233,12 +244,12 @@ func (g *Registry) History(ctx context.Context, name string, ask abi.HistoryAsk)
 
 // Segment shows a part of the line that a companion is speaking; see
 // [room.Room.Segment]. The room of a line that is spoken is awake.
-func (g *Registry) Segment(ctx context.Context, name, who, call, text string) error {
+func (g *Registry) Segment(ctx context.Context, name, who, call string, a abi.SayAsk) error {
 	r := g.awakeNow(name)
 	if r == nil {
 		return abi.Errorf(abi.CodeInvalid, "say: this call is about no room")
 	}
-	return r.Segment(ctx, who, call, text)
+	return r.Segment(ctx, who, call, a)
 }
 
 // Used writes down what a language model was asked for, in the room for which it

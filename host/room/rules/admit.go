@@ -63,6 +63,8 @@ func (m *Machine) forbids(a Line, holds bool, at time.Time) (abi.Code, string) {
 		return abi.CodeConflict, s.Playing.Who + " is still heard"
 	case a.By == abi.KindHuman:
 		return "", ""
+	case a.Kind == abi.KindTurn && at.Before(s.Lingers()) && s.Stopped == "":
+		return abi.CodeConflict, "a sentence that was cut off is still heard"
 	case s.Stopped != "":
 		return abi.CodeDenied, "stopped by " + s.Stopped
 	case a.Kind == abi.KindBackchannel:

@@ -168,7 +168,7 @@ func (m *Machine) step(at time.Time) (more bool, err error) {
 		return true, m.rule(at)
 	case s.Round != nil:
 		return false, nil
-	case s.NextRequest() != nil && !at.Before(s.Pace):
+	case s.NextRequest() != nil && !at.Before(s.Pauses()):
 		return true, m.grantRequest(at, *s.NextRequest())
 	case s.Woken() && !at.Before(s.Pace):
 		return true, m.open(at)

@@ -95,7 +95,7 @@ func (s *Senses) perceive(p perception.Judging, note entry.Perceived) {
 		p.Tell(abi.Judged{}, err)
 		return
 	}
-	if _, why := s.state().Blind(s.loop.Now()); why != "" { // then no model is asked
+	if _, why := s.state().Blind(s.loop.Now()); why != "" && p.Newest().Force == nil { // then no model is asked
 		p.Tell(abi.Judged{}, abi.Errorf(abi.CodeExhausted, "%s", why))
 		return
 	}
@@ -112,7 +112,11 @@ func (s *Senses) perceive(p perception.Judging, note entry.Perceived) {
 		return
 	}
 	p.Call = s.cfg.NewID()
-	s.cfg.Running[p.Call] = call.Run{Perception: p.Newest().Seq}
+	run := call.Run{Perception: p.Newest().Seq}
+	if f := p.Newest().Force; f != nil {
+		run.Force = append([]string{}, f.Actions...)
+	}
+	s.cfg.Running[p.Call] = run
 	s.loop.Ack(func(err error) {
 		if err != nil {
 			s.cfg.Running.Over(p.Call)
@@ -138,10 +142,17 @@ func (s *Senses) fail(p perception.Judging, code abi.Code, why string, until tim
 }
 
 // Due hands over what companions are to be asked about now. What comes of each goes to
-// Judged.
+// Judged. What a game wants and does not press for is not asked of one who is heard just then.
 func (s *Senses) Due() []perception.Judging {
-	due := s.due
-	s.due = nil
+	var due, later []perception.Judging
+	for _, p := range s.due {
+		if f, l := p.Newest().Force, s.state().Playing; f != nil && f.Priority == "low" && l != nil && !l.Silent && l.Who == p.Who && s.cfg.Running.Has(p.Call) {
+			later = append(later, p)
+			continue
+		}
+		due = append(due, p)
+	}
+	s.due = later
 	return due
 }
 
@@ -159,6 +170,12 @@ func (s *Senses) Check(p perception.Judging, j abi.Judgement) error {
 		return abi.Errorf(abi.CodeUnavailable, "%s is not loaded", p.Who)
 	}
 	return action.CheckSpeech(j, p.All, c.Permit)
+}
+
+// mute says whether words that come of a perception lead to no turn now.
+func mute(st *fold.State, now time.Time) bool {
+	_, why := st.Blind(now)
+	return why != ""
 }
 
 // Judged takes what came of asking a companion: failed says why it did not judge.
@@ -184,6 +201,7 @@ func (s *Senses) Judged(p perception.Judging, j abi.Judgement, failed error) {
 	case j.State != abi.Speak:
 	case st.Kinds()[p.Who] != abi.KindCompanion:
 		code, why = abi.CodeUnavailable, "wanted to speak, but left the room"
+	case p.Newest().Force != nil && mute(st, s.loop.Now()): // the action counts
 	case st.Full(p.Who):
 		code, why = abi.CodeExhausted, "wanted to speak, but has more waiting already"
 	default:

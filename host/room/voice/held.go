@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/room/fold"
 )
@@ -9,7 +10,7 @@ import (
 // killed has it made again.
 type heldLine struct {
 	grant  string
-	pieces []string
+	pieces []abi.SayAsk
 	bytes  int
 	whole  *Answer // nil: more of it comes
 }
@@ -32,7 +33,7 @@ func (v *Voice) toHold(a Answer) bool {
 }
 
 // hold keeps a piece of a line, or its end.
-func (v *Voice) hold(grant, piece string, whole *Answer) {
+func (v *Voice) hold(grant string, piece abi.SayAsk, whole *Answer) {
 	if v.held == nil || v.held.grant != grant {
 		v.LetGo()
 		v.held = &heldLine{grant: grant}
@@ -41,7 +42,7 @@ func (v *Voice) hold(grant, piece string, whole *Answer) {
 		v.held.whole = whole
 		return
 	}
-	v.held.pieces, v.held.bytes = append(v.held.pieces, piece), v.held.bytes+len(piece)
+	v.held.pieces, v.held.bytes = append(v.held.pieces, piece), v.held.bytes+len(piece.Text)
 }
 
 // LetGo forgets the line that waits: something newer was said, or the daemon stops.

@@ -9,6 +9,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
+	"github.com/companiond/companiond/host/emotion"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/fold"
 	"github.com/companiond/companiond/host/room/presence"
@@ -19,7 +20,7 @@ import (
 // Take takes what came of asking a companion for a line.
 func (v *Voice) Take(a Answer) {
 	if v.toHold(a) {
-		v.hold(a.Grant, "", &a)
+		v.hold(a.Grant, abi.SayAsk{}, &a)
 		return
 	}
 	v.drop(a)
@@ -59,7 +60,7 @@ func (v *Voice) Take(a Answer) {
 	}
 	said := entry.Said{
 		From: a.Who, By: abi.KindCompanion, To: a.Line.To, Text: a.Line.Text, Kind: abi.KindTurn,
-		Basis: a.Basis, Grant: a.Grant, Closing: a.Line.Closing,
+		Basis: a.Basis, Grant: a.Grant, Closing: a.Line.Closing, Emotion: felt(a.Line.Emotion),
 	}
 	said.Parameters, said.Warning = a.how(said.Text)
 	v.cfg.Say(said)
@@ -106,19 +107,19 @@ func (v *Voice) stillOfUse(a Answer) bool {
 
 // Segment takes a piece of the line that a companion is speaking: it sounds, or waits
 // until it may. The error says why the line is over.
-func (v *Voice) Segment(who, call, text string) error {
+func (v *Voice) Segment(who, call string, a abi.SayAsk) error {
 	if f := v.state().Floor; v.Has(who, call) && !v.state().PaysTurns() && v.holds(f) {
-		if held := v.held; held != nil && held.bytes+len(text) > abi.MaxText {
+		if held := v.held; held != nil && held.bytes+len(a.Text) > abi.MaxText {
 			return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 		}
-		v.hold(f.Token, text, nil)
+		v.hold(f.Token, a, nil)
 		return nil
 	}
-	return v.sound(who, call, text)
+	return v.sound(who, call, a)
 }
 
 // sound shows a piece of a line that may sound.
-func (v *Voice) sound(who, call, text string) error {
+func (v *Voice) sound(who, call string, a abi.SayAsk) error {
 	s := v.state()
 	f := s.Floor
 	switch {
@@ -128,11 +129,20 @@ func (v *Voice) sound(who, call, text string) error {
 		return abi.Errorf(abi.CodeUnavailable, "say: lines are paid for here and said in one piece")
 	case f.Segments == 0 && v.stale(f):
 		return abi.Errorf(abi.CodeStale, "say: %s spoke meanwhile", s.Newest().From)
-	case len(f.Spoken)+len(text) > abi.MaxText:
+	case len(f.Spoken)+len(a.Text) > abi.MaxText:
 		return abi.Errorf(abi.CodeTooLarge, "say: the line is longer than %d bytes", abi.MaxText)
 	}
-	v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: text, Voice: speech.Beats(text)})
+	v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: who, N: f.Segments + 1, Text: a.Text, Voice: speech.Beats(a.Text), Emotion: felt(a.Emotion)})
 	return nil
+}
+
+// felt gives the word that the journal has for how something is said: whatever a module calls it, one of
+// the six, or nothing.
+func felt(name string) string {
+	if name == "" {
+		return ""
+	}
+	return string(emotion.Named(name))
 }
 
 // stale says whether a line that has not begun to sound is about a moment that is gone. Where somebody
@@ -175,7 +185,7 @@ func (v *Voice) finish(a Answer, broken string, ends entry.End) {
 		v.cfg.Board.Count("rest of a line dropped")
 		v.cfg.Log.Warn("the rest of a line is not said: the line does not begin with the pieces that were, or is no good text", "companion", f.Who)
 	default:
-		v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest)})
+		v.loop.Input(entry.KindSegment, entry.Segment{Grant: f.Token, Who: f.Who, N: f.Segments + 1, Text: rest, Voice: speech.Beats(rest), Emotion: felt(line.Emotion)})
 	}
 	if v.loop.Trouble() != nil {
 		return
@@ -184,6 +194,7 @@ func (v *Voice) finish(a Answer, broken string, ends entry.End) {
 	said := entry.Said{
 		From: f.Who, By: abi.KindCompanion, To: line.To, Text: f.Spoken, Kind: abi.KindTurn,
 		Basis: f.Basis, Grant: f.Token, Closing: line.Closing, Segments: f.Segments, Broken: broken, Ends: ends,
+		Emotion: felt(line.Emotion),
 	}
 	said.Parameters, said.Warning = a.how(said.Text)
 	v.cfg.Say(said)

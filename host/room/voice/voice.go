@@ -85,10 +85,16 @@ func (v *Voice) Shut() { v.mouth.Shut() }
 
 // NextSound is how long until a line that waits may sound.
 func (v *Voice) NextSound() time.Duration {
-	if v.held == nil {
+	grant := ""
+	switch f := v.state().Floor; {
+	case v.held != nil:
+		grant = v.held.grant
+	case f != nil && f.Wish != nil && f.Wish.Text != "" && f.Lost == "": // it is there, and waits as one that is held
+		grant = f.Token
+	default:
 		return time.Hour
 	}
-	ok, at := v.state().MayBegin(v.held.grant, v.loop.Now())
+	ok, at := v.state().MayBegin(grant, v.loop.Now())
 	if ok || at.IsZero() {
 		return time.Hour // at once, or when what is heard ends
 	}

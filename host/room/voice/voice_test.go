@@ -69,7 +69,7 @@ func (s *stage) answer(f *fold.Floor, text string) voice.Answer {
 func (s *stage) take(a voice.Answer) { s.Do(func() { s.Take(a) }) }
 
 func (s *stage) segment(id, text string) (err error) {
-	s.Do(func() { err = s.Segment("aya", id, text) })
+	s.Do(func() { err = s.Segment("aya", id, abi.SayAsk{Text: text}) })
 	return err
 }
 
@@ -130,8 +130,8 @@ func TestBreakOff(t *testing.T) {
 
 // elsewhere has aya heard in another room, until free is called.
 func (s *stage) elsewhere() (free func()) {
-	s.bodies.Embody("main", "aya", false)
-	s.bodies.Embody("other", "aya", false)
+	s.bodies.Embody("main", entry.Body{Who: "aya"})
+	s.bodies.Embody("other", entry.Body{Who: "aya"})
 	other := s.bodies.Mouth("other")
 	other.Open("aya", func() {})
 	return other.Shut
@@ -426,6 +426,27 @@ func TestCalledWhileOthersTalk(t *testing.T) {
 					t.Errorf("said %+v; %+v waits", got, s.State().Unanswered)
 				}
 			})
+		})
+	}
+}
+
+// TestHowAPieceIsSaid: by one of the six words, whatever it is called; and so is a line.
+func TestHowAPieceIsSaid(t *testing.T) {
+	for name, want := range map[string]string{"": "", "喜び": "happy", "[Sad]": "sad", "smug": "neutral"} {
+		play(t, func(t *testing.T, s *stage) {
+			f := s.floor()
+			s.Do(func() {
+				if err := s.Segment("aya", s.Call(f), abi.SayAsk{Text: "Oh. ", Emotion: name}); err != nil {
+					t.Error(err)
+				}
+			})
+			a := s.answer(f, "Oh. No.")
+			a.Line.Emotion = name
+			s.take(a)
+			pieces := looptest.Bodies[entry.Segment](s.Room, entry.KindSegment)
+			if len(pieces) != 2 || pieces[0].Emotion != want || pieces[1].Emotion != want || s.said()[0].Emotion != want {
+				t.Errorf("%q: %+v, %+v, want %q", name, pieces, s.said(), want)
+			}
 		})
 	}
 }

@@ -1,11 +1,15 @@
 package past
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/history"
 )
 
@@ -14,16 +18,6 @@ type DecideIn struct {
 	Room     string `json:"room"`
 	Proposal string `json:"proposal"`
 	Why      string `json:"why"`
-}
-
-// mostWhy is how many bytes a reason may have.
-const mostWhy = 2000
-
-func (in DecideIn) check() error {
-	if len(in.Why) > mostWhy {
-		return abi.Field("why", abi.CodeTooLarge, "%d bytes, at most %d", len(in.Why), mostWhy)
-	}
-	return nil
 }
 
 // patience is how long a person may take for an answer.
@@ -49,7 +43,11 @@ func (d *Desk) Replace(ctx context.Context, c Caller, in DecideIn) (any, error) 
 	}
 	does, why := approve, ""
 	if c.Ask != nil {
-		if does, why, err = d.asked(ctx, c, f); err != nil {
+		q, err := d.question(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if does, why, err = d.asked(ctx, c, q); err != nil {
 			return nil, err
 		}
 	}
@@ -77,11 +75,7 @@ func (d *Desk) undecided(ctx context.Context, f found) (any, error) {
 }
 
 // asked asks the person at the client. Whoever gives no answer has decided nothing.
-func (d *Desk) asked(ctx context.Context, c Caller, f found) (does, why string, err error) {
-	q, err := d.question(ctx, f)
-	if err != nil {
-		return "", "", err
-	}
+func (d *Desk) asked(ctx context.Context, c Caller, q Question) (does, why string, err error) {
 	leave, err := d.waits.Enter(c.Sharer+"\n"+c.name(), c.Sharer, time.Now().Add(patience))
 	if err != nil {
 		return "", "", err
@@ -100,15 +94,16 @@ func (d *Desk) asked(ctx context.Context, c Caller, f found) (does, why string, 
 		return "", "", err
 	case !a.Accepted || a.Decision == later:
 		return later, "", nil
-	case a.Decision != approve && a.Decision != deny:
-		return "", "", abi.Field(fieldDecision, abi.CodeInvalid, "%.64q is none of %s, %s, %s: nothing was decided", a.Decision, approve, deny, later)
+	case !slices.Contains(q.may, a.Decision):
+		return "", "", abi.Field(fieldDecision, abi.CodeInvalid, "%.64q is none of %s: nothing was decided", a.Decision, strings.Join(q.may, ", "))
 	}
-	return a.Decision, a.Why, DecideIn{Why: a.Why}.check()
+	return a.Decision, a.Why, nil
 }
 
-// Revert has turns told as they were, on the word of the person who calls.
+// Revert has turns told as they were, on the word of the person who calls. Where the client can ask, the person is asked
+// first.
 func (d *Desk) Revert(ctx context.Context, c Caller, in DecideIn) (any, error) {
-	if err := in.check(); err != nil {
+	if err := compress.CheckWhy(in.Why); err != nil {
 		return nil, err
 	}
 	f, err := d.find(ctx, in.Room, in.Proposal, history.Approved, "no turns are told in fewer words")
@@ -124,8 +119,32 @@ func (d *Desk) Revert(ctx context.Context, c Caller, in DecideIn) (any, error) {
 	if f.p.State != history.Approved {
 		return nil, d.is(f.p, f.talk.Name())
 	}
-	if f.p, err = d.Compressing.Revert(ctx, f.talk.Name(), f.p.ID, c.Name, in.Why); err != nil {
+	why := in.Why
+	if c.Ask != nil {
+		q, err := d.back(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		does, reason, err := d.asked(ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		if does == later {
+			s, err := d.stands(ctx, f)
+			s.Next = fmt.Sprintf("It was left open: the turns are told so as before. %s", s.Next)
+			return s, err
+		}
+		why = cmp.Or(reason, why)
+	}
+	p, err := d.Compressing.Revert(ctx, f.talk.Name(), f.p.ID, c.Name, why)
+	if abi.CodeOf(err) == abi.CodeConflict { // somebody else did meanwhile
+		if now, lookErr := d.now(ctx, f, f.p); lookErr == nil && now.State == history.Reverted {
+			p, err = now, nil
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
+	f.p = p
 	return d.stands(ctx, f)
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
 )
 
 // ForkIn asks for a fork.
 type ForkIn struct {
-	Room string `json:"room"`
-	Turn uint64 `json:"turn"` // 0: the newest
-	Name string `json:"name"` // empty: one that is free
+	Room string  `json:"room"`
+	Turn *uint64 `json:"turn"` // nil: the newest
+	Name string  `json:"name"` // empty: one that is free
 }
 
 // ForkOut is a fork.
@@ -31,7 +32,16 @@ func (d *Desk) Fork(ctx context.Context, c Caller, in ForkIn) (any, error) {
 	if c.Guest {
 		by.Name = rooms.Guests
 	}
-	b, err := d.Rooms.Fork(ctx, rooms.Forking{Of: talk.Name(), Turn: in.Turn, Name: in.Name, By: by})
+	f := rooms.Forking{Of: talk.Name(), Name: in.Name, By: by}
+	if in.Turn != nil {
+		f.Turn = *in.Turn
+		if n, err := talk.Turns(ctx); err != nil {
+			return nil, err
+		} else if f.Turn == 0 && n > 0 { // Rooms takes it for none given
+			return nil, abi.Field("turn", abi.CodeInvalid, "0 is no turn of %s: it has 1 to %d so far; left out, it is the newest", f.Of, n)
+		}
+	}
+	b, err := d.Rooms.Fork(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,9 @@ import (
 // Question is what a person is asked, in a form.
 type Question struct {
 	Message string
-	Form    string // its JSON Schema
-	State   string // what it is about, which takes no further draft: an answer to another question is none to this
+	Form    string   // its JSON Schema
+	may     []string // what its decision may be
+	State   string   // what it is about, which takes no further draft: an answer to another question is none to this
 }
 
 // Answer is what a person answers.
@@ -32,13 +33,21 @@ const (
 
 	approve = "approve"
 	deny    = "deny"
+	revert  = "revert"
 	later   = "later"
 )
 
-const form = `{"type":"object","required":["` + fieldDecision + `"],"properties":{` +
-	`"` + fieldDecision + `":{"type":"string","title":"Decision","description":"approve: the turns are told so from now on. deny: they stay as they are. later: nothing is decided.","enum":["` +
-	approve + `","` + deny + `","` + later + `"]},` +
-	`"` + fieldWhy + `":{"type":"string","title":"Why","description":"Of deny: the reason, for whoever looks later.","maxLength":500}}}`
+// The forms: what they say of a decision, and of which decision the reason is.
+const (
+	form = formBegins + `approve: the turns are told so from now on. deny: they stay as they are. later: nothing is decided.","enum":["` +
+		approve + `","` + deny + `","` + later + `"]},` + formEnds + `Of deny` + formWhy
+	formOfRevert = formBegins + `revert: the turns are told as they were again. later: nothing is decided.","enum":["` +
+		revert + `","` + later + `"]},` + formEnds + `Of revert` + formWhy
+
+	formBegins = `{"type":"object","required":["` + fieldDecision + `"],"properties":{"` + fieldDecision + `":{"type":"string","title":"Decision","description":"`
+	formEnds   = `"` + fieldWhy + `":{"type":"string","title":"Why","description":"`
+	formWhy    = `: the reason, for whoever looks later.","maxLength":500}}}`
+)
 
 // AnswerOf reads a form.
 func AnswerOf(accepted bool, of map[string]any) Answer {
@@ -82,9 +91,62 @@ func (d *Desk) question(ctx context.Context, f found) (q Question, err error) {
 			fmt.Fprintf(&b, "> %s\n", plain(line))
 		}
 	}
+	named(&b, s)
 	lost(&b, s.Lost)
 	turns(&b, past.Turns)
-	return Question{Message: b.String(), Form: form, State: s.Room + " " + s.Proposal}, nil
+	return Question{Message: b.String(), Form: form, may: []string{approve, deny, later}, State: s.Room + " " + s.Proposal}, nil
+}
+
+// back asks a person whether turns are to be told as they were again: the text that goes, and what was said.
+func (d *Desk) back(ctx context.Context, f found) (q Question, err error) {
+	s, err := d.stands(ctx, f)
+	if err != nil {
+		return q, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Shall turns %s of %s be told as they were again? The text is not told any more then; it stays in the room's journal.\n\nThe text, which %s approved:\n", s.Turns, s.Room, plain(s.ApprovedBy))
+	for line := range strings.Lines(s.Summary) {
+		fmt.Fprintf(&b, "> %s\n", plain(line))
+	}
+	past, err := f.talk.Past(ctx, s.Turns, true)
+	switch {
+	case err == nil:
+		turns(&b, past.Turns)
+	case abi.CodeOf(err) != abi.CodeNotFound: // else they were trimmed since
+		return q, err
+	}
+	return Question{Message: b.String(), Form: formOfRevert, may: []string{revert, later}, State: revert + " " + s.Room + " " + s.Proposal}, nil
+}
+
+// named says what became of what the policy names, and how much there is of what may matter besides.
+func named(b *strings.Builder, s Standing) {
+	v := s.Verification
+	if v == nil {
+		return
+	}
+	switch {
+	case v.Named.Of > 0:
+		fmt.Fprintf(b, "\nOf what the policy names %d of %d are there.\n", v.Named.Kept, v.Named.Of)
+	case s.Policy != "":
+		fmt.Fprintf(b, "\nThe policy names nothing that code finds in these turns: no draft is held to it.\n")
+	default:
+		fmt.Fprintf(b, "\nThere is no policy: nothing has to stay.\n")
+	}
+	for _, n := range v.Named.Not[:min(len(v.Named.Not), shownLost)] {
+		fmt.Fprintf(b, "> %s of turn %d: %s\n", plain(strings.ReplaceAll(string(n.Status), "_", " ")), n.Turn, short(n.Item))
+	}
+	if n := len(v.Named.Not) - shownLost; n > 0 {
+		fmt.Fprintf(b, "and %d more\n", n)
+	}
+	kept := -v.Named.Kept
+	for _, f := range v.Findings {
+		if f.Status == history.Kept {
+			kept++
+		}
+	}
+	if of := len(v.Findings) - v.Named.Of; of > 0 {
+		fmt.Fprintf(b, "Of what may matter besides, and may be left out, %d of %d are there.\n", kept, of)
+	}
 }
 
 func lost(b *strings.Builder, all []history.Loss) {
@@ -114,7 +176,11 @@ func turns(b *strings.Builder, all []abi.PastTurn) {
 		if t.Upto > 0 {
 			n, from = history.Range{From: t.N, To: t.Upto}.String(), "(told as one text)"
 		}
-		fmt.Fprintf(b, "> %s %s: %s\n", n, from, short(t.Text))
+		text := short(t.Text)
+		if t.Text == "" { // nobody says nothing
+			text = "(erased)"
+		}
+		fmt.Fprintf(b, "> %s %s: %s\n", n, from, text)
 	}
 }
 

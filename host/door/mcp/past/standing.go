@@ -30,8 +30,33 @@ type Standing struct {
 type Verification struct {
 	Verdict  history.Verdict   `json:"verdict"`
 	Feedback string            `json:"feedback"`
+	Named    Named             `json:"named"`
 	Findings []history.Finding `json:"findings"`
 	By       string            `json:"by"`
+}
+
+// Named is what became of what the policy names: a draft is held to that, and to no other finding.
+type Named struct {
+	Of   int               `json:"of"`   // how many things it names that code finds in the turns
+	Kept int               `json:"kept"` // how many of them are there
+	Not  []history.Finding `json:"not_kept"`
+}
+
+// namedIn counts it.
+func namedIn(all []history.Finding) Named {
+	n := Named{Not: []history.Finding{}}
+	for _, f := range all {
+		switch {
+		case !f.Policy:
+			continue
+		case f.Status == history.Kept:
+			n.Kept++
+		default:
+			n.Not = append(n.Not, f)
+		}
+		n.Of++
+	}
+	return n
 }
 
 // The values of Standing.Status.
@@ -45,11 +70,6 @@ const (
 	Reverted        = "reverted"
 )
 
-// outside says that the next draft of a proposal comes from outside.
-func outside(p history.Proposal) bool {
-	return p.State == history.BeingDrafted && p.Ask.Compresser == ""
-}
-
 // status gives the status of a proposal.
 func status(p history.Proposal) string {
 	switch p.State {
@@ -58,7 +78,7 @@ func status(p history.Proposal) string {
 	case history.Refused:
 		return Rejected
 	case history.BeingDrafted:
-		if outside(p) && len(p.Drafts) > 0 {
+		if p.Awaits() && len(p.Drafts) > 0 {
 			return Rejected
 		}
 		return Drafting
@@ -85,7 +105,7 @@ func (d *Desk) stands(ctx context.Context, f found) (Standing, error) {
 		return s, err
 	}
 	s.Summary, s.Lost = draft.Text, append(s.Lost, draft.Lost...)
-	s.Verification = &Verification{cmp.Or(last.Verdict, history.No), draft.Feedback, append([]history.Finding{}, draft.Findings...), last.VerifiedBy}
+	s.Verification = &Verification{cmp.Or(last.Verdict, history.No), draft.Feedback, namedIn(draft.Findings), append([]history.Finding{}, draft.Findings...), last.VerifiedBy}
 	return s, nil
 }
 
@@ -97,7 +117,12 @@ func (d *Desk) next(p history.Proposal, room string) string {
 	}
 	switch p.State {
 	case history.BeingDrafted:
-		if outside(p) {
+		switch {
+		case p.Handed != 0:
+			return "It is still being verified: call create_verified_summary with " + again + " to wait on."
+		case p.Awaits() && len(p.Drafts) == 0:
+			return "It waits for a draft: call create_verified_summary with summary and " + again + "."
+		case p.Awaits():
 			return fmt.Sprintf("Mend the summary by the feedback, and call create_verified_summary with summary and %s: %d of %d drafts are used.", again, len(p.Drafts), history.Drafts)
 		}
 		return "It is still being drafted: call create_verified_summary with " + again + " to wait on."

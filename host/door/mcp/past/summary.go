@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/compress"
@@ -32,7 +31,6 @@ type SummaryIn struct {
 
 // Bounds of what may be asked for.
 const (
-	MostPolicy = 4000      // characters of a policy
 	MostLength = 1_000_000 // of target_length
 	UsualWait  = 45.0      // seconds that a call waits for a draft
 	MostWait   = 55.0
@@ -43,12 +41,8 @@ func (in SummaryIn) check() error {
 	switch {
 	case in.Summary != nil && strings.TrimSpace(*in.Summary) == "":
 		return abi.Field("summary", abi.CodeInvalid, "is empty: leave it out to have one drafted")
-	case in.Summary != nil && len(*in.Summary) > abi.MaxDigest:
-		return abi.Field("summary", abi.CodeTooLarge, "%d bytes, at most %d", len(*in.Summary), abi.MaxDigest)
 	case in.Summary != nil && in.Compresser != "":
 		return abi.Field("compresser", abi.CodeInvalid, "is who drafts, and there is a summary already: leave one of them out")
-	case utf8.RuneCountInString(in.Policy) > MostPolicy:
-		return abi.Field("policy", abi.CodeTooLarge, "%d characters, at most %d", utf8.RuneCountInString(in.Policy), MostPolicy)
 	case in.Length < 0 || in.Length > MostLength:
 		return abi.Field("target_length", abi.CodeInvalid, "%d is outside 1..%d", in.Length, MostLength)
 	case in.Unit != "" && in.Length == 0:
@@ -102,9 +96,35 @@ func (d *Desk) further(ctx context.Context, c Caller, in SummaryIn) (found, erro
 	if f.p.By != c.name() {
 		return f, abi.Field("proposal", abi.CodeDenied, "%s was asked for by somebody else: ask for one of your own, with turns", f.p.ID)
 	}
-	defer c.pulses(verifying)()
-	f.p, err = d.Compressing.Redraft(ctx, f.talk.Name(), f.p.ID, *in.Summary, c.name())
-	return f, err
+	return d.redraft(ctx, c, f, *in.Summary)
+}
+
+// redraft sends the next draft of a proposal, unless it is the one that was sent last: clients send twice that gave up waiting.
+func (d *Desk) redraft(ctx context.Context, c Caller, f found, text string) (found, error) {
+	last := f.p.Handed
+	if n := len(f.p.Drafts); last == 0 && n > 0 {
+		last = f.p.Drafts[n-1].Seq
+	}
+	if last != 0 && f.p.Ask.Compresser == "" {
+		was, err := f.talk.Draft(ctx, last)
+		if err != nil || was.Text == text {
+			return f, err
+		}
+	}
+	p, err := d.Compressing.Redraft(ctx, f.talk.Name(), f.p.ID, text, c.name())
+	if err != nil {
+		return f, asSummary(err)
+	}
+	f.p = p
+	return f, nil
+}
+
+// asSummary calls the draft in an error as the tool does.
+func asSummary(err error) error {
+	if e := abi.AsError(err); e != nil && e.Field == "text" {
+		return abi.Field("summary", e.Code, "%s", e.Reason())
+	}
+	return err
 }
 
 // propose asks for something new, unless the caller has asked for the same already.
@@ -130,8 +150,8 @@ func (d *Desk) propose(ctx context.Context, c Caller, in SummaryIn) (f found, er
 	if in.Summary != nil {
 		q.Text = *in.Summary
 	}
-	if q.Text != "" {
-		defer c.pulses(verifying)()
+	if err := q.Check(); err != nil {
+		return f, asSummary(err)
 	}
 	before, err := same(ctx, f.talk, q)
 	switch {
@@ -140,7 +160,8 @@ func (d *Desk) propose(ctx context.Context, c Caller, in SummaryIn) (f found, er
 	case before == nil:
 		f.p, err = d.Compressing.Propose(ctx, q)
 	case q.Text != "":
-		f.p, err = d.Compressing.Redraft(ctx, q.Room, before.ID, q.Text, q.By)
+		f.p = *before
+		return d.redraft(ctx, c, f, q.Text)
 	default:
 		f.p = *before
 	}
@@ -156,7 +177,7 @@ func same(ctx context.Context, talk rooms.Room, q compress.Request) (*history.Pr
 	}
 	for _, p := range book.Proposals {
 		a := p.Ask
-		waits := p.State == history.BeingDrafted || p.State == history.Offered && q.Text == ""
+		waits := p.State == history.BeingDrafted || p.State == history.Offered
 		if waits && p.By == q.By && a.Turns == q.Turns && (q.Text != "") == (a.Compresser == "") && a.Policy == q.Policy &&
 			(q.Length == history.Length{} || q.Length == a.Length) && (q.Compresser == "" || q.Compresser == a.Compresser) && (q.Verifier == "" || q.Verifier == a.Verifier) {
 			return &p, nil
@@ -167,8 +188,6 @@ func same(ctx context.Context, talk rooms.Room, q compress.Request) (*history.Pr
 
 // pulse is how often a client is told what its call waits for.
 const pulse = 10 * time.Second
-
-const verifying = "The draft is being verified."
 
 // pulses tells the client now and again what its call waits for, until it is called back.
 func (c Caller) pulses(words string) (end func()) {
@@ -195,7 +214,7 @@ func (c Caller) pulses(words string) (end func()) {
 
 // wait waits until nothing more is drafted of a proposal, but not longer than this, nor than the daemon runs.
 func (d *Desk) wait(ctx context.Context, c Caller, f found, long time.Duration) (history.Proposal, error) {
-	if f.p.State != history.BeingDrafted || outside(f.p) || long == 0 {
+	if f.p.State != history.BeingDrafted || f.p.Awaits() || long == 0 {
 		return f.p, nil
 	}
 	leave, err := d.waits.Enter(c.Sharer+"\n"+c.name(), c.Sharer, time.Now().Add(long))
@@ -252,7 +271,13 @@ func (d *Desk) look(ctx context.Context, c Caller, f found, changed <-chan struc
 	began, drafts := time.Now(), 0
 	tick := time.NewTicker(pulse)
 	defer tick.Stop()
-	tell("Turns %s are being drafted.", f.p.Ask.Turns)
+	doing := "drafting"
+	if f.p.Handed != 0 {
+		doing, drafts = "verifying", len(f.p.Drafts)
+		tell("The draft is being verified.")
+	} else {
+		tell("Turns %s are being drafted.", f.p.Ask.Turns)
+	}
 	for p = f.p; ; {
 		if p, err = d.now(ctx, f, p); err != nil {
 			return p, err
@@ -260,7 +285,7 @@ func (d *Desk) look(ctx context.Context, c Caller, f found, changed <-chan struc
 		for ; drafts < len(p.Drafts); drafts++ {
 			tell("Draft %d of at most %d: the verifier says %s.", drafts+1, history.Drafts, p.Drafts[drafts].Verdict)
 		}
-		if p.State != history.BeingDrafted {
+		if p.State != history.BeingDrafted || p.Awaits() {
 			return p, nil
 		}
 		for again := false; !again; {
@@ -268,7 +293,7 @@ func (d *Desk) look(ctx context.Context, c Caller, f found, changed <-chan struc
 			case <-changed:
 				again = true
 			case <-tick.C:
-				tell("Still drafting, for %d s.", int(time.Since(began).Seconds()))
+				tell("Still %s, for %d s.", doing, int(time.Since(began).Seconds()))
 			case <-ctx.Done():
 				return p, ctx.Err()
 			}

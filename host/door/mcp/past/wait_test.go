@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -161,6 +162,56 @@ func TestWait(t *testing.T) {
 				}
 				if !slices.Equal(told, c.told) {
 					t.Errorf("%q", told)
+				}
+			})
+		})
+	}
+}
+
+// TestWaitForAVerdict: a call with a draft waits for what a verifier says of it, and is told how it stands where that takes longer. The
+// same draft sent once more is no further one, neither while it is verified nor when it was refused.
+func TestWaitForAVerdict(t *testing.T) {
+	for name, c := range map[string]struct {
+		verdict history.Verdict
+		after   time.Duration
+		took    time.Duration
+		status  string
+		next    string
+		told    []string
+	}{
+		"YES":  {history.Yes, 15 * time.Second, 15 * time.Second, PendingApproval, "A person has to approve it", []string{"Still verifying, for 10 s.", "Draft 1 of at most 3: the verifier says YES."}},
+		"NO":   {history.No, 5 * time.Second, 5 * time.Second, Rejected, "Mend the summary", []string{"Draft 1 of at most 3: the verifier says NO."}},
+		"late": {history.Yes, time.Hour, UsualWait * time.Second, Drafting, "It is still being verified: call create_verified_summary with proposal = p to wait on.", []string{"Still verifying, for 10 s.", "Still verifying, for 20 s.", "Still verifying, for 30 s.", "Still verifying, for 40 s."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, r := bench(t.Context())
+				r.happens(history.Input{Kind: history.Fail, Proposal: "p"})
+				r.book = history.Book{}
+				r.happens(history.Input{Kind: history.Propose, Proposal: "p", By: guest, Draft: &history.Draft{Text: "short"}, Ask: &history.Ask{
+					Turns: history.Range{From: 1, To: 5}, Length: history.Length{N: 9, Unit: history.Characters},
+				}})
+				timer := time.AfterFunc(c.after, func() { r.happens(draft(c.verdict)) })
+				defer timer.Stop()
+				var told []string
+				short := "short"
+				caller := Caller{Caller: identity.Caller{Guest: true}, Tell: func(s string) { told = append(told, s) }}
+				began := time.Now()
+				out, err := d.Summarize(t.Context(), caller, SummaryIn{Proposal: "p", Summary: &short})
+				if err != nil || time.Since(began) != c.took {
+					t.Fatalf("%v after %v", err, time.Since(began))
+				}
+				if s := out.(Standing); s.Status != c.status || !strings.HasPrefix(s.Next, c.next) {
+					t.Errorf("%+v", s)
+				}
+				if !slices.Equal(told, append([]string{"The draft is being verified."}, c.told...)) {
+					t.Errorf("%q", told)
+				}
+				if c.status == Drafting {
+					return
+				}
+				if again, err := d.Summarize(t.Context(), caller, SummaryIn{Proposal: "p", Summary: &short}); err != nil || again.(Standing).Status != c.status || again.(Standing).Drafts != 1 {
+					t.Errorf("once more: %+v, %v", again, err)
 				}
 			})
 		})

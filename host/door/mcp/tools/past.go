@@ -46,6 +46,15 @@ func ReadSessionTurns() Tool {
 	}
 }
 
+// finding is the shape of what became of one thing.
+func finding() *jsonschema.Schema {
+	return shape(
+		prop{"id", words("")}, prop{"item", words("")}, prop{"turn?", integer("Where it stands.")},
+		prop{"status", choice("", history.Kept, history.Changed, history.Missing, history.NotNeeded, history.Unclear)},
+		prop{"quote?", words("Of the draft.")}, prop{"policy?", truth("The policy names it.")},
+	)
+}
+
 // standing is the shape of how a proposal stands.
 func standing() *jsonschema.Schema {
 	return shape(
@@ -57,11 +66,12 @@ func standing() *jsonschema.Schema {
 		prop{"summary", words("The newest draft; empty where there is none, or it was erased.")},
 		prop{"verification?", shape(
 			prop{"verdict", choice("", history.Yes, history.No)}, prop{"feedback", words("What has to be mended.")},
-			prop{"findings", list("What had to stay, and what became of it.", shape(
-				prop{"id", words("")}, prop{"item", words("")}, prop{"turn?", integer("Where it stands.")},
-				prop{"status", choice("", history.Kept, history.Changed, history.Missing, history.NotNeeded)},
-				prop{"quote?", words("Of the draft.")}, prop{"policy?", truth("The policy names it.")},
-			))},
+			prop{"named", shape(
+				prop{"of", integer("How many things the policy names that code finds in the turns: a draft is held to these.")},
+				prop{"kept", integer("How many of them are there.")},
+				prop{"not_kept", list("The others.", finding())},
+			)},
+			prop{"findings", list("What the policy names, and what may matter besides and may be left out, and what became of it.", finding())},
 			prop{"by", words("The verifier.")},
 		)},
 		prop{"lost", list("What left with the original and may matter, found without a model.", shape(prop{"kind", words("")}, prop{"item", words("")}, prop{"turn?", integer("")}))},
@@ -86,7 +96,7 @@ func CreateVerifiedSummary() Tool {
 			prop{"compresser?", words("Who drafts: a companion's id, model, or extract, which needs no model.")},
 			prop{"verifier?", words("Who verifies: the same.")},
 			prop{"proposal?", words("Instead of turns: one that you asked for before, to wait for it, or with summary to have the next draft of it verified.")},
-			prop{"timeout_seconds?", amount("How long to wait for the drafts: 45 when absent, 0 not at all.", 0, past.MostWait)},
+			prop{"timeout_seconds?", amount("How long to wait for the drafts, or for the verdict on yours: 45 when absent, 0 not at all. What takes longer goes on, and status is drafting.", 0, past.MostWait)},
 		)...),
 		Out: standing(),
 	}
@@ -107,7 +117,7 @@ func ReplaceSessionTurns() Tool {
 func RevertCompression() Tool {
 	return Tool{
 		Name: "revert_compression", Title: "Revert Compression", Changes: true,
-		About: "圧縮を取り消し、元のターンに戻します。 Has turns told as they were again, to the byte. For people: it counts with a person's token alone.",
+		About: "圧縮を取り消し、元のターンに戻します。 Has turns told as they were again, to the byte. For people: it counts with a person's token alone, and where the client can ask, the person is asked first.",
 		In:    shape(roomArg(), proposalArg("just one is told so"), prop{"why?", words("The reason, for whoever looks later.")}),
 		Out:   standing(),
 	}

@@ -21,7 +21,7 @@ func TestToolsOfThePast(t *testing.T) {
 	finding := history.Finding{ID: "M1", Item: "x", Turn: 1, Status: history.Kept, Quote: "x", Policy: true}
 	standing := past.Standing{
 		Proposal: "p", Room: "main", Status: past.Approved, Turns: history.Range{From: 1, To: 5}, Policy: "p", Summary: "s", Lost: []history.Loss{{Kind: "number", Item: "42", Turn: 1}}, Drafts: 1, ApprovedBy: "taro", Why: "w", Next: "n",
-		Verification: &past.Verification{Verdict: history.Yes, Feedback: "f", Findings: []history.Finding{finding}, By: "model"},
+		Verification: &past.Verification{Verdict: history.Yes, Feedback: "f", Named: past.Named{Of: 1, Kept: 0, Not: []history.Finding{{ID: "M1", Item: "x", Turn: 1, Status: history.Missing, Policy: true}}}, Findings: []history.Finding{finding}, By: "model"},
 	}
 	branch := rooms.Branch{Name: "b", Of: "a", At: 1, Turn: 1, Turns: 1, By: "taro", Closed: true}
 	for _, c := range []struct {

@@ -112,7 +112,9 @@ func SearchHistory() Tool {
 		),
 		Out: shape(
 			prop{"hits", list("", shape(
-				prop{"room", words("")}, prop{"seq", integer("")}, prop{"from", words("")}, prop{"message", words("")},
+				prop{"room", words("")}, prop{"seq", integer("")},
+				prop{"turn?", integer("Its turn's number, as read_session_turns and fork_session take it; of a backchannel that of the turn before.")},
+				prop{"from", words("")}, prop{"message", words("")},
 				prop{"kind", choice("", "turn", "backchannel")}, prop{"at", words("")}, cut(),
 			))},
 			prop{"next?", integer("There may be more: call again with before = next.")},

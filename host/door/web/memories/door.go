@@ -64,6 +64,7 @@ type Order struct {
 	Kind   string    `json:"kind" doc:"person or facts." example:"person"`
 	As     string    `json:"as,omitempty" doc:"What stands where the name stood." example:"forgotten-3f9a1c"`
 	Nobody bool      `json:"nobody,omitempty" doc:"Nobody who spoke here, or of whom something is remembered, is called so."`
+	Called []string  `json:"called,omitempty" doc:"With dry_run: all ways in which the name is written that goes." example:"mika"`
 	Why    string    `json:"error,omitempty" doc:"Why it failed."`
 	Stores []Count   `json:"stores" doc:"What goes, or went, by where it was kept."`
 	// Talks are memories of talks in which others were, too.

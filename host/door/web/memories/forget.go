@@ -2,9 +2,11 @@ package memories
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/forget/known"
 	"github.com/companiond/companiond/host/identity"
 )
 
@@ -62,7 +64,7 @@ func (d *door) forget(ctx context.Context, in *forgetIn) (out Order, err error) 
 	if b.Fact != "" {
 		return d.eraseOne(ctx, a, oneIn{b.Companion, b.Fact}, b.DryRun, places{"companion": "body.companion", "id": "body.fact", "fact": "body.fact"})
 	}
-	if !a.about(b.Who) {
+	if !a.about(strings.TrimPrefix(b.Who, "@")) && !a.about(known.Bare(b.Who)) {
 		return out, at("body.who", abi.Errorf(abi.CodeDenied, "this token is %s's, who may have %[1]s forgotten and nobody else", a.name))
 	}
 	if b.Copies { // others' words are in them, too
@@ -90,7 +92,7 @@ func (b forgetBody) what() (string, error) {
 	case b.Fact != "":
 		return b.Fact, nil
 	}
-	return b.Who, at("body.who", abi.CheckName("who", b.Who))
+	return b.Who, at("body.who", abi.CheckName("who", strings.TrimPrefix(b.Who, "@")))
 }
 
 // gone erases. What was begun is not given up because whoever asked is gone, or has waited

@@ -201,6 +201,7 @@ func TestForgotten(t *testing.T) {
 	const done = `{"order":"o1","at":"2026-01-02T03:04:05.006Z","state":"done","kind":"person","as":"forgotten-3f9a1c","stores":[{"store":"entries","count":3}],"left":["a copy"]}`
 	for _, c := range []struct{ whoever, method, path, body string }{
 		{"mika", "POST", "/v1/forget", `{"who":"MIKA","confirm":"MIKA"}`},
+		{"mika", "POST", "/v1/forget", `{"who":"@Mikaさん","confirm":"@Mikaさん"}`},
 		{"here", "POST", "/v1/forget", `{"fact":"m3","companion":"kyoko","confirm":"m3"}`},
 		{"admin", "POST", "/v1/forget", `{"who":"ken","confirm":"ken","copies":true}`},
 		{"mika", "DELETE", of + "/m2", ""},
@@ -211,7 +212,7 @@ func TestForgotten(t *testing.T) {
 		}
 	}
 	want := []string{
-		"forget mika by mika copies=false dry=true", "forget MIKA by mika copies=false dry=false",
+		"forget mika by mika copies=false dry=true", "forget MIKA by mika copies=false dry=false", "forget @Mikaさん by mika copies=false dry=false",
 		"get kyoko m3", "forget kyokom3 by a guest copies=false dry=false", "forget ken by admin copies=true dry=false",
 		"get kyoko m2", "forget kyokom2 by mika copies=false dry=false",
 	}
@@ -289,6 +290,7 @@ func TestRefusals(t *testing.T) {
 		{"POST", of, `{"text":"` + long + `"}`, 413, "too_large", "body.text", "text: 2049 bytes, at most 2048"},
 		{"POST", of, `{"text":"x","kind":"rumour"}`, 400, "invalid", "body.kind", ""},
 		{"POST", of, `{"text":"x","about":["a b"]}`, 400, "invalid", "body.about[0]", ""},
+		{"POST", of, `{"text":"x","about":["` + name + `"]}`, 413, "too_large", "body.about[0]", "about[0]: 65 bytes, at most 64"},
 		{"POST", of, `{"text":"x","about":[` + many + `]}`, 413, "too_large", "body.about", ""},
 		{"POST", of, `{"text":"x","keys":[` + many + `]}`, 413, "too_large", "body.keys", ""},
 		{"POST", of, `{"text":"x","keys":["` + name + `"]}`, 413, "too_large", "body.keys[0]", ""},

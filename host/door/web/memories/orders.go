@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/forget"
+	"github.com/companiond/companiond/host/forget/known"
 )
 
 // Service is what erases. *forget.Service implements it.
@@ -29,8 +31,13 @@ func (s Orders) Forget(ctx context.Context, f Forget) (Order, error) {
 	if f.Fact != "" {
 		o.Facts = []string{f.Fact}
 	}
+	if o.Who != "" {
+		if err := s.meant(ctx, &o); err != nil {
+			return Order{}, named(err)
+		}
+	}
 	if f.By.Guest { // who may have everybody forgotten who has no token
-		if o.Claimed = f.Who; f.Who == "" {
+		if o.Claimed = o.Who; o.Who == "" {
 			o.Claimed = guest
 		}
 	}
@@ -47,6 +54,25 @@ func (s Orders) Forget(ctx context.Context, f Forget) (Order, error) {
 		err = nil // it goes on, and its order says how it stands
 	}
 	return orderOf(now, false), err
+}
+
+// meant finds out who is meant where somebody is called with an honorific, as people call each other: the one who is called so without it,
+// unless somebody is called exactly so.
+func (s Orders) meant(ctx context.Context, o *forget.Order) error {
+	o.Who = strings.TrimPrefix(o.Who, "@")
+	bare := known.Bare(o.Who)
+	if bare == o.Who {
+		return nil
+	}
+	exact := *o
+	if o.By.Guest {
+		exact.Claimed = o.Who
+	}
+	r, err := s.Service.Plan(ctx, exact)
+	if err == nil && r.Nobody || abi.CodeOf(err) == abi.CodeDenied {
+		o.Who, err = bare, nil
+	}
+	return err
 }
 
 // Order gives how an order stands.
@@ -83,7 +109,7 @@ func named(err error) error {
 
 // orderOf shows a receipt.
 func orderOf(r forget.Receipt, would bool) Order {
-	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Nobody: r.Nobody, Why: r.Error}
+	o := Order{ID: r.ID, At: r.At, State: string(r.State), Kind: r.Kind, As: r.As, Nobody: r.Nobody, Called: r.Called, Why: r.Error}
 	if would {
 		o.ID, o.As, o.State = "", "", "would"
 	}
@@ -101,7 +127,16 @@ func orderOf(r forget.Receipt, would bool) Order {
 	if n := r.Others.Stay; n > 0 {
 		o.Left = append(o.Left, fmt.Sprintf("what other people said in %d lines that have letters of the name, or words which may be their own", n))
 	}
-	if r.Entries > 0 {
+	switch {
+	case r.Kind == "facts":
+		if r.Theirs {
+			o.Left = append(o.Left, "what it was quoted from: that is somebody else's, who may have it erased, or an admin")
+		}
+		if r.Unfound > 0 {
+			o.Left = append(o.Left, "the message that it rests on: none is known, or it is not there")
+		}
+		o.Left = append(o.Left, "what was said of it in other words, also by whoever told it")
+	case r.Entries > 0:
 		o.Left = append(o.Left, "what companions said after it in other words")
 	}
 	if r.Common > 0 {

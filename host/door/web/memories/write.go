@@ -105,7 +105,11 @@ func checkNames(about []string) error {
 		return abi.Field("about", abi.CodeTooLarge, "%d names, at most %d", len(about), abi.MaxMemoryKeys)
 	}
 	for i, name := range about {
-		if err := abi.CheckName(fmt.Sprintf("about[%d]", i), name); err != nil {
+		field := fmt.Sprintf("about[%d]", i)
+		if len(name) > abi.MaxName {
+			return abi.Field(field, abi.CodeTooLarge, "%d bytes, at most %d", len(name), abi.MaxName)
+		}
+		if err := abi.CheckName(field, name); err != nil {
 			return err
 		}
 	}

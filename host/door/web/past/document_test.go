@@ -96,13 +96,14 @@ func TestDocumentOfStates(t *testing.T) {
 func TestDocumentOfRights(t *testing.T) {
 	callers := map[string]string{
 		"a person's token with `read` and `talk`": "mika", "a person's token with `read`": "looker", "an agent's token with all scopes": "bot", "an agent's token with `read`": "reader",
+		"a person's token with `talk`": "talker", "an agent's token with `talk`": "mouth",
 		"a guest on this machine": "here", "a guest from elsewhere": "elsewhere",
 	}
 	type request struct{ method, path, body string }
 	columns := [][]request{nil, {
 		{"GET", "/v1/rooms/main/turns", ""}, {"GET", all, ""}, {"GET", all + "/offered", ""}, {"GET", "/v1/rooms/main/branches", ""}, {"GET", "/v1/rooms/main/diff?with=side", ""},
 	}, {
-		{"POST", all, `{"turns":"20-25"}`}, {"POST", all + "/refused/extract", ""}, {"POST", "/v1/rooms/main/forks", "{}"},
+		{"POST", all, `{"turns":"20-25"}`}, {"POST", all + "/refused/drafts", `{"text":"x"}`}, {"POST", all + "/refused/extract", ""}, {"POST", "/v1/rooms/main/forks", "{}"},
 	}, {
 		{"POST", all + "/offered/approve", ""}, {"POST", all + "/refused/deny", ""}, {"POST", all + "/approved/revert", ""},
 	}}
@@ -125,7 +126,51 @@ func TestDocumentOfRights(t *testing.T) {
 				if may := row[i] == "yes"; may == (a.Code == abi.CodeDenied) {
 					t.Errorf("%s, %s %s: the table says %q, the door %s", row[0], r.method, r.path, row[i], a.text)
 				}
+				if strings.HasSuffix(row[0], "with `talk`") && a.Detail != fmt.Sprintf("the token of %s has not the scope %q", whoever, "read") {
+					t.Errorf("%s, %s %s: it is not said what is missing: %s", row[0], r.method, r.path, a.text)
+				}
 			}
+		}
+	}
+}
+
+// TestDocumentOfBounds holds docs/HISTORY.md to how much longer a draft may be than was asked for, and to what is not kept.
+func TestDocumentOfBounds(t *testing.T) {
+	words := strings.Join(strings.Fields(text(t)), " ")
+	for _, want := range []string{"A tenth more is let pass: where 100 characters are asked for, 110 are offered and 111 are not.", "One that the list does not have any more is `not_found`"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("docs/HISTORY.md does not say: %s", want)
+		}
+	}
+	s := newStage(t, 10)
+	for n, state := range map[int]string{110: "offered", 111: "drafting"} {
+		a := s.ask("mika", "POST", all, fmt.Sprintf(`{"turns":"1-9","target_length":100,"text":%q}`, strings.Repeat("x", n)))
+		s.verified(a.ID, 1)
+		if now := s.ask("mika", "GET", all+"/"+a.ID, ""); now.State != state {
+			t.Errorf("%d of 100: %s", n, now.text)
+		}
+		s.ask("mika", "POST", all+"/"+a.ID+"/deny", "")
+	}
+	s = newStage(t, 10)
+	for n := range 18 {
+		if a := s.ask("mika", "GET", all+"/0", ""); n > 0 && n < 17 && a.State != "denied" {
+			t.Fatalf("after %d: %s", n, a.text)
+		}
+		s.offer(fmt.Sprint(n), 1, 5, history.Denied)
+	}
+	if a := s.ask("mika", "GET", all, ""); len(a.Compressions) == 18 || a.Compressions[len(a.Compressions)-1].ID == "0" {
+		t.Error(a.text)
+	}
+	if a := s.ask("mika", "GET", all+"/0", ""); a.Code != abi.CodeNotFound {
+		t.Error(a.text)
+	}
+}
+
+// TestDocumentOfForks holds docs/HISTORY.md to whom a fork needs.
+func TestDocumentOfForks(t *testing.T) {
+	for _, row := range doortest.Table(t, document, "what | in a fork") {
+		if (row[0] == "of a conversation" || row[0] == "a room without a cap") != strings.Contains(row[1], "`admin`") {
+			t.Errorf("%q", row)
 		}
 	}
 }

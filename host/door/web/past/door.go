@@ -2,13 +2,16 @@
 // told; proposals to tell some of them in fewer words, which a person approves, denies and reverts; forks.
 // docs/HISTORY.md has all of it.
 //
-// Rights are here: whoever may talk may ask for a draft and fork, but only people approve, deny and
+// Rights are here: whoever may read and talk may ask for a draft and fork, but only people approve, deny and
 // revert, whatever the token of an agent is for. The package drafts and decides nothing itself.
 package past
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,6 +26,7 @@ import (
 // Compressing has turns compressed. *compress.Service implements it.
 type Compressing interface {
 	Propose(ctx context.Context, q compress.Request) (history.Proposal, error)
+	Redraft(ctx context.Context, room, id, text, by string) (history.Proposal, error)
 	TakeExtract(ctx context.Context, room, id, by string) (history.Proposal, error)
 	Decide(ctx context.Context, room, id, by string, approve bool, why string) (history.Proposal, error)
 	Revert(ctx context.Context, room, id, by, why string) (history.Proposal, error)
@@ -55,8 +59,10 @@ func Register(api huma.API, op Operation, cfg Config) {
 		"As they are told to characters: turns that were compressed are one text. With original as they were said.")
 	add(api, identity.Read, d.list, op(http.MethodGet, all, "list-compressions", "List what was asked to be compressed", http.StatusOK), "The newest first, those that are told so now among them.")
 	add(api, identity.Talk, d.propose, op(http.MethodPost, all, "compress", "Ask for turns to be told in fewer words", http.StatusCreated),
-		"A draft is made and verified, up to three times, and then waits for a person. With text it is verified alone. The answer comes before the draft; look at the compression for how it stands.")
+		"A draft is made and verified, up to three times, and then waits for a person. With text that is verified alone. The answer comes before the draft, and before the verdict; look at the compression for how it stands.")
 	add(api, identity.Read, d.one, op(http.MethodGet, one, "get-compression", "Look at one, with its drafts and the turns themselves", http.StatusOK), "")
+	add(api, identity.Talk, d.redraft, op(http.MethodPost, one+"/drafts", "draft-compression", "Send a further draft of your own", http.StatusCreated),
+		"Where a verifier refused the one before, three in all, of whoever asked for it with text. The answer comes before the verdict.")
 	for name, does := range map[string]string{"approve": "Have turns told so from now on", "deny": "Leave turns as they are", "revert": "Have turns told as they were again"} {
 		add(api, identity.Talk, d.decide(history.Kind(name)), op(http.MethodPost, one+"/"+name, name+"-compression", does, http.StatusOK), "For people: a token of an agent cannot.")
 	}
@@ -70,20 +76,58 @@ func Register(api huma.API, op Operation, cfg Config) {
 		"The turns of each behind the newest that both have.")
 }
 
-// add adds an operation whose answer is a body and nothing else.
+// add adds an operation whose answer is a body and nothing else. Each wants read besides its scope: what it answers has
+// turns in it, or a way to them.
 func add[I, O any](api huma.API, scope identity.Scope, h func(context.Context, *I) (O, error), op huma.Operation, doc string) {
 	op.Description = doc
+	where := places(reflect.TypeFor[I]())
 	huma.Register(api, op, func(ctx context.Context, in *I) (*body[O], error) {
-		err := identity.Of(ctx).May(scope)
+		err := identity.Of(ctx).May(identity.Read)
+		if err == nil {
+			err = identity.Of(ctx).May(scope)
+		}
 		var out O
 		if err == nil {
 			out, err = h(ctx, in)
 		}
 		if err != nil {
-			return nil, guard.DetailsOf(err)
+			return nil, refusal(err, where)
 		}
 		return &body[O]{out}, nil
 	})
+}
+
+// places says where in a request the fields stand that errors name, by what huma reads there.
+func places(in reflect.Type) map[string]string {
+	all := map[string]string{}
+	if in.Kind() == reflect.Pointer {
+		in = in.Elem()
+	}
+	for f := range in.Fields() {
+		if f.Name == "Body" {
+			for name := range places(f.Type) {
+				all[name] = "body." + name
+			}
+			continue
+		}
+		for _, tag := range []string{"path", "query", "json"} {
+			if name, _, _ := strings.Cut(f.Tag.Get(tag), ","); name != "" {
+				all[name] = tag + "." + name
+			}
+		}
+	}
+	return all
+}
+
+// refusal gives an error as this API answers it, with the place in the request that it is about. What is wrong with us has
+// no place.
+func refusal(err error, where map[string]string) error {
+	d := *guard.DetailsOf(err)
+	var e *abi.Error
+	if d.Status < http.StatusInternalServerError && len(d.Errors) == 0 && errors.As(err, &e) && where[e.Field] != "" {
+		d.Errors = []guard.Field{{Location: where[e.Field], Message: e.Reason()}}
+	}
+	return &d
 }
 
 // guest is who has the word on this machine without a token.

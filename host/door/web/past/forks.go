@@ -15,8 +15,8 @@ type (
 		Body forkBody
 	}
 	forkBody struct {
-		Turn uint64 `json:"turn,omitempty" doc:"The newest turn that both are to have, from 1. Left out: the newest there is." example:"20"`
-		Name string `json:"name,omitempty" doc:"The fork's name. Left out: one that is free." example:"main-2"`
+		Turn *uint64 `json:"turn,omitempty" nullable:"false" maximum:"9007199254740991" doc:"The newest turn that both are to have, from 1. Left out: the newest there is." example:"20"`
+		Name string  `json:"name,omitempty" doc:"The fork's name. Left out: one that is free." example:"main-2"`
 	}
 	branchesOut struct {
 		Branches []rooms.Branch `json:"branches" doc:"Each behind the one that it was forked of."`
@@ -33,10 +33,20 @@ type (
 )
 
 func (d *door) fork(ctx context.Context, in *forkIn) (rooms.Branch, error) {
-	if _, err := d.room(ctx, in.Room); err != nil {
+	talk, err := d.room(ctx, in.Room)
+	if err != nil {
 		return rooms.Branch{}, err
 	}
-	return d.cfg.Rooms.Fork(ctx, rooms.Forking{Of: in.Room, Turn: in.Body.Turn, Name: in.Body.Name, By: d.cfg.Owner(identity.Of(ctx))})
+	f := rooms.Forking{Of: in.Room, Name: in.Body.Name, By: d.cfg.Owner(identity.Of(ctx))}
+	if in.Body.Turn != nil {
+		f.Turn = *in.Body.Turn
+		if n, err := talk.Turns(ctx); err != nil {
+			return rooms.Branch{}, err
+		} else if f.Turn == 0 && n > 0 { // Rooms takes it for none given
+			return rooms.Branch{}, abi.Field("turn", abi.CodeInvalid, "0 is no turn of %s: it has 1 to %d so far; left out, it is the newest", in.Room, n)
+		}
+	}
+	return d.cfg.Rooms.Fork(ctx, f)
 }
 
 func (d *door) branches(ctx context.Context, in *inRoom) (out branchesOut, err error) {
@@ -53,6 +63,9 @@ func (d *door) diff(ctx context.Context, in *diffIn) (out diffOut, err error) {
 		return out, err
 	}
 	other, err := d.room(ctx, in.With)
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		err = abi.Field("with", abi.CodeNotFound, "%s", abi.AsError(err).Reason())
+	}
 	if err != nil {
 		return out, err
 	}

@@ -21,16 +21,19 @@ import (
 	"github.com/companiond/companiond/host/history"
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // tokens are of people and agents with these scopes.
-const tokens = "mika human read,talk sha256:%s\nlooker human read sha256:%s\nbot agent read,talk,act,admin sha256:%s\nreader agent read sha256:%s\n"
+const tokens = "mika human read,talk sha256:%s\nlooker human read sha256:%s\nbot agent read,talk,act,admin sha256:%s\nreader agent read sha256:%s\n" +
+	"talker human talk sha256:%s\nmouth agent talk sha256:%s\n"
 
 // stage is the door before a house with the rooms main and side, in which taro has said so many turns.
 type stage struct {
 	t    *testing.T
 	door http.Handler
 	talk rooms.Room
+	made *compress.Service // which does nothing before verified tells it of it
 }
 
 func newStage(t *testing.T, turns int) *stage {
@@ -43,7 +46,7 @@ func newStage(t *testing.T, turns int) *stage {
 		}
 	}
 	var hashes []any
-	for _, name := range []string{"mika", "looker", "bot", "reader"} {
+	for _, name := range []string{"mika", "looker", "bot", "reader", "talker", "mouth"} {
 		hashes = append(hashes, identity.Hash(name+"'s"))
 	}
 	register, err := identity.Parse("tokens", fmt.Appendf(nil, tokens, hashes...))
@@ -55,21 +58,44 @@ func newStage(t *testing.T, turns int) *stage {
 		t.Fatal(err)
 	}
 	var ids atomic.Int64
+	s.made = compress.New(compress.Config{
+		Rooms: house, NewID: func() string { return fmt.Sprint("p", ids.Add(1)) }, Log: slog.New(slog.DiscardHandler),
+		Mind: func(id string) (compress.Mind, error) {
+			return nil, abi.Errorf(abi.CodeNotFound, "there is no companion %q", id)
+		},
+		Usual: func(string) (string, string) { return compress.Extract, compress.Extract },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.made.Run(ctx) }()
+	t.Cleanup(func() {
+		if cancel(); <-ended != nil {
+			t.Error("the service failed")
+		}
+	})
 	mux := http.NewServeMux()
 	if err := web.Register(mux, web.Config{
 		Rooms: house, Companions: func() []web.Companion { return nil }, Usual: func() string { return "" },
-		Compressing: compress.New(compress.Config{
-			Rooms: house, NewID: func() string { return fmt.Sprint("p", ids.Add(1)) }, Log: slog.New(slog.DiscardHandler),
-			Mind: func(id string) (compress.Mind, error) {
-				return nil, abi.Errorf(abi.CodeNotFound, "there is no companion %q", id)
-			},
-			Usual: func(string) (string, string) { return compress.Extract, compress.Extract },
-		}),
+		Compressing: s.made,
 	}); err != nil {
 		t.Fatal(err)
 	}
 	s.door = g.Handler(guard.Mux(mux))
 	return s
+}
+
+// verified tells the service of what there is to do, as the host does, and waits until so many drafts of a proposal were verified.
+func (s *stage) verified(id string, drafts int) {
+	s.t.Helper()
+	waittest.Until(s.t, "the draft is verified", func() bool {
+		book, err := s.talk.Book(s.t.Context())
+		if err != nil {
+			s.t.Error(err)
+			return true
+		}
+		s.made.Told("main", book)
+		return len(book.Get(id).Drafts) == drafts
+	})
 }
 
 // offer has a proposal of turns be as far as a state.
@@ -111,6 +137,8 @@ type answer struct {
 	Branches     []rooms.Branch
 	Fork         rooms.Branch
 	Code         abi.Code
+	Detail       string
+	Errors       []guard.Field
 }
 
 // ask makes a request as whoever: "here" or "elsewhere" without a token, else the holder of one.

@@ -23,7 +23,7 @@ class Element {
 globalThis.Option = class extends Element { constructor(text, value) { super(); this.textContent = text; this.value = String(value); } };
 const elements = {};
 globalThis.document = {
-  documentElement: {}, hidden: true, querySelectorAll: () => [],
+  documentElement: { dataset: { projects: "" } }, hidden: true, querySelectorAll: () => [],
   getElementById: id => elements[id] ??= new Element(), createElement: () => new Element(),
 };
 Object.defineProperty(globalThis, "navigator", { value: { language: "en" } });

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/companiond/companiond/abi"
@@ -56,6 +57,12 @@ func IsRefusal(err error) bool {
 // Duplicate says whether err comes from a value that is there already and may be
 // there once.
 func Duplicate(err error) bool { return code(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE }
+
+// Wrong says whether err is about a statement and not about the file: there is no such table, or a table of words cannot be read as one. What
+// somebody looks for is no reason to say so.
+func Wrong(err error) bool {
+	return code(err) == sqlite3.SQLITE_ERROR && !strings.Contains(err.Error(), "fts5: syntax error")
+}
 
 // DiskFull says whether err comes from a lack of space. Where a page of the log's
 // index finds none, its memory cannot be touched.

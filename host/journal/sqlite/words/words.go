@@ -133,12 +133,14 @@ func (x *Index) version(s *store.Store) (made bool, err error) {
 	return true, nil
 }
 
-// classify puts SQLite's errors into words.
+// classify puts SQLite's errors into words. All statements are this package's: one that SQLite takes for wrong, or that finds no row, meets
+// tables that are not as they were made.
 func (x *Index) classify(err error) error {
 	if err == nil || errors.Is(err, ErrStale) || errors.Is(err, ErrMoved) {
 		return err
 	}
-	if err = store.Classify(err, journal.ErrUnavailable); errors.Is(err, journal.ErrCorrupt) {
+	spoiled := store.Wrong(err) || errors.Is(err, sql.ErrNoRows)
+	if err = store.Classify(err, journal.ErrUnavailable); spoiled || errors.Is(err, journal.ErrCorrupt) {
 		return fmt.Errorf("%w: %w", ErrStale, err)
 	}
 	return err

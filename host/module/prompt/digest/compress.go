@@ -31,21 +31,18 @@ func (m Model) Compress(ctx context.Context, c abi.Compressing) (abi.Compressed,
 	if err != nil {
 		return abi.Compressed{}, err
 	}
-	whole := 0
-	for _, p := range all {
-		whole += m.length(said(p.Turns), c.Unit)
-	}
 	var texts []abi.Compressed
+	lengths := m.lengths(c, all)
 	for i, p := range all {
 		part := c
-		part.Turns, part.Keep, part.Draft = p.Turns, p.Keep, "" // the draft was one of all of them
-		own := m.length(said(p.Turns), c.Unit)
-		part.Length = min(parts.Share(c.Length-len(all)+1, own, whole), max(own, 1)) // between them are line ends
+		part.Turns, part.Keep, part.Draft, part.Length = p.Turns, p.Keep, "", lengths[i] // the draft was one of all of them
 		text, err := m.compress(ctx, part, i+1, len(all))
 		if err != nil {
 			return abi.Compressed{}, err
 		}
-		texts = append(texts, text)
+		if text.Text != "" {
+			texts = append(texts, text)
+		}
 	}
 	joined := parts.Texts(texts)
 	again := c
@@ -54,6 +51,29 @@ func (m Model) Compress(ctx context.Context, c abi.Compressing) (abi.Compressed,
 		return joined, joined.Check()
 	}
 	return m.compress(ctx, again, 0, 0)
+}
+
+// lengths gives how long each part of a text may be: what the policy names in it, and of the rest a share as large as its turns are.
+func (m Model) lengths(c abi.Compressing, all []parts.Part) (lengths []int) {
+	named := make([]int, len(all))
+	turns, left := 0, c.Length-len(all)+1 // between them are line ends
+	for i, p := range all {
+		turns += m.length(said(p.Turns), c.Unit)
+		for _, k := range p.Keep {
+			if k.Policy {
+				named[i] += m.length(k.Text, c.Unit) + 1
+			}
+		}
+		left -= named[i]
+	}
+	for i, p := range all {
+		own, share := m.length(said(p.Turns), c.Unit), 0
+		if left > 0 {
+			share = parts.Share(left, own, turns)
+		}
+		lengths = append(lengths, max(min(named[i]+share, own), 1))
+	}
+	return lengths
 }
 
 func said(turns []abi.PastTurn) string {
@@ -140,7 +160,7 @@ func (m Model) compress(ctx context.Context, c abi.Compressing, part, of int) (a
 	req := s.request(compressRules, "compressed", compressSchema(), max(min(m.answer(c), room), leastAnswer))
 	told := false
 	req.Check = func(raw json.RawMessage) error {
-		text, err := ReadCompressed(raw)
+		text, err := m.read(raw, part)
 		if n := m.length(text.Text, c.Unit); err == nil && n > c.Length && !told {
 			told = true // once: a text that is too long is better than none
 			err = abi.Errorf(abi.CodeTooLarge, "the text has %d %s, and may have %d: write a shorter one that keeps what has to stay", n, c.Unit, c.Length)
@@ -151,7 +171,19 @@ func (m Model) compress(ctx context.Context, c abi.Compressing, part, of int) (a
 	if err != nil {
 		return abi.Compressed{}, err
 	}
-	return ReadCompressed(raw)
+	return m.read(raw, part)
+}
+
+// read reads a text, without what nobody sees of it. That of a part may be empty, where all of it is noise.
+func (Model) read(raw json.RawMessage, part int) (abi.Compressed, error) {
+	if n, err := read(raw); part > 0 && err == nil {
+		if said, err := text(n, "text"); err == nil && strings.TrimSpace(abi.Plain(said)) == "" {
+			return abi.Compressed{}, nil
+		}
+	}
+	c, err := ReadCompressed(raw)
+	c.Text = abi.Plain(c.Text)
+	return c, err
 }
 
 // ReadCompressed reads a model's text.

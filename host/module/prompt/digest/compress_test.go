@@ -84,6 +84,17 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+// TestUnseen: what nobody sees is no part of a text, nor of its length.
+func TestUnseen(t *testing.T) {
+	const seen = "短い。"
+	a := &asked{answer: says(`{"text":"\ufeff` + strings.Repeat("\u200b", 30) + `短\ud83d\udb40\udc41い。\udb40"}`)} // halves of signs
+	ask := words{text: strings.Repeat("長い話。", 20)}.compressing()
+	ask.Length, ask.Unit = 20, abi.UnitCharacters
+	if got, err := a.model(8000).Compress(t.Context(), ask); err != nil || got.Text != seen || len(a.reqs) != 1 {
+		t.Errorf("%+q after %d, %v", got.Text, len(a.reqs), err)
+	}
+}
+
 // shorten answers with the beginning of the turns, as long as it may be.
 func shorten(t testing.TB) func(model.Request) (string, error) {
 	return func(req model.Request) (string, error) {

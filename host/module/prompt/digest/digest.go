@@ -11,6 +11,8 @@ package digest
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -131,10 +133,16 @@ func (m Model) tooSmall(what string) error {
 	return abi.Errorf(abi.CodeTooLarge, "%s leaves no room for the turns in the model's context of %d tokens: make it shorter, or set a larger context for the model", what, m.Context)
 }
 
-// ask asks, and has no use for an answer that was cut off, though what is there of it may be read.
+// ask asks, and has no use for an answer that was cut off, though what is there of it may be read. An endpoint that
+// refuses the request, and an answer that has no room in its bound, are no answers that are wrong: another draft would not help.
 func (m Model) ask(ctx context.Context, req model.Request) (json.RawMessage, error) {
 	a, err := m.Ask(ctx, req)
-	if err == nil && a.Stop == model.StopLength {
+	switch {
+	case errors.Is(err, model.ErrCut):
+		err = abi.Wrap(abi.CodeTooLarge, err, fmt.Sprintf("the model's answer was cut off, with room for %d tokens and then for more: take fewer turns at once, or another model", req.MaxTokens))
+	case errors.Is(err, model.ErrRefused) && abi.CodeOf(err) == abi.CodeInvalid:
+		err = abi.Wrap(abi.CodeUnavailable, err, abi.AsError(err).Message)
+	case err == nil && a.Stop == model.StopLength:
 		err = abi.Errorf(abi.CodeInvalid, "the model's answer was cut off")
 	}
 	return a.JSON, err

@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/companiond/companiond/abi"
-	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/history/parts"
+	"github.com/companiond/companiond/host/model"
 )
 
 const (
@@ -71,6 +72,13 @@ func (m Model) Verify(ctx context.Context, v abi.Verifying) (abi.Verified, error
 	return parts.Join(verdicts), nil
 }
 
+// Longest is how many tokens a draft may come to so that Verify has room for it beside the policy and a turn; 0 where there is none for any.
+func (m Model) Longest(policy string) int {
+	largest := abi.KeepItem{ID: "M200", Text: strings.Repeat("鍵", abi.MaxKeepText/len("鍵")), Turn: 1 << 20}
+	room := m.usable() - m.ofRules(verifyRules, verifySchema()) - m.line(policyLine{policy}) - m.line(task{Task: "verify", Part: 1000, Parts: 1000}) - remarks - around
+	return max(0, room-m.ofItem(largest)-m.verdictOn(largest)-leastRoom)
+}
+
 // verdictOn is how much an answer says of an item.
 func (m Model) verdictOn(k abi.KeepItem) int { return m.ofItem(k) + perItem }
 
@@ -99,8 +107,38 @@ func (m Model) spliced(v abi.Verifying) (lines []any) {
 	return lines
 }
 
-// verify asks once.
+// most is how often a verdict is asked for, where it comes in pieces: models that are told of many things leave some out.
+const most = 4
+
+// verify asks once, and again about what was left out.
 func (m Model) verify(ctx context.Context, v abi.Verifying, told []any, part, of int) (abi.Verified, error) {
+	var verdicts []abi.Verified
+	for range most {
+		var said abi.Verified
+		var rest []abi.KeepItem
+		req := m.verifyRequest(v, told, part, of)
+		req.Sole = true // a YES that is corrected behind itself is none
+		req.Check = func(raw json.RawMessage) (err error) { said, rest, err = readVerified(raw, v.Keep); return err }
+		raw, err := m.ask(ctx, req)
+		if err == nil {
+			said, rest, err = readVerified(raw, v.Keep)
+		}
+		if err != nil {
+			return abi.Verified{}, err
+		}
+		if verdicts = append(verdicts, said); len(rest) == 0 {
+			return parts.Join(verdicts), nil
+		}
+		v.Keep = rest
+	}
+	return abi.Verified{}, leftOut(v.Keep)
+}
+
+func leftOut(rest []abi.KeepItem) error {
+	return abi.Field("verified.items", abi.CodeInvalid, "%s is not among them", rest[0].ID)
+}
+
+func (m Model) verifyRequest(v abi.Verifying, told []any, part, of int) model.Request {
 	var s sheet
 	s.add(policyLine{v.Policy})
 	for _, t := range v.Turns {
@@ -115,66 +153,5 @@ func (m Model) verify(ctx context.Context, v abi.Verifying, told []any, part, of
 		answer += m.verdictOn(k)
 	}
 	s.add(verifying(v, part, of))
-	req := s.request(verifyRules, "verified", verifySchema(), answer)
-	req.Check = func(raw json.RawMessage) error { _, err := ReadVerified(raw, v.Keep); return err }
-	raw, err := m.ask(ctx, req)
-	if err != nil {
-		return abi.Verified{}, err
-	}
-	return ReadVerified(raw, v.Keep)
-}
-
-// ReadVerified reads a model's verdict on what has to be kept. Each of it is in the verdict, once,
-// and nothing else is.
-func ReadVerified(raw json.RawMessage, keep []abi.KeepItem) (v abi.Verified, err error) {
-	n, err := read(raw)
-	if err != nil {
-		return v, err
-	}
-	if v.Verdict, err = text(n, "verdict"); err != nil {
-		return v, err
-	}
-	if v.Feedback, err = text(n, "feedback"); err != nil {
-		return v, err
-	}
-	added, err := list(n, "added")
-	if err != nil {
-		return v, err
-	}
-	for _, a := range added {
-		if a.Kind != tree.Text {
-			return v, abi.Errorf(abi.CodeInvalid, "added: all of it must be strings")
-		}
-		v.Added = append(v.Added, a.Text)
-	}
-	items, err := list(n, "items")
-	if err != nil {
-		return v, err
-	}
-	v.Items = []abi.VerifiedItem{}
-	for _, i := range items {
-		var item abi.VerifiedItem
-		for _, of := range []struct {
-			name string
-			to   *string
-		}{{"id", &item.ID}, {"status", &item.Status}, {"quote", &item.Quote}} {
-			if *of.to, err = text(i, of.name); err != nil {
-				return v, err
-			}
-		}
-		v.Items = append(v.Items, item)
-	}
-	if err := v.Check(); err != nil {
-		return v, err
-	}
-	return v, v.Answers(keep)
-}
-
-// list gives a member that has to be a list.
-func list(n *tree.Node, name string) ([]*tree.Node, error) {
-	v := n.Get(name)
-	if v == nil || v.Kind != tree.Array {
-		return nil, abi.Errorf(abi.CodeInvalid, "%s: must be there, and a list", name)
-	}
-	return v.Items, nil
+	return s.request(verifyRules, "verified", verifySchema(), answer)
 }

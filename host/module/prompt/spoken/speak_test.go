@@ -21,7 +21,7 @@ func says(message string) model.ToolCall {
 
 // heard is a line whose parts are kept.
 func heard(parts *[]string) *Line {
-	return New(nil, nil, func(text string) error { *parts = append(*parts, text); return nil })
+	return New(nil, nil, func(text, _ string) error { *parts = append(*parts, text); return nil })
 }
 
 // answer is one answer of a model: text, and then a line by the action.
@@ -130,12 +130,12 @@ func TestSpeakFails(t *testing.T) {
 		t.Error("what is a line")
 	}
 	gone := abi.Errorf(abi.CodeDenied, "gone")
-	out := New(nil, nil, func(string) error { return gone })
+	out := New(nil, nil, func(string, string) error { return gone })
 	var ended Ended
 	if err := out.Speak("Hi! You.", false); !errors.As(err, &ended) || !errors.Is(err, gone) || out.Lost() != error(gone) {
 		t.Errorf("%v, lost %v", err, out.Lost())
 	}
-	out = New(nil, nil, func(string) error { return module.ErrNotGranted })
+	out = New(nil, nil, func(string, string) error { return module.ErrNotGranted })
 	if err := errors.Join(out.Take("Hi! You."), out.End()); err != nil || out.Said() != "Hi! You." || out.Lost() != nil {
 		t.Errorf("who may not show parts says %q, %v", out.Said(), err)
 	}

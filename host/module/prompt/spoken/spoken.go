@@ -17,6 +17,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/emotion"
 	"github.com/companiond/companiond/host/model"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/speech"
@@ -25,7 +26,7 @@ import (
 // Line is one that is being said. Make it with [New].
 type Line struct {
 	own, others []string // names
-	say         func(segment string) error
+	say         func(segment, emotion string) error
 	mute        bool // segments are not shown; the line is said in one piece
 	most        int  // characters of the line; below 0, or 0 when not mute: any
 	votes       bool // the model may write a vote before the line
@@ -36,9 +37,11 @@ type Line struct {
 	held  string // not cut into sentences yet
 	begun bool   // something of this answer was cut already: no name comes any more
 	line  strings.Builder
-	sent  int   // bytes of line that were shown
-	over  error // ErrOver with the reason: nothing that comes is said any more
-	lost  error // the floor is gone
+	sent  int          // bytes of line that were shown
+	over  error        // ErrOver with the reason: nothing that comes is said any more
+	lost  error        // the floor is gone
+	felt  emotion.Word // the first that it told, how the line is said
+	mood  emotion.Word // the newest, how the next segment is
 }
 
 // ErrNoMessage is what a model is told that speaks without words.
@@ -65,9 +68,10 @@ const Marks = "\ufeff`* \t\r\n"
 // that are not said.
 var ErrOver = errors.New("the line is over")
 
-// New makes a line of somebody with these names. say shows a part of it; its error says that
+// New makes a line of somebody with these names. say shows a part of it, with the word for how it is said, if the model told
+// one; its error says that
 // the floor is gone, or, before anything was shown, that the line is to be said in one piece.
-func New(own, others []string, say func(string) error) *Line {
+func New(own, others []string, say func(segment, emotion string) error) *Line {
 	return &Line{own: own, others: others, say: say}
 }
 
@@ -77,6 +81,18 @@ func (s *Line) InOnePiece(most int) { s.mute, s.most = true, most }
 
 // MayVote says that the model may write a vote before the line, which is not said.
 func (s *Line) MayVote() { s.votes = true }
+
+// Emotion gives how the line is said, as the model told it in a tag, "[happy]"; empty where it did not.
+func (s *Line) Emotion() string { return string(s.felt) }
+
+// feel takes the tags off a text, which are never said.
+func (s *Line) feel(text string) string {
+	text, word := emotion.Strip(text)
+	if word != "" {
+		s.felt, s.mood = cmp.Or(s.felt, word), word
+	}
+	return text
+}
 
 // Lost gives why the floor is gone, nil while it is not.
 func (s *Line) Lost() error { return s.lost }
@@ -134,7 +150,7 @@ func (s *Line) turn() error {
 // Said is not shown in pieces, if it can be helped. What the same answer has written as
 // text is not said again: the model does both.
 func (s *Line) Speak(text string, withHow bool) error {
-	if text = strings.TrimSpace(text); text == "" {
+	if text = strings.TrimSpace(s.feel(text)); text == "" {
 		return ErrNoMessage
 	}
 	rest, goesOn := strings.CutPrefix(text, s.wrote)
@@ -186,6 +202,9 @@ func (s *Line) cut(end bool) error {
 	if !s.begun {
 		if s.votes && !s.stripVotes(end) {
 			return nil
+		}
+		if rest, word := emotion.Lead(s.held); word != "" { // before the name, or in its place
+			s.held, s.felt, s.mood = rest, cmp.Or(s.felt, word), word
 		}
 		head, sure := stripName(s.held, s.own)
 		if !sure && !end {
@@ -245,7 +264,7 @@ func (s *Line) gap() string {
 }
 
 func (s *Line) emit(text string) error {
-	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
+	text = s.feel(strings.Map(printable, strings.ToValidUTF8(text, "\ufffd")))
 	if s.line.Len()+len(text) > abi.MaxText {
 		s.over = abi.Wrap(abi.CodeTooLarge, ErrOver, fmt.Sprintf("the model wrote more than %d bytes", abi.MaxText))
 		return s.over
@@ -259,7 +278,7 @@ func (s *Line) emit(text string) error {
 		return nil
 	}
 	// Space that stands alone goes out with the next sentence.
-	err := s.say(s.line.String()[s.sent:] + text)
+	err := s.say(s.line.String()[s.sent:]+text, string(s.mood))
 	switch code := abi.CodeOf(err); {
 	case err == nil:
 		s.sent = s.line.Len() + len(text)

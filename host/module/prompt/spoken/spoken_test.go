@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/model"
 )
 
 func TestSentences(t *testing.T) {
@@ -29,7 +30,7 @@ func TestSentences(t *testing.T) {
 	} {
 		for _, size := range []int{1, 2, 100} {
 			var got []string
-			out := New(nil, nil, func(s string) error { got = append(got, s); return nil })
+			out := New(nil, nil, func(s, _ string) error { got = append(got, s); return nil })
 			for _, c := range chunks(text, size) {
 				if err := out.Take(c); err != nil {
 					t.Fatal(err)
@@ -52,7 +53,7 @@ func TestAnEndlessSentence(t *testing.T) {
 		strings.Repeat("あ", 5000): "あ", strings.Repeat("あいう、", 1200): "、", strings.Repeat("「la la ", 1500): " ",
 	} {
 		var got []string
-		out := New(nil, nil, func(s string) error { got = append(got, s); return nil })
+		out := New(nil, nil, func(s, _ string) error { got = append(got, s); return nil })
 		for _, c := range chunks(text, 1) {
 			if err := out.Take(c); err != nil {
 				t.Fatal(err)
@@ -72,7 +73,7 @@ func TestAnEndlessSentence(t *testing.T) {
 				t.Errorf("a segment of %d bytes, ending in %q", len(s), s[len(s)-4:])
 			}
 		}
-		out = New(nil, nil, func(string) error { return nil })
+		out = New(nil, nil, func(string, string) error { return nil })
 		if err := out.Take(text); err != nil || len(out.held) > maxSentence {
 			t.Errorf("in one piece: %v, %d bytes are held back", err, len(out.held))
 		}
@@ -81,19 +82,19 @@ func TestAnEndlessSentence(t *testing.T) {
 
 // TestTheLineIsOver: the talk with the model ends there, and why is known.
 func TestTheLineIsOver(t *testing.T) {
-	out := New(nil, []string{"Aya"}, func(string) error { return nil })
+	out := New(nil, []string{"Aya"}, func(string, string) error { return nil })
 	if err := out.Take("やあ！\nAya: うん。そう。"); !errors.Is(err, ErrOver) || out.Said() != "やあ！" {
 		t.Errorf("%v, said %q", err, out.Said())
 	}
 	if err := out.Take("もっと。"); !errors.Is(err, ErrOver) || out.End() != nil {
 		t.Errorf("%v", err)
 	}
-	out = New(nil, nil, func(string) error { return nil })
+	out = New(nil, nil, func(string, string) error { return nil })
 	out.mute, out.most = true, 5
 	if err := out.Take("とても長い話です。はい。"); !errors.Is(err, ErrOver) || out.Said() != "" || !strings.Contains(out.Why(), "more than the 5 characters") {
 		t.Errorf("%v, said %q, %s", err, out.Said(), out.Why())
 	}
-	out = New(nil, nil, func(string) error { return nil })
+	out = New(nil, nil, func(string, string) error { return nil })
 	if err := out.Take(strings.Repeat("ああああ。", 2000)); !errors.Is(err, ErrOver) || len(out.Said()) > abi.MaxText || len(out.Said()) < abi.MaxText-20 {
 		t.Errorf("%v, said %d bytes", err, len(out.Said()))
 	}
@@ -105,7 +106,7 @@ func TestSegmentsAreTheLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("あい。！？!?. \n「」『』♪…a1:：Aya"))).Draw(t, "text")
 		var got []string
-		out := New([]string{"Aya"}, nil, func(s string) error { got = append(got, s); return nil })
+		out := New([]string{"Aya"}, nil, func(s, _ string) error { got = append(got, s); return nil })
 		for rest := []rune(text); len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
 			if err := out.Take(string(rest[:n])); err != nil {
@@ -132,7 +133,7 @@ func FuzzSegmenter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		var got strings.Builder
 		whole := text
-		out := New([]string{"ニコニ"}, []string{"Aya", ""}, func(s string) error { got.WriteString(s); return nil })
+		out := New([]string{"ニコニ"}, []string{"Aya", ""}, func(s, _ string) error { got.WriteString(s); return nil })
 		for len(text) > 0 {
 			n := min(max(1, size), len(text))
 			if err := out.Take(text[:n]); err != nil && !errors.Is(err, ErrOver) {
@@ -159,4 +160,44 @@ func chunks(s string, size int) (all []string) {
 		all, runes = append(all, string(runes[:n])), runes[n:]
 	}
 	return all
+}
+
+// Tags for emotions are never said, however an answer comes, and each segment has the newest.
+func TestTagsAreNotSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"[happy] Hi! I won. [sad] She lost.":     "happy:Hi!|happy: I won.|sad: She lost.",
+		"Aya: [joy]Hi!":                          "happy:Hi!",
+		"[happy] Aya: Hi!":                       "happy:Hi!",
+		"Well. [surprised]":                      ":Well.",
+		"［怒り］もう。知らない。":                           "angry:もう。|angry:知らない。",
+		"[1] and [sic] stay. So does [Aya].":     ":[1] and [sic] stay.|: So does [Aya].",
+		"She [angry] left. [HAPPY] He [x] came.": "angry:She left.|happy: He [x] came.",
+	} {
+		for _, size := range []int{1, 2, 3, 100} {
+			var got []string
+			out := New([]string{"Aya"}, nil, func(s, emotion string) error { got = append(got, emotion+":"+s); return nil })
+			for _, c := range chunks(text, size) {
+				if err := out.Take(c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := out.End(); err != nil || strings.Join(got, "|") != want {
+				t.Errorf("%q by %d: %q, want %q (%v)", text, size, strings.Join(got, "|"), want, err)
+			}
+			if first, _, _ := strings.Cut(strings.TrimLeft(want, ":"), ":"); strings.Contains(want, "happy:") && out.Emotion() == "" {
+				t.Errorf("%q: no emotion, want %s", text, first)
+			}
+		}
+	}
+	var got []string
+	out := New(nil, nil, func(s, _ string) error { got = append(got, s); return nil })
+	if err := out.Take("[happy] Hi."); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Written([]model.ToolCall{says("[happy] Hi.")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Speak("[happy] Hi.", false); err != nil || out.Said() != "Hi." {
+		t.Errorf("said %q, %v", out.Said(), err)
+	}
 }

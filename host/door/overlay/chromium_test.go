@@ -1,0 +1,271 @@
+package overlay_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
+	"github.com/companiond/companiond/host/door/overlay"
+	"github.com/companiond/companiond/host/door/socket"
+	"github.com/companiond/companiond/host/door/web"
+	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/waittest"
+)
+
+// browser is a page in Chromium, by its DevTools.
+type browser struct {
+	t       *testing.T
+	conn    *websocket.Conn
+	session string
+	id      int
+}
+
+// browse opens an address in Chromium, and skips the test where there is none.
+func browse(t *testing.T, url string) *browser {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no chromium")
+	}
+	folder, err := os.MkdirTemp("", "overlay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its processes write there until the last of them is gone.
+	t.Cleanup(func() {
+		waittest.Until(t, "Chromium's folder is removed", func() bool { return os.RemoveAll(folder) == nil })
+	})
+	args := []string{"--headless", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir=" + folder, "--window-size=1280,400", "about:blank"}
+	if os.Getuid() == 0 {
+		args = append([]string{"--no-sandbox"}, args...)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.WaitDelay = time.Minute
+	told, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t}
+	t.Cleanup(func() {
+		_, _ = b.call("Browser.close", nil) // it writes into its folder until it is gone
+		_ = cmd.Wait()
+	})
+	var address string
+	lines := bufio.NewScanner(told)
+	for address == "" && lines.Scan() {
+		_, address, _ = strings.Cut(lines.Text(), "DevTools listening on ")
+	}
+	if address == "" {
+		t.Fatal("Chromium did not start")
+	}
+	go func() {
+		for lines.Scan() { // or it would wait
+		}
+	}()
+	if b.conn, _, err = websocket.DefaultDialer.Dial(address, nil); err != nil {
+		t.Fatal(err)
+	}
+	var target struct{ TargetID, SessionID string }
+	b.must("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.must("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &target)
+	b.session = target.SessionID
+	b.must("Page.navigate", map[string]any{"url": url}, nil)
+	return b
+}
+
+// call asks the browser.
+func (b *browser) call(method string, params any) (json.RawMessage, error) {
+	if b.conn == nil {
+		return nil, nil
+	}
+	b.id++
+	ask := map[string]any{"id": b.id, "method": method, "params": params}
+	if b.session != "" && !strings.HasPrefix(method, "Browser.") {
+		ask["sessionId"] = b.session
+	}
+	if err := b.conn.WriteJSON(ask); err != nil {
+		return nil, err
+	}
+	for {
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		_ = b.conn.SetReadDeadline(time.Now().Add(waittest.Long))
+		if err := b.conn.ReadJSON(&answer); err != nil {
+			return nil, err
+		}
+		if answer.ID == b.id && answer.Error != nil {
+			return nil, fmt.Errorf("%s: %s", method, answer.Error.Message)
+		} else if answer.ID == b.id {
+			return answer.Result, nil
+		}
+	}
+}
+
+func (b *browser) must(method string, params, into any) {
+	b.t.Helper()
+	result, err := b.call(method, params)
+	if err == nil && into != nil {
+		err = json.Unmarshal(result, into)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval gives the value of an expression in the page, as text.
+func (b *browser) eval(expression string) string {
+	b.t.Helper()
+	var got struct{ Result struct{ Value any } }
+	b.must("Runtime.evaluate", map[string]any{"expression": expression}, &got)
+	return fmt.Sprint(got.Result.Value)
+}
+
+// shows waits until the page shows a line, "" for none.
+func (b *browser) shows(want string) {
+	b.t.Helper()
+	last := ""
+	defer func() {
+		if last != want {
+			b.t.Logf("it shows %q", last)
+		}
+	}()
+	waittest.Until(b.t, fmt.Sprintf("the overlay shows %.200q", want), func() bool {
+		last = b.eval(`(() => { const t = id => document.getElementById(id)?.textContent ?? ""; return document.getElementById("line")?.dataset.on === "yes" ? t("name") + ": " + t("said") : ""; })()`)
+		return last == want
+	})
+}
+
+// daemon is a house behind an address, whose doors can be shut and opened anew.
+type daemon struct {
+	t     *testing.T
+	house *doortest.House
+	doors atomic.Pointer[http.Handler]
+	feed  *socket.Feed
+	url   string
+}
+
+func newDaemon(t *testing.T) *daemon {
+	d := &daemon{t: t, house: doortest.NewHouse(t, "main")}
+	d.open()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.doors.Load()).ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	t.Cleanup(d.shut)
+	d.url = server.URL
+	return d
+}
+
+func (d *daemon) open() {
+	mux := http.NewServeMux()
+	d.feed = socket.New(socket.Config{Rooms: d.house, CheckOrigin: func(*http.Request) bool { return true }})
+	d.feed.Register(mux)
+	if err := web.Register(mux, web.Config{Rooms: d.house, Companions: func() []web.Companion { return nil }, Usual: func() string { return "" }}); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := overlay.Register(mux, overlay.Config{Rooms: d.house, Lives: func(string) bool { return true }}); err != nil {
+		d.t.Fatal(err)
+	}
+	var h http.Handler = mux
+	d.doors.Store(&h)
+}
+
+func (d *daemon) shut() {
+	gone := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	d.doors.Store(&gone)
+	if err := d.feed.Close(d.t.Context()); err != nil && d.t.Context().Err() == nil {
+		d.t.Error(err)
+	}
+}
+
+// line is one that a body says: it stands until it was heard.
+func line(grant, text string) entry.Said {
+	return entry.Said{From: "aya", By: abi.KindCompanion, Kind: abi.KindTurn, Grant: grant, Text: text, Played: true, Voice: []entry.Beat{{Bytes: len(text), MS: 60_000}}}
+}
+
+func heardAll(grant string, end entry.End, text string) entry.Heard {
+	return entry.Heard{Line: grant, Who: "aya", End: end, Text: text}
+}
+
+// In a browser: a line that is being spoken when the page is opened is there, grows by its pieces,
+// is over when it was heard, also while the daemon was away, and is gone at a STOP; the
+// user's styles hold; and no text is more than a text, however long and nasty it is.
+func TestInChromium(t *testing.T) {
+	d := newDaemon(t)
+	room := d.house.Get("main")
+	room.Append(entry.KindSaid, line("old", "long ago"))
+	room.Append(entry.KindHeard, heardAll("old", entry.EndStopped, ""))
+	room.Append(entry.KindSaid, line("g1", "今話しています。"))
+	b := browse(t, d.url+"/overlay/main/aya")
+	b.shows("aya: 今話しています。")
+	if n := room.Bodies("aya"); n != 0 {
+		t.Errorf("the overlay counts as %d bodies", n)
+	}
+
+	if got := b.eval(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor`); got != "rgba(0, 0, 0, 0)rgba(0, 0, 0, 0)" {
+		t.Errorf("the page is not transparent: %s", got)
+	}
+	b.eval(`const css = document.createElement("style"); css.innerHTML = ":root { --overlay-linger: 10ms; --overlay-fade: 0s; } #name { font-style: italic }"; document.head.append(css)`) // as OBS does
+	if got := b.eval(`getComputedStyle(document.getElementById("name")).fontStyle`); got != "italic" {
+		t.Errorf("the styles of OBS do nothing: %s", got)
+	}
+	b.eval(`const bad = document.createElement("script"); bad.textContent = "window.ran = true"; document.head.append(bad)`)
+	if got := b.eval(`window.ran`); got != "<nil>" {
+		t.Errorf("another script runs: %s", got)
+	}
+
+	room.Append(entry.KindSegment, entry.Segment{Grant: "g2", Who: "aya", N: 1, Text: "ひとつ、", Voice: []entry.Beat{{Bytes: 12, MS: 1}}})
+	b.shows("aya: ひとつ、")
+	room.Append(entry.KindSegment, entry.Segment{Grant: "g2", Who: "aya", N: 2, Text: "ふたつ。", Voice: []entry.Beat{{Bytes: 12, MS: 60_000}}})
+	b.shows("aya: ひとつ、ふたつ。")
+
+	d.shut()
+	whole := line("g2", "ひとつ、ふたつ。")
+	whole.Segments, whole.Voice = 2, nil
+	room.Append(entry.KindSaid, whole)
+	room.Append(entry.KindHeard, heardAll("g2", entry.EndSaid, ""))
+	b.shows("aya: ひとつ、ふたつ。") // nobody has told it otherwise
+	d.open()
+	b.shows("")
+
+	const nasty = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>&amp;` + "\u202e\u2067\u0007"
+	room.Append(entry.KindSaid, line("g3", nasty))
+	b.shows(`aya: <img src=x onerror="window.ran=1"><script>window.ran=1</script>&amp;` + "\u2060\u2060\u2060")
+	if got := b.eval(`window.ran + " " + document.querySelectorAll("#text *, #name *").length`); got != "undefined 2" {
+		t.Errorf("a text became more than one: %s", got)
+	}
+	room.Append(entry.KindSaid, line("g4", strings.Repeat("あ", 10_000)))
+	waittest.Until(t, "the long text is there", func() bool {
+		return strings.HasPrefix(b.eval(`document.getElementById("said").textContent`), "あああ")
+	})
+	if got := b.eval(`Number(document.getElementById("line").dataset.pages) > 50 && document.documentElement.scrollWidth <= innerWidth && document.getElementById("line").getBoundingClientRect().top >= 0`); got != "true" {
+		t.Errorf("10,000 letters without a space: %s pages, %s", b.eval(`document.getElementById("line").dataset.pages`), b.eval(`JSON.stringify(document.getElementById("line").getBoundingClientRect())`))
+	}
+	room.Append(entry.KindStop, entry.Stop{From: "taro"})
+	b.shows("")
+	if got := b.eval(`document.getElementById("text").textContent`); got != "" {
+		t.Errorf("left behind by a STOP: %q", got)
+	}
+}

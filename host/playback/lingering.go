@@ -1,0 +1,90 @@
+package playback
+
+import (
+	"slices"
+	"time"
+
+	"github.com/companiond/companiond/host/entry"
+)
+
+// longestLinger bounds how long a room waits for the word of a body that a sentence has ended.
+const longestLinger = 10 * time.Second
+
+// Lingering is the sentence that goes on when its line has ended: in bodies that finish what they
+// have begun, whoever speaks over it.
+type Lingering struct {
+	Line  string    `json:"line"`
+	Tell  []string  `json:"tell,omitempty"` // bodies that tell when it is over
+	Until time.Time `json:"until"`          // by then it is, whatever they tell
+	Guess time.Time `json:"guess,omitzero"` // and in those that do not tell, by its length
+}
+
+// linger notes what goes on of the line that ends: b says how, at when.
+func (v *Voice) linger(b entry.Heard, at time.Time) {
+	l := v.Playing
+	v.Lingering = nil
+	if l == nil {
+		return
+	}
+	next := Lingering{Line: l.ID, Until: at, Guess: at}
+	for _, x := range v.Bodies {
+		if !x.Finishes || x.Who != l.Who || slices.Contains(l.Quiet, x.ID) || slices.Contains(b.Missed, x.ID) {
+			continue
+		}
+		if played, waits := l.Waits[x.ID]; !waits {
+			next.Guess = l.sentenceEnds(at)
+		} else if played < len(l.Parts) {
+			next.Tell, next.Until = append(next.Tell, x.ID), at.Add(longestLinger)
+		}
+	}
+	if len(next.Tell) > 0 || next.Guess.After(at) {
+		v.Lingering = &next
+	}
+}
+
+// sentenceEnds gives when the sentence that sounds at a moment is over for sure, by its length: that
+// moment where none does.
+func (l *Line) sentenceEnds(at time.Time) time.Time {
+	from := l.Told
+	for _, p := range l.Parts[l.slowest():] {
+		if p.Shown.After(from) {
+			from = p.Shown
+		}
+		for _, v := range p.Voice {
+			d := l.rated(time.Duration(v.MS) * time.Millisecond)
+			if from = from.Add(d); from.After(at) {
+				return from.Add((d / sure).Truncate(time.Millisecond))
+			}
+		}
+	}
+	return at
+}
+
+// Lingers is until when a sentence may go on of a line that has ended: nobody else begins before.
+// Zero where none does.
+func (v *Voice) Lingers() time.Time {
+	switch g := v.Lingering; {
+	case g == nil:
+		return time.Time{}
+	case len(g.Tell) > 0 && g.Until.After(g.Guess):
+		return g.Until
+	default:
+		return g.Guess
+	}
+}
+
+// Waits says whether a body's word about a line is waited for though the line has ended.
+func (g *Lingering) Waits(line, body string) bool {
+	return g != nil && g.Line == line && slices.Contains(g.Tell, body)
+}
+
+// quiet notes that a body says nothing any more of a line that has ended: it told so, or has gone.
+func (g *Lingering) quiet(body string, at time.Time) {
+	i := slices.Index(g.Tell, body)
+	if i < 0 {
+		return
+	}
+	if g.Tell = slices.Delete(slices.Clone(g.Tell), i, i+1); len(g.Tell) == 0 && at.After(g.Guess) {
+		g.Guess = at
+	}
+}

@@ -1,0 +1,129 @@
+// Runs the prebuilt front-end of Open-LLM-VTuber in headless Chromium against a running daemon: a whole turn, an
+// interruption, the history, and another companion. Screenshots go into a folder.
+//
+//   node ollmv.mjs FRONTEND PLAYWRIGHT ws://127.0.0.1:3000/ollmv/aya/client-ws SHOTS
+//
+// FRONTEND is the branch "build" of Open-LLM-VTuber-Web, PLAYWRIGHT a folder where npm has installed playwright-core. The
+// daemon has to let the page in: origins = ["http://127.0.0.1:12393"] under [door]. Run it in a network of its own.
+import { createRequire } from 'node:module'
+import { createServer } from 'node:http'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { extname, join, normalize } from 'node:path'
+
+const [frontend, playwright, url, shots] = process.argv.slice(2)
+if (!shots) {
+  console.error('usage: node ollmv.mjs FRONTEND PLAYWRIGHT ws://127.0.0.1:3000/ollmv/COMPANION/client-ws SHOTS')
+  process.exit(2)
+}
+mkdirSync(shots, { recursive: true })
+const { chromium } = createRequire(join(playwright, 'x.js'))('playwright-core')
+const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
+const server = createServer((q, a) => {
+  const path = normalize(join(frontend, new URL(q.url, 'http://x').pathname.replace(/\/$/, '/index.html')))
+  if (!path.startsWith(normalize(frontend)) || !existsSync(path)) { a.writeHead(404).end(); return }
+  a.writeHead(200, { 'content-type': types[extname(path)] ?? 'application/octet-stream' }).end(readFileSync(path))
+})
+await new Promise((done) => server.listen(12393, '127.0.0.1', done))
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+const frames = []
+const report = { sent: [], got: [], problems: [] }
+page.on('websocket', (ws) => {
+  ws.on('framesent', (f) => { const m = JSON.parse(f.payload); report.sent.push(m.type); frames.push(['>', m]) })
+  ws.on('framereceived', (f) => { const m = JSON.parse(f.payload); report.got.push(m.type + (m.type === 'control' ? ' ' + m.text : '')); frames.push(['<', m]) })
+})
+page.on('pageerror', (e) => (report.page ??= []).push(e.message)) // without a Live2D model it has one of its own
+await page.addInitScript((u) => localStorage.setItem('wsUrl', JSON.stringify(u)), url)
+await page.goto('http://127.0.0.1:12393/')
+
+// until waits for a frame behind a place in the list.
+async function until(what, from, patience = 30000) {
+  const end = Date.now() + patience
+  for (;;) {
+    const i = frames.findIndex((f, i) => i >= from && what(...f))
+    if (i >= 0) return i
+    if (Date.now() > end) { report.problems.push('did not come: ' + what); return frames.length }
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}
+const shot = (name) => page.screenshot({ path: join(shots, name + '.png') })
+const type = async (text) => {
+  const box = page.locator('textarea').first()
+  await box.fill(text)
+  await box.press('Enter')
+}
+
+await until((d, m) => m.type === 'set-model-and-conf', 0)
+await until((d, m) => m.type === 'new-history-created', 0)
+await page.waitForTimeout(1000)
+await shot('1-begin')
+
+let from = frames.length
+await type('Hello!')
+let spoke = await until((d, m) => d === '<' && m.type === 'audio', from)
+await page.waitForTimeout(300)
+await shot('2-spoken')
+const done = await until((d, m) => d === '>' && m.type === 'frontend-playback-complete', spoke)
+await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', done)
+await shot('3-turn')
+
+// Somebody who types while it speaks interrupts it first. The page throws away sentences that come too soon behind that: the
+// answer, and a line behind the hand's button, are played, of which it tells.
+const played = (text, from) => until((d, m) => d === '>' && m.type === 'audio-play-start' && m.display_text.text === text, from, 3000)
+from = frames.length
+await type('Tell me something long, please.')
+spoke = await until((d, m) => d === '<' && m.type === 'audio', from)
+from = frames.length
+await type('Wait!')
+await until((d, m) => d === '>' && m.type === 'interrupt-signal', from, 10000)
+spoke = await until((d, m) => d === '<' && m.type === 'audio', from)
+await played(frames[spoke]?.[1].display_text.text, spoke)
+await page.mouse.click(539, 765) // the hand, which has no name
+await until((d, m) => d === '>' && m.type === 'interrupt-signal', spoke, 10000)
+await page.waitForTimeout(1500)
+await shot('4-interrupted')
+from = frames.length
+await type('Go on, please.')
+spoke = await until((d, m) => d === '<' && m.type === 'audio', from)
+await played(frames[spoke]?.[1].display_text.text, spoke)
+await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', spoke)
+
+// The history is there when the page is loaded anew, and so is another companion.
+from = frames.length
+await page.reload()
+await until((d, m) => m.type === 'new-history-created', from)
+await page.waitForTimeout(1500)
+await page.locator('button:has(svg)').nth(2).click()
+await page.getByText('ago').first().waitFor({ timeout: 5000 }).catch(() => report.problems.push('no history is listed'))
+await shot('5-histories')
+await page.getByText('ago').last().click({ timeout: 3000 }).catch((e) => report.problems.push('' + e))
+const history = await until((d, m) => m.type === 'history-data', from)
+report.history = frames[history]?.[1].messages.map((m) => m.role + ': ' + m.content)
+await page.keyboard.press('Escape')
+await page.waitForTimeout(700)
+await shot('6-history')
+
+from = frames.length
+await page.locator('button:has(svg)').first().click()
+await page.waitForTimeout(700)
+await shot('7-settings')
+const picker = page.locator('[data-part="trigger"]', { hasText: 'Aya' }).first()
+await picker.click({ timeout: 5000 }).catch((e) => report.problems.push('no picker: ' + e))
+await page.locator('[data-part="item"]', { hasText: 'Kyoko' }).first().click({ timeout: 5000 }).catch((e) => report.problems.push('no Kyoko: ' + e))
+await until((d, m) => m.type === 'config-switched', from)
+await page.getByRole('button', { name: /save/i }).first().click({ timeout: 3000 }).catch(() => page.keyboard.press('Escape'))
+await page.waitForTimeout(700)
+from = frames.length
+await type('Hello, Kyoko!')
+const kyoko = await until((d, m) => d === '<' && m.type === 'audio', from)
+report.other = frames[kyoko]?.[1].display_text.name
+await until((d, m) => d === '<' && m.type === 'control' && m.text === 'conversation-chain-end', kyoko)
+await shot('8-other')
+report.histories = frames.filter(([d, m]) => d === '<' && m.type === 'history-list').map(([, m]) => m.histories.length)
+report.configs = frames.filter(([d, m]) => d === '<' && m.type === 'config-files').map(([, m]) => m.configs.map((c) => c.filename))
+report.frames = frames.map(([d, m]) => d + ' ' + JSON.stringify(m).slice(0, 160))
+console.log(JSON.stringify(report))
+await browser.close()
+server.close()
+process.exit(report.problems.length ? 1 : 0)
