@@ -72,14 +72,14 @@ func (s *Service) made(ctx context.Context, w *work, until time.Time) (map[strin
 	w.seen = heads
 	for room, grew := range busy {
 		for {
-			made, err := s.makes(ctx, room, heads[room], time.Until(until) > making-tardy)
+			made, head, err := s.makes(ctx, room, heads[room], time.Until(until) > making-tardy)
 			if err != nil {
 				return nil, err
 			}
+			grew = grew || made || head > heads[room] // what was in the making may have come since the heads were read
 			if !made || time.Now().After(until) {
 				break
 			}
-			grew = true
 			select {
 			case <-time.After(look):
 			case <-ctx.Done():
@@ -97,20 +97,20 @@ func (s *Service) bound(ctx context.Context, w *work) error {
 	return s.everywhere(ctx, func(r journal.Room) error { w.ends[r.Name] = r.Head.Seq; return nil })
 }
 
-// makes says whether a room has a vote or a line in the making that began at or before an entry; tardy: also a vote
-// in a round that is decided.
-func (s *Service) makes(ctx context.Context, room string, upto uint64, tardy bool) (bool, error) {
+// makes says whether a room has a vote or a line in the making that began at or before an entry, and where the
+// room ended when it was looked at; tardy: also a vote in a round that is decided.
+func (s *Service) makes(ctx context.Context, room string, upto uint64, tardy bool) (made bool, head uint64, err error) {
 	row, found, err := s.cfg.Journal.Room(ctx, room)
 	if err != nil || !found || !row.Awake {
-		return false, err
+		return false, row.Head.Seq, err
 	}
 	st, _, err := reader.Fold(ctx, s.cfg.Journal, room)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	open := func(r *turn.Round) bool { return r != nil && r.ID <= upto }
 	superseded := st.Round != nil && slices.ContainsFunc(st.Chain, func(id uint64) bool { return id <= upto })
-	return open(st.Round) || st.Floor != nil && st.Floor.By <= upto || tardy && (superseded || open(st.Late) || open(st.Past)), nil
+	return open(st.Round) || st.Floor != nil && st.Floor.By <= upto || tardy && (superseded || open(st.Late) || open(st.Past)), st.Head, nil
 }
 
 // late goes once more over what was there when an order was done, and over what companions made of that
