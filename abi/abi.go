@@ -51,6 +51,8 @@ const (
 	HostHistoryGet = "history.get" // HistoryAsk -> History
 	HostSelfInfo   = "self.info"   // no data -> SelfInfo
 
+	HostKnowledgeGet = "knowledge.get" // KnowledgeAsk -> Knowledge
+
 	HostSay           = "say"            // SayAsk -> {}; only while OpSpeak is answered
 	HostActionEmit    = "action.emit"    // ActionAsk -> ActionPlayed; needs a card
 	HostModelGenerate = "model.generate" // ModelAsk -> ModelAnswer
@@ -66,7 +68,7 @@ const (
 func AlwaysGranted() []string {
 	return []string{
 		HostNow, HostRandom, HostKVGet, HostKVSet, HostKVDel, HostKVList,
-		HostHistoryGet, HostSelfInfo,
+		HostHistoryGet, HostSelfInfo, HostKnowledgeGet,
 	}
 }
 
@@ -163,22 +165,23 @@ type Line struct {
 
 // Bounds of what crosses the border; longer is refused with CodeTooLarge.
 const (
-	MaxText     = 16 << 10 // bytes of one message's text
-	MaxTo       = 32       // addressees of one message
-	MaxName     = 64       // bytes of an id or a name
-	MaxRequest  = 4 << 20  // bytes of one request to a module
-	MaxReply    = 1 << 20  // bytes of one reply from a module, and of what it asks with host_call
-	MaxAnswer   = 16 << 20 // bytes of the reply to a host_call
-	MaxKVKey    = 256      // bytes
-	MaxKVValue  = 64 << 10 // bytes
-	MaxKVKeys   = 1000     // keys a character
-	MaxKVTotal  = 1 << 20  // bytes of keys and values a character
-	MaxHistory  = 100      // messages a history.get
-	MaxRandom   = 256      // bytes a random
-	RecentInAsk = 16       // messages in Scene.Recent
-	MaxMembers  = 256      // members in Scene.Members
-	MaxMore     = 31       // perceptions in Perceiving.More
-	MaxStarts   = 6        // conversation.start of a companion in a minute
+	MaxText      = 16 << 10 // bytes of one message's text
+	MaxTo        = 32       // addressees of one message
+	MaxName      = 64       // bytes of an id or a name
+	MaxRequest   = 4 << 20  // bytes of one request to a module
+	MaxReply     = 1 << 20  // bytes of one reply from a module, and of what it asks with host_call
+	MaxAnswer    = 16 << 20 // bytes of the reply to a host_call
+	MaxKVKey     = 256      // bytes
+	MaxKVValue   = 64 << 10 // bytes
+	MaxKVKeys    = 1000     // keys a character
+	MaxKVTotal   = 1 << 20  // bytes of keys and values a character
+	MaxHistory   = 100      // messages a history.get
+	MaxKnowledge = 32 << 10 // bytes of a document a knowledge.get
+	MaxRandom    = 256      // bytes a random
+	RecentInAsk  = 16       // messages in Scene.Recent
+	MaxMembers   = 256      // members in Scene.Members
+	MaxMore      = 31       // perceptions in Perceiving.More
+	MaxStarts    = 6        // conversation.start of a companion in a minute
 )
 
 type (

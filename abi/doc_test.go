@@ -30,7 +30,7 @@ func TestContract(t *testing.T) {
 	}
 	for name, value := range map[string]int{
 		"MaxText": abi.MaxText, "MaxTo": abi.MaxTo, "MaxName": abi.MaxName, "MaxRequest": abi.MaxRequest, "MaxReply": abi.MaxReply, "MaxAnswer": abi.MaxAnswer, "MaxKVKey": abi.MaxKVKey, "MaxKVValue": abi.MaxKVValue,
-		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
+		"MaxKVKeys": abi.MaxKVKeys, "MaxKVTotal": abi.MaxKVTotal, "MaxHistory": abi.MaxHistory, "MaxKnowledge": abi.MaxKnowledge, "MaxRandom": abi.MaxRandom, "RecentInAsk": abi.RecentInAsk,
 		"MaxMembers": abi.MaxMembers, "MaxMemoryText": abi.MaxMemoryText, "MaxMemoryKeys": abi.MaxMemoryKeys, "MaxMemories": abi.MaxMemories, "MaxMemoryAdds": abi.MaxMemoryAdds,
 		"MaxPast": abi.MaxPast, "MaxPastBytes": abi.MaxPastBytes, "MaxKeep": abi.MaxKeep, "MaxKeepText": abi.MaxKeepText, "MaxAdded": abi.MaxAdded,
 		"MaxPolicy": abi.MaxPolicy, "MaxDigest": abi.MaxDigest, "MaxFeedback": abi.MaxFeedback,

@@ -21,7 +21,13 @@ type Percept struct {
 	At        time.Time       `json:"at,omitzero"`
 	Game      string          `json:"game,omitempty"`  // the game that tells it, by its own word; the card need not have the title
 	Force     *Force          `json:"force,omitempty"` // it is to be answered with an action of the game, now
+	// Answers is the id of the query, a kind of action, that it answers; the card need not have the title
+	// as a perception. Of one that nobody could answer the Body is a text that says why.
+	Answers string `json:"answers,omitempty"`
 }
+
+// Unasked says whether it is told by a game, or answers a query: no card says what to do about it.
+func (p Percept) Unasked() bool { return p.Game != "" || p.Answers != "" }
 
 // Force is what a game wants of a companion: that it plays one of some actions.
 type Force struct {
@@ -120,6 +126,8 @@ type (
 		Delivered int    `json:"delivered"`         // bodies that were connected; 0 is not hidden
 		Warning   string `json:"warning,omitempty"` // the events do not allow it, and the card only warns
 		Wish      uint64 `json:"wish,omitempty"`    // of the action "speak": seq of the wish, whose line waits for the floor
+		// Due is until when an answer is waited for, of a query. It is perceived later, as is that none came.
+		Due time.Time `json:"due,omitzero"`
 	}
 	// ModelAsk asks the companion's language model.
 	ModelAsk struct {

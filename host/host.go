@@ -39,6 +39,7 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/knowledge"
 	"github.com/companiond/companiond/host/memory"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
@@ -160,7 +161,7 @@ func (h *Host) buildRooms() (err error) {
 		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory}
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters).Get}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
@@ -204,6 +205,7 @@ func (h *Host) newRegistry(house room.House) (*registry.Registry, error) {
 	return registry.New(registry.Config{
 		Room: room.Config{
 			Journal: h.journal, NewID: newID, House: house, Log: h.log, Here: h.here, Named: h.named, Conversed: h.conversed, Heard: h.memory.Heard,
+			Asks: h.asks, Kept: func(companion string, p abi.Percept) { h.perceptions.Add(companion, p) },
 			Told: func(room string, now history.Book) { h.compress.Told(room, now) },
 			Find: func(id string) (room.Companion, bool) { return loaded(h.folder.Companion(id)) },
 			Blame: func(id, op string, err error) {

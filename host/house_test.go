@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"sdk/go/words"},
 	{"sdk/go/talk"},
 	{"sdk/scaffold", "characters", "characters/..."},
-	{"host/spell", "host/limits", "host/context/quote", "host/search/gram", "host/force"},
+	{"host/spell", "host/limits", "host/knowledge", "host/context/quote", "host/search/gram", "host/force"},
 	{"host/card/tree", "host/config/source"},
 	{"host/card/schema"},
 	{"host/entry"},

@@ -14,6 +14,7 @@ import (
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/hostops"
 	"github.com/companiond/companiond/host/journal/memory"
+	"github.com/companiond/companiond/host/knowledge"
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
@@ -50,7 +51,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostops.Ops{
-		Stores: h.stores, Generate: h.models.Ask,
+		Stores: h.stores, Generate: h.models.Ask, Knowledge: knowledge.New(h.cfg.Modules.Characters).Get,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
 		Segment: func(context.Context, string, string, string, abi.SayAsk) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {

@@ -83,6 +83,7 @@ type act struct {
 	Parameters map[string]any
 	Part       int
 	Line       string
+	Query      bool
 	at         time.Time
 }
 

@@ -98,7 +98,7 @@ func (h *Host) several(companion string) bool {
 // wakeSenses has judged what waits for those who are here and perceive.
 func (h *Host) wakeSenses() {
 	for _, c := range h.folder.Companions() {
-		if def := c.Card(); def != nil && len(def.Perceptions) > 0 {
+		if def := c.Card(); def != nil && len(def.Perceptions)+len(def.Actions) > 0 {
 			h.perceptions.Wake(c.ID())
 		}
 	}
@@ -176,6 +176,16 @@ func (h *Host) plays(companion, action string) bool {
 	}
 	_, ok := def.Action(action)
 	return ok
+}
+
+// asks says whether an action of a companion's card is a query.
+func (h *Host) asks(companion, action string) bool {
+	def, err := h.card(companion)
+	if err != nil || def == nil {
+		return false
+	}
+	a, ok := def.Action(action)
+	return ok && a.Query
 }
 
 // waitingForModels gives which companions wait for a model, and why.

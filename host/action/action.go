@@ -202,8 +202,8 @@ func CheckSpeech(j abi.Judgement, perceived []abi.Percept, permit func(abi.Actio
 		return abi.Errorf(abi.CodeInvalid, "judgement.parameters: their message is not the text")
 	}
 	for _, x := range slices.Backward(perceived) {
-		if x.Game != "" {
-			x.Title = "" // no card has events for what games tell
+		if x.Unasked() {
+			x.Title = "" // no card has events for it
 		}
 		if _, err = permit(abi.ActionAsk{Action: card.Speak, Parameters: j.Parameters, Perception: x.Title}); err == nil {
 			return nil

@@ -58,6 +58,8 @@ type Action struct {
 	// Schema is what its parameters have to be: the action as the file has it, with
 	// the type "object" where the file leaves that out.
 	Schema json.RawMessage
+	// Query says that it asks a body something: the answer is perceived later, and no event has to allow it.
+	Query bool
 
 	schema *schema.Schema
 }
@@ -164,7 +166,7 @@ func (c *Card) Permit(a abi.ActionAsk) (warning string, err error) {
 
 // events asks the events about an action.
 func (c *Card) events(a abi.ActionAsk) (warning string, err error) {
-	if a.Perception == "" {
+	if action, ok := c.Action(a.Action); a.Perception == "" || ok && action.Query {
 		return "", nil
 	}
 	if _, ok := c.Perception(a.Perception); !ok {

@@ -17,6 +17,7 @@ import (
 const (
 	MaxFile        = 1 << 20 // bytes
 	MaxActions     = 64
+	MaxQueries     = 16
 	MaxPerceptions = 64
 	MaxEvents      = 256
 	MaxAliases     = 32
@@ -35,7 +36,7 @@ var (
 // of these.
 var (
 	cardKeys = []string{"id", "name", "aliases", "personality", "story", "role", "sample", "version", "language", "model",
-		"talkativeness", "mode", "metadata", "actions", "perceptions", "events", "$schema"}
+		"talkativeness", "mode", "metadata", "actions", "queries", "perceptions", "events", "$schema"}
 	metadataKeys   = []string{"author", "tags", "created", "updated", "thumbnail"}
 	perceptionKeys = []string{"input", "media_types", "max_bytes", "cool_down", "coalesce"} // beside JSON Schema's
 	eventKeys      = []string{"perception", "action", "condition"}
@@ -95,7 +96,10 @@ func (p *parser) card(n *tree.Node) {
 		p.metadata(x)
 	}
 	for i, x := range p.list(n, "actions", MaxActions) {
-		p.action(x, tree.Item("actions", i))
+		p.action(x, tree.Item("actions", i), false)
+	}
+	for i, x := range p.list(n, "queries", MaxQueries) {
+		p.action(x, tree.Item("queries", i), true)
 	}
 	for i, x := range p.list(n, "perceptions", MaxPerceptions) {
 		p.perception(x, tree.Item("perceptions", i))
@@ -148,14 +152,18 @@ func (p *parser) metadata(n *tree.Node) {
 	p.texts(n, "metadata", "tags")
 }
 
-func (p *parser) action(n *tree.Node, path string) {
-	a := Action{Title: p.title(n, path, p.can())}
+// action reads an action, or a query, which is one that is answered.
+func (p *parser) action(n *tree.Node, path string, query bool) {
+	a := Action{Title: p.title(n, path, p.can()), Query: query}
 	a.Description, _ = p.text(n, path, "description")
 	before := len(p.Faults)
 	p.unwrapped(n, path)
 	if a.schema = p.schema(n, path); a.schema != nil {
 		a.Schema = asObject(p.data, n)
 		p.described(n, path, a.schema)
+		if query && a.Title == Speak {
+			p.Add(n.Get("title").At, tree.Member(path, "title"), "%q is how a companion speaks, and no query", Speak)
+		}
 		if a.Title == Speak && len(p.Faults) == before {
 			p.speaks(n, path, &a)
 		}

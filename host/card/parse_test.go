@@ -41,11 +41,15 @@ func wrong(t testing.TB, src string) string {
 func TestMistakes(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	for src, want := range map[string]string{
-		``:                                       `f:1:1: is no JSON: it ends too early: there is nothing in it`,
-		"{\n\"name\": \"a\"\n":                   `f:3:1: is no JSON: it ends too early: the { in line 1 is not closed`,
-		"{\n\"name\": \"a\",\n}":                 `f:2:12: is no JSON: there is a comma before }; take it out`,
-		"\ufeff{\"name\": \"a\"}":                `f:1: begins with a byte order mark; save it as UTF-8 without one`,
-		"{\n\"name\": \"\x80\"}":                 `f:2:10: is not UTF-8`,
+		``:                              `f:1:1: is no JSON: it ends too early: there is nothing in it`,
+		"{\n\"name\": \"a\"\n":          `f:3:1: is no JSON: it ends too early: the { in line 1 is not closed`,
+		"{\n\"name\": \"a\",\n}":        `f:2:12: is no JSON: there is a comma before }; take it out`,
+		"\ufeff{\"name\": \"a\"}":       `f:1: begins with a byte order mark; save it as UTF-8 without one`,
+		"{\n\"name\": \"\x80\"}":        `f:2:10: is not UTF-8`,
+		`{"name": "a", "queries": {}}`:  `f:1: queries: is an object, must be an array`,
+		`{"name": "a", "querries": []}`: `f:1: querries: is not a key of a card; did you mean "queries"?`,
+		`{"name": "a", "queries": [{"title": "speak"}]}`:                          `f:1: queries[0].title: "speak" is how a companion speaks, and no query`,
+		`{"name": "a", "actions": [{"title": "x"}], "queries": [{"title": "x"}]}`: `f:1: queries[0].title: "x" is there twice`,
 		`[]`:                                     `f:1: is an array, must be an object`,
 		`{}`:                                     `f:1: name: is missing`,
 		`{"name": ""}`:                           `f:1: name: must not be empty`,

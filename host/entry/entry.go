@@ -301,6 +301,7 @@ const (
 	DueSpoken  DueKind = "spoken"  // a human speaks for so long that it is no noise
 	DueAbsent  DueKind = "absent"  // nobody could vote, and is asked again
 	DueStale   DueKind = "stale"   // a wish waited too long for the floor and is given up
+	DueAnswer  DueKind = "answer"  // never written down as such: a KindResult says that nobody answered a query
 	DueLapse   DueKind = "lapse"   // never written down as such: a KindConversation says that the time of a conversation is over
 )
 

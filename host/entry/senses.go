@@ -2,6 +2,7 @@ package entry
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -27,6 +28,9 @@ type Perceived struct {
 	Game string `json:"game,omitempty"`
 	// Force is what the game wants at once.
 	Force *abi.Force `json:"force,omitempty"`
+	// Answers is the id of the query, an Action with a Due, that it answers. The companion is told the newest of
+	// those, too, whatever it is asked.
+	Answers string `json:"answers,omitempty"`
 }
 
 // Judged is the body of KindJudged: perceptions that were kept wait no more. Others
@@ -53,6 +57,8 @@ type Action struct {
 	// Body is the one body that it is for, because that offered it; empty: it is the card's, and
 	// for all.
 	Body string `json:"body,omitempty"`
+	// Due is until when an answer to it is waited for, of a query; zero: it is none.
+	Due time.Time `json:"due,omitzero"`
 }
 
 // Offered is the body of KindOffered: what a connected game can do for a companion, or cannot

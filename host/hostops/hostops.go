@@ -26,8 +26,10 @@ type Ops struct {
 	Act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Generate asks the model of the companion that calls.
 	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
-	Talks    Talks  // nil where no project is configured
-	Memory   Memory // nil where nothing is remembered
+	// Knowledge gives documents of a companion's.
+	Knowledge func(companion string, a abi.KnowledgeAsk) (abi.Knowledge, error)
+	Talks     Talks  // nil where no project is configured
+	Memory    Memory // nil where nothing is remembered
 
 	starts starts
 }
@@ -60,6 +62,8 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 			return nil, abi.Errorf(abi.CodeInvalid, "history.get: this call is about no room")
 		}
 		return module.Answer(data, func(a abi.HistoryAsk) (abi.History, error) { return o.History(ctx, c.Room, a) })
+	case abi.HostKnowledgeGet:
+		return module.Answer(data, func(a abi.KnowledgeAsk) (abi.Knowledge, error) { return o.Knowledge(c.Companion, a) })
 	case abi.HostSay:
 		if c.Op != abi.OpSpeak {
 			return nil, abi.Errorf(abi.CodeDenied, "say: is for the line that %s was asked for", abi.OpSpeak)

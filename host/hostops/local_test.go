@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/journal/sqlite"
+	"github.com/companiond/companiond/host/knowledge"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -77,6 +79,13 @@ func hostOps() []step {
 		{abi.HostKVList, json.RawMessage(`[]`), abi.CodeInvalid},
 		{abi.HostKVList, nil, ""},
 		{abi.HostHistoryGet, nil, ""},
+		{abi.HostKnowledgeGet, nil, ""},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Limit: -1}, abi.CodeInvalid},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md"}, ""},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md", From: 1, Limit: 4}, ""},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md", From: 99}, abi.CodeInvalid},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md", Limit: abi.MaxKnowledge + 1}, abi.CodeInvalid},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "../menu.md"}, abi.CodeNotFound},
 		{"kv.nothing", abi.KVKey{}, abi.CodeUnknownOp},
 		{"nothing", nil, abi.CodeUnknownOp},
 	}
@@ -132,6 +141,9 @@ func plain(data json.RawMessage) string {
 	return string(b)
 }
 
+// documents are the probe's.
+var documents = map[string]string{"menu.md": "紅茶は 400 円", "b.txt": ""}
+
 // daemonOps asks the daemon's own host ops, in a room where things were said.
 func daemonOps(t *testing.T) (asker, []abi.Message) {
 	t.Helper()
@@ -172,7 +184,17 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 	if err != nil || len(said) != 120 {
 		t.Fatalf("%d messages, %v", len(said), err)
 	}
-	calls := module.Grants(nil).Guard(&Ops{Stores: j, History: house.History})
+	dir := t.TempDir()
+	shelf := filepath.Join(dir, "probe", knowledge.Folder)
+	if err := os.MkdirAll(shelf, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range documents {
+		if err := os.WriteFile(filepath.Join(shelf, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := module.Grants(nil).Guard(&Ops{Stores: j, History: house.History, Knowledge: knowledge.New(dir).Get})
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {
@@ -196,7 +218,7 @@ func localOps(said []abi.Message) asker {
 			err = h.Ask(op, data, &answer)
 			return companion.Line{}
 		}})
-		l.History, l.Clock = said, time.Now
+		l.History, l.Clock, l.Documents = said, time.Now, documents
 		return func(o string, d any) (json.RawMessage, error) {
 			op, data = o, d
 			if _, serr := l.Speak(companion.Scene{}); serr != nil {

@@ -2,6 +2,7 @@ package perception
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -69,6 +70,29 @@ func (s *Queues) write(ctx context.Context, companion string, it *item) (Taken, 
 	return Taken{}, err
 }
 
+// Add takes what is written down by now, and was not given to Offer or Tell: the room itself found it. It
+// does not wait.
+func (s *Queues) Add(companion string, p abi.Percept) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return // it is read back at the next start
+	}
+	q := s.backlog(companion)
+	if q.read {
+		s.add(q, p)
+	} else {
+		q.found, q.woken = append(q.found, p), true
+	}
+	s.start(companion, q)
+}
+
+// add puts into a queue what was written down. The lock is held.
+func (s *Queues) add(q *backlog, p abi.Percept) {
+	q.counts["taken"]++
+	q.append(newItem(p, nil))
+}
+
 // Wake has what was kept for companions read back and judged, at the start and whenever one
 // has come: it does nothing twice.
 func (s *Queues) Wake(companions ...string) {
@@ -109,6 +133,12 @@ func (s *Queues) readBack(ctx context.Context, companion string) error {
 	q.read = true
 	q.restore(items)
 	q.counts["taken"] += len(items)
+	for _, p := range q.found { // while it was read
+		if !slices.ContainsFunc(items, func(it *item) bool { return it.p.Seq == p.Seq }) {
+			s.add(q, p)
+		}
+	}
+	q.found = nil
 	if len(items) > 0 {
 		s.start(companion, q)
 	}

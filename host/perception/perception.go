@@ -123,8 +123,9 @@ type backlog struct {
 	wake    chan struct{} // tells it that more came
 	woken   bool          // what was kept is to be read back
 
-	reading sync.Mutex // held while what was kept is read back
-	read    bool       // it was
+	reading sync.Mutex    // held while what was kept is read back
+	read    bool          // it was
+	found   []abi.Percept // that rooms wrote down before it was
 }
 
 // New makes the senses of a house. It starts nothing.

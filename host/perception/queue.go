@@ -98,6 +98,12 @@ func (q *queue) free(it *item) {
 	q.bytes -= it.size()
 }
 
+// append takes what is written down already, however much it is.
+func (q *queue) append(it *item) {
+	q.bytes += it.size()
+	q.waiting = append(q.waiting, it)
+}
+
 // restore takes what waited before the daemon started, however much it is. Frames that
 // came meanwhile are newer.
 func (q *queue) restore(items []*item) {

@@ -108,8 +108,14 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 	if a.Delivered = 1; a.Body == "" {
 		a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
 	}
+	if a.Body == "" && r.cfg.Asks != nil && r.cfg.Asks(a.Who, a.Action) {
+		if a.Delivered == 0 {
+			return played, abi.Errorf(abi.CodeUnavailable, "action: nothing is connected to %s that could answer %q", a.Who, a.Action)
+		}
+		a.Due = r.loop.Now().Add(queue.QueryPatience)
+	}
 	r.loop.Input(entry.KindAction, a)
-	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning}, nil
+	return abi.ActionPlayed{ID: a.ID, Delivered: a.Delivered, Warning: a.Warning, Due: a.Due}, nil
 }
 
 // mayPlay says why a call may not play an action any more: its floor has passed on,
@@ -144,18 +150,29 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 }
 
 // Done tells what became of an action; the companion hears of it. by
-// is whose body it was.
+// is whose body it was, and answer, an object or a text, what it says to a query: the companion perceives it.
 //
 // # Errors
 //
 // CodeNotFound for an action whose result nobody waits for: it is not known, was
-// answered, or there were too many after it.
-func (r *Room) Done(ctx context.Context, who, by string, d abi.Result) error {
-	if err := checkReason(d.Reason); err != nil {
+// answered, or there were too many after it. CodeInvalid and CodeTooLarge for an answer that is none.
+func (r *Room) Done(ctx context.Context, who, by string, d abi.Result, answer json.RawMessage) error {
+	if err := cmp.Or(checkReason(d.Reason), checkAnswer(answer)); err != nil {
 		return err
 	}
 	d.By = by
-	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}) })
+	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}, answer) })
+}
+
+// checkAnswer holds what a body answers to its bound.
+func checkAnswer(raw json.RawMessage) error {
+	switch {
+	case len(raw) > maxParameters:
+		return abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(raw), maxParameters)
+	case len(raw) > 0 && raw[0] != '{' && raw[0] != '"':
+		return abi.Field("body", abi.CodeInvalid, "is neither an object nor a string")
+	}
+	return nil
 }
 
 // checkReason holds why a body did not do something to its bound.
@@ -167,12 +184,16 @@ func checkReason(why string) error {
 	return nil
 }
 
-func (r *Room) handleDone(d entry.Done) error {
-	i := slices.IndexFunc(r.state().Acts, func(a queue.Act) bool { return a.ID == d.ID && a.Who == d.Who })
-	if i < 0 {
+func (r *Room) handleDone(d entry.Done, answer json.RawMessage) error {
+	act := r.state().Waiting(d.Who, d.ID)
+	if act == nil {
 		return abi.Errorf(abi.CodeNotFound, "id: %s waits for no result of an action %q (any more)", d.Who, d.ID)
 	}
-	d.Action = r.state().Acts[i].Action
+	d.Action = act.Action
+	if !act.Due.IsZero() {
+		r.senses.Answer(*act, d.Result, answer)
+		return nil
+	}
 	r.loop.Input(entry.KindResult, d)
 	m := call.Context{Room: r.Name(), Now: r.loop.Now(), Limit: time.Now().Add(r.patience())} // a room that ends waits for it
 	r.goCall(func() { r.report(m, d) })

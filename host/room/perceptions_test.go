@@ -285,7 +285,7 @@ func TestActions(t *testing.T) {
 		if played, _ := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "move"}); played.Delivered != 0 {
 			t.Errorf("delivered to %d bodies that left", played.Delivered)
 		}
-		if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: played.ID, Reason: "a wall"}); err != nil {
+		if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: played.ID, Reason: "a wall"}, nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -295,7 +295,7 @@ func TestActions(t *testing.T) {
 		}
 		mu.Unlock()
 		for _, id := range []string{played.ID, "nothing"} {
-			if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: id, OK: true}); abi.CodeOf(err) != abi.CodeNotFound {
+			if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: id, OK: true}, nil); abi.CodeOf(err) != abi.CodeNotFound {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

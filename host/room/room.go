@@ -59,6 +59,11 @@ type Config struct {
 	// Named says whether an AI of a project has a name, or one that a reader cannot tell from it;
 	// nil: none has.
 	Named func(name string) bool
+	// Asks says whether an action of a companion's is a query; nil: none is.
+	Asks func(companion, action string) bool
+	// Kept is told what a companion is to judge that the room itself wrote down: an answer to a query. The
+	// loop calls it, so that it may not wait; nil tells nobody.
+	Kept func(companion string, p abi.Percept)
 	// Conversed is told what is in the journal by now of a room that is for a conversation, and how
 	// that stands. The loop calls it, so that it may not wait; nil tells nobody.
 	Conversed func(room string, now conversation.Conversation, entries []entry.Entry)
@@ -150,7 +155,7 @@ func New(s Settings, c Config, cast []entry.Joined) *Room {
 	})
 	r.votes = votes.New(votes.Config{Loop: r.loop, Running: r.running, Board: &r.board, NewID: r.cfg.NewID})
 	r.senses = senses.New(senses.Config{
-		Loop: r.loop, Running: r.running, Board: &r.board, Find: r.cfg.Find, NewID: r.cfg.NewID, May: r.mayPerceive,
+		Loop: r.loop, Running: r.running, Board: &r.board, Find: r.cfg.Find, NewID: r.cfg.NewID, May: r.mayPerceive, Kept: r.cfg.Kept,
 	})
 	r.voice = voice.New(voice.Config{
 		Room: r.Name(), Loop: r.loop, Running: r.running, Bodies: r.cfg.Bodies, Board: &r.board, Log: r.log, Draining: r.drain.Load,
@@ -238,6 +243,10 @@ func (r *Room) dueInputs() {
 			}
 		}
 		r.loop.Use()
+		if due.What == entry.DueAnswer {
+			r.senses.Overdue()
+			continue
+		}
 		if due.What == entry.DueLapse {
 			r.loop.Input(entry.KindConversation, conversation.Input{Kind: conversation.Lapse, Absent: r.absent()})
 			continue

@@ -226,7 +226,7 @@ func TestResultsOutliveARestart(t *testing.T) {
 			t.Errorf("%d actions are waited for", len(open))
 		}
 		for id, code := range map[string]abi.Code{long.ID: "", looks[0]: abi.CodeNotFound, looks[269]: ""} {
-			if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: id, OK: true}); abi.CodeOf(err) != code {
+			if err := s.room.Done(s.t.Context(), "nikoni", "stage", abi.Result{ID: id, OK: true}, nil); abi.CodeOf(err) != code {
 				t.Errorf("%s: %v, want %q", id, err, code)
 			}
 		}

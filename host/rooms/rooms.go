@@ -6,6 +6,7 @@ package rooms
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"time"
 
@@ -113,8 +114,8 @@ type Room interface {
 	Perceive(ctx context.Context, who string, all ...abi.Percept) (abi.Judged, error)
 	// Act lets a companion do something that its card allows.
 	Act(ctx context.Context, who string, by Player, a abi.ActionAsk) (abi.ActionPlayed, error)
-	// Done tells what became of an action.
-	Done(ctx context.Context, who, by string, d abi.Result) error
+	// Done tells what became of an action, and what a body answers to a query: an object or a text.
+	Done(ctx context.Context, who, by string, d abi.Result, answer json.RawMessage) error
 	// Embody says that a body of a companion is connected, until leave is called. It is given an
 	// id, by which one that plays tells when it has played a line.
 	Embody(b entry.Body) (id string, leave func())

@@ -75,6 +75,21 @@ func (h *Host) Get(key string) (value string, found bool, err error) {
 	return v.Value, v.Found, err
 }
 
+// Documents lists the texts in the folder knowledge of the character, where its maker puts them.
+func (h *Host) Documents() ([]abi.Document, error) {
+	var k abi.Knowledge
+	err := h.Ask(abi.HostKnowledgeGet, abi.KnowledgeAsk{}, &k)
+	return k.Documents, err
+}
+
+// Document reads one of them from a byte on, at most [abi.MaxKnowledge] bytes; next is where it goes
+// on, 0 where that is all.
+func (h *Host) Document(name string, from int) (text string, next int, err error) {
+	var k abi.Knowledge
+	err = h.Ask(abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: name, From: from}, &k)
+	return k.Text, k.Next, err
+}
+
 // Set writes a key. See the Max constants of package abi for the bounds.
 func (h *Host) Set(key, value string) error {
 	return h.Ask(abi.HostKVSet, abi.KVPair{Key: key, Value: value}, nil)

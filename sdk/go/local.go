@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -38,6 +39,8 @@ type Local struct {
 	// Memories are what the companion remembers, oldest first. A search finds those that have a word of
 	// its text among their keys or in their own text; the daemon knows more ways.
 	Memories []abi.Memory
+	// Documents are those of its folder, by name.
+	Documents map[string]string
 	// Model answers for the language model; without it there is none.
 	Model func(abi.ModelAsk) (abi.ModelAnswer, error)
 
@@ -155,6 +158,8 @@ func (l *Local) host(op string, data json.RawMessage) (any, error) {
 		return asked(data, l.random)
 	case abi.HostHistoryGet:
 		return asked(data, l.history)
+	case abi.HostKnowledgeGet:
+		return asked(data, l.document)
 	case abi.HostSelfInfo:
 		return abi.SelfInfo{ID: l.ID, Room: l.RoomID, Engine: "local", Generation: 1}, nil
 	case abi.HostKVGet, abi.HostKVDel:
@@ -227,6 +232,23 @@ func (l *Local) history(ask abi.HistoryAsk) (abi.History, error) {
 	}
 	h.Messages = h.Messages[max(0, len(h.Messages)-limit):]
 	return h, nil
+}
+
+func (l *Local) document(ask abi.KnowledgeAsk) (k abi.Knowledge, err error) {
+	if ask.Name != "" {
+		text, ok := l.Documents[ask.Name]
+		if !ok {
+			return k, abi.Field("name", abi.CodeNotFound, "there is no document %.64q; ask without a name for those that are there", ask.Name)
+		}
+		return ask.Part(text)
+	}
+	if _, err := abi.Limit(ask.Limit, abi.MaxKnowledge, abi.MaxKnowledge); err != nil {
+		return k, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Documents)) {
+		k.Documents = append(k.Documents, abi.Document{Name: name, Size: int64(len(l.Documents[name]))})
+	}
+	return k, nil
 }
 
 func (l *Local) say(ask abi.SayAsk) (struct{}, error) {

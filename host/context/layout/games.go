@@ -67,7 +67,8 @@ func quoteDescriptions(v any) any {
 
 // word is what a game told before.
 type word struct {
-	Game string          `json:"game"`
+	Game string          `json:"game,omitempty"`
+	Asks string          `json:"your_query,omitempty"` // that it answers
 	At   string          `json:"at,omitempty"`
 	Body json.RawMessage `json:"told,omitempty"`
 	Text string          `json:"text,omitempty"` // instead of one that is too long
@@ -76,7 +77,11 @@ type word struct {
 // toldBefore is what games told.
 func (m *Mind) toldBefore(all []abi.Percept) (words []word) {
 	for _, p := range all {
-		words = append(words, word{Game: p.Game, At: p.At.In(m.Zone).Format(stamp), Body: p.Body})
+		w := word{Game: p.Game, At: p.At.In(m.Zone).Format(stamp), Body: p.Body}
+		if p.Answers != "" {
+			w.Asks = p.Title
+		}
+		words = append(words, w)
 	}
 	return words
 }
@@ -119,6 +124,12 @@ func (w words) force(again bool) string {
 		text += w.pick(" failed にあるように、前はうまくいきませんでした。", " What you did before came to nothing, as failed says.")
 	}
 	return text
+}
+
+// answer asks for a judgement of what a query was answered.
+func (w words) answer() string {
+	return w.pick("頼むこと: あなたがたずねたことへの答えの判断。答えをもとに speak で話すか、もう一度たずねるか、何もしないかを決めます。",
+		"Asked for: a judgement of the answer to your query. Speak about it with speak, ask again, or do nothing.")
 }
 
 // game asks for a judgement of what a game told.

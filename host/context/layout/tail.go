@@ -36,7 +36,7 @@ type now struct {
 	Too          []line    `json:"wait_for_your_answer,omitempty"` // one line answers all
 	Conversation *talk     `json:"conversation,omitempty"`
 	Results      []outcome `json:"what_became_of_your_actions,omitempty"`
-	Games        []word    `json:"games_told,omitempty"` // oldest first
+	Games        []word    `json:"games_told,omitempty"` // and what answered its queries, oldest first
 }
 
 type member struct {
@@ -68,6 +68,7 @@ type percept struct {
 	Text      string          `json:"text,omitempty"` // instead of a body that is too long
 	MediaType string          `json:"image,omitempty"`
 	Game      string          `json:"game,omitempty"`
+	Answers   bool            `json:"answers_your_query,omitempty"`
 	Choose    []string        `json:"choose_one_of,omitempty"`
 	Failed    string          `json:"failed,omitempty"`
 	image     int             // which one, from 1
@@ -128,10 +129,10 @@ func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, r
 	n.Games = m.toldBefore(p.Told)
 	t := Tail{now: n}
 	all := append(slices.Clone(p.More), p.Perception)
-	game := false
+	game, answer := false, false
 	for i, x := range all {
-		game = game || x.Game != ""
-		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body, Game: x.Game}
+		game, answer = game || x.Game != "", answer || x.Answers != ""
+		one := percept{N: i + 1, Title: x.Title, Format: x.Format, Body: x.Body, Game: x.Game, Answers: x.Answers != ""}
 		if f := x.Force; f != nil {
 			one.Choose, one.Failed = f.Actions, f.Failed
 		}
@@ -157,7 +158,10 @@ func (m *Mind) ForPerceptions(p abi.Perceiving, at time.Time, titles []string, r
 	if game {
 		t.task = append(t.task, m.words.game())
 	}
-	if len(titles) > 0 || !game {
+	if answer {
+		t.task = append(t.task, m.words.answer())
+	}
+	if len(titles) > 0 || !game && !answer {
 		t.task = append(t.task, m.words.judge(len(all), titles))
 	}
 	return t

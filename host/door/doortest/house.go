@@ -175,7 +175,7 @@ func (h *House) meet() {
 
 // Wake lets the room wake, and fall asleep again if it can. It leaves a snapshot.
 func (r *Room) Wake() {
-	_ = r.Done(context.Background(), "nobody", "", abi.Result{ID: "none"}) // there is no such action
+	_ = r.Done(context.Background(), "nobody", "", abi.Result{ID: "none"}, nil) // there is no such action
 	for n := 0; n < 10 && r.h.Awake(r.Name()); n++ {
 		time.Sleep(time.Millisecond)
 	}

@@ -33,7 +33,9 @@ type homeless struct {
 
 func (h homeless) Home(context.Context, string) (rooms.Room, error) { return h.home(h.House), nil }
 
-func (r troubled) Done(ctx context.Context, _, _ string, _ abi.Result) error { return r.done(ctx) }
+func (r troubled) Done(ctx context.Context, _, _ string, _ abi.Result, _ json.RawMessage) error {
+	return r.done(ctx)
+}
 
 // A room that cannot take a result says so, and one that hangs holds the client
 // up for ten seconds; nothing of the inside is told.

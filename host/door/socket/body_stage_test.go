@@ -244,7 +244,7 @@ func reference(e entry.Entry, action, parameters string) string {
 // refusal gives the frame for a result that nobody waits for, in the room's words.
 func (s *bodies) refusal(who, id string) string {
 	s.Helper()
-	err := s.home(who).Done(context.Background(), who, "", abi.Result{ID: id})
+	err := s.home(who).Done(context.Background(), who, "", abi.Result{ID: id}, nil)
 	if abi.CodeOf(err) != abi.CodeNotFound {
 		s.Fatalf("a result of %q is %v", id, err)
 	}

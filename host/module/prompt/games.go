@@ -31,9 +31,18 @@ func (g games) importance() float64 {
 	return urgencies["low"]
 }
 
-// tell says whether games tell some of what was perceived.
-func (g games) tell(p abi.Perceiving) bool {
-	return slices.ContainsFunc(append(slices.Clone(p.More), p.Perception), func(x abi.Percept) bool { return x.Game != "" })
+// unasked says what was perceived that no event is about, "" for nothing: what games tell, or what queries are
+// answered.
+func unasked(p abi.Perceiving) (what string) {
+	for _, x := range append(slices.Clone(p.More), p.Perception) {
+		switch {
+		case x.Game != "":
+			return "what a game told"
+		case x.Answers != "":
+			what = "the answer to its query"
+		}
+	}
+	return what
 }
 
 // only are the actions that may be played, nil for all.
@@ -56,12 +65,12 @@ func (c *call) playOffered(ctx context.Context, name string, args json.RawMessag
 	if c.games.answered != "" {
 		return "", abi.Errorf(abi.CodeDenied, "action: %s was played already, and one is enough", c.games.answered)
 	}
-	done, err := host[abi.ActionPlayed](ctx, c, abi.HostActionEmit, abi.ActionAsk{Action: name, Parameters: args})
+	told, err := c.emit(ctx, abi.ActionAsk{Action: name, Parameters: args})
 	if err != nil {
 		return "", err
 	}
 	if f := c.games.force; f != nil && slices.Contains(f.Actions, name) {
 		c.games.answered = name
 	}
-	return c.m.played(done), nil
+	return told, nil
 }

@@ -28,13 +28,14 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	title := strings.Join(titles, ", ")
 	about := slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return len(c.m.card.EventsOf(t)) == 0 })
 	c.games = games{offers: p.Offers, force: p.Perception.Force}
-	plays := c.games.tell(p)
+	told := unasked(p)
+	plays := told != ""
 	if len(about) == 0 && !plays {
 		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
 	}
 	req, err := c.put(ctx, asking{
 		tail:  c.m.mind.ForPerceptions(p, c.now, about, c.m.remembered()),
-		tools: c.judging(about, plays), members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,
+		tools: c.judging(about, plays), reads: true, members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,
 	})
 	if err != nil {
 		return abi.Judgement{}, err
@@ -65,10 +66,10 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 		return "ok", nil
 	})
 	switch {
-	case err != nil && len(played) == 0:
+	case err != nil && len(played) == 0 && len(text) == 0:
 		return abi.Judgement{}, err
 	case len(text) > 0:
-		j := abi.Judgement{State: abi.Speak, Importance: c.games.importance(), Reason: strings.TrimPrefix(reason+"; "+because(title), "; "), Text: strings.Join(text, "\n")}
+		j := abi.Judgement{State: abi.Speak, Importance: c.games.importance(), Reason: strings.TrimPrefix(reason+"; "+because(title, told), "; "), Text: strings.Join(text, "\n")}
 		if len(text) == 1 && card.Message(parameters) == j.Text { // how it is said goes with it
 			j.Parameters = parameters
 		}
@@ -78,15 +79,15 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	case reason != "":
 		return abi.Judgement{State: abi.Listen, Reason: reason}, nil
 	case plays:
-		return abi.Judgement{State: abi.Listen, Reason: "did nothing about what a game told"}, nil
+		return abi.Judgement{State: abi.Listen, Reason: "did nothing about " + told}, nil
 	}
 	return abi.Judgement{State: abi.Listen, Reason: "no event applies"}, nil
 }
 
-// because says what made the character speak.
-func because(title string) string {
+// because says what made the character speak: an event, or what it was told without one.
+func because(title, told string) string {
 	if title == "" {
-		return "what a game told"
+		return told
 	}
 	return "an event about " + title
 }
@@ -105,10 +106,10 @@ func (c *call) judging(about []string, plays bool) []model.Tool {
 }
 
 // titlesOf gives the titles of what was perceived, each once, the newest first; of what games
-// tell none.
+// tell, and of answers to queries, none.
 func titlesOf(p abi.Perceiving) (titles []string) {
 	for _, x := range slices.Backward(append(slices.Clone(p.More), p.Perception)) {
-		if x.Game == "" && !slices.Contains(titles, x.Title) {
+		if !x.Unasked() && !slices.Contains(titles, x.Title) {
 			titles = append(titles, x.Title)
 		}
 	}

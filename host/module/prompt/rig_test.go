@@ -106,6 +106,9 @@ type fakeHost struct {
 	onPlay  func()
 	offered map[string]bool // what games offer besides
 	history []abi.Message
+
+	documents map[string]string
+	read      []abi.KnowledgeAsk
 }
 
 func (h *fakeHost) HostCall(_ context.Context, c module.Caller, op string, data json.RawMessage) (json.RawMessage, error) {
@@ -135,7 +138,29 @@ func (h *fakeHost) HostCall(_ context.Context, c module.Caller, op string, data 
 			h.onPlay()
 		}
 		h.played = append(h.played, a)
-		return json.Marshal(abi.ActionPlayed{ID: fmt.Sprintf("a%d", len(h.played)), Delivered: 1, Warning: warning})
+		done := abi.ActionPlayed{ID: fmt.Sprintf("a%d", len(h.played)), Delivered: 1, Warning: warning}
+		if x, ok := h.card.Action(a.Action); ok && x.Query {
+			done.Due = time.Unix(30, 0)
+		}
+		return json.Marshal(done)
+	case abi.HostKnowledgeGet:
+		var a abi.KnowledgeAsk
+		if err := json.Unmarshal(data, &a); err != nil {
+			return nil, err
+		}
+		if a.Name == "" {
+			var k abi.Knowledge
+			for name := range h.documents {
+				k.Documents = append(k.Documents, abi.Document{Name: name})
+			}
+			return json.Marshal(k)
+		}
+		h.read = append(h.read, a)
+		text, ok := h.documents[a.Name]
+		if !ok {
+			return nil, abi.Field("name", abi.CodeNotFound, "there is no document")
+		}
+		return json.Marshal(abi.Knowledge{Text: text})
 	case abi.HostHistoryGet:
 		return json.Marshal(abi.History{Messages: h.history})
 	}

@@ -52,7 +52,6 @@ func (c *call) speak(ctx context.Context, s abi.Scene) (abi.Line, error) {
 		}
 		return c.play(ctx, name, args, triggers)
 	})
-	played = slices.DeleteFunc(played, func(name string) bool { return name == card.Speak }) // that is the line
 	c.m.keepActs(c.caller.Room, played)
 	if err == nil || errors.Is(err, spoken.ErrOver) {
 		err = out.End()
@@ -115,7 +114,7 @@ func (c *call) inputs(s abi.Scene) []string {
 }
 
 // converse asks the model until it plays nothing any more. It gives the names of
-// the actions that were played. between is called when an answer is whole and its
+// the actions that were played, none of them "speak". between is called when an answer is whole and its
 // actions come next.
 func (c *call) converse(ctx context.Context, req Ask, onText func(string) error, between func([]model.ToolCall) error, play func(string, json.RawMessage) (string, error)) (played []string, err error) {
 	for turn := range maxModelTurns {
@@ -138,7 +137,9 @@ func (c *call) converse(ctx context.Context, req Ask, onText func(string) error,
 		for _, t := range a.Calls {
 			told, err := play(t.Name, t.Arguments)
 			if err == nil {
-				played = append(played, t.Name)
+				if c.deed(t.Name) {
+					played = append(played, t.Name)
+				}
 				silent = silent && t.Name == card.Speak
 			} else {
 				told, silent = abi.AsError(err).Message, false
@@ -205,6 +206,8 @@ func (c *call) tools(triggers []string, judging bool) []model.Tool {
 			if c.m.expressive {
 				tools = append(tools, c.m.tool(a))
 			}
+		case a.Query:
+			tools = append(tools, c.m.tool(a))
 		case c.trigger(triggers, a.Title) != "" || c.m.card.Mode == card.Warn && len(triggers) > 0:
 			tools = append(tools, t)
 		}
@@ -231,6 +234,12 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	if c.games.offer(c.m.card, name) {
 		return c.playOffered(ctx, name, args)
 	}
+	if name == look && !c.deed(name) {
+		return c.read(ctx, args)
+	}
+	if a, ok := c.m.card.Action(name); ok && a.Query {
+		return c.emit(ctx, abi.ActionAsk{Action: name, Parameters: args})
+	}
 	if len(triggers) == 0 { // a model may call what it was not offered
 		return "", abi.Errorf(abi.CodeDenied, "action: nothing was perceived that an event is about, so %s is not played", name)
 	}
@@ -238,7 +247,12 @@ func (c *call) play(ctx context.Context, name string, args json.RawMessage, trig
 	if title == "" {
 		title = triggers[0] // the host says no, or warns
 	}
-	done, err := host[abi.ActionPlayed](ctx, c, abi.HostActionEmit, abi.ActionAsk{Action: name, Parameters: args, Perception: title})
+	return c.emit(ctx, abi.ActionAsk{Action: name, Parameters: args, Perception: title})
+}
+
+// emit plays an action, and gives what the model is told of that.
+func (c *call) emit(ctx context.Context, a abi.ActionAsk) (string, error) {
+	done, err := host[abi.ActionPlayed](ctx, c, abi.HostActionEmit, a)
 	if err != nil {
 		return "", err
 	}
@@ -269,7 +283,7 @@ func (c *call) lineOf(s abi.Scene, triggers []string, withVote bool) asking {
 		tail: c.m.mind.ForScene(layout.Asked{
 			Scene: s, Now: c.now, Results: c.m.remembered(), Acted: c.m.acted(c.caller.Room), WithLine: withVote,
 		}),
-		tools: tools, members: s.Members, recent: recent(s), recall: true,
+		tools: tools, reads: !withVote, members: s.Members, recent: recent(s), recall: true,
 		about: s.Message.Seq, urgency: urgency(s),
 	}
 	if len(s.Waiting) > 0 || isHuman(s.Members, s.Message.From) {

@@ -82,6 +82,7 @@ type asking struct {
 	of      *hearer // nil: the character itself
 	tail    layout.Tail
 	tools   []model.Tool
+	reads   bool // it may read documents of the companion's
 	members []abi.Member
 	recent  []abi.Message // where the history cannot be read
 	recall  bool          // with what the character remembers
@@ -123,6 +124,9 @@ func (c *call) put(ctx context.Context, a asking) (Ask, error) {
 		} else if ctx.Err() != nil {
 			return Ask{}, ctx.Err()
 		}
+	}
+	if a.reads {
+		parts.Tools = append(parts.Tools, c.documents(ctx)...)
 	}
 	p := of.mind.Build(parts)
 	c.keep(ctx, p.Told.System, p.System)
@@ -185,6 +189,9 @@ func (c *call) keep(ctx context.Context, hash, text string) {
 // tool gives an action as a model with the floor is offered it.
 func (m *Module) tool(a card.Action) model.Tool {
 	t := model.Tool{Name: a.Title, Description: a.Description, Schema: a.Schema}
+	if a.Query {
+		t.Description = strings.TrimSpace(t.Description + "\n" + m.asks())
+	}
 	if a.Title == card.Speak {
 		t.Description = strings.TrimSpace(t.Description + "\n" + m.how())
 	}

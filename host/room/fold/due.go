@@ -77,6 +77,9 @@ func (s *State) NextDue() (at time.Time, d entry.Due, ok bool) {
 		}
 	}
 	s.Dues(consider)
+	if a := s.Overdue(); a != nil {
+		consider(a.Due, entry.DueAnswer, 0)
+	}
 	for _, r := range s.Requests {
 		consider(r.Due, entry.DueStale, r.Seq)
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"slices"
+	"time"
 
 	"github.com/companiond/companiond/host/entry"
 )
@@ -11,12 +12,17 @@ type Act struct {
 	ID     string `json:"id"`
 	Who    string `json:"who"`
 	Action string `json:"action"`
+	// Due is until when an answer is waited for, of a query; zero: it is none.
+	Due time.Time `json:"due,omitzero"`
 }
 
 // Deeds are the actions of a room whose results may come.
 type Deeds struct {
 	Acts []Act `json:"acts,omitempty"` // oldest first
 }
+
+// QueryPatience is how long an answer to a query is waited for, as in aikyo.
+const QueryPatience = 30 * time.Second
 
 // maxActs is how many actions of one companion a room waits for.
 const maxActs = 64
@@ -40,7 +46,26 @@ func (d *Deeds) Act(b entry.Action) {
 	if n >= maxActs {
 		d.Acts = slices.Delete(d.Acts, same, same+1)
 	}
-	d.Acts = append(d.Acts, Act{b.ID, b.Who, b.Action})
+	d.Acts = append(d.Acts, Act{b.ID, b.Who, b.Action, b.Due})
+}
+
+// Waiting gives the action of a companion that has an id, nil where nobody waits for its result.
+func (d *Deeds) Waiting(who, id string) *Act {
+	i := slices.IndexFunc(d.Acts, func(a Act) bool { return a.ID == id && a.Who == who })
+	if i < 0 {
+		return nil
+	}
+	return &d.Acts[i]
+}
+
+// Overdue gives the query whose time is over first, nil where none waits.
+func (d *Deeds) Overdue() (first *Act) {
+	for i, a := range d.Acts {
+		if !a.Due.IsZero() && (first == nil || a.Due.Before(first.Due)) {
+			first = &d.Acts[i]
+		}
+	}
+	return first
 }
 
 // Finish forgets an action: its result has come.

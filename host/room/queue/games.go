@@ -70,13 +70,13 @@ func (g *Games) OfferedTo(who, name string) *Offered {
 // Tell notes what a game told. Of one companion the newest stay. One whose words were erased
 // takes a place, too, so that it does not matter when that was.
 func (g *Games) Tell(e entry.Entry, b entry.Perceived) {
-	if b.Game == "" || b.Force != nil && (b.Force.Ephemeral || b.Force.Try > 1) {
+	if b.Game == "" && b.Answers == "" || b.Force != nil && (b.Force.Ephemeral || b.Force.Try > 1) {
 		return
 	}
 	if len(b.Body) > maxToldBytes {
 		b.Body = nil
 	}
-	g.Said = append(g.Said, Told{b.Who, abi.Percept{Seq: e.Seq, Title: b.Title, Format: b.Format, Body: b.Body, From: b.From, At: e.At, Game: b.Game}})
+	g.Said = append(g.Said, Told{b.Who, abi.Percept{Seq: e.Seq, Title: b.Title, Format: b.Format, Body: b.Body, From: b.From, At: e.At, Game: b.Game, Answers: b.Answers}})
 	n := 0
 	for _, t := range g.Said {
 		if t.Who == b.Who {

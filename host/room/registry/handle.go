@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/companiond/companiond/abi"
@@ -128,8 +129,8 @@ func (h handle) Act(ctx context.Context, who string, by rooms.Player, a abi.Acti
 	return with(ctx, h, func(r *room.Room) (abi.ActionPlayed, error) { return r.Act(ctx, who, by, a) })
 }
 
-func (h handle) Done(ctx context.Context, who, by string, d abi.Result) error {
-	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Done(ctx, who, by, d) })
+func (h handle) Done(ctx context.Context, who, by string, d abi.Result, answer json.RawMessage) error {
+	_, err := with(ctx, h, func(r *room.Room) (none, error) { return none{}, r.Done(ctx, who, by, d, answer) })
 	return err
 }
 

@@ -10,6 +10,8 @@ package senses
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,6 +36,9 @@ type Config struct {
 	Find    func(id string) (call.Companion, bool) // a loaded companion
 	NewID   func() string                          // unique ids for calls
 	May     func(who string) error                 // why somebody cannot perceive now; the loop calls it
+	// Kept is told of what is in the journal by now, and to be judged, without that anybody called Keep; nil tells
+	// nobody. The loop calls it.
+	Kept func(who string, p abi.Percept)
 }
 
 // Senses are one room's. Make them with [New].
@@ -69,6 +74,38 @@ func (s *Senses) Keep(ctx context.Context, who string, p abi.Percept, kept func(
 		})
 		return nil
 	})
+}
+
+// Answer writes down what became of a query, and that its companion perceives that: the answer, a JSON
+// value, or why there is none.
+func (s *Senses) Answer(q queue.Act, r abi.Result, answer json.RawMessage) {
+	s.loop.Input(entry.KindResult, entry.Done{Who: q.Who, Result: r})
+	if s.loop.Trouble() != nil || s.cfg.May(q.Who) != nil { // after a STOP nobody perceives anything
+		return
+	}
+	p := abi.Percept{Title: q.Action, Format: card.FormatObject, Body: answer, From: r.By, Answers: q.ID}
+	switch {
+	case !r.OK:
+		p.Body, _ = json.Marshal("no answer: " + cmp.Or(r.Reason, "it did not succeed")) // a text can always be written
+		p.Format = card.FormatText
+	case len(answer) == 0:
+		p.Body = json.RawMessage("{}")
+	case answer[0] == '"':
+		p.Format = card.FormatText
+	}
+	p.Seq = s.loop.Input(entry.KindPerceived, perception.Note(q.Who, p, true))
+	p.At = s.state().At
+	s.loop.Ack(func(err error) {
+		if err == nil && s.cfg.Kept != nil {
+			s.cfg.Kept(q.Who, p)
+		}
+	})
+}
+
+// Overdue writes down that nobody has answered a query in time.
+func (s *Senses) Overdue() {
+	q := *s.state().Overdue()
+	s.Answer(q, abi.Result{ID: q.ID, Action: q.Action, Reason: fmt.Sprintf("nobody answered within %v", queue.QueryPatience)}, nil)
 }
 
 // Perceive has a companion judge one perception, which is written down, or what Keep wrote

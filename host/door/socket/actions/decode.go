@@ -25,8 +25,7 @@ func (w *Wire) Decode(message []byte, now time.Time) (session.In, error) {
 	if p, ok, err := readPlayed(message); ok {
 		return session.Played(p), err
 	}
-	r, err := readResult(message)
-	return session.Result(r), err
+	return readResult(message)
 }
 
 // fields are those by which the messages of a client are told apart.
@@ -135,13 +134,14 @@ func ReadSpeaking(message []byte) (s session.Speaking, ok bool, err error) {
 // mayTell is what a body may send.
 const mayTell = `{"id":"...","ok":true} of an action, {"line":"...","played":1} or {"line":"...","seconds":1.5} of a line, or {"speaking":true,"from":"..."}`
 
-// readResult decodes {"id","ok","reason"?}, or says what a body may send. With an error it
+// readResult decodes {"id","ok","reason"?,"body"?}, or says what a body may send. With an error it
 // still gives the id, if there is one that can be answered with.
-func readResult(message []byte) (abi.Result, error) {
+func readResult(message []byte) (session.Result, error) {
 	var r struct {
-		ID     *string `json:"id"`
-		OK     *bool   `json:"ok"`
-		Reason string  `json:"reason"`
+		ID     *string         `json:"id"`
+		OK     *bool           `json:"ok"`
+		Reason string          `json:"reason"`
+		Body   json.RawMessage `json:"body"`
 	}
 	err := json.Unmarshal(message, &r)
 	var id string
@@ -151,17 +151,21 @@ func readResult(message []byte) (abi.Result, error) {
 	wrong, f := mistyped(err), fieldsOf(message)
 	switch {
 	case wrong != nil:
-		return abi.Result{ID: id}, wrong
+		return session.Result{ID: id}, wrong
 	case err != nil:
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "message: is no JSON object; a body sends %s", mayTell)
+		return session.Result{}, abi.Errorf(abi.CodeInvalid, "message: is no JSON object; a body sends %s", mayTell)
 	case !there(f.ID, f.OK):
-		return abi.Result{}, abi.Errorf(abi.CodeInvalid, "message: tells nothing; a body sends %s", mayTell)
+		return session.Result{}, abi.Errorf(abi.CodeInvalid, "message: tells nothing; a body sends %s", mayTell)
 	case r.ID == nil:
-		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "is missing; it is the id of an action")
+		return session.Result{}, abi.Field("id", abi.CodeInvalid, "is missing; it is the id of an action")
 	case id == "":
-		return abi.Result{}, abi.Field("id", abi.CodeInvalid, "%d bytes, must be 1..%d", len(*r.ID), maxActionID)
+		return session.Result{}, abi.Field("id", abi.CodeInvalid, "%d bytes, must be 1..%d", len(*r.ID), maxActionID)
 	case r.OK == nil:
-		return abi.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is missing; it is true or false")
+		return session.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is missing; it is true or false")
 	}
-	return abi.Result{ID: id, OK: *r.OK, Reason: r.Reason}, nil
+	body := r.Body
+	if string(body) == "null" {
+		body = nil
+	}
+	return session.Result{ID: id, OK: *r.OK, Reason: r.Reason, Answer: body}, nil
 }

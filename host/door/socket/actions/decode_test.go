@@ -15,9 +15,10 @@ func FuzzReadResult(f *testing.F) {
 	f.Add([]byte(`{"id":"a","ok":true}`))
 	f.Add([]byte(`{"id":"a","ok":false,"reason":"\ud800"}`))
 	f.Add([]byte(`{"ID":7,"Ok":null}`))
+	f.Add([]byte(`{"id":"a","ok":true,"body":{"sees":"a cat"}}`))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		r, err := readResult(message)
-		if len(r.ID) > maxActionID || (err == nil && r.ID == "") || r.By != "" || r.Action != "" {
+		if len(r.ID) > maxActionID || (err == nil && r.ID == "") || r.Answer != nil && !json.Valid(r.Answer) {
 			t.Fatalf("%+v %v", r, err)
 		}
 		if err == nil {

@@ -97,16 +97,22 @@ func (h *Hose) query(r *reader, body object, now time.Time) (session.In, error) 
 	r.literal(body, "jsonrpc", "2.0")
 	id := r.text(body, "id")
 	ok, why := true, ""
+	var answer json.RawMessage
 	if body.has("result") {
 		result := r.object(body, "result")
 		ok = r.flag(result, "success")
 		r.object(result, "body")
+		answer = result.of["body"]
 	}
 	if body.has("error") {
 		why, ok = r.text(body, "error"), false
 	}
 	if len(r.wrong) > 0 {
 		return r.broken()
+	}
+	if i := slices.Index(h.wants, id); i >= 0 {
+		h.wants = slices.Delete(h.wants, i, i+1)
+		return session.Result{ID: id, OK: ok, Reason: clipped(why), Answer: answer}, nil
 	}
 	return h.answered(id, ok, why, now), nil
 }

@@ -40,7 +40,8 @@ type Hose struct {
 	said   []string // ids of the newest messages that it sent
 	people []string // the newest who said something
 	lines  []*line
-	asked  []string // ids of the newest queries, while it is not known whether it answers any
+	asked  []string // ids of the newest queries to speak, while it is not known whether it answers any
+	wants  []string // ids of the newest queries of companions to it that are no speech, and not answered
 }
 
 // line is one that is told to the client.
@@ -109,7 +110,11 @@ func shownID(id string) string {
 func (h *Hose) Encode(o session.Out, now time.Time) (frames [][]byte) {
 	switch o := o.(type) {
 	case session.Action:
-		frames = [][]byte{encode(actionFrame(o))}
+		if frames = [][]byte{encode(actionFrame(o))}; o.Query {
+			h.wants = append(h.wants, o.ID)
+			h.wants = h.wants[max(0, len(h.wants)-maxLines):]
+			frames = [][]byte{encode(queryFrame(o.ID, o.Companion, o.Action, o.Parameters))}
+		}
 	case session.Piece:
 		frames = h.piece(o)
 	case session.Whole:

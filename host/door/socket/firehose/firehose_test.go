@@ -54,6 +54,38 @@ func piece(n int, text string, last bool) session.Piece {
 
 const spoken = `{"topic":"queries","body":{"jsonrpc":"2.0","id":"g-1","result":{"success":true,"body":{}}}}`
 
+// TestQueries: what companions ask is answered once, and by what was asked alone.
+func TestQueries(t *testing.T) {
+	s := on(t, false)
+	s.tell(session.Action{Entry: of("aya"), ID: "a1", Action: "camera", Query: true})
+	s.tell(session.Action{Entry: of("aya"), ID: "a2", Action: "camera", Query: true})
+	s.tell(session.Action{Entry: of("aya"), ID: "a3", Action: "move"})
+	answer := func(id, rest string) session.In {
+		in, sent := s.says(`{"topic":"queries","body":{"jsonrpc":"2.0","id":"` + id + `",` + rest + `}}`)
+		if sent != "" {
+			t.Errorf("answered %s", sent)
+		}
+		return in
+	}
+	if in, ok := answer("a1", `"result":{"success":true,"body":{"sees":"a cat"}}`).(session.Result); !ok || in.ID != "a1" || !in.OK || string(in.Answer) != `{"sees":"a cat"}` {
+		t.Errorf("%+v", in)
+	}
+	if in, ok := answer("a2", `"error":"it is dark"`).(session.Result); !ok || in.ID != "a2" || in.OK || in.Reason != "it is dark" || in.Answer != nil {
+		t.Errorf("%+v", in)
+	}
+	for _, id := range []string{"a1", "a2", "a3", "a4", ""} {
+		if in := answer(id, `"result":{"success":true,"body":{}}`); in != nil {
+			t.Errorf("%q, which waits for no answer: %+v", id, in)
+		}
+	}
+	for range 100 {
+		s.tell(session.Action{Entry: of("aya"), ID: "many", Action: "camera", Query: true})
+	}
+	if n := len(s.wants); n > maxLines {
+		t.Errorf("%d queries are kept", n)
+	}
+}
+
 // TestFrames: each thing that happens, as a client of aikyo's is told of it.
 func TestFrames(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -70,6 +102,8 @@ func TestFrames(t *testing.T) {
 			`{"jsonrpc":"2.0","method":"message.send","params":{"id":"m2","from":"kyoko","to":["aya"],"message":"mhm","metadata":{"emotion":"neutral"}}}`},
 		"an action": {session.Action{Entry: of("aya"), ID: "a1", Action: "move", Parameters: json.RawMessage(`{"x":1}`)},
 			`{"jsonrpc":"2.0","method":"action.send","params":{"from":"aya","name":"move","params":{"x":1}}}`},
+		"a query": {session.Action{Entry: of("aya"), ID: "a1", Action: "camera", Parameters: json.RawMessage(`{"at":"door"}`), Query: true},
+			`{"jsonrpc":"2.0","method":"query.send","id":"a1","params":{"from":"aya","type":"camera","body":{"at":"door"}}}`},
 		"a vote": {session.Vote{Entry: of("aya"), Vote: abi.Vote{State: abi.Speak, Importance: 7, Selected: true}},
 			`[{"jsonrpc":"2.0","method":"state.send","params":{"from":"aya","state":"speak","importance":7,"selected":true,"closing":"none"}}]`},
 		"a line that nobody is waited for": {piece(1, "Hello.", true), `{"jsonrpc":"2.0","method":"message.send","params":{"id":"m1","from":"aya","to":["kyoko"],"message":"Hello.","metadata":{"emotion":"happy"}}}

@@ -81,7 +81,11 @@ type speakBody struct {
 const speak = "speak"
 
 func speakFrame(id, who string, p part) rpc {
-	return rpc{Version: "2.0", Method: "query.send", ID: id, Params: queryParams{who, speak, speakBody{p.text, p.emotion}}}
+	return queryFrame(id, who, speak, speakBody{p.text, p.emotion})
+}
+
+func queryFrame(id, who, kind string, body any) rpc {
+	return rpc{Version: "2.0", Method: "query.send", ID: id, Params: queryParams{who, kind, body}}
 }
 
 type stateParams struct {

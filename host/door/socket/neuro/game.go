@@ -383,7 +383,7 @@ func (g *Game) do(ctx context.Context, s force.Step, send func([]byte) error) {
 			}
 		}
 	case force.Finish:
-		err = g.Room.Done(telling, g.Companion, g.Caller.Name, abi.Result{ID: s.ID, OK: s.OK, Reason: clip(s.Message)})
+		err = g.Room.Done(telling, g.Companion, g.Caller.Name, abi.Result{ID: s.ID, OK: s.OK, Reason: clip(s.Message)}, nil)
 	case force.Hear:
 		if p := g.percept("context", "text", s.Text); s.Silent {
 			err = g.Room.Note(telling, g.Companion, p)

@@ -28,6 +28,7 @@ type Action struct {
 	ID, Action string
 	Parameters json.RawMessage
 	Perception string // title of what led to it
+	Query      bool   // it is answered: its result has an answer
 }
 
 // Piece is a part of a line, or all of one that is said at once.
@@ -142,7 +143,7 @@ func (s *Session) event(e entry.Entry) (Out, error) {
 			return nil, err
 		}
 		s.belongs(a.ID, a.Who)
-		return Action{of(a.Who), a.ID, a.Action, a.Parameters, a.Perception}, nil
+		return Action{of(a.Who), a.ID, a.Action, a.Parameters, a.Perception, !a.Due.IsZero()}, nil
 	case entry.KindSegment:
 		b, err := entry.Decode[entry.Segment](e)
 		if err != nil || !s.mine(b.Who) || !s.hears(b.Who) {

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -89,7 +90,12 @@ type In interface {
 }
 
 // Result is what became of an action.
-type Result abi.Result
+type Result struct {
+	ID     string // of the action
+	OK     bool
+	Reason string
+	Answer json.RawMessage // to a query, an object or a text; nil: none
+}
 
 // Played is a word about a line: so many parts were played, or all, or it cannot be played, or
 // how long it takes. Who and Body are the session's to say.
@@ -161,7 +167,7 @@ func (s *Session) tell(ctx context.Context, in In) error {
 		if err != nil {
 			return err
 		}
-		return s.Room.Done(ctx, who, s.Caller.Name, abi.Result(in))
+		return s.Room.Done(ctx, who, s.Caller.Name, abi.Result{ID: in.ID, OK: in.OK, Reason: in.Reason}, in.Answer)
 	case Played:
 		who, err := s.owner("line", in.Line)
 		if err != nil {

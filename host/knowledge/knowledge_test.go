@@ -1,0 +1,120 @@
+package knowledge_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/knowledge"
+)
+
+// shelf makes a folder of characters with a document of aya's, and a secret beside it.
+func shelf(t testing.TB, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, filepath.Join(dir, "aya", knowledge.Folder, name), text)
+	write(t, filepath.Join(dir, "secret.txt"), "the key")
+	write(t, filepath.Join(dir, "aya", "main.txt"), "no document")
+	return dir
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	dir := shelf(t, "menu.md", "紅茶は 400 円")
+	at := filepath.Join(dir, "aya", knowledge.Folder)
+	write(t, filepath.Join(at, "b.txt"), "")
+	write(t, filepath.Join(at, "photo.png"), "x")
+	write(t, filepath.Join(at, ".hidden.md"), "x")
+	write(t, filepath.Join(at, "sub", "deep.md"), "x")
+	s := knowledge.New(dir)
+	k, err := s.Get("aya", abi.KnowledgeAsk{})
+	if err != nil || len(k.Documents) != 2 || k.Documents[0] != (abi.Document{Name: "b.txt"}) || k.Documents[1] != (abi.Document{Name: "menu.md", Size: 17}) {
+		t.Errorf("%+v %v", k, err)
+	}
+	if k, err := s.Get("aya", abi.KnowledgeAsk{Name: "menu.md"}); err != nil || k.Text != "紅茶は 400 円" || k.Next != 0 {
+		t.Errorf("%+v %v", k, err)
+	}
+	write(t, filepath.Join(at, "menu.md"), "麦茶だけ") // it is read as it is by then
+	if k, err := s.Get("aya", abi.KnowledgeAsk{Name: "menu.md"}); err != nil || k.Text != "麦茶だけ" {
+		t.Errorf("%+v %v", k, err)
+	}
+	if k, err := s.Get("kyoko", abi.KnowledgeAsk{}); err != nil || len(k.Documents) != 0 {
+		t.Errorf("of one without a folder: %+v %v", k, err)
+	}
+}
+
+// TestNothingElseIsRead tries the ways out of the folder, and what is no document.
+func TestNothingElseIsRead(t *testing.T) {
+	dir := shelf(t, "menu.md", "tea")
+	at := filepath.Join(dir, "aya", knowledge.Folder)
+	for link, to := range map[string]string{"out.md": "../../secret.txt", "abs.txt": filepath.Join(dir, "secret.txt")} {
+		if err := os.Symlink(to, filepath.Join(at, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Mkfifo(filepath.Join(at, "pipe.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(at, "sjis.txt"), "\x82\xa0")
+	write(t, filepath.Join(at, "large.txt"), strings.Repeat("x", 1<<20+1))
+	s := knowledge.New(dir)
+	for name, code := range map[string]abi.Code{
+		"out.md": abi.CodeUnavailable, "abs.txt": abi.CodeUnavailable, "../main.txt": abi.CodeNotFound, "../../secret.txt": abi.CodeNotFound, "/etc/hostname.txt": abi.CodeNotFound,
+		"pipe.txt": abi.CodeNotFound, ".": abi.CodeNotFound, "menu.MD": abi.CodeNotFound, "none.md": abi.CodeNotFound, "a\x00.md": abi.CodeUnavailable,
+		"sjis.txt": abi.CodeInvalid, "large.txt": abi.CodeTooLarge,
+	} {
+		if k, err := s.Get("aya", abi.KnowledgeAsk{Name: name}); abi.CodeOf(err) != code || k.Text != "" {
+			t.Errorf("%q: %+v %v", name, k, err)
+		}
+	}
+	for _, companion := range []string{"..", "../aya", "", "aya/.."} {
+		if _, err := s.Get(companion, abi.KnowledgeAsk{}); err == nil {
+			t.Errorf("%q has a folder", companion)
+		}
+	}
+	for _, a := range []abi.KnowledgeAsk{{Name: "menu.md", From: -1}, {Name: "menu.md", From: 4}, {Name: "menu.md", Limit: -1}, {Limit: abi.MaxKnowledge + 1}} {
+		if _, err := s.Get("aya", a); abi.CodeOf(err) != abi.CodeInvalid {
+			t.Errorf("%+v: %v", a, err)
+		}
+	}
+	if k, err := s.Get("aya", abi.KnowledgeAsk{}); err != nil || len(k.Documents) != 3 {
+		t.Errorf("listed: %+v %v", k, err)
+	}
+}
+
+// TestParts: a document that is read part by part is whole, and each part is in whole letters.
+func TestParts(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("aé茶🍵\n")), 0, 60, -1).Draw(r, "text")
+		limit := rapid.IntRange(1, 9).Draw(r, "limit")
+		s := knowledge.New(shelf(t, "d.md", text))
+		var got strings.Builder
+		for from, parts := 0, 0; ; parts++ {
+			k, err := s.Get("aya", abi.KnowledgeAsk{Name: "d.md", From: from, Limit: limit})
+			if err != nil || strings.ToValidUTF8(k.Text, "") != k.Text || parts > len(text) {
+				r.Fatalf("from %d: %+v %v", from, k, err)
+			}
+			got.WriteString(k.Text)
+			if from = k.Next; from == 0 {
+				break
+			}
+		}
+		if got.String() != text {
+			r.Fatalf("%q", got.String())
+		}
+	})
+}
