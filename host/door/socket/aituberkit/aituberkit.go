@@ -11,7 +11,6 @@
 package aituberkit
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -29,7 +28,6 @@ const (
 	maxWaits  = 64                      // messages that wait for an answer
 	maxLines  = 16                      // lines that are told at a time
 	maxID     = 128                     // bytes of an id of the client's
-	usedID    = 50                      // bytes of one that can stand in the id of a message
 	hesitates = 1100 * time.Millisecond // behind a sentence while somebody speaks who may cut the line off: a little longer than a room does
 	slow      = 10 * time.Second        // for a voice to be made, at most
 )
@@ -64,9 +62,7 @@ var _ session.Codec = (*Front)(nil)
 // own, and secret: what the ids of messages have of the name is made with it, so that they do not
 // tell the name once that is forgotten.
 func New(room, speaker string, key []byte) *Front {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(speaker))
-	return &Front{room: room, speaker: hex.EncodeToString(mac.Sum(nil)[:4]), before: short(speaker)}
+	return &Front{room: room, speaker: session.Alias(key, speaker), before: short(speaker)}
 }
 
 // Follow has the client told first what had happened when it came, until a [session.Live]: of the
@@ -84,20 +80,9 @@ func (f *Front) Begin(now time.Time) [][]byte {
 	return [][]byte{f.frame(sessionReady, "", payload{Protocol: "2", Capabilities: []string{chatMessage, ping, cancel}}, now)}
 }
 
-// The ids of messages that were said here: whose, and how the client named it. By them a client
-// that connects anew is answered by the name it knows.
-const (
-	named  = "atk."
-	hashed = "atkh." // of an id that is no name
-)
-
-func (f *Front) messageID(request string) string {
-	if len(request) <= usedID && abi.CheckName("id", request) == nil {
-		return named + f.speaker + "." + request
-	}
-	sum := sha256.Sum256([]byte(request))
-	return hashed + f.speaker + "." + hex.EncodeToString(sum[:16])
-}
+// wire is the first part of the ids of messages that were said here. Behind it stands whose they are, and how the
+// client named them: by that a client that connects anew is answered by the name it knows.
+const wire = "atk"
 
 // requestOf gives by which name the client knows a line: that of its message, which then waits no
 // more, or one that is made of the line's.
@@ -111,9 +96,9 @@ func (f *Front) requestOf(p session.Piece, now time.Time) (request string, asked
 		f.waiting = slices.Delete(f.waiting, 0, i+1)
 		return request, true, frames
 	}
-	request, ok := strings.CutPrefix(p.Answers, named+f.speaker+".")
+	request, ok := strings.CutPrefix(p.Answers, wire+"."+f.speaker+".")
 	if !ok {
-		request, ok = strings.CutPrefix(p.Answers, named+f.before+".")
+		request, ok = strings.CutPrefix(p.Answers, wire+"."+f.before+".")
 	}
 	if ok && !slices.ContainsFunc(f.lines, func(l *line) bool { return l.request == request }) {
 		return request, true, nil
@@ -334,16 +319,11 @@ func (f *Front) Own() session.In {
 
 // Due implements [session.Codec].
 func (f *Front) Due() (at time.Time) {
-	sooner := func(t time.Time) {
-		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
 	for _, w := range f.waiting {
-		sooner(w.until)
+		at = session.Sooner(at, w.until)
 	}
 	for _, l := range f.lines {
-		sooner(l.due())
+		at = session.Sooner(at, l.due())
 	}
 	return at
 }
@@ -364,5 +344,5 @@ func (f *Front) Late(now time.Time) (frames [][]byte) {
 // unique is the id of a message whose client gives none.
 func (f *Front) unique(now time.Time) string {
 	f.frames++
-	return fmt.Sprintf("%s%s.%d-%d", hashed, f.speaker, now.UnixNano(), f.frames)
+	return fmt.Sprintf("%sh.%s.%d-%d", wire, f.speaker, now.UnixNano(), f.frames)
 }

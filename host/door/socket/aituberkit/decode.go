@@ -83,7 +83,7 @@ func (f *Front) decode2(s said, b broken, now time.Time) (session.In, error) {
 		if b.id == "" {
 			return b, abi.Field("id", abi.CodeInvalid, "%d bytes, must be 1..%d: the answer is named by it", len(s.ID), maxID)
 		}
-		return session.Input{ID: s.ID, As: f.messageID(s.ID), Text: s.Payload.Text, Image: s.Payload.Image}, nil
+		return session.Input{ID: s.ID, As: session.MessageID(wire, f.speaker, s.ID), Text: s.Payload.Text, Image: s.Payload.Image}, nil
 	case cancel:
 		return session.Cancel{ID: b.id, Line: request, Idle: !f.stoppable(request)}, nil
 	case speechDone, speechError, responseDone:

@@ -16,7 +16,7 @@ func TestWhatWasOverIsNotSpoken(t *testing.T) {
 	s := on(t)
 	s.f.Follow()
 	s.hello()
-	mine := s.f.messageID("msg_a")
+	mine := session.MessageID(wire, s.f.speaker, "msg_a")
 	over := once("g2", "Nobody heard me.", "")
 	over.Over = true
 	for _, o := range []session.Out{
@@ -123,7 +123,7 @@ func FuzzPast(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		s := on(t)
 		s.f.Follow()
-		s.tell(once("g", "One. Two. Three.", s.f.messageID("msg_b")))
+		s.tell(once("g", "One. Two. Three.", session.MessageID(wire, s.f.speaker, "msg_b")))
 		s.says(string(one), nil)
 		s.tell(end("g", entry.EndSaid))
 		s.says(string(two), nil)

@@ -71,10 +71,8 @@ func (h *Hose) message(r *reader, body object) (session.In, error) {
 	if len(r.wrong) > 0 {
 		return r.broken()
 	}
-	in.As = h.messageID(in.From, in.ID)
-	if h.said = append(h.said, in.As); len(h.said) > maxSaid {
-		h.said = h.said[1:]
-	}
+	in.As = session.MessageID(wire, session.Alias(h.key, in.From), in.ID)
+	h.said = session.Newest(h.said, in.As, maxSaid)
 	return in, nil
 }
 

@@ -7,9 +7,6 @@
 package firehose
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +24,6 @@ const (
 	maxLines      = 64
 	maxPeople     = 16
 	maxSaid       = 256 // messages of the client's that are not shown to it
-	usedID        = 50  // bytes of an id of the client's that can stand in that of a message
 )
 
 // Hose is one client.
@@ -78,27 +74,12 @@ func New(everyone func() []string, key []byte, votes, plays bool) *Hose {
 // Begin implements [session.Codec].
 func (h *Hose) Begin(time.Time) [][]byte { return nil }
 
-// The ids of messages that were said here.
-const (
-	named  = "fh."
-	hashed = "fhh." // of an id that is no name
-)
-
-// messageID makes the id of a message of what the client calls it, and of who it says that it is.
-func (h *Hose) messageID(from, id string) string {
-	mac := hmac.New(sha256.New, h.key)
-	_, _ = mac.Write([]byte(from))
-	speaker := hex.EncodeToString(mac.Sum(nil)[:4])
-	if len(id) <= usedID && abi.CheckName("id", id) == nil {
-		return named + speaker + "." + id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return hashed + speaker + "." + hex.EncodeToString(sum[:16])
-}
+// wire is the first part of the ids of messages that were said here.
+const wire = "fh"
 
 // shownID gives what a message is called here: as its sender called it.
 func shownID(id string) string {
-	if rest, ok := strings.CutPrefix(id, named); ok {
+	if rest, ok := strings.CutPrefix(id, wire+"."); ok {
 		if _, own, ok := strings.Cut(rest, "."); ok {
 			return own
 		}
@@ -111,8 +92,7 @@ func (h *Hose) Encode(o session.Out, now time.Time) (frames [][]byte) {
 	switch o := o.(type) {
 	case session.Action:
 		if frames = [][]byte{encode(actionFrame(o))}; o.Query {
-			h.wants = append(h.wants, o.ID)
-			h.wants = h.wants[max(0, len(h.wants)-maxLines):]
+			h.wants = session.Newest(h.wants, o.ID, maxLines)
 			frames = [][]byte{encode(queryFrame(o.ID, o.Companion, o.Action, o.Parameters))}
 		}
 	case session.Piece:
@@ -146,8 +126,7 @@ func (h *Hose) meet(who string, by abi.ParticipantKind) {
 	if by != abi.KindHuman || slices.Contains(h.people, who) {
 		return
 	}
-	h.people = append(h.people, who)
-	h.people = h.people[max(0, len(h.people)-maxPeople):]
+	h.people = session.Newest(h.people, who, maxPeople)
 }
 
 func (h *Hose) line(id string) *line {
@@ -195,7 +174,15 @@ func (h *Hose) whole(w session.Whole) [][]byte {
 // show gives the message of a line that nobody waits for. One that the client speaks comes when that is
 // over, as from aikyo's tool.
 func (h *Hose) show(l *line) [][]byte {
-	if l.waited || l.message.text == "" {
+	if l.waited {
+		return nil
+	}
+	return h.tell(l)
+}
+
+// tell gives the message of a line, once, and nothing while it is not known.
+func (h *Hose) tell(l *line) [][]byte {
+	if l.message.text == "" {
 		return nil
 	}
 	m := l.message
@@ -213,11 +200,7 @@ func (h *Hose) ended(o session.Ended, now time.Time) [][]byte {
 	}
 	l.over, l.last, l.until = true, true, now.Add(lingers)
 	l.parts = l.parts[:l.sent] // what was not said by then is not said
-	waited := l.waited
-	l.waited = false
-	frames := h.show(l)
-	l.waited = waited
-	return frames
+	return h.tell(l)
 }
 
 // pump gives the queries that may go out, one of a line at a time, and forgets what is over.
@@ -228,8 +211,7 @@ func (h *Hose) pump(now time.Time) (frames [][]byte) {
 			l.sent++
 			l.query = fmt.Sprintf("%s-%d", l.id, l.sent)
 			if !h.plays {
-				h.asked = append(h.asked, l.query)
-				h.asked = h.asked[max(0, len(h.asked)-maxLines):]
+				h.asked = session.Newest(h.asked, l.query, maxLines)
 			}
 			if l.until = now.Add(speakPatience); !l.waited { // nobody knows whether it speaks
 				l.until = now.Add(speech.Estimate(p.text) * 5 / 4)
@@ -261,8 +243,8 @@ func (h *Hose) Own() session.In {
 // Due implements [session.Codec].
 func (h *Hose) Due() (at time.Time) {
 	for _, l := range h.lines {
-		if (l.query != "" || l.over) && (at.IsZero() || l.until.Before(at)) {
-			at = l.until
+		if l.query != "" || l.over {
+			at = session.Sooner(at, l.until)
 		}
 	}
 	return at

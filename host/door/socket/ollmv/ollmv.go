@@ -8,9 +8,6 @@
 package ollmv
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -271,15 +268,10 @@ func (f *Front) Own() session.In {
 
 // Due implements [session.Codec].
 func (f *Front) Due() (at time.Time) {
-	sooner := func(t time.Time) {
-		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
-	sooner(f.waiting)
+	at = f.waiting
 	for _, l := range f.lines {
 		if l.shown < len(l.sentences) || l.last && !l.complete {
-			sooner(l.next)
+			at = session.Sooner(at, l.next)
 		}
 	}
 	return at
@@ -336,8 +328,6 @@ func (f *Front) taken(in session.Input, now time.Time) [][]byte {
 
 // messageID makes the id of a message: none is the same as that of another.
 func (f *Front) messageID(now time.Time) string {
-	mac := hmac.New(sha256.New, f.Key)
-	_, _ = mac.Write([]byte(f.Speaker))
 	f.messages++
-	return fmt.Sprintf("ollmv.%s.%d-%d", hex.EncodeToString(mac.Sum(nil)[:4]), now.UnixNano(), f.messages)
+	return fmt.Sprintf("ollmv.%s.%d-%d", session.Alias(f.Key, f.Speaker), now.UnixNano(), f.messages)
 }

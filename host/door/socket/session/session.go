@@ -68,17 +68,11 @@ func (s *Session) Recall(ctx context.Context, since uint64) error {
 func (s *Session) hears(who string) bool { return s.Plays || s.Speaks(who) }
 
 func (s *Session) remember(p Piece) {
-	s.speech = newest(s.speech, p.ID)
+	s.speech = Newest(s.speech, p.ID, memory)
 	s.belongs(p.Line, p.Companion)
 	if p.Part > 0 && !slices.Contains(s.lines, p.Line) {
-		s.lines = newest(s.lines, p.Line)
+		s.lines = Newest(s.lines, p.Line, memory)
 	}
-}
-
-// newest adds an id to those that are known.
-func newest(ids []string, id string) []string {
-	ids = append(ids, id)
-	return ids[max(0, len(ids)-memory):]
 }
 
 func (s *Session) shown(line string) bool { return slices.Contains(s.lines, line) }
