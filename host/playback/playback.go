@@ -25,6 +25,7 @@ const (
 	each     = 600 * time.Millisecond // to make a part
 	patience = 2                      // times the estimate, where a body tells
 	silence  = 5 * time.Second        // more than that without a word of it
+	making   = 10 * time.Second       // for a voice to be made, which may take as long for few words as for many
 	longest  = time.Minute
 	sure     = 3                // a voice may take a part more than the estimate of what it says
 	surer    = 6                // where it told how long it takes, and only a sentence of it is estimated
@@ -222,7 +223,7 @@ func (l *Line) Until() time.Time {
 		return l.Ends()
 	}
 	if len(l.Waits) > 0 {
-		return l.Told.Add(max(rest, min(patience*rest+silence, longest)))
+		return l.Told.Add(max(rest, making, min(patience*rest+silence, longest)))
 	}
 	return l.Told.Add(rest + (rest / slack).Truncate(time.Millisecond) + outset + time.Duration(len(l.Parts))*each)
 }

@@ -20,6 +20,24 @@ func part(text string, shown int) Part {
 	return Part{Text: text, Voice: []entry.Beat{{Bytes: half, MS: 1000}, {Bytes: len(text) - half, MS: 2000}}, Shown: at(shown)}
 }
 
+// A voice may take as long to be made for few words as for many: a body that tells is waited for.
+func TestAShortLineHasTime(t *testing.T) {
+	l := &Line{ID: "g1", Who: "aya", Waits: map[string]int{"a": 0}}
+	l.Add(Part{Text: "Hi.", Voice: []entry.Beat{{Bytes: 3, MS: 400}}, Shown: at(0)})
+	l.Add(Part{Text: "So.", Voice: []entry.Beat{{Bytes: 3, MS: 400}}, Shown: at(0)})
+	if got := l.Until(); !got.Equal(at(10_000)) {
+		t.Errorf("waited for until %v", got)
+	}
+	l.Played("a", 1, at(9000))
+	if got := l.Until(); !got.Equal(at(19_000)) {
+		t.Errorf("then until %v", got)
+	}
+	l.Waits = nil
+	if got := l.Until(); !got.Before(at(12_000)) {
+		t.Errorf("of one that does not tell until %v", got)
+	}
+}
+
 // A line of two parts, by the word of a body and without one.
 func TestALine(t *testing.T) {
 	l := &Line{ID: "g1", Who: "aya", Waits: map[string]int{"a": 0}}
