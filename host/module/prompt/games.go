@@ -65,12 +65,11 @@ func (c *call) playOffered(ctx context.Context, name string, args json.RawMessag
 	if c.games.answered != "" {
 		return "", abi.Errorf(abi.CodeDenied, "action: %s was played already, and one is enough", c.games.answered)
 	}
-	told, err := c.emit(ctx, abi.ActionAsk{Action: name, Parameters: args})
-	if err != nil {
+	if _, err := c.emit(ctx, abi.ActionAsk{Action: name, Parameters: args}); err != nil {
 		return "", err
 	}
 	if f := c.games.force; f != nil && slices.Contains(f.Actions, name) {
 		c.games.answered = name
 	}
-	return told, nil
+	return c.m.mind.Pick("ゲームに送りました。どうなったかは、まだわかりません", "sent to the game; what becomes of it is not known yet"), nil
 }

@@ -69,6 +69,9 @@ func TestWhatGamesTell(t *testing.T) {
 	if got := names(r.models.requests()[0].Tools); got != "speak play pass" {
 		t.Errorf("offered %q", got)
 	}
+	if again := r.models.requests()[1].Messages; !strings.Contains(again[len(again)-1].Text, "まだわかりません") { // the game has not told yet
+		t.Errorf("told of the action: %q", again[len(again)-1].Text)
+	}
 	r = loadGame(t, reply{})
 	if j, err := call_[abi.Judgement](r, t.Context(), abi.OpPerceive, ask); err != nil || j.State != abi.Listen || !strings.Contains(j.Reason, "game") {
 		t.Errorf("%+v, %v", j, err)
