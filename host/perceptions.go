@@ -98,7 +98,7 @@ func (h *Host) several(companion string) bool {
 // wakeSenses has judged what waits for those who are here and perceive.
 func (h *Host) wakeSenses() {
 	for _, c := range h.folder.Companions() {
-		if def := c.Card(); def != nil && len(def.Perceptions)+len(def.Actions) > 0 {
+		if def := c.Card(); def != nil && (len(def.Perceptions) > 0 || slices.ContainsFunc(def.Actions, func(a card.Action) bool { return a.Query })) {
 			h.perceptions.Wake(c.ID())
 		}
 	}

@@ -31,6 +31,9 @@ func (g games) importance() float64 {
 	return urgencies["low"]
 }
 
+// answered is what an answer to a query is called.
+const answered = "the answer to its query"
+
 // unasked says what was perceived that no event is about, "" for nothing: what games tell, or what queries are
 // answered.
 func unasked(p abi.Perceiving) (what string) {
@@ -39,7 +42,7 @@ func unasked(p abi.Perceiving) (what string) {
 		case x.Game != "":
 			return "what a game told"
 		case x.Answers != "":
-			what = "the answer to its query"
+			what = answered
 		}
 	}
 	return what

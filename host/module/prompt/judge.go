@@ -33,6 +33,9 @@ func (c *call) perceive(ctx context.Context, p abi.Perceiving) (abi.Judgement, e
 	if len(about) == 0 && !plays {
 		return abi.Judgement{State: abi.Listen, Reason: "no event is about " + title}, nil
 	}
+	if _, speaks := c.m.card.Action(card.Speak); !speaks && told == answered { // it would have no way to tell
+		return abi.Judgement{State: abi.Speak, Importance: judgementImportance, Reason: told}, nil
+	}
 	req, err := c.put(ctx, asking{
 		tail:  c.m.mind.ForPerceptions(p, c.now, about, c.m.remembered()),
 		tools: c.judging(about, plays), reads: true, members: p.Members, recent: p.Recent, recall: true, about: p.Perception.Seq,

@@ -27,14 +27,7 @@ func (c *call) documents(ctx context.Context) []model.Tool {
 	if err != nil || len(shelf.Documents) == 0 {
 		return nil
 	}
-	var names []string
-	for _, d := range shelf.Documents {
-		names = append(names, d.Name)
-	}
-	schema := `{"type":"object","properties":{"name":{"enum":` + quote.JSON(names) + `},"from":{"type":"integer","minimum":0}},"required":["name"]}`
-	return []model.Tool{{Name: look, Description: c.m.mind.Pick(
-		"手元の資料を読みます。話に出たことが資料にありそうなときに使います。長い資料は一部だけが返り、next を from に入れると続きを読めます。",
-		"Reads a document of yours. Use it where what is talked about may be in one. Of a long one you get a part; with its next as from you read on."), Schema: json.RawMessage(schema)}}
+	return []model.Tool{c.m.mind.Documents(look, shelf.Documents)}
 }
 
 // read gives a part of a document, as data.

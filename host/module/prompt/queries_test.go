@@ -54,6 +54,15 @@ func TestAnswersAreJudged(t *testing.T) {
 	}
 }
 
+// TestAnswersWithoutSpeak: whoever has no action to speak with about an answer gets a turn for it.
+func TestAnswersWithoutSpeak(t *testing.T) {
+	r := load(t, []byte(`{"name": "Mio", "queries": [{"title": "camera"}]}`))
+	j, err := call_[abi.Judgement](r, t.Context(), abi.OpPerceive, abi.Perceiving{Perception: abi.Percept{Seq: 9, Title: "camera", Format: "text", Body: json.RawMessage(`"a cat"`), Answers: "a1"}})
+	if err != nil || j.State != abi.Speak || j.Text != "" || j.Importance != 6 || len(r.models.requests()) != 0 {
+		t.Errorf("%+v %v, asked %d times", j, err, len(r.models.requests()))
+	}
+}
+
 // TestDocumentsAreRead by a tool that is there where documents are; to read is no deed.
 func TestDocumentsAreRead(t *testing.T) {
 	scene := abi.Scene{Message: abi.Message{Seq: 3, From: "taro", Text: "How much is tea?"}, Members: []abi.Member{{ID: "taro", Kind: abi.KindHuman}}, Grant: &abi.Grant{Token: "g"}}
