@@ -167,6 +167,16 @@ func (b *Bodies) Count(room, companion string) (n int) {
 	return n
 }
 
+// Answering gives how many bodies of a companion are connected to a room that can answer queries.
+func (b *Bodies) Answering(room, companion string) (n int) {
+	for _, x := range b.Of(room) {
+		if x.Who == companion && x.Answers {
+			n++
+		}
+	}
+	return n
+}
+
 // MaxASecond is how many actions a companion may play in a second.
 const MaxASecond = 32
 

@@ -20,6 +20,8 @@ type Body struct {
 	// Finishes says that nothing silences it in the middle of a sentence: a line that is cut off,
 	// or stopped, sounds there until its sentence ends.
 	Finishes bool `json:"finishes,omitempty"`
+	// Answers says that it can answer queries.
+	Answers bool `json:"answers,omitempty"`
 }
 
 // Played is the body of KindPlayed.

@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
@@ -47,7 +47,7 @@ func (s Shelves) Get(companion string, a abi.KnowledgeAsk) (abi.Knowledge, error
 	if err := abi.CheckName("companion", companion); err != nil {
 		return abi.Knowledge{}, err
 	}
-	root, err := os.OpenRoot(filepath.Join(s.dir, companion, Folder))
+	root, err := s.open(companion)
 	if errors.Is(err, fs.ErrNotExist) {
 		if a.Name == "" {
 			return abi.Knowledge{}, nil
@@ -62,6 +62,17 @@ func (s Shelves) Get(companion string, a abi.KnowledgeAsk) (abi.Knowledge, error
 		return list(root)
 	}
 	return read(root, a)
+}
+
+// open opens the folder of a companion's documents, which no link may lead out of the folder of
+// characters.
+func (s Shelves) open(companion string) (*os.Root, error) {
+	all, err := os.OpenRoot(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer all.Close()
+	return all.OpenRoot(path.Join(companion, Folder))
 }
 
 func missing(name string) error {
@@ -97,18 +108,17 @@ func read(root *os.Root, a abi.KnowledgeAsk) (k abi.Knowledge, err error) {
 	if !document(a.Name) || strings.ContainsAny(a.Name, `/\`) {
 		return k, missing(a.Name)
 	}
-	info, err := root.Stat(a.Name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular(): // a pipe would be waited for
+	f, err := root.OpenFile(a.Name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would be waited for
+	if errors.Is(err, fs.ErrNotExist) {
 		return k, missing(a.Name)
-	case err != nil:
-		return k, unreadable(err)
 	}
-	f, err := root.Open(a.Name)
 	if err != nil {
 		return k, unreadable(err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return k, missing(a.Name)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	switch {
 	case err != nil:

@@ -81,6 +81,19 @@ func TestNothingElseIsRead(t *testing.T) {
 			t.Errorf("%q: %+v %v", name, k, err)
 		}
 	}
+	write(t, filepath.Join(dir, "far", "x.md"), "far")
+	for link, to := range map[string]string{"rin": t.TempDir(), "mio/" + knowledge.Folder: t.TempDir(), "ken/" + knowledge.Folder: "/etc"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+		companion, _, _ := strings.Cut(link, "/")
+		if k, err := s.Get(companion, abi.KnowledgeAsk{}); len(k.Documents) > 0 || companion != "rin" && abi.CodeOf(err) != abi.CodeUnavailable {
+			t.Errorf("%s leads out: %+v %v", link, k, err)
+		}
+	}
 	for _, companion := range []string{"..", "../aya", "", "aya/.."} {
 		if _, err := s.Get(companion, abi.KnowledgeAsk{}); err == nil {
 			t.Errorf("%q has a folder", companion)

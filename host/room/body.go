@@ -12,6 +12,7 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
+	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
@@ -109,8 +110,11 @@ func (r *Room) handleAct(a entry.Action, by rooms.Player) (played abi.ActionPlay
 		a.Delivered = r.cfg.Bodies.Count(r.Name(), a.Who)
 	}
 	if a.Body == "" && r.cfg.Asks != nil && r.cfg.Asks(a.Who, a.Action) {
-		if a.Delivered == 0 {
+		if a.Delivered = r.cfg.Bodies.Answering(r.Name(), a.Who); a.Delivered == 0 {
 			return played, abi.Errorf(abi.CodeUnavailable, "action: nothing is connected to %s that could answer %q", a.Who, a.Action)
+		}
+		if r.state().Queries(a.Who) >= queue.MaxQueries {
+			return played, abi.Errorf(abi.CodeExhausted, "action: %d queries of %s wait for an answer already", queue.MaxQueries, a.Who)
 		}
 		a.Due = r.loop.Now().Add(queue.QueryPatience)
 	}
@@ -164,13 +168,23 @@ func (r *Room) Done(ctx context.Context, who, by string, d abi.Result, answer js
 	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}, answer) })
 }
 
-// checkAnswer holds what a body answers to its bound.
+// maxAnswer is how many bytes a body may answer to a query: more and all that is around it would be
+// no message that a door reads.
+const maxAnswer = 32 << 10
+
+// checkAnswer holds what a body answers to its bounds: it is JSON that others can read, too.
 func checkAnswer(raw json.RawMessage) error {
-	switch {
-	case len(raw) > maxParameters:
-		return abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(raw), maxParameters)
-	case len(raw) > 0 && raw[0] != '{' && raw[0] != '"':
-		return abi.Field("body", abi.CodeInvalid, "is neither an object nor a string")
+	if len(raw) == 0 {
+		return nil
+	}
+	if len(raw) > maxAnswer {
+		return abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(raw), maxAnswer)
+	}
+	var faults tree.Faults
+	if n := tree.Read(raw, "body", &faults); n == nil || len(faults) > 0 {
+		return faults.Err(abi.CodeInvalid, "body")
+	} else if n.Kind != tree.Object && n.Kind != tree.Text {
+		return abi.Field("body", abi.CodeInvalid, "is %s, must be an object or a string", n.Kind.Called())
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/rooms"
 )
 
@@ -24,7 +25,7 @@ func (a *asking) play(t *testing.T, do func(s *stage)) {
 	n := &actor{id: "nikoni", can: []string{"camera"}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
 		a.start(s)
-		_, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "nikoni"})
+		_, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "nikoni", Answers: true})
 		defer leave()
 		do(s)
 	})
@@ -152,22 +153,37 @@ func TestQueriesThatCannotBe(t *testing.T) {
 	var a asking
 	a.play(t, func(s *stage) {
 		id := s.ask().ID
-		for body, code := range map[string]abi.Code{`7`: abi.CodeInvalid, `["a"]`: abi.CodeInvalid, `{"x":"` + strings.Repeat("x", maxParameters) + `"}`: abi.CodeTooLarge} {
-			if err := s.answer(id, true, "", body); abi.CodeOf(err) != code || abi.AsError(err).Field != "body" {
+		deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
+		for body, code := range map[string]abi.Code{`7`: abi.CodeInvalid, `["a"]`: abi.CodeInvalid, `null`: abi.CodeInvalid, deep: abi.CodeInvalid, `{"a":1,"a":2}`: abi.CodeInvalid, `{"x":"` + strings.Repeat("x", maxAnswer) + `"}`: abi.CodeTooLarge} {
+			if err := s.answer(id, true, "", body); abi.CodeOf(err) != code || !strings.HasPrefix(abi.AsError(err).Field, "body") {
 				t.Errorf("%.20s: %v", body, err)
 			}
+		}
+		for range queue.MaxQueries - 1 {
+			s.ask()
+		}
+		if _, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "camera"}); abi.CodeOf(err) != abi.CodeExhausted {
+			t.Errorf("one more than may wait: %v", err)
 		}
 		s.say("taro", "hello")
 		if _, err := s.room.Stop(s.t.Context(), "taro"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.answer(id, true, "", `{}`); err != nil || s.count(entry.KindResult) != 1 || s.count(entry.KindPerceived) != 0 {
+		s.say("taro", "go on")
+		if err := s.answer(id, true, "", `{}`); abi.CodeOf(err) != abi.CodeNotFound {
 			t.Errorf("after a STOP: %v", err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if s.count(entry.KindResult) != 0 || s.count(entry.KindPerceived) != 0 {
+			t.Error("what was asked before a STOP is perceived")
 		}
 	})
 	n := &actor{id: "nikoni", can: []string{"camera"}}
 	play(t, testRules, []*actor{n}, func(s *stage) {
 		(&asking{}).start(s)
+		_, leave := s.room.cfg.Bodies.Embody("main", entry.Body{Who: "nikoni"}) // which cannot
+		defer leave()
 		_, err := s.room.Act(s.t.Context(), "nikoni", rooms.Player{}, abi.ActionAsk{Action: "camera"})
 		if abi.CodeOf(err) != abi.CodeUnavailable || s.count(entry.KindAction) != 0 {
 			t.Errorf("with nobody there: %v", err)

@@ -42,7 +42,7 @@ func (f *Feed) openBody(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Owns: f.cfg.Games.Plays}
+	s := &session.Session{Speaks: f.cfg.Speaks, Plays: plays, Answers: true, Owns: f.cfg.Games.Plays}
 	if query := r.URL.Query(); query.Has("room") && !query.Has("companion") {
 		return f.bodiesOf(r, query.Get("room"), s, &actions.Wire{})
 	}
@@ -72,7 +72,7 @@ func (f *Feed) openHose(r *http.Request, room string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	s := &session.Session{Speaks: func(string) bool { return true }, Plays: plays, Finishes: true}
+	s := &session.Session{Speaks: func(string) bool { return true }, Plays: plays, Finishes: true, Answers: true}
 	return f.bodiesOf(r, room, s, firehose.New(s.Everyone, key, votes, plays))
 }
 

@@ -227,6 +227,7 @@ func with[T any](e entry.Entry, f func(T)) error {
 func (s *State) hush() {
 	s.Silence, s.Held, s.Late, s.Past, s.Requests, s.Unanswered, s.Absence = time.Time{}, nil, nil, nil, nil, nil, nil
 	s.Perceived, s.Dismissed = nil, nil
+	s.Unask()
 }
 
 // taken empties the room for a new owner: the next cast says who is here, and a round

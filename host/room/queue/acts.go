@@ -28,25 +28,43 @@ const QueryPatience = 30 * time.Second
 const maxActs = 64
 
 // Act notes an action. Where there are too many the oldest of its name goes, so
-// that one that takes long is not lost to many short ones; else the oldest.
+// that one that takes long is not lost to many short ones; else the oldest. No query goes.
 func (d *Deeds) Act(b entry.Action) {
-	same, any, n := -1, -1, 0
+	same, other, n := -1, -1, 0
 	for i, a := range slices.Backward(d.Acts) {
-		if a.Who != b.Who {
+		if a.Who != b.Who || !a.Due.IsZero() {
 			continue
 		}
-		any = i
+		other = i
 		if n++; a.Action == b.Action {
 			same = i
 		}
 	}
 	if same < 0 {
-		same = any
+		same = other
 	}
 	if n >= maxActs {
 		d.Acts = slices.Delete(d.Acts, same, same+1)
 	}
 	d.Acts = append(d.Acts, Act{b.ID, b.Who, b.Action, b.Due})
+}
+
+// MaxQueries is how many queries of one companion wait for an answer at a time.
+const MaxQueries = 16
+
+// Queries is how many queries of a companion's wait for an answer.
+func (d *Deeds) Queries(who string) (n int) {
+	for _, a := range d.Acts {
+		if a.Who == who && !a.Due.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// Unask ends all queries: what comes of them is nobody's business any more.
+func (d *Deeds) Unask() {
+	d.Acts = slices.DeleteFunc(d.Acts, func(a Act) bool { return !a.Due.IsZero() })
 }
 
 // Waiting gives the action of a companion that has an id, nil where nobody waits for its result.

@@ -187,3 +187,23 @@ func TestWhenItMayBeAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestQueriesStay however much else is done: each has an end of its own.
+func TestQueriesStay(t *testing.T) {
+	var d Deeds
+	due := time.Unix(30, 0)
+	d.Act(entry.Action{ID: "q2", Who: "aya", Action: "camera", Due: due.Add(time.Second)})
+	d.Act(entry.Action{ID: "q1", Who: "aya", Action: "camera", Due: due})
+	for i := range 2 * maxActs {
+		d.Act(entry.Action{ID: fmt.Sprint(i), Who: "aya", Action: "camera"})
+	}
+	if d.Waiting("aya", "q1") == nil || d.Waiting("aya", "q2") == nil || d.Waiting("kyoko", "q1") != nil || d.Queries("aya") != 2 || len(d.Acts) != maxActs+2 {
+		t.Errorf("%d wait: %+v", len(d.Acts), d.Acts)
+	}
+	if first := d.Overdue(); first == nil || first.ID != "q1" {
+		t.Errorf("the first that is overdue is %+v", first)
+	}
+	if d.Unask(); d.Queries("aya") != 0 || d.Overdue() != nil || len(d.Acts) != maxActs {
+		t.Errorf("then %+v", d.Acts)
+	}
+}

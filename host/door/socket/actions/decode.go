@@ -163,9 +163,5 @@ func readResult(message []byte) (session.Result, error) {
 	case r.OK == nil:
 		return session.Result{ID: id}, abi.Field("ok", abi.CodeInvalid, "is missing; it is true or false")
 	}
-	body := r.Body
-	if string(body) == "null" {
-		body = nil
-	}
-	return session.Result{ID: id, OK: *r.OK, Reason: r.Reason, Answer: body}, nil
+	return session.Result{ID: id, OK: *r.OK, Reason: r.Reason, Answer: r.Body}, nil
 }

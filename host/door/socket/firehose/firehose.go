@@ -272,6 +272,11 @@ func (h *Hose) Answer(in session.In, err *abi.Error, now time.Time) (frames [][]
 			h.said = slices.DeleteFunc(h.said, func(id string) bool { return id == in.As })
 			frames = [][]byte{refusal(err, "body", "params")}
 		}
+	case session.Result:
+		if err != nil && err.Code != abi.CodeNotFound { // another was first
+			h.wants = session.Newest(h.wants, in.ID, maxLines)
+			frames = [][]byte{refusal(err, "body", "result")}
+		}
 	case broken:
 		frames = [][]byte{in.frame(err)}
 	}

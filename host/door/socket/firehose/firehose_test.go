@@ -78,6 +78,16 @@ func TestQueries(t *testing.T) {
 			t.Errorf("%q, which waits for no answer: %+v", id, in)
 		}
 	}
+	in := session.Result{ID: "a1", OK: true}
+	if got := all(s.Answer(in, abi.Field("body.x", abi.CodeInvalid, "lies too deep"), s.now)); !strings.Contains(got, `"path":["body","result","body","x"],"message":"lies too deep"`) && !strings.Contains(got, `"message":"lies too deep","path":["body","result","body","x"]`) {
+		t.Errorf("told %s", got)
+	}
+	if in := answer("a1", `"result":{"success":true,"body":{}}`); in == nil {
+		t.Error("an answer that was refused cannot be given again")
+	}
+	if got := s.Answer(in, abi.Errorf(abi.CodeNotFound, "somebody was first"), s.now); len(got) > 0 {
+		t.Errorf("told %s", all(got))
+	}
 	for range 100 {
 		s.tell(session.Action{Entry: of("aya"), ID: "many", Action: "camera", Query: true})
 	}
