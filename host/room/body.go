@@ -12,7 +12,6 @@ import (
 	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/call"
 	"github.com/companiond/companiond/host/card"
-	"github.com/companiond/companiond/host/card/tree"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/loop"
 	"github.com/companiond/companiond/host/room/queue"
@@ -161,41 +160,11 @@ func (r *Room) wishToSay(a entry.Action, text string) (played abi.ActionPlayed, 
 // CodeNotFound for an action whose result nobody waits for: it is not known, was
 // answered, or there were too many after it. CodeInvalid and CodeTooLarge for an answer that is none.
 func (r *Room) Done(ctx context.Context, who, by string, d abi.Result, answer json.RawMessage) error {
-	if err := cmp.Or(checkReason(d.Reason), checkAnswer(answer)); err != nil {
+	if err := cmp.Or(action.CheckReason(d.Reason), action.CheckAnswer(answer)); err != nil {
 		return err
 	}
 	d.By = by
 	return loop.Tell(ctx, r.loop, func() error { return r.handleDone(entry.Done{Who: who, Result: d}, answer) })
-}
-
-// maxAnswer is how many bytes a body may answer to a query: more and all that is around it would be
-// no message that a door reads.
-const maxAnswer = 32 << 10
-
-// checkAnswer holds what a body answers to its bounds: it is JSON that others can read, too.
-func checkAnswer(raw json.RawMessage) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	if len(raw) > maxAnswer {
-		return abi.Field("body", abi.CodeTooLarge, "%d bytes, at most %d", len(raw), maxAnswer)
-	}
-	var faults tree.Faults
-	if n := tree.Read(raw, "body", &faults); n == nil || len(faults) > 0 {
-		return faults.Err(abi.CodeInvalid, "body")
-	} else if n.Kind != tree.Object && n.Kind != tree.Text {
-		return abi.Field("body", abi.CodeInvalid, "is %s, must be an object or a string", n.Kind.Called())
-	}
-	return nil
-}
-
-// checkReason holds why a body did not do something to its bound.
-func checkReason(why string) error {
-	const most = 1000
-	if len(why) > most {
-		return abi.Field("reason", abi.CodeTooLarge, "%d bytes, at most %d", len(why), most)
-	}
-	return nil
 }
 
 func (r *Room) handleDone(d entry.Done, answer json.RawMessage) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/room/queue"
 	"github.com/companiond/companiond/host/rooms"
@@ -154,7 +155,7 @@ func TestQueriesThatCannotBe(t *testing.T) {
 	a.play(t, func(s *stage) {
 		id := s.ask().ID
 		deep := strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100)
-		for body, code := range map[string]abi.Code{`7`: abi.CodeInvalid, `["a"]`: abi.CodeInvalid, `null`: abi.CodeInvalid, deep: abi.CodeInvalid, `{"a":1,"a":2}`: abi.CodeInvalid, `{"x":"` + strings.Repeat("x", maxAnswer) + `"}`: abi.CodeTooLarge} {
+		for body, code := range map[string]abi.Code{`7`: abi.CodeInvalid, `["a"]`: abi.CodeInvalid, `null`: abi.CodeInvalid, deep: abi.CodeInvalid, `{"a":1,"a":2}`: abi.CodeInvalid, `{"x":"` + strings.Repeat("x", action.MaxAnswer) + `"}`: abi.CodeTooLarge} {
 			if err := s.answer(id, true, "", body); abi.CodeOf(err) != code || !strings.HasPrefix(abi.AsError(err).Field, "body") {
 				t.Errorf("%.20s: %v", body, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/action"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/playback"
 	"github.com/companiond/companiond/host/room/loop"
@@ -73,7 +74,7 @@ const longestLine = 10 * time.Minute
 // CodeNotFound for a line that is not heard now; CodeDenied for a body that does not
 // tell.
 func (r *Room) Played(ctx context.Context, p entry.Played) error {
-	if err := checkReason(p.Failed); err != nil {
+	if err := action.CheckReason(p.Failed); err != nil {
 		return err
 	}
 	if !(p.Seconds >= 0 && p.Seconds <= longestLine.Seconds()) {
