@@ -178,7 +178,7 @@ func (f *front) chosen(companion string) (*view, error) {
 
 // beside implements dialect: it sends what is due without anything happening.
 func (f *front) beside(ctx context.Context, c *client) *view {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(time.Nanosecond) // none runs out before it is waited for, see host/room/loop
 	defer timer.Stop()
 	for {
 		select {
@@ -196,7 +196,7 @@ func (f *front) beside(ctx context.Context, c *client) *view {
 		at := f.wire.Due()
 		f.unlock()
 		if !at.IsZero() {
-			timer.Reset(time.Until(at))
+			timer.Reset(max(time.Nanosecond, time.Until(at)))
 		}
 	}
 }

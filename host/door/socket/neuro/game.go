@@ -320,7 +320,7 @@ func (g *Game) Run(ctx context.Context, since uint64, send func([]byte) error) {
 	defer g.asks.Wait()
 	anew := time.NewTimer(forgotten)
 	defer anew.Stop()
-	due := time.NewTimer(0)
+	due := time.NewTimer(time.Nanosecond) // none runs out before it is waited for, see host/room/loop
 	defer due.Stop()
 	for {
 		select {

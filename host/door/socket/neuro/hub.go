@@ -116,5 +116,5 @@ func (d *desk) next(now time.Time) time.Duration {
 	if !ok {
 		return time.Hour
 	}
-	return max(0, at.Sub(now))
+	return max(time.Nanosecond, at.Sub(now))
 }
