@@ -117,7 +117,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer close(l.gone)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	due := past // the room looks at itself before anybody asks
+	due := past    // the room looks at itself before anybody asks
 	l.recover(ctx) // a speaker that comes meanwhile waits in the inbox
 	l.cfg.Show()
 	close(l.loaded)
