@@ -17,7 +17,7 @@ import (
 	"github.com/companiond/companiond/host/module"
 )
 
-// Ops answers them. What a field is not set for must not be asked for, but for Talks and Memory.
+// Ops answers them. What a field is not set for must not be asked for, but for Talks, Memory and Knowledge.
 type Ops struct {
 	Stores  journal.Stores // of keys, as they are in the room of a call
 	History func(ctx context.Context, room string, ask abi.HistoryAsk) (abi.History, error)
@@ -26,7 +26,7 @@ type Ops struct {
 	Act     func(ctx context.Context, c module.Caller, a abi.ActionAsk) (abi.ActionPlayed, error)
 	// Generate asks the model of the companion that calls.
 	Generate func(ctx context.Context, c module.Caller, a abi.ModelAsk) (abi.ModelAnswer, error)
-	// Knowledge gives documents of a companion's.
+	// Knowledge gives documents of a companion's; nil where none are kept.
 	Knowledge func(companion string, a abi.KnowledgeAsk) (abi.Knowledge, error)
 	Talks     Talks  // nil where no project is configured
 	Memory    Memory // nil where nothing is remembered
@@ -63,6 +63,9 @@ func (o *Ops) HostCall(ctx context.Context, c module.Caller, op string, data jso
 		}
 		return module.Answer(data, func(a abi.HistoryAsk) (abi.History, error) { return o.History(ctx, c.Room, a) })
 	case abi.HostKnowledgeGet:
+		if o.Knowledge == nil {
+			return nil, abi.Errorf(abi.CodeUnavailable, "%s: no documents are kept here", op)
+		}
 		return module.Answer(data, func(a abi.KnowledgeAsk) (abi.Knowledge, error) { return o.Knowledge(c.Companion, a) })
 	case abi.HostSay:
 		if c.Op != abi.OpSpeak {

@@ -23,6 +23,8 @@ const tries = 3
 //
 // CodeNotFound and CodeConflict say what is in the way; see [history.Book.Refuses].
 func (r *Room) Happens(ctx context.Context, in history.Input) (p history.Proposal, err error) {
+	r.busy.Add(1) // it does not fall asleep while the turns are looked at, however long that takes
+	defer r.busy.Add(-1)
 	for range tries {
 		changed := r.laid.Load().Changed
 		if err := r.looked(ctx, &in); err != nil {

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/history"
+	"github.com/companiond/companiond/host/journal"
 	"github.com/companiond/companiond/host/room/reader"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -207,5 +209,27 @@ func TestTurnsByNumber(t *testing.T) {
 				t.Fatalf("turn %d is %v, not %d-%d: %v", n+1, seqs, starts[n], ends[n], err)
 			}
 		}
+	})
+}
+
+// slowlyRead is a journal of which the turns take a while.
+type slowlyRead struct{ journal.Journal }
+
+func (s slowlyRead) Said(ctx context.Context, room string, span journal.Span) ([]entry.Entry, error) {
+	time.Sleep(time.Minute)
+	return s.Journal.Said(ctx, room, span)
+}
+
+// TestNobodySleepsWhileTurnsAreLookedAt: else a room that falls asleep soon is woken and looked at for ever.
+func TestNobodySleepsWhileTurnsAreLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, journal: newMemory(), rules: testRules, idle: time.Second}
+		s.on = slowlyRead{s.journal}
+		s.start()
+		s.say("taro", "hello")
+		s.happens(history.Input{Kind: history.Propose, Proposal: "a", By: "taro", Ask: &history.Ask{
+			Turns: history.Range{From: 1, To: 1}, Length: history.Length{N: 100, Unit: history.Characters},
+		}})
+		s.finish()
 	})
 }
