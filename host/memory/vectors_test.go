@@ -169,10 +169,12 @@ func TestFoundByMeaning(t *testing.T) {
 			t.Errorf("%d vectors of %d, %d blank", len(all), len(h.remembers("aya")), blank)
 		}
 		asked := len(s.texts())
+		s.is(func(s *sees) { s.slow = time.Second }) // what is near is not known at once
 		h.again("aya")
 		if got := h.recall("aya", "main", furry); contains(got, "Pochi") || len(s.texts()) != asked {
 			t.Errorf("before it is known what is near: %q", got)
 		}
+		s.is(func(s *sees) { s.slow = 0 })
 		sleep(time.Minute)
 		check()
 		if got := s.texts()[asked:]; len(got) != 2 { // the two questions
