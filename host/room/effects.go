@@ -23,7 +23,8 @@ func (r *Room) dispatch(ctx context.Context) {
 		during := r.running.Begin(ctx, call.VoteID(who))
 		r.goCall(func() { r.vote(ctx, during, who, id, m, scene) })
 	}
-	if f := s.Floor; f != nil && f.Lost == "" && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.voice.Call(f)) {
+	atHand := s.Floor != nil && s.Floor.Wish != nil && s.Floor.Wish.Text != "" && !s.Floor.Again // it may wait until it may sound
+	if f := s.Floor; f != nil && f.Lost == "" && !atHand && s.Kinds()[f.Who] == abi.KindCompanion && !r.running.Has(r.voice.Call(f)) {
 		r.lines.Add(1)
 		who, grant := f.Who, f.Grant
 		m, scene := r.context(who, members, f.Expires, call.LineLimit(time.Duration(s.Rules.Floor)*time.Millisecond))

@@ -191,3 +191,19 @@ func TestQueriesThatCannotBe(t *testing.T) {
 		}
 	})
 }
+
+// TestAnswersToOneWhoIsAway: a companion that is being loaded anew when its query is answered is told when it is back.
+func TestAnswersToOneWhoIsAway(t *testing.T) {
+	var a asking
+	a.play(t, func(s *stage) {
+		id := s.ask().ID
+		s.unload("nikoni")
+		synctest.Wait()
+		if err := s.answer(id, true, "", `{"sees":"a cat"}`); err != nil {
+			s.t.Fatal(err)
+		}
+		if kept, err := s.room.Kept(s.t.Context(), "nikoni"); err != nil || len(kept) != 1 || len(a.heard()) != 1 {
+			s.t.Errorf("kept: %+v %v", kept, err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -609,4 +610,48 @@ func TestAnEmptyRoomSaysSo(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// TestWordsAboutAPerceptionWaitForTheVoice: what a companion wants to say about something that it perceives while a line is
+// heard is said as it was when that has ended, and nobody is asked for another line.
+func TestWordsAboutAPerceptionWaitForTheVoice(t *testing.T) {
+	votes := func(v abi.Vote) func(context.Context, abi.Scene) (abi.Vote, error) {
+		return func(context.Context, abi.Scene) (abi.Vote, error) { return v, nil }
+	}
+	for _, who := range []string{"aya", "kyoko"} { // whose voice is heard meanwhile
+		said := 0
+		speaks := func(_ context.Context, s abi.Scene) (abi.Line, error) {
+			said++
+			return abi.Line{Text: "This is a line of some length, which takes a while to be heard."}, nil
+		}
+		judge := func(context.Context, abi.Perceiving) (abi.Judgement, error) {
+			return abi.Judgement{State: abi.Speak, Importance: 6, Text: "A cat!"}, nil
+		}
+		all := []*actor{{id: "aya", vote: votes(abi.Vote{State: abi.Listen}), speak: speaks, judge: judge}}
+		if who == "kyoko" {
+			all = append(all, &actor{id: "kyoko", vote: votes(abi.Vote{State: abi.Speak, Importance: 5}), speak: speaks})
+		} else {
+			all[0].vote = votes(abi.Vote{State: abi.Speak, Importance: 5})
+		}
+		rules := testRules
+		rules.MaxTurns, rules.Ahead = 1, 30
+		play(t, rules, all, func(s *stage) {
+			leave := s.embody(&puppet{who: who})
+			defer leave()
+			s.say("taro", "hello")
+			synctest.Wait()
+			if l := s.room.state().Playing; l == nil || l.Who != who {
+				s.t.Fatalf("%s: heard is %+v", who, l)
+			}
+			if _, err := s.room.Perceive(s.t.Context(), "aya", abi.Percept{Title: "vision", Format: "text", Body: json.RawMessage(`"a cat"`)}); err != nil {
+				s.t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			lines := bodies[entry.Said](s.t, s.entries(), entry.KindSaid)
+			if last := lines[len(lines)-1]; last.From != "aya" || last.Text != "A cat!" || said != 1 {
+				s.t.Errorf("while %s is heard: said at last %q, %d lines were asked for", who, last.Text, said)
+			}
+		})
+	}
 }

@@ -38,6 +38,9 @@ func (c *call) read(ctx context.Context, args json.RawMessage) (string, error) {
 	}
 	ask.Limit = maxRead
 	found, err := host[abi.Knowledge](ctx, c, abi.HostKnowledgeGet, ask)
+	if abi.CodeOf(err) == abi.CodeNotFound {
+		return "", abi.Errorf(abi.CodeNotFound, "name: there is no document %.64q", ask.Name)
+	}
 	if err != nil {
 		return "", err
 	}

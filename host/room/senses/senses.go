@@ -77,10 +77,10 @@ func (s *Senses) Keep(ctx context.Context, who string, p abi.Percept, kept func(
 }
 
 // Answer writes down what became of a query, and that its companion perceives that: the answer, a JSON
-// value, or why there is none.
+// value, or why there is none. One that is not loaded just then judges it when it is back.
 func (s *Senses) Answer(q queue.Act, r abi.Result, answer json.RawMessage) {
 	s.loop.Input(entry.KindResult, entry.Done{Who: q.Who, Result: r})
-	if s.loop.Trouble() != nil || s.cfg.May(q.Who) != nil { // after a STOP nobody perceives anything
+	if s.loop.Trouble() != nil {
 		return
 	}
 	p := abi.Percept{Title: q.Action, Format: card.FormatObject, Body: answer, From: r.By, Answers: q.ID}

@@ -48,6 +48,7 @@ type move struct {
 	Part       int             `json:"part,omitempty"`       // of the line, from 1
 	Last       bool            `json:"last,omitempty"`       // no part follows
 	Query      bool            `json:"query,omitempty"`      // it asks: the result is to have a body
+	Due        time.Time       `json:"due,omitzero"`         // until when
 }
 
 // whole is a frame that says of a line said piece by piece how many parts it had.
@@ -98,7 +99,7 @@ type executedMove struct {
 func (w *Wire) Encode(o session.Out, _ time.Time) [][]byte {
 	switch o := o.(type) {
 	case session.Action:
-		return w.move(move{Seq: o.Seq, ID: o.ID, At: o.At, Companion: o.Companion, Action: o.Action, Parameters: o.Parameters, Perception: o.Perception, Query: o.Query})
+		return w.move(move{Seq: o.Seq, ID: o.ID, At: o.At, Companion: o.Companion, Action: o.Action, Parameters: o.Parameters, Perception: o.Perception, Query: !o.Due.IsZero(), Due: o.Due})
 	case session.Piece:
 		return w.move(move{
 			Seq: o.Seq, ID: o.ID, At: o.At, Companion: o.Companion, Action: session.Speak, Parameters: o.Spoken(), Kind: session.Speech,

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/companiond/companiond/abi"
@@ -108,8 +109,10 @@ func (h *Hose) query(r *reader, body object, now time.Time) (session.In, error) 
 	if len(r.wrong) > 0 {
 		return r.broken()
 	}
-	if i := slices.Index(h.wants, id); i >= 0 {
-		h.wants = slices.Delete(h.wants, i, i+1)
+	if i := slices.Index(h.wants, id); i >= 0 || id != "" && !strings.Contains(id, "-") { // asked on another connection; those to speak have a part behind the dash
+		if i >= 0 {
+			h.wants = slices.Delete(h.wants, i, i+1)
+		}
 		return session.Result{ID: id, OK: ok, Reason: clipped(why), Answer: answer}, nil
 	}
 	return h.answered(id, ok, why, now), nil

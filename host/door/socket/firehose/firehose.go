@@ -91,7 +91,7 @@ func shownID(id string) string {
 func (h *Hose) Encode(o session.Out, now time.Time) (frames [][]byte) {
 	switch o := o.(type) {
 	case session.Action:
-		if frames = [][]byte{encode(actionFrame(o))}; o.Query {
+		if frames = [][]byte{encode(actionFrame(o))}; !o.Due.IsZero() {
 			h.wants = session.Newest(h.wants, o.ID, maxLines)
 			frames = [][]byte{encode(queryFrame(o.ID, o.Companion, o.Action, o.Parameters))}
 		}

@@ -27,8 +27,8 @@ type Action struct {
 	Entry
 	ID, Action string
 	Parameters json.RawMessage
-	Perception string // title of what led to it
-	Query      bool   // it is answered: its result has an answer
+	Perception string    // title of what led to it
+	Due        time.Time // until when its answer is waited for, of a query; zero: it is none
 }
 
 // Piece is a part of a line, or all of one that is said at once.
@@ -143,7 +143,7 @@ func (s *Session) event(e entry.Entry) (Out, error) {
 			return nil, err
 		}
 		s.belongs(a.ID, a.Who)
-		return Action{of(a.Who), a.ID, a.Action, a.Parameters, a.Perception, !a.Due.IsZero()}, nil
+		return Action{of(a.Who), a.ID, a.Action, a.Parameters, a.Perception, a.Due}, nil
 	case entry.KindSegment:
 		b, err := entry.Decode[entry.Segment](e)
 		if err != nil || !s.mine(b.Who) || !s.hears(b.Who) {
