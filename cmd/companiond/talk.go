@@ -208,6 +208,14 @@ func sayVerb(t *term, ctx context.Context, args []string) error {
 		return nil
 	}
 	here, loading, err := r.answering(ctx)
+	for wait := 100 * time.Millisecond; err == nil && !here && !loading && wait < time.Second; wait *= 2 {
+		select { // a room that was woken by this shows who is there a moment later
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+		here, loading, err = r.answering(ctx)
+	}
 	if err != nil {
 		return err
 	}
