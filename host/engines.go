@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"math"
+	"path/filepath"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/companiond/companiond/host/child"
 	"github.com/companiond/companiond/host/context/kept"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/module/prompt"
 	"github.com/companiond/companiond/host/module/wasm"
 )
@@ -45,12 +50,62 @@ func (h *Host) openEngines(calls module.HostCalls) error {
 		}
 		h.engines = append(h.engines, opened)
 	}
-	return nil
+	return h.openPlugins(calls)
+}
+
+// newFolders makes the folder of characters, and that of programs where the configuration names some.
+func (h *Host) newFolders(grants module.Grants, changed func(folder.Change)) (*folder.Set, error) {
+	characters := folder.Config{
+		Dir: h.cfg.Modules.Characters, Engines: h.engines, Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan,
+		MaxFile: h.cfg.Wasm.MaxFile, Grants: grants, Log: h.log, Changed: changed,
+		Limits: module.Limits{
+			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
+			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
+		},
+	}
+	if h.plugins == nil {
+		return folder.NewSet(characters)
+	}
+	programs := characters
+	programs.Dir, programs.Engines = h.cfg.Modules.Plugins, []module.Engine{h.plugins}
+	return folder.NewSet(characters, programs)
+}
+
+// programs gives the ids of modules that are programs.
+func (h *Host) programs() (ids []string) {
+	for _, m := range h.cfg.Module {
+		if m.Program != "" {
+			ids = append(ids, m.Name)
+		}
+	}
+	return ids
+}
+
+// openPlugins opens the engine of programs, where there are some.
+func (h *Host) openPlugins(calls module.HostCalls) error {
+	cfg := process.Config{Environ: child.HandedOn(h.environ), LogBytesPerSecond: int(h.cfg.Wasm.LogRate), Host: calls, Log: h.log}
+	for _, m := range h.cfg.Module {
+		if m.Program != "" {
+			cfg.Programs = append(cfg.Programs, process.Program{Module: m.Name, File: m.Program, Checksum: m.Checksum})
+		}
+	}
+	if len(cfg.Programs) == 0 {
+		return nil
+	}
+	if h.journal != nil { // whose lock keeps every other daemon from there
+		cfg.Dir = filepath.Join(filepath.Dir(h.cfg.Journal.Path), "run")
+	}
+	var err error
+	h.plugins, err = process.New(cfg)
+	return err
 }
 
 func (h *Host) closeEngines() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
+	if h.plugins != nil {
+		err = h.plugins.Close(ctx)
+	}
 	for _, e := range h.engines {
 		if c, ok := e.(module.Closer); ok {
 			err = errors.Join(err, c.Close(ctx))

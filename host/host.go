@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/cast"
 	"github.com/companiond/companiond/host/compress"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/chat"
@@ -44,6 +45,7 @@ import (
 	"github.com/companiond/companiond/host/models"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
+	"github.com/companiond/companiond/host/module/process"
 	"github.com/companiond/companiond/host/perception"
 	"github.com/companiond/companiond/host/room"
 	"github.com/companiond/companiond/host/room/registry"
@@ -85,12 +87,13 @@ type Host struct {
 	stores      journal.Stores
 	nameKey     nameKey
 	engines     []module.Engine
+	plugins     *process.Engine // nil where no program is named
 	models      *models.Models
 	memory      *memory.Keeper
 	search      *search.Keeper
 	forgets     *forget.Service
-	folder      *folder.Folder
-	house       *residents
+	folder      *folder.Set
+	house       *cast.House
 	rooms       *registry.Registry
 	compress    *compress.Service
 	projects    *projects // nil in a house without any
@@ -166,24 +169,14 @@ func (h *Host) buildRooms() (err error) {
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err
 	}
-	h.folder, err = folder.New(folder.Config{
-		Dir: h.cfg.Modules.Characters, Engines: h.engines,
-		Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan, MaxFile: h.cfg.Wasm.MaxFile, Grants: grants,
-		Limits: module.Limits{
-			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
-			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
-		},
-		Log:     h.log,
-		Changed: func(folder.Change) { h.tellCast(context.Background()) },
-	})
-	if err != nil {
+	if h.folder, err = h.newFolders(grants, func(folder.Change) { h.tellCast(context.Background()) }); err != nil {
 		return err
 	}
 	found, err := folder.IDs(h.cfg.Modules.Characters, h.engines...)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Warn("the folder of characters cannot be read yet; names of companions are not kept until it can", "err", err)
 	}
-	h.house = &residents{folder: h.folder, tokens: h.tokens, found: found}
+	h.house = cast.New(h.folder, h.tokens, append(found, h.programs()...))
 	if h.rooms, err = h.newRegistry(h.house); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host"
+	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/config"
 	"github.com/companiond/companiond/host/door/web"
 	"github.com/companiond/companiond/host/entry"
@@ -47,6 +48,9 @@ var (
 
 func TestMain(m *testing.M) {
 	if code, ok := compilertest.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	if code, ok := warden.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	if os.Getenv(beDaemon) != "" {
@@ -164,6 +168,7 @@ func (h *home) openAt(listen, toml string) {
 	cfg.Journal.Path = filepath.Join(h.dir, "state", "companiond.db")
 	cfg.Modules.Characters = filepath.Join(h.dir, "characters")
 	cfg.Modules.Cache = filepath.Join(guests, "cache")
+	cfg.Modules.Plugins = filepath.Join(h.dir, "plugins")
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}

@@ -21,8 +21,8 @@ const house = "github.com/companiond/companiond/"
 var floors = [][]string{
 	{"abi", "host/waittest", "host/logtest"},
 	{"sdk/go"},
-	{"sdk/go/words"},
-	{"sdk/go/talk"},
+	{"sdk/go/words", "sdk/go/process/wire"},
+	{"sdk/go/talk", "sdk/go/process"},
 	{"sdk/scaffold", "characters", "characters/..."},
 	{"host/spell", "host/limits", "host/knowledge", "host/context/quote", "host/search/gram", "host/force"},
 	{"host/card/tree", "host/config/source"},
@@ -47,16 +47,16 @@ var floors = [][]string{
 	{"host/history/keep", "host/history/judge"},
 	{"host/history/extract"},
 	{"bench/load", "bench/fanout", "bench/polls", "host/context/window"},
-	{"host/journal", "host/module", "host/model", "host/memory/ask", "host/child", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
+	{"host/journal", "host/module", "host/model", "host/memory/ask", "host/child", "host/child/warden", "host/module/wasm/codecache", "host/module/wasm/wasmtest"},
 	{"host/module/wasm/compiler"},
 	{"host/module/wasm/compiler/compilertest"},
-	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/wasm/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
+	{"host/context/layout", "host/context/kept", "host/module/wasm/fuel", "host/module/wasm/memory", "host/module/wasm/meter", "host/module/guestlog", "host/module/moduletest", "host/journal/journaltest", "host/journal/journaltest/storetest", "host/journal/statedir", "host/journal/memory", "host/journal/sqlite/chain", "host/journal/sqlite/handover", "host/forget/scrub"},
 	{"host/journal/sqlite/store", "host/module/wasm/wasi"},
 	{"host/journal/sqlite/schema", "host/journal/sqlite/branch", "host/journal/sqlite/erasure", "host/journal/sqlite/words", "host/journal/sqlite/keys", "host/forget/ledger"},
 	{"host/journal/sqlite"},
 	{"host/module/prompt/spoken", "host/module/prompt/digest"},
-	{"host/module/wasm", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
-	{"host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
+	{"host/module/wasm", "host/module/process", "host/module/prompt", "host/module/folder", "host/room/reader", "host/call", "host/perception", "host/room/presence", "host/action", "host/summon"},
+	{"host/cast", "host/rooms", "host/context/told", "host/models", "host/memory/meaning", "host/search"},
 	{"host/room/loop", "host/room/glance", "host/room/offer"},
 	{"host/room/votes", "host/room/voice", "host/room/senses", "host/room/looptest"},
 	{"host/room"},
@@ -104,6 +104,10 @@ var owners = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema/v6": "host/card",
 	"github.com/google/jsonschema-go":          "host/door/mcp",
 	"github.com/modelcontextprotocol/go-sdk":   "host/door/mcp",
+	"github.com/hashicorp/go-plugin":           "sdk/go/process",
+	"github.com/hashicorp/go-hclog":            "sdk/go/process",
+	"google.golang.org/grpc":                   "sdk/go/process",
+	"google.golang.org/protobuf":               "sdk/go/process",
 	"golang.org/x/time":                        "host/door/guard",
 	"golang.org/x/sync":                        "host/door/guard",
 	"golang.org/x/text":                        "host/address", // and host/module/folder, see shared
@@ -115,7 +119,13 @@ var owners = map[string]string{
 
 // shared are the exceptions to owners, each with its reason.
 var shared = map[string]string{
-	"host/child golang.org/x/sys":               "the job object of Windows",
+	"host/child golang.org/x/sys":        "the job object of Windows",
+	"host/child/warden golang.org/x/sys": "the job object of Windows",
+
+	"host/module/process github.com/hashicorp/go-plugin": "it is the other side of sdk/go/process: it starts programs and connects to them",
+	"host/module/process github.com/hashicorp/go-hclog":  "go-plugin wants a logger of its kind",
+	"host/module/process google.golang.org/grpc":         "what an error of a call was",
+
 	"cmd/companiond golang.org/x/sys":           "how wide a terminal is",
 	"cmd/companiond/paint golang.org/x/text":    "texts side by side, in which a Japanese letter is two wide",
 	"host/turn golang.org/x/text":               "why lines up a table, in which a Japanese letter is two wide",
@@ -222,6 +232,20 @@ func TestPureAndBare(t *testing.T) {
 			if slices.Contains(bare, from) && strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, house) {
 				t.Errorf("%s uses the standard library alone and imports %s", from, imp)
 			}
+		}
+	}
+}
+
+// TestSDKIsBare holds that what a guest links with the SDK is the standard library and abi: package process, for
+// programs, is not among it.
+func TestSDKIsBare(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", house+"sdk/go", house+"sdk/go/words", house+"sdk/go/talk").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range strings.Fields(string(out)) {
+		if own, ok := strings.CutPrefix(p, house); !ok || !slices.Contains(bare, own) {
+			t.Errorf("a guest links %s", p)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"context"
 	"strings"
 
@@ -45,4 +47,11 @@ func (h *Host) named(name string) bool {
 		}
 	}
 	return false
+}
+
+// isOurs says whether an id is that of a companion of the house, loaded or not, or of the holder of
+// a token.
+func (h *Host) isOurs(id string) bool {
+	holder, taken := h.tokens.Taken(id)
+	return taken && holder == id || slices.Contains(h.house.Residents(), id)
 }

@@ -61,14 +61,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return nil, errors.Join(err, h.closeEngines())
 	}
-	h.folder, err = folder.New(folder.Config{
-		Dir: h.cfg.Modules.Characters, Engines: h.engines, Debounce: h.cfg.Modules.Debounce, Rescan: h.cfg.Modules.Rescan,
-		MaxFile: h.cfg.Wasm.MaxFile, Grants: grants, Log: h.log, Changed: func(folder.Change) {},
-		Limits: module.Limits{
-			Grace: h.cfg.Modules.Grace, Faults: h.cfg.Modules.Faults,
-			FaultWindow: h.cfg.Modules.FaultWindow, CoolDown: h.cfg.Modules.CoolDown,
-		},
-	})
+	h.folder, err = h.newFolders(grants, func(folder.Change) {})
 	if err != nil {
 		return nil, errors.Join(err, h.closeEngines())
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/cmd/companiond/history"
 	"github.com/companiond/companiond/cmd/companiond/memories"
+	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/module/wasm/compiler"
 )
 
@@ -40,8 +41,10 @@ func main() { os.Exit(doMain(os.Args[1:])) }
 // doMain is main without the exit, for tests that run the program in their own
 // process.
 func doMain(args []string) int {
-	if code, ok := compiler.Main(args); ok {
-		return code
+	for _, child := range []func([]string) (int, bool){compiler.Main, warden.Main} {
+		if code, ok := child(args); ok {
+			return code
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

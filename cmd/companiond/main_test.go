@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/companiond/companiond/host/child/warden"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/module/wasm/compiler/compilertest"
 )
@@ -25,6 +26,9 @@ const beDaemon = "TEST_BE_COMPANIOND"
 
 func TestMain(m *testing.M) {
 	if code, ok := compilertest.Main(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	if code, ok := warden.Main(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 	if os.Getenv(beDaemon) != "" {

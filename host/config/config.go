@@ -121,8 +121,10 @@ func (c Config) MemoryOf(companion string) Memory {
 
 // Module is one table [module.NAME].
 type Module struct {
-	Name  string   // a companion's id
-	Grant []string `is:"grant"` // in place of Modules.Grant
+	Name     string   // a companion's id
+	Grant    []string `is:"grant"`         // in place of Modules.Grant
+	Program  string   `is:"program" or:""` // a file in Modules.Plugins; empty: it is none
+	Checksum string   `is:"sha256" or:""`  // SHA-256 of that file, in small hex; empty: any
 }
 
 // GrantOf gives the host ops that a module may use besides those always granted.
@@ -139,6 +141,7 @@ func (c Config) GrantOf(module string) []string {
 type Modules struct {
 	Characters  string        `is:"path"`
 	Cache       string        `is:"path"`
+	Plugins     string        `is:"path"`
 	Debounce    time.Duration `in:"1ms..1m"`
 	Rescan      time.Duration `in:"1ms..24h"`
 	Grace       time.Duration `in:"1ms..10m"`

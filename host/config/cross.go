@@ -34,6 +34,9 @@ func (p *parse) cross() {
 	}
 	outside(dotted{"modules", "cache"}, c.Modules.Cache, "compiled code would be taken for characters")
 	outside(dotted{"journal", "path"}, c.Journal.Path, "every message would look like a changed character")
+	if slices.ContainsFunc(c.Module, func(m Module) bool { return m.Program != "" }) {
+		outside(dotted{"modules", "plugins"}, c.Modules.Plugins, "programs would be taken for characters")
+	}
 	if c.Wasm.Fuel > 0 && c.Wasm.Guard != "fuel" {
 		p.complain(&fault{
 			message:  fmt.Sprintf("does nothing, because wasm.guard is %q", c.Wasm.Guard),
@@ -48,6 +51,7 @@ func (p *parse) cross() {
 		if _, written := c.origins[dotted{sectionModule, m.Name, "grant"}.String()]; !written {
 			c.Module[i].Grant = c.Modules.Grant
 		}
+		p.checkProgram(m)
 	}
 	p.checkHomes()
 	p.checkAgents()
@@ -65,6 +69,19 @@ func (p *parse) cross() {
 				message:  `names companions beside "*", which already stands for all of them`,
 				severity: Warning,
 			}, dotted{sectionRoom, r.Name, "companions"})
+		}
+	}
+}
+
+// checkProgram refuses a program that is another module already.
+func (p *parse) checkProgram(m Module) {
+	key := dotted{sectionModule, m.Name, "program"}
+	for _, other := range p.config.Module {
+		if other.Name < m.Name && other.Program == m.Program && m.Program != "" {
+			p.complain(&fault{
+				message: form.Show(m.Program) + " is the program of module." + other.Name + " already",
+				hint:    "copy or link the file under another name",
+			}, key, dotted{sectionModule, other.Name, "program"})
 		}
 	}
 }
@@ -223,7 +240,9 @@ func (c Config) CheckFolder(ids []string, unreadable string) []Problem {
 	}
 	p.checkResidents(ids)
 	for _, m := range c.Module {
-		check(m.Name, dotted{sectionModule, m.Name, "grant"})
+		if m.Program == "" {
+			check(m.Name, dotted{sectionModule, m.Name, "grant"})
+		}
 	}
 	sortProblems(p.problems)
 	return p.problems

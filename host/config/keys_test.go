@@ -213,6 +213,26 @@ func rows() []row {
 			`"x/../characters/"`: `"x/../characters/" lies inside modules.characters: compiled code would be taken for characters (put it beside "characters")`,
 			`"./characters/.c"`:  `"./characters/.c" lies inside modules.characters: compiled code would be taken for characters (put it beside "characters")`,
 		}},
+		{"modules.plugins", map[string]any{
+			`"/usr/lib/companiond"`: "/usr/lib/companiond",
+		}, map[string]string{
+			`""`: `must not be empty`,
+		}},
+		{"module.NAME.program", map[string]any{
+			`"voice"`:     "voice",
+			`"voice.exe"`: "voice.exe",
+			`""`:          "",
+		}, map[string]string{
+			`"bin/voice"`: `"bin/voice" is not the name of a file (write its name in modules.plugins, without the folder)`,
+			`".voice"`:    `".voice" is not the name of a file (write its name in modules.plugins, without the folder)`,
+			`"voice.tmp"`: `"voice.tmp" is a name that tools leave behind (rename the file)`,
+		}},
+		{"module.NAME.checksum", map[string]any{
+			`"` + strings.Repeat("Ab", 32) + `"`: strings.Repeat("ab", 32),
+			`""`:                                 "",
+		}, map[string]string{
+			`"abc"`: `"abc" is not 64 hex digits (write what sha256sum prints)`,
+		}},
 		{"modules.debounce", map[string]any{
 			`"1ms"`:  ms(1),
 			`"1m"`:   time.Minute,

@@ -74,7 +74,7 @@ type Summoner struct {
 // New makes a summoner; it starts nothing before Run.
 func New(c Config) *Summoner {
 	s := &Summoner{
-		cfg: c, starts: map[string][]string{}, env: handedOn(c.Environ), jobs: make(chan Invitation, AtOnce), now: time.Now, grace: Grace,
+		cfg: c, starts: map[string][]string{}, env: child.HandedOn(c.Environ), jobs: make(chan Invitation, AtOnce), now: time.Now, grace: Grace,
 		running: map[member]*Invitation{}, recent: map[string][]time.Time{}, warned: map[string]time.Time{},
 	}
 	s.env = append(s.env, "COMPANIOND_URL="+c.URL, "COMPANIOND_MCP_URL="+c.MCP)

@@ -246,11 +246,16 @@ func TestReply(t *testing.T) {
 	}
 }
 
+// quiet is a carrier without a log.
+func quiet(ask func([]byte) []byte) companion.Carrier {
+	return companion.Carrier{Ask: ask, Log: func(abi.Level, string) {}}
+}
+
 // Serve is total: it answers everything with exactly one of ok and error.
 func TestServe(t *testing.T) {
 	register()
 	for _, in := range []string{"", "{", "null", `{"v":1,"op":"vote"}`, `[]`, "\xff", `{"v":1,"op":"speak","data":{"message":{"text":"!now"}}}`} {
-		out := companion.Serve([]byte(in), nil)
+		out, _ := companion.Serve([]byte(in), quiet(nil))
 		var r abi.Reply
 		if err := json.Unmarshal(out, &r); err != nil || (r.OK == nil) == (r.Error == nil) {
 			t.Errorf("Serve(%q) = %s, %v", in, out, err)

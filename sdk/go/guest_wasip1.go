@@ -24,7 +24,7 @@ func hostLog(level int32, src unsafe.Pointer, n uint32)
 //
 //go:wasmexport companion_v1_call
 func call(n uint32) uint32 {
-	reply, ok := serve(registered, pending(n), ask, writeLog)
+	reply, ok := Serve(pending(n), Carrier{Ask: ask, Log: writeLog})
 	hostWrite(unsafe.Pointer(unsafe.SliceData(reply)), uint32(len(reply)))
 	if ok {
 		return 0
@@ -32,7 +32,7 @@ func call(n uint32) uint32 {
 	return 1
 }
 
-// ask is the hostFunc of Wasm.
+// ask is the Carrier's.
 func ask(request []byte) []byte {
 	return pending(hostCall(unsafe.Pointer(unsafe.SliceData(request)), uint32(len(request))))
 }

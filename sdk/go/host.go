@@ -2,6 +2,7 @@ package companion
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -11,18 +12,23 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// logFunc writes one line to the daemon's log.
-type logFunc func(level abi.Level, text string)
-
 // Host is the daemon as a character sees it during one call. It must not be
 // kept after the call returns.
 //
 // Errors are [*abi.Error], the daemon's own words.
 type Host struct {
-	req  abi.Request
-	call hostFunc
-	log  logFunc
-	rng  *rand.Rand // seeded by the daemon at first use
+	req abi.Request
+	by  Carrier
+	rng *rand.Rand // seeded by the daemon at first use
+}
+
+// Context ends when nobody waits for the call's answer any more. For code that waits on its own, for a
+// network or a program, which a process may do and WebAssembly cannot.
+func (h *Host) Context() context.Context {
+	if h.by.Context == nil {
+		return context.Background()
+	}
+	return h.by.Context
 }
 
 // Self gives the companion's id.
@@ -224,11 +230,11 @@ func (h *Host) Info() (abi.SelfInfo, error) {
 }
 
 // Log writes a line to the daemon's log, under the companion's name.
-func (h *Host) Log(level abi.Level, text string) { h.log(level, text) }
+func (h *Host) Log(level abi.Level, text string) { h.by.Log(level, text) }
 
 // Debugf writes a line that is shown when the daemon's log level is debug.
 func (h *Host) Debugf(format string, args ...any) {
-	h.log(abi.LevelDebug, fmt.Sprintf(format, args...))
+	h.by.Log(abi.LevelDebug, fmt.Sprintf(format, args...))
 }
 
 // Fail ends the op here: the daemon gets err as the module's answer. An
@@ -244,7 +250,7 @@ func (h *Host) Fail(err error) {
 // Ask runs any host op: data in, the "ok" part of the answer into v, where
 // either may be nil. It is for ops this SDK has no method for.
 func (h *Host) Ask(op string, data, v any) error {
-	if h.call == nil {
+	if h.by.Ask == nil {
 		return abi.Errorf(abi.CodeUnavailable, "%s: no host to ask", op)
 	}
 	req := struct {
@@ -257,7 +263,7 @@ func (h *Host) Ask(op string, data, v any) error {
 		return abi.Errorf(abi.CodeInvalid, "%s: %v", op, err)
 	}
 	var reply abi.Reply
-	if err := json.Unmarshal(h.call(b), &reply); err != nil {
+	if err := json.Unmarshal(h.by.Ask(b), &reply); err != nil {
 		return abi.Errorf(abi.CodeInternal, "%s: the host's reply: %v", op, err)
 	}
 	if reply.Error != nil {

@@ -116,9 +116,9 @@ func (l *Local) ask(op string, data, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", op, err)
 	}
-	out, _ := serve(&l.c, b, l.hostCall, func(level abi.Level, text string) {
+	out, _ := serve(&l.c, b, Carrier{Ask: l.hostCall, Log: func(level abi.Level, text string) {
 		l.Logs = append(l.Logs, slog.Level(level).String()+" "+text)
-	})
+	}})
 	var reply abi.Reply
 	if err := json.Unmarshal(out, &reply); err != nil {
 		return fmt.Errorf("decode the reply to %s: %w", op, err)
@@ -136,7 +136,7 @@ func (l *Local) now() time.Time {
 	return l.Clock()
 }
 
-// hostCall is the hostFunc of a Local.
+// hostCall is the Carrier's of a Local.
 func (l *Local) hostCall(request []byte) []byte {
 	var req abi.Request
 	data, err := any(nil), json.Unmarshal(request, &req)

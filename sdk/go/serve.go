@@ -3,6 +3,7 @@ package companion
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
@@ -11,15 +12,25 @@ import (
 	"github.com/companiond/companiond/abi"
 )
 
-// hostFunc carries one host_call: an [abi.Request] with op and data in, an
-// [abi.Reply] out, both as JSON.
-type hostFunc func(request []byte) (reply []byte)
+// Carrier is how the registered character reaches the daemon during one call, for packages that
+// carry calls some other way than WebAssembly does, as process does. Context may be nil, which
+// never ends.
+type Carrier struct {
+	Ask     func(request []byte) (reply []byte) // carries one host_call: an [abi.Request] in, an [abi.Reply] out
+	Log     func(level abi.Level, text string)
+	Context context.Context // ends when nobody waits for the answer any more
+}
 
-// serve answers one request of the daemon for c; ok is false for an error reply.
-// The Wasm export and [Local] both use it, so what a test sees natively is what the
-// daemon sees. The reply is always an [abi.Reply].
-func serve(c *Character, request []byte, host hostFunc, log logFunc) (reply []byte, ok bool) {
-	return encodeReply(answer(c, request, host, log))
+// Serve answers one request of the daemon for the registered character; ok is false for an
+// error reply. The reply is always an [abi.Reply].
+func Serve(request []byte, c Carrier) (reply []byte, ok bool) {
+	return serve(registered, request, c)
+}
+
+// serve answers one request of the daemon for c. The Wasm export and [Local] both use it, so
+// what a test sees natively is what the daemon sees.
+func serve(c *Character, request []byte, by Carrier) (reply []byte, ok bool) {
+	return encodeReply(answer(c, request, by))
 }
 
 // encodeReply wraps the answer of an op, or its error; ok is false for the latter.
@@ -46,7 +57,7 @@ func encodeReply(data any, err error) (reply []byte, ok bool) {
 type failure struct{ err error }
 
 // answer decodes the envelope and runs the op, turning panics into errors.
-func answer(c *Character, request []byte, host hostFunc, log logFunc) (data any, err error) {
+func answer(c *Character, request []byte, by Carrier) (data any, err error) {
 	if c == nil {
 		return nil, abi.Errorf(abi.CodeUnavailable, "no character is registered: call companion.Register from init")
 	}
@@ -64,11 +75,11 @@ func answer(c *Character, request []byte, host hostFunc, log logFunc) (data any,
 			data, err = nil, p.err
 		default:
 			first, _, _ := strings.Cut(fmt.Sprint(p), "\n")
-			log(abi.LevelError, fmt.Sprintf("panic in %s: %v\n%s", req.Op, p, debug.Stack()))
+			by.Log(abi.LevelError, fmt.Sprintf("panic in %s: %v\n%s", req.Op, p, debug.Stack()))
 			data, err = nil, abi.Errorf(abi.CodeInternal, "panic in %s: %s", req.Op, first)
 		}
 	}()
-	return dispatch(c, req, &Host{req: req, call: host, log: log})
+	return dispatch(c, req, &Host{req: req, by: by})
 }
 
 // dispatch runs one op.

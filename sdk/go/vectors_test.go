@@ -68,7 +68,7 @@ func run(t *testing.T, v vector) {
 		if s.Request != nil {
 			in = s.Request
 		}
-		out := companion.Serve(in, host)
+		out, _ := companion.Serve(in, quiet(host))
 		if asked != len(s.Host) {
 			t.Errorf("step %d: %d of %d host calls", i, asked, len(s.Host))
 		}
@@ -97,6 +97,6 @@ func BenchmarkVote(b *testing.B) {
 	request := []byte(`{"v":1,"op":"vote","id":"b-1","self":"echo","room":"main","data":{"message":{"seq":1,"id":"m1","from":"taro","to":[],"text":"hello there","kind":"turn","at":"2026-01-02T03:04:05Z"},"turns":1}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		companion.Serve(request, nil)
+		companion.Serve(request, quiet(nil))
 	}
 }

@@ -25,6 +25,8 @@ func all() map[string]struct {
 		"origin":   {Origin, map[string]string{"HTTPS://A:443": "https://a", "tauri://b:1": "tauri://b:1", "a.example": `!try "https://a.example"`}},
 		"url":      {URL, map[string]string{"": "", "http://a/v1/": "http://a/v1", "http://u:geheim@a": "!must not hold a user", "ftp://a": "!is not an http://"}},
 		"path":     {Path, map[string]string{"/a b": "/a b", "": "!must not be empty", "a\x00": "!is not a path"}},
+		"program":  {Program, map[string]string{"voice": "voice", "": "!must not be empty", "../a": "!is not the name of a file", ".a": "!is not the name", "a~": "!leave behind"}},
+		"sha256":   {SHA256, map[string]string{strings.Repeat("aB", 32): strings.Repeat("ab", 32), "ab": "!64 hex digits", strings.Repeat("g", 64): "!64 hex digits"}},
 		"secret":   {Secret("x"), map[string]string{"": "", "credential:y": "credential:y", "credential:": `!try "credential:x"`}},
 		"key":      {Key, map[string]string{"a.key": "a.key", "sk-geheim": "!looks like the key itself"}},
 		"name":     {Name("*"), map[string]string{"京子": "京子", "*": "*", "a b": `!may not contain ' '`, "": "!must not be empty"}},

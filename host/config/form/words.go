@@ -26,6 +26,27 @@ func Path(s string) (string, *Fault) {
 	return s, nil
 }
 
+// Program takes the name of a file in a folder of programs.
+func Program(s string) (string, *Fault) {
+	switch {
+	case s == "":
+		return "", &Fault{Message: "must not be empty"}
+	case strings.ContainsAny(s, "/\\\x00"), strings.HasPrefix(s, "."):
+		return "", &Fault{Message: Show(s) + " is not the name of a file", Hint: "write its name in modules.plugins, without the folder"}
+	case strings.HasSuffix(s, "~"), strings.HasSuffix(s, ".tmp"):
+		return "", &Fault{Message: Show(s) + " is a name that tools leave behind", Hint: "rename the file"}
+	}
+	return s, nil
+}
+
+// SHA256 takes the hash of a file in hex.
+func SHA256(s string) (string, *Fault) {
+	if s = strings.ToLower(s); len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return "", &Fault{Message: Show(s) + " is not 64 hex digits", Hint: "write what sha256sum prints"}
+	}
+	return s, nil
+}
+
 // Or takes one text more.
 func Or(also string, form Form) Form {
 	return func(s string) (string, *Fault) {

@@ -21,9 +21,9 @@ import (
 // patience is how long a module may take to let go of what it made of somebody's words.
 const patience = 10 * time.Second
 
-// Modules are those of a folder.
+// Modules are those of some folders.
 type Modules struct {
-	Folder *folder.Folder
+	Folder *folder.Set
 	NewID  func() string
 	Log    *slog.Logger
 }

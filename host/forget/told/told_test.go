@@ -55,7 +55,7 @@ func TestModules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := folder.New(folder.Config{Dir: dir, Engines: []module.Engine{engine}, Debounce: time.Millisecond})
+	f, err := folder.NewSet(folder.Config{Dir: dir, Engines: []module.Engine{engine}, Debounce: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

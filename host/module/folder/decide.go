@@ -21,6 +21,9 @@ func (l *loader) decide(s *slot, sources []source) {
 
 	trouble := checkID(s.id)
 	if trouble == "" {
+		trouble = l.cfg.taken(s.id)
+	}
+	if trouble == "" {
 		trouble = l.rival(s)
 	}
 	var src *source

@@ -46,6 +46,8 @@ type Config struct {
 	// ended it is told nothing more, so that a stop of the daemon is not taken
 	// for companions that leave.
 	Changed func(Change)
+
+	taken func(id string) string // why an id cannot be one here; "" for one that can
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -69,6 +71,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Limits = c.Limits.WithDefaults()
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.taken == nil {
+		c.taken = func(string) string { return "" }
 	}
 	return c, nil
 }

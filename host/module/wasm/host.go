@@ -3,10 +3,7 @@ package wasm
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"unicode/utf16"
 
@@ -15,8 +12,8 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
+	"github.com/companiond/companiond/host/module/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/fuel"
-	"github.com/companiond/companiond/host/module/wasm/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/wasi"
 )
 
@@ -169,56 +166,13 @@ func hostCall(i *instance, mem api.Memory, stack []uint64) {
 		}
 		ask = view // decoding copies, and the guest stands still until then
 	}
-	var reply abi.Reply
-	data, err := i.ask(ask, n)
-	if err != nil {
-		reply.Error = abi.AsError(err)
-	} else if reply.OK = data; len(data) == 0 {
-		reply.OK = json.RawMessage("{}")
-	}
-	answer, err := json.Marshal(reply)
-	if err != nil { // the host's data is no JSON
-		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeInternal, "the host's answer cannot be written")})
-	}
-	if len(answer) > abi.MaxAnswer {
-		answer, _ = json.Marshal(abi.Reply{Error: abi.Errorf(abi.CodeTooLarge, "the answer has %d bytes, at most %d", len(answer), abi.MaxAnswer)})
-	}
+	answer := module.Asking{Calls: i.m.engine.cfg.Host, Loaded: i.asks, Log: i.m.log, By: module.Caller{
+		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.engine.Name(), Generation: i.m.generation,
+	}}.Answer(i.ctx, ask, int(n))
 	i.check() // the host may have taken its time
 	i.charge(len(answer) * unitsOfJSON)
 	i.pending = answer
 	stack[0] = uint64(len(answer))
-}
-
-// ask answers one host call, given as n bytes.
-func (i *instance) ask(ask []byte, n uint32) (json.RawMessage, error) {
-	if n > abi.MaxReply {
-		return nil, abi.Errorf(abi.CodeTooLarge, "host call of %d bytes, at most %d", n, abi.MaxReply)
-	}
-	var req abi.Request
-	if err := json.Unmarshal(ask, &req); err != nil {
-		return nil, abi.Errorf(abi.CodeInvalid, "host call is no request: %v", err)
-	}
-	switch {
-	case i.m.engine.cfg.Host == nil:
-		return nil, abi.Errorf(abi.CodeUnknownOp, "host_call: there is no op %q", req.Op)
-	case !i.asks:
-		return nil, abi.Errorf(abi.CodeUnavailable, "host ops are answered once the module is loaded, not while it starts or describes itself")
-	}
-	return i.askHost(req.Op, req.Data)
-}
-
-// askHost calls the host. A panic there is a bug of ours: the guest gets an
-// error and the log gets the rest.
-func (i *instance) askHost(op string, data json.RawMessage) (answer json.RawMessage, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			i.m.log.Error("host call panicked", "op", op, "panic", r, "stack", string(debug.Stack()))
-			err = abi.AsError(errors.New("panic in a host call"))
-		}
-	}()
-	return i.m.engine.cfg.Host.HostCall(i.ctx, module.Caller{
-		Companion: i.m.id, Room: i.of.Room, Call: i.of.ID, Op: i.of.Op, Engine: i.m.engine.Name(), Generation: i.m.generation,
-	}, op, data)
 }
 
 // hostLog writes a line to the daemon's log. Text over maxLog is cut.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -164,48 +163,17 @@ func (i *instance) run(ctx context.Context, req abi.Request, asks bool) (json.Ra
 // readReply takes the reply that the guest wrote before it returned status.
 // err says why it is none.
 func (i *instance) readReply(status uint32) (data json.RawMessage, guestErr *abi.Error, err error) {
-	var reply abi.Reply
 	switch {
 	case status > 1:
 		return nil, nil, fmt.Errorf("%s returned %d, which is neither 0 nor 1", abi.Export, int32(status))
 	case !i.replied:
 		return nil, nil, fmt.Errorf("%s returned %d without a reply", abi.Export, status)
-	case !utf8.Valid(i.reply):
-		return nil, nil, errors.New("the reply is not UTF-8")
 	}
-	if err := json.Unmarshal(i.reply, &reply); err != nil {
-		return nil, nil, fmt.Errorf("the reply is no JSON reply: %w", err)
-	}
-	switch {
-	case reply.OK != nil && reply.Error != nil:
-		return nil, nil, errors.New(`the reply has both "ok" and "error"`)
-	case reply.OK == nil && reply.Error == nil:
-		return nil, nil, errors.New(`the reply has neither "ok" nor "error"`)
-	case status == 1 && reply.Error == nil:
+	data, guestErr, err = module.ReadReply(i.reply)
+	if err == nil && status == 1 && guestErr == nil {
 		return nil, nil, fmt.Errorf(`%s returned 1, for an error, but replied "ok"`, abi.Export)
 	}
-	return reply.OK, tidy(reply.Error), nil
-}
-
-// maxErrorText is how many bytes of a guest's error message are kept.
-const maxErrorText = 4 << 10
-
-// tidy makes a guest's error fit for others: with a code they know and a
-// message of bounded length. nil stays nil.
-func tidy(e *abi.Error) *abi.Error {
-	if e == nil {
-		return nil
-	}
-	switch e.Code {
-	case abi.CodeInvalid, abi.CodeDenied, abi.CodeNotFound, abi.CodeConflict, abi.CodeStale, abi.CodeTooLarge,
-		abi.CodeExhausted, abi.CodeUnavailable, abi.CodeTimeout, abi.CodeUnknownOp, abi.CodeInternal:
-	default:
-		e.Code = abi.CodeInternal
-	}
-	if len(e.Message) > maxErrorText {
-		e.Message = strings.ToValidUTF8(e.Message[:maxErrorText], "") + "..."
-	}
-	return e
+	return data, guestErr, err
 }
 
 // fault says what a guest did that made its call return err. The stack

@@ -11,7 +11,7 @@ import (
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/module"
-	"github.com/companiond/companiond/host/module/wasm/guestlog"
+	"github.com/companiond/companiond/host/module/guestlog"
 	"github.com/companiond/companiond/host/module/wasm/memory"
 	"github.com/companiond/companiond/host/module/wasm/meter"
 )

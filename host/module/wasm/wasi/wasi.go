@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/companiond/companiond/host/module/wasm/guestlog"
+	"github.com/companiond/companiond/host/module/guestlog"
 	"github.com/tetratelabs/wazero/api"
 )
 

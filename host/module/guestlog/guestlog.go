@@ -1,4 +1,4 @@
-// Package guestlog writes what a WebAssembly module says, on standard output, standard error
+// Package guestlog writes what a module says, on standard output, standard error
 // and in calls of log, to the daemon's log: line by line, up to a rate, with its last words at hand.
 //
 // It never writes a byte of a module as it is, and knows nothing of how modules run.

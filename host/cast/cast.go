@@ -1,4 +1,8 @@
-package host
+// Package cast knows who lives in the house, before anybody is loaded and after: whose a name is, among
+// companions with a file and holders of a token.
+//
+// It loads nobody, and opens no room.
+package cast
 
 import (
 	"slices"
@@ -9,33 +13,36 @@ import (
 	"github.com/companiond/companiond/host/identity"
 	"github.com/companiond/companiond/host/module"
 	"github.com/companiond/companiond/host/module/folder"
-	"github.com/companiond/companiond/host/room"
 )
 
-// residents is who lives in the house and who has a token, for the rooms: who may
+// House is who lives in the house and who has a token, for the rooms: who may
 // be called what. A companion lives here as soon as its file is there, long before
 // it is compiled.
-type residents struct {
-	folder *folder.Folder
-	tokens *identity.Register
+type House struct {
+	folders *folder.Set
+	tokens  *identity.Register
+	found   []string // the ids of the files when the daemon started
 
 	mu    sync.Mutex
-	found []string // the ids of the files when the daemon started
 	ids   []string // of which names is made
 	names *address.Set
 }
 
-var _ room.House = (*residents)(nil)
+// New makes a house of the folders, in which these files were found when the daemon started, and of the
+// holders of tokens; nil is none.
+func New(folders *folder.Set, tokens *identity.Register, found []string) *House {
+	return &House{folders: folders, tokens: tokens, found: found}
+}
 
 // Residents gives the ids of all companions, loaded or not. A file whose name no
 // companion may have is nobody's: you.wasm takes no name from people.
-func (r *residents) Residents() []string {
+func (r *House) Residents() []string {
 	return slices.DeleteFunc(r.files(), func(id string) bool { return address.Reserved(id, abi.KindCompanion) != "" })
 }
 
 // Loading gives the ids of those that are being loaded for the first time.
-func (r *residents) Loading() (ids []string) {
-	for _, s := range r.folder.Status() {
+func (r *House) Loading() (ids []string) {
+	for _, s := range r.folders.Status() {
 		if s.State == module.StateLoading {
 			ids = append(ids, s.ID)
 		}
@@ -44,10 +51,10 @@ func (r *residents) Loading() (ids []string) {
 }
 
 // files gives the ids of all files.
-func (r *residents) files() []string {
-	ids := r.folder.IDs()
+func (r *House) files() []string {
+	ids := r.folders.IDs()
 	select {
-	case <-r.folder.Ready():
+	case <-r.folders.Ready():
 	default: // the folder is being looked through for the first time
 		ids = append(ids, r.found...)
 		slices.Sort(ids)
@@ -57,7 +64,7 @@ func (r *residents) files() []string {
 }
 
 // Resident says which companion has an id that reads or looks like a name.
-func (r *residents) Resident(name string) (id string, taken bool) {
+func (r *House) Resident(name string) (id string, taken bool) {
 	ids := r.files() // for each message; their names are found out when they change
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,11 +78,4 @@ func (r *residents) Resident(name string) (id string, taken bool) {
 }
 
 // Holder says which holder of a token has a name that reads or looks like it.
-func (r *residents) Holder(name string) (holder string, taken bool) { return r.tokens.Taken(name) }
-
-// isOurs says whether an id is that of a companion of the house, loaded or not, or of the holder of
-// a token.
-func (h *Host) isOurs(id string) bool {
-	holder, taken := h.tokens.Taken(id)
-	return taken && holder == id || slices.Contains(h.house.Residents(), id)
-}
+func (r *House) Holder(name string) (holder string, taken bool) { return r.tokens.Taken(name) }

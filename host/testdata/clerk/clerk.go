@@ -1,0 +1,41 @@
+// Command clerk is a character for tests that is built as WebAssembly and as a program, from the same
+// source but for main. It counts what it says in its keys, and tells who it is.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	companion "github.com/companiond/companiond/sdk/go"
+)
+
+// text is said behind the count.
+var text = "first"
+
+func init() {
+	companion.Register(companion.Character{Name: "Clerk", Aliases: []string{"書記"}, Vote: vote, Speak: speak})
+}
+
+func vote(_ *companion.Host, s companion.Scene) companion.Vote {
+	if s.Addressed {
+		return companion.Want(8, "they mean me")
+	}
+	return companion.Listen("not mine")
+}
+
+func speak(h *companion.Host, s companion.Scene) companion.Line {
+	var n int
+	if _, err := h.GetJSON("count", &n); err != nil {
+		h.Fail(err)
+	}
+	if err := h.SetJSON("count", n+1); err != nil {
+		h.Fail(err)
+	}
+	family(s)
+	info, err := h.Info()
+	if err != nil {
+		h.Fail(err)
+	}
+	fmt.Fprintln(os.Stderr, "clerk was asked")
+	return companion.Say(fmt.Sprintf("%d %s %s", n+1, info.ID, text))
+}
