@@ -164,7 +164,7 @@ func (h *Host) buildRooms() (err error) {
 		Used: h.used, Bounds: boundsOf(h.cfg), Store: h.stores.KVIn(""), ForkedOf: h.forkedOf,
 	})
 	h.buildMemory()
-	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters).Get}
+	calls := &hostops.Ops{Stores: h.stores, Generate: h.models.Ask, Memory: h.memory, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get}
 	grants := module.Grants(h.cfg.GrantOf)
 	if err := h.openEngines(grants.Guard(calls)); err != nil {
 		return err

@@ -51,7 +51,7 @@ func OpenMinds(ctx context.Context, o Options) (_ *Minds, err error) {
 	h.models = models.New(models.Config{Settings: h.cfg.Models, File: h.secrets, Wants: h.modelOf, Log: h.log})
 	grants := module.Grants(h.cfg.GrantOf)
 	calls := &hostops.Ops{
-		Stores: h.stores, Generate: h.models.Ask, Knowledge: knowledge.New(h.cfg.Modules.Characters).Get,
+		Stores: h.stores, Generate: h.models.Ask, Knowledge: knowledge.New(h.cfg.Modules.Characters, h.log).Get,
 		History: func(context.Context, string, abi.HistoryAsk) (abi.History, error) { return *m.heard.Load(), nil },
 		Segment: func(context.Context, string, string, string, abi.SayAsk) error { return nil },
 		Act: func(context.Context, module.Caller, abi.ActionAsk) (abi.ActionPlayed, error) {

@@ -355,18 +355,15 @@ func tailVerb(t *term, ctx context.Context, args []string) error {
 
 // back finds where the last n messages begin.
 func (r *remote) back(ctx context.Context, n int) (uint64, error) {
-	var p struct {
-		Messages []abi.Message
-		Head     uint64
-	}
-	if err := r.call(ctx, http.MethodGet, "/messages?limit=1", nil, &p); err != nil {
+	var room struct{ Head uint64 }
+	if err := r.call(ctx, http.MethodGet, "", nil, &room); err != nil {
 		return 0, err
 	}
 	span := uint64(8 * (n + 1)) // a turn is about six entries
-	since := p.Head - min(p.Head, span)
-	p.Messages = nil
-	if err := r.call(ctx, http.MethodGet, fmt.Sprintf("/messages?limit=1000&since=%d", since), nil, &p); err != nil {
-		return 0, err
+	since := room.Head - min(room.Head, span)
+	var p struct{ Messages []abi.Message }
+	if r.call(ctx, http.MethodGet, fmt.Sprintf("/messages?limit=1000&since=%d", since), nil, &p) != nil {
+		return since, nil // follow tells which entry cannot be read
 	}
 	if len(p.Messages) > n && n > 0 {
 		return p.Messages[len(p.Messages)-n].Seq - 1, nil
@@ -388,8 +385,18 @@ func (t *term) follow(ctx context.Context, r *remote, since uint64, p paint.Pain
 	client := socket.Client{URL: r.url, Header: r.header(), Retry: func(err error, wait time.Duration) {
 		fmt.Fprintf(t.err, "companiond: lost the daemon (%v); trying again in %v\n", err, wait.Round(time.Millisecond))
 	}}
+	client.Unreadable = func(first, last uint64, why error) {
+		which := fmt.Sprintf("entry %d", first)
+		if last > first {
+			which = fmt.Sprintf("each of entries %d to %d", first, last)
+		}
+		fmt.Fprintf(t.err, "companiond: %s of room %s cannot be read: %v\n", which, r.room, why)
+	}
 	err := client.Follow(ctx, r.room, since, func(e entry.Entry) error {
-		if err := p.Entry(e); err != nil {
+		var bad paint.Unreadable
+		if err := p.Entry(e); errors.As(err, &bad) {
+			client.Unreadable(e.Seq, e.Seq, bad)
+		} else if err != nil {
 			return err
 		}
 		if last(e) {

@@ -86,6 +86,7 @@ func hostOps() []step {
 		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md", From: 99}, abi.CodeInvalid},
 		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "menu.md", Limit: abi.MaxKnowledge + 1}, abi.CodeInvalid},
 		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "../menu.md"}, abi.CodeNotFound},
+		{abi.HostKnowledgeGet, abi.KnowledgeAsk{Name: "sjis.txt"}, abi.CodeInvalid},
 		{"kv.nothing", abi.KVKey{}, abi.CodeUnknownOp},
 		{"nothing", nil, abi.CodeUnknownOp},
 	}
@@ -142,7 +143,7 @@ func plain(data json.RawMessage) string {
 }
 
 // documents are the probe's.
-var documents = map[string]string{"menu.md": "紅茶は 400 円", "b.txt": ""}
+var documents = map[string]string{"menu.md": "紅茶は 400 円", "b.txt": "", "sjis.txt": "\x82\xa0"}
 
 // daemonOps asks the daemon's own host ops, in a room where things were said.
 func daemonOps(t *testing.T) (asker, []abi.Message) {
@@ -194,7 +195,7 @@ func daemonOps(t *testing.T) (asker, []abi.Message) {
 			t.Fatal(err)
 		}
 	}
-	calls := module.Grants(nil).Guard(&Ops{Stores: j, History: house.History, Knowledge: knowledge.New(dir).Get})
+	calls := module.Grants(nil).Guard(&Ops{Stores: j, History: house.History, Knowledge: knowledge.New(dir, nil).Get})
 	return func(op string, data any) (json.RawMessage, error) {
 		var raw json.RawMessage
 		if data != nil {

@@ -3,14 +3,18 @@ package knowledge_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
 	"github.com/companiond/companiond/host/knowledge"
+	"github.com/companiond/companiond/host/logtest"
 )
 
 // shelf makes a folder of characters with a document of aya's, and a secret beside it.
@@ -40,7 +44,7 @@ func TestDocuments(t *testing.T) {
 	write(t, filepath.Join(at, "photo.png"), "x")
 	write(t, filepath.Join(at, ".hidden.md"), "x")
 	write(t, filepath.Join(at, "sub", "deep.md"), "x")
-	s := knowledge.New(dir)
+	s := knowledge.New(dir, nil)
 	k, err := s.Get("aya", abi.KnowledgeAsk{})
 	if err != nil || len(k.Documents) != 2 || k.Documents[0] != (abi.Document{Name: "b.txt"}) || k.Documents[1] != (abi.Document{Name: "menu.md", Size: 17}) {
 		t.Errorf("%+v %v", k, err)
@@ -71,7 +75,7 @@ func TestNothingElseIsRead(t *testing.T) {
 	}
 	write(t, filepath.Join(at, "sjis.txt"), "\x82\xa0")
 	write(t, filepath.Join(at, "large.txt"), strings.Repeat("x", 1<<20+1))
-	s := knowledge.New(dir)
+	s := knowledge.New(dir, nil)
 	for name, code := range map[string]abi.Code{
 		"out.md": abi.CodeUnavailable, "abs.txt": abi.CodeUnavailable, "../main.txt": abi.CodeNotFound, "../../secret.txt": abi.CodeNotFound, "/etc/hostname.txt": abi.CodeNotFound,
 		"pipe.txt": abi.CodeNotFound, ".": abi.CodeNotFound, "menu.MD": abi.CodeNotFound, "none.md": abi.CodeNotFound, "a\x00.md": abi.CodeUnavailable,
@@ -104,8 +108,82 @@ func TestNothingElseIsRead(t *testing.T) {
 			t.Errorf("%+v: %v", a, err)
 		}
 	}
-	if k, err := s.Get("aya", abi.KnowledgeAsk{}); err != nil || len(k.Documents) != 3 {
+	if k, err := s.Get("aya", abi.KnowledgeAsk{}); err != nil || len(k.Documents) != 1 || k.Documents[0].Name != "menu.md" {
 		t.Errorf("listed: %+v %v", k, err)
+	}
+}
+
+// TestUnreadable: a file that no model could read is not offered, and the log says once which one it is
+// and what to do, until it is another.
+func TestUnreadable(t *testing.T) {
+	dir := shelf(t, "menu.md", "tea")
+	at := filepath.Join(dir, "aya", knowledge.Folder)
+	sjis := filepath.Join(at, "sjis.txt")
+	write(t, sjis, "\x82\xa0")
+	write(t, filepath.Join(at, "large.txt"), strings.Repeat("x", 1<<20+1))
+	var log logtest.Log
+	s := knowledge.New(dir, log.Logger())
+	listed := func(want ...string) {
+		t.Helper()
+		k, err := s.Get("aya", abi.KnowledgeAsk{})
+		var got []string
+		for _, d := range k.Documents {
+			got = append(got, d.Name)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("listed: %q %v, want %q", got, err, want)
+		}
+	}
+	told := func(word string, want int) {
+		t.Helper()
+		if lines := log.Warnings(word); len(lines) != want {
+			t.Errorf("the log has %d lines with %q, want %d:\n%s", len(lines), word, want, log.String())
+		}
+	}
+	for range 3 {
+		listed("menu.md")
+	}
+	told("file="+sjis, 1)
+	told("save it as UTF-8", 1)
+	told("make several documents of it", 1)
+	write(t, sjis, "\x82\xa0\x82\xa2")
+	listed("menu.md")
+	told("file="+sjis, 2)
+	write(t, sjis, "あ")
+	listed("menu.md", "sjis.txt")
+	told("file="+sjis, 2)
+	// The same size again, and saved later.
+	write(t, sjis, "\x82\xa0\x82")
+	if err := os.Chtimes(sjis, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	listed("menu.md")
+	told("file="+sjis, 3)
+	if err := os.RemoveAll(at); err != nil {
+		t.Fatal(err)
+	}
+	listed()
+	write(t, sjis, "あ")
+	listed("sjis.txt")
+	told("", 4)
+}
+
+// TestListedAtOnce: of lists that are asked for at the same time one tells the log.
+func TestListedAtOnce(t *testing.T) {
+	dir := shelf(t, "sjis.txt", strings.Repeat("\x82\xa0", 1<<18))
+	var log logtest.Log
+	s := knowledge.New(dir, log.Logger())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if k, err := s.Get("aya", abi.KnowledgeAsk{}); err != nil || len(k.Documents) != 0 {
+				t.Errorf("%+v %v", k, err)
+			}
+		})
+	}
+	all.Wait()
+	if lines := log.Warnings("sjis.txt"); len(lines) != 1 {
+		t.Errorf("told %d times", len(lines))
 	}
 }
 
@@ -114,7 +192,7 @@ func TestParts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("aé茶🍵\n")), 0, 60, -1).Draw(r, "text")
 		limit := rapid.IntRange(1, 9).Draw(r, "limit")
-		s := knowledge.New(shelf(t, "d.md", text))
+		s := knowledge.New(shelf(t, "d.md", text), nil)
 		var got strings.Builder
 		for from, parts := 0, 0; ; parts++ {
 			k, err := s.Get("aya", abi.KnowledgeAsk{Name: "d.md", From: from, Limit: limit})

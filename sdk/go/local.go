@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/companiond/companiond/abi"
 )
@@ -240,13 +241,18 @@ func (l *Local) document(ask abi.KnowledgeAsk) (k abi.Knowledge, err error) {
 		if !ok {
 			return k, abi.Field("name", abi.CodeNotFound, "there is no document %.64q; ask without a name for those that are there", ask.Name)
 		}
+		if !utf8.ValidString(text) {
+			return k, abi.Field("name", abi.CodeInvalid, "%.64q is no text in UTF-8 but in another encoding, such as Shift_JIS; save it as UTF-8", ask.Name)
+		}
 		return ask.Part(text)
 	}
 	if _, err := abi.Limit(ask.Limit, abi.MaxKnowledge, abi.MaxKnowledge); err != nil {
 		return k, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Documents)) {
-		k.Documents = append(k.Documents, abi.Document{Name: name, Size: int64(len(l.Documents[name]))})
+		if text := l.Documents[name]; utf8.ValidString(text) { // the daemon lists no other
+			k.Documents = append(k.Documents, abi.Document{Name: name, Size: int64(len(text))})
+		}
 	}
 	return k, nil
 }

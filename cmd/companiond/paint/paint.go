@@ -28,12 +28,17 @@ type Painter struct {
 	Width  int // columns of the terminal; 0: none is there, or nobody knows
 }
 
+// Unreadable says why an entry cannot be shown: its body is not what its kind has.
+type Unreadable struct{ error }
+
+func (u Unreadable) Unwrap() error { return u.error }
+
 // Entry writes one entry in a line or more; kinds nobody needs to see write
-// nothing. An error names the entry, whose body cannot be read, or is Out's.
+// nothing. An error is [Unreadable], or Out's.
 func (p Painter) Entry(e entry.Entry) error {
 	line, err := p.line(e)
 	if err != nil {
-		return fmt.Errorf("entry %d: %w", e.Seq, err)
+		return Unreadable{fmt.Errorf("its body is not that of %q: %w", e.Kind, err)}
 	}
 	if line != "" {
 		_, err = fmt.Fprintln(p.Out, line)
@@ -56,6 +61,8 @@ func (p Painter) line(e entry.Entry) (string, error) {
 		return "", nil
 	}
 	switch e.Kind {
+	case entry.KindSaid: // it is no message
+		return shown(e, func(entry.Said) string { return "" })
 	case entry.KindOpened:
 		return shown(e, func(b entry.Opened) string { return p.aside("%s opened the room", rooms.Called(b.By)) })
 	case entry.KindArchived:

@@ -18,8 +18,10 @@ import (
 	"github.com/companiond/companiond/host/door/socket/fanout"
 	"github.com/companiond/companiond/host/door/socket/plain"
 	"github.com/companiond/companiond/host/door/socket/session"
+	"github.com/companiond/companiond/host/door/socket/unread"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/identity"
+	"github.com/companiond/companiond/host/journal"
 )
 
 // client is one connection. Serve's own goroutine follows the room, and writes
@@ -282,7 +284,7 @@ func (c *client) finish(why error, read <-chan struct{}) {
 	code, text := closing(why)
 	level := slog.LevelDebug
 	switch code {
-	case CloseInternal:
+	case CloseInternal, CloseUnreadable:
 		level = slog.LevelError
 	case CloseSlow:
 		level = slog.LevelWarn
@@ -306,7 +308,12 @@ func (c *client) finish(why error, read <-chan struct{}) {
 // is there to be told.
 func closing(why error) (code int, text string) {
 	var known *abi.Error
+	var bad unread.Spoiled
 	switch {
+	case errors.As(why, &bad):
+		return CloseUnreadable, bad.Error()
+	case errors.Is(why, journal.ErrCorrupt):
+		return CloseUnreadable, "the journal is damaged; companiond replay says from where on, and only a backup mends it"
 	case errors.Is(why, errGone):
 		return 0, ""
 	case errors.Is(why, errSlow):

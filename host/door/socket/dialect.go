@@ -8,6 +8,7 @@ import (
 
 	"github.com/companiond/companiond/host/door/socket/actions"
 	"github.com/companiond/companiond/host/door/socket/fanout"
+	"github.com/companiond/companiond/host/door/socket/unread"
 	"github.com/companiond/companiond/host/entry"
 	"github.com/companiond/companiond/host/rooms"
 )
@@ -68,7 +69,13 @@ type entries struct{}
 func (entries) coding() fanout.Coding { return entries{} }
 
 // Message implements fanout.Coding.
-func (entries) Message(e entry.Entry) ([]byte, error) { return json.Marshal(e) }
+func (entries) Message(e entry.Entry) ([]byte, error) {
+	message, err := json.Marshal(e)
+	if err != nil {
+		return nil, unread.Spoiled(e.Seq) // whoever asks again meets it again
+	}
+	return message, nil
+}
 
 func (entries) told(entry.Entry) {}
 

@@ -118,6 +118,7 @@ const (
 	CloseInternal    = websocket.CloseInternalServerErr
 	CloseTryLater    = websocket.CloseTryAgainLater // 1013: others need the place, or the room cannot be read now
 	CloseSlow        = 4008                         // the client reads more slowly than the room talks
+	CloseUnreadable  = 4022                         // the next entry cannot be read, nor will it: the reason says which, and where to go on
 )
 
 // Config is the door's settings.
@@ -340,19 +341,24 @@ func (f *Feed) open(r *http.Request, name string) (v view, err error) {
 func start(r *http.Request, talk rooms.Room) (since uint64, asked bool, err error) {
 	query := r.URL.Query()
 	if !query.Has("since") {
-		_, head, err := talk.Entries(r.Context(), 0, 1)
+		_, head, err := talk.Entries(r.Context(), 0, 0)
 		return head, false, err
 	}
 	since, err = strconv.ParseUint(query.Get("since"), 10, 64)
 	if err != nil || since > maxSeq {
 		return 0, false, abi.Field("query.since", abi.CodeInvalid, "not a whole number of 0..%d", uint64(maxSeq))
 	}
+	// None is read: since may be behind an entry that nobody can read.
+	_, head, err := talk.Entries(r.Context(), since, 0)
+	if err != nil || since <= head {
+		return since, true, err
+	}
 	// The entry itself must be there, for the head may be told a moment late.
-	at, head, err := talk.Entries(r.Context(), max(since, 1)-1, 1)
+	at, head, err := talk.Entries(r.Context(), since-1, 1)
 	if err != nil {
 		return 0, false, err
 	}
-	if since > 0 && len(at) == 0 {
+	if len(at) == 0 {
 		// The client followed another history. Waiting for the room to get
 		// there would hide that.
 		return 0, false, abi.Field("query.since", abi.CodeConflict, "%d is beyond the room's head, %d", since, head)

@@ -435,7 +435,7 @@ func TestEntryThatCannotBeEncoded(t *testing.T) {
 	asBroken := func(h *doortest.House) rooms.Directory { return broken{h} }
 	onStageOf(t, socket.Config{}, asBroken, func(s *stage) {
 		s.room.Chat(3)
-		if code, n := ends(s.dial("?since=0")); code != socket.CloseInternal || n != int(s.head())-1 {
+		if code, n := ends(s.dial("?since=0")); code != socket.CloseUnreadable || n != int(s.head())-1 {
 			s.Errorf("code %d after %d entries", code, n)
 		}
 	})

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/socket/unread"
 	"github.com/companiond/companiond/host/entry"
 )
 
@@ -34,6 +36,9 @@ type Client struct {
 	// Retry is told why the connection was lost or could not be made, and how
 	// long it waits now. Nil means nobody is told.
 	Retry func(err error, wait time.Duration)
+	// Unreadable is told that the entries first to last cannot be read, and why. Asking for them
+	// again would give the same, so Follow goes on behind them. Nil means that it ends there.
+	Unreadable func(first, last uint64, why error)
 }
 
 // How long a client waits before it connects again: the first time, and at most.
@@ -47,27 +52,31 @@ const (
 const maxFrame = 16 << 20
 
 // Follow calls fn with every entry of the room with Seq > since, in order, none
-// missing, none twice. Over a lost connection it connects again, at first after
+// missing, none twice, but for those that cannot be read: see Unreadable. Over a lost connection it connects again, at first after
 // 250 ms, in the end every 10 s, and goes on where it was.
 //
 // # Errors
 //
 // It returns what fn returns, ctx's error when ctx ends, and an *abi.Error when
 // the daemon refuses in a way that will not change: no such room, a since
-// beyond the room's head, a request it does not allow.
+// beyond the room's head, a request it does not allow, a journal that it cannot read on in.
 func (c Client) Follow(ctx context.Context, room string, since uint64, fn func(entry.Entry) error) error {
 	wait := firstWait
+	at := unread.Place{Room: room, Seen: since, Told: c.Unreadable}
 	for {
-		before := since
-		err := c.once(ctx, room, &since, fn)
+		before := at.Seen
+		err := c.once(ctx, &at, fn)
 		var final *finalError
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.As(err, &final):
 			return final.err
-		case since > before:
+		case at.Seen > before:
 			wait = firstWait
+		}
+		if errors.Is(err, errPassed) {
+			continue // each time one entry further
 		}
 		if c.Retry != nil {
 			c.Retry(err, wait)
@@ -87,8 +96,8 @@ type finalError struct{ err error }
 func (f *finalError) Error() string { return f.err.Error() }
 
 // once connects and reads until the connection ends.
-func (c Client) once(ctx context.Context, room string, since *uint64, fn func(entry.Entry) error) error {
-	conn, err := c.connect(ctx, room, *since)
+func (c Client) once(ctx context.Context, at *unread.Place, fn func(entry.Entry) error) error {
+	conn, err := c.connect(ctx, at.Room, at.Seen)
 	if err != nil {
 		return err
 	}
@@ -112,23 +121,51 @@ func (c Client) once(ctx context.Context, room string, since *uint64, fn func(en
 		_ = conn.SetReadDeadline(time.Now().Add(patience))
 		_, frame, err := conn.ReadMessage()
 		if err != nil {
-			return fmt.Errorf("read the feed: %w", err)
+			return ended(err, at)
 		}
 		var e entry.Entry
-		if err := json.Unmarshal(frame, &e); err != nil {
-			return fmt.Errorf("decode an entry: %w", err)
-		}
-		if e.Seq <= *since {
+		err = json.Unmarshal(frame, &e)
+		switch {
+		case e.Seq == 0:
+			return &finalError{fmt.Errorf("room %s: the frame behind entry %d is no entry: %w", at.Room, at.Seen, cmp.Or(err, errors.New("it has no seq")))}
+		case e.Seq <= at.Seen:
 			continue
+		case err != nil:
+			err = at.Pass(e.Seq, err)
+		default:
+			err = at.Reach(e.Seq)
 		}
-		if e.Seq != *since+1 {
-			return fmt.Errorf("read the feed: entry %d came after %d", e.Seq, *since)
+		if err == nil && e.Seq > at.Seen { // it was not passed
+			err = fn(e)
 		}
-		if err := fn(e); err != nil {
+		if err != nil {
 			return &finalError{err}
 		}
-		*since = e.Seq
+		at.Seen = e.Seq
 	}
+}
+
+// errPassed ends a connection behind an entry that cannot be read: another one begins there.
+var errPassed = errors.New("an entry was passed over")
+
+// ended says what the end of a connection means.
+func ended(err error, at *unread.Place) error {
+	var closed *websocket.CloseError
+	switch {
+	case errors.Is(err, websocket.ErrReadLimit):
+		err = at.Pass(at.Seen+1, fmt.Errorf("it has more than %d MiB", maxFrame>>20))
+	case !errors.As(err, &closed) || closed.Code != CloseUnreadable:
+		return fmt.Errorf("read the feed: %w", err)
+	default:
+		err = fmt.Errorf("room %s cannot be read on behind entry %d: %s", at.Room, at.Seen, closed.Text)
+		if bad, ok := unread.In(closed.Text); ok && uint64(bad) > at.Seen {
+			err = at.Pass(uint64(bad), errors.New("its body is no JSON"))
+		}
+	}
+	if err != nil {
+		return &finalError{err}
+	}
+	return errPassed
 }
 
 func (c Client) connect(ctx context.Context, room string, since uint64) (*websocket.Conn, error) {

@@ -3,18 +3,26 @@ package socket_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"pgregory.net/rapid"
 
 	"github.com/companiond/companiond/abi"
+	"github.com/companiond/companiond/host/door/doortest"
 	"github.com/companiond/companiond/host/door/socket"
 	"github.com/companiond/companiond/host/entry"
+	"github.com/companiond/companiond/host/journal"
+	"github.com/companiond/companiond/host/rooms"
+	"github.com/companiond/companiond/host/waittest"
 )
 
 // cutter makes connections that break after so many bytes from the server, by
@@ -180,6 +188,131 @@ func TestFollowOutlastsTrouble(t *testing.T) {
 			s.Errorf("%v, heard %v", err, heard)
 		}
 	})
+}
+
+// An entry that cannot be encoded is told of once, and what comes later is still given.
+func TestFollowGoesOnBehindWhatCannotBeRead(t *testing.T) {
+	asBroken := func(h *doortest.House) rooms.Directory { return broken{h} }
+	onStageOf(t, socket.Config{}, asBroken, func(s *stage) {
+		s.room.Chat(3)
+		bad := s.head()
+		var got []uint64
+		var told []string
+		c := socket.Client{
+			URL: "http://localhost", Dial: s.pipe.Dial,
+			Retry: func(err error, _ time.Duration) { s.Errorf("lost: %v", err) },
+			Unreadable: func(first, last uint64, why error) {
+				told = append(told, fmt.Sprintf("%d-%d %v", first, last, why))
+				go func() { time.Sleep(time.Minute); s.room.Chat(1) }() // it is followed by then
+			},
+		}
+		short, end := context.WithTimeout(context.Background(), time.Hour)
+		defer end()
+		err := c.Follow(short, "main", bad-2, func(e entry.Entry) error {
+			if got = append(got, e.Seq); e.Seq > bad {
+				return errEnough
+			}
+			return nil
+		})
+		if want := fmt.Sprintf("%d-%d its body is no JSON", bad, bad); !errors.Is(err, errEnough) || !slices.Equal(got, []uint64{bad - 1, bad + 1}) || !slices.Equal(told, []string{want}) {
+			s.Errorf("%v, got %v, told %q, want %q", err, got, told, want)
+		}
+		time.Sleep(time.Minute) // until nothing is at hand any more
+		bad, c.Unreadable = s.head(), nil
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		err = c.Follow(ctx, "main", bad-1, func(entry.Entry) error { return nil })
+		if want := fmt.Sprintf("entry %d of room main cannot be read: its body is no JSON", bad); err == nil || err.Error() != want {
+			s.Errorf("%v, want %s", err, want)
+		}
+	})
+}
+
+// A damaged file may be unreadable for good: Follow ends, and says where.
+func TestFollowEndsWhereTheJournalIsDamaged(t *testing.T) {
+	onStage(t, socket.Config{}, func(s *stage) {
+		s.room.Chat(1)
+		head := s.head()
+		go func() {
+			time.Sleep(time.Second)
+			s.room.Trouble(journal.Coded(fmt.Errorf("follow room: %w: a page is zero", journal.ErrCorrupt)))
+		}()
+		c := socket.Client{URL: "http://localhost", Dial: s.pipe.Dial, Unreadable: func(first, last uint64, why error) { s.Errorf("%d-%d: %v", first, last, why) }}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		err := c.Follow(ctx, "main", 0, func(entry.Entry) error { return nil })
+		s.room.Trouble(nil)
+		if want := fmt.Sprintf("room main cannot be read on behind entry %d: the journal is damaged; companiond replay says", head); err == nil || !strings.HasPrefix(err.Error(), want) {
+			s.Errorf("%v, want %s", err, want)
+		}
+	})
+}
+
+// However odd the frames are that come, Follow never asks for the same ones for ever.
+func TestFollowOddFrames(t *testing.T) {
+	const good = `{"seq":%d,"epoch":1,"at":"2026-01-02T03:04:05Z","kind":"stop","id":"x","v":2,"body":{"from":"mika"}}`
+	three, nine := fmt.Sprintf(good, 3), fmt.Sprintf(good, 9)
+	for name, tc := range map[string]struct {
+		frames []string // what there is of the room
+		told   []string
+		err    string
+	}{
+		"another shape":     {[]string{fmt.Sprintf(good, 1), `{"seq":2,"kind":7}`, three, nine}, []string{"2-2 json: cannot unmarshal number into Go struct field Entry.kind of type entry.Kind", "4-8 the journal has it no more"}, "enough"},
+		"no time":           {[]string{`{"seq":1,"at":"noon"}`, fmt.Sprintf(good, 2), three, nine}, []string{`1-1 parsing time`, "4-8 the journal has it no more"}, "enough"},
+		"a gap and a wrong": {[]string{`{"seq":3,"v":"x"}`, nine}, []string{"1-2 the journal has it no more", "3-3 json: cannot", "4-8 the journal has it no more"}, "enough"},
+		"too large":         {[]string{`{"seq":1,"id":"` + strings.Repeat("x", 16<<20) + `"}`, nine}, []string{"1-1 it has more than 16 MiB", "2-8 the journal has it no more"}, "enough"},
+		"no JSON":           {[]string{fmt.Sprintf(good, 1), `{"seq":2`}, nil, "room main: the frame behind entry 1 is no entry: unexpected end"},
+		"no seq":            {[]string{`{}`}, nil, "room main: the frame behind entry 0 is no entry: it has no seq"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := websocket.Upgrader{}
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				conn, err := up.Upgrade(w, r, nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				for _, f := range tc.frames {
+					var seq int
+					if _, _ = fmt.Sscanf(f, `{"seq":%d`, &seq); seq > 0 && r.FormValue("since") >= fmt.Sprint(seq) {
+						continue
+					}
+					if conn.WriteMessage(websocket.TextMessage, []byte(f)) != nil {
+						return
+					}
+				}
+				_, _, _ = conn.ReadMessage() // until the client leaves
+			}))
+			defer srv.Close()
+			var told []string
+			lost := 0
+			ctx, cancel := context.WithTimeout(t.Context(), waittest.Long)
+			defer cancel()
+			c := socket.Client{
+				URL:        srv.URL,
+				Unreadable: func(first, last uint64, why error) { told = append(told, fmt.Sprintf("%d-%d %v", first, last, why)) },
+				Retry: func(err error, _ time.Duration) {
+					if lost++; lost > 3 {
+						t.Errorf("it goes on for ever: %v", err)
+						cancel()
+					}
+				},
+			}
+			err := c.Follow(ctx, "main", 0, func(e entry.Entry) error {
+				if e.Seq == 9 {
+					return errEnough
+				}
+				return nil
+			})
+			if err == nil || !strings.HasPrefix(err.Error(), tc.err) {
+				t.Errorf("it ended with %v, want %s", err, tc.err)
+			}
+			if !slices.EqualFunc(told, tc.told, strings.HasPrefix) {
+				t.Errorf("told %q, want %q", told, tc.told)
+			}
+		})
+	}
 }
 
 // A daemon that stays silent, pings included, is dead.

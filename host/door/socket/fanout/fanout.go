@@ -363,7 +363,7 @@ func (h *Hub) run(ctx context.Context, talk Room, r *room) {
 // follow begins at the room's head: what is before is for those who ask.
 func (h *Hub) follow(ctx context.Context, talk Room, r *room, began func()) (err error) {
 	defer h.catch(talk.Name(), &err)
-	_, head, err := talk.Entries(ctx, 0, 1)
+	_, head, err := talk.Entries(ctx, 0, 0) // none: the first may be one that nobody can read
 	if err != nil {
 		return err
 	}
